@@ -84,6 +84,7 @@ pub fn integers(path: &Path, most: usize) -> Result<Vec<i128>, CliError> {
 
 /// One integer a line.
 fn csv_integers(text: &str) -> Result<Vec<i128>, String> {
+    let text = text.trim_start_matches('\u{feff}').trim_end();
     let lines = text.lines().zip(1..).map(|(line, number)| (line.trim(), number));
     let integer = |(line, number): (&str, usize)| {
         line.parse().map_err(|_| {
@@ -91,7 +92,8 @@ fn csv_integers(text: &str) -> Result<Vec<i128>, String> {
             format!("line {number}: expected an integer, found {shown:?}")
         })
     };
-    lines.filter(|(line, _)| !line.is_empty()).map(integer).collect()
+    // An empty line is an entry that is missing, but at the end of the file.
+    lines.map(integer).collect()
 }
 
 fn json_values(text: &str) -> Result<Vec<i128>, String> {

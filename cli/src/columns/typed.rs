@@ -1,8 +1,11 @@
 //! Tables of typed columns: which columns of a file are read as what, and how results are written.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
 
 use everlevel::Type;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use zeroize::Zeroizing;
 
 use super::Format;
@@ -101,20 +104,36 @@ fn integer(text: &str) -> Option<i128> {
     }
 }
 
-/// The cells of a line. Quoted ones may hold commas.
-fn cells(line: &str) -> Vec<String> {
-    let mut out = vec![String::new()];
-    let (mut quoted, mut rest) = (false, line.chars().peekable());
-    while let Some(c) = rest.next() {
-        let cell = out.last_mut().expect("there is one from the beginning on");
-        match c {
-            '"' if quoted && rest.next_if_eq(&'"').is_some() => cell.push('"'),
-            '"' => quoted = !quoted,
-            ',' if !quoted => out.push(String::new()),
-            c => cell.push(c),
+/// The cells of a line. Quoted ones may hold commas, and quotes twice.
+fn cells(line: &str) -> Result<Vec<String>, String> {
+    let (mut out, mut rest) = (Vec::new(), Some(line));
+    while let Some(line) = rest {
+        let (cell, left) = match line.trim_start().strip_prefix('"') {
+            None => match line.split_once(',') {
+                None => (line.to_string(), None),
+                Some((cell, left)) => (cell.to_string(), Some(left)),
+            },
+            Some(quoted) => {
+                let inner = quoted.replace("\"\"", "\0\0");
+                let end = inner.find('"').ok_or("a cell with quotes does not end")?;
+                let left = quoted[end + 1..].trim_start();
+                let left = match left.strip_prefix(',') {
+                    None if left.is_empty() => None,
+                    None => return Err("a cell goes on behind its quotes".into()),
+                    left => left,
+                };
+                out.push(quoted[..end].replace("\"\"", "\"").trim().to_string());
+                rest = left;
+                continue;
+            }
+        };
+        if cell.contains('"') {
+            return Err("quotes inside of a cell".into());
         }
+        out.push(cell.trim().to_string());
+        rest = left;
     }
-    out.into_iter().map(|cell| cell.trim().to_string()).collect()
+    Ok(out)
 }
 
 fn csv_columns(text: &str, types: &[(String, Type)]) -> Result<Vec<Zeroizing<Vec<i128>>>, String> {
@@ -122,7 +141,7 @@ fn csv_columns(text: &str, types: &[(String, Type)]) -> Result<Vec<Zeroizing<Vec
     let text = text.trim_start_matches('\u{feff}').trim_end();
     let mut lines = text.lines().zip(1..);
     let header = lines.next().ok_or("expected a header with the names of the columns")?;
-    let header = cells(header.0);
+    let header = cells(header.0).map_err(|problem| format!("line 1: {problem}"))?;
     let places = types.iter().map(|(name, _)| {
         let mut found = header.iter().enumerate().filter(|(_, cell)| *cell == name);
         match (found.next(), found.next()) {
@@ -134,9 +153,16 @@ fn csv_columns(text: &str, types: &[(String, Type)]) -> Result<Vec<Zeroizing<Vec
     let places = places.collect::<Result<Vec<_>, String>>()?;
     let mut columns = vec![Zeroizing::new(Vec::new()); types.len()];
     for (line, number) in lines {
-        let cells = cells(line);
+        let cells = cells(line).map_err(|problem| format!("line {number}: {problem}"))?;
+        if cells.len() != header.len() {
+            let (found, expected) = (cells.len(), header.len());
+            return Err(match line.trim().is_empty() {
+                true => format!("line {number} is empty: rows keep their places"),
+                false => format!("line {number} has {found} cells, and the header {expected}"),
+            });
+        }
         for ((place, column), (name, kind)) in places.iter().zip(&mut columns).zip(types) {
-            let cell = cells.get(*place).map_or("", String::as_str);
+            let cell = &cells[*place];
             let value = integer(cell).filter(|v| kind.interval().contains(*v));
             let Some(value) = value else {
                 let shown: String = cell.chars().take(40).collect();
@@ -151,7 +177,7 @@ fn csv_columns(text: &str, types: &[(String, Type)]) -> Result<Vec<Zeroizing<Vec
 }
 
 fn json_columns(text: &str, types: &[(String, Type)]) -> Result<Vec<Zeroizing<Vec<i128>>>, String> {
-    let json: serde_json::Value = serde_json::from_str(text)
+    let Entries(json) = serde_json::from_str(text)
         .map_err(|e| format!("expected an object of arrays of integers: {e}"))?;
     let column = |(name, kind): &(String, Type)| {
         let array = json.get(name).and_then(|v| v.as_array());
@@ -165,6 +191,33 @@ fn json_columns(text: &str, types: &[(String, Type)]) -> Result<Vec<Zeroizing<Ve
         array.iter().enumerate().map(value).collect::<Result<Vec<_>, String>>().map(Zeroizing::new)
     };
     types.iter().map(column).collect()
+}
+
+/// A JSON object, of which no name is there twice.
+struct Entries(BTreeMap<String, serde_json::Value>);
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(Entries(BTreeMap::new()))
+    }
+}
+
+impl<'de> Visitor<'de> for Entries {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
+        while let Some((name, value)) = map.next_entry::<String, _>()? {
+            if self.0.contains_key(&name) {
+                return Err(A::Error::custom(format!("{name:?} is there twice")));
+            }
+            self.0.insert(name, value);
+        }
+        Ok(self)
+    }
 }
 
 /// Results as the bytes of a file: CSV with a header, an object of arrays in which totals are
@@ -297,14 +350,21 @@ mod tests {
             ("age\n1\n", "no column is named paid: there are age"),
             ("age,paid,age\n1,1,1\n", "age twice"),
             ("age,paid\n256,1\n", "line 2, column age: expected an integer of u8, found \"256\""),
-            ("age,paid\n1,1\n3\n", "line 3, column paid"),
-            ("age,paid\n1,1\n\n3,1\n", "line 3, column age: expected an integer of u8, found \"\""),
+            ("age,paid\n1,1\n3\n", "line 3 has 1 cells, and the header 2"),
+            ("name,age,paid\nAda,70,000,1\n", "line 2 has 4 cells, and the header 3"),
+            ("age,paid\n1,1\n\n3,1\n", "line 3 is empty"),
+            ("age,paid\n,1\n", "line 2, column age: expected an integer of u8, found \"\""),
+            ("age,paid\n1\"2\"3,1\n", "line 2: quotes inside of a cell"),
+            ("age,paid\n5\",1\n", "line 2: quotes inside of a cell"),
+            ("age,paid\n\"5\"1,1\n", "line 2: a cell goes on behind its quotes"),
+            ("age,paid\n\"5,1\n", "line 2: a cell with quotes does not end"),
             ("age,paid\n1.5,1\n", "found \"1.5\""),
         ] {
             let problem = csv_columns(text, &types).unwrap_err();
             assert!(problem.contains(part), "{text}: {problem}");
         }
-        for text in ["[]", "{}", "{\"age\": 3}", "{\"age\": [1.5], \"paid\": [1]}"] {
+        let twice = r#"{"age": [1], "paid": [1], "age": [2]}"#;
+        for text in ["[]", "{}", "{\"age\": 3}", "{\"age\": [1.5], \"paid\": [1]}", twice] {
             assert!(json_columns(text, &types).is_err(), "{text}");
         }
     }

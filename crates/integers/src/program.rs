@@ -355,9 +355,12 @@ impl<S: IntegerScheme> Run<'_, '_, S> {
             (TypedFunction::If, [Value::Column(c), a, b]) => {
                 self.joined(a, b, |s, a, b| s.select(c, a, b))
             }
-            (TypedFunction::If, [Value::Public(c), a, b]) => {
-                Ok(if *c == 0 { b.clone() } else { a.clone() })
-            }
+            // As long as the other one, too.
+            (TypedFunction::If, [Value::Public(c), a, b]) => self.joined(a, b, |s, a, b| {
+                let (a, b) = (s.column(a)?, s.column(b)?);
+                let length = s.common_length(&[&a, &b])?;
+                Ok(Column { length, ..if *c == 0 { b } else { a } })
+            }),
             (TypedFunction::Min, [a, b]) => self.joined(a, b, |s, a, b| s.min(a, b)),
             (TypedFunction::Max, [a, b]) => self.joined(a, b, |s, a, b| s.max(a, b)),
             (TypedFunction::Xor, [a, b]) if a.is_bit() && b.is_bit() => {

@@ -72,7 +72,7 @@ impl<'a> Binder<'a> {
             | Expr::UnaryOp { op: UnaryOperator::Not, .. }
             | Expr::Between { .. }
             | Expr::InList { .. }
-            | Expr::Like { .. }
+            | Expr::Like { any: false, escape_char: None, .. }
             | Expr::IsNull(_)
             | Expr::IsNotNull(_) => Ok(Value::Condition(self.condition(e)?)),
             Expr::Function(_) => Err(TablesError::unsupported(

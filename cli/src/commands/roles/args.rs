@@ -61,7 +61,7 @@ pub struct EncryptArgs {
     pub input: PathBuf,
     /// Encrypt the named columns as typed integers, for programs with comparisons, tables and sums
     /// that do not wrap; for example age=u8,income=u32:0..5000000,delta=-20..20
-    #[arg(long, value_name = "NAME=TYPE,..", conflicts_with_all = ["signed", "reduce"])]
+    #[arg(long, value_name = "NAME=TYPE,..", conflicts_with_all = ["signed", "reduce", "range"])]
     pub types: Option<String>,
     /// The ciphertext.
     #[command(flatten)]

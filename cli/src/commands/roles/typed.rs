@@ -18,8 +18,8 @@ use serde::Serialize;
 use super::args::{DecryptArgs, EncryptArgs, EvalArgs, OutArg, SetOfFile};
 use super::files::{EncryptionKey, read_object, server};
 use super::manifest::ManifestWriter;
-use crate::columns::Format;
 use crate::columns::typed::{self, Named};
+use crate::columns::{Format, Header};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{check_free, create_directory, existing, of_file, of_output};
@@ -37,6 +37,11 @@ struct ColumnReport {
 pub fn encrypt(args: &EncryptArgs, types: &str, common: &Common) -> Result<(), CliError> {
     check_free(&args.out.out, args.out.force)?;
     let types = typed::types(types)?;
+    if args.header == Header::No {
+        return Err(CliError::usage(
+            "--header no: columns of --types are found by their names in the header",
+        ));
+    }
     let key = EncryptionKey::read(&args.key, &args.set, common)?;
     let params = key.params();
     let manifest = &args.manifest;

@@ -32,12 +32,15 @@ fn opened(bench: &Bench, x: &Encrypted<NoOpCiphertext>) -> Vec<i128> {
 fn programs_compute_what_they_say() {
     let bench = Bench::new("insecure_bgv-65537-n11");
     type Case = (&'static str, fn(i128, i128) -> i128);
-    let cases: [Case; 25] = [
+    let cases: [Case; 28] = [
         ("y = age + limit - 3", |a, l| a + l - 3),
         ("y = -age*3 + 2*limit", |a, l| -3 * a + 2 * l),
         ("y = age >= 18 & age < 65", |a, _| i128::from((18..65).contains(&a))),
         ("y = age == 17 | limit != 0", |a, l| i128::from(a == 17 || l != 0)),
         ("y = !(age > 44)", |a, _| i128::from(a <= 44)),
+        ("y = if(1000 <= 255, age, 16)", |_, _| 16),
+        ("y = if(age <= 255, 16, age)", |_, _| 16),
+        ("y = if(2 > 1, age, 16)", |a, _| a),
         ("y = if(age <= 18, limit, 1000)", |a, l| if a <= 18 { l } else { 1000 }),
         ("y = (age < 50)*limit + limit*(age < 50)", |a, l| 2 * l * i128::from(a < 50)),
         ("y = min(age, limit)", |a, l| a.min(l)),
