@@ -6,7 +6,7 @@ use crate::cell::format_decimal;
 use crate::data::Data;
 use crate::error::TablesError;
 use crate::query::{Formula, Operator, Query};
-use crate::schema::Schema;
+use crate::schema::{Kind, Schema};
 
 /// Decimal places that a quotient is shown with, beyond those of its dividend.
 pub(crate) const QUOTIENT_PLACES: u32 = 6;
@@ -66,7 +66,7 @@ pub enum Cell {
     Text(String, i128),
     /// A number in units of 10^-scale.
     Number(i128, u32),
-    /// A sum over no rows, or a quotient by 0: no value.
+    /// A sum over no values, a quotient by 0, the group of empty cells: no value.
     Null,
 }
 
@@ -81,7 +81,7 @@ impl std::fmt::Display for Cell {
 }
 
 impl Cell {
-    /// By code or by number; no value comes last, as in most databases.
+    /// By code or by number; no value comes last, and first where the greatest comes first.
     fn order(&self, other: &Cell) -> Ordering {
         match (self, other) {
             (Cell::Text(_, a), Cell::Text(_, b)) => a.cmp(b),
@@ -127,12 +127,15 @@ impl Answer {
             let cell = |output: &crate::query::Output| match &output.value {
                 Formula::Group(i) => {
                     let field = &schema.fields()[query.groups[*i]];
-                    Ok(Cell::Text(field.text(codes[*i]), codes[*i]))
+                    match Some(codes[*i]) == field.null() {
+                        true => Ok(Cell::Null),
+                        false => Ok(Cell::Text(field.text(codes[*i]), codes[*i])),
+                    }
                 }
                 formula => {
                     let wide = || TablesError::Range { expression: output.name.clone(), bits: 127 };
                     let (scale, divides) = display(formula);
-                    match value(formula, query, sums).ok_or_else(wide)? {
+                    match value(formula, sums).ok_or_else(wide)? {
                         Some(x) if divides => {
                             let scale = scale + QUOTIENT_PLACES;
                             Ok(Cell::Number(x.units(scale).ok_or_else(wide)?, scale))
@@ -146,7 +149,17 @@ impl Answer {
         }
         rows.sort_by(|a, b| {
             query.order.iter().fold(Ordering::Equal, |order, (place, descending)| {
-                let here = a[*place].order(&b[*place]);
+                let texts = match query.outputs[*place].value {
+                    Formula::Group(i) => {
+                        matches!(schema.fields()[query.groups[i]].kind(), Kind::Category { .. })
+                    }
+                    _ => false,
+                };
+                // Texts stand in their own order, whatever the places of the categories.
+                let here = match (&a[*place], &b[*place]) {
+                    (Cell::Text(a, _), Cell::Text(b, _)) if texts => a.cmp(b),
+                    (a, b) => a.order(b),
+                };
                 order.then(if *descending { here.reverse() } else { here })
             })
         });
@@ -200,19 +213,19 @@ impl Answer {
 }
 
 /// The value of a formula: none if it does not fit, and no value for a sum over no rows.
-fn value(formula: &Formula, query: &Query, sums: &[i128]) -> Option<Option<Fraction>> {
+fn value(formula: &Formula, sums: &[i128]) -> Option<Option<Fraction>> {
     Some(match formula {
         Formula::Group(_) => None,
         Formula::Constant { units, scale } => Some(Fraction::new(*units, 10i128.pow(*scale))?),
         Formula::Aggregate { place, scale } => {
-            let counts = query.aggregates[*place].value == crate::query::Number::Constant(1);
-            match sums[0] == 0 && !counts {
-                true => None,
-                false => Some(Fraction::new(sums[*place], 10i128.pow(*scale))?),
-            }
+            Some(Fraction::new(sums[*place], 10i128.pow(*scale))?)
         }
+        Formula::Over(count, x) => match value(count, sums)? {
+            Some(count) if count.numerator != 0 => value(x, sums)?,
+            _ => None,
+        },
         Formula::Of(operator, a, b) => {
-            let (Some(a), Some(b)) = (value(a, query, sums)?, value(b, query, sums)?) else {
+            let (Some(a), Some(b)) = (value(a, sums)?, value(b, sums)?) else {
                 return Some(None);
             };
             if *operator == Operator::Divide && b.numerator == 0 {
@@ -228,6 +241,7 @@ pub(crate) fn display(formula: &Formula) -> (u32, bool) {
     match formula {
         Formula::Group(_) => (0, false),
         Formula::Aggregate { scale, .. } | Formula::Constant { scale, .. } => (*scale, false),
+        Formula::Over(_, x) => display(x),
         Formula::Of(operator, a, b) => {
             let ((i, x), (j, y)) = (display(a), display(b));
             let scale = match operator {

@@ -4,7 +4,7 @@ use sqlparser::ast::{BinaryOperator, CaseWhen, Expr, UnaryOperator};
 
 use crate::error::TablesError;
 use crate::literal::{Value, date_of, mistyped};
-use crate::query::{Aggregate, Comparison, Condition, Formula, Number, Operator};
+use crate::query::{Aggregate, Condition, Formula, Number, Operator};
 use crate::ranges::Ranges;
 use crate::schema::{Kind, Schema};
 
@@ -132,63 +132,12 @@ impl<'a> Binder<'a> {
         Ok(Value::Number(x, scale))
     }
 
-    /// The rows for which an expression is true.
-    pub(crate) fn condition(&self, e: &Expr) -> Result<Condition, TablesError> {
-        use BinaryOperator as Op;
-        let not = |c: Condition, negated: bool| match negated {
-            true => Condition::Not(Box::new(c)),
-            false => c,
-        };
-        match e {
-            Expr::Nested(inner) => self.condition(inner),
-            Expr::UnaryOp { op: UnaryOperator::Not, expr } => Ok(not(self.condition(expr)?, true)),
-            Expr::BinaryOp { left, op: Op::And, right } => {
-                Ok(Condition::And(vec![self.condition(left)?, self.condition(right)?]))
-            }
-            Expr::BinaryOp { left, op: Op::Or, right } => {
-                Ok(Condition::Or(vec![self.condition(left)?, self.condition(right)?]))
-            }
-            Expr::BinaryOp { left, op, right } => {
-                let compare = |op, a, b| self.compared(e, op, a, b);
-                match op {
-                    Op::Lt => compare(Comparison::Less, left, right),
-                    Op::LtEq => compare(Comparison::LessOrEqual, left, right),
-                    Op::Gt => compare(Comparison::Less, right, left),
-                    Op::GtEq => compare(Comparison::LessOrEqual, right, left),
-                    Op::Eq => compare(Comparison::Equal, left, right),
-                    Op::NotEq => Ok(not(compare(Comparison::Equal, left, right)?, true)),
-                    _ => {
-                        Err(TablesError::unsupported(&e.to_string(), "compare with = <> < <= > >="))
-                    }
-                }
-            }
-            Expr::Between { expr, negated, low, high } => {
-                let low = self.compared(e, Comparison::LessOrEqual, low, expr)?;
-                let high = self.compared(e, Comparison::LessOrEqual, expr, high)?;
-                Ok(not(Condition::And(vec![low, high]), *negated))
-            }
-            Expr::InList { expr, list, negated } => {
-                let equal = |x| self.compared(e, Comparison::Equal, expr, x);
-                let any = list.iter().map(equal).collect::<Result<_, _>>()?;
-                Ok(not(Condition::Or(any), *negated))
-            }
-            Expr::Like { negated, any: false, expr, pattern, escape_char: None } => {
-                Ok(not(self.like(e, expr, pattern)?, *negated))
-            }
-            // No cell is empty: tables without values in every cell are refused.
-            Expr::IsNull(x) => self.value(x).map(|_| Condition::Constant(false)),
-            Expr::IsNotNull(x) => self.value(x).map(|_| Condition::Constant(true)),
-            _ => match self.value(e)? {
-                Value::Condition(c) => Ok(c),
-                Value::Coded(column) if self.schema.fields()[column].kind() == &Kind::Boolean => {
-                    Ok(Condition::Within { column, codes: Ranges::of([1]) })
-                }
-                _ => Err(mistyped(e, "expected a condition")),
-            },
-        }
-    }
-
-    fn like(&self, e: &Expr, expr: &Expr, pattern: &Expr) -> Result<Condition, TablesError> {
+    pub(crate) fn like(
+        &self,
+        e: &Expr,
+        expr: &Expr,
+        pattern: &Expr,
+    ) -> Result<Condition, TablesError> {
         let column = match self.value(expr)? {
             Value::Coded(column) => column,
             _ => return Err(mistyped(e, "like compares a column of categories")),
@@ -235,38 +184,64 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// The sum over the rows that meet `when`; its parts, for a case.
-    pub(crate) fn sum(&mut self, e: &Expr, when: &Condition) -> Result<Formula, TablesError> {
+    /// The sum over the rows that meet `when` and have a value, its parts for a case; and the
+    /// number of these rows.
+    pub(crate) fn sum(
+        &mut self,
+        e: &Expr,
+        when: &Condition,
+    ) -> Result<(Formula, Formula), TablesError> {
+        let mut parts = Vec::new();
+        let whole = self.parts(e, when, &mut parts)?;
+        let zero = Formula::Constant { units: 0, scale: 0 };
+        let add = |a, b| Formula::Of(Operator::Add, Box::new(a), Box::new(b));
+        let count = if whole {
+            self.count(when.clone())
+        } else {
+            let counts: Vec<_> = parts.iter().map(|(when, ..)| self.count(when.clone())).collect();
+            counts.into_iter().reduce(add).unwrap_or(zero.clone())
+        };
+        let mut sums = Vec::new();
+        for (when, value, scale) in parts {
+            if value != Number::Constant(0) {
+                let when = when.simplified(self.schema);
+                let place = self.aggregate(Aggregate { value, when });
+                sums.push(Formula::Aggregate { place, scale });
+            }
+        }
+        Ok((sums.into_iter().reduce(add).unwrap_or(zero), count))
+    }
+
+    /// Disjoint sets of rows with what is added up in each, and whether they are all rows that
+    /// meet `when`.
+    fn parts(
+        &self,
+        e: &Expr,
+        when: &Condition,
+        out: &mut Vec<(Condition, Number, u32)>,
+    ) -> Result<bool, TablesError> {
         if let Expr::Nested(inner) = e {
-            return self.sum(inner, when);
+            return self.parts(inner, when, out);
         }
         let Expr::Case { operand: None, conditions, else_result, .. } = e else {
             let (value, scale) = self.number(e)?;
-            if value == Number::Constant(0) {
-                return Ok(Formula::Constant { units: 0, scale: 0 });
-            }
-            let when = when.clone().simplified(self.schema);
-            return Ok(Formula::Aggregate {
-                place: self.aggregate(Aggregate { value, when }),
-                scale,
-            });
+            let there = self.there(e)?;
+            let whole = there == Condition::Constant(true);
+            let when = if whole { when.clone() } else { Condition::And(vec![when.clone(), there]) };
+            out.push((when, value, scale));
+            return Ok(whole);
         };
-        let mut rest = when.clone();
-        let mut parts = Vec::new();
+        let (mut rest, mut whole) = (when.clone(), else_result.is_some());
         for CaseWhen { condition, result } in conditions {
             let condition = self.condition(condition)?;
             let here = Condition::And(vec![rest.clone(), condition.clone()]);
-            parts.push(self.sum(result, &here)?);
+            whole &= self.parts(result, &here, out)?;
             rest = Condition::And(vec![rest, Condition::Not(Box::new(condition))]);
         }
-        match else_result {
-            Some(otherwise) => parts.push(self.sum(otherwise, &rest)?),
-            None => return Err(TablesError::unsupported(&e.to_string(), "end the case with else")),
+        if let Some(otherwise) = else_result {
+            whole &= self.parts(otherwise, &rest, out)?;
         }
-        let zero = Formula::Constant { units: 0, scale: 0 };
-        parts.retain(|part| *part != zero);
-        let sum = |a, b| Formula::Of(Operator::Add, Box::new(a), Box::new(b));
-        Ok(parts.into_iter().reduce(sum).unwrap_or(zero))
+        Ok(whole)
     }
 }
 

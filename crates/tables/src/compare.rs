@@ -169,20 +169,22 @@ impl Binder<'_> {
                 Ok(self.count(when))
             }
             ("count", [FunctionArg::Unnamed(FunctionArgExpr::Expr(x))], true) => {
-                // There are no nulls: a count of values counts rows.
-                self.value(x)?;
-                Ok(self.count(when))
+                let there = self.there(x)?;
+                Ok(self.count(Condition::And(vec![when, there])))
             }
-            ("sum", [FunctionArg::Unnamed(FunctionArgExpr::Expr(x))], true) => self.sum(x, &when),
+            ("sum", [FunctionArg::Unnamed(FunctionArgExpr::Expr(x))], true) => {
+                let (sum, count) = self.sum(x, &when)?;
+                Ok(Formula::Over(Box::new(count), Box::new(sum)))
+            }
             ("avg", [FunctionArg::Unnamed(FunctionArgExpr::Expr(x))], true) => {
-                let (sum, count) = (self.sum(x, &when)?, self.count(when));
+                let (sum, count) = self.sum(x, &when)?;
                 Ok(Formula::Of(Operator::Divide, Box::new(sum), Box::new(count)))
             }
             _ => Err(TablesError::unsupported(&e.to_string(), remedy)),
         }
     }
 
-    fn count(&mut self, when: Condition) -> Formula {
+    pub(crate) fn count(&mut self, when: Condition) -> Formula {
         let when = when.simplified(self.schema);
         let place = self.aggregate(Aggregate { value: Number::Constant(1), when });
         Formula::Aggregate { place, scale: 0 }

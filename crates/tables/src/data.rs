@@ -16,8 +16,8 @@ pub struct Data {
 
 impl Data {
     /// Reads comma-separated values. The first line names the columns, which may stand in any
-    /// order; others than those of the schema are left out. Every row has to have a value in every
-    /// column.
+    /// order; others than those of the schema are left out. An empty cell is one without a value,
+    /// for columns that may have them.
     ///
     /// # Errors
     /// [`TablesError::Value`] for a cell that its column cannot hold, with its line;
@@ -39,13 +39,21 @@ impl Data {
                 }
             }
         }
+        if header.len() == 1 && schema.fields()[0].null().is_some() {
+            let problem = "the only column may have empty cells, and an empty line is no row: add a \
+                           second column";
+            return Err(TablesError::Data { problem: problem.into() });
+        }
         let mut columns = vec![Vec::new(); places.len()];
         for record in reader.records() {
             let record = record.map_err(wrong)?;
             for ((place, field), column) in places.iter().zip(schema.fields()).zip(&mut columns) {
                 let text = record.get(*place).unwrap_or_default();
-                let (low, high) = field.bounds();
-                let code = field.code(text).filter(|code| (low..=high).contains(code));
+                let (low, high) = field.values();
+                let code = match field.null() {
+                    Some(null) if text.is_empty() => Some(null),
+                    _ => field.code(text).filter(|code| (low..=high).contains(code)),
+                };
                 column.push(code.ok_or_else(|| TablesError::Value {
                     line: record.position().map_or(0, csv::Position::line),
                     column: field.name().into(),

@@ -31,6 +31,7 @@ mod run;
 mod schema;
 mod sql;
 mod stored;
+mod truth;
 
 pub use answer::{Answer, Cell};
 pub use data::Data;

@@ -30,9 +30,7 @@ impl Value {
                 Ok(Value::Number(Number::Constant(units), scale))
             }
             Literal::Boolean(value) => Ok(Value::Condition(Condition::Constant(*value))),
-            Literal::Null => {
-                Err(TablesError::unsupported("null", "tables have a value in every cell"))
-            }
+            Literal::Null => Err(TablesError::unsupported("null", "write is null, or is not null")),
             literal => match text_of(literal) {
                 Some(text) => Ok(Value::Text(text.into())),
                 None => Err(TablesError::unsupported(

@@ -10,7 +10,7 @@ use crate::schema::{Field, Schema};
 /// What a plan says that it is.
 const FORMAT: &str = "everlevel table plan";
 /// The version that is written, and the only one that is read.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A question with the schema that it was bound to: what whoever asks gives to the server.
 ///

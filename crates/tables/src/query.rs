@@ -251,6 +251,8 @@ pub enum Formula {
         /// Decimal places.
         scale: u32,
     },
+    /// The second formula where the first one, a count of values, is not 0; else no value.
+    Over(Box<Formula>, Box<Formula>),
     /// Two formulas and what is done with them.
     Of(Operator, Box<Formula>, Box<Formula>),
 }
@@ -310,7 +312,7 @@ impl Number {
         }
     }
 
-    fn columns(&self, out: &mut BTreeSet<usize>) {
+    pub(crate) fn columns(&self, out: &mut BTreeSet<usize>) {
         match self {
             Number::Column(place) => drop(out.insert(*place)),
             Number::Constant(_) => {}

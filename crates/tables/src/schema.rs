@@ -32,6 +32,7 @@ pub struct Field {
     kind: Kind,
     low: i128,
     high: i128,
+    nullable: bool,
 }
 
 /// The type of a column with its bounds, both included.
@@ -63,7 +64,7 @@ pub enum Kind {
     },
     /// `true` and `false`.
     Boolean,
-    /// One of a list of texts. They compare in the order of the list.
+    /// One of a list of texts. They compare as texts, by their bytes.
     Category {
         /// The texts.
         values: Vec<String>,
@@ -79,6 +80,8 @@ struct Unchecked {
 #[derive(Serialize, Deserialize)]
 struct UncheckedField {
     name: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    nullable: bool,
     #[serde(flatten)]
     kind: Kind,
 }
@@ -87,13 +90,13 @@ impl TryFrom<Unchecked> for Schema {
     type Error = TablesError;
 
     fn try_from(unchecked: Unchecked) -> Result<Self, TablesError> {
-        Schema::new(unchecked.columns.into_iter().map(|c| (c.name, c.kind)))
+        Schema::with_nulls(unchecked.columns.into_iter().map(|c| (c.name, c.kind, c.nullable)))
     }
 }
 
 impl From<Field> for UncheckedField {
     fn from(field: Field) -> Self {
-        UncheckedField { name: field.name, kind: field.kind }
+        UncheckedField { name: field.name, nullable: field.nullable, kind: field.kind }
     }
 }
 
@@ -110,8 +113,20 @@ impl Schema {
     /// [`TablesError::Schema`]: no column, two of one name, bounds that are no values of the type
     /// or hold none, more than 9 decimal places, categories that are none or not distinct.
     pub fn new(columns: impl IntoIterator<Item = (String, Kind)>) -> Result<Self, TablesError> {
+        Self::with_nulls(columns.into_iter().map(|(name, kind)| (name, kind, false)))
+    }
+
+    /// The same of columns of which those with `true` may have empty cells. Which cells are empty
+    /// is encrypted as values are: it is one more code, below the others.
+    ///
+    /// # Errors
+    /// As [`Schema::new`]; [`TablesError::Schema`] for an empty text among the categories of a
+    /// column with empty cells.
+    pub fn with_nulls(
+        columns: impl IntoIterator<Item = (String, Kind, bool)>,
+    ) -> Result<Self, TablesError> {
         let mut fields: Vec<Field> = Vec::new();
-        for (name, kind) in columns {
+        for (name, kind, nullable) in columns {
             if fields.len() == MOST_COLUMNS {
                 return Err(problem(&name, format!("at most {MOST_COLUMNS} columns are kept")));
             }
@@ -125,7 +140,7 @@ impl Schema {
             if fields.iter().any(|f| f.name.eq_ignore_ascii_case(&name)) {
                 return Err(problem(&name, "there are two columns of this name"));
             }
-            fields.push(Field::new(name, kind)?);
+            fields.push(Field::new(name, kind, nullable)?);
         }
         if fields.is_empty() {
             return Err(problem("", "expected a column at least"));
@@ -193,7 +208,7 @@ fn problem(column: &str, problem: impl Into<String>) -> TablesError {
 }
 
 impl Field {
-    fn new(name: String, kind: Kind) -> Result<Self, TablesError> {
+    fn new(name: String, kind: Kind, nullable: bool) -> Result<Self, TablesError> {
         let bound = |code: Option<i128>, text: &str| {
             code.ok_or_else(|| problem(&name, format!("{text:?} is no value of the type")))
         };
@@ -216,7 +231,11 @@ impl Field {
                 (0, values.len() as i128 - 1)
             }
         };
-        if low > high || low < -LARGEST || high > LARGEST {
+        let empty = |values: &[String]| values.iter().any(|v| v.trim().is_empty());
+        if nullable && matches!(&kind, Kind::Category { values } if empty(values)) {
+            return Err(problem(&name, "an empty text and an empty cell are not told apart"));
+        }
+        if low > high || low < i128::from(nullable) - LARGEST || high > LARGEST {
             return Err(problem(&name, "expected bounds of 63 bits, the lower one first"));
         }
         // One way to write a bound, so that equal schemas are equal bytes.
@@ -227,7 +246,7 @@ impl Field {
             }
             kind => kind,
         };
-        Ok(Field { name, kind, low, high })
+        Ok(Field { name, kind, low, high, nullable })
     }
 
     /// Its name.
@@ -240,9 +259,19 @@ impl Field {
         &self.kind
     }
 
-    /// The least and the greatest code.
+    /// The least and the greatest code, that of an empty cell among them.
     pub fn bounds(&self) -> (i128, i128) {
+        (self.null().unwrap_or(self.low), self.high)
+    }
+
+    /// The least and the greatest code of a value.
+    pub fn values(&self) -> (i128, i128) {
         (self.low, self.high)
+    }
+
+    /// The code of an empty cell; none if every cell has a value.
+    pub fn null(&self) -> Option<i128> {
+        self.nullable.then_some(self.low - 1)
     }
 
     /// The type of its codes.
@@ -250,7 +279,8 @@ impl Field {
     /// # Errors
     /// None: the bounds were checked.
     pub fn integer_type(&self) -> Result<Type, TablesError> {
-        Ok(Type::ranged(self.low, self.high)?)
+        let (low, high) = self.bounds();
+        Ok(Type::ranged(low, high)?)
     }
 
     /// Decimal places of its numbers; none if it holds no numbers.
@@ -293,6 +323,11 @@ impl Field {
 
     /// What a cell may hold, in words.
     pub fn expected(&self) -> String {
+        let value = self.expected_value();
+        if self.nullable { format!("{value}, or nothing") } else { value }
+    }
+
+    fn expected_value(&self) -> String {
         match &self.kind {
             Kind::Integer { low, high } => format!("an integer from {low} to {high}"),
             Kind::Decimal { scale, low, high } => {

@@ -399,7 +399,7 @@ def _csv(data: Any, wanted: Sequence[str] | None) -> bytes:
 
 
 def _missing(column: str, row: int) -> TableError:
-    return TableError(f"row {row + 1}, column {column!r}: nothing is there, and encrypted tables have no nulls: fill it first", code="table.value")
+    return TableError(f"row {row + 1}, column {column!r}: nothing is there: fill it first, or encrypt a nullable column from CSV with `everlevel table encrypt`", code="table.value")
 
 
 def _kept(names: Sequence[str], wanted: Sequence[str] | None) -> list[int]:

@@ -52,6 +52,18 @@ fn answers_are_those_of_sql() {
         ),
         ("select count(*) from shop where kind is null or sold is null", "0"),
         ("select count(*) from shop where count between 300 and 200", "0"),
+        // A sum of nothing is no value, whatever is added up, and whether or not there are rows.
+        ("select sum(price) filter (where price > 1000), count(*) from shop", "NULL|7"),
+        ("select sum(1), sum(0), avg(0) from shop where price > 1000", "NULL|NULL|NULL"),
+        ("select sum(case when paid then 1 else 0 end) from shop where count > 900", "NULL"),
+        (
+            "select sum(case when paid then count end), avg(case when paid then count end) from shop",
+            "275|68.750000",
+        ),
+        (
+            "select kind, count(*) from shop group by kind order by kind",
+            "PROMO tea|1\ncake|2\njam|1\ntea|3",
+        ),
     ] {
         let answer = bench.ask(question, &schema, &data);
         let rows = answer

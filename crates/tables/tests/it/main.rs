@@ -1,7 +1,10 @@
 //! The integration tests of this crate, in one binary so that it is linked once.
 
 mod answers;
+mod ask_random;
 mod forged;
+mod nulls;
+mod oracle;
 mod plans;
 mod random;
 mod refused;
@@ -11,9 +14,12 @@ use std::sync::Arc;
 
 use everlevel_circuit::Session;
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
-use everlevel_integers::{Encoded, Integers};
+use everlevel_integers::{Column, Encoded, Integers};
 use everlevel_scheme::{NoOp, OptIn, Params, Plaintext, Scheme, SchemeError};
-use everlevel_tables::{Answer, Data, Layout, Query, Runner, Schema};
+use everlevel_tables::{Answer, Data, Field, Layout, Query, Runner, Schema, TablesError};
+
+/// A ciphertext of the no-op scheme.
+type Noop = <NoOp as Scheme>::Ciphertext;
 
 /// A server on the no-op scheme, which bootstraps.
 pub(crate) struct Bench {
@@ -31,32 +37,51 @@ impl Bench {
         Bench { session: Session::new(scheme.clone(), bootstrapper), params, scheme }
     }
 
-    /// The answer by way of encrypted columns, block by block of as many rows as there are slots.
-    pub(crate) fn ask(&self, text: &str, schema: &Schema, data: &Data) -> Answer {
-        let query = Query::parse(text, schema).unwrap_or_else(|e| panic!("{text}: {e}"));
-        let ints = Integers::new(&self.session, &self.params).unwrap();
-        let layout = Layout::new(&query, schema, self.scheme.slot_shape(), data.rows()).unwrap();
+    /// The columns of a table, block by block of as many rows as there are slots.
+    pub(crate) fn encrypt(&self, schema: &Schema, data: &Data) -> Vec<Vec<Column<Noop>>> {
+        let params = &self.params;
+        let encrypt =
+            |slots: &[u64]| self.scheme.encrypt(&Plaintext::encode_modulo(params, slots, 2)?);
+        let starts = (0..data.rows()).step_by(params.slots());
+        let block = |start: usize| {
+            let end = data.rows().min(start + params.slots());
+            let column = |(place, field): (usize, &Field)| {
+                let values = &data.column(place)[start..end];
+                let kind = field.integer_type().unwrap();
+                let encoded = Encoded::new(values, kind, params.slots()).unwrap();
+                let found: Result<_, SchemeError> = encoded.encrypt(encrypt);
+                found.unwrap()
+            };
+            schema.fields().iter().enumerate().map(column).collect()
+        };
+        starts.map(block).collect()
+    }
+
+    /// The answer by way of encrypted columns.
+    pub(crate) fn try_ask(
+        &self,
+        text: &str,
+        schema: &Schema,
+        rows: usize,
+        blocks: &[Vec<Column<Noop>>],
+    ) -> Result<Answer, TablesError> {
+        let query = Query::parse(text, schema)?;
+        let ints = Integers::new(&self.session, &self.params)?;
+        let layout = Layout::new(&query, schema, self.scheme.slot_shape(), rows)?;
         let mut runner = Runner::new(&ints, schema, &layout);
-        let (mut start, params) = (0, &self.params);
-        for rows in layout.blocks() {
-            let encrypt =
-                |slots: &[u64]| self.scheme.encrypt(&Plaintext::encode_modulo(params, slots, 2)?);
-            let columns: Vec<_> = (schema.fields().iter().enumerate())
-                .map(|(place, field)| {
-                    let values = &data.column(place)[start..start + rows];
-                    let kind = field.integer_type().unwrap();
-                    let encoded = Encoded::new(values, kind, params.slots()).unwrap();
-                    let found: Result<_, SchemeError> = encoded.encrypt(encrypt);
-                    found.unwrap()
-                })
-                .collect();
-            runner.add(&columns).unwrap_or_else(|e| panic!("{text}: {e}"));
-            start += rows;
+        for columns in blocks {
+            runner.add(columns)?;
         }
-        let answer = runner.finish().unwrap_or_else(|e| panic!("{text}: {e}"));
+        let answer = runner.finish()?;
         let open = |x| self.scheme.decrypt(x).unwrap().coefficients().to_vec();
-        let sums = layout.read(&answer.iter().map(open).collect::<Vec<_>>()).unwrap();
-        Answer::new(&query, schema, &sums).unwrap()
+        let sums = layout.read(&answer.iter().map(open).collect::<Vec<_>>())?;
+        Answer::new(&query, schema, &sums)
+    }
+
+    pub(crate) fn ask(&self, text: &str, schema: &Schema, data: &Data) -> Answer {
+        let blocks = self.encrypt(schema, data);
+        let answer = self.try_ask(text, schema, data.rows(), &blocks);
+        answer.unwrap_or_else(|e| panic!("{text}: {e}"))
     }
 }
 

@@ -26,10 +26,10 @@ fn plans_that_are_none() {
     let text = Plan::new("select count(*) from shop", &schema).unwrap().to_json().unwrap();
     for (from, to, expected) in [
         ("everlevel table plan", "everlevel table", "table.plan"),
-        ("\"version\":1", "\"version\":2", "table.plan"),
-        ("\"version\":1", "\"version\":1e0", "table.plan"),
-        ("\"version\":1", "\"version\":1,\"version\":1", "table.plan"),
-        ("\"version\":1", "\"version\":1,\"more\":1", "table.plan"),
+        ("\"version\":2", "\"version\":1", "table.plan"),
+        ("\"version\":2", "\"version\":2e0", "table.plan"),
+        ("\"version\":2", "\"version\":2,\"version\":2", "table.plan"),
+        ("\"version\":2", "\"version\":2,\"more\":1", "table.plan"),
         ("\"question\"", "\"answer\"", "table.plan"),
         ("select count(*)", "select max(price)", "table.unsupported"),
         ("select count(*)", "drop table", "table.syntax"),

@@ -1,0 +1,390 @@
+//! Random tables and questions, and the questions as SQL.
+
+use crate::oracle::Value;
+
+/// A generator of numbers that is the same everywhere (splitmix64).
+pub(crate) struct Random(pub(crate) u64);
+
+#[derive(Clone, Debug)]
+pub(crate) enum Type {
+    Integer(i128, i128),
+    Decimal(u32, i128, i128),
+    Date(Vec<String>),
+    Boolean,
+    Category(Vec<String>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) kind: Type,
+    pub(crate) nullable: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Number {
+    Column(usize),
+    Literal(i128, u32),
+    Of(char, Box<Number>, Box<Number>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Condition {
+    Compare(&'static str, Number, Number),
+    Text(&'static str, usize, String),
+    Columns(&'static str, usize, usize),
+    Truth(usize),
+    Between(Number, (i128, u32), (i128, u32)),
+    In(usize, Vec<String>),
+    Like(usize, String),
+    IsNull(usize),
+    And(Box<Condition>, Box<Condition>),
+    Or(Box<Condition>, Box<Condition>),
+    Not(Box<Condition>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Sum {
+    Of(Number),
+    Case(Vec<(Condition, Number)>, Option<Number>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Output {
+    Rows(Option<Condition>),
+    Count(usize, Option<Condition>),
+    Sum(Sum, Option<Condition>),
+    Average(Sum, Option<Condition>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) outputs: Vec<Output>,
+    pub(crate) filter: Option<Condition>,
+    pub(crate) groups: Vec<usize>,
+    pub(crate) descending: bool,
+    pub(crate) limit: Option<usize>,
+}
+
+/// Whether columns may hold nothing.
+const NULLS: bool = true;
+
+const OPS: [&str; 6] = ["=", "<>", "<", "<=", ">", ">="];
+
+pub(crate) fn decimal(units: i128, scale: u32) -> String {
+    let (whole, part) = (units.abs() / 10i128.pow(scale), units.abs() % 10i128.pow(scale));
+    let sign = if units < 0 { "-" } else { "" };
+    match scale {
+        0 => format!("{sign}{whole}"),
+        _ => format!("{sign}{whole}.{part:0>0$}", scale as usize),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+impl Type {
+    pub(crate) fn json(columns: &[Column]) -> String {
+        let column = |c: &Column| {
+            let mut told = match &c.kind {
+                Type::Integer(low, high) => {
+                    format!(r#""type": "integer", "low": {low}, "high": {high}"#)
+                }
+                Type::Decimal(scale, low, high) => format!(
+                    r#""type": "decimal", "scale": {scale}, "low": "{}", "high": "{}""#,
+                    decimal(*low, *scale),
+                    decimal(*high, *scale)
+                ),
+                Type::Date(days) => format!(
+                    r#""type": "date", "low": "{}", "high": "{}""#,
+                    days[0],
+                    days[days.len() - 1]
+                ),
+                Type::Boolean => r#""type": "boolean""#.into(),
+                Type::Category(values) => {
+                    format!(r#""type": "category", "values": {values:?}"#)
+                }
+            };
+            if c.nullable {
+                told += r#", "nullable": true"#;
+            }
+            format!(r#"{{"name": "{}", {told}}}"#, c.name)
+        };
+        let columns: Vec<_> = columns.iter().map(column).collect();
+        format!("{{\"columns\": [{}]}}", columns.join(", "))
+    }
+}
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+
+    pub(crate) fn below(&mut self, count: usize) -> usize {
+        (self.next() % count as u64) as usize
+    }
+
+    fn of<T: Clone>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())].clone()
+    }
+
+    fn between(&mut self, low: i128, high: i128) -> i128 {
+        match self.below(6) {
+            0 => low,
+            1 => high,
+            _ => low + i128::from(self.next()) % (high - low + 1),
+        }
+    }
+
+    /// A column of each type, and some more.
+    pub(crate) fn columns(&mut self) -> Vec<Column> {
+        let days = ["1899-12-31", "1970-01-01", "1999-12-31", "2000-02-29", "2024-03-01"];
+        let mut kinds = vec![
+            self.of(&[Type::Integer(0, 1), Type::Integer(-3, 7), Type::Integer(5, 5)]),
+            self.of(&[
+                Type::Integer(-300, 500),
+                Type::Integer(0, 65_535),
+                Type::Integer(-70_000, 1),
+            ]),
+            self.of(&[
+                Type::Decimal(2, 5, 99_999),
+                Type::Decimal(1, -40, 40),
+                Type::Decimal(3, -5, 0),
+            ]),
+            Type::Boolean,
+            Type::Date(days.map(String::from).to_vec()),
+            Type::Date(days[1..4].iter().map(ToString::to_string).collect()),
+            Type::Category(["tea", "cake", "it's", "Tea"].map(String::from).to_vec()),
+            Type::Category((0..40).map(|i| format!("k{}", i * 7 % 40)).collect()),
+        ];
+        kinds.push(Type::Integer(0, 9));
+        let column = |(i, kind)| Column {
+            name: format!("c{i}"),
+            kind,
+            nullable: NULLS && self.below(2) == 0,
+        };
+        kinds.into_iter().enumerate().map(column).collect()
+    }
+
+    pub(crate) fn cell(&mut self, column: &Column) -> Value {
+        if column.nullable && self.below(4) == 0 {
+            return Value::Null;
+        }
+        match &column.kind {
+            Type::Integer(low, high) => Value::Number(self.between(*low, *high), 0),
+            Type::Decimal(scale, low, high) => Value::Number(self.between(*low, *high), *scale),
+            Type::Date(texts) | Type::Category(texts) => Value::Text(self.of(texts)),
+            Type::Boolean => Value::Truth(self.below(2) == 0),
+        }
+    }
+
+    /// A number near the values of a column.
+    fn literal(&mut self, column: &Column) -> (i128, u32) {
+        let (scale, low, high) = match &column.kind {
+            Type::Decimal(scale, low, high) => (*scale, *low, *high),
+            Type::Integer(low, high) => (0, *low, *high),
+            _ => (0, 0, 1),
+        };
+        let x = self.between(low - 2, high + 2);
+        match self.below(4) {
+            0 => (x * 10 + [1, 5, -5][self.below(3)], scale + 1),
+            _ => (x, scale),
+        }
+    }
+
+    fn number(&mut self, columns: &[Column], depth: usize) -> Number {
+        let place = self.below(3);
+        match self.below(8) {
+            0..=2 if depth > 0 => {
+                let op = self.of(&['+', '-', '*']);
+                let a = self.number(columns, depth - 1);
+                Number::Of(op, Box::new(a), Box::new(self.number(columns, depth - 1)))
+            }
+            3 if depth < 2 => {
+                let (units, scale) = self.literal(&columns[place]);
+                Number::Literal(units, scale)
+            }
+            _ => Number::Column(place),
+        }
+    }
+
+    fn condition(&mut self, columns: &[Column], depth: usize) -> Condition {
+        let both = |r: &mut Self| {
+            let a = Box::new(r.condition(columns, depth - 1));
+            (a, Box::new(r.condition(columns, depth - 1)))
+        };
+        let op = self.of(&OPS);
+        let text = 4 + self.below(4);
+        let (Type::Date(texts) | Type::Category(texts)) = columns[text].kind.clone() else {
+            unreachable!("columns 4 to 7 hold texts")
+        };
+        let place = self.of(&[0, 1, 2, 8]);
+        match self.below(16) {
+            0 | 1 if depth > 0 => {
+                let (a, b) = both(self);
+                Condition::And(a, b)
+            }
+            2 | 3 if depth > 0 => {
+                let (a, b) = both(self);
+                Condition::Or(a, b)
+            }
+            4 | 5 if depth > 0 => Condition::Not(Box::new(self.condition(columns, depth - 1))),
+            6 => Condition::Truth(3),
+            7 | 8 => Condition::Text(op, text, self.of(&texts)),
+            9 => Condition::Columns(op, 4, 5),
+            10 => {
+                let (a, b) = (self.literal(&columns[place]), self.literal(&columns[place]));
+                Condition::Between(Number::Column(place), a, b)
+            }
+            11 => {
+                let texts = (0..=self.below(3)).map(|_| self.of(&texts)).collect();
+                Condition::In(text, texts)
+            }
+            12 => Condition::Like(6, self.of(&["%e%", "t__", "%", "_ea%", "it'%"]).to_string()),
+            13 => Condition::IsNull(self.below(columns.len())),
+            14 if depth > 0 => {
+                let a = self.number(columns, 1);
+                Condition::Compare(op, a, self.number(columns, 1))
+            }
+            _ => {
+                let (units, scale) = self.literal(&columns[place]);
+                let (a, b) = (Number::Column(place), Number::Literal(units, scale));
+                if self.below(2) == 0 {
+                    Condition::Compare(op, a, b)
+                } else {
+                    Condition::Compare(op, b, a)
+                }
+            }
+        }
+    }
+
+    fn sum(&mut self, columns: &[Column]) -> Sum {
+        if self.below(3) > 0 {
+            return Sum::Of(self.number(columns, 2));
+        }
+        let case = |r: &mut Self| (r.condition(columns, 0), r.number(columns, 1));
+        let cases = (0..=self.below(2)).map(|_| case(self)).collect();
+        let none = NULLS && self.below(3) == 0;
+        Sum::Case(cases, (!none).then(|| self.number(columns, 1)))
+    }
+
+    pub(crate) fn question(&mut self, columns: &[Column]) -> Asked {
+        let outputs = (0..=self.below(3))
+            .map(|_| {
+                let when = (self.below(4) == 0).then(|| self.condition(columns, 1));
+                match self.below(5) {
+                    0 => Output::Rows(when),
+                    1 => Output::Count(self.below(columns.len()), when),
+                    2 => Output::Average(self.sum(columns), when),
+                    _ => Output::Sum(self.sum(columns), when),
+                }
+            })
+            .collect();
+        let groups = self.of(&[vec![], vec![], vec![3], vec![6], vec![6, 3], vec![8], vec![0]]);
+        Asked {
+            outputs,
+            filter: (self.below(4) > 0).then(|| self.condition(columns, 2)),
+            descending: self.below(2) == 0,
+            limit: (self.below(4) == 0).then(|| self.below(4)),
+            groups,
+        }
+    }
+}
+
+/// SQL, with parentheses around everything.
+impl Number {
+    fn sql(&self, columns: &[Column]) -> String {
+        match self {
+            Number::Column(place) => columns[*place].name.clone(),
+            Number::Literal(units, scale) => decimal(*units, *scale),
+            Number::Of(op, a, b) => format!("({} {op} {})", a.sql(columns), b.sql(columns)),
+        }
+    }
+}
+
+impl Condition {
+    fn sql(&self, columns: &[Column]) -> String {
+        let name = |place: &usize| columns[*place].name.clone();
+        match self {
+            Condition::Compare(op, a, b) => {
+                format!("({} {op} {})", a.sql(columns), b.sql(columns))
+            }
+            Condition::Text(op, place, text) => match columns[*place].kind {
+                Type::Date(_) => format!("({} {op} date {})", name(place), quoted(text)),
+                _ => format!("({} {op} {})", name(place), quoted(text)),
+            },
+            Condition::Columns(op, a, b) => format!("({} {op} {})", name(a), name(b)),
+            Condition::Truth(place) => name(place),
+            Condition::Between(x, a, b) => format!(
+                "({} between {} and {})",
+                x.sql(columns),
+                decimal(a.0, a.1),
+                decimal(b.0, b.1)
+            ),
+            Condition::In(place, texts) => {
+                let texts: Vec<_> = texts.iter().map(|t| quoted(t)).collect();
+                format!("({} in ({}))", name(place), texts.join(", "))
+            }
+            Condition::Like(place, pattern) => {
+                format!("({} like {})", name(place), quoted(pattern))
+            }
+            Condition::IsNull(place) => format!("({} is null)", name(place)),
+            Condition::And(a, b) => format!("({} and {})", a.sql(columns), b.sql(columns)),
+            Condition::Or(a, b) => format!("({} or {})", a.sql(columns), b.sql(columns)),
+            Condition::Not(a) => format!("(not {})", a.sql(columns)),
+        }
+    }
+}
+
+impl Sum {
+    fn sql(&self, columns: &[Column]) -> String {
+        match self {
+            Sum::Of(x) => x.sql(columns),
+            Sum::Case(cases, otherwise) => {
+                let case = |(when, x): &(Condition, Number)| {
+                    format!("when {} then {} ", when.sql(columns), x.sql(columns))
+                };
+                let cases: String = cases.iter().map(case).collect();
+                let rest = otherwise.as_ref().map(|x| format!("else {} ", x.sql(columns)));
+                format!("case {cases}{}end", rest.unwrap_or_default())
+            }
+        }
+    }
+}
+
+impl Asked {
+    pub(crate) fn sql(&self, columns: &[Column]) -> String {
+        let filtered = |call: String, when: &Option<Condition>| match when {
+            Some(when) => format!("{call} filter (where {})", when.sql(columns)),
+            None => call,
+        };
+        let output = |o: &Output| match o {
+            Output::Rows(when) => filtered("count(*)".into(), when),
+            Output::Count(place, when) => {
+                filtered(format!("count({})", columns[*place].name), when)
+            }
+            Output::Sum(x, when) => filtered(format!("sum({})", x.sql(columns)), when),
+            Output::Average(x, when) => filtered(format!("avg({})", x.sql(columns)), when),
+        };
+        let groups: Vec<_> = self.groups.iter().map(|place| columns[*place].name.clone()).collect();
+        let shown: Vec<_> = groups.iter().cloned().chain(self.outputs.iter().map(output)).collect();
+        let mut text = format!("select {} from t", shown.join(", "));
+        if let Some(filter) = &self.filter {
+            text += &format!(" where {}", filter.sql(columns));
+        }
+        if !groups.is_empty() {
+            let order = if self.descending { " desc" } else { "" };
+            let keys: Vec<_> = groups.iter().map(|g| format!("{g}{order}")).collect();
+            text += &format!(" group by {} order by {}", groups.join(", "), keys.join(", "));
+        }
+        if let Some(limit) = self.limit {
+            text += &format!(" limit {limit}");
+        }
+        text
+    }
+}
