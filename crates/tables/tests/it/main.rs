@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use everlevel_circuit::Session;
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
-use everlevel_integers::{Column, Encoded, Integers};
+use everlevel_integers::{Column, Encoded, Integers, TablePlans};
 use everlevel_scheme::{NoOp, OptIn, Params, Plaintext, Scheme, SchemeError};
 use everlevel_tables::{Answer, Data, Field, Layout, Query, Runner, Schema, TablesError};
 
@@ -26,6 +26,7 @@ pub(crate) struct Bench {
     params: Params,
     scheme: Arc<NoOp>,
     session: Session<NoOp>,
+    plans: TablePlans,
 }
 
 impl Bench {
@@ -34,7 +35,8 @@ impl Bench {
         let scheme = Arc::new(NoOp::new(&params, 1));
         let plan = BootstrapPlan::for_set(&params).unwrap();
         let bootstrapper = Arc::new(Bootstrapper::new(&*scheme, plan).unwrap());
-        Bench { session: Session::new(scheme.clone(), bootstrapper), params, scheme }
+        let session = Session::new(scheme.clone(), bootstrapper);
+        Bench { session, params, scheme, plans: TablePlans::default() }
     }
 
     /// The columns of a table, block by block of as many rows as there are slots.
@@ -66,7 +68,7 @@ impl Bench {
         blocks: &[Vec<Column<Noop>>],
     ) -> Result<Answer, TablesError> {
         let query = Query::parse(text, schema)?;
-        let ints = Integers::new(&self.session, &self.params)?;
+        let ints = Integers::new(&self.session, &self.params)?.with_plans(self.plans.clone());
         let layout = Layout::new(&query, schema, self.scheme.slot_shape(), rows)?;
         let mut runner = Runner::new(&ints, schema, &layout);
         for columns in blocks {
