@@ -14,6 +14,54 @@ pub struct Data {
     rows: usize,
 }
 
+/// What is read, and the first empty line in it that others follow: the reader of CSV would leave
+/// it out.
+struct Lines<R> {
+    source: R,
+    line: u64,
+    /// Nothing has been read of the line.
+    empty: bool,
+    quoted: bool,
+    /// An empty line, which may be one at the end.
+    last: Option<u64>,
+    blank: Option<u64>,
+    /// Lines end with CR and LF, and the reader of CSV counts one when it meets the next one.
+    late: bool,
+}
+
+impl<R> Lines<R> {
+    fn new(source: R) -> Self {
+        Lines { source, line: 1, empty: true, quoted: false, last: None, blank: None, late: false }
+    }
+
+    fn see(&mut self, byte: u8) {
+        match byte {
+            b'\n' => {
+                if self.empty && !self.quoted {
+                    self.last.get_or_insert(self.line);
+                }
+                self.line += 1;
+                self.empty = true;
+            }
+            b'\r' => self.late = true,
+            b' ' | b'\t' => {}
+            byte => {
+                self.quoted ^= byte == b'"';
+                self.empty = false;
+                self.blank = self.blank.or(self.last);
+            }
+        }
+    }
+}
+
+impl<R: Read> Read for Lines<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.source.read(bytes)?;
+        bytes[..count].iter().for_each(|byte| self.see(*byte));
+        Ok(count)
+    }
+}
+
 impl Data {
     /// Reads comma-separated values. The first line names the columns, which may stand in any
     /// order; others than those of the schema are left out. An empty cell is one without a value,
@@ -24,7 +72,7 @@ impl Data {
     /// [`TablesError::Data`] for a missing column or text that is no CSV.
     pub fn from_csv(source: impl Read, schema: &Schema) -> Result<Self, TablesError> {
         let wrong = |e: csv::Error| TablesError::Data { problem: e.to_string() };
-        let mut reader = ReaderBuilder::new().trim(csv::Trim::All).from_reader(source);
+        let mut reader = ReaderBuilder::new().trim(csv::Trim::All).from_reader(Lines::new(source));
         let header = reader.headers().map_err(wrong)?.clone();
         let mut places = Vec::new();
         for field in schema.fields() {
@@ -45,8 +93,8 @@ impl Data {
             return Err(TablesError::Data { problem: problem.into() });
         }
         let mut columns = vec![Vec::new(); places.len()];
-        for record in reader.records() {
-            let record = record.map_err(wrong)?;
+        let mut record = csv::StringRecord::new();
+        while reader.read_record(&mut record).map_err(wrong)? {
             for ((place, field), column) in places.iter().zip(schema.fields()).zip(&mut columns) {
                 let text = record.get(*place).unwrap_or_default();
                 let (low, high) = field.values();
@@ -55,12 +103,17 @@ impl Data {
                     _ => field.code(text).filter(|code| (low..=high).contains(code)),
                 };
                 column.push(code.ok_or_else(|| TablesError::Value {
-                    line: record.position().map_or(0, csv::Position::line),
+                    line: record.position().map_or(0, csv::Position::line)
+                        + u64::from(reader.get_ref().late),
                     column: field.name().into(),
                     found: text.into(),
                     expected: field.expected(),
                 })?);
             }
+        }
+        if let Some(line) = reader.get_ref().blank {
+            let problem = format!("line {line} is empty: rows keep their places, so fill it in");
+            return Err(TablesError::Data { problem });
         }
         Self::from_columns(columns, schema)
     }

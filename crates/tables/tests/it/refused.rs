@@ -76,6 +76,23 @@ fn cells_that_their_column_cannot_hold() {
     for rows in ["n\n1\n", "n,n,d\n1,1,2020-02-02\n", "n,d\n", "n,d\n1,2020-02-02,3\n", ""] {
         assert_eq!(Data::from_csv(rows.as_bytes(), &schema).unwrap_err().code(), "table.data");
     }
+    // Rows keep their places.
+    let n = Schema::from_json(
+        r#"{"columns": [{"name": "n", "type": "integer", "low": 0, "high": 9}]}"#,
+    )
+    .unwrap();
+    for (rows, schema, line) in [
+        ("n\n3\n\n5\n", &n, 3),
+        ("n\r\n3\r\n \r\n\r\n5", &n, 3),
+        ("n,d\n1,2020-02-02\n\n\n2,2020-02-02\n", &schema, 3),
+    ] {
+        let error = Data::from_csv(rows.as_bytes(), schema).unwrap_err();
+        assert!(["table.data", "table.value"].contains(&error.code()), "{error}");
+        assert!(error.to_string().contains(&format!("line {line}")), "{error}");
+    }
+    for rows in ["n\n3\n5\n\n\n", "n\n3\n5", "n,c\n3,\"a\n\nb\"\n5,\"\"\n"] {
+        assert_eq!(Data::from_csv(rows.as_bytes(), &n).unwrap().column(0), [3, 5], "{rows:?}");
+    }
 }
 
 #[test]
