@@ -43,9 +43,9 @@ impl Plan {
         needed.extend(needed.is_empty().then_some(0));
         let field = |place: &usize| {
             let field = &self.schema().fields()[*place];
-            (field.name().to_string(), field.kind().clone())
+            (field.name().to_string(), field.kind().clone(), field.null().is_some())
         };
-        let schema = Schema::new(needed.iter().map(field))?;
+        let schema = Schema::with_nulls(needed.iter().map(field))?;
         Ok((needed, schema))
     }
 

@@ -1,8 +1,9 @@
 //! Cells without a value, as in SQL.
 
-use everlevel_tables::{Data, Plan, Schema};
+use everlevel_tables::{Answer, Data, EncryptedTable, Plan, Schema, TableKey, TablesError};
 
 use crate::Bench;
+use crate::roles::{PARTIES, run};
 
 fn table(rows: &str) -> (Schema, Data) {
     let schema = Schema::from_json(
@@ -93,4 +94,35 @@ fn empty_cells_that_are_refused() {
     let only = Schema::from_json(&one.replace("TYPE", "boolean")).unwrap();
     let error = Data::from_csv("c\ntrue\n\n".as_bytes(), &only).unwrap_err();
     assert_eq!(error.code(), "table.data");
+}
+
+/// Under encryption, by files as they travel; their sizes tell nothing of which cells are empty.
+#[test]
+fn empty_cells_are_encrypted() {
+    let mut rng = everlevel::system_rng().unwrap();
+    let mut sizes = Vec::new();
+    for rows in [
+        "n,ok,word,day,k\n-2,true,a,2020-01-01,1\n,,,,2\n300,false,b,2029-12-31,3\n,true,b,,4\n",
+        "n,ok,word,day,k\n1,true,a,2021-01-01,1\n2,false,b,2022-01-01,2\n3,true,a,2023-01-01,3\n\
+         4,true,b,2024-01-01,4\n",
+    ] {
+        let (schema, data) = table(rows);
+        let key = TableKey::Secret(PARTIES.client.secret());
+        let quiet = |_: usize, _: usize| Ok::<_, TablesError>(());
+        let encrypted = EncryptedTable::encrypt(key, &schema, &data, &mut rng, quiet).unwrap();
+        for question in [
+            "select count(*), count(n), sum(n), avg(n), count(n + k) from t",
+            "select count(*) from t where not n < 100 or day is null",
+            "select word, count(*) as c, sum(n) filter (where ok) as s from t group by word \
+             order by word",
+        ] {
+            let plan = Plan::new(question, &schema).unwrap();
+            let result = run(&encrypted, &plan).unwrap();
+            sizes.push(result.as_bytes().len());
+            let answer = result.read(PARTIES.client.secret()).unwrap();
+            let expected = Answer::plain(plan.query(), &schema, &data).unwrap();
+            assert_eq!(answer, expected, "{question}");
+        }
+    }
+    assert_eq!(sizes[..3], sizes[3..]);
 }
