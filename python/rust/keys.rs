@@ -135,8 +135,8 @@ impl SecretKey {
     }
 
     /// The slots of results that were cut to what decryption needs, one after the other, their
-    /// exponent e, the range of each and their metadata. Whether slots hold elements is asked of the
-    /// metadata.
+    /// exponent e, the range of each and their metadata. Whether slots hold elements is asked of
+    /// the metadata.
     fn decrypt_compact<'py>(
         &self,
         py: Python<'py>,

@@ -76,8 +76,8 @@ impl<C> Value<C> {
 ///
 /// Every result keeps at least the capacity with which it can be bootstrapped later. Where an
 /// operation would leave less, the operand with the least capacity is bootstrapped first, in place.
-/// Values of which digits were dropped, modulo less than p^r, cannot be bootstrapped: they keep what
-/// decryption needs.
+/// Values of which digits were dropped, modulo less than p^r, cannot be bootstrapped: they keep
+/// what decryption needs.
 /// Shareable between threads.
 ///
 /// Arithmetic wraps modulo p^e. Where the ranges of the operands are known ([`Value::within`]),

@@ -88,8 +88,8 @@ impl Data {
             }
         }
         if header.len() == 1 && schema.fields()[0].null().is_some() {
-            let problem = "the only column may have empty cells, and an empty line is no row: add a \
-                           second column";
+            let problem = "the only column may have empty cells, and an empty line is no row: add \
+                           a second column";
             return Err(TablesError::Data { problem: problem.into() });
         }
         let mut columns = vec![Vec::new(); places.len()];

@@ -316,8 +316,8 @@ fn what_does_not_fit_is_refused() {
     }
 }
 
-/// What the secure set leaves: round keys from one ciphertext each, all of AES-128 by bytes on public
-/// counters, then integers. Levels and noise bounds only.
+/// What the secure set leaves: round keys from one ciphertext each, all of AES-128 by bytes on
+/// public counters, then integers. Levels and noise bounds only.
 #[test]
 fn integers_of_16_bits_fit_behind_aes() {
     let params = Params::named("aes-bgv-leveled", OptIn::SecureOnly).unwrap();

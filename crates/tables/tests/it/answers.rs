@@ -57,7 +57,8 @@ fn answers_are_those_of_sql() {
         ("select sum(1), sum(0), avg(0) from shop where price > 1000", "NULL|NULL|NULL"),
         ("select sum(case when paid then 1 else 0 end) from shop where count > 900", "NULL"),
         (
-            "select sum(case when paid then count end), avg(case when paid then count end) from shop",
+            "select sum(case when paid then count end), avg(case when paid then count end) \
+             from shop",
             "275|68.750000",
         ),
         (
