@@ -63,6 +63,7 @@ class EncryptedArray(Encrypted, Described):
             "padded": self._padded,
             "repeated": self._repeated,
             "elements": self._elements,
+            "lost": self._ranged,
         }
         return EncryptedArray._make(xs, self._shape if shape is None else shape, **{**kept, **changed})
 
@@ -131,7 +132,8 @@ class EncryptedArray(Encrypted, Described):
         server._takes(self._xs[0].params, elements, (*self._xs, *other._xs))
         xs = [operation(a, b) for a, b in zip(self._spread(count), other._spread(count))]
         signed = self._signed or other._signed
-        return xs, {"shape": shape, "server": server, "repeated": repeated, "signed": signed, "elements": elements}
+        lost = self._ranged and other._ranged
+        return xs, {"shape": shape, "server": server, "repeated": repeated, "signed": signed, "elements": elements, "lost": lost}
 
     def within(self, low: int, high: int) -> EncryptedArray:
         """The same entries, as the integers from ``low`` to ``high`` that their residues stand for: so you say, and nobody can check it. Free.
@@ -143,7 +145,7 @@ class EncryptedArray(Encrypted, Described):
         low, high = operator.index(low), operator.index(high)
         return self._each(lambda x: x.within(low, high), signed=low < 0)
 
-    def _ranged(self, found: tuple[int, int] | None) -> EncryptedArray:
+    def _spanning(self, found: tuple[int, int] | None) -> EncryptedArray:
         """With this range, which follows from what was computed; as it is if there is none."""
         return self if found is None else self._each(lambda x: x.within(*found))
 
@@ -317,7 +319,7 @@ class EncryptedArray(Encrypted, Described):
             return self._like(self._xs[: self._count(shape)], shape, padded=self._full(shape), repeated=False)
         server = self._on()
         xs, clean = gather(server._raw, self._xs, source, server.can_bootstrap, self._elements)
-        return self._like(xs, shape, padded=clean, repeated=False)._ranged(_times(self.range, 1))
+        return self._like(xs, shape, padded=clean, repeated=False)._spanning(_times(self.range, 1))
 
     def rotate(self, k: int) -> EncryptedArray:
         """A vector turned to the left: ``out[i] = x[(i + k) % len(x)]``, as ``numpy.roll(x, -k)``.
@@ -373,7 +375,7 @@ class EncryptedArray(Encrypted, Described):
         for x in alone._xs[1:]:
             total = server.add(total, x)
         found = _times(alone.range, self.size, not self._full(self._shape))
-        return alone._like([server.sum(total)], (), padded=False, repeated=True)._ranged(found)
+        return alone._like([server.sum(total)], (), padded=False, repeated=True)._spanning(found)
 
     def _sum_along(self, axis: int) -> EncryptedArray:
         if axis not in range(-self.ndim, self.ndim):
@@ -382,7 +384,7 @@ class EncryptedArray(Encrypted, Described):
         places = np.asarray(np.arange(self.size).reshape(self._shape).take(0, axis))
         stride = math.prod(self._shape[axis + 1 :])
         xs = window_sums(self._on()._raw, self._xs, self.size, self._shape[axis], stride)
-        return self._like(xs, padded=False)._ranged(_times(self.range, self._shape[axis]))._gather(places)
+        return self._like(xs, padded=False)._spanning(_times(self.range, self._shape[axis]))._gather(places)
 
     def broadcast(self) -> EncryptedArray:
         """A single entry in every slot, so that it goes with arrays of any shape. As ``sum``."""
@@ -457,9 +459,10 @@ class EncryptedArray(Encrypted, Described):
             )
         difference, prime = self._add(other, True), self._xs[0].params.plain_prime
         found = difference.range
-        if found is not None and not -prime < found[0] <= found[1] < prime:
+        if difference._lost or (found is not None and not -prime < found[0] <= found[1] < prime):
+            span = "past 2^100" if found is None else f"{found[0]}..{found[1]}"
             raise RangeError(
-                f"equality: differences of range {found[0]}..{found[1]}: expected within {1 - prime}..{prime - 1}, as integers that differ by {prime} have one residue",
+                f"equality: differences of range {span}: expected within {1 - prime}..{prime - 1}, as integers that differ by {prime} have one residue",
                 code="circuit.range",
             )
         one = (-(difference ** (prime - 1)))._add(1, False)

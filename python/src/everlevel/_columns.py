@@ -13,7 +13,7 @@ from . import _everlevel as _rust
 from . import _layout
 from ._kinds import named
 from ._params import Params, params_with
-from ._values import Buffer, Path, octets, path_text
+from ._values import Buffer, Path, octets, replaceable
 from .errors import Error, FormatError, ParameterError, ShapeError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Stored:
     def save(self, path: Path, *, name: str = "x", overwrite: bool = False, manifest: Manifest | None = None) -> None:
         """Writes a file, in one step. ``manifest`` lists it, for whoever believes that manifest."""
         data = self.to_bytes(name)
-        _rust.write_file(path_text(path), data, overwrite)
+        _rust.write_file(replaceable(path, overwrite), data, overwrite)
         if manifest is not None:
             manifest.add(data)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import _everlevel as _rust
 from ._html import facts
 from ._params import Params, params_with
-from ._values import Buffer, joined, octets, path_text, shape_of
+from ._values import Buffer, joined, octets, replaceable, shape_of
 from .errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
@@ -20,10 +20,14 @@ if TYPE_CHECKING:
     from ._server import Server
 
 
+#: In metadata: the range of the entries exceeds 2^100.
+LOST = "ranges_lost"
+
+
 class Described:
     """Entries in ciphertexts, what can be told of them, and their bytes."""
 
-    __slots__ = ("_xs", "_server", "_shape", "_signed", "_padded", "_repeated", "_elements", "_encryption")
+    __slots__ = ("_xs", "_server", "_shape", "_signed", "_padded", "_repeated", "_elements", "_encryption", "_lost")
 
     _xs: tuple[_rust.Ciphertext, ...]
     _server: Server | None
@@ -35,6 +39,8 @@ class Described:
     _repeated: bool
     _elements: bool
     _encryption: str | None
+    #: The entries have a range that went past 2^100: they are integers of which residues tell nothing.
+    _lost: bool
 
     @classmethod
     def _make(
@@ -48,12 +54,19 @@ class Described:
         repeated: bool = False,
         elements: bool = False,
         encryption: str | None = None,
+        lost: bool = False,
     ) -> Self:
-        """``padded``: slots after the last entry are known to be 0. ``repeated``: the only entry is in every slot."""
+        """``padded``: slots after the last entry are known to be 0. ``repeated``: the only entry is in every slot. ``lost``: see ``_lost``."""
         self = object.__new__(cls)
         self._xs, self._shape, self._server, self._signed = tuple(xs), shape, server, signed
         self._padded, self._repeated, self._elements, self._encryption = padded, repeated, elements, encryption
+        self._lost = lost and self.range is None
         return self
+
+    @property
+    def _ranged(self) -> bool:
+        """Whether entries are integers with a range, known or lost, and no residues."""
+        return self._lost or self.range is not None
 
     @property
     def params(self) -> Params:
@@ -102,7 +115,7 @@ class Described:
 
     @property
     def range(self) -> tuple[int, int] | None:
-        """The least and the largest integer that an entry can be, as it follows from the bounds stated at encryption; ``None`` where nothing is known.
+        """The least and the largest integer that an entry can be, as it follows from the bounds stated at encryption; ``None`` where nothing is known, or it exceeds 2^100.
 
         Public: it never comes from data. Integers of a range that has at most ``modulus`` of them are compared, truncated and decrypted as what they are.
         """
@@ -209,6 +222,8 @@ class Described:
             found["elements"] = "true"
         if self._encryption is not None:
             found["encryption"] = self._encryption
+        if self._lost:
+            found[LOST] = "true"
         return found
 
     def to_bytes(self) -> bytes:
@@ -267,12 +282,13 @@ class Described:
             repeated=repeated,
             elements=elements,
             encryption=encryption,
+            lost=metadata.get(LOST) == "true",
         )
 
     def save(self, path: Any, *, overwrite: bool = False, manifest: Manifest | None = None) -> None:
         """Writes a file, in one step: ``NAME.ct`` by the program's custom. ``manifest`` lists it, for whoever believes that manifest."""
         data = self.to_bytes()
-        _rust.write_file(path_text(path), data, overwrite)
+        _rust.write_file(replaceable(path, overwrite), data, overwrite)
         if manifest is not None:
             manifest.add(data)
 

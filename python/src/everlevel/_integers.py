@@ -657,6 +657,10 @@ def _column(like: EncryptedIntegers, operand: Any) -> EncryptedIntegers:
     return operand if isinstance(operand, EncryptedIntegers) else _constants(like, np.asarray(operand))
 
 
+#: Operations whose results wrap where an operand does, as those of sums and products.
+KEPT = frozenset({"div", "rem", "div_public", "rem_public", "shift_right", "shift_right_by", "min", "max", "clip"})
+
+
 def _apply(name: str, operands: Sequence[Any], numbers: Sequence[int] = ()) -> EncryptedIntegers:
     encrypted = [x for x in operands if isinstance(x, EncryptedIntegers)]
     server = _on(next((x._server for x in encrypted if x._server is not None), None))
@@ -678,7 +682,18 @@ def _apply(name: str, operands: Sequence[Any], numbers: Sequence[int] = ()) -> E
             else:
                 given.append(_public(server, like, x[i // each], i % each) if isinstance(x, np.ndarray) else int(x))
         blocks.append(server._integers.apply(name, given, list(numbers))[0])
-    return EncryptedIntegers._make(blocks, shape, server, None, runs)
+    found = EncryptedIntegers._make(blocks, shape, server, None, runs)
+    return _in(found, _modulus(operands)) if name in KEPT else found
+
+
+def _in(x: EncryptedIntegers, kind: np.dtype[Any] | None) -> EncryptedIntegers:
+    """As wrapping integers of this dtype, if any: reduced unless they lie in it."""
+    if kind is None:
+        return x
+    low, high = interval_of(kind)
+    if not low <= x.interval[0] <= x.interval[1] <= high:
+        x = x._apply("wrapped", numbers=[low, high])
+    return x._wrapping(kind)
 
 
 def _looked_up(x: EncryptedIntegers, table: Callable[[int, int], Sequence[int]]) -> EncryptedIntegers:
@@ -729,11 +744,7 @@ def _check_wrapping(operands: Sequence[Any]) -> None:
 
 
 def _wrapped(x: EncryptedIntegers, operands: Sequence[Any]) -> EncryptedIntegers:
-    kind = _modulus(operands)
-    if kind is None:
-        return x
-    low, high = interval_of(kind)
-    return x._apply("wrapped", numbers=[low, high])._wrapping(kind)
+    return _in(x, _modulus(operands))
 
 
 def encrypted(

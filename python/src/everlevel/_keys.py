@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import _everlevel as _rust
 from ._array import EncryptedArray
 from ._params import Params, params_of
-from ._values import Path, path_text
+from ._values import Path, path_text, replaceable
 
 
 class KeyChange:
@@ -38,7 +38,7 @@ class KeyChange:
 
     def save(self, path: Path, *, overwrite: bool = False) -> None:
         """Writes a file. Who has it and the new secret key can read all that the old one encrypted."""
-        self._raw.save(path_text(path), overwrite)
+        self._raw.save(replaceable(path, overwrite), overwrite)
 
     @property
     def params(self) -> Params:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._values import unmasked
 from .errors import DtypeError, RangeError
 
 #: The dtypes of typed integers, smallest first.
@@ -74,6 +75,7 @@ def named(dtype: Any) -> np.dtype[Any]:
 
 def entries(values: npt.ArrayLike) -> npt.NDArray[Any]:
     """The array, if it is one of integers, of any size."""
+    unmasked(values)
     array = np.asarray(values)
     if array.dtype.kind == "O":
         for position, value in enumerate(array.flat):

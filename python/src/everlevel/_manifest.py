@@ -8,7 +8,7 @@ from typing import Any
 from . import _everlevel as _rust
 from ._array import EncryptedArray
 from ._params import Params
-from ._values import Buffer, Path, octets, path_text
+from ._values import Buffer, Path, octets, path_text, replaceable
 from .errors import SecretKeyError
 
 
@@ -45,7 +45,7 @@ class ManifestKey:
 
     def save(self, path: Path, *, overwrite: bool = False) -> None:
         """Writes a file that only its owner may read (mode 0600)."""
-        self._raw.save(path_text(path), overwrite)
+        self._raw.save(replaceable(path, overwrite), overwrite)
 
     def __repr__(self) -> str:
         return "<everlevel.ManifestKey, secret>"

@@ -39,8 +39,8 @@ def way(name: str) -> str:
 
 def ufunc(found: np.ufunc, method: str, inputs: Sequence[Any], out: Any, options: dict[str, Any]) -> Any:
     """A universal function of which one operand at least is encrypted."""
-    if found is np.add and method == "reduce" and out is None:
-        return inputs[0].sum(options.get("axis"))
+    if found is np.add and method == "reduce" and out is None and set(options) <= {"axis"}:
+        return inputs[0].sum(options.get("axis", 0))
     known = UFUNCS.get(found) if method == "__call__" and out is None and not options else None
     if known is None:
         raise not_homomorphic(f"np.{found.__name__} of an encrypted array modulo p^r", way(found.__name__))

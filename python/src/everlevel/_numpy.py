@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,11 @@ import numpy.typing as npt
 
 from . import _rows
 from ._encrypted import not_homomorphic
-from ._integers import EncryptedIntegers, _apply, _constants, _each, _on, _tabulated
+from ._integers import EncryptedIntegers, _apply, _constants, _each, _modulus, _on, _tabulated
 from ._kinds import entries
 from ._tables import Table
 from ._totals import EncryptedTotal
-from .errors import ShapeError
+from .errors import RangeError, ShapeError
 
 Operation = Callable[..., Any]
 
@@ -46,7 +45,7 @@ def ufunc(found: np.ufunc, method: str, inputs: Sequence[Any], out: Any, options
     """A universal function of which one operand at least is encrypted."""
     if any(isinstance(x, EncryptedTotal) for x in inputs):
         raise not_homomorphic("a total is decrypted, not computed on", "compute on client.decrypt(total)")
-    if found is np.add and method == "reduce" and out is None:
+    if found is np.add and method == "reduce" and out is None and set(options) <= {"axis"}:
         return inputs[0].sum(options.get("axis", 0))
     known = UFUNCS.get(found) if method == "__call__" else None
     name = found.__name__ if method == "__call__" else f"{found.__name__}.{method}"
@@ -128,8 +127,7 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     like = next(x for x in (condition, a, b) if isinstance(x, EncryptedIntegers))
     truth = condition if isinstance(condition, EncryptedIntegers) else _constants(like, np.asarray(condition) != 0)
     chosen = _apply("select", (truth.checked()._truth(), like._operand(a), like._operand(b)))
-    kinds = {x._wrap for x in (a, b) if isinstance(x, EncryptedIntegers)}
-    return chosen._wrapping(kinds.pop()) if len(kinds) == 1 else chosen
+    return chosen._wrapping(_modulus((a, b)))
 
 
 def clip(x: EncryptedIntegers, a_min: Any = None, a_max: Any = None) -> Any:
@@ -174,7 +172,10 @@ def quantile(a: EncryptedIntegers, q: float, axis: Any = None, method: str = "li
     """An entry: those between two entries are no integers."""
     if method not in ("lower", "higher"):
         raise not_homomorphic(f"np.quantile by method {method!r}", "take method='lower' or 'higher', which are entries")
-    place = Fraction(q) * ((a.size if axis is None else a.shape[axis]) - 1)
+    if not 0 <= q <= 1:
+        raise RangeError(f"q = {q}: expected 0 to 1", code="python.quantile")
+    # In floating point, as NumPy has it.
+    place = float(q) * ((a.size if axis is None else a.shape[axis]) - 1)
     return _nth(a, math.floor(place) if method == "lower" else math.ceil(place), axis)
 
 

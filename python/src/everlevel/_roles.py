@@ -12,6 +12,7 @@ import numpy.typing as npt
 from . import _everlevel as _rust
 from ._array import EncryptedArray
 from ._columns import KIND, integers_from_bytes
+from ._described import LOST
 from ._integers import EncryptedIntegers, decrypted, encrypted
 from ._keys import KeyChange
 from ._kinds import Kind, entries, kind_of, within
@@ -32,10 +33,11 @@ from ._values import (
     octets,
     of_range,
     path_text,
+    replaceable,
     shape_of,
     stepper,
 )
-from .errors import OtherParametersError, ParameterError, SecretKeyError, ShapeError
+from .errors import OtherParametersError, ParameterError, RangeError, SecretKeyError, ShapeError
 
 
 def _encrypted(
@@ -137,7 +139,7 @@ class PublicKey:
 
     def save(self, path: Path, *, overwrite: bool = False) -> None:
         """Writes a file."""
-        self._raw.save(path_text(path), overwrite)
+        self._raw.save(replaceable(path, overwrite), overwrite)
 
     @property
     def params(self) -> Params:
@@ -256,7 +258,7 @@ class Client:
         """Writes server keys to a file, one by one, and returns their bytes. ``program`` and ``elements`` as for ``server``."""
         plan = _rust.Plan(self._raw.params, program, elements)
         with timed(f"file of server keys of {self._raw.params.name}, {len(plan)} keys") as told:
-            size = self._raw.write_server_keys(plan, path_text(path), overwrite, stepper(progress))
+            size = self._raw.write_server_keys(plan, replaceable(path, overwrite), overwrite, stepper(progress))
             told.append(f"{size} bytes")
         return size
 
@@ -377,7 +379,7 @@ class Client:
         if isinstance(x, EncryptedArray):
             self.params._warn()
             raw = np.concatenate([self._raw.decrypt(part, x._elements) for part in x._xs])
-            modulus, shape, is_signed, elements, found = x.modulus, x._shape, x._signed, x._elements, x.range
+            modulus, shape, is_signed, elements, found, lost = x.modulus, x._shape, x._signed, x._elements, x.range, x._lost
         else:
             data = octets(x)
             kind, identity, *_ = _rust.inspect(data)
@@ -398,7 +400,9 @@ class Client:
             raw, exponent, ranges, metadata = self._raw.decrypt_compact(data, allow_unknown_owner)
             modulus = self._raw.params.plain_modulus(exponent)
             shape, is_signed = shape_of(metadata, self.params.slots, len(ranges)), metadata.get("signed") == "true"
-            elements, found = metadata.get("elements") == "true", joined(ranges)
+            elements, found, lost = metadata.get("elements") == "true", joined(ranges), metadata.get(LOST) == "true"
+        if lost and not wrapping:
+            raise _unknown()
         degree = self.params.slot_degree if elements else None
         return _entries(raw, modulus, None if all_slots else shape, degree, signed, is_signed, None if wrapping else found)
 
@@ -417,6 +421,8 @@ class Client:
         ciphertexts that an attacker made safe to decrypt.
         """
         self.params._warn()
+        if x._lost and not wrapping:
+            raise _unknown()
         parts = [self._raw.decrypt_for_sharing(part, x._elements, statistical_bits, decryptions_log2) for part in x._xs]
         degree = self.params.slot_degree if x._elements else None
         return _entries(np.concatenate(parts), x.modulus, x._shape, degree, signed, x._signed, None if wrapping else x.range)
@@ -436,6 +442,11 @@ class Client:
                 code="python.secret-pickle",
             )
         return _restore_client, (self.params, self.expose_secret_bytes())
+
+
+def _unknown() -> RangeError:
+    """The refusal of what has a range that is too large to be told."""
+    return RangeError("decryption: the range of the entries exceeds 2^100: expected bounds that keep it, or wrapping=True, which gives residues", code="circuit.range")
 
 
 def _entries(

@@ -91,6 +91,9 @@ def _alike(arrays: Sequence[Any]) -> list[EncryptedIntegers]:
     like = next((x for x in arrays if isinstance(x, EncryptedIntegers)), None)
     if like is None:
         raise DtypeError("no encrypted array among these", code="python.input")
+    for x in arrays:
+        if not isinstance(x, EncryptedIntegers) and np.shape(x) != like._shape:
+            raise ShapeError(f"a public array of shape {np.shape(x)} among encrypted ones of shape {like._shape}: expected the same shape", code="python.shape")
     found = [x if isinstance(x, EncryptedIntegers) else _constants(like, entries(x)) for x in arrays]
     if not all(like._params.same(x._params) for x in found):
         raise OtherParametersError("arrays of different parameter sets", code="scheme.wrong-params")
@@ -121,8 +124,13 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> EncryptedIntegers:
 
 def concatenate(arrays: Sequence[Any], axis: int = 0) -> EncryptedIntegers:
     """Arrays with rows one after the other. Free."""
-    parts = [part for x in _alike(list(arrays)) for part in along(x, axis, "np.concatenate")]
-    return joined(parts, axis)
+    parts: list[Any] = []
+    for x in arrays:
+        if isinstance(x, EncryptedIntegers):
+            parts += along(x, axis, "np.concatenate")
+        else:
+            parts += list(np.moveaxis(entries(x), axis, 0))
+    return joined(_alike(parts), axis)
 
 
 def joined(parts: Sequence[EncryptedIntegers], axis: int) -> EncryptedIntegers:

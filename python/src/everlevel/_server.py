@@ -16,7 +16,17 @@ from ._html import grid, power
 from ._integers import EncryptedIntegers
 from ._log import told_integers, told_server
 from ._params import Params, params_of
-from ._values import Buffer, Path, Progress, octets, part_of, path_text, read_file, stepper
+from ._values import (
+    Buffer,
+    Path,
+    Progress,
+    octets,
+    part_of,
+    path_text,
+    read_file,
+    replaceable,
+    stepper,
+)
 from .errors import (
     DtypeError,
     FileError,
@@ -80,7 +90,7 @@ class Server:
 
     def save_keys(self, path: Path, *, overwrite: bool = False) -> None:
         """Writes keys that are in memory to a file."""
-        self._raw.keys.save(path_text(path), overwrite)
+        self._raw.keys.save(replaceable(path, overwrite), overwrite)
 
     @property
     def params(self) -> Params:
@@ -192,7 +202,7 @@ class Server:
         ciphertexts go through the program one ciphertext after the other, if it moves nothing between slots.
         """
         arrays = _named(inputs, named)
-        _, _, moves = _rust.program_facts(program)
+        read, _, moves = _rust.program_facts(program)
         count = max((x.ciphertexts for x in arrays.values()), default=1)
         if any(x.ciphertexts != count and not x._repeated for x in arrays.values()):
             raise ShapeError(f"arrays of different numbers of ciphertexts, up to {count}: give arrays of one shape", code="python.shape")
@@ -202,15 +212,16 @@ class Server:
             raise ProgramError(
                 f"the program rotates or adds up slots, which programs do not with {what}: use the arrays' own operations", code="python.moves"
             )
+        _fitting(arrays, read, moves)
         loaded = {name: self.load(x)._spread(count) for name, x in arrays.items()}
         step, parts = stepper(progress), []
         for number in range(count):
             given = {name: xs[number] for name, xs in loaded.items()}
             parts.append(self._raw.run(program, given, part_of(step, number, count)))
         shape = max((x.shape for x in arrays.values()), key=math.prod, default=())
-        signed = any(x.signed for x in arrays.values())
+        signed, ranged = any(x.signed for x in arrays.values()), all(x._ranged for x in arrays.values())
         return {
-            name: EncryptedArray._make([part[name] for part in parts], shape, server=self, signed=signed, elements=elements)
+            name: EncryptedArray._make([part[name] for part in parts], shape, server=self, signed=signed, elements=elements, lost=ranged)
             for name in parts[0]
         }
 
@@ -283,6 +294,23 @@ def _named(inputs: Mapping[str, EncryptedArray] | None, named: Mapping[str, Encr
         if not isinstance(x, EncryptedArray):
             raise DtypeError(f"{name}: expected an encrypted array, found {type(x).__name__}", code="python.input")
     return arrays
+
+
+def _fitting(arrays: Mapping[str, EncryptedArray], read: Sequence[str], moves: bool) -> None:
+    """Refuses arrays that a program would compute on with other slots than those of their entries."""
+    unread = sorted(set(arrays) - set(read))
+    if unread:
+        raise ProgramError(f"the program does not read {', '.join(unread)}", code="python.input", name=unread[0])
+    shapes = {x.shape for x in arrays.values() if not x._repeated}
+    if len({math.prod(shape) for shape in shapes}) > 1:
+        found = " and ".join(map(str, sorted(shapes)))
+        raise ShapeError(f"arrays of shapes {found}: programs take arrays of one size, or single entries that are in every slot", code="python.shape")
+    for name, x in arrays.items():
+        if moves and not x._repeated and not x._full(x.shape):
+            raise ShapeError(
+                f"{name}: the program rotates or adds up all {x._slots()} slots, and {x.size} hold entries: use the arrays' own operations, such as {name}.sum()",
+                code="python.shape",
+            )
 
 
 def _restore_server(params: Params, path: str, cache_bytes: int, elements: bool) -> Server:

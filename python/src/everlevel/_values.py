@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _everlevel as _rust
-from .errors import DtypeError, FileError, FormatError, RangeError, ShapeError
+from .errors import DtypeError, Error, FileError, FormatError, RangeError, ShapeError
 
 Buffer = Union[bytes, bytearray, memoryview, "np.ndarray[Any, Any]"]
 Path = Union[str, "os.PathLike[str]"]
@@ -19,8 +19,15 @@ Progress = Any
 """A callable ``progress(done, total)``, or a bar with ``update`` and ``total`` such as tqdm's. An exception that it raises ends the work."""
 
 
+def unmasked(values: Any) -> None:
+    """Refuses entries that are masked, which an array of integers would not tell from others."""
+    if np.ma.is_masked(values):
+        raise DtypeError("an array with masked entries: fill them in, x.filled(0), or leave them out, x.compressed()", code="python.masked")
+
+
 def integers(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """The array as 64-bit integers, if it is one of integers."""
+    unmasked(values)
     array = np.asarray(values)
     if array.size == 0:
         raise ShapeError(f"an array of shape {array.shape} has no values: expected at least one", code="python.empty")
@@ -167,6 +174,19 @@ def read_file(path: Path) -> bytes:
     except OSError as error:
         name = path_text(path)
         raise FileError(f"cannot read {name}: {error.strerror}", code="wire.io", path=name) from None
+
+
+def replaceable(path: Path, overwrite: bool) -> str:
+    """The path of a file to be written, which is no secret key: only ``save_keys`` and ``save_secret_key`` replace those."""
+    text = path_text(path)
+    if overwrite and os.path.isfile(text) and os.path.getsize(text) > 0:
+        try:
+            kind = _rust.inspect_file(text)[0]
+        except Error:
+            return text
+        if kind.endswith("secret key"):
+            raise FileError(f"{text} is a secret key, and what it encrypted would be lost: choose another name", code="wire.exists", path=text)
+    return text
 
 
 def path_text(path: Path) -> str:

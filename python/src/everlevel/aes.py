@@ -13,7 +13,7 @@ from ._log import timed
 from ._params import Params
 from ._roles import Client, PublicKey
 from ._server import DEFAULT_CACHE_BYTES, Server
-from ._values import Buffer, Path, Progress, octets, path_text, stepper
+from ._values import Buffer, Path, Progress, octets, path_text, replaceable, stepper
 from .errors import AesError, FormatError
 
 __all__ = [
@@ -219,7 +219,7 @@ def save_server_keys(
 ) -> int:
     """The same keys straight into a file; returns their bytes."""
     plan = _rust.aes_plan(client.params._raw, decryption, integers)
-    return client._raw.write_server_keys(plan, path_text(path), overwrite, stepper(progress))
+    return client._raw.write_server_keys(plan, replaceable(path, overwrite), overwrite, stepper(progress))
 
 
 def method_for(params: Params, length: int) -> str:

@@ -24,7 +24,17 @@ import numpy as np
 from . import _everlevel as _rust
 from ._params import Params
 from ._roles import Client, PublicKey
-from ._values import Buffer, Path, Progress, octets, path_text, read_file, stepper
+from ._values import (
+    Buffer,
+    Path,
+    Progress,
+    octets,
+    path_text,
+    read_file,
+    replaceable,
+    stepper,
+    unmasked,
+)
 from .errors import DtypeError, FormatError, TableError
 
 if TYPE_CHECKING:
@@ -87,7 +97,7 @@ class Schema:
 
     def save(self, path: Path, *, overwrite: bool = False) -> None:
         """Writes a file, in one step."""
-        _rust.write_file(path_text(path), self._text.encode(), overwrite)
+        _rust.write_file(replaceable(path, overwrite), self._text.encode(), overwrite)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Schema) and self._text == other._text
@@ -138,7 +148,7 @@ class Plan:
 
     def save(self, path: Path, *, overwrite: bool = False) -> None:
         """Writes a file, in one step."""
-        _rust.write_file(path_text(path), self._text.encode(), overwrite)
+        _rust.write_file(replaceable(path, overwrite), self._text.encode(), overwrite)
 
     @property
     def question(self) -> str:
@@ -280,7 +290,7 @@ class Result:
 
     def save(self, path: Path, *, overwrite: bool = False) -> None:
         """Writes a file, in one step."""
-        _rust.write_file(path_text(path), self._data, overwrite)
+        _rust.write_file(replaceable(path, overwrite), self._data, overwrite)
 
     @property
     def plan(self) -> Plan:
@@ -410,6 +420,8 @@ def _kept(names: Sequence[str], wanted: Sequence[str] | None) -> list[int]:
 def _mapping_csv(data: Mapping[str, Sequence[Any]], wanted: Sequence[str] | None) -> bytes:
     names = [str(name) for name in data]
     kept = _kept(names, wanted)
+    for column in data.values():
+        unmasked(column)
     columns = [[_text(v) for v in list(data.values())[i]] for i in kept]
     if len({len(column) for column in columns}) > 1:
         lengths = ", ".join(f"{names[i]}: {len(column)}" for i, column in zip(kept, columns))

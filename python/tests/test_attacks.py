@@ -1,0 +1,157 @@
+"""What attackers found to be answered wrongly: mended, or refused."""
+
+import os
+
+import numpy as np
+import pytest
+
+import everlevel
+from everlevel import EncryptedArray
+
+
+def refused(operation):
+    with pytest.raises(everlevel.Error) as caught:
+        operation()
+    return caught.value.code
+
+
+def typed(party, values, **how):
+    return party.server.load(party.client.encrypt(np.array(values), **how))
+
+
+def test_ranges_that_were_lost(toy):
+    """A range past 2^100 is not one that was never known."""
+    x, y = toy.load([3], bounds=(0, 9)), toy.load([3])
+    power = x**40
+    looped = x
+    for _ in range(6):
+        looped = looped * looped
+    for value in (power, looped, power + 1, power * x, power - power, power[0], power.sum(), power.refresh(), toy.server.load(power)):
+        assert value.range is None
+        assert refused(lambda: toy.client.decrypt(value)) == "circuit.range"
+    assert toy.server.run("z = x^40", x=x)["z"]._lost
+    again = EncryptedArray.from_bytes(power.to_bytes(), params=toy.params, bounds="stated", server=toy.server)
+    for operation in (
+        lambda: toy.client.decrypt(again),
+        lambda: toy.client.decrypt(power.compact()),
+        lambda: toy.client.decrypt_for_sharing(power),
+        lambda: power.equals(9),
+        power.is_negative,
+        lambda: power.less_than(4),
+    ):
+        assert refused(operation) == "circuit.range"
+    expected = pow(3, 40, toy.t)
+    for found in (toy.client.decrypt(power, wrapping=True), toy.client.decrypt(power.compact(), wrapping=True)):
+        assert found[0] == expected
+    # Residues stay residues, and a bound that is stated again counts.
+    assert toy.client.decrypt(y**40)[0] == toy.client.decrypt(power + y - y)[0] == expected
+    assert toy.client.decrypt(power.within(0, 256))[0] == expected
+
+
+def test_public_rows_among_encrypted_ones(toy):
+    a = np.array([[1, 2], [3, 1]])
+    x, v = typed(toy, a, bounds=(0, 9), rows=True), typed(toy, [1, 2, 3], bounds=(0, 9), rows=True)
+    for arrays in ([a, [[9, 8]]], [[[9, 8], [7, 7], [0, 0]], a]):
+        given = [x if array is a else array for array in arrays]
+        np.testing.assert_array_equal(toy.client.decrypt(np.concatenate(given)), np.concatenate(arrays))
+    np.testing.assert_array_equal(toy.client.decrypt(np.concatenate([v, [5]])), [1, 2, 3, 5])
+    np.testing.assert_array_equal(toy.client.decrypt(np.stack([x, a + 1])), np.stack([a, a + 1]))
+    for operation in (
+        lambda: np.stack([v, 5]),
+        lambda: np.stack([x, [9, 8]]),
+        lambda: np.concatenate([x, [9, 8]]),
+        lambda: np.concatenate([x, [[9, 8, 7]]]),
+    ):
+        with pytest.raises((everlevel.Error, ValueError)):
+            operation()
+
+
+def test_options_of_reductions_are_not_ignored(toy):
+    a = np.array([[1, 2, 3], [4, 5, 6]])
+    for x in (typed(toy, a, bounds=(0, 9), rows=True), toy.load(a)):
+        for options in ({"initial": 5}, {"where": a > 2}, {"keepdims": True}):
+            assert refused(lambda: np.add.reduce(x, **options)) == "python.not-homomorphic"
+    np.testing.assert_array_equal(toy.client.decrypt(np.add.reduce(toy.load(a))), a.sum(axis=0))
+
+
+def test_programs_see_entries_and_nothing_else(toy):
+    run, decrypt = toy.server.run, toy.client.decrypt
+    x, y = toy.load([1, 2, 3, 4, 5]), toy.load([1] * 5)
+    assert refused(lambda: run("z = a + b", a=x[:3], b=y)) == "python.shape"
+    for program in ("s = sum(a)", "s = sum(a + 1)", "s = rotate(a, 1)", "s = swap_rows(a)"):
+        assert refused(lambda: run(program, a=x[:2])) == "python.shape"
+        assert refused(lambda: run(program, a=x)) == "python.shape"
+    assert refused(lambda: run("z = a", a=x, b=y)) == "python.input"
+    np.testing.assert_array_equal(decrypt(run("z = a * b", a=x[:3], b=x.sum().within(0, 256))["z"]), [15, 30, 45])
+    full = np.arange(128)
+    np.testing.assert_array_equal(decrypt(run("s = sum(a)", a=toy.load(full))["s"])[:2], [full.sum() % toy.t] * 2)
+
+
+def test_masked_entries_are_refused(toy):
+    masked = np.ma.array([1, 2, 3], mask=[0, 1, 0])
+    x = typed(toy, [1, 2, 3], bounds=(0, 9))
+    for operation in (
+        lambda: toy.client.encrypt(masked, bounds=(0, 9)),
+        lambda: toy.client.encrypt_modular(masked),
+        lambda: toy.load([1, 2, 3]) + masked,
+        lambda: x + masked,
+    ):
+        assert refused(operation) == "python.masked"
+    assert refused(lambda: masked + x).startswith("python.")
+    plain = np.ma.array([1, 2, 3], mask=[0, 0, 0])
+    np.testing.assert_array_equal(toy.client.decrypt(toy.client.encrypt(plain, bounds=(0, 9))), [1, 2, 3])
+
+
+def test_secret_keys_are_not_overwritten(toy, tmp_path):
+    key = tmp_path / "secret.key"
+    toy.client.save_secret_key(key)
+    before = key.read_bytes()
+    x = toy.load([1, 2])
+    for operation in (
+        lambda: x.save(key, overwrite=True),
+        lambda: typed(toy, [1], bounds=(0, 3)).save(key, overwrite=True),
+        lambda: toy.client.public_key().save(key, overwrite=True),
+        lambda: toy.server.save_keys(key, overwrite=True),
+        lambda: toy.client.save_server_keys(key, program="y = x", overwrite=True),
+    ):
+        assert refused(operation) == "wire.exists"
+        assert key.read_bytes() == before
+    x.save(tmp_path / "x.ct")
+    x.save(tmp_path / "x.ct", overwrite=True)
+    assert os.path.getsize(tmp_path / "x.ct") > 0
+
+
+def test_wrapping_is_kept(toy):
+    a, b = np.array([200, 7], np.uint8), np.array([3, 250], np.uint8)
+    w, v = (typed(toy, x).wrapping() for x in (a, b))
+    most = np.uint8(200)
+    cases = [
+        ((w // 1) + 200, (a // 1) + most),
+        ((w % 201) + 200, (a % 201) + most),
+        ((w >> 1) + 200, (a >> 1) + most),
+        (np.clip(w, 5, 250) + 200, np.clip(a, 5, 250) + most),
+        (np.minimum(w, v) + 200, np.minimum(a, b) + most),
+        (np.maximum(w, 250) + 200, np.maximum(a, np.uint8(250)) + most),
+        (np.where(w > v, w, v.checked()) + 200, np.where(a > b, a, b) + most),
+    ]
+    for number, (found, expected) in enumerate(cases):
+        decrypted = toy.client.decrypt(found)
+        np.testing.assert_array_equal(decrypted, expected, err_msg=str(number))
+        assert decrypted.dtype == np.uint8
+    least = typed(toy, np.array([-128, 5], np.int8)).wrapping()
+    np.testing.assert_array_equal(toy.client.decrypt(least // -1), np.array([-128, -5], np.int8))
+
+
+def test_quantiles_are_those_of_numpy(toy):
+    rng = np.random.default_rng(5)
+    for n in range(1, 9):
+        values = rng.permutation(n)
+        x = typed(toy, values, bounds=(0, 9))
+        for q in (k / d for d in range(1, 10) for k in range(d + 1) if (n + d + k) % 7 == 0):
+            for method in ("lower", "higher"):
+                found = toy.client.decrypt(np.quantile(x, q, method=method))
+                assert found == np.quantile(values, q, method=method), (n, q, method)
+    rows = typed(toy, [[1, 2], [3, 4]], bounds=(0, 9), rows=True)
+    for q in (-0.4, 1.6, float("nan")):
+        for a, axis in ((x, None), (rows, 0)):
+            assert refused(lambda: np.quantile(a, q, axis=axis, method="lower")) == "python.quantile"
