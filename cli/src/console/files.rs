@@ -66,13 +66,21 @@ pub fn of_output(out: &Path) -> impl Fn(WireError) -> CliError + '_ {
     }
 }
 
+/// What results never replace.
+const KEPT: [ObjectKind; 4] = [
+    ObjectKind::PARAMS,
+    ObjectKind::SECRET_KEY,
+    ObjectKind::PUBLIC_KEY,
+    ObjectKind::SERVER_KEYS,
+];
+
 /// What becomes of a file that is there.
 pub fn existing(force: bool) -> Existing {
     if force { Existing::Replace } else { Existing::Keep }
 }
 
-/// Refuses a file that is there, before any work; with `force` a secret key only, which nothing
-/// but new keys may replace.
+/// Refuses a file that is there, before any work; with `force` keys and parameters only, which
+/// nothing but new keys may replace.
 pub fn check_free(path: &Path, force: bool) -> Result<(), CliError> {
     if path.symlink_metadata().is_err() {
         return Ok(());
@@ -82,9 +90,24 @@ pub fn check_free(path: &Path, force: bool) -> Result<(), CliError> {
         return Err(of_file(path)(exists));
     }
     match everlevel_wire::inspect_file(path) {
-        Ok(found) if found.kind == ObjectKind::SECRET_KEY => {
-            let told =
-                format!("{} is a secret key, which --force does not replace", path.display());
+        Ok(found) if KEPT.contains(&found.kind) => {
+            let told = format!(
+                "{} ({}) is not replaced, with --force neither: remove it, or choose another name",
+                path.display(),
+                found.kind
+            );
+            Err(CliError::usage(told).with_code(exists.code()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses to replace what a command reads.
+pub fn check_apart(out: &Path, input: &Path) -> Result<(), CliError> {
+    match (out.canonicalize(), input.canonicalize()) {
+        (Ok(a), Ok(b)) if a == b => {
+            let told = format!("{} would be replaced by its own encryption", input.display());
+            let exists = WireError::Exists { path: out.display().to_string() };
             Err(CliError::usage(told).with_code(exists.code()))
         }
         _ => Ok(()),

@@ -197,6 +197,18 @@ pub const CASES: &[Case] = &[
         "wire.exists",
     ),
     case(
+        "a ciphertext over server keys, with --force",
+        &[Copy("a/server.keys", "own.server")],
+        "encrypt --key a/public.key --in v.csv --out own.server --force",
+        "wire.exists",
+    ),
+    case(
+        "a ciphertext over the values that it encrypts, with --force",
+        &[],
+        "encrypt --key a/public.key --in v.csv --out v.csv --force",
+        "wire.exists",
+    ),
+    case(
         "a blank line inside of a column",
         &[Write("blank.csv", b"v\n3\n\n5\n")],
         "encrypt --key a/public.key --in blank.csv --out no.ct",

@@ -87,6 +87,9 @@ type Limb<C> = (Digit<C>, u32);
 /// but in more ciphertexts.
 const SHORTEST_STRIDE: u64 = 128;
 
+/// So many digits are joined at most, however few values each of them has.
+const JOINED: u32 = 8;
+
 impl<S: IntegerScheme> Integers<'_, S> {
     /// The sum of all entries; of truth values, how many are 1. No level; for each two digits eight
     /// rotations modulo 65537, keys for which the server has to have.
@@ -159,15 +162,15 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let (mut points, mut count) = (0, 0);
             for digit in rest {
                 points += (digit.points() - 1) << (4 * count);
-                if count > 0 && widest < points as u64 {
+                if count == JOINED || (count > 0 && widest < points as u64) {
                     break;
                 }
                 count += 1;
             }
-            let (joined, left) = rest.split_at(count);
+            let (joined, left) = rest.split_at(count as usize);
             let terms: Vec<_> = joined.iter().enumerate().map(|(i, d)| (d, 1 << (4 * i))).collect();
             // Above the digits, limbs of the anchor alone have two digits.
-            let step = if left.is_empty() { count.max(2) } else { count } as u32;
+            let step = if left.is_empty() { count.max(2) } else { count };
             // The last limb takes what is left of the anchor, if that is little.
             let last = left.is_empty() && anchor.unsigned_abs() <= 1 << (4 * step);
             let here = if last { anchor } else { anchor & ((1 << (4 * step)) - 1) };

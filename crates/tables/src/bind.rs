@@ -14,12 +14,14 @@ const PLACES: u32 = 18;
 /// Reads expressions, and collects the sums among them.
 pub(crate) struct Binder<'a> {
     pub(crate) schema: &'a Schema,
+    /// What the question calls the table.
+    table: &'a str,
     aggregates: Vec<Aggregate>,
 }
 
 impl<'a> Binder<'a> {
-    pub(crate) fn new(schema: &'a Schema) -> Self {
-        Binder { schema, aggregates: Vec::new() }
+    pub(crate) fn new(schema: &'a Schema, table: &'a str) -> Self {
+        Binder { schema, table, aggregates: Vec::new() }
     }
 
     /// The place of a sum among those collected.
@@ -40,7 +42,10 @@ impl<'a> Binder<'a> {
         match e {
             Expr::Identifier(name) => self.schema.place(&name.value),
             Expr::CompoundIdentifier(names) => match &names[..] {
-                [_, name] => self.schema.place(&name.value),
+                [table, name] if table.value.eq_ignore_ascii_case(self.table) => {
+                    self.schema.place(&name.value)
+                }
+                [_, _] => Err(mistyped(e, &format!("the question is about {}", self.table))),
                 _ => Err(mistyped(e, "expected the name of a column")),
             },
             Expr::Nested(inner) => self.column(inner),

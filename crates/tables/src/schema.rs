@@ -111,7 +111,8 @@ impl Schema {
     ///
     /// # Errors
     /// [`TablesError::Schema`]: no column, two of one name, bounds that are no values of the type
-    /// or hold none, more than 9 decimal places, categories that are none or not distinct.
+    /// or hold none, more than 9 decimal places, categories that are none or not distinct, or have blanks
+    /// around them.
     pub fn new(columns: impl IntoIterator<Item = (String, Kind)>) -> Result<Self, TablesError> {
         Self::with_nulls(columns.into_iter().map(|(name, kind)| (name, kind, false)))
     }
@@ -227,6 +228,10 @@ impl Field {
             Kind::Category { values } => {
                 if values.iter().collect::<BTreeSet<_>>().len() < values.len() {
                     return Err(problem(&name, "its categories are not distinct"));
+                }
+                if let Some(value) = values.iter().find(|v| v.trim() != **v) {
+                    let told = "has blanks around it, which cells are read without";
+                    return Err(problem(&name, format!("the category {value:?} {told}")));
                 }
                 (0, values.len() as i128 - 1)
             }

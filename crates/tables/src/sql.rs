@@ -49,8 +49,8 @@ impl Query {
     /// [`TablesError::Type`] and [`TablesError::Range`] for expressions that have no value.
     pub fn parse(text: &str, schema: &Schema) -> Result<Self, TablesError> {
         let ast = statement(text)?;
-        let select = only_select(&ast)?;
-        let mut binder = Binder::new(schema);
+        let (select, table) = only_select(&ast)?;
+        let mut binder = Binder::new(schema, table);
         let filter = match &select.selection {
             Some(expression) => binder.condition(expression)?,
             None => Condition::Constant(true),
@@ -129,7 +129,7 @@ fn statement(text: &str) -> Result<Ast, TablesError> {
 
 /// The select of a query. What it may hold is put into an empty one, which then has to be equal to
 /// it, so that no clause is passed over in silence.
-fn only_select(ast: &Ast) -> Result<&Select, TablesError> {
+fn only_select(ast: &Ast) -> Result<(&Select, &str), TablesError> {
     let plain = statement("select 1 from t")?;
     let rest = Ast { body: plain.body.clone(), order_by: None, limit_clause: None, ..ast.clone() };
     let (SetExpr::Select(select), SetExpr::Select(empty)) = (&*ast.body, &*plain.body) else {
@@ -159,17 +159,32 @@ fn only_select(ast: &Ast) -> Result<&Select, TablesError> {
         ));
     }
     match &select.from[..] {
-        [table] if table.joins.is_empty() => match &table.relation {
-            TableFactor::Table { args: None, .. } => Ok(select),
-            other => {
-                Err(TablesError::unsupported(&other.to_string(), "ask about the table itself"))
-            }
+        [table] if table.joins.is_empty() => match table_name(&table.relation) {
+            // The table by its name and alias, and nothing else, such as a sample of it.
+            Some((name, alias)) if table.relation.to_string() == name => Ok((select, alias)),
+            _ => Err(TablesError::unsupported(
+                &table.relation.to_string(),
+                "ask about the table itself: from and its name",
+            )),
         },
         [] => Err(TablesError::unsupported("a question without from", "name the table")),
         _ => Err(TablesError::unsupported(
             "a join",
             "add the columns of the other table to each row before it is encrypted",
         )),
+    }
+}
+
+/// A table as it is written, and what the columns of it can be preceded by: its alias, or its name.
+fn table_name(table: &TableFactor) -> Option<(String, &str)> {
+    let TableFactor::Table { name, alias, .. } = table else { return None };
+    let called = name.0.last()?.as_ident()?;
+    match alias {
+        Some(alias) => {
+            let with = if alias.explicit { "AS " } else { "" };
+            Some((format!("{name} {with}{}", alias.name), &alias.name.value))
+        }
+        None => Some((name.to_string(), &called.value)),
     }
 }
 

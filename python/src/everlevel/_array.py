@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from ._described import Described
 from ._encrypted import Encrypted, missing, not_homomorphic
 from ._moves import gather, matrix_product, window_sums
 from ._params import Params
-from ._values import Progress, in_slots, integers, part_of, stepper
+from ._values import Progress, bounds_of, in_slots, integers, part_of, stepper
 from .errors import NoServerError, OtherParametersError, ParameterError, RangeError, ShapeError
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class EncryptedArray(Encrypted, Described):
         Any ``modulus`` integers in a row are right for all residues: ``x.within(-(t // 2), t // 2)`` for odd t takes those of least absolute value.
         """
         self._integers("within")
-        low, high = operator.index(low), operator.index(high)
+        low, high = (_within(k, -(1 << 100), 1 << 100, "a bound of") for k in bounds_of((low, high)))
         return self._each(lambda x: x.within(low, high), signed=low < 0)
 
     def _spanning(self, found: tuple[int, int] | None) -> EncryptedArray:
@@ -269,6 +269,9 @@ class EncryptedArray(Encrypted, Described):
         server = self._on()._raw
         return self._each(lambda x: server.pow(x, exponent))
 
+    def __rpow__(self, other: Any) -> NoReturn:
+        raise not_homomorphic("a power with an encrypted exponent", "everlevel.Table(powers)[x] of client.encrypt(values, dtype=...) has any function of few values")
+
     def __rmatmul__(self, matrix: npt.ArrayLike) -> EncryptedArray:
         """``matrix @ x`` for a matrix of plain integers and a vector; a vector from the left gives their scalar product.
 
@@ -340,7 +343,7 @@ class EncryptedArray(Encrypted, Described):
     def rotate_columns(self, k: int) -> EncryptedArray:
         """All slots of each ciphertext, whatever they hold: the columns of every row by ``k`` to the left. A rotation, no level."""
         self._integers("rotate_columns")
-        server, k = self._on()._raw, operator.index(k)
+        server, k = self._on()._raw, _within(operator.index(k), -(1 << 62), 1 << 62, "a rotation by")
         return self._each(lambda x: server.rotate_columns(x, k), padded=self._full(self._shape))
 
     def swap_rows(self) -> EncryptedArray:
@@ -412,7 +415,7 @@ class EncryptedArray(Encrypted, Described):
         self._integers("truncate")
         if rounding not in ("nearest", "floor"):
             raise RangeError(f"rounding = {rounding!r}: expected 'nearest' or 'floor'", code="python.rounding")
-        server = self._on()._raw
+        server, digits = self._on()._raw, _within(operator.index(digits), 0, 1 << 30, "digits to truncate:")
         return self._each(lambda x: server.truncate(x, digits, rounding == "floor"))
 
     def clear_lowest_digit(self) -> EncryptedArray:
@@ -476,6 +479,12 @@ def _times(found: tuple[int, int] | None, count: int, padded: bool = True) -> tu
     low, high = (min(found[0], 0), max(found[1], 0)) if padded else found
     most = 1 << 100
     return (count * low, count * high) if -most <= count * low and count * high <= most else None
+
+
+def _within(k: int, low: int, high: int, what: str) -> int:
+    if not low <= k <= high:
+        raise RangeError(f"{what} {k}: expected {low} to {high}", code="python.value-range", found=k)
+    return k
 
 
 def _is_integer(k: Any) -> bool:

@@ -15,7 +15,7 @@ from . import _layout
 from ._columns import Stored
 from ._encrypted import Encrypted, missing, not_homomorphic
 from ._html import facts
-from ._kinds import Interval, Kind, dtype_of, entries, interval_of, named
+from ._kinds import Interval, Kind, dtype_of, entries, interval_of, named, whole
 from ._params import Params
 from ._totals import EncryptedTotal
 from .errors import DtypeError, NoServerError, OtherParametersError, RangeError, ShapeError
@@ -175,8 +175,10 @@ class EncryptedIntegers(Encrypted, Stored):
 
     def _operand(self, other: Any) -> Any:
         """An operand in a form that is computed on: encrypted integers, a Python integer or an array of integers."""
-        if isinstance(other, (EncryptedIntegers, bool, int)):
+        if isinstance(other, EncryptedIntegers):
             return other
+        if isinstance(other, (bool, int)):
+            return whole(other)
         if isinstance(other, EncryptedTotal):
             other._no_operation()
         if isinstance(other, (float, np.inexact)):
@@ -566,7 +568,7 @@ class EncryptedIntegers(Encrypted, Stored):
 
     def clip(self, low: int, high: int) -> EncryptedIntegers:
         """Entries, or the nearer one of two bounds: a table for up to 256 values, else two comparisons and selections."""
-        least, most = operator.index(low), operator.index(high)
+        least, most = whole(operator.index(low)), whole(operator.index(high))
         found = _tabulated(self, lambda v: min(max(v, least), most))
         if found is None and least > most:
             # As NumPy.

@@ -6,6 +6,7 @@ from . import _everlevel as _rust
 from ._array import EncryptedArray
 from ._params import Params, params_of
 from ._values import Path, path_text, replaceable
+from .errors import DtypeError
 
 
 class KeyChange:
@@ -60,6 +61,8 @@ class KeyChange:
 
         Of an array under the old key: one of any other key is refused.
         """
+        if not isinstance(x, EncryptedArray):
+            raise DtypeError(f"{type(x).__name__}: keys change of arrays modulo p^r, from client.encrypt_modular", code="python.input")
         return x._like([self._raw.change_key(part) for part in x._xs], server=None)
 
     def __repr__(self) -> str:

@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._values import unmasked
+from ._values import bounds_of, unmasked
 from .errors import DtypeError, RangeError
 
 #: The dtypes of typed integers, smallest first.
 DTYPES = tuple(np.dtype(name) for name in ("bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64"))
 
 Interval = tuple[int, int]
+
+#: The largest absolute value of a public integer.
+MOST = 1 << 126
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,8 @@ class Kind:
 
 def ranged(low: int, high: int) -> Kind:
     """The integers from ``low`` to ``high``, both included: fewer digits than a dtype has, and cheaper operations."""
-    low, high = operator.index(low), operator.index(high)
-    if not -(1 << 126) <= low <= high <= 1 << 126:
+    low, high = bounds_of((low, high))
+    if not -MOST <= low <= high <= MOST:
         raise RangeError(f"bounds ({low}, {high}): expected -2^126 <= low <= high <= 2^126", code="integers.range", low=low, high=high)
     return Kind(low, high)
 
@@ -73,6 +76,14 @@ def named(dtype: Any) -> np.dtype[Any]:
     return found
 
 
+def whole(value: Any) -> int:
+    """A public integer."""
+    found = int(value)
+    if not -MOST <= found <= MOST:
+        raise RangeError(f"an integer of {found.bit_length()} bits: expected -2^126 to 2^126", code="integers.range")
+    return found
+
+
 def entries(values: npt.ArrayLike) -> npt.NDArray[Any]:
     """The array, if it is one of integers, of any size."""
     unmasked(values)
@@ -83,6 +94,7 @@ def entries(values: npt.ArrayLike) -> npt.NDArray[Any]:
                 raise DtypeError(
                     f"{value!r} at position {position}: expected integers", code="integers.value", position=position
                 )
+            whole(value)
     elif array.dtype.kind not in "iub":
         first = f", such as {array.flat[0]!r} at position 0" if array.size else ""
         raise DtypeError(
@@ -109,7 +121,7 @@ def within(array: npt.NDArray[Any], interval: Interval) -> None:
 def kind_of(array: npt.NDArray[Any], dtype: Any, bounds: Interval | None) -> Kind:
     """What an array that is to be encrypted may hold."""
     if bounds is not None:
-        low, high = bounds
+        low, high = bounds_of(bounds)
         kind = ranged(low, high)
         if dtype is not None:
             least, most = interval_of(named(dtype))
@@ -121,8 +133,9 @@ def kind_of(array: npt.NDArray[Any], dtype: Any, bounds: Interval | None) -> Kin
     if dtype is not None:
         return Kind(*interval_of(named(dtype)))
     if array.dtype == np.int64 or array.dtype.kind == "O":
+        what = "which is what NumPy makes of any integers and would take 16 ciphertexts" if array.dtype == np.int64 else "which holds integers of any size"
         raise DtypeError(
-            f"an array of {array.dtype}, which is what NumPy makes of any integers and would take 16 ciphertexts where fewer may do: say what its entries "
+            f"an array of {array.dtype}, {what} where fewer may do: say what its entries "
             "can be, with dtype=np.uint8 for example, or with bounds=(low, high); for integers modulo p there is encrypt_modular",
             code="integers.width",
             dtype=str(array.dtype),

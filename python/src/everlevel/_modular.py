@@ -96,7 +96,7 @@ UFUNCS: dict[np.ufunc, Operation] = {
     np.negative: lambda x: -x,
     np.positive: lambda x: x,
     np.square: lambda x: x**2,
-    np.power: lambda x, k: x**k if isinstance(x, EncryptedArray) else x.__pow__(k),
+    np.power: lambda x, k: x**k if isinstance(x, EncryptedArray) else k.__rpow__(x),
     np.equal: _symmetric("__eq__"),
     np.not_equal: _symmetric("__ne__"),
 }

@@ -125,9 +125,14 @@ def _truths(method: str) -> Operation:
 def where(condition: Any, a: Any, b: Any) -> Any:
     """A selection; the condition may be encrypted or public."""
     like = next(x for x in (condition, a, b) if isinstance(x, EncryptedIntegers))
-    truth = condition if isinstance(condition, EncryptedIntegers) else _constants(like, np.asarray(condition) != 0)
+    truth = condition if isinstance(condition, EncryptedIntegers) else _constants(like, _filled(like, np.asarray(condition) != 0))
     chosen = _apply("select", (truth.checked()._truth(), like._operand(a), like._operand(b)))
     return chosen._wrapping(_modulus((a, b)))
+
+
+def _filled(like: EncryptedIntegers, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The array, a single entry as often as there are encrypted ones."""
+    return array if array.shape else np.broadcast_to(array, like.shape)
 
 
 def clip(x: EncryptedIntegers, a_min: Any = None, a_max: Any = None) -> Any:
@@ -158,6 +163,8 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
 
 def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False) -> Any:
     """Which are in a public list."""
+    if not isinstance(element, EncryptedIntegers):
+        raise not_homomorphic("np.isin in an encrypted list", "compare with each: np.any([x == k for ...]), or encrypt what is looked for")
     found = element.checked()._apply("isin", numbers=_public(test_elements, "the list").reshape(-1).tolist())
     return ~found if invert else found
 

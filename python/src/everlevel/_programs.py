@@ -15,7 +15,7 @@ import numpy.typing as npt
 from . import _everlevel as _rust
 from ._html import facts, grid
 from ._integers import EncryptedIntegers
-from ._kinds import Interval, Kind, interval_of
+from ._kinds import Interval, Kind, entries, interval_of, within
 from ._params import Params
 from ._totals import EncryptedTotal
 from .errors import (
@@ -279,13 +279,16 @@ class Program:
     def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function)
         self._function = function
+        self._signature = inspect.signature(function)
         #: The name of the function.
         self.name: str = function.__name__
         #: What its arguments may be, by name.
         self.kinds = _kinds(function)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        return self._function(*arguments, **named)
+        bound = self._signature.bind(*arguments, **named)
+        given = {name: x if isinstance(x, EncryptedIntegers) else _clear(name, x, self.kinds[name]) for name, x in bound.arguments.items()}
+        return self._function(**given)
 
     def plan(
         self, rows: int, *, params: Params | None = None, candidates: Sequence[str | Params] = CANDIDATES, minimise: str = "time"
@@ -339,6 +342,18 @@ class Program:
 def program(function: Callable[..., Any]) -> Program:
     """Makes a program of a function whose arguments are annotated: with ``everlevel.uint8`` and its like, ``everlevel.ranged(low, high)``, or NumPy's types."""
     return Program(function)
+
+
+def _clear(name: str, values: Any, kind: Kind) -> npt.NDArray[Any]:
+    """An argument that is not encrypted, with entries as encrypted ones can have them, in a dtype that does not wrap at their width."""
+    array = entries(values)
+    if kind.rows is not None and array.shape[:1] != (kind.rows,):
+        raise ShapeError(f"{name} of shape {array.shape}: expected {kind}", code="python.shape")
+    if array.size:
+        within(array, (kind.low, kind.high))
+    if (kind.low, kind.high) == (0, 1):
+        return array.astype(bool)
+    return array.astype(np.int64 if -(1 << 31) <= kind.low and kind.high < 1 << 31 else object)
 
 
 def _kinds(function: Callable[..., Any]) -> dict[str, Kind]:

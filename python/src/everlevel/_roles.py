@@ -24,6 +24,7 @@ from ._values import (
     Buffer,
     Path,
     Progress,
+    bounds_of,
     centred,
     in_bounds,
     in_range,
@@ -37,7 +38,7 @@ from ._values import (
     shape_of,
     stepper,
 )
-from .errors import OtherParametersError, ParameterError, RangeError, SecretKeyError, ShapeError
+from .errors import NotHomomorphicError, OtherParametersError, ParameterError, RangeError, SecretKeyError, ShapeError
 
 
 def _encrypted(
@@ -60,6 +61,7 @@ def _encrypted(
         )
     modulus = params.plain_modulus()
     if bounds is not None:
+        bounds = bounds_of(bounds)
         if reduce or elements:
             what = "whole elements have no range" if elements else "reduce=True changes entries, which then have other bounds"
             raise ParameterError(f"bounds={bounds!r}: {what}", code="python.value-bounds")
@@ -420,6 +422,11 @@ class Client:
         2^-``statistical_bits`` for 2^``decryptions_log2`` values under one key. Takes capacity: refresh first where there is too little. It does not make
         ciphertexts that an attacker made safe to decrypt.
         """
+        if not isinstance(x, EncryptedArray):
+            raise NotHomomorphicError(
+                f"decrypt_for_sharing of {type(x).__name__}: it is for arrays modulo p^r that a server computed, in memory; decrypt others with client.decrypt",
+                code="python.not-homomorphic",
+            )
         self.params._warn()
         if x._lost and not wrapping:
             raise _unknown()

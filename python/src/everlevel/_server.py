@@ -160,6 +160,8 @@ class Server:
             for block in x._blocks:
                 self._integers.check(block)
             return x._on_server(self)
+        if not isinstance(x, EncryptedArray):
+            raise DtypeError(f"{type(x).__name__}: expected an encrypted array; Server.read takes bytes and files, and totals are decrypted", code="python.input")
         self._takes(x._xs[0].params, x._elements, x._xs)
         if x._server is self:
             return x

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import os
 from collections.abc import Callable, Sequence
 from typing import Any, Union
@@ -39,7 +40,16 @@ def integers(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
         )
     if array.dtype == np.uint64 and int(array.max()) > np.iinfo(np.int64).max:
         raise RangeError(f"{array.max()} is above every plaintext modulus", code="python.value-range")
-    return np.ascontiguousarray(array, dtype=np.int64)
+    return np.asarray(array, dtype=np.int64, order="C")
+
+
+def bounds_of(bounds: Any) -> tuple[int, int]:
+    """The least and the largest of the integers that are meant."""
+    try:
+        low, high = bounds
+        return operator.index(low), operator.index(high)
+    except (TypeError, ValueError):
+        raise DtypeError(f"bounds {bounds!r}: expected two integers, the least and the largest", code="python.value-bounds") from None
 
 
 def in_range(array: npt.NDArray[np.int64], modulus: int, signed: bool) -> None:

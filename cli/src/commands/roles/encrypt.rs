@@ -10,7 +10,7 @@ use super::typed;
 use crate::columns;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::check_free;
+use crate::console::files::{check_apart, check_free};
 use crate::console::output::{emit, emit_json};
 
 #[derive(Serialize)]
@@ -27,6 +27,7 @@ pub fn run(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
         return typed::encrypt(args, types, common);
     }
     check_free(&args.out.out, args.out.force)?;
+    check_apart(&args.out.out, &args.input)?;
     let key = EncryptionKey::read(&args.key, &args.set, common)?;
     let params = key.params();
     let mut manifest =

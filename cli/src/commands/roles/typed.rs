@@ -22,7 +22,9 @@ use crate::columns::typed::{self, Named};
 use crate::columns::{Format, Header};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_free, create_directory, existing, of_file, of_output};
+use crate::console::files::{
+    check_apart, check_free, create_directory, existing, of_file, of_output,
+};
 use crate::console::output::{emit, emit_json, progress};
 
 #[derive(Serialize)]
@@ -36,6 +38,7 @@ struct ColumnReport {
 /// Runs `encrypt --types`.
 pub fn encrypt(args: &EncryptArgs, types: &str, common: &Common) -> Result<(), CliError> {
     check_free(&args.out.out, args.out.force)?;
+    check_apart(&args.out.out, &args.input)?;
     let types = typed::types(types)?;
     if args.header == Header::No {
         return Err(CliError::usage(
