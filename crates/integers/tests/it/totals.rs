@@ -41,3 +41,33 @@ fn sums_are_exact() {
         }
     }
 }
+
+/// Sums of columns that are wide, or far from 0, or have digits with one value.
+#[test]
+fn sums_past_64_bits() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let ints = bench.integers();
+    let open = |c: &_| Ok::<_, IntegersError>(bench.scheme.decrypt(c)?.decode(&bench.params)?);
+    for bits in [40, 63, 64, 79, 80, 95, 110, 122] {
+        for sign in [1, -1] {
+            let edge = sign * (1i128 << bits);
+            for (low, high) in [(edge.min(0), edge.max(0)), (edge - 3, edge + 3), (edge, edge)] {
+                let xs = [low, high, low, (low + high) / 2];
+                let x = bench.encrypt(&xs, Type::ranged(low, high).unwrap());
+                let told = format!("{low}..{high}");
+                let expected = xs.iter().sum::<i128>();
+                let read = |t: everlevel_integers::Total<_>| t.decrypt(bench.modulus(), open);
+                assert_eq!(read(ints.sum(&x).unwrap()).unwrap(), expected, "{told}");
+                let mean = read(ints.mean(&x).unwrap()).unwrap();
+                assert_eq!(mean, expected.div_euclid(4), "{told}");
+                let dot = ints.dot(&x, &[1, -1, 0, 2]).unwrap();
+                assert_eq!(read(dot).unwrap(), xs[0] - xs[1] + 2 * xs[3], "{told}");
+                let chosen = bench.encrypt(&[1, 0, 1, 1], Type::Bool);
+                let total = ints.sum_where(&chosen, &x).unwrap();
+                assert_eq!(read(total).unwrap(), xs[0] + xs[2] + xs[3], "{told}");
+                let twice = ints.add(&x, &x).unwrap();
+                assert_eq!(read(ints.sum(&twice).unwrap()).unwrap(), 2 * expected, "{told}");
+            }
+        }
+    }
+}

@@ -36,6 +36,12 @@ fn questions_that_cannot_be_answered() {
         ),
         ("select count(*) from shop order by price", "table.unsupported"),
         ("select count(*) from shop limit 1 offset 2", "table.unsupported"),
+        ("select count(*) from shop tablesample system (10)", "table.unsupported"),
+        ("select sum(count) from shop as x (count, price)", "table.unsupported"),
+        ("select count(*) from shop(3)", "table.unsupported"),
+        ("select sum(other.price) from shop", "table.type"),
+        ("select sum(shop.price) from shop as s", "table.type"),
+        ("select sum(a.shop.price) from shop", "table.type"),
         ("select sum(prize) from shop", "table.name"),
         ("select sum(kind) from shop", "table.type"),
         ("select sum(paid) from shop", "table.type"),
@@ -47,6 +53,15 @@ fn questions_that_cannot_be_answered() {
     ] {
         let error = Query::parse(question, &schema).expect_err(question);
         assert_eq!(error.code(), code, "{question}: {error}");
+    }
+    for question in [
+        "select sum(shop.price) from shop",
+        "select sum(Shop.price) from store.shop",
+        "select sum(s.price) from shop s where s.count > 1",
+        "select sum(s.price) from shop as s",
+        "select sum(price) from \"shop\"",
+    ] {
+        Query::parse(question, &schema).unwrap();
     }
     let deep =
         format!("select count(*) from shop where {}paid{}", "(".repeat(500), ")".repeat(500));
@@ -106,6 +121,8 @@ fn schemas_that_describe_no_table() {
         r#"[{"name": "a", "type": "date", "low": "2020-01-01", "high": "2020-13-01"}]"#,
         r#"[{"name": "a", "type": "category", "values": []}]"#,
         r#"[{"name": "a", "type": "category", "values": ["x", "x"]}]"#,
+        r#"[{"name": "a", "type": "category", "values": ["x", "x "]}]"#,
+        r#"[{"name": "a", "type": "category", "values": [" "]}]"#,
         r#"[{"name": "a", "type": "float"}]"#,
     ] {
         let error = Schema::from_json(&format!(r#"{{"columns": {columns}}}"#)).unwrap_err();
