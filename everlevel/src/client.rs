@@ -8,7 +8,7 @@ use everlevel_circuit::bootstrap::BootstrapPlan;
 use everlevel_circuit::{CircuitError, ValueRange};
 use everlevel_scheme::{KeyPlan, Params, Plaintext};
 use everlevel_wire::file::Existing;
-use everlevel_wire::{Metadata, ReadOptions, ciphertexts, results};
+use everlevel_wire::{Encryption, Metadata, ReadOptions, ciphertexts, results};
 use rand_core::CryptoRng;
 
 use crate::error::Error;
@@ -167,11 +167,9 @@ impl Client {
         Ok(ciphertexts::to_bytes(self.params(), columns, &metadata)?)
     }
 
-    /// Whether the noise bound is no larger than that of a fresh encryption by the secret key.
+    /// Whether it is read as a fresh encryption by the secret key.
     pub(crate) fn encrypted_secretly(&self, x: &Ciphertext) -> bool {
-        let params = self.params();
-        let t = params.slot_shape().plain_modulus(x.meta().exponent);
-        x.noise_bound_bits() <= params.noise().bound().fresh_secret(t)
+        Encryption::Secret.made(self.params(), x.meta())
     }
 
     /// The plaintexts of a server's answer ([`Server::answer`]), in its order.

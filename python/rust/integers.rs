@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use everlevel::files::{Bytes, ENCRYPTION};
+use everlevel::files::{Bytes, ENCRYPTION, Encryption};
 use everlevel::lab::{Bootstrapper, NoOp, ServerEvaluator, Session};
 use everlevel::{
     IntegerColumn, IntegerTotal, IntegerValue, Integers, Interval, NamedIntegers, Params,
@@ -593,9 +593,8 @@ pub fn columns_to_bytes<'py>(
     });
     let named = named.collect::<Result<Vec<NamedIntegers>>>()?;
     let bytes = detached(py, || {
-        let fresh = params.noise().bound().fresh_secret(params.plain_modulus());
         let mut values = named.iter().flat_map(|(_, x)| x.values());
-        if values.all(|v| v.get().noise_bound_bits() <= fresh) {
+        if values.all(|v| Encryption::Secret.made(params, v.get().meta())) {
             metadata.insert(ENCRYPTION.into(), "secret".into());
         }
         Ok(named.to_bytes(params, &metadata)?)

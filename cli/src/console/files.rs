@@ -67,12 +67,8 @@ pub fn of_output(out: &Path) -> impl Fn(WireError) -> CliError + '_ {
 }
 
 /// What results never replace.
-const KEPT: [ObjectKind; 4] = [
-    ObjectKind::PARAMS,
-    ObjectKind::SECRET_KEY,
-    ObjectKind::PUBLIC_KEY,
-    ObjectKind::SERVER_KEYS,
-];
+const KEPT: [ObjectKind; 4] =
+    [ObjectKind::PARAMS, ObjectKind::SECRET_KEY, ObjectKind::PUBLIC_KEY, ObjectKind::SERVER_KEYS];
 
 /// What becomes of a file that is there.
 pub fn existing(force: bool) -> Existing {

@@ -94,7 +94,9 @@ impl FromStr for Type {
     type Err = IntegersError;
 
     fn from_str(text: &str) -> Result<Self, IntegersError> {
-        if let Some((_, t)) = NAMED.iter().find(|(name, _)| *name == text) {
+        // As NumPy writes them, too: uint8 for u8.
+        let short = text.replacen("uint", "u", 1).replacen("int", "i", 1);
+        if let Some((_, t)) = NAMED.iter().find(|(name, _)| *name == text || *name == short) {
             return Ok(*t);
         }
         let ends = text.split_once("..").map(|(low, high)| (low.parse(), high.parse()));

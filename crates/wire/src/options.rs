@@ -16,6 +16,13 @@ pub enum Encryption {
     Public,
 }
 
+impl Encryption {
+    /// Whether a ciphertext with these public data is read as a fresh encryption of this kind.
+    pub fn made(self, params: &Params, meta: &Meta) -> bool {
+        Belief::Fresh(self).meta(params, 0, Meta { owner: None, ..*meta }).is_ok()
+    }
+}
+
 /// What becomes of the noise bound that a ciphertext states.
 ///
 /// The bound is what every operation trusts: a sender who states too little can make a result

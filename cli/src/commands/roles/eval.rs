@@ -51,7 +51,9 @@ pub fn parse(text: &str) -> Result<Program, CliError> {
 fn named(text: &str) -> Result<(&str, &Path), CliError> {
     let parts = text.split_once('=').filter(|(name, file)| !name.is_empty() && !file.is_empty());
     let (name, file) = parts.ok_or_else(|| {
-        CliError::usage(format!("expected NAME=FILE for an input, found {text:?}"))
+        CliError::usage(format!(
+            "expected NAME=FILE for an input, or a file of typed columns, found {text:?}"
+        ))
     })?;
     Ok((name, Path::new(file)))
 }

@@ -233,6 +233,8 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
     fn encrypt_zero_at(&self, capacity: f64) -> Result<Ciphertext<E>, SchemeError> {
         let meta =
             self.params.noise().checked(self.params.noise().entrance(capacity), "bootstrapping")?;
+        // It decrypts under any key; what is made of it belongs to the owner of the server keys.
+        let meta = Meta { owner: self.keys.owner(), ..meta };
         let zero = Poly::zero(self.engine(), self.params.chain().basis(meta.level));
         Ok(Ciphertext::new(meta, vec![zero.clone(), zero]))
     }
