@@ -117,3 +117,26 @@ fn people_are_filtered() {
     let why = refused(here, &[&decrypt[..], &["--signed"]].concat());
     assert!(why.contains("columns of typed integers"), "{why}");
 }
+
+/// Results in which nothing is secret belong to the owner of the server keys all the same.
+#[test]
+fn results_that_are_public() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    fs::write(here.join("v.csv"), "v\n5\n200\n17\n").unwrap();
+    success(here, &["keygen", "--params", "insecure_bgv-65537-n11", "--out", "keys"]);
+    let encrypt = ["encrypt", "--key", "keys/public.key", "--in", "v.csv"];
+    success(here, &[&encrypt[..], &["--types", "v=uint8", "--out", "v.ct"]].concat());
+    let program = "places = argsort(max(v, 300)); same = max(v, 300); n = sum(v * 0 + 7)";
+    let eval = ["eval", "--server-keys", "keys/server.keys", program, "v.ct", "--out", "out"];
+    success(here, &eval);
+    for (name, expected) in
+        [("places", "places\n0\n1\n2\n"), ("same", "same\n300\n300\n300\n"), ("n", "n\n21\n")]
+    {
+        let file = format!("out/{name}.ct");
+        let decrypt = ["decrypt", "--key", "keys/secret.key", "--in", &file];
+        assert_eq!(success(here, &decrypt), expected);
+    }
+    let refused = refused(here, &[&encrypt[..], &["--types", "v=float", "--out", "w.ct"]].concat());
+    assert!(refused.contains("integers.name"), "{refused}");
+}
