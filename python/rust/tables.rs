@@ -6,7 +6,7 @@ use std::sync::Arc;
 use everlevel::OptIn;
 use everlevel::files::OpenOptions;
 use everlevel_tables::{
-    Data, EncryptedTable, Plan, Schema, TableId, TableKey, TableResult, TablesError,
+    Constants, Data, EncryptedTable, Plan, Schema, TableId, TableKey, TableResult, TablesError,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -62,6 +62,50 @@ pub fn table_plan_facts(plan: &str) -> Result<(String, String, String)> {
     Ok((plan.question().into(), plan.schema().to_json()?, plan.id()?))
 }
 
+/// The encrypted constants of a plan: of each its name and the column that it is compared with.
+#[pyfunction]
+pub fn table_plan_parameters(plan: &str) -> Result<Vec<(String, String)>> {
+    let plan = Plan::from_json(plan)?;
+    let name = |place: usize| plan.schema().fields()[place].name().to_string();
+    let parameters = plan.query().parameters.iter();
+    Ok(parameters.map(|p| (p.name.clone(), name(p.column))).collect())
+}
+
+/// The constants of a plan, encrypted under one of two keys: name and text of each.
+#[pyfunction]
+#[pyo3(signature = (plan, constants, secret = None, public = None))]
+pub fn encrypt_table_constants<'py>(
+    py: Python<'py>,
+    plan: &str,
+    constants: Vec<(String, String)>,
+    secret: Option<&SecretKey>,
+    public: Option<&PublicKey>,
+) -> Result<Bound<'py, PyBytes>> {
+    let key = one_key(secret, public)?;
+    let found = detached(py, || {
+        Ok(Constants::encrypt(key, &Plan::from_json(plan)?, &constants, &mut rng()?)?)
+    })?;
+    Ok(PyBytes::new(py, found.as_bytes()))
+}
+
+/// Id, id of the plan, and owner of encrypted constants.
+#[pyfunction]
+pub fn table_constants_facts(data: &[u8]) -> Result<(String, String, Option<String>)> {
+    let found = Constants::from_bytes(data.to_vec())?;
+    Ok((found.id().to_string(), found.plan().into(), shown(found.owner())))
+}
+
+fn one_key<'a>(
+    secret: Option<&'a SecretKey>,
+    public: Option<&'a PublicKey>,
+) -> Result<TableKey<'a>> {
+    match (secret, public) {
+        (Some(key), None) => Ok(TableKey::Secret(&key.0)),
+        (None, Some(key)) => Ok(TableKey::Public(&key.0)),
+        _ => Err(refusal("ParameterError", "python.one-key", "expected one key")),
+    }
+}
+
 /// What a plan takes for so many rows, as JSON.
 #[pyfunction]
 pub fn table_plan_cost(py: Python<'_>, plan: &str, params: &Params, rows: usize) -> Result<String> {
@@ -94,11 +138,7 @@ impl Table {
         overwrite: bool,
         progress: Option<Py<PyAny>>,
     ) -> Result<Self> {
-        let key = match (secret, public) {
-            (Some(key), None) => TableKey::Secret(&key.0),
-            (None, Some(key)) => TableKey::Public(&key.0),
-            _ => return Err(refusal("ParameterError", "python.one-key", "expected one key")),
-        };
+        let key = one_key(secret, public)?;
         let table = detached(py, || {
             let schema = Schema::from_json(schema)?;
             let data = Data::from_csv(csv, &schema)?;
@@ -169,18 +209,22 @@ impl Table {
     }
 
     /// The encrypted sums of a plan.
-    #[pyo3(signature = (server, plan, progress = None))]
+    #[pyo3(signature = (server, plan, constants = None, progress = None))]
     fn run<'py>(
         &self,
         py: Python<'py>,
         server: &Server,
         plan: &str,
+        constants: Option<&[u8]>,
         progress: Option<Py<PyAny>>,
     ) -> Result<Bound<'py, PyBytes>> {
         let result = detached(py, || {
             let mut progress = Progress::new(progress);
             let plan = Plan::from_json(plan)?;
-            self.0.run(&server.inner, &plan, |done, blocks| progress.step(done, blocks))
+            let constants = constants.map(|data| Constants::from_bytes(data.to_vec()));
+            let constants = constants.transpose()?;
+            let step = |done, blocks| progress.step(done, blocks);
+            self.0.run(&server.inner, &plan, constants.as_ref(), step)
         })?;
         Ok(PyBytes::new(py, result.as_bytes()))
     }
@@ -196,19 +240,21 @@ pub fn table_result_facts(data: &[u8]) -> Result<(String, String, usize, Option<
 
 /// The answer of a result, as JSON: names, types and rows of texts.
 #[pyfunction]
-#[pyo3(signature = (key, data, plan = None, table = None))]
+#[pyo3(signature = (key, data, plan = None, table = None, constants = None))]
 pub fn read_table_result(
     py: Python<'_>,
     key: &SecretKey,
     data: &[u8],
     plan: Option<&str>,
     table: Option<&str>,
+    constants: Option<&str>,
 ) -> Result<String> {
     let answer = detached(py, || {
         let result = TableResult::from_bytes(data.to_vec())?;
         let plan = plan.map(Plan::from_json).transpose()?;
         let table = table.map(str::parse::<TableId>).transpose()?;
-        result.check(plan.as_ref(), table)?;
+        let constants = constants.map(str::parse::<TableId>).transpose()?;
+        result.check(plan.as_ref(), table, constants)?;
         let types = result.plan().query().output_types(result.plan().schema());
         Ok(result.read(&key.0)?.to_json(&types))
     })?;

@@ -145,6 +145,31 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.raised(&kept, &others, (d.low.min(pad), d.high.max(pad)), pad)
     }
 
+    /// The first `n` entries of a column. Slots behind them hold the least value of its interval, as
+    /// those behind a column that was encrypted do. A product by a plaintext for each digit, unless
+    /// the column has as many entries.
+    ///
+    /// # Errors
+    /// [`IntegersError::Length`] for no entries, or more than there are.
+    pub fn shortened(
+        &self,
+        x: &Column<S::Ciphertext>,
+        n: usize,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let length = x.length.unwrap_or(self.slots());
+        if n == length {
+            return Ok(Column { length: Some(n), ..x.clone() });
+        }
+        if n == 0 || n > length {
+            return Err(IntegersError::Length { found: n, expected: format!("1 to {length}") });
+        }
+        let x = self.normalised(x)?;
+        let least = x.interval.low() - x.anchor;
+        let digit = |(k, d): (usize, &Digit<S::Ciphertext>)| self.placed(d, n, digit_of(least, k));
+        let digits = x.digits.iter().enumerate().map(digit).collect::<Result<_, _>>()?;
+        Ok(Column { digits, length: Some(n), ..x })
+    }
+
     /// Σ_b x(slot + b step) over 0 <= b < `count`, of values from 0 to `most` in every slot of a
     /// column without anchor; carries as they become necessary.
     pub(crate) fn folded(

@@ -167,15 +167,38 @@ impl Answer {
         Ok(Answer { names: query.outputs.iter().map(|o| o.name.clone()).collect(), rows })
     }
 
-    /// The answer computed in the clear.
+    /// The answer computed in the clear, to a question without encrypted constants.
     ///
     /// # Errors
-    /// As [`Answer::new`].
+    /// As [`Answer::plain_with`].
     pub fn plain(query: &Query, schema: &Schema, data: &Data) -> Result<Self, TablesError> {
+        Self::plain_with(query, schema, data, &[])
+    }
+
+    /// The answer computed in the clear, with the codes of the constants that the question calls
+    /// encrypted, in its order.
+    ///
+    /// # Errors
+    /// As [`Answer::new`]; [`TablesError::Constants`] unless there is a code for each constant.
+    pub fn plain_with(
+        query: &Query,
+        schema: &Schema,
+        data: &Data,
+        constants: &[i128],
+    ) -> Result<Self, TablesError> {
+        if constants.len() != query.parameters.len() {
+            let (found, count) = (constants.len(), query.parameters.len());
+            let problem = format!("{found} constants, and the question has {count}");
+            return Err(TablesError::Constants { problem });
+        }
+        let width = schema.fields().len();
         let mut sums = vec![vec![0; query.aggregates.len()]; query.group_codes(schema).len()];
         let groups = query.group_codes(schema);
         for i in 0..data.rows() {
-            let row = |place: usize| data.column(place)[i];
+            let row = |place: usize| match place.checked_sub(width) {
+                Some(constant) => constants[constant],
+                None => data.column(place)[i],
+            };
             if !query.filter.holds(&row) {
                 continue;
             }

@@ -1,10 +1,12 @@
 //! Expressions of SQL as numbers, conditions and sums over the columns of a schema.
 
+use std::cell::RefCell;
+
 use sqlparser::ast::{BinaryOperator, CaseWhen, Expr, UnaryOperator};
 
 use crate::error::TablesError;
 use crate::literal::{Value, date_of, mistyped};
-use crate::query::{Aggregate, Condition, Formula, Number, Operator};
+use crate::query::{Aggregate, Condition, Formula, Number, Operator, Parameter};
 use crate::ranges::Ranges;
 use crate::schema::{Kind, Schema};
 
@@ -16,12 +18,16 @@ pub(crate) struct Binder<'a> {
     pub(crate) schema: &'a Schema,
     /// What the question calls the table.
     table: &'a str,
+    /// The encrypted constants whose columns end the schema.
+    bound: &'a [Parameter],
+    /// The encrypted constants that were met.
+    met: RefCell<Vec<Parameter>>,
     aggregates: Vec<Aggregate>,
 }
 
 impl<'a> Binder<'a> {
-    pub(crate) fn new(schema: &'a Schema, table: &'a str) -> Self {
-        Binder { schema, table, aggregates: Vec::new() }
+    pub(crate) fn new(schema: &'a Schema, table: &'a str, bound: &'a [Parameter]) -> Self {
+        Binder { schema, table, bound, met: RefCell::default(), aggregates: Vec::new() }
     }
 
     /// The place of a sum among those collected.
@@ -31,6 +37,38 @@ impl<'a> Binder<'a> {
             self.aggregates.push(aggregate);
             self.aggregates.len() - 1
         })
+    }
+
+    /// The place of the column for an encrypted constant, which is of the type of the column that
+    /// it is compared with; none while such constants are looked for.
+    pub(crate) fn parameter(
+        &self,
+        e: &Expr,
+        name: &str,
+        column: usize,
+    ) -> Result<Option<usize>, TablesError> {
+        let fields = self.schema.fields();
+        let mut met = self.met.borrow_mut();
+        let known = met.iter().find(|p| p.name == name).map(|p| p.column);
+        match known {
+            Some(other) if fields[other].kind() != fields[column].kind() => {
+                let (a, b) = (fields[other].name(), fields[column].name());
+                let told = format!(
+                    ":{name} is compared with {a} and with {b}, which hold different values: use \
+                     two constants"
+                );
+                return Err(mistyped(e, &told));
+            }
+            Some(_) => {}
+            None => met.push(Parameter { name: name.into(), column }),
+        }
+        let place = self.bound.iter().position(|p| p.name == name);
+        Ok(place.map(|i| fields.len() - self.bound.len() + i))
+    }
+
+    /// The encrypted constants that were met, in the order of the question.
+    pub(crate) fn parameters(&self) -> Vec<Parameter> {
+        self.met.borrow().clone()
     }
 
     pub(crate) fn aggregates(self) -> Vec<Aggregate> {
@@ -103,6 +141,7 @@ impl<'a> Binder<'a> {
             Value::Condition(_) => {
                 Err(mistyped(e, "a condition is no number: use case when … then 1 else 0 end"))
             }
+            Value::Parameter(_) => Err(mistyped(e, "compare an encrypted constant with a column")),
             _ => Err(mistyped(e, "expected a number")),
         }
     }

@@ -63,6 +63,8 @@ impl Binder<'_> {
     ) -> Result<Condition, TablesError> {
         let apart = || mistyped(e, "its two sides cannot be compared");
         match (self.value(left)?, self.value(right)?) {
+            (Value::Parameter(name), x) => self.encrypted(e, comparison, &x, &name, false),
+            (x, Value::Parameter(name)) => self.encrypted(e, comparison, &x, &name, true),
             (Value::Number(a, i), Value::Number(b, j)) => {
                 self.number(left)?;
                 self.number(right)?;
@@ -89,6 +91,34 @@ impl Binder<'_> {
             }
             _ => Err(apart()),
         }
+    }
+
+    /// A comparison of a column with an encrypted constant.
+    fn encrypted(
+        &self,
+        e: &Expr,
+        comparison: Comparison,
+        x: &Value,
+        name: &str,
+        column_first: bool,
+    ) -> Result<Condition, TablesError> {
+        let column = match x {
+            Value::Coded(column) | Value::Number(Number::Column(column), _) => *column,
+            _ => return Err(mistyped(e, "compare an encrypted constant with a column")),
+        };
+        let kind = self.schema.fields()[column].kind();
+        let ordered = !matches!(kind, Kind::Boolean | Kind::Category { .. });
+        if !ordered && comparison != Comparison::Equal {
+            return Err(mistyped(e, "compare categories and truth values with = <> and in"));
+        }
+        Ok(match self.parameter(e, name, column)? {
+            None => Condition::Constant(true),
+            Some(place) => {
+                let (x, constant) = (Number::Column(column), Number::Column(place));
+                let (a, b) = if column_first { (x, constant) } else { (constant, x) };
+                Condition::Compare(comparison, a, b)
+            }
+        })
     }
 
     /// The codes of a column whose values stand in some order to a literal.

@@ -82,6 +82,12 @@ pub enum TablesError {
         /// Bits of the largest absolute value.
         bits: u32,
     },
+    /// Encrypted constants that are missing, of another plan, or no values of their columns.
+    #[error("encrypted constants: {problem}")]
+    Constants {
+        /// What is wrong with them.
+        problem: String,
+    },
     /// Text that is no plan.
     #[error("this is no plan of a question: {problem}")]
     Plan {
@@ -161,6 +167,7 @@ everlevel_ring::error_codes!(TablesError {
     Name => "table.name",
     Type => "table.type",
     Range => "table.range",
+    Constants => "table.constants",
     Plan => "table.plan",
     OtherSchema => "table.other-schema",
     Table => "table.files",

@@ -40,10 +40,13 @@ pub use infer::Inferred;
 pub use layout::Layout;
 pub use output::OutputType;
 pub use plan::Plan;
-pub use query::{Aggregate, Comparison, Condition, Formula, Number, Operator, Output, Query};
+pub use query::{
+    Aggregate, Comparison, Condition, Formula, Number, Operator, Output, Parameter, Query,
+};
 pub use ranges::Ranges;
 pub use run::Runner;
 pub use schema::{Field, Kind, SCHEMA_BYTES, Schema};
+pub use stored::constants::Constants;
 pub use stored::cost::PlanCost;
 pub use stored::encrypt::TableKey;
 pub use stored::header::TableId;

@@ -18,6 +18,8 @@ pub(crate) enum Value {
     Text(String),
     /// A condition.
     Condition(Condition),
+    /// A constant that is encrypted, by its name.
+    Parameter(String),
 }
 
 impl Value {
@@ -30,6 +32,10 @@ impl Value {
                 Ok(Value::Number(Number::Constant(units), scale))
             }
             Literal::Boolean(value) => Ok(Value::Condition(Condition::Constant(*value))),
+            Literal::Placeholder(text) => match text.strip_prefix(':') {
+                Some(name) => Ok(Value::Parameter(name.into())),
+                None => Err(mistyped(e, "write an encrypted constant as :name")),
+            },
             Literal::Null => Err(TablesError::unsupported("null", "write is null, or is not null")),
             literal => match text_of(literal) {
                 Some(text) => Ok(Value::Text(text.into())),

@@ -270,6 +270,15 @@ pub enum Operator {
     Divide,
 }
 
+/// A constant of a question that is encrypted: `:name` in its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name, without the colon.
+    pub name: String,
+    /// The place of a column that it is compared with, whose values it can have.
+    pub column: usize,
+}
+
 /// A question: sums over groups of the rows that meet a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
@@ -285,6 +294,9 @@ pub struct Query {
     pub order: Vec<(usize, bool)>,
     /// How many of its rows there are at most.
     pub limit: Option<usize>,
+    /// The constants that are encrypted. They are columns of each row, behind those of the table:
+    /// see [`Query::rows`].
+    pub parameters: Vec<Parameter>,
 }
 
 /// The most groups that a question may have: each costs as much as the next.
@@ -356,6 +368,17 @@ impl Condition {
     }
 }
 
+/// The columns of a table and those for encrypted constants.
+pub(crate) fn with_parameters(
+    schema: &Schema,
+    parameters: &[Parameter],
+) -> Result<Schema, TablesError> {
+    let fields = schema.fields();
+    let table = fields.iter().map(|f| (f.name().into(), f.kind().clone(), f.null().is_some()));
+    let constant = |p: &Parameter| (format!(":{}", p.name), fields[p.column].kind().clone(), false);
+    Schema::with_nulls(table.chain(parameters.iter().map(constant)))
+}
+
 impl Query {
     /// The same question of a table that has these columns alone, in this order; those that it is
     /// computed of have to be among them.
@@ -370,6 +393,15 @@ impl Query {
             aggregates: self.aggregates.iter().map(aggregate).collect(),
             ..self.clone()
         }
+    }
+
+    /// The columns of a row, of a table of this schema: those of the table, then one for each
+    /// encrypted constant, named as in the question.
+    ///
+    /// # Errors
+    /// [`TablesError::Schema`] past the most columns, or if the table has columns of such names.
+    pub fn rows(&self, schema: &Schema) -> Result<Schema, TablesError> {
+        with_parameters(schema, &self.parameters)
     }
 
     /// The places of the columns that its sums are computed of.

@@ -332,7 +332,8 @@ impl Field {
         if self.nullable { format!("{value}, or nothing") } else { value }
     }
 
-    fn expected_value(&self) -> String {
+    /// What a cell that is not empty may hold, in words.
+    pub fn expected_value(&self) -> String {
         match &self.kind {
             Kind::Integer { low, high } => format!("an integer from {low} to {high}"),
             Kind::Decimal { scale, low, high } => {

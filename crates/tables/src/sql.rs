@@ -11,7 +11,9 @@ use sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::bind::Binder;
 use crate::error::TablesError;
-use crate::query::{Aggregate, Condition, MOST_GROUPS, Number, Output, Query};
+use crate::query::{
+    Aggregate, Condition, MOST_GROUPS, Number, Output, Parameter, Query, with_parameters,
+};
 use crate::schema::Schema;
 
 /// How deep expressions may be nested.
@@ -41,7 +43,8 @@ const JOINS: [Keyword; 13] = [
 
 impl Query {
     /// Reads a question: `select` of sums, counts, averages and columns that are grouped by, with
-    /// `from` one table, and `where`, `group by`, `order by`, `limit`.
+    /// `from` one table, and `where`, `group by`, `order by`, `limit`. A constant that is compared
+    /// with a column may be `:name`, and is encrypted then.
     ///
     /// # Errors
     /// [`TablesError::Syntax`] for text that is no SQL; [`TablesError::Unsupported`] for what
@@ -49,8 +52,19 @@ impl Query {
     /// [`TablesError::Type`] and [`TablesError::Range`] for expressions that have no value.
     pub fn parse(text: &str, schema: &Schema) -> Result<Self, TablesError> {
         let ast = statement(text)?;
-        let (select, table) = only_select(&ast)?;
-        let mut binder = Binder::new(schema, table);
+        let query = Self::bound(&ast, schema, &[])?;
+        if query.parameters.is_empty() {
+            return Ok(query);
+        }
+        // Encrypted constants have columns, which are known only now.
+        let parameters = &query.parameters;
+        Self::bound(&ast, &with_parameters(schema, parameters)?, parameters)
+    }
+
+    /// Binds a question to the schema of its rows, which the encrypted constants end.
+    fn bound(ast: &Ast, schema: &Schema, parameters: &[Parameter]) -> Result<Self, TablesError> {
+        let (select, table) = only_select(ast)?;
+        let mut binder = Binder::new(schema, table, parameters);
         let filter = match &select.selection {
             Some(expression) => binder.condition(expression)?,
             None => Condition::Constant(true),
@@ -85,10 +99,12 @@ impl Query {
             };
             outputs.push(Output { name, value: binder.formula(expression, &groups)? });
         }
-        let order = order(&ast, &outputs)?;
-        let limit = limit(&ast)?;
+        let order = order(ast, &outputs)?;
+        let limit = limit(ast)?;
         let filter = filter.simplified(schema);
-        Ok(Query { filter, groups, aggregates: binder.aggregates(), outputs, order, limit })
+        let parameters = binder.parameters();
+        let aggregates = binder.aggregates();
+        Ok(Query { filter, groups, aggregates, outputs, order, limit, parameters })
     }
 }
 

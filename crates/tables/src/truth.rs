@@ -66,7 +66,7 @@ impl Binder<'_> {
         match self.value(e)? {
             Value::Number(x, _) => x.columns(&mut columns),
             Value::Coded(column) => drop(columns.insert(column)),
-            Value::Date(_) | Value::Text(_) => {}
+            Value::Date(_) | Value::Text(_) | Value::Parameter(_) => {}
             Value::Condition(_) => {
                 let truth = self.truth(e)?;
                 return Ok(match truth.no {

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _everlevel as _rust
+from ._constants import Constants
 from ._params import Params
 from ._roles import Client, PublicKey
 from ._values import (
@@ -40,7 +41,7 @@ from .errors import DtypeError, FormatError, TableError
 if TYPE_CHECKING:
     from ._server import Server
 
-__all__ = ["EncryptedTable", "Plan", "Result", "Schema", "encrypt"]
+__all__ = ["Constants", "EncryptedTable", "Plan", "Result", "Schema", "encrypt"]
 
 
 class Schema:
@@ -165,6 +166,25 @@ class Plan:
         """A short name: equal plans have the same."""
         return self._facts[2]
 
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The encrypted constants, ``:name`` in the question: of each the column that it is compared with."""
+        return dict(_rust.table_plan_parameters(self._text))
+
+    def bind(self, key: Client | PublicKey, /, **constants: Any) -> Constants:
+        """The constants that the question calls by ``:name``, encrypted for the owner of the table, so that the server does not see them: numbers, dates, truth values, texts.
+
+        ``Plan("select sum(cost) from t where day >= :day", schema).bind(public_key, day=datetime.date(2026, 1, 1))``.
+        """
+        texts = []
+        for name, value in constants.items():
+            text = _text(value)
+            if text is None:
+                raise TableError(f"encrypted constants: :{name} has no value; write is null, or is not null", code="table.constants")
+            texts.append((name, text))
+        secret, public = (key._raw, None) if isinstance(key, Client) else (None, key._raw)
+        return Constants.from_bytes(_rust.encrypt_table_constants(self._text, texts, secret, public))
+
     def cost(self, params: Params, rows: int | None = None) -> dict[str, Any]:
         """What it takes for so many rows, ``params.slots`` if none are given, counted without cryptography: products, key switches, refreshes, seconds of a
         typical core by a model, ciphertexts read and of the result, and how many sums the reader sees."""
@@ -209,13 +229,13 @@ class EncryptedTable:
         """Writes a directory, in one step. ``overwrite`` replaces one that holds an encrypted table and nothing else."""
         self._raw.save(path_text(directory), overwrite)
 
-    def run(self, server: Server, question: Plan | str, *, progress: Progress = None) -> Result:
-        """The encrypted answer to a question or a plan. ``progress(done, blocks)`` is called after each block of rows.
+    def run(self, server: Server, question: Plan | str, *, constants: Constants | None = None, progress: Progress = None) -> Result:
+        """The encrypted answer to a question or a plan, with the encrypted constants that it calls by name (``Plan.bind``). ``progress(done, blocks)`` is called after each block of rows.
 
         A plan for another schema is refused, and so is a server with keys of another owner.
         """
         plan = question if isinstance(question, Plan) else Plan(question, self.schema)
-        return Result.from_bytes(self._raw.run(server._raw, plan._text, stepper(progress)))
+        return Result.from_bytes(self._raw.run(server._raw, plan._text, None if constants is None else constants._data, stepper(progress)))
 
     @property
     def params(self) -> Params:
@@ -307,14 +327,17 @@ class Result:
         """The public id of the secret key that reads it."""
         return self._facts[3]
 
-    def read(self, client: Client, *, plan: Plan | None = None, table_id: str | None = None, arrow: bool | None = None) -> Any:
+    def read(
+        self, client: Client, *, plan: Plan | None = None, table_id: str | None = None, constants: Constants | None = None, arrow: bool | None = None
+    ) -> Any:
         """The answer, exact: a ``pyarrow.Table`` if PyArrow is there, with ``decimal128`` for decimals and quotients, ``date32``, ``int64``, ``bool`` and texts; else, or with
         ``arrow=False``, a list for each column by its name, of ``decimal.Decimal``, ``datetime.date``, ``int``, ``bool`` and ``str``. ``None`` where a sum is over no rows.
 
-        ``plan`` and ``table_id``: what the reader means; a result of another one is refused. A server that lies is not found out.
+        ``plan``, ``table_id`` and ``constants``: what the reader means; a result of others is refused. A server that lies is not found out.
         """
         client.params._warn()
-        told = json.loads(_rust.read_table_result(client._raw, self._data, None if plan is None else plan._text, table_id))
+        meant = (None if plan is None else plan._text, table_id, None if constants is None else constants.id)
+        told = json.loads(_rust.read_table_result(client._raw, self._data, *meant))
         names, types = told["names"], told["types"]
         columns = [[_value(kind, row[i]) for row in told["rows"]] for i, kind in enumerate(types)]
         if arrow is None:

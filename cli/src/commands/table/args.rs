@@ -37,12 +37,37 @@ pub struct AskArgs {
     /// The schema of the table: schema.json of an encrypted one
     #[arg(long, value_name = "FILE")]
     pub schema: PathBuf,
-    /// The question: select sums, counts and averages from t, where, group by, order by, limit
+    /// The question: select sums, counts and averages from t, where, group by, order by, limit. A
+    /// constant that the server must not see is written :NAME, and encrypted by `table bind`
     #[arg(value_name = "SQL")]
     pub question: String,
     /// The plan.
     #[command(flatten)]
     pub out: OutArg,
+}
+
+/// Arguments of `table bind`.
+#[derive(Args)]
+pub struct BindArgs {
+    /// The plan
+    #[arg(long = "in", value_name = "FILE")]
+    pub input: PathBuf,
+    /// The public key, or the secret one
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// The constants, as in cells of the columns that they are compared with
+    #[arg(value_name = "NAME=VALUE")]
+    pub values: Vec<String>,
+    /// More constants: a JSON file such as {"lo": "0.05"}, which other users of this machine need
+    /// not see, as they do see arguments
+    #[arg(long, value_name = "FILE")]
+    pub from: Option<PathBuf>,
+    /// The encrypted constants.
+    #[command(flatten)]
+    pub out: OutArg,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
 }
 
 /// Arguments of `table run`.
@@ -57,6 +82,9 @@ pub struct RunArgs {
     /// The plan
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
+    /// The encrypted constants of the plan, if it has any: what `table bind` wrote
+    #[arg(long, value_name = "FILE")]
+    pub constants: Option<PathBuf>,
     /// Memory for keys that are read from the file, in MiB; those that do not fit are read again
     #[arg(
         long,
@@ -89,6 +117,9 @@ pub struct ReadArgs {
     /// one is refused
     #[arg(long, value_name = "ID", value_parser = table_id)]
     pub table_id: Option<TableId>,
+    /// The encrypted constants that were sent: a result of others is refused
+    #[arg(long, value_name = "FILE")]
+    pub constants: Option<PathBuf>,
     /// The answer as comma-separated values (absent: to standard output)
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -107,7 +138,7 @@ fn table_id(text: &str) -> Result<TableId, String> {
 /// Arguments of `table inspect`.
 #[derive(Args)]
 pub struct InspectArgs {
-    /// An encrypted table, a plan or a result
+    /// An encrypted table, a plan, encrypted constants or a result
     #[arg(value_name = "DIR|FILE")]
     pub path: PathBuf,
     /// The parameter set.

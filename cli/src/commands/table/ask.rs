@@ -3,7 +3,9 @@
 use std::time::Instant;
 
 use everlevel::{Client, Server};
-use everlevel_tables::{Answer, Data, EncryptedTable, Plan, Schema, TableKey, TablesError};
+use everlevel_tables::{
+    Answer, Constants, Data, EncryptedTable, Plan, Schema, TableKey, TablesError,
+};
 
 use crate::console::errors::CliError;
 
@@ -26,18 +28,26 @@ pub fn encrypted(
     EncryptedTable::encrypt(key, schema, data, &mut rng, |_, _| Ok(())).map_err(refused)
 }
 
-/// Asks a question of an encrypted table, decrypts the answer, and compares it with the one in the
+/// Asks a question of an encrypted table, with the constants that it calls by name, decrypts the answer, and compares it with the one in the
 /// clear. Reading the columns is part of the time, decryption is not.
 pub fn ask(
     (client, server): (&Client, &Server),
     (table, data): (&EncryptedTable, &Data),
     plan: &Plan,
+    constants: &[(String, String)],
 ) -> Result<Asked, CliError> {
+    let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
+    let codes = plan.codes(constants).map_err(refused)?;
+    let bound = (!constants.is_empty()).then(|| {
+        Constants::encrypt(TableKey::Secret(client.secret()), plan, constants, &mut rng)
+    });
+    let bound = bound.transpose().map_err(refused)?;
     let (before, started) = (server.bootstraps(), Instant::now());
-    let result = table.run(server, plan, |_, _| Ok(())).map_err(refused)?;
+    let result = table.run(server, plan, bound.as_ref(), |_, _| Ok(()));
+    let result = result.map_err(refused)?;
     let (seconds, refreshes) = (started.elapsed().as_secs_f64(), server.bootstraps() - before);
     let answer = result.read(client.secret()).map_err(refused)?;
-    let plain = Answer::plain(plan.query(), plan.schema(), data).map_err(refused)?;
+    let plain = Answer::plain_with(plan.query(), plan.schema(), data, &codes).map_err(refused)?;
     let exact = answer == plain;
     Ok(Asked { answer, exact, seconds, refreshes })
 }

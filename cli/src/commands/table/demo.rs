@@ -27,6 +27,9 @@ pub struct DemoArgs {
     /// Only this query: Q1, Q6, Q12, Q14 or lookup; can be repeated
     #[arg(long = "only", value_name = "NAME")]
     pub only: Vec<String>,
+    /// Encrypt the constants of the queries as well, but for the prefix of texts in Q14
+    #[arg(long)]
+    pub encrypted_constants: bool,
 }
 
 #[derive(Serialize)]
@@ -66,18 +69,22 @@ pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
     let bar = progress(common, "asking", items::QUERIES.len() as u64);
     let (mut queries, mut shown) = (Vec::new(), Vec::new());
     for (name, question) in items::QUERIES {
+        let (question, constants) = match args.encrypted_constants {
+            true => items::encrypted(question),
+            false => (question.to_string(), Vec::new()),
+        };
         let wanted = |only: &String| only.eq_ignore_ascii_case(name);
         if args.only.is_empty() || args.only.iter().any(wanted) {
             let asked = {
-                let plan = Plan::new(question, &schema).map_err(refused)?;
-                ask((&client, &server), (&table, &data), &plan)?
+                let plan = Plan::new(&question, &schema).map_err(refused)?;
+                ask((&client, &server), (&table, &data), &plan, &constants)?
             };
             let (seconds, exact, refreshes) = (asked.seconds, asked.exact, asked.refreshes);
             shown.push(format!(
                 "{name}, {seconds:.2} s, {refreshes} refreshes:\n{}",
                 asked.answer.to_csv().map_err(refused)?
             ));
-            let constants = "public";
+            let constants = if args.encrypted_constants { "encrypted" } else { "public" };
             queries.push(QueryReport { name, rows, seconds, exact, constants, refreshes });
         }
         bar.inc(1);

@@ -6,12 +6,14 @@ use std::time::Instant;
 use everlevel::Error;
 use everlevel::files::OpenOptions;
 use everlevel_tables::{
-    Data, EncryptedTable, Plan, SCHEMA_BYTES, Schema, TableKey, TableResult, TablesError,
+    Constants, Data, EncryptedTable, Plan, SCHEMA_BYTES, Schema, TableKey, TableResult,
+    TablesError,
 };
 use everlevel_wire::file::{read_file, write_file, write_secret_file};
 use serde_json::json;
 
-use super::args::{AskArgs, EncryptArgs, ReadArgs, RunArgs};
+use super::args::{AskArgs, BindArgs, EncryptArgs, ReadArgs, RunArgs};
+use super::constants::values;
 use super::ask::refused;
 use crate::commands::roles::args::SetOfFile;
 use crate::commands::roles::files::{EncryptionKey, secret_key, server_on};
@@ -60,6 +62,12 @@ pub fn read_plan(path: &Path) -> Result<Plan, CliError> {
     Plan::from_json(&read_text(path, MAX_PLAN_BYTES, "the plan")?).map_err(of(path))
 }
 
+/// The encrypted constants of a file.
+pub fn read_constants(path: &Path) -> Result<Constants, CliError> {
+    let bytes = read_file(path, MAX_RESULT_BYTES).map_err(of_file(path))?;
+    Constants::from_bytes(bytes.to_vec()).map_err(of(path))
+}
+
 /// The result of a file.
 pub fn read_result(path: &Path) -> Result<TableResult, CliError> {
     let bytes = read_file(path, MAX_RESULT_BYTES).map_err(of_file(path))?;
@@ -95,14 +103,10 @@ pub fn encrypt(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
         bar.set_position(done as u64);
         Ok::<_, TablesError>(())
     };
-    let table_key = match &key {
-        EncryptionKey::Public(key) => TableKey::Public(key),
-        EncryptionKey::Secret(key) => TableKey::Secret(key),
-    };
-    let input = (&schema, &data);
+    let (out, input) = (&args.out, (&schema, &data));
     let table =
-        EncryptedTable::create(&args.out, existing(args.force), table_key, input, &mut rng, step)
-            .map_err(of_written(&args.out))?;
+        EncryptedTable::create(out, existing(args.force), table_key(&key), input, &mut rng, step)
+            .map_err(of_written(out))?;
     bar.finish_and_clear();
     let bytes = table.bytes().map_err(of(&args.out))?;
     if common.json {
@@ -125,6 +129,13 @@ pub fn encrypt(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
         table.params().name(),
         args.out.display()
     ))
+}
+
+fn table_key(key: &EncryptionKey) -> TableKey<'_> {
+    match key {
+        EncryptionKey::Public(key) => TableKey::Public(key),
+        EncryptionKey::Secret(key) => TableKey::Secret(key),
+    }
 }
 
 /// What the system refuses to write is told as for other files.
@@ -158,11 +169,43 @@ pub fn ask(args: &AskArgs, common: &Common) -> Result<(), CliError> {
     ))
 }
 
+/// Runs `table bind`.
+pub fn bind(args: &BindArgs, common: &Common) -> Result<(), CliError> {
+    check_free(&args.out.out, args.out.force)?;
+    let plan = read_plan(&args.input)?;
+    let values = values(&args.values, args.from.as_deref())?;
+    plan.codes(&values).map_err(of(&args.input))?;
+    let key = EncryptionKey::read(&args.key, &args.set, common)?;
+    let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
+    let constants =
+        Constants::encrypt(table_key(&key), &plan, &values, &mut rng).map_err(refused)?;
+    let (out, bytes) = (&args.out.out, constants.as_bytes());
+    write_file(out, bytes, existing(args.out.force)).map_err(of_output(out))?;
+    let (id, of_plan) = (constants.id().to_string(), constants.plan());
+    if common.json {
+        return emit_json(&json!({
+            "constants": id,
+            "plan": of_plan,
+            "params": key.params().name(),
+            "count": values.len(),
+            "bytes": bytes.len(),
+            "out": out,
+        }));
+    }
+    emit(&format!(
+        "constants {id}: {} values for plan {of_plan}, {} bytes: {}",
+        values.len(),
+        bytes.len(),
+        out.display()
+    ))
+}
+
 /// Runs `table run`.
 pub fn run(args: &RunArgs, common: &Common) -> Result<(), CliError> {
     let started = Instant::now();
     check_free(&args.out.out, args.out.force)?;
     let plan = read_plan(&args.input)?;
+    let constants = args.constants.as_deref().map(read_constants).transpose()?;
     let server = server_on(&args.server_keys, args.cache, &args.set, common)?;
     let table = open_table(&args.table, Some(server.params().clone()), &args.set, common)?;
     let bar = progress(common, "computing", table.blocks() as u64);
@@ -170,7 +213,8 @@ pub fn run(args: &RunArgs, common: &Common) -> Result<(), CliError> {
         bar.set_position(done as u64);
         Ok::<_, TablesError>(())
     };
-    let result = table.run(&server, &plan, step).map_err(of(&args.table))?;
+    let result = table.run(&server, &plan, constants.as_ref(), step);
+    let result = result.map_err(of(&args.table))?;
     bar.finish_and_clear();
     let (out, bytes) = (&args.out.out, result.as_bytes().len());
     write_file(out, result.as_bytes(), existing(args.out.force)).map_err(of_output(out))?;
@@ -202,7 +246,9 @@ pub fn read(args: &ReadArgs, common: &Common) -> Result<(), CliError> {
     }
     let result = read_result(&args.input)?;
     let plan = args.plan.as_deref().map(read_plan).transpose()?;
-    result.check(plan.as_ref(), args.table_id).map_err(of(&args.input))?;
+    let constants = args.constants.as_deref().map(read_constants).transpose()?;
+    let constants = constants.map(|constants| constants.id());
+    result.check(plan.as_ref(), args.table_id, constants).map_err(of(&args.input))?;
     let key = secret_key(&args.key, &args.set, common)?;
     tell_failures(key.params());
     let answer = result.read(&key).map_err(of(&args.input))?;

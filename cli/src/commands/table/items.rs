@@ -50,6 +50,49 @@ pub const QUERIES: [(&str, &str); 5] = [
     ),
 ];
 
+/// Names for constants of the queries: what each question has, how it is written there instead, and
+/// what it stands for.
+const CONSTANTS: [(&str, &str, &[(&str, &str)]); 10] = [
+    ("<= date '1998-12-01' - interval '90' day", "<= :last", &[("last", "1998-09-02")]),
+    (
+        "shipdate >= date '1994-01-01' and shipdate < date '1994-01-01' + interval '1' year",
+        "shipdate >= :begin and shipdate < :end",
+        &[("begin", "1994-01-01"), ("end", "1995-01-01")],
+    ),
+    ("between 0.05 and 0.07", "between :low and :high", &[("low", "0.05"), ("high", "0.07")]),
+    ("quantity < 24", "quantity < :quantity", &[("quantity", "24")]),
+    ("shipmode in ('MAIL', 'SHIP')", "shipmode in (:a, :b)", &[("a", "MAIL"), ("b", "SHIP")]),
+    (
+        "receiptdate >= date '1994-01-01' and receiptdate < date '1994-01-01' + interval '1' year",
+        "receiptdate >= :begin and receiptdate < :end",
+        &[("begin", "1994-01-01"), ("end", "1995-01-01")],
+    ),
+    (
+        "orderpriority in ('1-URGENT', '2-HIGH')",
+        "orderpriority in (:first, :second)",
+        &[("first", "1-URGENT"), ("second", "2-HIGH")],
+    ),
+    ("not in ('1-URGENT', '2-HIGH')", "not in (:first, :second)", &[]),
+    (
+        "shipdate >= date '1995-09-01' and shipdate < date '1995-09-01' + interval '1' month",
+        "shipdate >= :begin and shipdate < :end",
+        &[("begin", "1995-09-01"), ("end", "1995-10-01")],
+    ),
+    ("key = 777", "key = :key", &[("key", "777")]),
+];
+
+/// A query with its constants encrypted, and these.
+pub fn encrypted(question: &str) -> (String, Vec<(String, String)>) {
+    let (mut text, mut constants) = (question.to_string(), Vec::new());
+    for (public, named, values) in CONSTANTS {
+        if text.contains(public) {
+            text = text.replace(public, named);
+            constants.extend(values.iter().map(|(n, v)| ((*n).to_string(), (*v).to_string())));
+        }
+    }
+    (text, constants)
+}
+
 const SHIPPED: (&str, &str) = ("1992-01-02", "1998-12-31");
 
 /// The schema of line items; keys are a permutation of so many.

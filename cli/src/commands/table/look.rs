@@ -1,12 +1,13 @@
 //! What can be said of tables, plans and results without any key, and schemas from data.
 
-use everlevel_tables::{Field, Plan, Schema, TableResult};
+use everlevel_tables::{Constants, Field, Plan, Schema, TableResult};
+use everlevel_wire::ObjectKind;
 use everlevel_wire::file::write_file;
 use serde_json::json;
 
 use super::args::{ExplainArgs, InferArgs, InspectArgs};
 use super::ask::refused;
-use super::files::{MAX_TABLE_BYTES, of, open_table, read_plan, read_result};
+use super::files::{MAX_TABLE_BYTES, of, open_table, read_constants, read_plan, read_result};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{check_free, existing, of_output, read_bytes};
@@ -21,8 +22,11 @@ pub fn inspect(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
     if path.is_dir() {
         return of_table(args, common);
     }
-    // Results are objects of the format, plans are text.
-    if everlevel_wire::inspect_file(path).is_ok() {
+    // Results and constants are objects of the format, plans are text.
+    if let Ok(found) = everlevel_wire::inspect_file(path) {
+        if found.kind == ObjectKind::COLUMNS {
+            return of_constants(&read_constants(path)?, common);
+        }
         return of_result(&read_result(path)?, common);
     }
     of_plan(&read_plan(path)?, common)
@@ -81,6 +85,26 @@ fn of_result(result: &TableResult, common: &Common) -> Result<(), CliError> {
     emit(&lines.join("\n"))
 }
 
+fn of_constants(constants: &Constants, common: &Common) -> Result<(), CliError> {
+    let (id, bytes) = (constants.id().to_string(), constants.as_bytes().len());
+    let owner = constants.owner().map(|id| format!("{id:#}"));
+    if common.json {
+        return emit_json(&json!({
+            "what": "constants",
+            "constants": id,
+            "plan": constants.plan(),
+            "key_id": owner,
+            "bytes": bytes,
+        }));
+    }
+    let mut lines = vec![
+        format!("encrypted constants {id}"),
+        format!("for plan {}, {bytes} bytes", clean(constants.plan())),
+    ];
+    lines.extend(owner.map(|id| format!("of secret key {id}")));
+    emit(&lines.join("\n"))
+}
+
 fn of_plan(plan: &Plan, common: &Common) -> Result<(), CliError> {
     if common.json {
         return emit_json(&json!({
@@ -112,8 +136,10 @@ pub fn explain(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
     let blocks = rows.div_ceil(params.slots() as u64);
     let cost = plan.cost(&params, rows as usize).map_err(of(&args.plan))?;
     let name = |place: usize| schema.fields()[place].name();
-    let read: Vec<&str> = query.columns().into_iter().map(name).collect();
+    let places = query.columns().into_iter().filter(|place| *place < schema.fields().len());
+    let read: Vec<&str> = places.map(name).collect();
     let (groups, sums) = (query.group_codes(schema).len(), query.aggregates.len());
+    let encrypted: Vec<_> = query.parameters.iter().map(|p| (&p.name, name(p.column))).collect();
     if common.json {
         return emit_json(&json!({
             "question": plan.question(),
@@ -121,13 +147,14 @@ pub fn explain(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
             "rows": rows,
             "blocks": blocks,
             "columns_read": read,
+            "encrypted_constants": encrypted,
             "groups": groups,
             "sums": sums,
             "cost": cost,
         }));
     }
     emit(&format!(
-        "question: {}\nthe server learns: the question with its constants, the schema with its \
+        "question: {}\nthe server learns: the question with its constants{}, the schema with its \
          bounds and categories, that there are {rows} rows, when it was asked; of the data \
          nothing, not even how many rows are meant: it does the same for all data\nit reads the \
          columns: {}\nthe reader learns: for each of {groups} groups {sums} sums, made of {} sums \
@@ -135,6 +162,7 @@ pub fn explain(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
          products, {} key switches, {} refreshes, about {:.1} s on one core by a model\n{} \
          ciphertexts of result",
         clean(plan.question()),
+        if encrypted.is_empty() { "" } else { ", but for those that are encrypted" },
         if read.is_empty() { "none but for the number of rows".into() } else { read.join(", ") },
         cost.sums,
         params.name(),

@@ -2,6 +2,7 @@
 
 mod args;
 mod ask;
+mod constants;
 mod demo;
 mod files;
 mod items;
@@ -22,11 +23,13 @@ pub enum TableCommand {
     /// Make a plan of a question, which the server gets: no key is needed. What cannot be answered
     /// is refused here
     Ask(args::AskArgs),
+    /// Encrypt the constants that a question calls by :NAME, for the server
+    Bind(args::BindArgs),
     /// Compute the encrypted sums of a plan, with server keys
     Run(args::RunArgs),
     /// Decrypt a result: comma-separated values, or with --json rows with their types
     Read(args::ReadArgs),
-    /// What an encrypted table, a plan or a result says of itself
+    /// What an encrypted table, a plan, encrypted constants or a result say of themselves
     Inspect(args::InspectArgs),
     /// What a plan costs, what the server learns of it and what the reader does
     Explain(args::ExplainArgs),
@@ -46,6 +49,7 @@ pub fn run(command: &TableCommand, common: &Common) -> Result<(), CliError> {
     match command {
         TableCommand::Encrypt(args) => files::encrypt(args, common),
         TableCommand::Ask(args) => files::ask(args, common),
+        TableCommand::Bind(args) => files::bind(args, common),
         TableCommand::Run(args) => files::run(args, common),
         TableCommand::Read(args) => files::read(args, common),
         TableCommand::Inspect(args) => look::inspect(args, common),

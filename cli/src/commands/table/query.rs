@@ -6,6 +6,7 @@ use clap::Args;
 use everlevel_tables::Plan;
 
 use super::ask::{ask, encrypted, refused};
+use super::constants::values;
 use super::files::{read_data, read_schema};
 use crate::commands::parties::parties;
 use crate::console::args::{Common, SetArg};
@@ -29,6 +30,9 @@ pub struct QueryArgs {
     /// limit
     #[arg(value_name = "SQL")]
     pub question: String,
+    /// A constant that the query calls by :NAME, and that is encrypted; can be repeated
+    #[arg(long = "constant", value_name = "NAME=VALUE")]
+    pub constants: Vec<String>,
 }
 
 /// Runs the command.
@@ -38,11 +42,13 @@ pub fn run(args: &QueryArgs, common: &Common) -> Result<(), CliError> {
     let data = read_data(&args.input, &schema)?;
     // What cannot be answered is refused before keys are made.
     let plan = Plan::new(&args.question, &schema).map_err(refused)?;
+    let constants = values(&args.constants, None)?;
+    plan.codes(&constants).map_err(refused)?;
     plan.check_rows(&params, data.rows()).map_err(refused)?;
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let (client, server) = parties(&params, &mut rng, common)?;
     let table = encrypted(&client, &schema, &data)?;
-    let asked = ask((&client, &server), (&table, &data), &plan)?;
+    let asked = ask((&client, &server), (&table, &data), &plan, &constants)?;
     if !asked.exact {
         return Err(CliError::failure("the answer is wrong: please report this"));
     }

@@ -36,13 +36,14 @@ pub struct PlanCost {
 }
 
 impl Plan {
-    /// The columns that the plan reads, or one, which has the number of rows: their places in the
-    /// schema, and their schema.
+    /// The columns that the plan reads, or one, which has the number of rows, and those of its
+    /// encrypted constants: their places in a row, and their schema.
     pub(crate) fn needed(&self) -> Result<(BTreeSet<usize>, Schema), TablesError> {
         let mut needed = self.query().columns();
         needed.extend(needed.is_empty().then_some(0));
+        let rows = self.query().rows(self.schema())?;
         let field = |place: &usize| {
-            let field = &self.schema().fields()[*place];
+            let field = &rows.fields()[*place];
             (field.name().to_string(), field.kind().clone(), field.null().is_some())
         };
         let schema = Schema::with_nulls(needed.iter().map(field))?;

@@ -35,7 +35,7 @@ impl TableKey<'_> {
         }
     }
 
-    fn encrypt(
+    pub(crate) fn encrypt(
         &self,
         plain: &Plaintext,
         rng: &mut impl CryptoRng,
@@ -46,7 +46,8 @@ impl TableKey<'_> {
         }
     }
 
-    fn metadata(&self) -> Metadata {
+    /// What it adds to the metadata of files.
+    pub(crate) fn metadata(&self) -> Metadata {
         let made_with = match self {
             TableKey::Secret(_) => "secret",
             TableKey::Public(_) => "public",

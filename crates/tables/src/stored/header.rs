@@ -22,8 +22,12 @@ const COLUMN: &str = "column";
 const SCHEMA: &str = "table schema";
 /// Metadata of results: the plan.
 const PLAN: &str = "plan";
+/// Metadata of constants: the id of their plan.
+const PLAN_ID: &str = "plan id";
+/// Metadata of constants, and of results of them: their id.
+const CONSTANTS: &str = "constants";
 
-/// The public name of one encryption of a table: 128 random bits.
+/// The public name of one encryption of a table, or of constants: 128 random bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableId([u8; 16]);
 
@@ -98,10 +102,39 @@ impl BlockHeader {
     }
 }
 
+/// What encrypted constants say of themselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ConstantsHeader {
+    pub(crate) id: TableId,
+    /// The id of the plan that they are for.
+    pub(crate) plan: String,
+}
+
+impl ConstantsHeader {
+    /// What it adds to the metadata of a file.
+    pub(crate) fn state(&self, metadata: &mut Metadata) {
+        for (name, value) in [
+            (CONTENT, "table-constants".to_string()),
+            (CONSTANTS, self.id.to_string()),
+            (PLAN_ID, self.plan.clone()),
+        ] {
+            metadata.insert(name.into(), value);
+        }
+    }
+
+    /// From the metadata of a file; none if it holds no constants.
+    pub(crate) fn of(metadata: &Metadata) -> Option<Self> {
+        (metadata.get(CONTENT)? == "table-constants").then_some(())?;
+        Some(ConstantsHeader { id: value(metadata, CONSTANTS)?, plan: value(metadata, PLAN_ID)? })
+    }
+}
+
 /// What a result says of itself.
 pub(crate) struct ResultHeader {
     pub(crate) table: TableId,
     pub(crate) rows: usize,
+    /// The encrypted constants that were used, if there were any.
+    pub(crate) constants: Option<TableId>,
     /// As JSON.
     pub(crate) plan: String,
 }
@@ -117,6 +150,9 @@ impl ResultHeader {
         ] {
             metadata.insert(name.into(), value);
         }
+        if let Some(constants) = self.constants {
+            metadata.insert(CONSTANTS.into(), constants.to_string());
+        }
     }
 
     /// From the metadata of a file; none if it is no result.
@@ -125,6 +161,7 @@ impl ResultHeader {
         Some(ResultHeader {
             table: value(metadata, TABLE)?,
             rows: value(metadata, ROWS).filter(|rows| *rows > 0)?,
+            constants: value(metadata, CONSTANTS),
             plan: value(metadata, PLAN)?,
         })
     }

@@ -1,5 +1,6 @@
 //! Encrypted tables, questions and results as files: what owner, server and reader exchange.
 
+pub(crate) mod constants;
 pub(crate) mod cost;
 pub(crate) mod directory;
 pub(crate) mod encrypt;

@@ -22,6 +22,7 @@ pub struct TableResult {
     plan: Plan,
     table: TableId,
     rows: usize,
+    constants: Option<TableId>,
     owner: Option<KeyId>,
     bytes: Vec<u8>,
 }
@@ -36,12 +37,13 @@ impl TableResult {
         server: &Server,
         plan: &Plan,
         (table, rows): (TableId, usize),
+        constants: Option<TableId>,
         sums: Vec<Ciphertext>,
     ) -> Result<Self, TablesError> {
         let sums = sums.iter().map(|x| lowest(server.evaluator(), x));
         let sums = sums.collect::<Result<Vec<_>, _>>()?;
         let mut metadata = Metadata::new();
-        ResultHeader { table, rows, plan: plan.to_json()? }.state(&mut metadata);
+        ResultHeader { table, rows, constants, plan: plan.to_json()? }.state(&mut metadata);
         Self::from_bytes(sums.to_bytes(server.params(), &metadata)?)
     }
 
@@ -57,8 +59,11 @@ impl TableResult {
             return wrong(format!("expected what `run` wrote, found {}", summary.kind));
         };
         let plan = Plan::from_json(&header.plan)?;
-        let (table, rows, owner) = (header.table, header.rows, summary.owner);
-        Ok(TableResult { plan, table, rows, owner, bytes })
+        let ResultHeader { table, rows, constants, .. } = header;
+        if constants.is_some() == plan.query().parameters.is_empty() {
+            return wrong("its question and its constants do not go together");
+        }
+        Ok(TableResult { plan, table, rows, constants, owner: summary.owner, bytes })
     }
 
     /// The bytes, for [`TableResult::from_bytes`].
@@ -81,16 +86,27 @@ impl TableResult {
         self.rows
     }
 
+    /// Which encrypted constants were used, as the server states it; none if the question has none.
+    pub fn constants(&self) -> Option<TableId> {
+        self.constants
+    }
+
     /// The secret key that reads it; none if all sums are public.
     pub fn owner(&self) -> Option<KeyId> {
         self.owner
     }
 
-    /// Passes the result of the plan and of the table that the reader means, as far as he says.
+    /// Passes the result of the plan, of the table and of the encrypted constants that the reader
+    /// means, as far as he says.
     ///
     /// # Errors
     /// [`TablesError::OtherResult`].
-    pub fn check(&self, plan: Option<&Plan>, table: Option<TableId>) -> Result<(), TablesError> {
+    pub fn check(
+        &self,
+        plan: Option<&Plan>,
+        table: Option<TableId>,
+        constants: Option<TableId>,
+    ) -> Result<(), TablesError> {
         let other = |what, expected: &str, found: &str| {
             let (expected, found) = (expected.to_string(), found.to_string());
             Err(TablesError::OtherResult { what, expected, found })
@@ -101,9 +117,15 @@ impl TableResult {
                 return other("question", plan.question(), self.plan.question());
             }
         }
-        match table.filter(|table| *table != self.table) {
-            Some(table) => other("table", &table.to_string(), &self.table.to_string()),
-            None => Ok(()),
+        if let Some(table) = table.filter(|table| *table != self.table) {
+            return other("table", &table.to_string(), &self.table.to_string());
+        }
+        let shown = |id: Option<TableId>| id.map_or("none".into(), |id| id.to_string());
+        match constants {
+            Some(_) if constants != self.constants => {
+                other("encryption of its constants", &shown(constants), &shown(self.constants))
+            }
+            _ => Ok(()),
         }
     }
 

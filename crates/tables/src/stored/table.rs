@@ -19,6 +19,7 @@ use crate::error::TablesError;
 use crate::plan::Plan;
 use crate::run::Runner;
 use crate::schema::{SCHEMA_BYTES, Schema};
+use crate::stored::constants::Constants;
 use crate::stored::directory::PendingDirectory;
 use crate::stored::encrypt::{Place, TableKey, encrypt_files};
 use crate::stored::header::{BlockHeader, TableId};
@@ -285,26 +286,57 @@ impl EncryptedTable {
     /// is called after each block; an error that it returns ends the work.
     ///
     /// # Errors
-    /// [`TablesError::OtherSchema`] for a plan for another schema; a server with keys of another
+    /// [`TablesError::OtherSchema`] for a plan for another schema; [`TablesError::Constants`] for
+    /// encrypted constants that are missing or for another plan; a server with keys of another
     /// owner or parameter set; a block that is damaged, missing or of another table; those of
     /// typed integers and of `progress`.
     pub fn run<E: From<TablesError>>(
         &self,
         server: &Server,
         plan: &Plan,
+        constants: Option<&Constants>,
         mut progress: impl FnMut(usize, usize) -> Result<(), E>,
     ) -> Result<TableResult, E> {
         self.check(server, plan)?;
+        let bound = self.bound(plan, constants)?;
         let ints = server.integers().map_err(TablesError::from)?;
         let (needed, schema) = plan.needed()?;
+        let width = self.schema.fields().len();
         let (_, layout) = plan.layout(&self.params, self.rows())?;
         let mut runner = Runner::new(&ints, &schema, &layout);
         for block in 0..self.blocks() {
-            let columns = needed.iter().map(|column| self.column((block, *column)));
+            let start = block * self.params.slots();
+            let rows = self.rows().min(start + self.params.slots()) - start;
+            let columns = needed.iter().map(|column| -> Result<_, TablesError> {
+                match column.checked_sub(width) {
+                    None => self.column((block, *column)),
+                    Some(constant) => Ok(ints.shortened(&bound[constant], rows)?),
+                }
+            });
             runner.add(&columns.collect::<Result<Vec<_>, _>>()?)?;
             progress(block + 1, self.blocks())?;
         }
-        Ok(TableResult::new(server, plan, (self.id(), self.rows()), runner.finish()?)?)
+        let used = constants.map(Constants::id).filter(|_| !bound.is_empty());
+        Ok(TableResult::new(server, plan, (self.id(), self.rows()), used, runner.finish()?)?)
+    }
+
+    /// A column for each encrypted constant of a plan.
+    fn bound(
+        &self,
+        plan: &Plan,
+        constants: Option<&Constants>,
+    ) -> Result<Vec<IntegerColumn>, TablesError> {
+        let parameters = &plan.query().parameters;
+        match constants {
+            None if parameters.is_empty() => Ok(Vec::new()),
+            None => Err(TablesError::Constants {
+                problem: format!("the question has :{}, of which none is given", parameters[0].name),
+            }),
+            Some(constants) => {
+                same_owner(constants.owner(), self.owner, "constants of a question")?;
+                constants.columns(&self.params, plan)
+            }
+        }
     }
 
     /// Passes what can be run before anything is.

@@ -163,7 +163,7 @@ fn results_that_say_something_else() {
         let text = stated["plan"].replace(plan.question(), question);
         stated.insert("plan".into(), text);
         TableResult::from_bytes(sums().to_bytes(params, &stated).unwrap())
-            .and_then(|result| result.check(Some(&plan), None))
+            .and_then(|result| result.check(Some(&plan), None, None))
     };
     assert!(other(plan.question()).is_ok());
     assert_eq!(code(other("select sum(count) from shop")), "table.other-result");

@@ -2,6 +2,7 @@
 
 mod answers;
 mod ask_random;
+mod constants;
 mod forged;
 mod nulls;
 mod oracle;
@@ -67,12 +68,43 @@ impl Bench {
         rows: usize,
         blocks: &[Vec<Column<Noop>>],
     ) -> Result<Answer, TablesError> {
+        self.try_ask_with(text, schema, rows, blocks, &[])
+    }
+
+    /// The same with the codes of encrypted constants.
+    pub(crate) fn try_ask_with(
+        &self,
+        text: &str,
+        schema: &Schema,
+        rows: usize,
+        blocks: &[Vec<Column<Noop>>],
+        constants: &[i128],
+    ) -> Result<Answer, TablesError> {
         let query = Query::parse(text, schema)?;
         let ints = Integers::new(&self.session, &self.params)?.with_plans(self.plans.clone());
-        let layout = Layout::new(&query, schema, self.scheme.slot_shape(), rows)?;
-        let mut runner = Runner::new(&ints, schema, &layout);
-        for columns in blocks {
-            runner.add(columns)?;
+        let whole = query.rows(schema)?;
+        let layout = Layout::new(&query, &whole, self.scheme.slot_shape(), rows)?;
+        let mut runner = Runner::new(&ints, &whole, &layout);
+        let encrypt = |slots: &[u64]| {
+            self.scheme.encrypt(&Plaintext::encode_modulo(&self.params, slots, 2)?)
+        };
+        let fields = whole.fields()[schema.fields().len()..].iter();
+        let bound: Vec<Column<Noop>> = fields
+            .zip(constants)
+            .map(|(field, code)| {
+                let entries = vec![*code; self.params.slots()];
+                let kind = field.integer_type().unwrap();
+                let encoded = Encoded::new(&entries, kind, self.params.slots()).unwrap();
+                let found: Result<_, SchemeError> = encoded.encrypt(encrypt);
+                found.unwrap()
+            })
+            .collect();
+        for (columns, length) in blocks.iter().zip(layout.blocks()) {
+            let mut columns = columns.clone();
+            for constant in &bound {
+                columns.push(ints.shortened(constant, length)?);
+            }
+            runner.add(&columns)?;
         }
         let answer = runner.finish()?;
         let open = |x| self.scheme.decrypt(x).unwrap().coefficients().to_vec();

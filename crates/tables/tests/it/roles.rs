@@ -33,18 +33,18 @@ fn parties() -> Parties {
 }
 
 pub(crate) static PARTIES: LazyLock<Parties> = LazyLock::new(parties);
-static OTHERS: LazyLock<Parties> = LazyLock::new(parties);
+pub(crate) static OTHERS: LazyLock<Parties> = LazyLock::new(parties);
 
 fn options() -> OpenOptions {
     OpenOptions { opt_in: OptIn::InsecureResearch, ..OpenOptions::default() }
 }
 
-fn quiet(_: usize, _: usize) -> Result<(), TablesError> {
+pub(crate) fn quiet(_: usize, _: usize) -> Result<(), TablesError> {
     Ok(())
 }
 
 /// Rows of the shop, again and again: 5,000 are three blocks.
-fn rows(count: usize) -> (Schema, Data) {
+pub(crate) fn rows(count: usize) -> (Schema, Data) {
     let (schema, data) = shop();
     let columns = (0..schema.fields().len())
         .map(|place| (0..count).map(|i| data.column(place)[i % data.rows()]).collect());
@@ -66,11 +66,11 @@ pub(crate) fn open(directory: &Path) -> Result<EncryptedTable, TablesError> {
 }
 
 pub(crate) fn run(table: &EncryptedTable, plan: &Plan) -> Result<TableResult, TablesError> {
-    table.run(&PARTIES.server, plan, quiet)
+    table.run(&PARTIES.server, plan, None, quiet)
 }
 
 /// The code of what was refused.
-fn code<T>(result: Result<T, TablesError>) -> &'static str {
+pub(crate) fn code<T>(result: Result<T, TablesError>) -> &'static str {
     result.err().expect("it is refused").code()
 }
 
@@ -108,12 +108,12 @@ fn three_parties_share_files() {
         steps.push((done, of));
         Ok::<_, TablesError>(())
     };
-    let result = table.run(&PARTIES.server, &received, step).unwrap();
+    let result = table.run(&PARTIES.server, &received, None, step).unwrap();
     assert_eq!(steps, [(1, 3), (2, 3), (3, 3)]);
 
     // The reader has the secret key.
     let back = TableResult::from_bytes(result.as_bytes().to_vec()).unwrap();
-    back.check(Some(&plan), Some(table.id())).unwrap();
+    back.check(Some(&plan), Some(table.id()), None).unwrap();
     let answer = back.read(PARTIES.client.secret()).unwrap();
     let expected = Answer::plain(plan.query(), &schema, &data).unwrap();
     assert_eq!(answer, expected);
@@ -267,7 +267,7 @@ fn keys_of_others() {
     let (schema, _) = encrypted(&directory, 20);
     let plan = Plan::new("select count(*) from shop where paid", &schema).unwrap();
     let table = open(&directory).unwrap();
-    let other = table.run(&OTHERS.server, &plan, quiet);
+    let other = table.run(&OTHERS.server, &plan, None, quiet);
     assert_eq!(code(other), "scheme.wrong-key");
     let result = run(&table, &plan).unwrap();
     assert_eq!(code(result.read(OTHERS.client.secret())), "scheme.wrong-key");
@@ -295,10 +295,10 @@ fn plans_and_results_that_belong_elsewhere() {
     let plan = asked(&schema);
     let result = run(&table, &plan).unwrap();
     let other = Plan::new("select count(*) from t where not paid", &schema).unwrap();
-    assert_eq!(code(result.check(Some(&other), None)), "table.other-result");
+    assert_eq!(code(result.check(Some(&other), None, None)), "table.other-result");
     let id = "00112233445566778899aabbccddeeff".parse().unwrap();
-    assert_eq!(code(result.check(Some(&plan), Some(id))), "table.other-result");
-    result.check(Some(&plan), Some(table.id())).unwrap();
+    assert_eq!(code(result.check(Some(&plan), Some(id), None)), "table.other-result");
+    result.check(Some(&plan), Some(table.id()), None).unwrap();
     for bad in ["", "00", "00112233445566778899AABBCCDDEEFF", "+0112233445566778899aabbccddeeff"] {
         assert_eq!(code(bad.parse::<everlevel_tables::TableId>()), "table.files");
     }
@@ -364,7 +364,7 @@ fn costs_are_those_of_the_run() {
         let plan = Plan::new(question, &schema).unwrap();
         let cost = plan.cost(table.params(), table.rows()).unwrap();
         let before = (OTHERS.server.evaluator().cost(), OTHERS.server.bootstraps());
-        table.run(&OTHERS.server, &plan, quiet).unwrap();
+        table.run(&OTHERS.server, &plan, None, quiet).unwrap();
         let products = OTHERS.server.evaluator().cost().products - before.0.products;
         // With keys at few levels a lift may start higher, or filter and masks stay apart.
         assert!((cost.products..=cost.products * 3 / 2).contains(&products), "{question}");
