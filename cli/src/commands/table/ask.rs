@@ -38,9 +38,8 @@ pub fn ask(
 ) -> Result<Asked, CliError> {
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let codes = plan.codes(constants).map_err(refused)?;
-    let bound = (!constants.is_empty()).then(|| {
-        Constants::encrypt(TableKey::Secret(client.secret()), plan, constants, &mut rng)
-    });
+    let bound = (!constants.is_empty())
+        .then(|| Constants::encrypt(TableKey::Secret(client.secret()), plan, constants, &mut rng));
     let bound = bound.transpose().map_err(refused)?;
     let (before, started) = (server.bootstraps(), Instant::now());
     let result = table.run(server, plan, bound.as_ref(), |_, _| Ok(()));

@@ -6,15 +6,14 @@ use std::time::Instant;
 use everlevel::Error;
 use everlevel::files::OpenOptions;
 use everlevel_tables::{
-    Constants, Data, EncryptedTable, Plan, SCHEMA_BYTES, Schema, TableKey, TableResult,
-    TablesError,
+    Constants, Data, EncryptedTable, Plan, SCHEMA_BYTES, Schema, TableKey, TableResult, TablesError,
 };
 use everlevel_wire::file::{read_file, write_file, write_secret_file};
 use serde_json::json;
 
 use super::args::{AskArgs, BindArgs, EncryptArgs, ReadArgs, RunArgs};
-use super::constants::values;
 use super::ask::refused;
+use super::constants::values;
 use crate::commands::roles::args::SetOfFile;
 use crate::commands::roles::files::{EncryptionKey, secret_key, server_on};
 use crate::console::args::Common;

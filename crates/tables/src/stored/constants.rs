@@ -42,7 +42,8 @@ impl Plan {
         constants: &[(impl AsRef<str>, impl AsRef<str>)],
     ) -> Result<Zeroizing<Vec<i128>>, TablesError> {
         let parameters = &self.query().parameters;
-        let unknown = constants.iter().find(|(n, _)| !parameters.iter().any(|p| p.name == n.as_ref()));
+        let unknown =
+            constants.iter().find(|(n, _)| !parameters.iter().any(|p| p.name == n.as_ref()));
         if let Some((name, _)) = unknown {
             let known: Vec<String> = parameters.iter().map(|p| format!(":{}", p.name)).collect();
             let known = if known.is_empty() { "none".into() } else { known.join(", ") };
@@ -145,7 +146,9 @@ impl Constants {
     ) -> Result<Vec<IntegerColumn>, TablesError> {
         let (expected, found) = (plan.id()?, self.plan());
         if expected != found {
-            return wrong(format!("they are for plan {found}, and the question is plan {expected}"));
+            return wrong(format!(
+                "they are for plan {found}, and the question is plan {expected}"
+            ));
         }
         let options = ReadOptions::default().limited_to(FILE_BYTES);
         let summary = inspect(&self.bytes, &options)?;

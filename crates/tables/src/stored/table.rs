@@ -330,7 +330,10 @@ impl EncryptedTable {
         match constants {
             None if parameters.is_empty() => Ok(Vec::new()),
             None => Err(TablesError::Constants {
-                problem: format!("the question has :{}, of which none is given", parameters[0].name),
+                problem: format!(
+                    "the question has :{}, of which none is given",
+                    parameters[0].name
+                ),
             }),
             Some(constants) => {
                 same_owner(constants.owner(), self.owner, "constants of a question")?;

@@ -38,7 +38,9 @@ fn comparisons_are_those_with_public_constants() {
                     _ => (*value).to_string(),
                 };
                 let text = |side: &str| {
-                    format!("select count(*), sum(price) from shop where {column} {operator} {side}")
+                    format!(
+                        "select count(*), sum(price) from shop where {column} {operator} {side}"
+                    )
                 };
                 let public = Query::parse(&text(&literal), &schema).unwrap();
                 let expected = Answer::plain(&public, &schema, &data).unwrap();
@@ -76,10 +78,10 @@ fn constants_are_files() {
         ),
         ("select count(*) from shop where kind in (:a, 'jam', :b)", &[("a", "tea"), ("b", "cake")]),
         ("select sum(case when :low <= price then count else 1 end) from shop", &[("low", "4.99")]),
-        ("select count(*) filter (where not paid = :p) from shop where count <> :n", &[
-            ("p", "true"),
-            ("n", "-3"),
-        ]),
+        (
+            "select count(*) filter (where not paid = :p) from shop where count <> :n",
+            &[("p", "true"), ("n", "-3")],
+        ),
         ("select count(*) from shop where count < :n or count > :n", &[("n", "16")]),
     ] {
         let plan = Plan::new(question, &schema).unwrap();
@@ -115,7 +117,10 @@ fn constants_that_are_refused() {
     ] {
         assert_eq!(code(Plan::new(question, &schema)), "table.type", "{question}");
     }
-    assert_eq!(code(Plan::new("select count(*) from shop where \":a\" = 1", &schema)), "table.name");
+    assert_eq!(
+        code(Plan::new("select count(*) from shop where \":a\" = 1", &schema)),
+        "table.name"
+    );
 
     let plan = Plan::new("select count(*) from shop where price > :a and price < :b", &schema);
     let plan = plan.unwrap();

@@ -85,9 +85,8 @@ impl Bench {
         let whole = query.rows(schema)?;
         let layout = Layout::new(&query, &whole, self.scheme.slot_shape(), rows)?;
         let mut runner = Runner::new(&ints, &whole, &layout);
-        let encrypt = |slots: &[u64]| {
-            self.scheme.encrypt(&Plaintext::encode_modulo(&self.params, slots, 2)?)
-        };
+        let encrypt =
+            |slots: &[u64]| self.scheme.encrypt(&Plaintext::encode_modulo(&self.params, slots, 2)?);
         let fields = whole.fields()[schema.fields().len()..].iter();
         let bound: Vec<Column<Noop>> = fields
             .zip(constants)
