@@ -38,6 +38,7 @@ mod bilinear;
 mod bits;
 mod bounds;
 mod carry;
+mod chosen;
 mod column;
 mod columns;
 mod compare;
@@ -66,6 +67,7 @@ mod total;
 mod types;
 mod wide;
 
+pub use chosen::ChosenShape;
 pub use column::{Column, Operand};
 pub use context::{IntegerScheme, Integers, TablePlans, WindowObserver};
 pub use encode::Encoded;

@@ -112,13 +112,23 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// From the sums of all groups, as [`Query::group_codes`] lists them: those of
-    /// [`Layout::read`](crate::Layout::read) gives them.
+    /// From the sums of all groups, as [`Query::group_codes`] lists them, or from the codes of rows:
+    /// what [`Layout::read`](crate::Layout::read) gives.
     ///
     /// # Errors
     /// [`TablesError::Range`] if a number of the answer leaves 127 bits.
     pub fn new(query: &Query, schema: &Schema, sums: &[Vec<i128>]) -> Result<Self, TablesError> {
         let mut rows = Vec::new();
+        for codes in sums.iter().filter(|_| query.listed) {
+            let cell = |(place, code): (&usize, &i128)| {
+                let field = &schema.fields()[*place];
+                match Some(*code) == field.null() {
+                    true => Cell::Null,
+                    false => Cell::Text(field.text(*code), *code),
+                }
+            };
+            rows.push(query.groups.iter().zip(codes).map(cell).collect());
+        }
         for (codes, sums) in query.group_codes(schema).iter().zip(sums) {
             // A group without rows is none, but the whole table is one even if it is empty.
             if sums[0] == 0 && !query.groups.is_empty() {
@@ -193,6 +203,7 @@ impl Answer {
         }
         let width = schema.fields().len();
         let mut sums = vec![vec![0; query.aggregates.len()]; query.group_codes(schema).len()];
+        let mut listed = Vec::new();
         let groups = query.group_codes(schema);
         for i in 0..data.rows() {
             let row = |place: usize| match place.checked_sub(width) {
@@ -203,6 +214,10 @@ impl Answer {
                 continue;
             }
             let codes: Vec<i128> = query.groups.iter().map(|place| row(*place)).collect();
+            if query.listed {
+                listed.push(codes);
+                continue;
+            }
             for (group, sums) in groups.iter().zip(&mut sums).filter(|(g, _)| **g == codes) {
                 debug_assert_eq!(*group, codes);
                 for (sum, aggregate) in sums.iter_mut().zip(&query.aggregates) {
@@ -212,7 +227,7 @@ impl Answer {
                 }
             }
         }
-        Self::new(query, schema, &sums)
+        Self::new(query, schema, if query.listed { &listed } else { &sums })
     }
 
     /// As comma-separated values, with the names first.

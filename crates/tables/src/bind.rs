@@ -63,7 +63,12 @@ impl<'a> Binder<'a> {
             None => met.push(Parameter { name: name.into(), column }),
         }
         let place = self.bound.iter().position(|p| p.name == name);
-        Ok(place.map(|i| fields.len() - self.bound.len() + i))
+        Ok(place.map(|i| self.width() + i))
+    }
+
+    /// How many columns the table has.
+    pub(crate) fn width(&self) -> usize {
+        self.schema.fields().len() - self.bound.len()
     }
 
     /// The encrypted constants that were met, in the order of the question.
@@ -221,7 +226,8 @@ impl<'a> Binder<'a> {
                 found.map(Formula::Group).ok_or_else(|| {
                     TablesError::unsupported(
                         &format!("the rows of {e}"),
-                        "an answer has sums, counts and averages, and columns of group by",
+                        "an answer has columns of rows and nothing else, or sums, counts and \
+                         averages, and columns of group by",
                     )
                 })
             }

@@ -1,9 +1,12 @@
-//! Where the sums of a question are in the ciphertexts of its answer.
+//! Where the sums of a question, or its rows, are in the ciphertexts of its answer.
 
 use std::collections::{BTreeMap, HashMap};
 
-use everlevel_integers::{Shape, SumPlan, SumRequest};
-use everlevel_ring::SlotShape;
+use everlevel_integers::{ChosenShape, Shape, SumPlan, SumRequest};
+use everlevel_ring::{PrimePower, SlotShape};
+use everlevel_scheme::{Params, Plaintext};
+
+use zeroize::Zeroizing;
 
 use crate::error::TablesError;
 use crate::query::{Condition, Number, Query};
@@ -14,17 +17,28 @@ use crate::schema::Schema;
 const TERMS: usize = 4096;
 
 /// How a question is answered for a table of so many rows: which rows are told apart, what is added
-/// up, and how the reader finds the sums. It follows from question, schema, ring and number of rows
+/// up or listed, and how the reader finds it. It follows from question, schema, ring and number of rows
 /// alone, so that who has these reads answers.
 pub struct Layout {
     /// What all sums share; none: all rows.
     pub(crate) filter: Option<Condition>,
     pub(crate) masks: Vec<Condition>,
-    pub(crate) plan: SumPlan,
-    /// The places of the sums, by groups and aggregates; none: 0 for all data.
-    places: Vec<Vec<Option<usize>>>,
+    pub(crate) form: Form,
     rows: usize,
     slots: usize,
+}
+
+/// What the ciphertexts of an answer hold.
+pub(crate) enum Form {
+    /// Sums, in one ciphertext or a few.
+    Sums {
+        plan: SumPlan,
+        /// The places of the sums, by groups and aggregates; none: 0 for all data.
+        places: Vec<Vec<Option<usize>>>,
+    },
+    /// For each block of rows which of them are meant, and their entries in some columns; nothing
+    /// if no row can be meant.
+    Rows(Vec<(usize, ChosenShape)>),
 }
 
 impl Layout {
@@ -38,6 +52,9 @@ impl Layout {
         shape: &SlotShape,
         rows: usize,
     ) -> Result<Self, TablesError> {
+        if query.listed {
+            return Self::of_rows(query, schema, shape, rows);
+        }
         let fields = schema.fields();
         let padding = |place: usize| fields[place].bounds().0;
         let (mut masks, mut requests, mut places) = (Vec::new(), Vec::new(), Vec::new());
@@ -78,7 +95,22 @@ impl Layout {
         let shapes = fields.iter().map(|field| Ok(Shape::of(field.integer_type()?)));
         let shapes = shapes.collect::<Result<Vec<_>, TablesError>>()?;
         let plan = SumPlan::new(shapes, &requests, shape, rows, filter.is_some())?;
-        Ok(Layout { filter, masks, plan, places, rows, slots: shape.slots() })
+        Ok(Layout { filter, masks, form: Form::Sums { plan, places }, rows, slots: shape.slots() })
+    }
+
+    fn of_rows(
+        query: &Query,
+        schema: &Schema,
+        shape: &SlotShape,
+        rows: usize,
+    ) -> Result<Self, TablesError> {
+        let modulus = PrimePower::new(shape.plain_modulus(1), 1).map_err(everlevel::Error::from)?;
+        let column = |place: &usize| {
+            Ok((*place, ChosenShape::of(schema.fields()[*place].integer_type()?, modulus)))
+        };
+        let columns = query.groups.iter().map(column).collect::<Result<Vec<_>, TablesError>>()?;
+        let (filter, masks) = (Some(query.filter.clone()), Vec::new());
+        Ok(Layout { filter, masks, form: Form::Rows(columns), rows, slots: shape.slots() })
     }
 
     /// The number of rows.
@@ -94,12 +126,35 @@ impl Layout {
 
     /// The number of ciphertexts of the answer.
     pub fn ciphertexts(&self) -> usize {
-        self.plan.ciphertexts()
+        match &self.form {
+            Form::Sums { plan, .. } => plan.ciphertexts(),
+            Form::Rows(columns) if !self.is_empty() => {
+                let each: usize = columns.iter().map(|(_, shape)| shape.ciphertexts()).sum();
+                self.blocks().count() * (1 + each)
+            }
+            Form::Rows(_) => 0,
+        }
+    }
+
+    /// Whether no row can be meant.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.filter == Some(Condition::Constant(false))
+    }
+
+    /// The power of p that the ciphertexts of the answer are modulo.
+    pub(crate) fn exponent(&self) -> u32 {
+        match self.form {
+            Form::Sums { .. } => 2,
+            Form::Rows(_) => 1,
+        }
     }
 
     /// The number of sums that the answer holds, which is what whoever decrypts it learns.
     pub fn sums(&self) -> usize {
-        self.plan.sums()
+        match &self.form {
+            Form::Sums { plan, .. } => plan.sums(),
+            Form::Rows(_) => 0,
+        }
     }
 
     /// The number of different sets of rows that sums are over.
@@ -107,15 +162,64 @@ impl Layout {
         self.masks.len()
     }
 
-    /// The sums of all groups, as [`Answer::new`](crate::Answer::new) takes them, by the
-    /// coefficients of the decrypted answer.
+    /// The sums of all groups, or the codes of all rows that are meant, as
+    /// [`Answer::new`](crate::Answer::new) takes them, of the decrypted answer.
     ///
     /// # Errors
-    /// Those of [`SumPlan::totals`].
-    pub fn read(&self, plaintexts: &[impl AsRef<[u64]>]) -> Result<Vec<Vec<i128>>, TablesError> {
-        let totals = if self.rows > 0 { self.plan.totals(plaintexts)? } else { Vec::new() };
-        let sum = |place: &Option<usize>| place.and_then(|i| totals.get(i)).copied().unwrap_or(0);
-        Ok(self.places.iter().map(|group| group.iter().map(sum).collect()).collect())
+    /// Those of [`SumPlan::totals`]; [`TablesError::Result`] for rows that cannot be.
+    pub fn read(
+        &self,
+        params: &Params,
+        plaintexts: &[Plaintext],
+    ) -> Result<Vec<Vec<i128>>, TablesError> {
+        match &self.form {
+            Form::Sums { plan, places } => {
+                let coefficients: Vec<_> = plaintexts.iter().map(|x| x.coefficients()).collect();
+                let totals = if self.rows > 0 { plan.totals(&coefficients)? } else { Vec::new() };
+                let sum =
+                    |place: &Option<usize>| place.and_then(|i| totals.get(i)).copied().unwrap_or(0);
+                Ok(places.iter().map(|group| group.iter().map(sum).collect()).collect())
+            }
+            Form::Rows(_) if self.is_empty() => Ok(Vec::new()),
+            Form::Rows(columns) => self.read_rows(params, columns, plaintexts),
+        }
+    }
+
+    fn read_rows(
+        &self,
+        params: &Params,
+        columns: &[(usize, ChosenShape)],
+        plaintexts: &[Plaintext],
+    ) -> Result<Vec<Vec<i128>>, TablesError> {
+        let wrong = |problem: String| TablesError::Result { problem };
+        let decode = |x: &Plaintext| Ok(Zeroizing::new(x.decode(params)?));
+        let each = 1 + columns.iter().map(|(_, shape)| shape.ciphertexts()).sum::<usize>();
+        if plaintexts.len() != self.ciphertexts() {
+            return Err(wrong("ciphertexts are missing".into()));
+        }
+        let mut rows = Vec::new();
+        for (block, length) in plaintexts.chunks(each).zip(self.blocks()) {
+            let slots = block.iter().map(decode).collect::<Result<Vec<_>, TablesError>>()?;
+            let residues = |row: usize| slots.iter().map(move |x| x[row]);
+            for row in 0..length {
+                let held: Vec<u64> = residues(row).collect();
+                match (held[0], held[1..].iter().all(|x| *x == 0)) {
+                    (1, _) => {}
+                    (0, true) => continue,
+                    _ => {
+                        return Err(wrong(format!("row {row} of a block is neither there nor not")));
+                    }
+                }
+                let (mut rest, mut codes) = (&held[1..], Vec::with_capacity(columns.len()));
+                for (_, shape) in columns {
+                    let (here, others) = rest.split_at(shape.ciphertexts());
+                    codes.push(shape.entry(here, row)?);
+                    rest = others;
+                }
+                rows.push(codes);
+            }
+        }
+        Ok(rows)
     }
 }
 

@@ -279,11 +279,14 @@ pub struct Parameter {
     pub column: usize,
 }
 
-/// A question: sums over groups of the rows that meet a condition.
+/// A question: sums over groups of the rows that meet a condition, or these rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
     /// Which rows.
     pub filter: Condition,
+    /// Whether the rows themselves are asked for: then `groups` are the columns of the answer, and
+    /// nothing is added up.
+    pub listed: bool,
     /// The columns that they are grouped by.
     pub groups: Vec<usize>,
     /// What is added up for each group. The first one counts its rows.
@@ -415,8 +418,12 @@ impl Query {
         out
     }
 
-    /// The codes of the columns of every group, whether or not it has rows.
+    /// The codes of the columns of every group, whether or not it has rows; none where the rows
+    /// themselves are asked for.
     pub fn group_codes(&self, schema: &Schema) -> Vec<Vec<i128>> {
+        if self.listed {
+            return Vec::new();
+        }
         let mut groups = vec![Vec::new()];
         for place in &self.groups {
             let (low, high) = schema.fields()[*place].bounds();

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use everlevel_integers::{Accumulated, Column, IntegerScheme, Integers, IntegersError};
 
 use crate::error::TablesError;
-use crate::layout::Layout;
+use crate::layout::{Form, Layout};
 use crate::query::{Comparison, Condition, Number};
 use crate::ranges::Ranges;
 use crate::schema::Schema;
@@ -39,15 +39,16 @@ pub struct Runner<'a, S: IntegerScheme> {
     layout: &'a Layout,
     blocks: usize,
     sums: Accumulated<S>,
+    rows: Vec<S::Ciphertext>,
 }
 
 impl<'a, S: IntegerScheme> Runner<'a, S> {
     /// Of a question that was laid out for a table of this schema.
     pub fn new(ints: &'a Integers<'a, S>, schema: &'a Schema, layout: &'a Layout) -> Self {
-        Runner { ints, schema, layout, blocks: 0, sums: Accumulated::default() }
+        Runner { ints, schema, layout, blocks: 0, sums: Accumulated::default(), rows: Vec::new() }
     }
 
-    /// Adds the sums over the next block of rows: a column for each of the schema, in its order,
+    /// Adds the sums over the next block of rows, or what is listed of it: a column for each of the schema, in its order,
     /// that was encrypted as the column of a table.
     ///
     /// # Errors
@@ -66,15 +67,29 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
             let problem = "the encrypted columns are not those of the schema, or not as long";
             return Err(TablesError::Data { problem: problem.into() });
         }
+        self.blocks += 1;
+        if self.layout.is_empty() {
+            return Ok(());
+        }
         let (numbers, masks) = (HashMap::new(), HashMap::new());
         let mut block = Block { ints: self.ints, schema: self.schema, columns, numbers, masks };
         let masks = self.layout.masks.iter().map(|condition| block.column(condition));
         let masks = masks.collect::<Result<Vec<_>, _>>()?;
         let filter = self.layout.filter.as_ref().map(|condition| block.column(condition));
         let filter = filter.transpose()?;
-        let plan = &self.layout.plan;
-        self.ints.accumulate(plan, columns, filter.as_ref(), &masks, &mut self.sums)?;
-        self.blocks += 1;
+        match &self.layout.form {
+            Form::Sums { plan, .. } => {
+                self.ints.accumulate(plan, columns, filter.as_ref(), &masks, &mut self.sums)?;
+            }
+            Form::Rows(listed) => {
+                let filter = filter.ok_or_else(|| TablesError::Data {
+                    problem: "rows are listed by a condition".into(),
+                })?;
+                let listed: Vec<_> =
+                    listed.iter().map(|(i, shape)| (&columns[*i], shape)).collect();
+                self.rows.extend(self.ints.chosen_rows(&filter, &listed)?);
+            }
+        }
         Ok(())
     }
 
@@ -97,7 +112,10 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         if expected == 0 {
             return Ok(Vec::new());
         }
-        Ok(self.ints.pack(&self.layout.plan, self.sums)?)
+        match &self.layout.form {
+            Form::Sums { plan, .. } => Ok(self.ints.pack(plan, self.sums)?),
+            Form::Rows(_) => Ok(self.rows),
+        }
     }
 }
 

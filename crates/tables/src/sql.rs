@@ -12,7 +12,7 @@ use sqlparser::tokenizer::{Token, Tokenizer};
 use crate::bind::Binder;
 use crate::error::TablesError;
 use crate::query::{
-    Aggregate, Condition, MOST_GROUPS, Number, Output, Parameter, Query, with_parameters,
+    Aggregate, Condition, Formula, MOST_GROUPS, Number, Output, Parameter, Query, with_parameters,
 };
 use crate::schema::Schema;
 
@@ -73,6 +73,9 @@ impl Query {
             return Err(TablesError::unsupported("group by all", "name the columns"));
         };
         let groups = grouped.iter().map(|e| binder.column(e)).collect::<Result<Vec<_>, _>>()?;
+        if groups.is_empty() && select.projection.iter().all(is_column) {
+            return Self::listing(ast, select, &binder, filter);
+        }
         let count = groups.iter().try_fold(1i128, |count, place| {
             let (low, high) = schema.fields()[*place].bounds();
             count.checked_mul(high - low + 1).filter(|count| *count <= MOST_GROUPS)
@@ -87,16 +90,7 @@ impl Query {
         binder.aggregate(Aggregate { value: Number::Constant(1), when: Condition::Constant(true) });
         let mut outputs = Vec::new();
         for item in &select.projection {
-            let (expression, name) = match item {
-                SelectItem::UnnamedExpr(e) => (e, e.to_string()),
-                SelectItem::ExprWithAlias { expr, alias } => (expr, alias.value.clone()),
-                other => {
-                    return Err(TablesError::unsupported(
-                        &other.to_string(),
-                        "name the sums and the grouped columns that you want",
-                    ));
-                }
-            };
+            let (expression, name) = named(item)?;
             outputs.push(Output { name, value: binder.formula(expression, &groups)? });
         }
         let order = order(ast, &outputs)?;
@@ -104,7 +98,64 @@ impl Query {
         let filter = filter.simplified(schema);
         let parameters = binder.parameters();
         let aggregates = binder.aggregates();
-        Ok(Query { filter, groups, aggregates, outputs, order, limit, parameters })
+        let listed = false;
+        Ok(Query { filter, listed, groups, aggregates, outputs, order, limit, parameters })
+    }
+
+    /// A question for the rows themselves.
+    fn listing(
+        ast: &Ast,
+        select: &Select,
+        binder: &Binder<'_>,
+        filter: Condition,
+    ) -> Result<Self, TablesError> {
+        let (mut groups, mut outputs) = (Vec::new(), Vec::new());
+        let mut column = |place: usize, name: String| {
+            outputs.push(Output { name, value: Formula::Group(groups.len()) });
+            groups.push(place);
+        };
+        for item in &select.projection {
+            if let SelectItem::Wildcard(_) = item {
+                let fields = binder.schema.fields()[..binder.width()].iter().enumerate();
+                fields.for_each(|(place, field)| column(place, field.name().into()));
+            } else {
+                let (expression, name) = named(item)?;
+                column(binder.column(expression)?, name);
+            }
+        }
+        Ok(Query {
+            filter: filter.simplified(binder.schema),
+            listed: true,
+            groups,
+            aggregates: Vec::new(),
+            order: order(ast, &outputs)?,
+            outputs,
+            limit: limit(ast)?,
+            parameters: binder.parameters(),
+        })
+    }
+}
+
+/// Whether an item of the select list is a column, or all of them.
+fn is_column(item: &SelectItem) -> bool {
+    match item {
+        SelectItem::Wildcard(_) => item.to_string() == "*",
+        SelectItem::UnnamedExpr(e) | SelectItem::ExprWithAlias { expr: e, .. } => {
+            matches!(e, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
+        }
+        _ => false,
+    }
+}
+
+/// An item of the select list, and the name of its column in the answer.
+fn named(item: &SelectItem) -> Result<(&Expr, String), TablesError> {
+    match item {
+        SelectItem::UnnamedExpr(e) => Ok((e, e.to_string())),
+        SelectItem::ExprWithAlias { expr, alias } => Ok((expr, alias.value.clone())),
+        other => Err(TablesError::unsupported(
+            &other.to_string(),
+            "name the sums and the grouped columns that you want",
+        )),
     }
 }
 

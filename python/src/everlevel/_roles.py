@@ -38,7 +38,14 @@ from ._values import (
     shape_of,
     stepper,
 )
-from .errors import NotHomomorphicError, OtherParametersError, ParameterError, RangeError, SecretKeyError, ShapeError
+from .errors import (
+    NotHomomorphicError,
+    OtherParametersError,
+    ParameterError,
+    RangeError,
+    SecretKeyError,
+    ShapeError,
+)
 
 
 def _encrypted(

@@ -158,14 +158,15 @@ pub fn ask(args: &AskArgs, common: &Common) -> Result<(), CliError> {
     let id = plan.id().map_err(refused)?;
     if common.json {
         return emit_json(&json!({
-            "plan": id, "groups": groups, "sums": sums, "bytes": text.len(), "out": out,
+            "plan": id, "groups": groups, "sums": sums, "rows": query.listed,
+            "bytes": text.len(), "out": out,
         }));
     }
-    emit(&format!(
-        "plan {id}: {groups} groups of {sums} sums, {} bytes: {}",
-        text.len(),
-        out.display()
-    ))
+    let asked = match query.listed {
+        true => format!("rows of {} columns", query.groups.len()),
+        false => format!("{groups} groups of {sums} sums"),
+    };
+    emit(&format!("plan {id}: {asked}, {} bytes: {}", text.len(), out.display()))
 }
 
 /// Runs `table bind`.

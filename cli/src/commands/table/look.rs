@@ -150,21 +150,28 @@ pub fn explain(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
             "encrypted_constants": encrypted,
             "groups": groups,
             "sums": sums,
+            "rows_listed": query.listed,
             "cost": cost,
         }));
     }
+    let learned = match query.listed {
+        true => "the rows that are meant, and their places in the table".into(),
+        false => format!(
+            "for each of {groups} groups {sums} sums, made of {} sums over all rows that are meant",
+            cost.sums
+        ),
+    };
     emit(&format!(
         "question: {}\nthe server learns: the question with its constants{}, the schema with its \
          bounds and categories, that there are {rows} rows, when it was asked; of the data \
          nothing, not even how many rows are meant: it does the same for all data\nit reads the \
-         columns: {}\nthe reader learns: for each of {groups} groups {sums} sums, made of {} sums \
-         over all rows that are meant\n{}: {blocks} blocks of {} rows\n{} ciphertexts read, {} \
+         columns: {}\nthe reader learns: {}\n{}: {blocks} blocks of {} rows\n{} ciphertexts read, {} \
          products, {} key switches, {} refreshes, about {:.1} s on one core by a model\n{} \
          ciphertexts of result",
         clean(plan.question()),
         if encrypted.is_empty() { "" } else { ", but for those that are encrypted" },
         if read.is_empty() { "none but for the number of rows".into() } else { read.join(", ") },
-        cost.sums,
+        learned,
         params.name(),
         params.slots(),
         cost.ciphertexts,

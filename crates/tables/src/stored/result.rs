@@ -147,12 +147,13 @@ impl TableResult {
             let expected = layout.ciphertexts();
             return wrong(format!("{} ciphertexts, and the plan has {expected}", found.len()));
         }
-        if let Some(x) = found.iter().find(|x| x.meta().exponent != 2) {
+        let expected = layout.exponent();
+        if let Some(x) = found.iter().find(|x| x.meta().exponent != expected) {
             let exponent = x.meta().exponent;
-            return wrong(format!("sums are modulo p^2, and these are modulo p^{exponent}"));
+            return wrong(format!("it is modulo p^{expected}, and this is modulo p^{exponent}"));
         }
-        let opened = found.iter().map(|x| Ok(key.decrypt(x)?.coefficients().to_vec()));
-        let sums = layout.read(&opened.collect::<Result<Vec<_>, TablesError>>()?)?;
+        let opened = found.iter().map(|x| Ok(key.decrypt(x)?));
+        let sums = layout.read(params, &opened.collect::<Result<Vec<_>, TablesError>>()?)?;
         Answer::new(self.plan.query(), self.plan.schema(), &sums)
     }
 }

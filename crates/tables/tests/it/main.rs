@@ -10,6 +10,7 @@ mod plans;
 mod random;
 mod refused;
 mod roles;
+mod rows;
 
 use std::sync::Arc;
 
@@ -106,8 +107,8 @@ impl Bench {
             runner.add(&columns)?;
         }
         let answer = runner.finish()?;
-        let open = |x| self.scheme.decrypt(x).unwrap().coefficients().to_vec();
-        let sums = layout.read(&answer.iter().map(open).collect::<Vec<_>>())?;
+        let open = |x| self.scheme.decrypt(x).unwrap();
+        let sums = layout.read(&self.params, &answer.iter().map(open).collect::<Vec<_>>())?;
         Answer::new(&query, schema, &sums)
     }
 

@@ -1,0 +1,129 @@
+//! The entries of chosen rows, in as few ciphertexts as have them.
+
+use everlevel_ring::PrimePower;
+
+use crate::column::{Column, Digit};
+use crate::context::{IntegerScheme, Integers};
+use crate::encode::{standard_form, windows};
+use crate::error::IntegersError;
+use crate::interval::Interval;
+use crate::types::Type;
+
+/// Neighbouring digits as one integer from 0 to `span`, which is below p.
+struct Piece {
+    first: usize,
+    count: usize,
+    /// The least value of Σ 16^i d_i.
+    least: i64,
+    span: i64,
+}
+
+/// How the entries of chosen rows of a column are read: what follows from the type of the column
+/// and p alone.
+///
+/// A piece holds Σ 16^i d_i of neighbouring digits, less its least value, in the slots of chosen
+/// rows, and 0 in all others: 16 bits modulo 65537.
+pub struct ChosenShape {
+    interval: Interval,
+    anchor: i128,
+    windows: Vec<(i64, i64)>,
+    pieces: Vec<Piece>,
+}
+
+impl ChosenShape {
+    /// Of a column that was encrypted with this type.
+    pub fn of(kind: Type, modulus: PrimePower) -> Self {
+        let interval = kind.interval();
+        let (anchor, digits) = standard_form(interval);
+        let windows = windows(interval, anchor, digits);
+        let (mut pieces, mut first) = (Vec::new(), 0);
+        while first < windows.len() {
+            let (mut count, mut least, mut span) = (0, 0, 0);
+            while let Some((low, high)) = windows.get(first + count) {
+                let wider = span + ((high - low) << (4 * count));
+                if count == 8 || (count > 0 && wider as u64 >= modulus.prime()) {
+                    break;
+                }
+                least += low << (4 * count);
+                (span, count) = (wider, count + 1);
+            }
+            pieces.push(Piece { first, count, least, span });
+            first += count;
+        }
+        ChosenShape { interval, anchor, windows, pieces }
+    }
+
+    /// The pieces that are not the same for all values.
+    fn encrypted(&self) -> impl Iterator<Item = &Piece> {
+        self.pieces.iter().filter(|piece| piece.span > 0)
+    }
+
+    /// How many ciphertexts hold the entries.
+    pub fn ciphertexts(&self) -> usize {
+        self.encrypted().count()
+    }
+
+    /// The entry of a chosen row, of what the ciphertexts hold in its slot.
+    ///
+    /// # Errors
+    /// [`IntegersError::Value`] for what no entry has, in slot `position`.
+    pub fn entry(&self, residues: &[u64], position: usize) -> Result<i128, IntegersError> {
+        let mut found = residues.iter();
+        let mut value = self.anchor;
+        for piece in &self.pieces {
+            let above =
+                if piece.span > 0 { found.next().map_or(i64::MAX, |r| *r as i64) } else { 0 };
+            if above > piece.span {
+                let expected = format!("at most {}", piece.span);
+                return Err(IntegersError::Value { value: above.into(), position, expected });
+            }
+            value += i128::from(piece.least + above) << (4 * piece.first);
+        }
+        if self.interval.contains(value) {
+            return Ok(value);
+        }
+        let expected = format!("{}", self.interval);
+        Err(IntegersError::Value { value, position, expected })
+    }
+}
+
+impl<S: IntegerScheme> Integers<'_, S> {
+    /// Which rows are chosen, 1 or 0 in each slot, and the entries of some columns in these rows, by
+    /// their shapes: 0 in all other rows. A product for each piece.
+    ///
+    /// # Errors
+    /// [`IntegersError::Type`] if the condition is no truth value; [`IntegersError::Parts`] for a
+    /// column of another type than its shape; those of the scheme.
+    pub fn chosen_rows(
+        &self,
+        condition: &Column<S::Ciphertext>,
+        columns: &[(&Column<S::Ciphertext>, &ChosenShape)],
+    ) -> Result<Vec<S::Ciphertext>, IntegersError> {
+        let mut bit = self.bit("a choice of rows", condition)?;
+        if bit.cipher.is_none() {
+            // All rows or none: in a ciphertext all the same, so that answers have one form.
+            bit = self.weighed(&Digit::public(1), &vec![bit.low; self.slots()])?;
+        }
+        let mut out = Vec::new();
+        let mut push = |digit: &Digit<S::Ciphertext>| -> Result<(), IntegersError> {
+            if let Some(x) = &digit.cipher {
+                out.push(S::Ciphertext::clone(&*self.operand(x)?));
+            }
+            Ok(())
+        };
+        push(&bit)?;
+        for (x, shape) in columns {
+            let found = x.digits.iter().map(|d| (d.low, d.high));
+            if x.anchor != shape.anchor || !found.eq(shape.windows.iter().copied()) {
+                return Err(IntegersError::Parts { problem: "a column of another type".into() });
+            }
+            for piece in shape.encrypted() {
+                let digits = x.digits[piece.first..].iter().take(piece.count).enumerate();
+                let terms: Vec<_> = digits.map(|(i, d)| (d, 1 << (4 * i))).collect();
+                let joined = self.combine(&terms, -piece.least)?;
+                push(&self.product(&bit, &joined)?)?;
+            }
+        }
+        Ok(out)
+    }
+}
