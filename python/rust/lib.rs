@@ -69,6 +69,7 @@ fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(tables::table_plan, m)?)?;
     m.add_function(wrap_pyfunction!(tables::table_plan_facts, m)?)?;
     m.add_function(wrap_pyfunction!(tables::table_plan_parameters, m)?)?;
+    m.add_function(wrap_pyfunction!(tables::table_plan_keys, m)?)?;
     m.add_function(wrap_pyfunction!(tables::encrypt_table_constants, m)?)?;
     m.add_function(wrap_pyfunction!(tables::table_constants_facts, m)?)?;
     m.add_function(wrap_pyfunction!(tables::table_plan_cost, m)?)?;

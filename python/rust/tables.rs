@@ -95,6 +95,18 @@ pub fn table_constants_facts(data: &[u8]) -> Result<(String, String, Option<Stri
     Ok((found.id().to_string(), found.plan().into(), shown(found.owner())))
 }
 
+/// The server keys that a plan takes for a table of so many rows.
+#[pyfunction]
+pub fn table_plan_keys(
+    py: Python<'_>,
+    plan: &str,
+    params: &Params,
+    rows: usize,
+) -> Result<crate::keys::Plan> {
+    let keys = detached(py, || Ok(Plan::from_json(plan)?.keys(&params.0, rows)?))?;
+    Ok(crate::keys::Plan(keys))
+}
+
 fn one_key<'a>(
     secret: Option<&'a SecretKey>,
     public: Option<&'a PublicKey>,

@@ -207,7 +207,9 @@ impl Layout {
                     (1, _) => {}
                     (0, true) => continue,
                     _ => {
-                        return Err(wrong(format!("row {row} of a block is neither there nor not")));
+                        return Err(wrong(format!(
+                            "row {row} of a block is neither there nor not"
+                        )));
                     }
                 }
                 let (mut rest, mut codes) = (&held[1..], Vec::with_capacity(columns.len()));

@@ -185,6 +185,10 @@ class Plan:
         secret, public = (key._raw, None) if isinstance(key, Client) else (None, key._raw)
         return Constants.from_bytes(_rust.encrypt_table_constants(self._text, texts, secret, public))
 
+    def server(self, client: Client, rows: int, *, progress: Progress = None) -> Server:
+        """A server with the keys that the plan takes for a table of so many rows, and no others: a tenth of general ones, and less, where nothing is bootstrapped."""
+        return client._server(_rust.table_plan_keys(self._text, client.params._raw, operator.index(rows)), progress)
+
     def cost(self, params: Params, rows: int | None = None) -> dict[str, Any]:
         """What it takes for so many rows, ``params.slots`` if none are given, counted without cryptography: products, key switches, refreshes, seconds of a
         typical core by a model, ciphertexts read and of the result, and how many sums the reader sees."""

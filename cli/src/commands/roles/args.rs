@@ -17,14 +17,51 @@ pub struct KeygenArgs {
     /// The directory for params.json, secret.key, public.key and server.keys
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Generate the server keys of this program only (see `eval`), instead of general keys for
-    /// products, bootstrapping and any rotation
-    #[arg(long, value_name = "PROGRAM")]
-    pub program: Option<String>,
+    /// What the server keys are for.
+    #[command(flatten)]
+    pub purpose: PurposeArgs,
     /// Overwrite existing keys: data encrypted under them becomes unrecoverable unless you keep a
     /// copy
     #[arg(long)]
     pub force: bool,
+}
+
+/// What server keys are for.
+#[derive(Args, Clone, Default)]
+pub struct PurposeArgs {
+    /// Only the server keys of this program (see `eval`), instead of general keys for products,
+    /// bootstrapping and any rotation
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "table_plans")]
+    pub program: Option<String>,
+    /// Only the server keys of this question (see `table ask`) about a table of --rows rows; can be
+    /// repeated
+    #[arg(long = "table-plan", value_name = "FILE", requires = "rows")]
+    pub table_plans: Vec<PathBuf>,
+    /// With --table-plan: how many rows the table has
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "table_plans",
+        value_parser = clap::value_parser!(u64).range(1..1 << 40)
+    )]
+    pub rows: Option<u64>,
+}
+
+/// Arguments of `keys server`.
+#[derive(Args)]
+pub struct ServerKeysArgs {
+    /// The secret key
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// What the server keys are for.
+    #[command(flatten)]
+    pub purpose: PurposeArgs,
+    /// The server keys.
+    #[command(flatten)]
+    pub out: OutArg,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
 }
 
 /// Where results go.
@@ -304,6 +341,8 @@ pub struct InspectArgs {
 pub enum KeysCommand {
     /// Print the sizes of server keys by kind
     SizeReport(SizeReportArgs),
+    /// Generate server keys for a secret key that is there, for example those of one more question
+    Server(ServerKeysArgs),
     /// Generate the keys for `change-key`, which moves ciphertexts from an old secret key to a new
     /// one
     Change(ChangeArgs),
@@ -357,7 +396,7 @@ pub struct SizeReportArgs {
     /// The parameter set
     #[arg(long, value_name = "NAME|FILE.json", required_unless_present = "server_keys")]
     pub params: Option<String>,
-    /// Only the keys that this program needs
-    #[arg(long, value_name = "PROGRAM", conflicts_with = "server_keys")]
-    pub program: Option<String>,
+    /// What the server keys are for.
+    #[command(flatten)]
+    pub purpose: PurposeArgs,
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::args::{InspectArgs, KeysCommand, SizeReportArgs};
 use super::files::set_of;
-use super::keygen::plan;
+use super::keygen::{for_server, plan};
 use super::{change, manifest};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
@@ -191,6 +191,7 @@ struct Part {
 pub fn keys(command: &KeysCommand, common: &Common) -> Result<(), CliError> {
     match command {
         KeysCommand::SizeReport(args) => size_report(args, common),
+        KeysCommand::Server(args) => for_server(args, common),
         KeysCommand::Change(args) => change::make(args, common),
         KeysCommand::ManifestKey(out) => manifest::make_key(out, common),
     }
@@ -212,10 +213,8 @@ fn size_report(args: &SizeReportArgs, common: &Common) -> Result<(), CliError> {
         }
         None => {
             let params = find_params(args.params.as_deref().unwrap_or_default(), common)?;
-            let sizes = wire::server_keys::SizeReport::of_plan(
-                &params,
-                &plan(&params, args.program.as_deref())?,
-            );
+            let sizes =
+                wire::server_keys::SizeReport::of_plan(&params, &plan(&params, &args.purpose)?);
             (params, sizes)
         }
     };

@@ -3,18 +3,23 @@
 use std::path::Path;
 use std::time::Instant;
 
-use everlevel::files::{KeyFiles, Recovered};
+use everlevel::files::{KeyFiles, Metadata, Recovered, generate_to_file};
 use everlevel::{KeyPlan, Params, SecretKey, general_keys, program_keys};
+use everlevel_tables::Plan;
 use everlevel_wire::WireError;
 use serde::Serialize;
 
-use super::args::KeygenArgs;
+use super::args::{KeygenArgs, PurposeArgs, ServerKeysArgs};
 use super::eval::parse;
+use super::files::secret_key;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{Written, existing, of_file, of_output};
+use crate::console::files::{Written, check_free, existing, of_file, of_output, read_text};
 use crate::console::output::{emit, emit_json, progress};
 use crate::console::params::{find_params, find_planner, tell_failures};
+
+/// The largest plan, in bytes.
+const MAX_PLAN_BYTES: u64 = 1 << 21;
 
 #[derive(Serialize)]
 struct Report {
@@ -25,9 +30,21 @@ struct Report {
     seconds: f64,
 }
 
-/// The server keys of a program, or general ones.
-pub fn plan(params: &Params, program: Option<&str>) -> Result<KeyPlan, CliError> {
-    match program {
+/// The server keys of a program or of questions, or general ones.
+pub fn plan(params: &Params, purpose: &PurposeArgs) -> Result<KeyPlan, CliError> {
+    if let Some(rows) = purpose.rows {
+        let mut keys = KeyPlan::default();
+        for path in &purpose.table_plans {
+            let text = read_text(path, MAX_PLAN_BYTES, "the plan")?;
+            let of_one = Plan::from_json(&text).and_then(|plan| plan.keys(params, rows as usize));
+            keys = keys.merge(&of_one.map_err(|e| {
+                let code = e.code();
+                CliError::usage(format!("{}: {e}", path.display())).with_code(code)
+            })?);
+        }
+        return Ok(keys);
+    }
+    match &purpose.program {
         Some(text) => Ok(program_keys(params, &parse(text)?)?),
         None if params.spec().bootstrap.is_some() => {
             // The same checks, with advice.
@@ -41,7 +58,42 @@ pub fn plan(params: &Params, program: Option<&str>) -> Result<KeyPlan, CliError>
 /// Runs the command.
 pub fn run(args: &KeygenArgs, common: &Common) -> Result<(), CliError> {
     let params = find_params(&args.set.params, common)?;
-    make(&params, &plan(&params, args.program.as_deref())?, &args.out, args.force, common)
+    make(&params, &plan(&params, &args.purpose)?, &args.out, args.force, common)
+}
+
+/// Runs `keys server`.
+pub fn for_server(args: &ServerKeysArgs, common: &Common) -> Result<(), CliError> {
+    check_free(&args.out.out, args.out.force)?;
+    let secret = secret_key(&args.key, &args.set, common)?;
+    let plan = plan(secret.params(), &args.purpose)?;
+    let started = Instant::now();
+    let bar = progress(common, "making keys", (plan.len() + usize::from(plan.bootstrap)) as u64);
+    let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
+    let (out, kept) = (&args.out.out, existing(args.out.force));
+    let step = |done, _| bar.set_position(done as u64);
+    let made = generate_to_file(out, kept, &secret, &plan, &Metadata::new(), &mut rng, step);
+    bar.finish_and_clear();
+    let report = Report {
+        params: secret.params().name().into(),
+        security_bits: secret.params().security().bits(),
+        server_keys: plan.len() + usize::from(plan.bootstrap),
+        files: vec![Written {
+            path: out.clone(),
+            bytes: made.map_err(of_output(out))?.total_bytes(),
+        }],
+        seconds: started.elapsed().as_secs_f64(),
+    };
+    if common.json {
+        return emit_json(&report);
+    }
+    emit(&format!(
+        "{}: {} server keys, {} bytes, {:.1} s: {}",
+        report.params,
+        report.server_keys,
+        report.files[0].bytes,
+        report.seconds,
+        out.display()
+    ))
 }
 
 /// Makes keys and writes their files.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use everlevel::lab::{Bootstrapper, NoOp, Session};
 use everlevel::{Integers, Params, Plaintext, TimeModel, bootstrap_plan};
-use everlevel_integers::Encoded;
+use everlevel_integers::{Column, Encoded};
+use everlevel_scheme::SchemeError;
 use serde::Serialize;
 
 use crate::error::TablesError;
@@ -13,7 +14,7 @@ use crate::layout::Layout;
 use crate::plan::Plan;
 use crate::query::Query;
 use crate::run::Runner;
-use crate::schema::Schema;
+use crate::schema::{Field, Schema};
 
 /// What a plan takes on a parameter set.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -33,6 +34,22 @@ pub struct PlanCost {
     /// Sums that the result holds, which is what the reader learns: those that were asked for, or
     /// sums of parts of a product of which they are made.
     pub sums: usize,
+}
+
+/// A column of each of a schema, of so many rows, in what `encrypt` makes of 0: for rehearsals.
+pub(crate) fn pretended<C>(
+    params: &Params,
+    schema: &Schema,
+    rows: usize,
+    encrypt: impl Fn(&Plaintext) -> Result<C, SchemeError>,
+) -> Result<Vec<Column<C>>, TablesError> {
+    let zero = Plaintext::encode_modulo(params, &[], 2)?;
+    let column = |field: &Field| {
+        let entries = vec![field.bounds().0; rows];
+        let encoded = Encoded::new(&entries, field.integer_type()?, params.slots())?;
+        encoded.encrypt(|_| Ok(encrypt(&zero)?))
+    };
+    schema.fields().iter().map(column).collect()
 }
 
 impl Plan {
@@ -86,13 +103,8 @@ impl Plan {
         let bootstrapper = bootstrapper.map_err(everlevel::Error::from)?;
         let session = Session::new(scheme.clone(), Arc::new(bootstrapper));
         let ints = Integers::new(&session, params)?;
-        let zero = Plaintext::encode_modulo(params, &[], 2)?;
-        let mut columns = Vec::with_capacity(schema.fields().len());
-        for field in schema.fields() {
-            let entries = vec![field.bounds().0; rows.clamp(1, params.slots())];
-            let encoded = Encoded::new(&entries, field.integer_type()?, params.slots())?;
-            columns.push(encoded.encrypt(|_| Ok::<_, TablesError>(scheme.encrypt(&zero)?))?);
-        }
+        let length = rows.clamp(1, params.slots());
+        let columns = pretended(params, &schema, length, |zero| scheme.encrypt(zero))?;
         let before = scheme.cost();
         let mut runner = Runner::new(&ints, &schema, &layout);
         runner.add(&columns)?;

@@ -5,5 +5,6 @@ pub(crate) mod cost;
 pub(crate) mod directory;
 pub(crate) mod encrypt;
 pub(crate) mod header;
+pub(crate) mod keys;
 pub(crate) mod result;
 pub(crate) mod table;

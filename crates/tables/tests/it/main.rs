@@ -4,6 +4,7 @@ mod answers;
 mod ask_random;
 mod constants;
 mod forged;
+mod keys;
 mod nulls;
 mod oracle;
 mod plans;

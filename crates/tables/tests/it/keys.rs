@@ -1,0 +1,56 @@
+//! Server keys for questions that are known.
+
+use everlevel::{KeyPlan, general_keys};
+use everlevel_tables::{Answer, Constants, EncryptedTable, Plan, TableKey};
+
+use crate::roles::{PARTIES, code, quiet, rows};
+
+const QUESTIONS: [(&str, &[(&str, &str)]); 4] = [
+    (
+        "select kind, count(*), sum(price * count), avg(price) from shop where discount <= 0.06 \
+         group by kind order by kind",
+        &[],
+    ),
+    ("select kind, price, sold from shop where count = 256", &[]),
+    ("select sum(price) from shop where sold >= :day and count < 17", &[("day", "1994-01-01")]),
+    ("select price, paid from shop where count = :n and kind = 'tea'", &[("n", "255")]),
+];
+
+/// The keys that a plan asks for are enough, for tables under either key, of one block or several,
+/// and are fewer than general ones.
+#[test]
+fn keys_of_plans_are_enough() {
+    let (secret, mut rng) = (PARTIES.client.secret(), everlevel::system_rng().unwrap());
+    let public = PARTIES.client.public_key(&mut rng);
+    let params = secret.params();
+    let bootstrap = everlevel::bootstrap_plan(params).unwrap();
+    for (count, key) in [
+        (70, TableKey::Public(&public)),
+        (2048, TableKey::Secret(secret)),
+        (5_000, TableKey::Public(&public)),
+    ] {
+        let (schema, data) = rows(count);
+        let table = EncryptedTable::encrypt(key, &schema, &data, &mut rng, quiet).unwrap();
+        let plans = QUESTIONS.map(|(question, _)| Plan::new(question, &schema).unwrap());
+        let mut keys = KeyPlan::default();
+        for plan in &plans {
+            keys = keys.merge(&plan.keys(params, count).unwrap());
+        }
+        let general = general_keys(params).unwrap();
+        assert!(!keys.bootstrap && keys.len() < general.len(), "{} {}", keys.len(), general.len());
+        let server = PARTIES.client.server_for(&keys, &bootstrap, &mut rng, |_, _| ()).unwrap();
+        for (plan, (question, values)) in plans.iter().zip(QUESTIONS) {
+            let constants = Constants::encrypt(key, plan, values, &mut rng).unwrap();
+            let constants = Some(&constants).filter(|_| !values.is_empty());
+            let result = table.run(&server, plan, constants, quiet).unwrap();
+            let codes = plan.codes(values).unwrap();
+            let expected = Answer::plain_with(plan.query(), &schema, &data, &codes).unwrap();
+            assert_eq!(result.read(secret).unwrap(), expected, "{question}, {count} rows");
+        }
+        // What they are not for is refused.
+        let other = Plan::new("select sum(price * count * price) from shop", &schema).unwrap();
+        let few = plans[1].keys(params, count).unwrap();
+        let server = PARTIES.client.server_for(&few, &bootstrap, &mut rng, |_, _| ()).unwrap();
+        assert_eq!(code(table.run(&server, &other, None, quiet)), "scheme.missing-key");
+    }
+}
