@@ -83,7 +83,20 @@ def test_kinds_of_nothing(fermat):
         refused(data, FULL, "row 2", "'n'")
 
 
+def test_categories_of_data_frames(fermat):
+    pytest.importorskip("pyarrow")
+    one = et.Schema({"columns": STATED[4:]})
+    for name, make in (
+        ("pandas", lambda m: m.DataFrame({"w": m.Categorical(["a", None])})),
+        ("polars", lambda m: m.DataFrame({"w": m.Series(["a", None], dtype=m.Categorical)})),
+        ("pyarrow", lambda m: m.table({"w": m.DictionaryArray.from_arrays([0, 1], ["a", None])})),
+    ):
+        data = make(pytest.importorskip(name))
+        assert asked(fermat, data, "select count(w) as w, count(*) as c from t", one) == {"w": [1], "c": [2]}, name
+
+
 def test_refusals():
+    refused({**ROWS, "d": np.array(["2025-02-03T00:00:00.000000001", "NaT", "NaT"], "datetime64[ns]")}, SCHEMA, "2025-02-03T00:00:00.000000001")
     for n in (1.5, 2.0**53, ""):
         refused({**ROWS, "n": [n, None, 1]}, SCHEMA)
     for text in ("", " "):

@@ -77,7 +77,8 @@ class Schema:
             self = cls(text)
             self._notes = tuple(f"{name}: {what}" for name, what, _ in told)
             return self
-        nullable, left = set(), []
+        nullable: set[str] = set()
+        left: list[str] = []
         for i in reversed(range(len(columns))):
             name, cells = columns[i]
             there = next((v for v in cells if v is not None), None)
@@ -459,7 +460,11 @@ def _columns(data: Any, schema: Schema | None) -> bytes | list[_Column]:
         pandas = type(data).__module__.split(".")[0] == "pandas"
         if not hasattr(data, "__arrow_c_stream__") and hasattr(data, "arrow"):
             data = data.arrow()
-        return _arrow_columns(pa.Table.from_pandas(data, preserve_index=False) if pandas else pa.table(data), schema, pandas)
+        try:
+            table = pa.Table.from_pandas(data, preserve_index=False) if pandas else pa.table(data)
+        except pa.ArrowException as error:
+            raise DtypeError(f"a table that PyArrow does not take: {error}", code="python.table") from error
+        return _arrow_columns(table, schema, pandas)
     raise DtypeError(
         f"a table of type {type(data).__name__}: expected the path of a CSV or Parquet file, a mapping of columns, or a data frame", code="python.table"
     )
@@ -493,7 +498,7 @@ def _checked(name: str, values: Sequence[Any], schema: Schema | None, missing_na
         elif nullable and not cell.strip():
             raise _fault(name, row, f"{cell!r} is a text without content, and no missing value: use None, or replace it")
         elif isinstance(value, (float, np.floating)) and (field.get("type") == "integer" or whole):
-            if abs(value) >= 1 << 53:
+            if abs(float(value)) >= 1 << 53:
                 raise _fault(name, row, f"{cell} is a floating-point number that may have been rounded: give integers, such as those of dtype Int64")
             if whole:
                 cells[row] = str(int(value))
@@ -534,7 +539,9 @@ def _text(value: Any) -> str | None:
         return None
     if isinstance(value, np.datetime64):
         # Of days or of microseconds, which datetime has; the others would be integers.
-        value = value.astype("datetime64[us]")
+        exact, value = value, value.astype("datetime64[us]")
+        if not np.isnat(value) and value != exact:
+            return str(exact)
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         value = value.item()
     if value is None or (isinstance(value, float) and value != value) or (isinstance(value, decimal.Decimal) and value.is_nan()):
@@ -542,6 +549,8 @@ def _text(value: Any) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, datetime.datetime):
+        if getattr(value, "nanosecond", 0):
+            return str(value)
         return value.date().isoformat() if value.time() == datetime.time() else value.isoformat()
     if isinstance(value, datetime.date):
         return value.isoformat()
@@ -557,8 +566,9 @@ def _arrow_columns(table: Any, schema: Schema | None, missing_nan: bool) -> list
     for name, column in zip(table.column_names, table.columns):
         kind = column.type
         if pa.types.is_dictionary(kind):
-            column = column.cast(kind.value_type)
-            kind = column.type
+            # Not by a cast, which there is not for all that Polars has.
+            kind = kind.value_type
+            column = pa.chunked_array([pa.array(column.to_pylist(), kind)])
         if pa.types.is_timestamp(kind):
             days = column.cast(pa.date32(), safe=False)
             # Times of the day are no dates.
