@@ -127,9 +127,9 @@ def test_schemas(schema, tmp_path):
     plan = et.Plan(QUESTION, schema)
     plan.save(tmp_path / "q.plan")
     assert et.Plan.open(tmp_path / "q.plan") == plan == pickle.loads(pickle.dumps(plan))
-    names = {"n": list(range(100)), "who": [f"person {i}" for i in range(100)], "gap": [None, *range(99)]}
+    names = {"n": list(range(100)), "who": [f"person {i}" for i in range(100)], "gap": [None, *range(99)], "none": [None] * 100}
     inferred = et.Schema.infer(names)
-    assert set(inferred.columns) == {"n"}
+    assert set(inferred.columns) == {"n", "gap"} and inferred.columns["gap"]["nullable"]
     assert any("who" in note and "100 different texts" in note for note in inferred.notes)
 
 

@@ -34,7 +34,6 @@ from ._values import (
     read_file,
     replaceable,
     stepper,
-    unmasked,
 )
 from .errors import DtypeError, FormatError, TableError
 
@@ -69,12 +68,40 @@ class Schema:
     def infer(cls, data: Any) -> Schema:
         """A schema that a table fits: numbers with bounds widened to powers of 16, dates of whole years, truth values, texts of which there are few as categories.
 
-        Columns of many texts, such as names, are left out, and so are those with empty cells. What each column was taken for is in :attr:`notes`: all of a schema
-        is public, so look it over before you use it.
+        Columns with missing values are nullable. Columns of many texts, such as names, are left out, and so are those in which nothing is there, and of CSV files
+        those with empty cells. What each column was taken for is in :attr:`notes`: all of a schema is public, so look it over before you use it.
         """
-        text, told = _rust.infer_table_schema(_csv(data, None))
-        self = cls(text)
-        self._notes = tuple(f"{name}: {what}" for name, what, _ in told)
+        columns = _columns(data, None)
+        if isinstance(columns, bytes):
+            text, told = _rust.infer_table_schema(columns)
+            self = cls(text)
+            self._notes = tuple(f"{name}: {what}" for name, what, _ in told)
+            return self
+        nullable: set[str] = set()
+        left: list[str] = []
+        for i in reversed(range(len(columns))):
+            name, cells = columns[i]
+            there = next((v for v in cells if v is not None), None)
+            if any(v is not None and not v.strip() for v in cells):
+                why = "an empty text, which in a table is none: replace it, or state the column in the schema by hand"
+            elif cells and there is None:
+                why = "all of its values are missing"
+            else:
+                if None in cells:
+                    nullable.add(name.strip())
+                    columns[i] = name, [there if v is None else v for v in cells]
+                continue
+            left.insert(0, f"{name}: left out: {why}")
+            del columns[i]
+        if left and not columns:
+            raise TableError(f"no column can be kept: {left[0]}", code="table.data")
+        text, told = _rust.infer_table_schema(_written(columns, False))
+        found: dict[str, Any] = json.loads(text)
+        for column in found["columns"]:
+            if column["name"] in nullable:
+                column["nullable"] = True
+        self = cls(found)
+        self._notes = tuple(f"{name}: {what}" + (", or nothing" if kept and name in nullable else "") for name, what, kept in told) + tuple(left)
         return self
 
     @property
@@ -372,10 +399,13 @@ def encrypt(
     """Encrypts a table for its owner, ``key``: with a client's key, which has half the size, or with a public one.
 
     ``data``: the path of a CSV or Parquet file, a mapping of names to columns, or what PyArrow takes. Columns that the schema does not have are left out; a cell that its
-    column cannot hold, or a missing one, is refused. Floating-point numbers are taken by their shortest decimal text.
+    column cannot hold is refused. Floating-point numbers are taken by their shortest decimal text; in an integer column they are integers below 2^53.
+    Missing are ``None``, ``pandas.NA``, ``NaT``, masked entries, nulls of Arrow and Polars, ``NaN`` (not in Arrow and Polars, where it is refused), and empty cells of
+    CSV files: they are encrypted as ``NULL`` where the schema says ``"nullable": True``, and refused elsewhere.
     Into a ``directory``, block by block, or in memory. 3 MB for each 32,768 rows of a column and each 4 bits of a value with ``bgv-65537-n15`` and a client's key.
     """
-    text = _csv(data, list(schema.columns))
+    columns = _columns(data, schema)
+    text = columns if isinstance(columns, bytes) else _written(columns, True)
     raw = _rust.Table.encrypt(
         text,
         schema._text,
@@ -413,8 +443,12 @@ def _required() -> Any:
     return pa
 
 
-def _csv(data: Any, wanted: Sequence[str] | None) -> bytes:
-    """A table as comma-separated values, which one reader reads; of a mapping or an Arrow table only the columns that are wanted, in which nothing may be missing."""
+#: A column: its name, and texts of its cells, none where nothing is there.
+_Column = tuple[str, list["str | None"]]
+
+
+def _columns(data: Any, schema: Schema | None) -> bytes | list[_Column]:
+    """A table as the bytes of a CSV file, or as columns of texts: with a schema those that it has, in which nothing is missing unless it may be."""
     if isinstance(data, (str, os.PathLike)):
         path = path_text(data)
         if not path.endswith((".parquet", ".pq")):
@@ -422,59 +456,105 @@ def _csv(data: Any, wanted: Sequence[str] | None) -> bytes:
         _required()
         import pyarrow.parquet as parquet  # type: ignore[import-untyped, unused-ignore]
 
-        return _arrow_csv(parquet.read_table(path), wanted)
+        return _arrow_columns(parquet.read_table(path), schema, False)
     if isinstance(data, Mapping):
-        return _mapping_csv(data, wanted)
+        return _mapping_columns(data, schema)
     if any(hasattr(data, name) for name in ("__arrow_c_stream__", "__dataframe__", "to_arrow", "arrow")):
         pa = _required()
+        pandas = type(data).__module__.split(".")[0] == "pandas"
         if not hasattr(data, "__arrow_c_stream__") and hasattr(data, "arrow"):
             data = data.arrow()
-        return _arrow_csv(pa.table(data), wanted)
+        try:
+            table = pa.Table.from_pandas(data, preserve_index=False) if pandas else pa.table(data)
+        except pa.ArrowException as error:
+            raise DtypeError(f"a table that PyArrow does not take: {error}", code="python.table") from error
+        return _arrow_columns(table, schema, pandas)
     raise DtypeError(
         f"a table of type {type(data).__name__}: expected the path of a CSV or Parquet file, a mapping of columns, or a data frame", code="python.table"
     )
 
 
-def _missing(column: str, row: int) -> TableError:
-    return TableError(f"row {row + 1}, column {column!r}: nothing is there: fill it first, or encrypt a nullable column from CSV with `everlevel table encrypt`", code="table.value")
+def _fault(column: str, row: int, what: str) -> TableError:
+    return TableError(f"row {row + 1}, column {column!r}: {what}", code="table.value")
 
 
-def _kept(names: Sequence[str], wanted: Sequence[str] | None) -> list[int]:
-    lower = None if wanted is None else {name.lower() for name in wanted}
+def _kept(names: Sequence[str], schema: Schema | None) -> list[int]:
+    lower = None if schema is None else {name.lower() for name in schema.columns}
     return [i for i, name in enumerate(names) if lower is None or str(name).strip().lower() in lower]
 
 
-def _mapping_csv(data: Mapping[str, Sequence[Any]], wanted: Sequence[str] | None) -> bytes:
+def _checked(name: str, values: Sequence[Any], schema: Schema | None, missing_nan: bool) -> _Column:
+    """A column of texts. An empty text is no missing value, and the two are not told apart in CSV."""
+    cells = [_text(v) for v in values]
+    field: dict[str, Any] = {}
+    if schema is not None:
+        field = next((f for n, f in schema.columns.items() if n.lower() == name.strip().lower()), {})
+    nullable = field.get("nullable", False)
+    # Integers with missing values are floating-point numbers in pandas.
+    whole = schema is None and None in cells and all(c is None or (isinstance(v, (float, np.floating)) and float(v).is_integer()) for v, c in zip(values, cells))
+    for row, (value, cell) in enumerate(zip(values, cells)):
+        if cell is None:
+            if not missing_nan and isinstance(value, (float, np.floating)):
+                raise _fault(name, row, "NaN is no value, and in Arrow and Polars none that is missing: make it a null first")
+            if schema is not None and not nullable:
+                remedy = 'fill it first, or say "nullable": true of the column in the schema, as Schema.infer does'
+                raise _fault(name, row, f"nothing is there: {remedy}")
+        elif nullable and not cell.strip():
+            raise _fault(name, row, f"{cell!r} is a text without content, and no missing value: use None, or replace it")
+        elif isinstance(value, (float, np.floating)) and (field.get("type") == "integer" or whole):
+            if abs(float(value)) >= 1 << 53:
+                raise _fault(name, row, f"{cell} is a floating-point number that may have been rounded: give integers, such as those of dtype Int64")
+            if whole:
+                cells[row] = str(int(value))
+    return name, cells
+
+
+def _mapping_columns(data: Mapping[str, Sequence[Any]], schema: Schema | None) -> list[_Column]:
     names = [str(name) for name in data]
-    kept = _kept(names, wanted)
-    for column in data.values():
-        unmasked(column)
-    columns = [[_text(v) for v in list(data.values())[i]] for i in kept]
-    if len({len(column) for column in columns}) > 1:
-        lengths = ", ".join(f"{names[i]}: {len(column)}" for i, column in zip(kept, columns))
+    columns = []
+    for i in _kept(names, schema):
+        column = list(data.values())[i]
+        if np.ma.isMaskedArray(column) and column.ndim != 1:
+            raise DtypeError(f"column {names[i]!r} has {column.ndim} dimensions: expected one", code="python.table")
+        foreign = type(column).__module__.split(".")[0] in ("pyarrow", "polars")
+        values = [v.as_py() if hasattr(v, "as_py") else v for v in column]
+        columns.append(_checked(names[i], values, schema, not foreign))
+    if len({len(cells) for _, cells in columns}) > 1:
+        lengths = ", ".join(f"{name}: {len(cells)}" for name, cells in columns)
         raise TableError(f"columns of different lengths: {lengths}", code="table.data")
-    for i, column in zip(kept, columns):
-        if wanted is not None and None in column:
-            raise _missing(names[i], column.index(None))
+    return columns
+
+
+def _written(columns: list[_Column], padded: bool) -> bytes:
+    """Comma-separated values, which one reader reads."""
+    if padded and len(columns) == 1:
+        # A line of one empty cell would be an empty line. No column of a schema has no name.
+        columns = [*columns, ("", [""] * len(columns[0][1]))]
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow([names[i] for i in kept])
-    writer.writerows(zip(*columns))
+    writer.writerow([name for name, _ in columns])
+    writer.writerows(zip(*(cells for _, cells in columns)))
     return out.getvalue().encode()
 
 
 def _text(value: Any) -> str | None:
     """A cell as text; none if nothing is there."""
+    if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
+        return None
     if isinstance(value, np.datetime64):
         # Of days or of microseconds, which datetime has; the others would be integers.
-        value = value.astype("datetime64[us]")
+        exact, value = value, value.astype("datetime64[us]")
+        if not np.isnat(value) and value != exact:
+            return str(exact)
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         value = value.item()
-    if value is None or value != value:
+    if value is None or (isinstance(value, float) and value != value) or (isinstance(value, decimal.Decimal) and value.is_nan()):
         return None
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, datetime.datetime):
+        if getattr(value, "nanosecond", 0):
+            return str(value)
         return value.date().isoformat() if value.time() == datetime.time() else value.isoformat()
     if isinstance(value, datetime.date):
         return value.isoformat()
@@ -483,37 +563,28 @@ def _text(value: Any) -> str | None:
     return format(value, "f") if isinstance(value, decimal.Decimal) else str(value)
 
 
-def _arrow_csv(table: Any, wanted: Sequence[str] | None) -> bytes:
+def _arrow_columns(table: Any, schema: Schema | None, missing_nan: bool) -> list[_Column]:
     pa = _required()
-    import pyarrow.csv  # type: ignore[import-untyped, unused-ignore]
-
-    kept = _kept(table.column_names, wanted)
-    table = table.select(kept)
+    table = table.select(_kept(table.column_names, schema))
     columns = []
     for name, column in zip(table.column_names, table.columns):
         kind = column.type
-        if wanted is not None and column.null_count:
-            raise _missing(name, column.is_null().to_pylist().index(True))
         if pa.types.is_dictionary(kind):
-            column = column.cast(kind.value_type)
-        elif pa.types.is_timestamp(kind):
+            # Not by a cast, which there is not for all that Polars has.
+            kind = kind.value_type
+            column = pa.chunked_array([pa.array(column.to_pylist(), kind)])
+        if pa.types.is_timestamp(kind):
             days = column.cast(pa.date32(), safe=False)
             # Times of the day are no dates.
             column = days if days.cast(kind) == column else column.cast(pa.string())
-        elif pa.types.is_floating(kind):
-            column = pa.array([_text(v) for v in column.to_pylist()], pa.string())
-            if wanted is not None and column.null_count:
-                raise _missing(name, column.is_null().to_pylist().index(True))
-        elif not (pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_date32(kind)):
+        elif not (pa.types.is_floating(kind) or pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_date32(kind)):
             # Texts of all kinds, decimals; whatever has none is no cell.
             try:
                 column = column.cast(pa.string())
             except pa.ArrowException as error:
                 raise DtypeError(f"column {name!r} of type {kind}: expected numbers, dates, truth values or texts", code="python.table") from error
-        columns.append(column)
-    out = io.BytesIO()
-    pyarrow.csv.write_csv(pa.table(columns, names=table.column_names), out)
-    return out.getvalue()
+        columns.append(_checked(name, column.to_pylist(), schema, missing_nan))
+    return columns
 
 
 # Answers
