@@ -155,3 +155,58 @@ def test_quantiles_are_those_of_numpy(toy):
     for q in (-0.4, 1.6, float("nan")):
         for a, axis in ((x, None), (rows, 0)):
             assert refused(lambda: np.quantile(a, q, axis=axis, method="lower")) == "python.quantile"
+
+
+def test_programs_on_arrays_in_the_clear(toy):
+    """Entries that encrypted arrays could not have, and arithmetic that wraps at their width."""
+
+    @everlevel.program
+    def total(a: everlevel.uint8, b: everlevel.uint8):
+        return a + b * 2
+
+    assert list(total(np.array([200], np.uint8), [255])) == [710]
+    assert refused(lambda: total([300], [1])) == "integers.value"
+    assert refused(lambda: total([1], b=[-1])) == "integers.value"
+    assert refused(lambda: total([1.5], [1])) == "integers.value"
+
+    @everlevel.program
+    def wide(a: everlevel.uint64):
+        return a * a
+
+    assert wide(np.array([2**64 - 1], np.uint64))[0] == (2**64 - 1) ** 2
+
+
+def test_mistakes_have_codes(toy, tmp_path):
+    """What ended in errors of Python's own."""
+    x, m = typed(toy, [1, 2, 3], bounds=(0, 9)), toy.load([1, 2, 3], bounds=(0, 9))
+    client, server = toy.client, toy.server
+    np.testing.assert_array_equal(client.decrypt(np.where(True, x, 0)), [1, 2, 3])
+    np.testing.assert_array_equal(client.decrypt(np.where(np.False_, x, 7)), [7, 7, 7])
+    np.testing.assert_array_equal(client.decrypt(np.select([True], [x], 5)), [1, 2, 3])
+    assert client.decrypt(client.encrypt_modular(7)).shape == ()
+    change = client.key_change(everlevel.Client(toy.params))
+    for operation, codes in (
+        (lambda: np.array([2, 3, 4]) ** m, ["python.not-homomorphic"]),
+        (lambda: 2**m, ["python.not-homomorphic"]),
+        (lambda: change.apply(x), ["python.input"]),
+        (lambda: client.decrypt_for_sharing(x), ["python.not-homomorphic"]),
+        (lambda: client.decrypt_for_sharing(b"1"), ["python.not-homomorphic"]),
+        (lambda: server.load(b"1"), ["python.input"]),
+        (lambda: server.load(x.sum()), ["python.input"]),
+        (lambda: server.load(None), ["python.input"]),
+        (lambda: np.isin([1, 2], x), ["python.not-homomorphic"]),
+        (lambda: x + 2**200, ["integers.range"]),
+        (lambda: x < 2**200, ["integers.range"]),
+        (lambda: x.clip(-(2**200), 2), ["integers.range"]),
+        (lambda: everlevel.Table([1, 2**200]), ["integers.range"]),
+        (lambda: np.isin(x, [2**200]), ["integers.range"]),
+        (lambda: x.dot([2**200, 1, 1]), ["integers.range"]),
+        (lambda: m.truncate(-1), ["python.value-range"]),
+        (lambda: m.rotate_columns(10**30), ["python.value-range"]),
+        (lambda: m.within(0, 2**200), ["python.value-range"]),
+        (lambda: client.encrypt([1], bounds=(0.5, 9.5)), ["python.value-bounds"]),
+        (lambda: client.encrypt([1], bounds=5), ["python.value-bounds"]),
+        (lambda: client.encrypt_modular([1], bounds=(0.5, 9.5)), ["python.value-bounds"]),
+        (lambda: everlevel.ranged(0.5, 2), ["python.value-bounds"]),
+    ):
+        assert refused(operation) in codes

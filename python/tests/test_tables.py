@@ -214,3 +214,43 @@ def test_files_are_those_of_the_program(fermat, schema, table, tmp_path):
         subprocess.run([os.environ["EVERLEVEL_PROGRAM"], "table", *line.split(), "--insecure-research"], cwd=tmp_path, check=True, capture_output=True)
     assert (tmp_path / "answer.csv").read_text().startswith("ward,n,cost,days\nnorth,1,1200.50,3.000000\n")
     assert et.Result.open(tmp_path / "q.result").read(fermat.client, arrow=False) == ANSWER
+
+
+def test_constants_that_the_server_does_not_see(fermat, schema, table, tmp_path):
+    plan = et.Plan("select ward, cost from t where days between :low and :high and surgery = :cut order by cost", schema)
+    assert plan.parameters == {"low": "days", "high": "days", "cut": "surgery"}
+    constants = plan.bind(fermat.client.public_key(), low=2, high=np.int64(7), cut=True)
+    constants.save(tmp_path / "q.constants")
+    back = pickle.loads(pickle.dumps(et.Constants.open(tmp_path / "q.constants")))
+    assert (back.id, back.plan_id, back.key_id) == (constants.id, plan.id, fermat.client.key_id)
+    result = table.run(fermat.server, plan, constants=back)
+    expected = {"ward": ["west", "north"], "cost": [D("99.90"), D("1200.50")]}
+    assert result.read(fermat.client, plan=plan, constants=constants, arrow=False) == expected
+
+    others = plan.bind(fermat.client, low=2, high=7, cut=True)
+    refused("table.other-result", lambda: result.read(fermat.client, constants=others))
+    refused("table.constants", lambda: table.run(fermat.server, plan))
+    other = et.Plan("select count(*) from t where days > :low", schema)
+    refused("table.constants", lambda: table.run(fermat.server, other, constants=constants))
+    for values in ({"low": 2}, {"low": 2, "high": 3, "cut": True, "more": 1}, {"low": -1, "high": 3, "cut": True}, {"low": None, "high": 3, "cut": True}):
+        refused("table.constants", lambda: plan.bind(fermat.client, **values))
+    refused("table.type", lambda: et.Plan("select sum(days * :low) from t", schema))
+    admitted = et.Plan("select count(*) as n from t where admitted >= :day and ward = :ward", schema)
+    found = table.run(fermat.server, admitted, constants=admitted.bind(fermat.client, day=datetime.date(2025, 1, 1), ward="north"))
+    assert found.read(fermat.client, arrow=False) == {"n": [1]}
+
+
+def test_rows_as_answers(fermat, schema, table):
+    rows = table.run(fermat.server, "select * from t where cost > 1000 order by days").read(fermat.client, arrow=False)
+    names = [name for name in STAYS if name != "name"]
+    assert rows == {name: [STAYS[name][0], STAYS[name][1]] for name in names}
+    assert table.run(fermat.server, "select ward from t where days > 200").read(fermat.client, arrow=False) == {"ward": []}
+
+
+def test_keys_for_known_questions(fermat, schema, table):
+    plan = et.Plan(QUESTION, schema)
+    server = plan.server(fermat.client, len(table))
+    assert not server.can_bootstrap
+    assert sum(size for _, size in server.size_report().values()) < sum(size for _, size in fermat.server.size_report().values()) / 2
+    assert table.run(server, plan).read(fermat.client, arrow=False) == ANSWER
+    refused("scheme.missing-key", lambda: et.EncryptedTable.run(table, et.Plan("select ward from t where surgery", schema).server(fermat.client, 4), plan))

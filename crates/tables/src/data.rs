@@ -16,7 +16,7 @@ pub struct Data {
 
 /// What is read, and the first empty line in it that others follow: the reader of CSV would leave
 /// it out.
-struct Lines<R> {
+pub(crate) struct Lines<R> {
     source: R,
     line: u64,
     /// Nothing has been read of the line.
@@ -30,8 +30,23 @@ struct Lines<R> {
 }
 
 impl<R> Lines<R> {
-    fn new(source: R) -> Self {
+    pub(crate) fn new(source: R) -> Self {
         Lines { source, line: 1, empty: true, quoted: false, last: None, blank: None, late: false }
+    }
+
+    /// Refuses what the reader of CSV passes over, after all was read: an empty line, and quotes
+    /// that do not end, as in a file that was cut.
+    pub(crate) fn finish(&self) -> Result<(), TablesError> {
+        let problem = match self.blank {
+            Some(line) => format!("line {line} is empty: rows keep their places, so fill it in"),
+            None if self.quoted => {
+                "a quotation mark is not closed: the file was cut, or a quotation mark inside of a \
+                 cell is not written twice"
+                    .into()
+            }
+            None => return Ok(()),
+        };
+        Err(TablesError::Data { problem })
     }
 
     fn see(&mut self, byte: u8) {
@@ -111,10 +126,7 @@ impl Data {
                 })?);
             }
         }
-        if let Some(line) = reader.get_ref().blank {
-            let problem = format!("line {line} is empty: rows keep their places, so fill it in");
-            return Err(TablesError::Data { problem });
-        }
+        reader.get_ref().finish()?;
         Self::from_columns(columns, schema)
     }
 

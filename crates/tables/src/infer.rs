@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 
-use csv::{Position, ReaderBuilder};
+use csv::ReaderBuilder;
 
 use crate::cell::{date, format_decimal, parse_date, parse_decimal, places};
+use crate::data::Lines;
 use crate::error::TablesError;
 use crate::schema::{Kind, Schema};
 
@@ -44,8 +45,8 @@ struct Seen {
     days: Option<(i128, i128)>,
     /// None: too many, or too long.
     texts: Option<BTreeSet<String>>,
-    /// The line of the first empty cell.
-    empty: Option<u64>,
+    /// How many cells are empty.
+    empty: u64,
 }
 
 fn joined(range: Option<(i128, i128)>, x: i128) -> Option<(i128, i128)> {
@@ -64,14 +65,14 @@ impl Seen {
             units: None,
             days: None,
             texts: Some(BTreeSet::new()),
-            empty: None,
+            empty: 0,
         }
     }
 
-    fn see(&mut self, text: &str, line: u64) {
+    fn see(&mut self, text: &str) {
         self.cells += 1;
         if text.is_empty() {
-            self.empty.get_or_insert(line);
+            self.empty += 1;
             return;
         }
         self.boolean &= ["true", "false"].iter().any(|v| text.eq_ignore_ascii_case(v));
@@ -108,8 +109,8 @@ impl Seen {
 
     /// The type of the column, or why it has none.
     fn kind(self) -> Result<Kind, String> {
-        if let Some(line) = self.empty {
-            return Err(format!("line {line} is empty in it: there are no nulls, fill them first"));
+        if self.empty == self.cells {
+            return Err("all of its cells are empty".into());
         }
         if self.boolean {
             return Ok(Kind::Boolean);
@@ -172,14 +173,15 @@ impl Schema {
     /// years, texts of which there are few as categories, in the order of texts.
     ///
     /// All of a schema is public, its categories too: whoever owns the table has to look it over.
-    /// Columns of many texts are left out, and so are those with empty cells.
+    /// Columns with empty cells are nullable. Columns of many texts are left out, and so are those
+    /// in which nothing is.
     ///
     /// # Errors
     /// [`TablesError::Data`] for text that is no CSV, has no rows, or of which no column can be
     /// kept; [`TablesError::Schema`] for names that a column cannot have.
     pub fn infer(source: impl Read) -> Result<(Self, Vec<Inferred>), TablesError> {
         let wrong = |problem: String| TablesError::Data { problem };
-        let mut reader = ReaderBuilder::new().trim(csv::Trim::All).from_reader(source);
+        let mut reader = ReaderBuilder::new().trim(csv::Trim::All).from_reader(Lines::new(source));
         let names = reader.headers().map_err(|e| wrong(e.to_string()))?;
         if names.len() > MOST_COLUMNS {
             return Err(wrong(format!("{} columns: at most {MOST_COLUMNS} are read", names.len())));
@@ -188,18 +190,18 @@ impl Schema {
         let mut rows = 0u64;
         for record in reader.records() {
             let record = record.map_err(|e| wrong(e.to_string()))?;
-            let line = record.position().map_or(0, Position::line);
-            columns.iter_mut().zip(&record).for_each(|(column, text)| column.see(text, line));
+            columns.iter_mut().zip(&record).for_each(|(column, text)| column.see(text));
             rows += 1;
         }
+        reader.get_ref().finish()?;
         if rows == 0 {
             return Err(wrong("expected a row at least".into()));
         }
         let (mut fields, mut told) = (Vec::new(), Vec::new());
         for seen in columns {
-            let column = seen.name.clone();
+            let (column, nullable) = (seen.name.clone(), seen.empty > 0);
             match seen.kind() {
-                Ok(kind) => fields.push((column, kind)),
+                Ok(kind) => fields.push((column, kind, nullable)),
                 Err(why) => {
                     told.push(Inferred { column, told: format!("left out: {why}"), kept: false });
                 }
@@ -209,7 +211,7 @@ impl Schema {
             let why = told.first().map_or("", |first| &first.told);
             return Err(wrong(format!("no column can be kept; of the first one, {why}")));
         }
-        let schema = Schema::new(fields)?;
+        let schema = Schema::with_nulls(fields)?;
         let kept = schema.fields().iter().map(|f| {
             let (column, told) = (f.name().into(), f.expected());
             Inferred { column, told, kept: true }

@@ -68,8 +68,8 @@ class Schema:
     def infer(cls, data: Any) -> Schema:
         """A schema that a table fits: numbers with bounds widened to powers of 16, dates of whole years, truth values, texts of which there are few as categories.
 
-        Columns with missing values are nullable. Columns of many texts, such as names, are left out, and so are those in which nothing is there, and of CSV files
-        those with empty cells. What each column was taken for is in :attr:`notes`: all of a schema is public, so look it over before you use it.
+        Columns with missing values are nullable. Columns of many texts, such as names, are left out, and so are those in which nothing is there.
+        What each column was taken for is in :attr:`notes`: all of a schema is public, so look it over before you use it.
         """
         columns = _columns(data, None)
         if isinstance(columns, bytes):

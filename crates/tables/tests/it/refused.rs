@@ -109,6 +109,10 @@ fn cells_that_their_column_cannot_hold() {
         assert!(["table.data", "table.value"].contains(&error.code()), "{error}");
         assert!(error.to_string().contains(&format!("line {line}")), "{error}");
     }
+    // A file that was cut inside of quotation marks.
+    let cut = Data::from_csv("n,c\n3,\"a\"\n5,\"b\nc".as_bytes(), &n).unwrap_err();
+    assert_eq!(cut.code(), "table.data");
+    assert_eq!(Schema::infer("n,c\n3,\"a\"\n5,\"b\n".as_bytes()).unwrap_err().code(), "table.data");
     for rows in ["n\n3\n5\n\n\n", "n\n3\n5", "n,c\n3,\"a\n\nb\"\n5,\"\"\n"] {
         assert_eq!(Data::from_csv(rows.as_bytes(), &n).unwrap().column(0), [3, 5], "{rows:?}");
     }
