@@ -353,11 +353,13 @@ fn count_stages(params: &Params, plan: &BootstrapPlan) -> usize {
     KeyPlanner::with_plan(params, plan.clone()).map_or(0, |planner| planner.stages().len())
 }
 
-/// What a program reads, how many statements it has, and whether it moves values between slots.
+/// What a program reads, how many statements it has, whether it moves values between slots, and
+/// whether, if slots without an entry hold 0, it moves no entry and adds up nothing else.
 #[pyfunction]
-pub fn program_facts(program: &str) -> Result<(Vec<String>, usize, bool)> {
+pub fn program_facts(program: &str) -> Result<(Vec<String>, usize, bool, bool)> {
     let program = Program::parse(program)?;
-    Ok((program.inputs().map(String::from).collect(), program.len(), program.moves_slots()))
+    let stays = program.moved_rows().is_ok_and(|moved| moved.is_empty());
+    Ok((program.inputs().map(String::from).collect(), program.len(), program.moves_slots(), stays))
 }
 
 /// Many bootstrappings of one ciphertext without a return to Python in between, and the seconds

@@ -79,8 +79,13 @@ def test_programs_see_entries_and_nothing_else(toy):
     x, y = toy.load([1, 2, 3, 4, 5]), toy.load([1] * 5)
     assert refused(lambda: run("z = a + b", a=x[:3], b=y)) == "python.shape"
     for program in ("s = sum(a)", "s = sum(a + 1)", "s = rotate(a, 1)", "s = swap_rows(a)"):
-        assert refused(lambda: run(program, a=x[:2])) == "python.shape"
-        assert refused(lambda: run(program, a=x)) == "python.shape"
+        assert refused(lambda: run(program, a=toy.server.load(toy.client.encrypt_modular([1, 2, 3]))[:2])) == "python.shape"
+        assert refused(lambda: run(program, a=x + 1)) == "python.shape"
+        if program != "s = sum(a)":
+            assert refused(lambda: run(program, a=x)) == "python.shape"
+    assert refused(lambda: run("s = sum(a * b)", a=x, b=x.sum().within(0, 256))) == "python.shape"
+    found = run("s = sum(a); q = sum(a * b)", a=x, b=y)
+    assert (decrypt(found["s"])[0], decrypt(found["q"])[0]) == (15, 15)
     assert refused(lambda: run("z = a", a=x, b=y)) == "python.input"
     np.testing.assert_array_equal(decrypt(run("z = a * b", a=x[:3], b=x.sum().within(0, 256))["z"]), [15, 30, 45])
     full = np.arange(128)

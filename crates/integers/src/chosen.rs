@@ -88,8 +88,8 @@ impl ChosenShape {
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// Which rows are chosen, 1 or 0 in each slot, and the entries of some columns in these rows, by
-    /// their shapes: 0 in all other rows. A product for each piece.
+    /// Which rows are chosen, 1 or 0 in each slot, and the entries of some columns in these rows,
+    /// by their shapes: 0 in all other rows. A product for each piece.
     ///
     /// # Errors
     /// [`IntegersError::Type`] if the condition is no truth value; [`IntegersError::Parts`] for a

@@ -145,9 +145,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.raised(&kept, &others, (d.low.min(pad), d.high.max(pad)), pad)
     }
 
-    /// The first `n` entries of a column. Slots behind them hold the least value of its interval, as
-    /// those behind a column that was encrypted do. A product by a plaintext for each digit, unless
-    /// the column has as many entries.
+    /// The first `n` entries of a column. Slots behind them hold the least value of its interval,
+    /// as those behind a column that was encrypted do. A product by a plaintext for each digit,
+    /// unless the column has as many entries.
     ///
     /// # Errors
     /// [`IntegersError::Length`] for no entries, or more than there are.

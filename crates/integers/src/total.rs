@@ -161,7 +161,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         loop {
             let (mut points, mut count) = (0, 0);
             for digit in rest {
-                // Where rows are chosen, the others have 0, and a digit of the anchor is chosen too.
+                // Where rows are chosen, others have 0, and a digit of the anchor is chosen too.
                 let reach = digit.high.max(0) - digit.low.min(0);
                 points += (if anchor == 0 { reach } else { reach.max(15) }) << (4 * count);
                 if count == JOINED || (count > 0 && widest < points as u64) {

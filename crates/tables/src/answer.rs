@@ -112,8 +112,8 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// From the sums of all groups, as [`Query::group_codes`] lists them, or from the codes of rows:
-    /// what [`Layout::read`](crate::Layout::read) gives.
+    /// From the sums of all groups, as [`Query::group_codes`] lists them, or from the codes of
+    /// rows: what [`Layout::read`](crate::Layout::read) gives.
     ///
     /// # Errors
     /// [`TablesError::Range`] if a number of the answer leaves 127 bits.

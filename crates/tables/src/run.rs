@@ -48,8 +48,8 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         Runner { ints, schema, layout, blocks: 0, sums: Accumulated::default(), rows: Vec::new() }
     }
 
-    /// Adds the sums over the next block of rows, or what is listed of it: a column for each of the schema, in its order,
-    /// that was encrypted as the column of a table.
+    /// Adds the sums over the next block of rows, or what is listed of it: a column for each of the
+    /// schema, in its order, that was encrypted as the column of a table.
     ///
     /// # Errors
     /// [`TablesError::Data`] for columns of other bounds, or of another number of rows than the

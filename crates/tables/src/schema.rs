@@ -111,8 +111,8 @@ impl Schema {
     ///
     /// # Errors
     /// [`TablesError::Schema`]: no column, two of one name, bounds that are no values of the type
-    /// or hold none, more than 9 decimal places, categories that are none or not distinct, or have blanks
-    /// around them.
+    /// or hold none, more than 9 decimal places, categories that are none or not distinct, or have
+    /// blanks around them.
     pub fn new(columns: impl IntoIterator<Item = (String, Kind)>) -> Result<Self, TablesError> {
         Self::with_nulls(columns.into_iter().map(|(name, kind)| (name, kind, false)))
     }

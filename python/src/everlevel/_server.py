@@ -204,7 +204,7 @@ class Server:
         ciphertexts go through the program one ciphertext after the other, if it moves nothing between slots.
         """
         arrays = _named(inputs, named)
-        read, _, moves = _rust.program_facts(program)
+        read, _, moves, stays = _rust.program_facts(program)
         count = max((x.ciphertexts for x in arrays.values()), default=1)
         if any(x.ciphertexts != count and not x._repeated for x in arrays.values()):
             raise ShapeError(f"arrays of different numbers of ciphertexts, up to {count}: give arrays of one shape", code="python.shape")
@@ -214,7 +214,9 @@ class Server:
             raise ProgramError(
                 f"the program rotates or adds up slots, which programs do not with {what}: use the arrays' own operations", code="python.moves"
             )
-        _fitting(arrays, read, moves)
+        # Sums of arrays that are 0 behind their entries are those of the entries.
+        sums = stays and all(x._padded or x._full(x.shape) for x in arrays.values()) and not any(x._repeated for x in arrays.values())
+        _fitting(arrays, read, moves and not sums)
         loaded = {name: self.load(x)._spread(count) for name, x in arrays.items()}
         step, parts = stepper(progress), []
         for number in range(count):

@@ -96,7 +96,7 @@ def _run(program: Program, server: Server, x: EncryptedArray) -> EncryptedArray:
     if isinstance(program, str):
         from . import _everlevel as _rust
 
-        names, _, _ = _rust.program_facts(program)
+        names, *_ = _rust.program_facts(program)
         if len(names) != 1:
             raise ClusterError(f"the program reads {', '.join(names)}: expected one input", code="python.inputs")
         found = server.run(program, {names[0]: x})

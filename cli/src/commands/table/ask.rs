@@ -28,7 +28,8 @@ pub fn encrypted(
     EncryptedTable::encrypt(key, schema, data, &mut rng, |_, _| Ok(())).map_err(refused)
 }
 
-/// Asks a question of an encrypted table, with the constants that it calls by name, decrypts the answer, and compares it with the one in the
+/// Asks a question of an encrypted table, with the constants that it calls by name, decrypts the
+/// answer, and compares it with the one in the
 /// clear. Reading the columns is part of the time, decryption is not.
 pub fn ask(
     (client, server): (&Client, &Server),

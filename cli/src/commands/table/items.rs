@@ -47,9 +47,12 @@ pub const QUERIES: [(&str, &str); 5] = [
     ("lookup", "select extendedprice, shipdate, type from lineitem where key = 777"),
 ];
 
+/// The name of a constant, and its value.
+type Named = (&'static str, &'static str);
+
 /// Names for constants of the queries: what each question has, how it is written there instead, and
 /// what it stands for.
-const CONSTANTS: [(&str, &str, &[(&str, &str)]); 10] = [
+const CONSTANTS: [(&str, &str, &[Named]); 10] = [
     ("<= date '1998-12-01' - interval '90' day", "<= :last", &[("last", "1998-09-02")]),
     (
         "shipdate >= date '1994-01-01' and shipdate < date '1994-01-01' + interval '1' year",

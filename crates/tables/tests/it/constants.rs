@@ -72,8 +72,8 @@ fn constants_are_files() {
     let table = open(&directory).unwrap();
     for (question, values) in [
         (
-            "select kind, count(*), sum(price * count) from shop where discount between :lo and :hi \
-             and sold >= :day group by kind order by kind",
+            "select kind, count(*), sum(price * count) from shop where discount between :lo and \
+             :hi and sold >= :day group by kind order by kind",
             &[("hi", "0.07"), ("lo", "0.05"), ("day", "1994-01-01")][..],
         ),
         ("select count(*) from shop where kind in (:a, 'jam', :b)", &[("a", "tea"), ("b", "cake")]),
