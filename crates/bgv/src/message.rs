@@ -1,6 +1,6 @@
 //! Messages as polynomials.
 
-use everlevel_ring::{Basis, Cpu, Engine, Eval, Poly, sample};
+use everlevel_ring::{Basis, Constant, Cpu, Engine, Eval, Poly, sample};
 use zeroize::Zeroizing;
 
 use everlevel_scheme::Params;
@@ -20,6 +20,21 @@ pub(crate) fn carried_coefficients(
         message.iter_mut().for_each(|m| *m = t.centered(t.mul(t.reduce_i64(*m), meta.factor)));
     }
     Ok(message)
+}
+
+/// κ m over `basis`, divided as the form of a ciphertext like `meta` asks.
+pub(crate) fn carried_poly<E: Engine>(
+    params: &Params,
+    engine: &E,
+    plaintext: &Plaintext,
+    meta: &Meta,
+    basis: Basis,
+) -> Result<Poly<Eval, E>, SchemeError> {
+    let t = params.plaintext_ring().modulus(meta.exponent);
+    let carried = carried_coefficients(params, plaintext, meta)?;
+    let mut poly = engine.reduce_signed(basis, &carried).into_eval(engine);
+    poly.scale_assign(engine, Constant::inverse(meta.form.scale(t.value())));
+    Ok(poly)
 }
 
 /// The centered message as evaluations over `basis`.

@@ -41,6 +41,8 @@ pub struct Encoded {
     interval: Interval,
     anchor: i128,
     length: usize,
+    /// The entry of the slots behind the column.
+    pad: i128,
     /// Lowest first.
     digits: Vec<EncodedDigit>,
 }
@@ -61,14 +63,30 @@ impl Encoded {
     /// [`IntegersError::Value`] for a value outside of the type, [`IntegersError::Length`] for
     /// none, or more than slots.
     pub fn new(values: &[i128], kind: Type, slots: usize) -> Result<Self, IntegersError> {
+        Self::padded(values, kind, slots, kind.interval().low())
+    }
+
+    /// The same with an entry of one's own in the slots behind the column.
+    ///
+    /// # Errors
+    /// As [`Encoded::new`].
+    pub fn padded(
+        values: &[i128],
+        kind: Type,
+        slots: usize,
+        pad: i128,
+    ) -> Result<Self, IntegersError> {
         if values.is_empty() || values.len() > slots {
             let expected = format!("1 to {slots}, the number of slots");
             return Err(IntegersError::Length { found: values.len(), expected });
         }
         let interval = kind.interval();
-        if let Some(position) = values.iter().position(|v| !interval.contains(*v)) {
+        let outside = |v: &i128| !interval.contains(*v);
+        if let Some((position, value)) =
+            values.iter().chain([&pad]).copied().enumerate().find(|(_, v)| outside(v))
+        {
             let expected = format!("{kind}, from {} to {}", interval.low(), interval.high());
-            return Err(IntegersError::Value { value: values[position], position, expected });
+            return Err(IntegersError::Value { value, position, expected });
         }
         let (anchor, digits) = standard_form(interval);
         let digits = windows(interval, anchor, digits)
@@ -76,12 +94,12 @@ impl Encoded {
             .enumerate()
             .map(|(i, (low, high))| {
                 let digit = |v: i128| ((v - anchor) >> (4 * i) & 15) as u64;
-                let pads = std::iter::repeat_n(interval.low(), slots - values.len());
+                let pads = std::iter::repeat_n(pad, slots - values.len());
                 let slots = || values.iter().copied().chain(pads).map(digit).collect::<Vec<_>>();
                 EncodedDigit { low, high, slots: (low < high).then(|| slots().into()) }
             })
             .collect();
-        Ok(Encoded { interval, anchor, length: values.len(), digits })
+        Ok(Encoded { interval, anchor, length: values.len(), pad, digits })
     }
 
     /// The column, its slot vectors encrypted by `encrypt`.
@@ -96,7 +114,7 @@ impl Encoded {
             self.digits.iter().enumerate().map(|(i, EncodedDigit { low, high, slots })| {
                 let cipher =
                     slots.as_ref().map(|slots| encrypt(slots)).transpose()?.map(Value::from);
-                let pad = ((self.interval.low() - self.anchor) >> (4 * i) & 15) as i64;
+                let pad = ((self.pad - self.anchor) >> (4 * i) & 15) as i64;
                 Ok(Digit { cipher, low: *low, high: *high, pad })
             });
         Ok(Column {

@@ -5,6 +5,7 @@ use everlevel_scheme::{ExactScheme, Plaintext};
 
 use crate::column::{BASE, Column, Digit};
 use crate::context::{IntegerScheme, Integers};
+use crate::encode::Encoded;
 use crate::error::IntegersError;
 
 /// Σ_b of `x` rotated to the left by b times `step`, over 0 <= b < `count`, by doubling.
@@ -60,6 +61,23 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let t = self.modulus();
         let residues: Vec<u64> = values.iter().map(|v| t.reduce_i64(*v)).collect();
         Ok(Plaintext::encode(self.params(), &residues)?)
+    }
+
+    /// A column that the server knows, modulo p^`exponent`, to be computed with as encrypted ones
+    /// are: it hides nothing.
+    ///
+    /// # Errors
+    /// Those of the scheme.
+    pub fn transparent(
+        &self,
+        x: &Encoded,
+        exponent: u32,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let scheme = self.session().scheme();
+        x.encrypt(|slots| {
+            let plain = Plaintext::encode_modulo(self.params(), slots, exponent)?;
+            Ok(scheme.transparent(&plain)?)
+        })
     }
 
     /// d times a public integer in each slot, 0 where they end: a product by a plaintext.

@@ -44,11 +44,12 @@ pub use query::{
     Aggregate, Comparison, Condition, Formula, Number, Operator, Output, Parameter, Query,
 };
 pub use ranges::Ranges;
-pub use run::Runner;
+pub use run::{Known, Runner};
 pub use schema::{Field, Kind, SCHEMA_BYTES, Schema};
 pub use stored::constants::Constants;
 pub use stored::cost::PlanCost;
 pub use stored::encrypt::TableKey;
 pub use stored::header::TableId;
+pub use stored::plain::PlainTable;
 pub use stored::result::TableResult;
 pub use stored::table::EncryptedTable;

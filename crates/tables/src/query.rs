@@ -357,7 +357,7 @@ impl Condition {
         }
     }
 
-    fn columns(&self, out: &mut BTreeSet<usize>) {
+    pub(crate) fn columns(&self, out: &mut BTreeSet<usize>) {
         match self {
             Condition::Constant(_) => {}
             Condition::Within { column, .. } => drop(out.insert(*column)),

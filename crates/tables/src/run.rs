@@ -1,8 +1,10 @@
 //! Questions over encrypted columns.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use everlevel_integers::{Accumulated, Column, IntegerScheme, Integers, IntegersError};
+use everlevel_integers::{
+    Accumulated, Column, Encoded, IntegerScheme, Integers, IntegersError, Type,
+};
 
 use crate::error::TablesError;
 use crate::layout::{Form, Layout};
@@ -32,6 +34,28 @@ impl<C> Clone for Mask<C> {
     }
 }
 
+/// What a server has in the clear of a block of rows: the codes of the columns of the schema that
+/// are not encrypted, with the number of rows.
+pub struct Known<'a> {
+    /// By the places of columns; none: an encrypted one.
+    pub columns: Vec<Option<&'a [i128]>>,
+    /// How many rows.
+    pub rows: usize,
+}
+
+impl Known<'_> {
+    /// The least codes, which stand behind the rows, and all rows: of columns that are known.
+    fn slots(
+        &self,
+        schema: &Schema,
+        of_row: impl Fn(&dyn Fn(usize) -> i128) -> i128,
+    ) -> (Vec<i128>, i128) {
+        let code = |place: usize, row: usize| self.columns[place].map_or(0, |column| column[row]);
+        let rows = (0..self.rows).map(|row| of_row(&|place| code(place, row))).collect();
+        (rows, of_row(&|place| schema.fields()[place].bounds().0))
+    }
+}
+
 /// Answers a question, block by block of rows.
 pub struct Runner<'a, S: IntegerScheme> {
     ints: &'a Integers<'a, S>,
@@ -56,6 +80,19 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
     /// next block of the table has; those of typed integers: missing keys, too little depth on a
     /// server without bootstrapping.
     pub fn add(&mut self, columns: &[Column<S::Ciphertext>]) -> Result<(), TablesError> {
+        self.add_known(columns, None)
+    }
+
+    /// The same of columns some of which are known: conditions on these alone are computed in the
+    /// clear.
+    ///
+    /// # Errors
+    /// As [`Runner::add`].
+    pub fn add_known(
+        &mut self,
+        columns: &[Column<S::Ciphertext>],
+        known: Option<&Known<'_>>,
+    ) -> Result<(), TablesError> {
         let expected = self.layout.blocks().nth(self.blocks);
         let fits = columns.len() == self.schema.fields().len()
             && columns.iter().zip(self.schema.fields()).all(|(column, field)| {
@@ -72,7 +109,8 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
             return Ok(());
         }
         let (numbers, masks) = (HashMap::new(), HashMap::new());
-        let mut block = Block { ints: self.ints, schema: self.schema, columns, numbers, masks };
+        let (ints, schema) = (self.ints, self.schema);
+        let mut block = Block { ints, schema, columns, known, numbers, masks };
         let masks = self.layout.masks.iter().map(|condition| block.column(condition));
         let masks = masks.collect::<Result<Vec<_>, _>>()?;
         let filter = self.layout.filter.as_ref().map(|condition| block.column(condition));
@@ -124,6 +162,7 @@ struct Block<'a, S: IntegerScheme> {
     ints: &'a Integers<'a, S>,
     schema: &'a Schema,
     columns: &'a [Column<S::Ciphertext>],
+    known: Option<&'a Known<'a>>,
     numbers: HashMap<Number, Column<S::Ciphertext>>,
     masks: HashMap<Condition, Mask<S::Ciphertext>>,
 }
@@ -147,11 +186,7 @@ impl<S: IntegerScheme> Block<'_, S> {
         }
         let found = match x {
             Number::Column(place) => self.columns[*place].clone(),
-            Number::Constant(value) => {
-                // As a column, of the length of the others.
-                let zero = self.ints.sub(&self.columns[0], &self.columns[0])?;
-                self.ints.add(&self.ints.mul_public(&zero, 0)?, *value)?
-            }
+            Number::Constant(value) => self.constant(*value)?,
             Number::Add(a, b) => match (&**a, &**b) {
                 (Number::Constant(c), x) | (x, Number::Constant(c)) => {
                     self.ints.add(&self.number(x)?, *c)?
@@ -175,12 +210,19 @@ impl<S: IntegerScheme> Block<'_, S> {
         Ok(found)
     }
 
+    /// A constant as a column, of the length of the others.
+    fn constant(&self, value: i128) -> Result<Column<S::Ciphertext>, TablesError> {
+        let zero = self.ints.sub(&self.columns[0], &self.columns[0])?;
+        Ok(self.ints.add(&self.ints.mul_public(&zero, 0)?, value)?)
+    }
+
     /// Truth values of a condition that is simplified.
     fn mask(&mut self, condition: &Condition) -> Result<Mask<S::Ciphertext>, TablesError> {
         if let Some(known) = self.masks.get(condition) {
             return Ok(known.clone());
         }
         let mask = match condition {
+            _ if self.is_known(condition) => Mask::Some(self.in_the_clear(condition)?),
             Condition::Constant(true) => Mask::All,
             Condition::Constant(false) => Mask::None,
             Condition::Within { column, codes } => self.within(*column, codes)?,
@@ -214,6 +256,23 @@ impl<S: IntegerScheme> Block<'_, S> {
         };
         self.masks.insert(condition.clone(), mask.clone());
         Ok(mask)
+    }
+
+    /// Whether a condition depends on columns that the server knows, and on no others.
+    fn is_known(&self, condition: &Condition) -> bool {
+        let mut columns = BTreeSet::new();
+        condition.columns(&mut columns);
+        let known = |column: &usize| self.known.is_some_and(|k| k.columns[*column].is_some());
+        !columns.is_empty() && columns.iter().all(known)
+    }
+
+    /// The truth values of such a condition.
+    fn in_the_clear(&self, condition: &Condition) -> Result<Column<S::Ciphertext>, TablesError> {
+        let holds = |row: &dyn Fn(usize) -> i128| condition.holds(row).into();
+        let Some(known) = self.known else { return self.constant(0) };
+        let (rows, pad) = known.slots(self.schema, holds);
+        let bits = Encoded::padded(&rows, Type::Bool, self.ints.slots(), pad)?;
+        Ok(self.ints.transparent(&bits, 1)?)
     }
 
     /// Neighbors joined, so that the depth of a chain is that of a tree.

@@ -12,7 +12,7 @@ use crate::ciphertext::Ciphertext;
 use crate::evaluator::Evaluator;
 use crate::evaluator::linear_maps::Extended;
 use crate::keys::EvalKeys;
-use crate::message::carried_coefficients;
+use crate::message::carried_poly;
 use everlevel_scheme::Plaintext;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::Meta;
@@ -88,14 +88,11 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
     fn add_plain(&self, a: &Ciphertext<E>, b: &Plaintext) -> Result<Ciphertext<E>, SchemeError> {
         self.check_owner(&a.meta, "addition of a plaintext")?;
         same_modulus(a.meta.exponent, b.exponent(), "addition of a plaintext")?;
-        let (params, engine) = (self.params(), self.engine());
-        let t = params.plaintext_ring().modulus(a.meta.exponent);
-        let carried = carried_coefficients(params, b, &a.meta)?;
-        let mut poly = engine.reduce_signed(a.basis(), &carried).into_eval(engine);
-        poly.scale_assign(engine, Constant::inverse(a.meta.form.scale(t.value())));
-        let meta = params.noise().add_plain(&a.meta, |model| model.message(t.value()))?;
+        let t = self.params().slot_shape().plain_modulus(a.meta.exponent);
+        let meta = self.params().noise().add_plain(&a.meta, |model| model.message(t))?;
+        let poly = carried_poly(self.params(), self.engine(), b, &a.meta, a.basis())?;
         let mut out = a.clone().with_meta(meta);
-        out.components[0].add_assign(engine, &poly);
+        out.components[0].add_assign(self.engine(), &poly);
         Ok(out)
     }
 

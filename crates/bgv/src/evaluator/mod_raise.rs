@@ -17,11 +17,12 @@ use everlevel_ring::{
 use crate::ciphertext::Ciphertext;
 use crate::evaluator::Evaluator;
 use crate::keys::EvalKeys;
+use crate::message::carried_poly;
 use everlevel_scheme::KeyId;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::{Meta, raise_digit};
 use everlevel_scheme::spec::{Form, Level};
-use everlevel_scheme::{Arithmetic, Bootstrappable, PlainModulus, Scheme};
+use everlevel_scheme::{Arithmetic, Bootstrappable, Plaintext, PlainModulus, Scheme};
 
 /// A ciphertext modulo q0 under the sparse key, as centered integers in natural order.
 pub struct Base {
@@ -237,6 +238,19 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
         let meta = Meta { owner: self.keys.owner(), ..meta };
         let zero = Poly::zero(self.engine(), self.params.chain().basis(meta.level));
         Ok(Ciphertext::new(meta, vec![zero.clone(), zero]))
+    }
+
+    fn transparent(&self, x: &Plaintext) -> Result<Ciphertext<E>, SchemeError> {
+        let (params, engine) = (self.params(), self.engine());
+        engine.status()?;
+        let (level, t) =
+            (params.chain().top(), params.slot_shape().plain_modulus(x.exponent()));
+        let fresh = params.noise().modelled(level, x.exponent(), |model| model.fresh_secret(t));
+        let meta = Meta { owner: self.keys.owner(), ..fresh };
+        let meta = params.noise().checked(meta, "encryption")?;
+        let message = carried_poly(params, engine, x, &meta, params.chain().basis(level))?;
+        let zero = Poly::zero(engine, params.chain().basis(level));
+        Ok(Ciphertext::new(meta, vec![message, zero]))
     }
 
     fn prepare_thin_input(

@@ -4,6 +4,7 @@ use super::{NoOp, NoOpCiphertext};
 use crate::error::SchemeError;
 use crate::noise::{Meta, raise_digit_ranges};
 use crate::ops::{Bootstrappable, Scheme};
+use crate::plaintext::Plaintext;
 use crate::spec::Level;
 
 /// What the no-op scheme keeps between the steps of raising: message and pretended overflow.
@@ -137,6 +138,10 @@ impl Bootstrappable for NoOp {
         let meta =
             self.params.noise().checked(self.params.noise().entrance(capacity), "bootstrapping")?;
         Ok(NoOpCiphertext { meta, value: self.zero() })
+    }
+
+    fn transparent(&self, x: &Plaintext) -> Result<NoOpCiphertext, SchemeError> {
+        self.encrypt(x)
     }
 
     fn prepare_thin_input(

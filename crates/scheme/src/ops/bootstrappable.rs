@@ -2,6 +2,7 @@
 
 use super::exact::ExactScheme;
 use crate::error::SchemeError;
+use crate::plaintext::Plaintext;
 
 /// The scheme-specific ends of bootstrapping.
 ///
@@ -61,6 +62,11 @@ pub trait Bootstrappable: ExactScheme + 'static {
     /// A transparent encryption of zero as [`Bootstrappable::prepare_thin_input`] would leave a
     /// ciphertext: for rehearsals.
     fn encrypt_zero_at(&self, capacity: f64) -> Result<Self::Ciphertext, SchemeError>;
+
+    /// A ciphertext of a plaintext that hides nothing, at the top level: what a server knows, to be
+    /// computed with as encryptions are. It has no noise; the bound that it states is that of an
+    /// encryption under the secret key, so that the same operations follow.
+    fn transparent(&self, x: &Plaintext) -> Result<Self::Ciphertext, SchemeError>;
 
     /// Switches `x` to the lowest level where switching leaves `capacity` bits above twice the
     /// floor, and leaves it exactly those: the same level and noise bound for every ciphertext. Two

@@ -4,6 +4,7 @@ use super::{Between, Recorded, RecordedCiphertext};
 use crate::error::SchemeError;
 use crate::noise::Events;
 use crate::ops::Bootstrappable;
+use crate::plaintext::Plaintext;
 
 impl<S: Bootstrappable> Recorded<S> {
     /// What was made of a raised phase. What happened on the way down is counted here, as there is
@@ -78,6 +79,10 @@ impl<S: Bootstrappable> Bootstrappable for Recorded<S> {
 
     fn encrypt_zero_at(&self, capacity: f64) -> Result<Self::Ciphertext, SchemeError> {
         Ok(self.input(self.inner.encrypt_zero_at(capacity)?, "zero"))
+    }
+
+    fn transparent(&self, x: &Plaintext) -> Result<Self::Ciphertext, SchemeError> {
+        Ok(self.input(self.inner.transparent(x)?, "public"))
     }
 
     fn prepare_thin_input(

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use everlevel::lab::{Bootstrapper, NoOp, Session};
+use everlevel::lab::{Bootstrappable, Bootstrapper, NoOp, Session};
 use everlevel::{Integers, KeyPlan, Params, Plaintext, bootstrap_plan};
 
 use crate::error::TablesError;
 use crate::plan::Plan;
-use crate::run::Runner;
+use crate::run::{Known, Runner};
 use crate::stored::cost::pretended;
 
 /// Whether a server without bootstrapping could not compute it, where one with could.
@@ -21,9 +21,40 @@ fn is_deep(e: &TablesError) -> bool {
     deep.contains(&e.code())
 }
 
+/// What a column is encrypted with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Encryption {
+    Secret,
+    Public,
+    /// The server knows it.
+    None,
+}
+
+/// A plan is run on such a table, with constants encrypted in such a way.
+#[derive(Clone, Copy)]
+struct Rehearsal {
+    table: Encryption,
+    constants: Encryption,
+}
+
+impl Rehearsal {
+    /// All that a plan may be run on.
+    fn of(plan: &Plan) -> Vec<Rehearsal> {
+        use Encryption::{None, Public, Secret};
+        let all = |tables: &[Encryption], constants: &[Encryption]| {
+            let pairs = tables.iter().flat_map(|table| constants.iter().map(move |c| (*table, *c)));
+            pairs.map(|(table, constants)| Rehearsal { table, constants }).collect()
+        };
+        match plan.query().parameters.is_empty() {
+            true => all(&[Secret, Public], &[Secret]),
+            false => all(&[Secret, Public, None], &[Secret, Public]),
+        }
+    }
+}
+
 impl Plan {
-    /// The server keys that the plan takes for a table of so many rows, whichever key it was
-    /// encrypted with: a few percent of general ones where nothing has to be bootstrapped, which
+    /// The server keys that the plan takes for a table of so many rows, whichever keys it and the
+    /// constants were encrypted with, and whether the server knows the table: a few percent of general ones where nothing has to be bootstrapped, which
     /// is so for most questions. Keys of several plans are merged with [`KeyPlan::merge`].
     ///
     /// Found by running it on the no-op scheme, block by block.
@@ -32,10 +63,10 @@ impl Plan {
     /// As [`Plan::cost`].
     pub fn keys(&self, params: &Params, rows: usize) -> Result<KeyPlan, TablesError> {
         let mut found = KeyPlan::default();
-        for public in [false, true] {
-            let keys = match self.rehearsed(params, rows, public, false) {
+        for of in Rehearsal::of(self) {
+            let keys = match self.rehearsed(params, rows, of, false) {
                 Err(e) if is_deep(&e) && params.spec().bootstrap.is_some() => {
-                    self.rehearsed(params, rows, public, true)
+                    self.rehearsed(params, rows, of, true)
                 }
                 keys => keys,
             };
@@ -44,12 +75,12 @@ impl Plan {
         Ok(found)
     }
 
-    /// The keys that were used, with encryptions under the secret key or the public one.
+    /// The keys that were used.
     fn rehearsed(
         &self,
         params: &Params,
         rows: usize,
-        public: bool,
+        of: Rehearsal,
         bootstraps: bool,
     ) -> Result<KeyPlan, TablesError> {
         let (needed, schema) = self.needed()?;
@@ -65,20 +96,33 @@ impl Plan {
         let ints = Integers::new(&session, params)?;
         let width = self.schema().fields().len();
         let mut runner = Runner::new(&ints, &schema, &layout);
-        let encrypt = |zero: &Plaintext| match public {
-            true => scheme.encrypt_publicly(zero),
-            false => scheme.encrypt(zero),
+        let encrypt = |zero: &Plaintext, with: Encryption| match with {
+            Encryption::Secret => scheme.encrypt(zero),
+            Encryption::Public => scheme.encrypt_publicly(zero),
+            Encryption::None => scheme.transparent(zero),
         };
         for length in layout.blocks() {
+            let least: Vec<_> =
+                schema.fields().iter().map(|f| vec![f.bounds().0; length]).collect();
+            let known = of.table == Encryption::None;
+            let known = known.then(|| Known {
+                columns: needed
+                    .iter()
+                    .zip(&least)
+                    .map(|(place, codes)| (*place < width).then_some(&codes[..]))
+                    .collect(),
+                rows: length,
+            });
+            let table = pretended(params, &schema, length, |x| encrypt(x, of.table))?;
             // Constants fill all slots.
-            let table = pretended(params, &schema, length, encrypt)?;
-            let constants = pretended(params, &schema, params.slots(), encrypt)?;
+            let slots = params.slots();
+            let constants = pretended(params, &schema, slots, |x| encrypt(x, of.constants))?;
             let columns = needed.iter().zip(table.into_iter().zip(constants));
             let columns = columns.map(|(place, (column, constant))| match *place < width {
                 true => Ok(column),
                 false => ints.shortened(&constant, length),
             });
-            runner.add(&columns.collect::<Result<Vec<_>, _>>()?)?;
+            runner.add_known(&columns.collect::<Result<Vec<_>, _>>()?, known.as_ref())?;
         }
         runner.finish()?;
         Ok(scheme.key_plan())

@@ -17,8 +17,8 @@ use rand_core::CryptoRng;
 use crate::data::Data;
 use crate::error::TablesError;
 use crate::plan::Plan;
-use crate::run::Runner;
 use crate::schema::{SCHEMA_BYTES, Schema};
+use crate::stored::compute::{Rows, ServerIntegers, compute};
 use crate::stored::constants::Constants;
 use crate::stored::directory::PendingDirectory;
 use crate::stored::encrypt::{Place, TableKey, encrypt_files};
@@ -295,51 +295,10 @@ impl EncryptedTable {
         server: &Server,
         plan: &Plan,
         constants: Option<&Constants>,
-        mut progress: impl FnMut(usize, usize) -> Result<(), E>,
+        progress: impl FnMut(usize, usize) -> Result<(), E>,
     ) -> Result<TableResult, E> {
         self.check(server, plan)?;
-        let bound = self.bound(plan, constants)?;
-        let ints = server.integers().map_err(TablesError::from)?;
-        let (needed, schema) = plan.needed()?;
-        let width = self.schema.fields().len();
-        let (_, layout) = plan.layout(&self.params, self.rows())?;
-        let mut runner = Runner::new(&ints, &schema, &layout);
-        for block in 0..self.blocks() {
-            let start = block * self.params.slots();
-            let rows = self.rows().min(start + self.params.slots()) - start;
-            let columns = needed.iter().map(|column| -> Result<_, TablesError> {
-                match column.checked_sub(width) {
-                    None => self.column((block, *column)),
-                    Some(constant) => Ok(ints.shortened(&bound[constant], rows)?),
-                }
-            });
-            runner.add(&columns.collect::<Result<Vec<_>, _>>()?)?;
-            progress(block + 1, self.blocks())?;
-        }
-        let used = constants.map(Constants::id).filter(|_| !bound.is_empty());
-        Ok(TableResult::new(server, plan, (self.id(), self.rows()), used, runner.finish()?)?)
-    }
-
-    /// A column for each encrypted constant of a plan.
-    fn bound(
-        &self,
-        plan: &Plan,
-        constants: Option<&Constants>,
-    ) -> Result<Vec<IntegerColumn>, TablesError> {
-        let parameters = &plan.query().parameters;
-        match constants {
-            None if parameters.is_empty() => Ok(Vec::new()),
-            None => Err(TablesError::Constants {
-                problem: format!(
-                    "the question has :{}, of which none is given",
-                    parameters[0].name
-                ),
-            }),
-            Some(constants) => {
-                same_owner(constants.owner(), self.owner, "constants of a question")?;
-                constants.columns(&self.params, plan)
-            }
-        }
+        compute(self, server, plan, constants, progress)
     }
 
     /// Passes what can be run before anything is.
@@ -351,6 +310,29 @@ impl EncryptedTable {
             return Err(SchemeError::WrongParams { object: "the table", name }.into());
         }
         Ok(())
+    }
+}
+
+impl Rows for EncryptedTable {
+    fn id(&self) -> TableId {
+        self.header.table
+    }
+
+    fn rows(&self) -> usize {
+        self.header.rows
+    }
+
+    fn column(
+        &self,
+        _: &ServerIntegers<'_>,
+        block: usize,
+        place: usize,
+    ) -> Result<IntegerColumn, TablesError> {
+        self.column((block, place))
+    }
+
+    fn codes(&self, _: usize, _: usize) -> Option<&[i128]> {
+        None
     }
 }
 

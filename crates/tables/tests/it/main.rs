@@ -7,6 +7,7 @@ mod forged;
 mod keys;
 mod nulls;
 mod oracle;
+mod plain;
 mod plans;
 mod random;
 mod refused;

@@ -1,0 +1,86 @@
+//! Answers of a server, block by block, whether the table is encrypted or known to it.
+
+use everlevel::lab::ServerEvaluator;
+use everlevel::{IntegerColumn, Integers, Server};
+use everlevel_scheme::same_owner;
+
+use crate::error::TablesError;
+use crate::plan::Plan;
+use crate::run::{Known, Runner};
+use crate::stored::constants::Constants;
+use crate::stored::header::TableId;
+use crate::stored::result::TableResult;
+
+/// Integers of a server.
+pub(crate) type ServerIntegers<'a> = Integers<'a, ServerEvaluator>;
+
+/// Where the rows of a table come from.
+pub(crate) trait Rows {
+    /// The name of the table.
+    fn id(&self) -> TableId;
+    /// How many rows there are.
+    fn rows(&self) -> usize;
+    /// A column of a block of rows, by its place in the schema.
+    fn column(
+        &self,
+        ints: &ServerIntegers<'_>,
+        block: usize,
+        place: usize,
+    ) -> Result<IntegerColumn, TablesError>;
+    /// The codes of a column of a block, if the server knows them.
+    fn codes(&self, block: usize, place: usize) -> Option<&[i128]>;
+}
+
+/// The encrypted sums or rows that answer a plan. `progress(done, blocks)` is called after each
+/// block.
+pub(crate) fn compute<E: From<TablesError>>(
+    table: &impl Rows,
+    server: &Server,
+    plan: &Plan,
+    constants: Option<&Constants>,
+    mut progress: impl FnMut(usize, usize) -> Result<(), E>,
+) -> Result<TableResult, E> {
+    let params = server.params();
+    let bound = bound(server, plan, constants)?;
+    let ints = server.integers().map_err(TablesError::from)?;
+    let (needed, schema) = plan.needed()?;
+    let width = plan.schema().fields().len();
+    let (_, layout) = plan.layout(params, table.rows())?;
+    let mut runner = Runner::new(&ints, &schema, &layout);
+    let blocks = layout.blocks().count();
+    for (block, rows) in layout.blocks().enumerate() {
+        let columns = needed.iter().map(|place| -> Result<_, TablesError> {
+            match place.checked_sub(width) {
+                None => table.column(&ints, block, *place),
+                Some(constant) => Ok(ints.shortened(&bound[constant], rows)?),
+            }
+        });
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        let codes = |place: &usize| (*place < width).then(|| table.codes(block, *place)).flatten();
+        let known = Known { columns: needed.iter().map(codes).collect(), rows };
+        let any = known.columns.iter().any(Option::is_some);
+        runner.add_known(&columns, any.then_some(&known))?;
+        progress(block + 1, blocks)?;
+    }
+    let used = constants.map(Constants::id).filter(|_| !bound.is_empty());
+    Ok(TableResult::new(server, plan, (table.id(), table.rows()), used, runner.finish()?)?)
+}
+
+/// A column for each encrypted constant of a plan.
+fn bound(
+    server: &Server,
+    plan: &Plan,
+    constants: Option<&Constants>,
+) -> Result<Vec<IntegerColumn>, TablesError> {
+    let parameters = &plan.query().parameters;
+    match constants {
+        None if parameters.is_empty() => Ok(Vec::new()),
+        None => Err(TablesError::Constants {
+            problem: format!("the question has :{}, of which none is given", parameters[0].name),
+        }),
+        Some(constants) => {
+            same_owner(constants.owner(), server.keys().owner(), "constants of a question")?;
+            constants.columns(server.params(), plan)
+        }
+    }
+}

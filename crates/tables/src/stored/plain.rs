@@ -1,0 +1,119 @@
+//! Tables that the server knows, and questions whose constants it does not.
+
+use everlevel::{IntegerColumn, Params, Server};
+use everlevel_integers::Encoded;
+use rand_core::CryptoRng;
+
+use crate::data::Data;
+use crate::error::TablesError;
+use crate::plan::Plan;
+use crate::schema::Schema;
+use crate::stored::compute::{Rows, ServerIntegers, compute};
+use crate::stored::constants::Constants;
+use crate::stored::header::TableId;
+use crate::stored::result::TableResult;
+
+/// A table in the clear on a server that is asked with encrypted constants: the asker has the keys,
+/// and the server learns the text of the question, and neither its constants nor its answer.
+///
+/// What the asker learns is the answer, and how often the server computed it: ciphertexts of a
+/// result are made of the table and are not drawn anew, so that whoever has the secret key may find
+/// more about the table in them than the answer says. It is for tables that are public, or that
+/// the asker may see.
+pub struct PlainTable {
+    schema: Schema,
+    data: Data,
+    id: TableId,
+}
+
+impl PlainTable {
+    /// Of the rows of a schema, under a random name, which results state.
+    pub fn new(schema: Schema, data: Data, rng: &mut impl CryptoRng) -> Self {
+        PlainTable { schema, data, id: TableId::random(rng) }
+    }
+
+    /// What the columns hold.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The name of this table in memory.
+    pub fn id(&self) -> TableId {
+        self.id
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.data.rows()
+    }
+
+    /// How many blocks of rows are computed on, one after the other.
+    pub fn blocks(&self, params: &Params) -> usize {
+        self.rows().div_ceil(params.slots())
+    }
+
+    /// The encrypted answer to a plan with encrypted constants, over all rows. Conditions without
+    /// such a constant are computed in the clear. `progress(done, blocks)` is called after each
+    /// block; an error that it returns ends the work.
+    ///
+    /// # Errors
+    /// [`TablesError::OtherSchema`] for a plan for another schema; [`TablesError::Constants`] for a
+    /// question without encrypted constants, which needs no encryption, and for constants that are
+    /// missing or for another plan; those of typed integers and of `progress`.
+    pub fn run<E: From<TablesError>>(
+        &self,
+        server: &Server,
+        plan: &Plan,
+        constants: Option<&Constants>,
+        progress: impl FnMut(usize, usize) -> Result<(), E>,
+    ) -> Result<TableResult, E> {
+        plan.check_schema(&self.schema)?;
+        if plan.query().parameters.is_empty() {
+            let problem = "the question has none, so that nothing of it is hidden from a server \
+                           that knows the table: write :NAME for a constant that is";
+            return Err(TablesError::Constants { problem: problem.into() }.into());
+        }
+        let table = Served { table: self, slots: server.params().slots() };
+        compute(&table, server, plan, constants, progress)
+    }
+}
+
+/// A table in blocks of so many rows.
+struct Served<'a> {
+    table: &'a PlainTable,
+    slots: usize,
+}
+
+impl Served<'_> {
+    fn entries(&self, block: usize, place: usize) -> &[i128] {
+        let start = block * self.slots;
+        let end = self.table.rows().min(start + self.slots);
+        &self.table.data.column(place)[start..end]
+    }
+}
+
+impl Rows for Served<'_> {
+    fn id(&self) -> TableId {
+        self.table.id
+    }
+
+    fn rows(&self) -> usize {
+        self.table.rows()
+    }
+
+    fn column(
+        &self,
+        ints: &ServerIntegers<'_>,
+        block: usize,
+        place: usize,
+    ) -> Result<IntegerColumn, TablesError> {
+        let kind = self.table.schema.fields()[place].integer_type()?;
+        let encoded = Encoded::new(self.entries(block, place), kind, self.slots)?;
+        // Modulo p^2, as columns of encrypted tables are.
+        Ok(ints.transparent(&encoded, 2)?)
+    }
+
+    fn codes(&self, block: usize, place: usize) -> Option<&[i128]> {
+        Some(self.entries(block, place))
+    }
+}

@@ -1,0 +1,86 @@
+//! Tables that the server knows, and questions whose constants it does not.
+
+use everlevel::{KeyPlan, bootstrap_plan};
+use everlevel_tables::{Answer, Constants, Plan, PlainTable, TableKey};
+
+use crate::roles::{OTHERS, PARTIES, code, quiet, rows};
+use crate::shop;
+
+const QUESTIONS: [(&str, &[(&str, &str)]); 8] = [
+    ("select kind, price, sold from shop where count = :n", &[("n", "255")]),
+    ("select * from shop where price between :lo and :hi", &[("lo", "4.99"), ("hi", "17.77")]),
+    ("select price from shop where kind = 'tea' and paid and count <> :n", &[("n", "-3")]),
+    (
+        "select kind, count(*), sum(price * count) from shop where sold >= :day and discount < \
+         0.07 group by kind order by kind",
+        &[("day", "1994-01-01")],
+    ),
+    ("select avg(price) from shop where kind = :kind or count > price", &[("kind", "jam")]),
+    ("select count(*) filter (where paid = :p), sum(count) from shop", &[("p", "false")]),
+    ("select sum(case when :low <= price then count else 1 end) from shop", &[("low", "4.99")]),
+    ("select count(*) from shop where kind in (:a, 'jam', :b)", &[("a", "tea"), ("b", "cake")]),
+];
+
+/// One block that is not full, one that is, several: with general keys and with those of the plans.
+#[test]
+fn answers_are_those_in_the_clear() {
+    let (secret, mut rng) = (PARTIES.client.secret(), everlevel::system_rng().unwrap());
+    let public = PARTIES.client.public_key(&mut rng);
+    let params = secret.params();
+    let bootstrap = bootstrap_plan(params).unwrap();
+    for (count, key) in [
+        (7, TableKey::Public(&public)),
+        (2048, TableKey::Secret(secret)),
+        (4_100, TableKey::Public(&public)),
+    ] {
+        let (schema, data) = if count == 7 { shop() } else { rows(count) };
+        let table = PlainTable::new(schema.clone(), data.clone(), &mut rng);
+        assert_eq!((table.rows(), table.blocks(params)), (count, count.div_ceil(params.slots())));
+        let plans = QUESTIONS.map(|(question, _)| Plan::new(question, &schema).unwrap());
+        let mut keys = KeyPlan::default();
+        for plan in &plans {
+            keys = keys.merge(&plan.keys(params, count).unwrap());
+        }
+        let few = PARTIES.client.server_for(&keys, &bootstrap, &mut rng, |_, _| ()).unwrap();
+        for (plan, (question, values)) in plans.iter().zip(QUESTIONS) {
+            let codes = plan.codes(values).unwrap();
+            let expected = Answer::plain_with(plan.query(), &schema, &data, &codes).unwrap();
+            for server in [&PARTIES.server, &few] {
+                let constants = Constants::encrypt(key, plan, values, &mut rng).unwrap();
+                let result = table.run(server, plan, Some(&constants), quiet).unwrap();
+                result.check(Some(plan), Some(table.id()), Some(constants.id())).unwrap();
+                assert_eq!(result.owner(), Some(secret.id()));
+                assert_eq!(result.read(secret).unwrap(), expected, "{question}, {count} rows");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_refused() {
+    let (schema, data) = shop();
+    let mut rng = everlevel::system_rng().unwrap();
+    let table = PlainTable::new(schema.clone(), data, &mut rng);
+    let run = |plan: &Plan, constants: Option<&Constants>| {
+        table.run(&PARTIES.server, plan, constants, quiet)
+    };
+    // Nothing is hidden.
+    let open = Plan::new("select count(*) from shop where price > 5", &schema).unwrap();
+    assert_eq!(code(run(&open, None)), "table.constants");
+    let plan = Plan::new("select count(*) from shop where price > :p", &schema).unwrap();
+    assert_eq!(code(run(&plan, None)), "table.constants");
+    // Keys of another owner.
+    let theirs = TableKey::Secret(OTHERS.client.secret());
+    let theirs = Constants::encrypt(theirs, &plan, &[("p", "5")], &mut rng).unwrap();
+    assert_eq!(code(run(&plan, Some(&theirs))), "scheme.wrong-key");
+    // Another plan, another schema.
+    let key = TableKey::Secret(PARTIES.client.secret());
+    let mine = Constants::encrypt(key, &plan, &[("p", "5")], &mut rng).unwrap();
+    let other = Plan::new("select count(*) from shop where price < :p", &schema).unwrap();
+    assert_eq!(code(run(&other, Some(&mine))), "table.constants");
+    let json = schema.to_json().unwrap().replace("500", "501");
+    let wider = everlevel_tables::Schema::from_json(&json).unwrap();
+    let other = Plan::new("select count(*) from shop where price > :p", &wider).unwrap();
+    assert_eq!(code(run(&other, Some(&mine))), "table.other-schema");
+    assert!(run(&plan, Some(&mine)).is_ok());
+}
