@@ -13,7 +13,7 @@ const GROUP: usize = 4;
 
 /// What is asked of a - b.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Question {
+pub(crate) enum Question {
     Less,
     LessOrEqual,
     Greater,
@@ -159,7 +159,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
 
     /// The answer for Σ 16^i d_i, |d_i| <= 15: that for its highest digit that is not 0. Signs of
     /// four digits are joined as Σ 2^j s_j, which again lies in -15..=15.
-    fn tree(
+    pub(crate) fn tree(
         &self,
         mut digits: Vec<Digit<S::Ciphertext>>,
         question: Question,

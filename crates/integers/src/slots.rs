@@ -57,7 +57,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     }
 
     /// Slot values as a plaintext, those that are missing 0.
-    fn encoded(&self, values: &[i64]) -> Result<Plaintext, IntegersError> {
+    pub(crate) fn encoded(&self, values: &[i64]) -> Result<Plaintext, IntegersError> {
         let t = self.modulus();
         let residues: Vec<u64> = values.iter().map(|v| t.reduce_i64(*v)).collect();
         Ok(Plaintext::encode(self.params(), &residues)?)

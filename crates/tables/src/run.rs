@@ -1,9 +1,10 @@
 //! Questions over encrypted columns.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use everlevel_integers::{
-    Accumulated, Column, Encoded, IntegerScheme, Integers, IntegersError, Type,
+    Accumulated, Column, Encoded, EncryptedConstant, IntegerScheme, Integers, IntegersError,
+    Relation, Type,
 };
 
 use crate::error::TablesError;
@@ -36,14 +37,16 @@ impl<C> Clone for Mask<C> {
 
 /// What a server has in the clear of a block of rows: the codes of the columns of the schema that
 /// are not encrypted, with the number of rows.
-pub struct Known<'a> {
+pub struct Known<'a, C> {
     /// By the places of columns; none: an encrypted one.
     pub columns: Vec<Option<&'a [i128]>>,
+    /// The encrypted constants, by the places of their columns: the value in every slot.
+    pub constants: &'a BTreeMap<usize, EncryptedConstant<C>>,
     /// How many rows.
     pub rows: usize,
 }
 
-impl Known<'_> {
+impl<C> Known<'_, C> {
     /// The least codes, which stand behind the rows, and all rows: of columns that are known.
     fn slots(
         &self,
@@ -91,7 +94,7 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
     pub fn add_known(
         &mut self,
         columns: &[Column<S::Ciphertext>],
-        known: Option<&Known<'_>>,
+        known: Option<&Known<'_, S::Ciphertext>>,
     ) -> Result<(), TablesError> {
         let expected = self.layout.blocks().nth(self.blocks);
         let fits = columns.len() == self.schema.fields().len()
@@ -162,7 +165,7 @@ struct Block<'a, S: IntegerScheme> {
     ints: &'a Integers<'a, S>,
     schema: &'a Schema,
     columns: &'a [Column<S::Ciphertext>],
-    known: Option<&'a Known<'a>>,
+    known: Option<&'a Known<'a, S::Ciphertext>>,
     numbers: HashMap<Number, Column<S::Ciphertext>>,
     masks: HashMap<Condition, Mask<S::Ciphertext>>,
 }
@@ -226,6 +229,9 @@ impl<S: IntegerScheme> Block<'_, S> {
             Condition::Constant(true) => Mask::All,
             Condition::Constant(false) => Mask::None,
             Condition::Within { column, codes } => self.within(*column, codes)?,
+            Condition::Compare(comparison, a, b) if self.relates(a, b) => {
+                Mask::Some(self.related(*comparison, a, b)?)
+            }
             Condition::Compare(comparison, a, b) => {
                 let (a, b) = (self.number(a)?, self.number(b)?);
                 Mask::Some(match comparison {
@@ -273,6 +279,42 @@ impl<S: IntegerScheme> Block<'_, S> {
         let (rows, pad) = known.slots(self.schema, holds);
         let bits = Encoded::padded(&rows, Type::Bool, self.ints.slots(), pad)?;
         Ok(self.ints.transparent(&bits, 1)?)
+    }
+
+    /// Whether a number that the server knows is compared with an encrypted constant.
+    fn relates(&self, a: &Number, b: &Number) -> bool {
+        let is = |x: &Number, known: bool| match (self.known, x) {
+            (Some(k), Number::Column(place)) if known => k.columns[*place].is_some(),
+            (Some(k), Number::Column(place)) => k.constants.contains_key(place),
+            _ => false,
+        };
+        (is(a, true) && is(b, false)) || (is(a, false) && is(b, true))
+    }
+
+    /// Such a comparison.
+    fn related(
+        &self,
+        comparison: Comparison,
+        a: &Number,
+        b: &Number,
+    ) -> Result<Column<S::Ciphertext>, TablesError> {
+        let (Some(known), Number::Column(a), Number::Column(b)) = (self.known, a, b) else {
+            return self.constant(0);
+        };
+        let behind = |place: usize| self.schema.fields()[place].bounds().0;
+        let (relation, column, constant) = match (comparison, known.columns[*a]) {
+            (Comparison::Equal, Some(_)) => (Relation::Equal, *a, *b),
+            (Comparison::Equal, None) => (Relation::Equal, *b, *a),
+            (Comparison::Less, Some(_)) => (Relation::Less, *a, *b),
+            (Comparison::Less, None) => (Relation::Greater, *b, *a),
+            (Comparison::LessOrEqual, Some(_)) => (Relation::LessOrEqual, *a, *b),
+            (Comparison::LessOrEqual, None) => (Relation::GreaterOrEqual, *b, *a),
+        };
+        let pads = (behind(column) - behind(constant)).signum() as i64;
+        match (known.columns[column], known.constants.get(&constant)) {
+            (Some(codes), Some(x)) => Ok(self.ints.related(codes, relation, x, pads)?),
+            _ => self.constant(0),
+        }
     }
 
     /// Neighbors joined, so that the depth of a chain is that of a tree.

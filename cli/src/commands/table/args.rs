@@ -70,18 +70,35 @@ pub struct BindArgs {
     pub set: SetOfFile,
 }
 
+/// A table that a server has.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub struct TableOfServer {
+    /// The encrypted table: a directory
+    #[arg(long, value_name = "DIR")]
+    pub table: Option<PathBuf>,
+    /// A table that the server may see, instead of an encrypted one: comma-separated values, with
+    /// the names of its columns in the first line. The constants of the question stay hidden
+    #[arg(long, value_name = "FILE")]
+    pub plain: Option<PathBuf>,
+}
+
 /// Arguments of `table run`.
 #[derive(Args)]
 pub struct RunArgs {
-    /// The encrypted table: a directory
-    #[arg(long, value_name = "DIR")]
-    pub table: PathBuf,
+    /// The table.
+    #[command(flatten)]
+    pub table: TableOfServer,
     /// The server keys
     #[arg(long, value_name = "FILE")]
     pub server_keys: PathBuf,
     /// The plan
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
+    /// With --plain, the schema that was published: a plan for another one is refused. Without it
+    /// a plan may ask for any column
+    #[arg(long, value_name = "FILE", requires = "plain")]
+    pub schema: Option<PathBuf>,
     /// The encrypted constants of the plan, if it has any: what `table bind` wrote
     #[arg(long, value_name = "FILE")]
     pub constants: Option<PathBuf>,

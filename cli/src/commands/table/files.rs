@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::time::Instant;
 
-use everlevel::Error;
 use everlevel::files::OpenOptions;
+use everlevel::{Error, Params};
 use everlevel_tables::{
-    Constants, Data, EncryptedTable, Plan, SCHEMA_BYTES, Schema, TableKey, TableResult, TablesError,
+    Constants, Data, EncryptedTable, PlainTable, Plan, SCHEMA_BYTES, Schema, TableId, TableKey,
+    TableResult, TablesError,
 };
 use everlevel_wire::file::{read_file, write_file, write_secret_file};
 use serde_json::json;
@@ -200,6 +201,48 @@ pub fn bind(args: &BindArgs, common: &Common) -> Result<(), CliError> {
     ))
 }
 
+/// A table on a server.
+enum Served {
+    Encrypted(EncryptedTable),
+    Plain(PlainTable),
+}
+
+impl Served {
+    /// Its name, and how many rows it has.
+    fn named(&self) -> (TableId, usize) {
+        match self {
+            Served::Encrypted(table) => (table.id(), table.rows()),
+            Served::Plain(table) => (table.id(), table.rows()),
+        }
+    }
+}
+
+/// The table of `table run`, and where it is.
+fn served<'a>(
+    args: &'a RunArgs,
+    plan: &Plan,
+    params: &Params,
+    common: &Common,
+) -> Result<(&'a Path, Served), CliError> {
+    match (&args.table.table, &args.table.plain) {
+        (Some(path), _) => {
+            let table = open_table(path, Some(params.clone()), &args.set, common)?;
+            Ok((path, Served::Encrypted(table)))
+        }
+        (None, Some(path)) => {
+            let schema = match &args.schema {
+                Some(schema) => read_schema(schema)?,
+                None => plan.schema().clone(),
+            };
+            plan.check_schema(&schema).map_err(of(&args.input))?;
+            let data = read_data(path, &schema)?;
+            let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
+            Ok((path, Served::Plain(PlainTable::new(schema, data, &mut rng))))
+        }
+        (None, None) => Err(CliError::usage("give --table DIR or --plain FILE")),
+    }
+}
+
 /// Runs `table run`.
 pub fn run(args: &RunArgs, common: &Common) -> Result<(), CliError> {
     let started = Instant::now();
@@ -207,24 +250,29 @@ pub fn run(args: &RunArgs, common: &Common) -> Result<(), CliError> {
     let plan = read_plan(&args.input)?;
     let constants = args.constants.as_deref().map(read_constants).transpose()?;
     let server = server_on(&args.server_keys, args.cache, &args.set, common)?;
-    let table = open_table(&args.table, Some(server.params().clone()), &args.set, common)?;
-    let bar = progress(common, "computing", table.blocks() as u64);
+    let (path, table) = served(args, &plan, server.params(), common)?;
+    let (id, rows) = table.named();
+    let blocks = rows.div_ceil(server.params().slots());
+    let bar = progress(common, "computing", blocks as u64);
     let step = |done, _| {
         bar.set_position(done as u64);
         Ok::<_, TablesError>(())
     };
-    let result = table.run(&server, &plan, constants.as_ref(), step);
-    let result = result.map_err(of(&args.table))?;
+    let result = match &table {
+        Served::Encrypted(table) => table.run(&server, &plan, constants.as_ref(), step),
+        Served::Plain(table) => table.run(&server, &plan, constants.as_ref(), step),
+    };
+    let result = result.map_err(of(path))?;
     bar.finish_and_clear();
     let (out, bytes) = (&args.out.out, result.as_bytes().len());
     write_file(out, result.as_bytes(), existing(args.out.force)).map_err(of_output(out))?;
     let seconds = started.elapsed().as_secs_f64();
     if common.json {
         return emit_json(&json!({
-            "table": table.id().to_string(),
+            "table": id.to_string(),
             "plan": plan.id().map_err(refused)?,
             "params": server.params().name(),
-            "rows": table.rows(),
+            "rows": rows,
             "refreshes": server.bootstraps(),
             "seconds": seconds,
             "bytes": bytes,
@@ -232,8 +280,7 @@ pub fn run(args: &RunArgs, common: &Common) -> Result<(), CliError> {
         }));
     }
     emit(&format!(
-        "{} rows, {} refreshes, {seconds:.1} s, {bytes} bytes: {}",
-        table.rows(),
+        "{rows} rows, {} refreshes, {seconds:.1} s, {bytes} bytes: {}",
         server.bootstraps(),
         out.display()
     ))

@@ -22,7 +22,7 @@ use everlevel_scheme::KeyId;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::{Meta, raise_digit};
 use everlevel_scheme::spec::{Form, Level};
-use everlevel_scheme::{Arithmetic, Bootstrappable, Plaintext, PlainModulus, Scheme};
+use everlevel_scheme::{Arithmetic, Bootstrappable, PlainModulus, Plaintext, Scheme};
 
 /// A ciphertext modulo q0 under the sparse key, as centered integers in natural order.
 pub struct Base {
@@ -243,8 +243,7 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
     fn transparent(&self, x: &Plaintext) -> Result<Ciphertext<E>, SchemeError> {
         let (params, engine) = (self.params(), self.engine());
         engine.status()?;
-        let (level, t) =
-            (params.chain().top(), params.slot_shape().plain_modulus(x.exponent()));
+        let (level, t) = (params.chain().top(), params.slot_shape().plain_modulus(x.exponent()));
         let fresh = params.noise().modelled(level, x.exponent(), |model| model.fresh_secret(t));
         let meta = Meta { owner: self.keys.owner(), ..fresh };
         let meta = params.noise().checked(meta, "encryption")?;

@@ -9,6 +9,7 @@ mod exhausted;
 mod exhaustive;
 mod graphs;
 mod interval;
+mod known;
 mod narrow;
 mod order;
 mod parts;

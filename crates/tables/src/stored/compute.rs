@@ -1,7 +1,10 @@
 //! Answers of a server, block by block, whether the table is encrypted or known to it.
 
+use std::collections::BTreeMap;
+
 use everlevel::lab::ServerEvaluator;
 use everlevel::{IntegerColumn, Integers, Server};
+use everlevel_integers::EncryptedConstant;
 use everlevel_scheme::same_owner;
 
 use crate::error::TablesError;
@@ -47,6 +50,11 @@ pub(crate) fn compute<E: From<TablesError>>(
     let width = plan.schema().fields().len();
     let (_, layout) = plan.layout(params, table.rows())?;
     let mut runner = Runner::new(&ints, &schema, &layout);
+    let places = needed.iter().enumerate();
+    let constant = |(i, place): (usize, &usize)| {
+        place.checked_sub(width).map(|k| (i, EncryptedConstant::new(bound[k].clone())))
+    };
+    let bound_at: BTreeMap<_, _> = places.filter_map(constant).collect();
     let blocks = layout.blocks().count();
     for (block, rows) in layout.blocks().enumerate() {
         let columns = needed.iter().map(|place| -> Result<_, TablesError> {
@@ -57,7 +65,8 @@ pub(crate) fn compute<E: From<TablesError>>(
         });
         let columns = columns.collect::<Result<Vec<_>, _>>()?;
         let codes = |place: &usize| (*place < width).then(|| table.codes(block, *place)).flatten();
-        let known = Known { columns: needed.iter().map(codes).collect(), rows };
+        let columns_known = needed.iter().map(codes).collect();
+        let known = Known { columns: columns_known, constants: &bound_at, rows };
         let any = known.columns.iter().any(Option::is_some);
         runner.add_known(&columns, any.then_some(&known))?;
         progress(block + 1, blocks)?;

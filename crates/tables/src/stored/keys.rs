@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use everlevel::lab::{Bootstrappable, Bootstrapper, NoOp, Session};
 use everlevel::{Integers, KeyPlan, Params, Plaintext, bootstrap_plan};
+use everlevel_integers::EncryptedConstant;
 
 use crate::error::TablesError;
 use crate::plan::Plan;
@@ -101,28 +102,26 @@ impl Plan {
             Encryption::Public => scheme.encrypt_publicly(zero),
             Encryption::None => scheme.transparent(zero),
         };
-        for length in layout.blocks() {
-            let least: Vec<_> =
-                schema.fields().iter().map(|f| vec![f.bounds().0; length]).collect();
-            let known = of.table == Encryption::None;
-            let known = known.then(|| Known {
-                columns: needed
-                    .iter()
-                    .zip(&least)
-                    .map(|(place, codes)| (*place < width).then_some(&codes[..]))
-                    .collect(),
-                rows: length,
-            });
-            let table = pretended(params, &schema, length, |x| encrypt(x, of.table))?;
-            // Constants fill all slots.
-            let slots = params.slots();
-            let constants = pretended(params, &schema, slots, |x| encrypt(x, of.constants))?;
-            let columns = needed.iter().zip(table.into_iter().zip(constants));
+        // Constants fill all slots.
+        let constants = pretended(params, &schema, params.slots(), |x| encrypt(x, of.constants))?;
+        let places = needed.iter().zip(&constants).enumerate();
+        let bound = places.filter(|(_, (place, _))| **place >= width);
+        let bound = bound.map(|(i, (_, x))| (i, EncryptedConstant::new(x.clone()))).collect();
+        for rows in layout.blocks() {
+            let least: Vec<_> = schema.fields().iter().map(|f| vec![f.bounds().0; rows]).collect();
+            let mut columns: Vec<Option<&[i128]>> = Vec::with_capacity(needed.len());
+            for (place, codes) in needed.iter().zip(&least) {
+                columns.push((*place < width).then_some(codes));
+            }
+            let known = Known { columns, constants: &bound, rows };
+            let known = (of.table == Encryption::None).then_some(&known);
+            let table = pretended(params, &schema, rows, |x| encrypt(x, of.table))?;
+            let columns = needed.iter().zip(table.into_iter().zip(&constants));
             let columns = columns.map(|(place, (column, constant))| match *place < width {
                 true => Ok(column),
-                false => ints.shortened(&constant, length),
+                false => ints.shortened(constant, rows),
             });
-            runner.add_known(&columns.collect::<Result<Vec<_>, _>>()?, known.as_ref())?;
+            runner.add_known(&columns.collect::<Result<Vec<_>, _>>()?, known)?;
         }
         runner.finish()?;
         Ok(scheme.key_plan())

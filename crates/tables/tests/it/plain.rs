@@ -1,7 +1,7 @@
 //! Tables that the server knows, and questions whose constants it does not.
 
 use everlevel::{KeyPlan, bootstrap_plan};
-use everlevel_tables::{Answer, Constants, Plan, PlainTable, TableKey};
+use everlevel_tables::{Answer, Constants, PlainTable, Plan, TableKey};
 
 use crate::roles::{OTHERS, PARTIES, code, quiet, rows};
 use crate::shop;

@@ -1,0 +1,81 @@
+//! Integers that the server knows, compared with encrypted constants.
+
+use everlevel_integers::{EncryptedConstant, IntegersError, Relation, Type};
+use everlevel_scheme::noop::NoOpCiphertext;
+
+use crate::common::Bench;
+
+type Holds = fn(i128, i128) -> bool;
+
+const RELATIONS: [(Relation, Holds); 5] = [
+    (Relation::Equal, |a, x| a == x),
+    (Relation::Less, |a, x| a < x),
+    (Relation::LessOrEqual, |a, x| a <= x),
+    (Relation::Greater, |a, x| a > x),
+    (Relation::GreaterOrEqual, |a, x| a >= x),
+];
+
+/// All relations of all integers about an interval with constants in it, of one digit to sixteen,
+/// with digits that have one value, and integers outside of the interval.
+#[test]
+fn related_as_in_the_clear() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let ints = bench.integers();
+    let slots = bench.params.slots();
+    for (low, high) in [
+        (0, 1),
+        (0, 15),
+        (3, 9),
+        (5, 5),
+        (0, 16),
+        (-7, 4),
+        (-300, 299),
+        (0x1230, 0x123f),
+        (0x1200, 0x1fff),
+        (0, (1 << 31) - 1),
+        (-(1 << 40), 1 << 40),
+        (i128::from(i64::MIN), i128::from(i64::MAX)),
+    ] {
+        let kind = Type::ranged(low, high).unwrap();
+        let near = |v: i128| [v - 17, v - 16, v - 1, v, v + 1, v + 15, v + 16];
+        let middle = low + (high - low) / 3;
+        let known: Vec<i128> = [low, middle, high].into_iter().flat_map(near).collect();
+        for x in [low, middle, high] {
+            for behind in [-1, 0, 1] {
+                // Twice, as what is made of a constant is kept.
+                let column = bench.encrypt(&vec![x; slots], kind);
+                let constant = EncryptedConstant::new(column);
+                assert_eq!(constant.interval(), kind.interval());
+                for (relation, holds) in RELATIONS {
+                    let found = ints.related(&known, relation, &constant, behind).unwrap();
+                    let expected: Vec<i128> =
+                        known.iter().map(|a| i128::from(holds(*a, x))).collect();
+                    let shown = format!("{relation:?} {x} in {low}..{high}");
+                    assert_eq!(bench.decrypt(&found), expected, "{shown}");
+                    // What is behind the column is what sums take it for.
+                    let sum = ints.sum(&found).unwrap();
+                    let open = |c: &NoOpCiphertext| {
+                        Ok::<_, IntegersError>(bench.scheme.decrypt(c)?.decode(&bench.params)?)
+                    };
+                    let total = sum.decrypt(bench.modulus(), open).unwrap();
+                    assert_eq!(total, expected.iter().sum::<i128>(), "{shown}, {behind} behind");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn as_many_as_slots_and_no_more() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let ints = bench.integers();
+    let slots = bench.params.slots();
+    let constant = EncryptedConstant::new(bench.encrypt(&vec![77; slots], Type::U8));
+    let known: Vec<i128> = (0..slots as i128).map(|i| i % 256).collect();
+    let found = ints.related(&known, Relation::Equal, &constant, 1).unwrap();
+    assert_eq!(bench.decrypt(&found).iter().sum::<i128>(), (slots / 256) as i128);
+    for count in [0, slots + 1] {
+        let found = ints.related(&vec![0; count], Relation::Equal, &constant, 0);
+        assert_eq!(found.err().map(|e| e.code()), Some("integers.length"));
+    }
+}
