@@ -1,18 +1,20 @@
 //! Comparisons of integers that the server knows, another one in each slot, with an encrypted
 //! constant.
 //!
-//! With a digit a that is known and a digit x that is encrypted, every function of a - x is
-//! Σ_v [x = v] f(a - v): linear in the truth values [x = v], which are made once for a constant,
-//! and a product by a plaintext for each of them takes the place of the polynomial of a
-//! difference. Whether two integers are equal takes less still: the number of bits in which they
+//! With a digit a that is known and a digit x that is encrypted, every function of a and x is
+//! Σ_j c_j(a) x^j: linear in powers of x, which are made once for a constant, and a product by a
+//! plaintext for each of them takes the place of the polynomial of a difference. Whether two integers are equal takes less still: the number of bits in which they
 //! differ is Σ_i a_i + Σ_i (1 - 2 a_i) x_i.
 
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use everlevel_circuit::Value;
+use everlevel_circuit::poly::Polynomial;
+use everlevel_scheme::NextUse;
 use rayon::prelude::*;
 
-use crate::column::{Column, Digit};
+use crate::column::{BASE, Column, Digit};
 use crate::compare::Question;
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
@@ -62,19 +64,22 @@ impl Relation {
     }
 }
 
+/// x, x^2, .. of a digit x.
+type Powers<C> = Vec<Value<C>>;
+
 /// An encrypted integer, the same in every slot, with what comparisons make of it once.
 pub struct EncryptedConstant<C> {
     x: Column<C>,
     /// The bits of all digits.
     bits: Mutex<Option<Vec<Digit<C>>>>,
-    /// For each digit [x = v] for each v of its window but the least.
-    values: Mutex<Option<Vec<Vec<Digit<C>>>>>,
+    /// The powers of each digit, from the first to as many as its polynomials have.
+    powers: Mutex<Option<Vec<Powers<C>>>>,
 }
 
 impl<C> EncryptedConstant<C> {
     /// Of a column that holds it in every slot, as it was encrypted.
     pub fn new(x: Column<C>) -> Self {
-        EncryptedConstant { x, bits: Mutex::default(), values: Mutex::default() }
+        EncryptedConstant { x, bits: Mutex::default(), powers: Mutex::default() }
     }
 
     /// All values that it can have.
@@ -100,7 +105,26 @@ impl Known {
             Known::Sign(_) => None,
         }
     }
+
+    /// What digit k of a - x is known by: one of so many.
+    fn class(self, k: usize) -> usize {
+        match self {
+            Known::Integer(a) => digit_of(a, k) as usize,
+            Known::Sign(sign) => (BASE + 1 + sign) as usize,
+        }
+    }
+
+    /// The sign of a digit of a class less a digit v; of known signs `sign` of it.
+    fn sign(class: usize, v: i64, sign: impl Fn(i64) -> i64) -> i64 {
+        match class as i64 {
+            a if a < BASE => (a - v).signum(),
+            known => sign(known - BASE - 1),
+        }
+    }
 }
+
+/// How many classes there are: digits, and signs.
+const CLASSES: usize = BASE as usize + 3;
 
 /// Σ_i w_i y_i + c, where w_i and c are plaintexts.
 struct Affine<C> {
@@ -112,9 +136,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// Whether `relation` holds between each of `known` and a constant, as 0 or 1. Behind the
     /// column it is the answer for two integers whose difference has the sign `behind`.
     ///
-    /// Cost for k digits: products of the constant once, 3 to 8 a digit; for each column 4 k
-    /// products by plaintexts and a table of 4 k + 1 values for equality, up to 15 k of them and
-    /// tables of a fourth as many signs for order.
+    /// Cost for k digits: once for a constant up to 14 products a digit; for each column 4 k products
+    /// by plaintexts and a table of 4 k + 1 values for equality, up to 15 k of them and a table for
+    /// each four digits for order.
     ///
     /// # Errors
     /// [`IntegersError::Length`] for no integers, or more than slots; [`IntegersError::Depth`]
@@ -149,16 +173,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 self.affine(Affine { terms: Vec::new(), constant }, (0, 1), pad)?
             }
             (1, _) => {
-                let values = self.constant_values(constant)?;
-                let holds = |s: Known, v: i64| {
-                    let sign = match s {
-                        Known::Integer(a) => (digit_of(a, 0) - v).signum(),
-                        Known::Sign(sign) => sign,
-                    };
-                    i64::from(relation.holds(sign))
-                };
-                let sum = self.bilinear(&x.digits, &values, &slots, |_, s, v| holds(s, v));
-                self.affine(sum, (0, 1), pad)?
+                let holds = |_, class, v| relation.holds(Known::sign(class, v, |s| s)).into();
+                let powers = self.constant_powers(constant)?;
+                self.affine(self.bilinear(constant, &powers, 0..1, &slots, holds)?, (0, 1), pad)?
             }
             (_, Some(question)) => self.ordered(constant, &slots, question, behind)?,
             (_, None) => {
@@ -172,21 +189,26 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { interval: Interval::BOOL, anchor: 0, digits, length: Some(known.len()) })
     }
 
-    /// [x = v] for each digit of a constant and each v of its window but the least.
-    fn constant_values(
+    /// The powers of the digits of a constant.
+    fn constant_powers(
         &self,
         constant: &EncryptedConstant<S::Ciphertext>,
-    ) -> Result<Vec<Vec<Digit<S::Ciphertext>>>, IntegersError> {
-        let mut made = constant.values.lock().unwrap_or_else(PoisonError::into_inner);
+    ) -> Result<Vec<Powers<S::Ciphertext>>, IntegersError> {
+        let mut made = constant.powers.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(made) = &*made {
             return Ok(made.clone());
         }
-        let requests = constant.x.digits.iter().map(|d| {
-            let is = |v: i64| (d.low..=d.high).map(|y| i64::from(y == v)).collect();
-            Ok((d.clone(), self.plan(d.low, d.high, (d.low + 1..=d.high).map(is).collect())?))
-        });
-        let requests = requests.collect::<Result<Vec<_>, IntegersError>>()?;
-        Ok(made.insert(self.tables(requests)?).clone())
+        let of = |d: &Digit<S::Ciphertext>| {
+            let mut powers: Vec<Value<S::Ciphertext>> = d.cipher.iter().cloned().collect();
+            for j in 2..d.points() as usize {
+                let (a, b) = (&powers[j / 2 - 1], &powers[j - j / 2 - 1]);
+                let product = self.apply(&[a, b], |s, x| Ok(s.mul(x[0], x[1], NextUse::Keep)?));
+                powers.push(product?);
+            }
+            Ok(powers)
+        };
+        let found = constant.x.digits.par_iter().map(of).collect::<Result<_, IntegersError>>()?;
+        Ok(made.insert(found).clone())
     }
 
     /// The bits of a constant, four for each digit.
@@ -201,27 +223,43 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(made.insert(self.bits_of(&constant.x.digits)?).clone())
     }
 
-    /// Σ_i 2^i f(i, a_i, x_i) over digits x_i, each with its truth values.
+    /// Σ_i 2^i f(k, class of a_k, x_k) over the digits k of `range`, i counted from its start.
     fn bilinear(
         &self,
-        digits: &[Digit<S::Ciphertext>],
-        values: &[Vec<Digit<S::Ciphertext>>],
+        constant: &EncryptedConstant<S::Ciphertext>,
+        powers: &[Powers<S::Ciphertext>],
+        range: Range<usize>,
         slots: &[Known],
-        f: impl Fn(usize, Known, i64) -> i64,
-    ) -> Affine<S::Ciphertext> {
-        let mut terms = Vec::new();
-        let mut constant = vec![0; slots.len()];
-        for (i, (digit, values)) in digits.iter().zip(values).enumerate() {
-            let least: Vec<i64> = slots.iter().map(|s| f(i, *s, digit.low)).collect();
-            for (v, value) in (digit.low + 1..=digit.high).zip(values) {
-                if let Some(cipher) = &value.cipher {
-                    let above = slots.iter().zip(&least).map(|(s, l)| (f(i, *s, v) - l) << i);
-                    terms.push((cipher.clone(), above.collect()));
-                }
-            }
-            constant.iter_mut().zip(least).for_each(|(c, l)| *c += l << i);
+        f: impl Fn(usize, usize, i64) -> i64,
+    ) -> Result<Affine<S::Ciphertext>, IntegersError> {
+        let modulus = self.modulus();
+        let residues = |values: Vec<i64>| -> Vec<u64> {
+            values.into_iter().map(|v| modulus.reduce_i64(v)).collect()
+        };
+        let (mut terms, mut sum) = (Vec::new(), vec![0; slots.len()]);
+        for (i, k) in range.enumerate() {
+            let (digit, powers) = (&constant.x.digits[k], &powers[k]);
+            // For each class the coefficients of a polynomial in the digit of the constant.
+            let points: Vec<i64> = (digit.low..=digit.high).collect();
+            let of_class = |class| {
+                let values = points.iter().map(|v| f(k, class, *v)).collect();
+                let (points, values) = (residues(points.clone()), residues(values));
+                let polynomial = Polynomial::interpolate(modulus, &points, &values)?;
+                Ok(polynomial.coefficients().iter().map(|c| modulus.centered(*c)).collect())
+            };
+            let classes = (0..CLASSES).map(of_class).collect::<Result<_, IntegersError>>()?;
+            let classes: Vec<Vec<i64>> = classes;
+            let known: Vec<usize> = slots.iter().map(|s| s.class(k)).collect();
+            let weights = |j: usize| {
+                let weight = |class: &Vec<i64>| class.get(j).map_or(0, |c| c << i);
+                let weights: Vec<i64> = classes.iter().map(weight).collect();
+                known.iter().map(|class| weights[*class]).collect::<Vec<_>>()
+            };
+            sum.iter_mut().zip(weights(0)).for_each(|(c, w)| *c += w);
+            let products = powers.iter().enumerate().map(|(j, x)| (x.clone(), weights(j + 1)));
+            terms.extend(products.filter(|(_, weights)| weights.iter().any(|w| *w != 0)));
         }
-        Affine { terms, constant }
+        Ok(Affine { terms, constant: sum })
     }
 
     /// The sign of a - x by its digits, signs of four digits joined as in comparisons of columns,
@@ -233,20 +271,15 @@ impl<S: IntegerScheme> Integers<'_, S> {
         question: Question,
         behind: i64,
     ) -> Result<Digit<S::Ciphertext>, IntegersError> {
-        let values = self.constant_values(constant)?;
-        let digits = &constant.x.digits;
-        let last = digits.len() - 1;
-        let sign = |k: usize, s: Known, v: i64| match s {
-            Known::Integer(a) => (digit_of(a, k) - v).signum(),
-            Known::Sign(sign) if k == last => sign,
-            Known::Sign(_) => 0,
-        };
-        let groups = (0..digits.len()).step_by(GROUP).map(|first| {
-            let end = digits.len().min(first + GROUP);
-            let (group, values) = (&digits[first..end], &values[first..end]);
-            let sum = self.bilinear(group, values, slots, |i, s, v| sign(first + i, s, v));
+        let powers = self.constant_powers(constant)?;
+        let digits = constant.x.digits.len();
+        let top = digits - 1;
+        let sign = |k, class, v| Known::sign(class, v, |sign| if k == top { sign } else { 0 });
+        let groups = (0..digits).step_by(GROUP).map(|first| {
+            let end = digits.min(first + GROUP);
+            let sum = self.bilinear(constant, &powers, first..end, slots, sign)?;
             let most = (1 << (end - first)) - 1;
-            let pad = if end > last { behind << (last - first) } else { 0 };
+            let pad = if end == digits { behind << (top - first) } else { 0 };
             self.affine(sum, (-most, most), pad)
         });
         self.tree(groups.collect::<Result<Vec<_>, _>>()?, question)
