@@ -39,6 +39,7 @@ fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<integers::Trace>()?;
     m.add_class::<aes::AesServer>()?;
     m.add_class::<tables::Table>()?;
+    m.add_class::<tables::KnownTable>()?;
     m.add_class::<manifest::ManifestKey>()?;
     m.add_class::<manifest::Manifest>()?;
     m.add_function(wrap_pyfunction!(build, m)?)?;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use everlevel::OptIn;
 use everlevel::files::OpenOptions;
 use everlevel_tables::{
-    Constants, Data, EncryptedTable, Plan, Schema, TableId, TableKey, TableResult, TablesError,
+    Constants, Data, EncryptedTable, PlainTable, Plan, Schema, TableId, TableKey, TableResult,
+    TablesError,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -230,15 +231,76 @@ impl Table {
         constants: Option<&[u8]>,
         progress: Option<Py<PyAny>>,
     ) -> Result<Bound<'py, PyBytes>> {
-        let result = detached(py, || {
-            let mut progress = Progress::new(progress);
-            let plan = Plan::from_json(plan)?;
-            let constants = constants.map(|data| Constants::from_bytes(data.to_vec()));
-            let constants = constants.transpose()?;
-            let step = |done, blocks| progress.step(done, blocks);
-            self.0.run(&server.inner, &plan, constants.as_ref(), step)
+        let asked = (plan, constants, progress);
+        computed(py, asked, |plan, constants, step| {
+            self.0.run(&server.inner, plan, constants, step)
+        })
+    }
+}
+
+/// A step of progress, which may end the work.
+type Step<'a> = &'a mut dyn FnMut(usize, usize) -> Result<()>;
+
+/// The bytes of a result, of a plan, constants and who is told of the progress.
+fn computed<'py>(
+    py: Python<'py>,
+    (plan, constants, progress): (&str, Option<&[u8]>, Option<Py<PyAny>>),
+    run: impl FnOnce(&Plan, Option<&Constants>, Step<'_>) -> Result<TableResult> + Send,
+) -> Result<Bound<'py, PyBytes>> {
+    let result = detached(py, || {
+        let mut progress = Progress::new(progress);
+        let plan = Plan::from_json(plan)?;
+        let constants = constants.map(|data| Constants::from_bytes(data.to_vec())).transpose()?;
+        run(&plan, constants.as_ref(), &mut |done, blocks| progress.step(done, blocks))
+    })?;
+    Ok(PyBytes::new(py, result.as_bytes()))
+}
+
+/// A table that the server knows.
+#[pyclass(frozen, module = "everlevel._everlevel")]
+pub struct KnownTable(PlainTable);
+
+#[pymethods]
+impl KnownTable {
+    #[new]
+    fn new(py: Python<'_>, csv: &[u8], schema: &str) -> Result<Self> {
+        let table = detached(py, || {
+            let schema = Schema::from_json(schema)?;
+            let data = Data::from_csv(csv, &schema)?;
+            Ok(PlainTable::new(schema, data, &mut rng()?))
         })?;
-        Ok(PyBytes::new(py, result.as_bytes()))
+        Ok(KnownTable(table))
+    }
+
+    #[getter]
+    fn schema(&self) -> Result<String> {
+        Ok(self.0.schema().to_json()?)
+    }
+
+    #[getter]
+    fn id(&self) -> String {
+        self.0.id().to_string()
+    }
+
+    #[getter]
+    fn rows(&self) -> usize {
+        self.0.rows()
+    }
+
+    /// The encrypted answer to a plan with encrypted constants.
+    #[pyo3(signature = (server, plan, constants = None, progress = None))]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        server: &Server,
+        plan: &str,
+        constants: Option<&[u8]>,
+        progress: Option<Py<PyAny>>,
+    ) -> Result<Bound<'py, PyBytes>> {
+        let asked = (plan, constants, progress);
+        computed(py, asked, |plan, constants, step| {
+            self.0.run(&server.inner, plan, constants, step)
+        })
     }
 }
 

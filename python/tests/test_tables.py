@@ -253,3 +253,22 @@ def test_keys_for_known_questions(fermat, schema, table):
     assert sum(size for _, size in server.size_report().values()) < sum(size for _, size in fermat.server.size_report().values()) / 2
     assert table.run(server, plan).read(fermat.client, arrow=False) == ANSWER
     refused("scheme.missing-key", lambda: et.EncryptedTable.run(table, et.Plan("select ward from t where surgery", schema).server(fermat.client, 4), plan))
+
+
+def test_tables_that_the_server_knows(fermat, schema):
+    known = et.PlainTable(STAYS, schema)
+    assert (len(known), known.rows, known.schema.columns) == (len(STAYS["ward"]), len(STAYS["ward"]), schema.columns)
+    plan = et.Plan("select ward, days from t where cost = :cost and surgery", schema)
+    costs = sorted(set(STAYS["cost"]))
+    for cost in (costs[0], costs[-1]):
+        constants = plan.bind(fermat.client.public_key(), cost=cost)
+        result = known.run(fermat.server, plan, constants=constants)
+        expected = [i for i, c in enumerate(STAYS["cost"]) if c == cost and STAYS["surgery"][i]]
+        answer = result.read(fermat.client, plan=plan, table=known.id, constants=constants, arrow=False)
+        assert answer == {name: [STAYS[name][i] for i in expected] for name in ("ward", "days")}
+    none = et.Plan("select count(*) from t where surgery", schema)
+    refused("table.constants", lambda: known.run(fermat.server, none, constants=constants))
+    other = et.Plan("select count(*) from t where days > :low", schema)
+    refused("table.constants", lambda: known.run(fermat.server, other, constants=constants))
+    with pytest.raises(TypeError):
+        known.run(fermat.server, plan)

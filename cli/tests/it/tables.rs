@@ -143,3 +143,46 @@ fn a_hospital_a_cloud_and_an_analyst() {
     refused(here, &encrypt("keys/public.key", "new"), "table.value");
     assert!(!here.join("new").exists());
 }
+
+/// The asker has the keys, the server the table, and neither sees the other's.
+#[test]
+fn a_question_about_a_table_that_the_server_knows() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    fs::write(here.join("stays.csv"), STAYS).unwrap();
+    success(here, &["table", "schema", "infer", "--in", "stays.csv", "--out", "stays.json"]);
+    let ask = |question: &'static str, out: &'static str| {
+        success(here, &["table", "ask", "--schema", "stays.json", question, "--out", out]);
+    };
+    ask("select ward, days from stays where cost = :cost", "q.plan");
+    ask("select count(*) from stays", "open.plan");
+    let keygen = ["keygen", "--params", "insecure_bgv-65537-n11", "--out", "keys"];
+    success(here, &[&keygen[..], &["--table-plan", "q.plan", "--rows", "5"]].concat());
+    let bind = ["table", "bind", "--key", "keys/public.key", "--in", "q.plan", "cost=9034.00"];
+    success(here, &[&bind[..], &["--out", "q.constants"]].concat());
+    let run = |more: &[&'static str]| {
+        let run = ["table", "run", "--server-keys", "keys/server.keys", "--out", "q.result"];
+        [&run[..], more].concat()
+    };
+    let asked = ["--in", "q.plan", "--constants", "q.constants", "--plain", "stays.csv"];
+    let told = json(here, &run(&asked));
+    assert_eq!((&told["rows"], &told["refreshes"]), (&5.into(), &0.into()));
+    let read = ["table", "read", "--key", "keys/secret.key", "--in", "q.result"];
+    let read = [&read[..], &["--plan", "q.plan", "--constants", "q.constants"]].concat();
+    assert_eq!(success(here, &read), "ward,days\nsouth,14\n");
+
+    // Another schema than what was published, nothing that is hidden, no table or two.
+    fs::remove_file(here.join("q.result")).unwrap();
+    let text = fs::read_to_string(here.join("stays.json")).unwrap();
+    fs::write(here.join("wider.json"), text.replace("\"high\":15", "\"high\":16")).unwrap();
+    let published = ["--schema", "wider.json"];
+    refused(here, &run(&[&asked[..], &published].concat()), "table.other-schema");
+    refused(here, &run(&["--in", "open.plan", "--plain", "stays.csv"]), "table.constants");
+    refused(here, &run(&["--in", "q.plan", "--plain", "stays.csv"]), "table.constants");
+    refused(here, &run(&["--in", "q.plan", "--constants", "q.constants"]), "cli.usage");
+    refused(here, &run(&[&asked[..], &["--table", "stays"]].concat()), "cli.usage");
+    let short = STAYS.replace("4400.00", "");
+    fs::write(here.join("stays.csv"), short).unwrap();
+    refused(here, &run(&asked), "table.value");
+    assert!(!here.join("q.result").exists());
+}

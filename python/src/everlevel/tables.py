@@ -40,7 +40,7 @@ from .errors import DtypeError, FormatError, TableError
 if TYPE_CHECKING:
     from ._server import Server
 
-__all__ = ["Constants", "EncryptedTable", "Plan", "Result", "Schema", "encrypt"]
+__all__ = ["Constants", "EncryptedTable", "Plan", "PlainTable", "Result", "Schema", "encrypt"]
 
 
 class Schema:
@@ -308,6 +308,52 @@ class EncryptedTable:
 
     def __repr__(self) -> str:
         return f"<everlevel.tables.EncryptedTable of {self.rows} rows, {len(self.schema.columns)} columns, {self._raw.params.name}>"
+
+
+class PlainTable:
+    """A table that a server has in the clear, asked with constants that it does not see: a register, a price list, a list of sanctions.
+
+    ``data`` as for :func:`encrypt`, ``schema`` what is published of it. The asker has the keys and makes plan and constants; the server runs them and learns neither the
+    constants nor the answer. Whoever asks may learn more of the table than the answer says: ciphertexts of a result are made of the table, and are not drawn anew.
+    """
+
+    __slots__ = ("_raw",)
+
+    _raw: _rust.KnownTable
+
+    def __init__(self, data: Any, schema: Schema) -> None:
+        columns = _columns(data, schema)
+        text = columns if isinstance(columns, bytes) else _written(columns, True)
+        self._raw = _rust.KnownTable(text, schema._text)
+
+    def run(self, server: Server, question: Plan | str, *, constants: Constants, progress: Progress = None) -> Result:
+        """The encrypted answer to a question or a plan with encrypted constants; one without any is refused, as nothing of it would be hidden.
+
+        ``progress(done, blocks)`` is called after each block of rows.
+        """
+        plan = question if isinstance(question, Plan) else Plan(question, self.schema)
+        return Result.from_bytes(self._raw.run(server._raw, plan._text, constants._data, stepper(progress)))
+
+    @property
+    def schema(self) -> Schema:
+        """What the columns hold."""
+        return Schema(self._raw.schema)
+
+    @property
+    def id(self) -> str:
+        """The random name of this table in memory, 32 hexadecimal digits: results state it."""
+        return self._raw.id
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self._raw.rows
+
+    def __len__(self) -> int:
+        return self._raw.rows
+
+    def __repr__(self) -> str:
+        return f"<everlevel.tables.PlainTable of {self.rows} rows, {len(self.schema.columns)} columns>"
 
 
 class Result:
