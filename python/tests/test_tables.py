@@ -103,7 +103,7 @@ def test_what_does_not_belong_together(fermat, schema, table, tmp_path):
 
 
 def test_questions_and_schemas_are_checked(schema):
-    refused("table.unsupported", lambda: et.Plan("select max(days) from t", schema), everlevel.TableError)
+    refused("table.unsupported", lambda: et.Plan("select stddev(days) from t", schema), everlevel.TableError)
     refused("table.name", lambda: et.Plan("select sum(pay) from t", schema))
     refused("table.syntax", lambda: et.Plan("selec days", schema))
     refused("table.range", lambda: et.Plan("select sum(cost * cost * cost * cost) from t", schema))
@@ -272,3 +272,19 @@ def test_tables_that_the_server_knows(fermat, schema):
     refused("table.constants", lambda: known.run(fermat.server, other, constants=constants))
     with pytest.raises(TypeError):
         known.run(fermat.server, plan)
+
+
+def test_what_is_made_of_rows(fermat, schema, table):
+    plan = et.Plan("select min(admitted) as first, max(cost) as most, median(days) as middle, count(distinct ward) as wards from t where surgery", schema)
+    answer = table.run(fermat.server, plan).read(fermat.client, arrow=False)
+    chosen = [i for i, cut in enumerate(STAYS["surgery"]) if cut]
+    days = sorted(STAYS["days"][i] for i in chosen)
+    assert answer == {
+        "first": [min(STAYS["admitted"][i] for i in chosen)],
+        "most": [max(STAYS["cost"][i] for i in chosen)],
+        "middle": [D(days[(len(days) - 1) // 2] + days[len(days) // 2]) / 2],
+        "wards": [len({STAYS["ward"][i] for i in chosen})],
+    }
+    groups = et.Plan("select admitted, count(*) as n from t group by admitted order by admitted", schema)
+    answer = table.run(fermat.server, groups).read(fermat.client, arrow=False)
+    assert answer["admitted"] == sorted(set(STAYS["admitted"])) and sum(answer["n"]) == len(STAYS["ward"])

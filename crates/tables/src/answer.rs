@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use crate::cell::format_decimal;
 use crate::data::Data;
 use crate::error::TablesError;
+use crate::fold::folded;
 use crate::query::{Formula, Operator, Query};
 use crate::schema::{Kind, Schema};
 
@@ -119,52 +120,62 @@ impl Answer {
     /// [`TablesError::Range`] if a number of the answer leaves 127 bits.
     pub fn new(query: &Query, schema: &Schema, sums: &[Vec<i128>]) -> Result<Self, TablesError> {
         let mut rows = Vec::new();
-        for codes in sums.iter().filter(|_| query.listed) {
-            let cell = |(place, code): (&usize, &i128)| {
-                let field = &schema.fields()[*place];
-                match Some(*code) == field.null() {
-                    true => Cell::Null,
-                    false => Cell::Text(field.text(*code), *code),
+        let code = |place: usize, code: i128| {
+            let field = &schema.fields()[place];
+            match Some(code) == field.null() {
+                true => Cell::Null,
+                false => Cell::Text(field.text(code), code),
+            }
+        };
+        let groups = match &query.listed {
+            Some(listed) if query.aggregates.is_empty() => {
+                let cell = |codes: &Vec<i128>, place: &usize| {
+                    let found = listed.iter().position(|p| p == place).map(|i| codes[i]);
+                    found.map_or(Cell::Null, |found| code(*place, found))
+                };
+                for codes in sums {
+                    rows.push(query.groups.iter().map(|place| cell(codes, place)).collect());
                 }
-            };
-            rows.push(query.groups.iter().zip(codes).map(cell).collect());
-        }
-        for (codes, sums) in query.group_codes(schema).iter().zip(sums) {
+                Vec::new()
+            }
+            Some(listed) => folded(query, schema, listed, sums),
+            None => query.group_codes(schema).into_iter().zip(sums.iter().cloned()).collect(),
+        };
+        for (codes, sums) in &groups {
             // A group without rows is none, but the whole table is one even if it is empty.
             if sums[0] == 0 && !query.groups.is_empty() {
                 continue;
             }
+            let number = |formula: &Formula, name: &str| {
+                let wide = || TablesError::Range { expression: name.into(), bits: 127 };
+                let (scale, divides) = display(formula);
+                Ok(match value(formula, sums).ok_or_else(wide)? {
+                    Some(x) if divides => {
+                        let scale = scale + QUOTIENT_PLACES;
+                        Cell::Number(x.units(scale).ok_or_else(wide)?, scale)
+                    }
+                    Some(x) => Cell::Number(x.units(scale).ok_or_else(wide)?, scale),
+                    None => Cell::Null,
+                })
+            };
             let cell = |output: &crate::query::Output| match &output.value {
-                Formula::Group(i) => {
-                    let field = &schema.fields()[query.groups[*i]];
-                    match Some(codes[*i]) == field.null() {
-                        true => Ok(Cell::Null),
-                        false => Ok(Cell::Text(field.text(codes[*i]), codes[*i])),
-                    }
-                }
-                formula => {
-                    let wide = || TablesError::Range { expression: output.name.clone(), bits: 127 };
-                    let (scale, divides) = display(formula);
-                    match value(formula, sums).ok_or_else(wide)? {
-                        Some(x) if divides => {
-                            let scale = scale + QUOTIENT_PLACES;
-                            Ok(Cell::Number(x.units(scale).ok_or_else(wide)?, scale))
-                        }
-                        Some(x) => Ok(Cell::Number(x.units(scale).ok_or_else(wide)?, scale)),
-                        None => Ok(Cell::Null),
-                    }
-                }
+                Formula::Group(i) => Ok(code(query.groups[*i], codes[*i])),
+                Formula::Over(count, inner) => match &**inner {
+                    Formula::Code { place, column } => Ok(match number(count, &output.name)? {
+                        Cell::Number(0, _) | Cell::Null => Cell::Null,
+                        _ => code(*column, sums[*place]),
+                    }),
+                    _ => number(&output.value, &output.name),
+                },
+                formula => number(formula, &output.name),
             };
             rows.push(query.outputs.iter().map(cell).collect::<Result<Vec<_>, TablesError>>()?);
         }
         rows.sort_by(|a, b| {
             query.order.iter().fold(Ordering::Equal, |order, (place, descending)| {
-                let texts = match query.outputs[*place].value {
-                    Formula::Group(i) => {
-                        matches!(schema.fields()[query.groups[i]].kind(), Kind::Category { .. })
-                    }
-                    _ => false,
-                };
+                let texts = query.column_of(&query.outputs[*place].value).is_some_and(|column| {
+                    matches!(schema.fields()[column].kind(), Kind::Category { .. })
+                });
                 // Texts stand in their own order, whatever the places of the categories.
                 let here = match (&a[*place], &b[*place]) {
                     (Cell::Text(a, _), Cell::Text(b, _)) if texts => a.cmp(b),
@@ -213,11 +224,11 @@ impl Answer {
             if !query.filter.holds(&row) {
                 continue;
             }
-            let codes: Vec<i128> = query.groups.iter().map(|place| row(*place)).collect();
-            if query.listed {
-                listed.push(codes);
+            if let Some(columns) = &query.listed {
+                listed.push(columns.iter().map(|place| row(*place)).collect());
                 continue;
             }
+            let codes: Vec<i128> = query.groups.iter().map(|place| row(*place)).collect();
             for (group, sums) in groups.iter().zip(&mut sums).filter(|(g, _)| **g == codes) {
                 debug_assert_eq!(*group, codes);
                 for (sum, aggregate) in sums.iter_mut().zip(&query.aggregates) {
@@ -227,7 +238,7 @@ impl Answer {
                 }
             }
         }
-        Self::new(query, schema, if query.listed { &listed } else { &sums })
+        Self::new(query, schema, if query.listed.is_some() { &listed } else { &sums })
     }
 
     /// As comma-separated values, with the names first.
@@ -253,7 +264,7 @@ impl Answer {
 /// The value of a formula: none if it does not fit, and no value for a sum over no rows.
 fn value(formula: &Formula, sums: &[i128]) -> Option<Option<Fraction>> {
     Some(match formula {
-        Formula::Group(_) => None,
+        Formula::Group(_) | Formula::Code { .. } => None,
         Formula::Constant { units, scale } => Some(Fraction::new(*units, 10i128.pow(*scale))?),
         Formula::Aggregate { place, scale } => {
             Some(Fraction::new(sums[*place], 10i128.pow(*scale))?)
@@ -277,7 +288,7 @@ fn value(formula: &Formula, sums: &[i128]) -> Option<Option<Fraction>> {
 /// Decimal places of a formula, and whether it divides.
 pub(crate) fn display(formula: &Formula) -> (u32, bool) {
     match formula {
-        Formula::Group(_) => (0, false),
+        Formula::Group(_) | Formula::Code { .. } => (0, false),
         Formula::Aggregate { scale, .. } | Formula::Constant { scale, .. } => (*scale, false),
         Formula::Over(_, x) => display(x),
         Formula::Of(operator, a, b) => {

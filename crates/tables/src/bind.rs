@@ -6,7 +6,7 @@ use sqlparser::ast::{BinaryOperator, CaseWhen, Expr, UnaryOperator};
 
 use crate::error::TablesError;
 use crate::literal::{Value, date_of, mistyped};
-use crate::query::{Aggregate, Condition, Formula, Number, Operator, Parameter};
+use crate::query::{Aggregate, Condition, Fold, Formula, Number, Operator, Parameter};
 use crate::ranges::Ranges;
 use crate::schema::{Kind, Schema};
 
@@ -76,8 +76,9 @@ impl<'a> Binder<'a> {
         self.met.borrow().clone()
     }
 
-    pub(crate) fn aggregates(self) -> Vec<Aggregate> {
-        self.aggregates
+    /// The aggregates that were met, in the order of the question.
+    pub(crate) fn aggregates(&self) -> Vec<Aggregate> {
+        self.aggregates.clone()
     }
 
     /// The column that an expression names.
@@ -210,9 +211,8 @@ impl<'a> Binder<'a> {
             Expr::BinaryOp { left, op, right } if arithmetic(op).is_some() => {
                 let (a, b) = (self.formula(left, groups)?, self.formula(right, groups)?);
                 let operator = arithmetic(op).unwrap_or(Operator::Add);
-                let grouped = [&a, &b].iter().any(|x| matches!(x, Formula::Group(_)));
-                match grouped {
-                    true => Err(mistyped(e, "grouped columns are shown as they are")),
+                match a.is_shown() || b.is_shown() {
+                    true => Err(mistyped(e, "values of columns are shown as they are")),
                     false => Ok(Formula::Of(operator, Box::new(a), Box::new(b))),
                 }
             }
@@ -255,7 +255,7 @@ impl<'a> Binder<'a> {
         for (when, value, scale) in parts {
             if value != Number::Constant(0) {
                 let when = when.simplified(self.schema);
-                let place = self.aggregate(Aggregate { value, when });
+                let place = self.aggregate(Aggregate { fold: Fold::Sum, value, when });
                 sums.push(Formula::Aggregate { place, scale });
             }
         }

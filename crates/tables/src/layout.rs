@@ -52,8 +52,8 @@ impl Layout {
         shape: &SlotShape,
         rows: usize,
     ) -> Result<Self, TablesError> {
-        if query.listed {
-            return Self::of_rows(query, schema, shape, rows);
+        if let Some(listed) = &query.listed {
+            return Self::of_rows(query, listed, schema, shape, rows);
         }
         let fields = schema.fields();
         let padding = |place: usize| fields[place].bounds().0;
@@ -100,6 +100,7 @@ impl Layout {
 
     fn of_rows(
         query: &Query,
+        listed: &[usize],
         schema: &Schema,
         shape: &SlotShape,
         rows: usize,
@@ -108,7 +109,7 @@ impl Layout {
         let column = |place: &usize| {
             Ok((*place, ChosenShape::of(schema.fields()[*place].integer_type()?, modulus)))
         };
-        let columns = query.groups.iter().map(column).collect::<Result<Vec<_>, TablesError>>()?;
+        let columns = listed.iter().map(column).collect::<Result<Vec<_>, TablesError>>()?;
         let (filter, masks) = (Some(query.filter.clone()), Vec::new());
         Ok(Layout { filter, masks, form: Form::Rows(columns), rows, slots: shape.slots() })
     }

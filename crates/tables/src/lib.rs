@@ -20,6 +20,7 @@ mod cell;
 mod compare;
 mod data;
 mod error;
+mod fold;
 mod infer;
 mod layout;
 mod literal;
@@ -41,7 +42,7 @@ pub use layout::Layout;
 pub use output::OutputType;
 pub use plan::Plan;
 pub use query::{
-    Aggregate, Comparison, Condition, Formula, Number, Operator, Output, Parameter, Query,
+    Aggregate, Comparison, Condition, Fold, Formula, Number, Operator, Output, Parameter, Query,
 };
 pub use ranges::Ranges;
 pub use run::{Known, Runner};

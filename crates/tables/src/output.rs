@@ -33,15 +33,15 @@ impl Query {
             0 => OutputType::Integer,
             scale => OutputType::Decimal { scale },
         };
-        let of = |formula: &Formula| match formula {
-            Formula::Group(place) => match schema.fields()[self.groups[*place]].kind() {
+        let of = |formula: &Formula| match self.column_of(formula) {
+            Some(place) => match schema.fields()[place].kind() {
                 Kind::Integer { .. } => OutputType::Integer,
                 Kind::Decimal { scale, .. } => number(*scale),
                 Kind::Date { .. } => OutputType::Date,
                 Kind::Boolean => OutputType::Boolean,
                 Kind::Category { .. } => OutputType::Text,
             },
-            formula => {
+            None => {
                 let (scale, divides) = display(formula);
                 number(scale + if divides { QUOTIENT_PLACES } else { 0 })
             }

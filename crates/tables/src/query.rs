@@ -214,10 +214,27 @@ fn decided(comparison: Comparison, a: &Number, b: &Number, schema: &Schema) -> O
     }
 }
 
-/// A sum over the rows of a group.
+/// What is made of the numbers of the rows of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fold {
+    /// Their sum.
+    Sum,
+    /// The least; of a column of categories the first text.
+    Least,
+    /// The greatest; of a column of categories the last text.
+    Greatest,
+    /// Twice the median: the sum of the two in the middle.
+    Middle,
+    /// How many different ones there are.
+    Distinct,
+}
+
+/// What is made of the rows of a group; 0 of none.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Aggregate {
-    /// What is added up: 1 for a count.
+    /// A sum, or what a reader makes of rows that are listed.
+    pub fold: Fold,
+    /// Its number in each row: 1 for a count.
     pub value: Number,
     /// The rows among those that the question asks for.
     pub when: Condition,
@@ -244,6 +261,13 @@ pub enum Formula {
         /// Decimal places.
         scale: u32,
     },
+    /// An aggregate that is a value of a column.
+    Code {
+        /// Its place among the aggregates.
+        place: usize,
+        /// The column.
+        column: usize,
+    },
     /// A number, in units of 10^-scale.
     Constant {
         /// Units.
@@ -255,6 +279,17 @@ pub enum Formula {
     Over(Box<Formula>, Box<Formula>),
     /// Two formulas and what is done with them.
     Of(Operator, Box<Formula>, Box<Formula>),
+}
+
+impl Formula {
+    /// Whether it is a value of a column, and not a number to go on with.
+    pub(crate) fn is_shown(&self) -> bool {
+        match self {
+            Formula::Group(_) | Formula::Code { .. } => true,
+            Formula::Over(_, inner) => inner.is_shown(),
+            _ => false,
+        }
+    }
 }
 
 /// What a formula does with two others.
@@ -284,12 +319,13 @@ pub struct Parameter {
 pub struct Query {
     /// Which rows.
     pub filter: Condition,
-    /// Whether the rows themselves are asked for: then `groups` are the columns of the answer, and
-    /// nothing is added up.
-    pub listed: bool,
-    /// The columns that they are grouped by.
+    /// The columns whose entries the server lists, for each row that is meant, and of which the
+    /// reader makes the answer; none: the server adds up the aggregates of all groups.
+    pub listed: Option<Vec<usize>>,
+    /// The columns that they are grouped by; without aggregates the columns of the answer.
     pub groups: Vec<usize>,
-    /// What is added up for each group. The first one counts its rows.
+    /// What is made of each group. The first one counts its rows. None: the rows themselves are
+    /// asked for.
     pub aggregates: Vec<Aggregate>,
     /// The columns of the answer.
     pub outputs: Vec<Output>,
@@ -388,10 +424,14 @@ impl Query {
     #[must_use]
     pub(crate) fn of_columns(&self, columns: &BTreeSet<usize>) -> Query {
         let place = |column: usize| columns.range(..column).count();
-        let aggregate =
-            |a: &Aggregate| Aggregate { value: a.value.moved(&place), when: a.when.moved(&place) };
+        let aggregate = |a: &Aggregate| Aggregate {
+            fold: a.fold,
+            value: a.value.moved(&place),
+            when: a.when.moved(&place),
+        };
         Query {
             filter: self.filter.moved(&place),
+            listed: self.listed.as_ref().map(|all| all.iter().map(|c| place(*c)).collect()),
             groups: self.groups.iter().map(|column| place(*column)).collect(),
             aggregates: self.aggregates.iter().map(aggregate).collect(),
             ..self.clone()
@@ -407,7 +447,7 @@ impl Query {
         with_parameters(schema, &self.parameters)
     }
 
-    /// The places of the columns that its sums are computed of.
+    /// The places of the columns that its answer is computed of.
     pub fn columns(&self) -> BTreeSet<usize> {
         let mut out: BTreeSet<usize> = self.groups.iter().copied().collect();
         self.filter.columns(&mut out);
@@ -418,10 +458,20 @@ impl Query {
         out
     }
 
-    /// The codes of the columns of every group, whether or not it has rows; none where the rows
-    /// themselves are asked for.
+    /// The column whose values a column of the answer shows; none for numbers that are computed.
+    pub(crate) fn column_of(&self, formula: &Formula) -> Option<usize> {
+        match formula {
+            Formula::Group(place) => self.groups.get(*place).copied(),
+            Formula::Code { column, .. } => Some(*column),
+            Formula::Over(_, inner) => self.column_of(inner),
+            _ => None,
+        }
+    }
+
+    /// The codes of the columns of every group, whether or not it has rows; none where rows are
+    /// listed.
     pub fn group_codes(&self, schema: &Schema) -> Vec<Vec<i128>> {
-        if self.listed {
+        if self.listed.is_some() {
             return Vec::new();
         }
         let mut groups = vec![Vec::new()];

@@ -1,8 +1,10 @@
 //! Questions in SQL: what is read, and what is refused.
 
+use std::collections::BTreeSet;
+
 use sqlparser::ast::{
-    Expr, GroupByExpr, LimitClause, OrderByKind, OrderBySort, Query as Ast, Select, SelectItem,
-    SetExpr, Statement, TableFactor, Value as Literal,
+    Distinct, Expr, GroupByExpr, LimitClause, OrderByKind, OrderBySort, Query as Ast, Select,
+    SelectItem, SetExpr, Statement, TableFactor, Value as Literal,
 };
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::keywords::Keyword;
@@ -12,7 +14,7 @@ use sqlparser::tokenizer::{Token, Tokenizer};
 use crate::bind::Binder;
 use crate::error::TablesError;
 use crate::query::{
-    Aggregate, Condition, Formula, MOST_GROUPS, Number, Output, Parameter, Query, with_parameters,
+    Condition, Fold, Formula, MOST_GROUPS, Output, Parameter, Query, with_parameters,
 };
 use crate::schema::Schema;
 
@@ -72,34 +74,34 @@ impl Query {
         let GroupByExpr::Expressions(grouped, _) = &select.group_by else {
             return Err(TablesError::unsupported("group by all", "name the columns"));
         };
-        let groups = grouped.iter().map(|e| binder.column(e)).collect::<Result<Vec<_>, _>>()?;
+        let mut groups = grouped.iter().map(|e| binder.column(e)).collect::<Result<Vec<_>, _>>()?;
         if groups.is_empty() && select.projection.iter().all(is_column) {
-            return Self::listing(ast, select, &binder, filter);
+            let rows = Self::listing(ast, select, &binder, filter)?;
+            if select.distinct.is_none() {
+                return Ok(rows);
+            }
+            // Different rows are groups.
+            let Query { filter, outputs, order, limit, .. } = rows;
+            groups = rows.groups;
+            let grouped = Grouped { filter, groups, outputs, order, limit };
+            return grouped.query(&mut binder);
         }
-        let count = groups.iter().try_fold(1i128, |count, place| {
-            let (low, high) = schema.fields()[*place].bounds();
-            count.checked_mul(high - low + 1).filter(|count| *count <= MOST_GROUPS)
-        });
-        if count.is_none() {
+        if select.distinct.is_some() {
             return Err(TablesError::unsupported(
-                &format!("grouping by columns with more than {MOST_GROUPS} combinations of values"),
-                "group by columns with fewer possible values, or narrow their bounds",
+                "distinct with sums or group by",
+                "select distinct names columns and nothing else",
             ));
         }
         // The rows of each group are always counted: a sum over none is no value.
-        binder.aggregate(Aggregate { value: Number::Constant(1), when: Condition::Constant(true) });
+        binder.count(Condition::Constant(true));
         let mut outputs = Vec::new();
         for item in &select.projection {
             let (expression, name) = named(item)?;
             outputs.push(Output { name, value: binder.formula(expression, &groups)? });
         }
-        let order = order(ast, &outputs)?;
-        let limit = limit(ast)?;
+        let (order, limit) = (order(ast, &outputs)?, limit(ast)?);
         let filter = filter.simplified(schema);
-        let parameters = binder.parameters();
-        let aggregates = binder.aggregates();
-        let listed = false;
-        Ok(Query { filter, listed, groups, aggregates, outputs, order, limit, parameters })
+        Grouped { filter, groups, outputs, order, limit }.query(&mut binder)
     }
 
     /// A question for the rows themselves.
@@ -123,9 +125,10 @@ impl Query {
                 column(binder.column(expression)?, name);
             }
         }
+        let listed: BTreeSet<usize> = groups.iter().copied().collect();
         Ok(Query {
             filter: filter.simplified(binder.schema),
-            listed: true,
+            listed: Some(listed.into_iter().collect()),
             groups,
             aggregates: Vec::new(),
             order: order(ast, &outputs)?,
@@ -133,6 +136,48 @@ impl Query {
             limit: limit(ast)?,
             parameters: binder.parameters(),
         })
+    }
+}
+
+/// A question for groups of rows, but for what is made of them.
+struct Grouped {
+    filter: Condition,
+    groups: Vec<usize>,
+    outputs: Vec<Output>,
+    order: Vec<(usize, bool)>,
+    limit: Option<usize>,
+}
+
+impl Grouped {
+    /// By sums of the server where there are few groups and nothing but sums is asked for, else by
+    /// rows that are listed.
+    fn query(self, binder: &mut Binder<'_>) -> Result<Query, TablesError> {
+        let Grouped { filter, groups, outputs, order, limit } = self;
+        binder.count(Condition::Constant(true));
+        let aggregates = binder.aggregates();
+        let count = groups.iter().try_fold(1i128, |count, place| {
+            let (low, high) = binder.schema.fields()[*place].bounds();
+            count.checked_mul(high - low + 1).filter(|count| *count <= MOST_GROUPS)
+        });
+        let sums = aggregates.iter().all(|a| a.fold == Fold::Sum) && count.is_some();
+        let mut listed: BTreeSet<usize> = groups.iter().copied().collect();
+        for aggregate in aggregates.iter().filter(|_| !sums) {
+            aggregate.value.columns(&mut listed);
+            aggregate.when.columns(&mut listed);
+        }
+        if let Some(constant) = listed.range(binder.width()..).next() {
+            return Err(TablesError::unsupported(
+                &format!(
+                    "{} outside of where, in an answer that is made of rows",
+                    binder.schema.fields()[*constant].name()
+                ),
+                "compare encrypted constants in where; sums, counts and averages of at most 256 \
+                 groups take them anywhere",
+            ));
+        }
+        let listed = (!sums).then(|| listed.into_iter().collect());
+        let parameters = binder.parameters();
+        Ok(Query { filter, listed, groups, aggregates, outputs, order, limit, parameters })
     }
 }
 
@@ -216,11 +261,12 @@ fn only_select(ast: &Ast) -> Result<(&Select, &str), TablesError> {
         from: select.from.clone(),
         selection: select.selection.clone(),
         group_by: select.group_by.clone(),
+        distinct: select.distinct.clone().filter(|d| *d == Distinct::Distinct),
         ..(**empty).clone()
     };
     if expected != **select {
         return Err(TablesError::unsupported(
-            "a clause such as distinct, having, qualify or window",
+            "a clause such as having, qualify or window",
             "only select, from, where, group by, order by and limit are; leave out rows of the \
              answer after it is decrypted",
         ));

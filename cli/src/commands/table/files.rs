@@ -159,13 +159,13 @@ pub fn ask(args: &AskArgs, common: &Common) -> Result<(), CliError> {
     let id = plan.id().map_err(refused)?;
     if common.json {
         return emit_json(&json!({
-            "plan": id, "groups": groups, "sums": sums, "rows": query.listed,
+            "plan": id, "groups": groups, "sums": sums, "rows": query.listed.is_some(),
             "bytes": text.len(), "out": out,
         }));
     }
-    let asked = match query.listed {
-        true => format!("rows of {} columns", query.groups.len()),
-        false => format!("{groups} groups of {sums} sums"),
+    let asked = match &query.listed {
+        Some(columns) => format!("rows of {} columns", columns.len()),
+        None => format!("{groups} groups of {sums} sums"),
     };
     emit(&format!("plan {id}: {asked}, {} bytes: {}", text.len(), out.display()))
 }

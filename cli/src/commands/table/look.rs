@@ -150,13 +150,18 @@ pub fn explain(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
             "encrypted_constants": encrypted,
             "groups": groups,
             "sums": sums,
-            "rows_listed": query.listed,
+            "rows_listed": query.listed.is_some(),
             "cost": cost,
         }));
     }
-    let learned = match query.listed {
-        true => "the rows that are meant, and their places in the table".into(),
-        false => format!(
+    let learned = match &query.listed {
+        Some(columns) => {
+            let names: Vec<&str> = columns.iter().map(|place| name(*place)).collect();
+            let of =
+                if names.is_empty() { "".into() } else { format!(", with {}", names.join(", ")) };
+            format!("the rows that are meant{of}, and their places in the table")
+        }
+        None => format!(
             "for each of {groups} groups {sums} sums, made of {} sums over all rows that are meant",
             cost.sums
         ),

@@ -55,6 +55,8 @@ pub(crate) enum Output {
     Count(usize, Option<Condition>),
     Sum(Sum, Option<Condition>),
     Average(Sum, Option<Condition>),
+    /// `min`, `max`, `median`, or `count (distinct ..)` of a number or a column.
+    Fold(&'static str, Number, Option<Condition>),
 }
 
 #[derive(Clone, Debug)]
@@ -277,7 +279,15 @@ impl Random {
         let outputs = (0..=self.below(3))
             .map(|_| {
                 let when = (self.below(4) == 0).then(|| self.condition(columns, 1));
-                match self.below(5) {
+                match self.below(6) {
+                    5 => {
+                        let name = self.of(&["min", "max", "median", "distinct"]);
+                        let x = match self.below(2) {
+                            0 if name != "median" => Number::Column(self.below(columns.len())),
+                            _ => self.number(columns, 1),
+                        };
+                        Output::Fold(name, x, when)
+                    }
                     0 => Output::Rows(when),
                     1 => Output::Count(self.below(columns.len()), when),
                     2 => Output::Average(self.sum(columns), when),
@@ -285,7 +295,8 @@ impl Random {
                 }
             })
             .collect();
-        let groups = self.of(&[vec![], vec![], vec![3], vec![6], vec![6, 3], vec![8], vec![0]]);
+        let groups =
+            self.of(&[vec![], vec![], vec![3], vec![6], vec![6, 3], vec![8], vec![0], vec![4, 7]]);
         Asked {
             outputs,
             filter: (self.below(4) > 0).then(|| self.condition(columns, 2)),
@@ -369,6 +380,10 @@ impl Asked {
                 filtered(format!("count({})", columns[*place].name), when)
             }
             Output::Sum(x, when) => filtered(format!("sum({})", x.sql(columns)), when),
+            Output::Fold("distinct", x, when) => {
+                filtered(format!("count(distinct {})", x.sql(columns)), when)
+            }
+            Output::Fold(name, x, when) => filtered(format!("{name}({})", x.sql(columns)), when),
             Output::Average(x, when) => filtered(format!("avg({})", x.sql(columns)), when),
         };
         let groups: Vec<_> = self.groups.iter().map(|place| columns[*place].name.clone()).collect();

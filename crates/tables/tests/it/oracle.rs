@@ -146,6 +146,44 @@ fn evaluate(output: &Output, rows: &[&Vec<Value>]) -> Expected {
         chosen(when).into_iter().filter_map(|r| summand(sum, r)).collect::<Vec<_>>()
     };
     match output {
+        Output::Fold(name, Number::Column(place), when) if *name != "median" => {
+            let values = chosen(when).into_iter().map(|r| &r[*place]);
+            let values: std::collections::BTreeSet<_> =
+                values.filter(|v| **v != Value::Null).collect();
+            match (*name, values.first(), values.last()) {
+                ("distinct", ..) => Expected::Exact(values.len() as i128, 0),
+                ("min", Some(v), _) | ("max", _, Some(v)) => match v {
+                    Value::Number(units, scale) => Expected::Exact(*units, *scale),
+                    v => shown(v),
+                },
+                _ => Expected::Null,
+            }
+        }
+        Output::Fold(name, x, when) => {
+            let rows = chosen(when);
+            let mut values: Vec<_> = rows.into_iter().filter_map(|r| number(x, r)).collect();
+            values.sort_by(|a, b| {
+                let (a, b, _) = aligned(*a, *b);
+                a.cmp(&b)
+            });
+            let last = values.len().saturating_sub(1);
+            match (*name, values.first()) {
+                ("distinct", _) => {
+                    values.dedup_by(|a, b| {
+                        let (a, b, _) = aligned(*a, *b);
+                        a == b
+                    });
+                    Expected::Exact(values.len() as i128, 0)
+                }
+                (_, None) => Expected::Null,
+                ("min", Some(x)) => Expected::Exact(x.0, x.1),
+                ("max", _) => Expected::Exact(values[last].0, values[last].1),
+                _ => {
+                    let (a, b, scale) = aligned(values[last / 2], values[last.div_ceil(2)]);
+                    Expected::Quotient((a + b, scale), 2)
+                }
+            }
+        }
         Output::Rows(when) => Expected::Exact(chosen(when).len() as i128, 0),
         Output::Count(place, when) => {
             let count = chosen(when).into_iter().filter(|r| r[*place] != Value::Null).count();
