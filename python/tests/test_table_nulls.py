@@ -116,6 +116,7 @@ def test_answers_have_arrow_nulls(fermat):
 
 CONDITIONS = ["n < {n}", "n = {n}", "n in (1, {n})", "n between -2 and {n}", "b", "not b", "w = 'a'", "w <> 'b'", "d >= date '2025-01-03'", "n is null", "w is not null"]
 SUMS = ["count(*)", "count(n)", "sum(n)", "count(w)", "sum(n) filter (where b)", "sum(case when w = 'a' then n end)"]
+FOLDS = ["min(n)", "max(n)", "median(n)", "count(distinct n)", "min(d)", "max(w)", "min(w) filter (where b)", "count(distinct d)", "max(n * n - n)"]
 
 
 def test_random_questions_are_those_of_duckdb(fermat):
@@ -132,10 +133,11 @@ def test_random_questions_are_those_of_duckdb(fermat):
         base.executemany("insert into t values (?, ?, ?, ?)", rows)
         for _ in range(41):
             parts = [rng.choice(["", "not "]) + "(" + rng.choice(CONDITIONS).format(n=rng.randint(-5, 5)) + ")" for _ in range(rng.randint(1, 2))]
-            told = ", ".join(f"{s} as s{i}" for i, s in enumerate(rng.sample(SUMS, 2)))
+            told = ", ".join(f"{s} as s{i}" for i, s in enumerate(rng.sample(SUMS + FOLDS, 2)))
             where = f"from t where {rng.choice([' and ', ' or ']).join(parts)}"
-            group = rng.random() < 0.2
-            question = f"select w, {told} {where} group by w order by w nulls last" if group else f"select {told} {where}"
+            group = rng.choice(["w", "d", "d, n", *[""] * 12])
+            order = ", ".join(f"{g} nulls last" for g in group.split(", "))
+            question = f"select {group}, {told} {where} group by {group} order by {order}" if group else f"select {told} {where}"
             ours = question.replace(" nulls last", "")
             answer = table.run(fermat.server, ours).read(fermat.client, arrow=False)
             assert list(zip(*answer.values())) == base.execute(question).fetchall(), question
