@@ -14,7 +14,7 @@ pub(crate) const QUOTIENT_PLACES: u32 = 6;
 
 /// A fraction in lowest terms, with a positive denominator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Fraction {
+pub(crate) struct Fraction {
     numerator: i128,
     denominator: i128,
 }
@@ -48,6 +48,12 @@ impl Fraction {
             Operator::Multiply => Fraction::new(a.checked_mul(c)?, b.checked_mul(d)?),
             Operator::Divide => Fraction::new(a.checked_mul(d)?, b.checked_mul(c)?),
         }
+    }
+
+    /// Whether it is less than another one, equal or greater; none past 127 bits.
+    pub(crate) fn compared(self, other: Fraction) -> Option<Ordering> {
+        let difference = self.apply(Operator::Subtract, other)?;
+        Some(difference.numerator.cmp(&0))
     }
 
     /// Units of 10^-scale, rounded, halves away from 0.
@@ -144,6 +150,11 @@ impl Answer {
         for (codes, sums) in &groups {
             // A group without rows is none, but the whole table is one even if it is empty.
             if sums[0] == 0 && !query.groups.is_empty() {
+                continue;
+            }
+            if let Some(having) = &query.having
+                && having.holds(sums)? != Some(true)
+            {
                 continue;
             }
             let number = |formula: &Formula, name: &str| {
@@ -262,7 +273,7 @@ impl Answer {
 }
 
 /// The value of a formula: none if it does not fit, and no value for a sum over no rows.
-fn value(formula: &Formula, sums: &[i128]) -> Option<Option<Fraction>> {
+pub(crate) fn value(formula: &Formula, sums: &[i128]) -> Option<Option<Fraction>> {
     Some(match formula {
         Formula::Group(_) | Formula::Code { .. } => None,
         Formula::Constant { units, scale } => Some(Fraction::new(*units, 10i128.pow(*scale))?),

@@ -216,6 +216,20 @@ impl<'a> Binder<'a> {
                     false => Ok(Formula::Of(operator, Box::new(a), Box::new(b))),
                 }
             }
+            Expr::UnaryOp { op: UnaryOperator::Minus, expr } => {
+                match self.formula(expr, groups)? {
+                    x if x.is_shown() => {
+                        Err(mistyped(e, "values of columns are shown as they are"))
+                    }
+                    Formula::Constant { units, scale } => {
+                        Ok(Formula::Constant { units: -units, scale })
+                    }
+                    x => {
+                        let zero = Formula::Constant { units: 0, scale: 0 };
+                        Ok(Formula::Of(Operator::Subtract, Box::new(zero), Box::new(x)))
+                    }
+                }
+            }
             Expr::Value(_) => match self.number(e)? {
                 (Number::Constant(units), scale) => Ok(Formula::Constant { units, scale }),
                 _ => Err(mistyped(e, "expected a number")),

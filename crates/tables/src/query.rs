@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use everlevel_integers::Interval;
 
 use crate::error::TablesError;
+use crate::having::Having;
 use crate::ranges::Ranges;
 use crate::schema::Schema;
 
@@ -327,6 +328,8 @@ pub struct Query {
     /// What is made of each group. The first one counts its rows. None: the rows themselves are
     /// asked for.
     pub aggregates: Vec<Aggregate>,
+    /// Which groups, by their aggregates; none: all that have rows.
+    pub having: Option<Having>,
     /// The columns of the answer.
     pub outputs: Vec<Output>,
     /// The order of its rows: places of outputs, and whether the greatest comes first.

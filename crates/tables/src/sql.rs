@@ -13,6 +13,7 @@ use sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::bind::Binder;
 use crate::error::TablesError;
+use crate::having::Having;
 use crate::query::{
     Condition, Fold, Formula, MOST_GROUPS, Output, Parameter, Query, with_parameters,
 };
@@ -75,7 +76,7 @@ impl Query {
             return Err(TablesError::unsupported("group by all", "name the columns"));
         };
         let mut groups = grouped.iter().map(|e| binder.column(e)).collect::<Result<Vec<_>, _>>()?;
-        if groups.is_empty() && select.projection.iter().all(is_column) {
+        if groups.is_empty() && select.having.is_none() && select.projection.iter().all(is_column) {
             let rows = Self::listing(ast, select, &binder, filter)?;
             if select.distinct.is_none() {
                 return Ok(rows);
@@ -83,7 +84,7 @@ impl Query {
             // Different rows are groups.
             let Query { filter, outputs, order, limit, .. } = rows;
             groups = rows.groups;
-            let grouped = Grouped { filter, groups, outputs, order, limit };
+            let grouped = Grouped { filter, groups, having: None, outputs, order, limit };
             return grouped.query(&mut binder);
         }
         if select.distinct.is_some() {
@@ -99,9 +100,10 @@ impl Query {
             let (expression, name) = named(item)?;
             outputs.push(Output { name, value: binder.formula(expression, &groups)? });
         }
+        let having = select.having.as_ref().map(|e| binder.having(e, &groups)).transpose()?;
         let (order, limit) = (order(ast, &outputs)?, limit(ast)?);
         let filter = filter.simplified(schema);
-        Grouped { filter, groups, outputs, order, limit }.query(&mut binder)
+        Grouped { filter, groups, having, outputs, order, limit }.query(&mut binder)
     }
 
     /// A question for the rows themselves.
@@ -131,6 +133,7 @@ impl Query {
             listed: Some(listed.into_iter().collect()),
             groups,
             aggregates: Vec::new(),
+            having: None,
             order: order(ast, &outputs)?,
             outputs,
             limit: limit(ast)?,
@@ -143,6 +146,7 @@ impl Query {
 struct Grouped {
     filter: Condition,
     groups: Vec<usize>,
+    having: Option<Having>,
     outputs: Vec<Output>,
     order: Vec<(usize, bool)>,
     limit: Option<usize>,
@@ -152,7 +156,7 @@ impl Grouped {
     /// By sums of the server where there are few groups and nothing but sums is asked for, else by
     /// rows that are listed.
     fn query(self, binder: &mut Binder<'_>) -> Result<Query, TablesError> {
-        let Grouped { filter, groups, outputs, order, limit } = self;
+        let Grouped { filter, groups, having, outputs, order, limit } = self;
         binder.count(Condition::Constant(true));
         let aggregates = binder.aggregates();
         let count = groups.iter().try_fold(1i128, |count, place| {
@@ -177,7 +181,7 @@ impl Grouped {
         }
         let listed = (!sums).then(|| listed.into_iter().collect());
         let parameters = binder.parameters();
-        Ok(Query { filter, listed, groups, aggregates, outputs, order, limit, parameters })
+        Ok(Query { filter, listed, groups, aggregates, having, outputs, order, limit, parameters })
     }
 }
 
@@ -261,14 +265,14 @@ fn only_select(ast: &Ast) -> Result<(&Select, &str), TablesError> {
         from: select.from.clone(),
         selection: select.selection.clone(),
         group_by: select.group_by.clone(),
+        having: select.having.clone(),
         distinct: select.distinct.clone().filter(|d| *d == Distinct::Distinct),
         ..(**empty).clone()
     };
     if expected != **select {
         return Err(TablesError::unsupported(
-            "a clause such as having, qualify or window",
-            "only select, from, where, group by, order by and limit are; leave out rows of the \
-             answer after it is decrypted",
+            "a clause such as qualify or window",
+            "only select, from, where, group by, having, order by and limit are",
         ));
     }
     match &select.from[..] {

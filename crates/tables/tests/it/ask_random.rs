@@ -64,6 +64,8 @@ pub(crate) struct Asked {
     pub(crate) outputs: Vec<Output>,
     pub(crate) filter: Option<Condition>,
     pub(crate) groups: Vec<usize>,
+    /// A comparison of an output with a number.
+    pub(crate) having: Option<(usize, &'static str, (i128, u32))>,
     pub(crate) descending: bool,
     pub(crate) limit: Option<usize>,
 }
@@ -276,7 +278,7 @@ impl Random {
     }
 
     pub(crate) fn question(&mut self, columns: &[Column]) -> Asked {
-        let outputs = (0..=self.below(3))
+        let outputs: Vec<Output> = (0..=self.below(3))
             .map(|_| {
                 let when = (self.below(4) == 0).then(|| self.condition(columns, 1));
                 match self.below(6) {
@@ -295,10 +297,20 @@ impl Random {
                 }
             })
             .collect();
+        let number = |o: &Output| match o {
+            Output::Fold(name, Number::Column(place), _) => *name == "distinct" || *place < 3,
+            _ => true,
+        };
+        let numbers: Vec<usize> = (0..outputs.len()).filter(|i| number(&outputs[*i])).collect();
+        let having = (self.below(4) == 0 && !numbers.is_empty()).then(|| {
+            let x = (self.between(-9, 20), self.below(2) as u32);
+            (self.of(&numbers), self.of(&OPS), x)
+        });
         let groups =
             self.of(&[vec![], vec![], vec![3], vec![6], vec![6, 3], vec![8], vec![0], vec![4, 7]]);
         Asked {
             outputs,
+            having,
             filter: (self.below(4) > 0).then(|| self.condition(columns, 2)),
             descending: self.below(2) == 0,
             limit: (self.below(4) == 0).then(|| self.below(4)),
@@ -392,10 +404,18 @@ impl Asked {
         if let Some(filter) = &self.filter {
             text += &format!(" where {}", filter.sql(columns));
         }
+        let having = self.having.map(|(place, op, (units, scale))| {
+            let x = decimal(units, scale);
+            format!(" having {} {op} {x}", output(&self.outputs[place]))
+        });
         if !groups.is_empty() {
             let order = if self.descending { " desc" } else { "" };
             let keys: Vec<_> = groups.iter().map(|g| format!("{g}{order}")).collect();
-            text += &format!(" group by {} order by {}", groups.join(", "), keys.join(", "));
+            let having = having.unwrap_or_default();
+            text +=
+                &format!(" group by {}{having} order by {}", groups.join(", "), keys.join(", "));
+        } else if let Some(having) = having {
+            text += &having;
         }
         if let Some(limit) = self.limit {
             text += &format!(" limit {limit}");

@@ -227,7 +227,20 @@ fn answer(asked: &Asked, rows: &[Vec<Value>]) -> Vec<Vec<Expected>> {
         let of = asked.groups.iter().map(|place| key(&row[*place])).collect();
         groups.entry(of).or_default().push(row);
     }
-    let mut out: Vec<_> = groups.into_iter().collect();
+    let meant = |rows: &Vec<&Vec<Value>>| {
+        let Some((place, op, (units, scale))) = &asked.having else { return true };
+        match evaluate(&asked.outputs[*place], rows) {
+            Expected::Null => false,
+            Expected::Text(_) => unreachable!("a number is compared"),
+            Expected::Exact(x, i) => {
+                compared(op, Some((x, i)), Some((*units, *scale))) == Some(true)
+            }
+            Expected::Quotient((x, i), count) => {
+                compared(op, Some((x, i)), Some((units * count, *scale))) == Some(true)
+            }
+        }
+    };
+    let mut out: Vec<_> = groups.into_iter().filter(|(_, rows)| meant(rows)).collect();
     if asked.descending {
         out.reverse();
     }
