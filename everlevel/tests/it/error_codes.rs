@@ -24,6 +24,7 @@ fn all() -> Vec<&'static str> {
         AesError::CODES,
         IntegersError::CODES,
         everlevel_tables::TablesError::CODES,
+        everlevel_tables::WorkloadError::CODES,
         ExpressionError::CODES,
         WireError::CODES,
         PROGRAM,
