@@ -78,7 +78,7 @@ pub fn run(command: &ParamsCommand, common: &Common) -> Result<(), CliError> {
         }
         ParamsCommand::Plan(args) => match (&args.name, &args.values.max_value) {
             (Some(name), _) => bootstrap_plan(name, args.by, common),
-            (None, Some(largest)) => workload::run(*largest, &args.values, common),
+            (None, Some(largest)) => workload::run(largest, &args.values, common),
             (None, None) => plan::run(args, common),
         },
         ParamsCommand::Rings(args) => rings::run(args, common),

@@ -3,7 +3,7 @@
 use clap::Args;
 use everlevel_tables::{
     OperationCost, Recommendation, Way, Workload, WorkloadError, WorkloadOperation, WorkloadPlan,
-    parse_largest,
+    parse_largest, parse_rows,
 };
 
 use crate::console::args::Common;
@@ -18,7 +18,6 @@ pub struct ValuesArgs {
     #[arg(
         long,
         value_name = "V",
-        value_parser = largest,
         allow_hyphen_values = true,
         requires_all = ["rows", "ops"],
         conflicts_with_all = [
@@ -26,25 +25,16 @@ pub struct ValuesArgs {
             "save"
         ]
     )]
-    pub max_value: Option<u64>,
+    pub max_value: Option<String>,
     /// With --max-value: values may be negative
     #[arg(long, requires = "max_value")]
     pub signed: bool,
     /// With --max-value: how many rows of values there are
-    #[arg(long, value_name = "N", value_parser = rows, requires = "max_value")]
-    pub rows: Option<u64>,
+    #[arg(long, value_name = "N", allow_hyphen_values = true, requires = "max_value")]
+    pub rows: Option<String>,
     /// With --max-value: the operations, separated by commas, such as compare,sum (see --help)
     #[arg(long, value_name = "OP,..", allow_hyphen_values = true, requires = "max_value")]
     pub ops: Option<String>,
-}
-
-fn largest(text: &str) -> Result<u64, String> {
-    parse_largest(text).map_err(|e| e.to_string())
-}
-
-fn rows(text: &str) -> Result<u64, String> {
-    let wrong = || WorkloadError::Rows { found: text.chars().take(40).collect() }.to_string();
-    parse_largest(text).map_err(|_| wrong())
 }
 
 /// The operations, and an example.
@@ -63,12 +53,14 @@ fn refused(e: WorkloadError) -> CliError {
 }
 
 /// Recommends a set and a way to compute.
-pub fn run(largest: u64, args: &ValuesArgs, common: &Common) -> Result<(), CliError> {
+pub fn run(largest: &str, args: &ValuesArgs, common: &Common) -> Result<(), CliError> {
     // The parser requires both.
-    let (Some(rows), Some(ops)) = (args.rows, &args.ops) else {
+    let (Some(rows), Some(ops)) = (&args.rows, &args.ops) else {
         return Err(CliError::usage("expected --rows and --ops with --max-value"));
     };
     let operations = WorkloadOperation::parse_all(ops.split(',')).map_err(refused)?;
+    let (largest, rows) = (parse_largest(largest), parse_rows(rows));
+    let (largest, rows) = (largest.map_err(refused)?, rows.map_err(refused)?);
     let workload = Workload::new(largest, args.signed, rows, operations).map_err(refused)?;
     let bar = progress(common, "rehearsing", 1);
     let plan = workload.plan(common.opt_in()).map_err(refused)?;
@@ -79,6 +71,11 @@ pub fn run(largest: u64, args: &ValuesArgs, common: &Common) -> Result<(), CliEr
 fn bytes(bytes: u64) -> String {
     let mib = bytes as f64 / 1048576.0;
     if mib < 1024.0 { format!("{mib:.1} MiB") } else { format!("{:.1} GiB", mib / 1024.0) }
+}
+
+/// So many of something.
+fn many(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn costs(operations: &[OperationCost]) -> String {
@@ -113,6 +110,7 @@ fn text(plan: &WorkloadPlan, workload: &Workload) -> String {
         true => "ciphertexts are refreshed automatically, so programs can be of any depth",
         false => "ciphertexts are not refreshed",
     };
+    let once = if found.way == Way::Tables { "the question" } else { "each operation once" };
     let mut lines = vec![
         format!("use {what}, on the set {}", found.params.name()),
         format!(
@@ -120,13 +118,13 @@ fn text(plan: &WorkloadPlan, workload: &Workload) -> String {
             found.security_bits, found.slots
         ),
         format!(
-            "{} rows: {} ciphertexts a column, {}; server keys of {}",
-            workload.rows(),
-            found.ciphertexts,
+            "{}: {} a column, {}; server keys of {}",
+            many(workload.rows(), "row"),
+            many(found.ciphertexts, "ciphertext"),
             bytes(found.ciphertext_bytes),
             bytes(found.key_bytes)
         ),
-        format!("each operation once takes about {:.3} s on one core, by a model", found.seconds),
+        format!("{once} takes about {:.3} s on one core, by a model", found.seconds),
         String::new(),
         costs(&found.operations),
     ];

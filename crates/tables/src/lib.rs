@@ -57,5 +57,5 @@ pub use stored::result::TableResult;
 pub use stored::table::EncryptedTable;
 pub use workload::{
     MOST_ROWS, Operation as WorkloadOperation, OperationCost, Recommendation, Rejected, Way,
-    Workload, WorkloadError, WorkloadPlan, parse_largest,
+    Workload, WorkloadError, WorkloadPlan, parse_largest, parse_rows,
 };

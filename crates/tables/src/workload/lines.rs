@@ -144,13 +144,21 @@ pub(super) fn modular(workload: &Workload, found: &mut Recommendation) {
     ));
 }
 
-pub(super) fn table(workload: &Workload, question: &Question, found: &mut Recommendation) {
+pub(super) fn table(
+    workload: &Workload,
+    question: &Question,
+    own_keys: bool,
+    found: &mut Recommendation,
+) {
     let (opt, Question { schema, text }) = (opt_in(found).0, question);
     let (low, high, rows) = (found.low.clone(), found.high.clone(), workload.rows);
     found.commands = vec![
         format!("printf '%s' '{schema}' > schema.json"),
         format!("everlevel table ask --schema schema.json \"{text}\" --out question.plan"),
-        format!("{} --table-plan question.plan --rows {rows}", keygen(found)),
+        match own_keys {
+            true => format!("{} --table-plan question.plan --rows {rows}", keygen(found)),
+            false => keygen(found),
+        },
         format!(
             "everlevel table encrypt{opt} --schema schema.json --in data.csv --key \
              keys/secret.key --out table"
@@ -172,18 +180,23 @@ pub(super) fn table(workload: &Workload, question: &Question, found: &mut Recomm
         format!("schema = tables.Schema('{schema}')"),
         format!("question = tables.Plan(\"{text}\", schema)"),
         "table = tables.encrypt(client, \"data.csv\", schema)".into(),
-        format!("server = question.server(client, rows={rows})"),
+        match own_keys {
+            true => format!("server = question.server(client, rows={rows})"),
+            false => "server = client.server()".into(),
+        },
         "answer = table.run(server, question).read(client, plan=question, arrow=False)".into(),
     ];
     found.notes.push(format!(
         "data.csv has a header with the names of the columns; bounds are public, and other \
          values than {low} to {high} are refused"
     ));
-    found.notes.push(
-        "the server keys are those of this question; keygen without --table-plan makes keys for \
-         all questions"
-            .into(),
-    );
+    if own_keys {
+        found.notes.push(
+            "the server keys are those of this question; keygen without --table-plan makes keys \
+             for all questions"
+                .into(),
+        );
+    }
     if text.contains("group by") {
         found.notes.push(format!("planned for {CATEGORIES} categories"));
     }

@@ -225,6 +225,14 @@ pub fn parse_largest(text: &str) -> Result<u64, WorkloadError> {
     if value == 0 { Err(wrong()) } else { Ok(value) }
 }
 
+/// Rows from text, in the forms of [`parse_largest`].
+///
+/// # Errors
+/// [`WorkloadError::Rows`] for what is no positive integer below 2^64.
+pub fn parse_rows(text: &str) -> Result<u64, WorkloadError> {
+    parse_largest(text).map_err(|_| WorkloadError::Rows { found: text.chars().take(60).collect() })
+}
+
 impl Workload {
     /// Operations on columns of integers of at most `largest`, or from `-largest` to `largest` if
     /// they are signed, of so many rows.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use everlevel::{Error, OptIn, Params, Plaintext, Program, ValueRange, general_keys};
+use everlevel::{Error, OptIn, Params, ParamsSpec, Plaintext, Program, ValueRange, general_keys};
 use everlevel_scheme::params;
 
 use super::operations::Asked;
@@ -15,10 +15,9 @@ pub(super) fn plan(workload: &Workload, opt_in: OptIn) -> Result<Recommendation,
     if let Some(operation) = workload.operations.iter().find(|o| !o.entry().modular) {
         return Err(format!("{operation} is more than sums, differences and products"));
     }
-    let told = |e: &dyn std::fmt::Display| e.to_string();
     let mut sets: Vec<(u64, Params)> = params::names()
+        .filter(|name| params::spec(name).is_ok_and(|spec| holds(workload, &spec)))
         .filter_map(|name| Params::named(name, opt_in).ok())
-        .filter(|set| set.spec().bootstrap.is_some())
         .map(|set| (bytes(workload, &set).1, set))
         .collect();
     // Of equal ones the first in the list, and BGV before BFV.
@@ -28,27 +27,23 @@ pub(super) fn plan(workload: &Workload, opt_in: OptIn) -> Result<Recommendation,
         .map(|(_, bytes)| bytes)
         .next()
         .unwrap_or(u64::MAX);
-    let mut wraps = false;
     for (bytes, set) in sets {
-        // Values of the columns themselves, before anything is computed.
-        if range(workload).is_none_or(|range| !range.fits(set.plain_modulus())) {
-            wraps = true;
-            continue;
-        }
         if bytes > limit {
             return Err("ciphertexts of values that cannot wrap would be larger than those of \
                         typed integers"
                 .into());
         }
-        match on(workload, &set).map_err(|e| told(&e))? {
-            Some(found) => return Ok(found),
-            None => wraps = true,
+        if let Some(found) = on(workload, &set).map_err(|e| e.to_string())? {
+            return Ok(found);
         }
     }
-    Err(match wraps {
-        true => "results could wrap modulo p^r on every set".into(),
-        false => "no set is allowed".into(),
-    })
+    Err("values or results could wrap modulo p^r on every set".into())
+}
+
+/// Whether a set bootstraps and holds the values themselves, before anything is computed.
+fn holds(workload: &Workload, spec: &ParamsSpec) -> bool {
+    let modulus = spec.plain_prime.saturating_pow(spec.plain_exponent);
+    spec.bootstrap.is_some() && range(workload).is_some_and(|range| range.fits(modulus))
 }
 
 fn range(workload: &Workload) -> Option<ValueRange> {

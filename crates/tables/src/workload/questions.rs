@@ -1,6 +1,6 @@
 //! Workloads on encrypted tables: a condition on rows, and sums.
 
-use everlevel::{OptIn, Params};
+use everlevel::{OptIn, Params, general_keys};
 use serde_json::json;
 
 use super::operations::Asked;
@@ -10,6 +10,8 @@ use crate::error::TablesError;
 use crate::plan::Plan;
 use crate::schema::Schema;
 
+/// The most blocks of rows for which the keys of one question are found: it is rehearsed on each.
+const BLOCKS: u64 = 256;
 /// Categories that are planned for where groups are asked for.
 pub(super) const CATEGORIES: usize = 10;
 
@@ -102,6 +104,8 @@ fn on(
         seconds: cost.seconds,
     };
     let (_, kind) = typed::kind(workload)?;
+    let own_keys = workload.rows.div_ceil(params.slots() as u64) <= BLOCKS;
+    let keys = if own_keys { plan.keys(params, rows)? } else { general_keys(params)? };
     let mut found = Recommendation {
         way: Way::Tables,
         params: params.clone(),
@@ -112,7 +116,7 @@ fn on(
         high: high.to_string(),
         ciphertexts,
         ciphertext_bytes: ciphertexts.saturating_mul(ciphertext_bytes(params)),
-        key_bytes: plan.keys(params, rows)?.seeded_bytes(params),
+        key_bytes: keys.seeded_bytes(params),
         refreshes_automatically: params.spec().bootstrap.is_some(),
         seconds: cost.seconds,
         operations: vec![operation],
@@ -120,6 +124,6 @@ fn on(
         python: Vec::new(),
         notes: Vec::new(),
     };
-    lines::table(workload, question, &mut found);
+    lines::table(workload, question, own_keys, &mut found);
     Ok(found)
 }

@@ -8,6 +8,7 @@ use everlevel::{
 use everlevel_integers::{Column, Encoded};
 use everlevel_scheme::noop::NoOpCiphertext;
 
+use super::operations::Asked;
 use super::rehearsal::{Rehearsal, ciphertext_bytes};
 use super::{Operation, OperationCost, Recommendation, Way, Workload, WorkloadError, lines};
 use crate::error::TablesError;
@@ -103,12 +104,18 @@ fn unsupported(workload: &Workload, refused: Refused) -> WorkloadError {
         }
         _ => "state a smaller largest value, or fewer rows".into(),
     };
-    WorkloadError::Unsupported {
-        operation: operation.name(),
-        values: workload.values(),
-        problem: error.to_string(),
-        remedy,
-    }
+    let problem = match error {
+        // The rehearsed one is no longer than it has to be.
+        IntegersError::Table { interval, .. } => {
+            format!(
+                "a table has at most {TABLE} entries, and there are {} values",
+                interval.points()
+            )
+        }
+        error => error.to_string(),
+    };
+    let (operation, values) = (operation.name(), workload.values());
+    WorkloadError::Unsupported { operation, values, problem, remedy }
 }
 
 /// The type of the workload's values: exactly their range.
@@ -207,10 +214,15 @@ fn rehearsed(
     let run = || ints.run(&program, &inputs, &tables, &mut |_| ()).map_err(|e| e.error);
     let (found, counted) = rehearsal.counted(run)?;
     let interval = found.get(&name).map_or(kind.interval(), |x| x.interval());
-    let bounds = match operation.entry().asked {
-        // Blocks are added up.
-        super::operations::Asked::Sum(_) => {
-            let of_all = |end: i128| end.checked_mul(i128::from(blocks)).unwrap_or(i128::MAX);
+    let bounds = match (operation.entry().asked, operation.name()) {
+        (_, "mean") => (kind.interval().low(), kind.interval().high()),
+        // The ends of a block's sum are as many times those of an entry as it has rows.
+        (Asked::Sum(_), _) => {
+            let length = rows.min(rehearsal.params.slots() as u64);
+            let of_all = |end: i128| {
+                let entry = end / i128::from(length);
+                entry.checked_mul(i128::from(rows)).unwrap_or(i128::MAX)
+            };
             let all = Interval::new(of_all(interval.low()), of_all(interval.high()))?;
             (all.low(), all.high())
         }

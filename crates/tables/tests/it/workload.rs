@@ -1,7 +1,9 @@
 //! Recommendations by values, rows and operations: what is recommended can be done.
 
 use everlevel::{OptIn, Params};
-use everlevel_tables::{Way, Workload, WorkloadError, WorkloadOperation, WorkloadPlan};
+use everlevel_tables::{
+    OperationCost, Way, Workload, WorkloadError, WorkloadOperation, WorkloadPlan,
+};
 
 fn planned(
     largest: u64,
@@ -84,13 +86,22 @@ fn ways_out_are_ways_out() {
     );
 }
 
-/// Values beside every power of two, signed or not, under each operation: what is recommended was
-/// rehearsed, and refusals are those that are known.
 #[test]
-fn every_width_and_operation_is_planned_or_refused_by_its_code() {
+fn widths_and_operations_are_planned_or_refused_by_code() {
+    enumerated(&[1, 7, 8, 32, 64]);
+}
+
+#[test]
+#[ignore = "takes minutes: every width of the list, not some"]
+fn many_widths_and_operations_are_planned_or_refused_by_code() {
+    enumerated(&[2, 3, 4, 5, 6, 9, 16, 17, 24, 31, 33, 40, 48, 49, 57, 62, 63]);
+}
+
+/// Values beside powers of two, signed or not, under each operation: what is recommended was
+/// rehearsed, and refusals are those that are known.
+fn enumerated(widths: &[u32]) {
     let toy = OptIn::InsecureResearch;
     let operations: Vec<&str> = WorkloadOperation::all().map(|o| o.name()).collect();
-    let widths: Vec<u32> = (1..=64).filter(|w| *w <= 9 || w % 8 <= 1 || *w >= 62).collect();
     for (i, name) in operations.iter().enumerate() {
         for (j, &width) in widths.iter().enumerate() {
             let power = 1u128 << width;
@@ -104,6 +115,9 @@ fn every_width_and_operation_is_planned_or_refused_by_its_code() {
             match planned(largest, signed, 30, name, toy) {
                 Ok(plan) => {
                     let found = plan.recommended;
+                    if found.way == Way::Integers {
+                        bounded(largest, name, &found.operations);
+                    }
                     assert!(Params::named(found.params.name(), toy).is_ok());
                     assert!(!found.commands.is_empty() && !found.python.is_empty());
                     assert!(found.seconds.is_finite() && found.ciphertexts > 0);
@@ -127,4 +141,27 @@ fn every_width_and_operation_is_planned_or_refused_by_its_code() {
             }
         }
     }
+}
+
+/// Sums of 30 rows have the bounds that plain arithmetic gives.
+fn bounded(largest: u64, name: &str, costs: &[OperationCost]) {
+    let most = |times: i128| (i128::from(largest) * times).to_string();
+    let high = costs[0].high.clone();
+    match name {
+        "sum" => assert_eq!(high, Some(most(30)), "{largest}"),
+        "mean" => assert_eq!(high, Some(most(1)), "{largest}"),
+        "count" => assert_eq!(high.as_deref(), Some("30"), "{largest}"),
+        "max" => assert_eq!(high, Some(most(1)), "{largest}"),
+        _ => (),
+    }
+}
+
+/// Many rows are planned without a rehearsal of every block.
+#[test]
+fn many_rows_are_planned() {
+    let plan = secure(1000, false, 1 << 30, "compare,sum");
+    assert_eq!(plan.recommended.way, Way::Tables);
+    assert!(plan.recommended.commands.iter().all(|line| !line.contains("--rows")));
+    let most = planned(1000, true, everlevel_tables::MOST_ROWS, "sum,max", OptIn::SecureOnly);
+    assert_eq!(most.unwrap().recommended.operations[0].high, Some((1000u64 << 40).to_string()));
 }
