@@ -48,6 +48,8 @@ fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(params::inspect, m)?)?;
     m.add_function(wrap_pyfunction!(params::inspect_file, m)?)?;
     m.add_function(wrap_pyfunction!(plan::candidates, m)?)?;
+    m.add_function(wrap_pyfunction!(plan::workload_plan, m)?)?;
+    m.add_function(wrap_pyfunction!(plan::workload_operations, m)?)?;
     m.add_function(wrap_pyfunction!(plan::rings, m)?)?;
     m.add_function(wrap_pyfunction!(plan::tuned, m)?)?;
     m.add_function(wrap_pyfunction!(plan::estimate_security, m)?)?;

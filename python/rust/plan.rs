@@ -1,15 +1,16 @@
 //! Parameter sets for a computation, and what keys are worth.
 
 use everlevel::{
-    Depth, FoundRing, Minimize, Objective, Requirements, RingSearch, TimeModel, bootstrap_plan,
-    search_plan, spec_with_plan,
+    Depth, FoundRing, Minimize, Objective, OptIn, Requirements, RingSearch, TimeModel,
+    bootstrap_plan, search_plan, spec_with_plan,
 };
 use everlevel_estimator::lwe::{self, Lwe, Secret};
 use everlevel_estimator::{CostModel, ntru};
+use everlevel_tables::{Workload, WorkloadError, WorkloadOperation, parse_largest, parse_rows};
 use everlevel_wire::canonical_json;
 use pyo3::prelude::*;
 
-use crate::errors::{Result, refusal};
+use crate::errors::{Failure, Result, refusal};
 use crate::params::Params;
 use crate::runtime::detached;
 
@@ -49,6 +50,39 @@ pub fn candidates(
         (Params(c.params), c.multiplications, c.latency, c.per_slot, c.bytes, c.failure_log2)
     };
     Ok(found.into_iter().map(row).collect())
+}
+
+/// What is recommended for values, rows and operations, as JSON. Numbers are texts, since Python's
+/// integers have any size.
+#[pyfunction]
+pub fn workload_plan(
+    py: Python<'_>,
+    largest: &str,
+    signed: bool,
+    rows: &str,
+    operations: Vec<String>,
+    insecure_research: bool,
+) -> Result<String> {
+    let operations = WorkloadOperation::parse_all(operations.iter().map(String::as_str))?;
+    let workload = Workload::new(parse_largest(largest)?, signed, parse_rows(rows)?, operations)?;
+    let plan = detached(py, || Ok(workload.plan(OptIn::new(insecure_research, false))?))?;
+    serde_json::to_string(&plan).map_err(|e| refusal("Error", "python.json", &e.to_string()))
+}
+
+/// The operations that workloads name: each with its other names and what it computes.
+#[pyfunction]
+pub fn workload_operations() -> Vec<(&'static str, Vec<&'static str>, &'static str)> {
+    WorkloadOperation::all().map(|o| (o.name(), o.aliases().to_vec(), o.help())).collect()
+}
+
+impl From<WorkloadError> for Failure {
+    fn from(error: WorkloadError) -> Self {
+        let class = match error {
+            WorkloadError::Unsupported { .. } | WorkloadError::Rehearsal(_) => "ParameterError",
+            _ => "RangeError",
+        };
+        refusal(class, error.code(), &error.to_string())
+    }
 }
 
 /// The first rings that a search finds, by degree, as JSON, each with log2 of the largest modulus

@@ -1,5 +1,6 @@
 """Sets for a computation, and estimates."""
 
+import numpy as np
 import pytest
 
 import everlevel
@@ -56,3 +57,80 @@ def test_estimates():
     assert planner.estimate_security(1 << 11, 1000, ntru=True)[0]["bits"] < 60
     with pytest.raises(everlevel.RangeError):
         planner.estimate_security(1 << 15, -1.0)
+
+
+TOY = dict(insecure_research=True)
+
+
+def test_a_set_by_values():
+    found = planner.plan(max_value=1_000_000, signed=True, rows=100_000, ops=["compare", "sum"])
+    assert (found.way, found.params.name, found.bounds) == ("tables", "bgv-65537-n15", (-1_000_000, 1_000_000))
+    assert found.ciphertexts == 24 and found.refreshes_automatically and found.seconds > 0 and set(found.others) == {"modular", "integers"}
+    assert found.params.security_bits >= 128 and found.key_bytes > 0 and found.ciphertext_bytes > 0
+    assert planner.plan(max_value=1e6, signed=True, rows=100_000, ops="compare,sum") == found
+    assert "bgv-65537-n15" in str(found)
+    mul = planner.plan(max_value=np.uint8(255), rows=30_000, ops=["mul"])
+    assert (mul.way, mul.operations[0].interval) == ("modular", (0, 255**2))
+    assert set(planner.operations()) >= {"add", "compare", "sum", "group-by", "table"}
+
+
+def test_what_is_recommended_is_not_refused():
+    """Every operation, with its lines in Python, on a toy."""
+    values = {"x_values": np.array([-900, 1000, 7, 600]), "y_values": np.array([5, 1000, -7, 0])}
+    expected = {
+        "compare": [0, 0, 1, 1], "equal": [0, 1, 0, 0], "add": [-895, 2000, 0, 600], "sub": [-905, 0, 14, 600], "min": [-900, 1000, -7, 0],
+        "max": [5, 1000, 7, 600], "abs": [900, 1000, 7, 600], "clip": [0, 500, 7, 500], "select": [5, 1000, -7, 600], "sum": 707, "count": 2,
+        "mul": [-4500, 1000000, -49, 0], "dot": 995451, "sort": [-900, 7, 600, 1000], "shift": [-113, 125, 0, 75], "divide": [-129, 142, 1, 85],
+    }  # fmt: skip
+    found = planner.plan(max_value=1000, signed=True, rows=4, ops=list(expected), **TOY)
+    assert found.way == "integers" and found.params.name.startswith("insecure_")
+    scope = dict(values)
+    exec("\n".join(found.python), scope)
+    for operation, result in expected.items():
+        assert np.array_equal(scope[f"{operation}_result"], result), operation
+    low_high = {cost.operation: cost.interval for cost in found.operations}
+    assert low_high["mul"] == (-1_000_000, 1_000_000) and low_high["compare"] == (0, 1)
+    modular = planner.plan(max_value=100, signed=True, rows=3, ops=["+", "-", "*"], **TOY)
+    scope = {"x_values": np.array([-100, 100, 7]), "y_values": np.array([100, 100, -6])}
+    exec("\n".join(modular.python), scope)
+    assert modular.way == "modular" and list(scope["mul_result"]) == [-10000, 10000, -42] and list(scope["sub_result"]) == [-200, 0, 13]
+
+
+def test_a_question_is_recommended_with_its_lines(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data.csv").write_text("x\n-900000\n1000000\n7\n600000\n")
+    found = planner.plan(max_value=1e6, signed=True, rows=4, ops=["<", "sum", "count"], **TOY)
+    scope: dict = {}
+    exec("\n".join(found.python), scope)
+    assert found.way == "tables" and scope["answer"] == {"sum(x)": [1600000], "count(*)": [2]}
+
+
+@pytest.mark.parametrize(
+    "code, wrong",
+    [
+        ("workload.value", dict(max_value=0)),
+        ("workload.value", dict(max_value=1.5)),
+        ("workload.value", dict(max_value=True)),
+        ("workload.value", dict(max_value=float("nan"))),
+        ("workload.value", dict(max_value=-3)),
+        ("workload.value", dict(max_value=2**64)),
+        ("workload.value", dict(max_value=2**63, signed=True)),
+        ("workload.rows", dict(rows=0)),
+        ("workload.rows", dict(rows=2**70)),
+        ("workload.operation", dict(ops=["smu"])),
+        ("workload.no-operations", dict(ops=[])),
+        ("workload.unsupported", dict(max_value=256, ops=["table"])),
+        ("python.plan", dict(plain_modulus=257)),
+        ("python.plan", dict(depth=2)),
+        ("python.plan", dict(max_value=None)),
+        ("python.plan", dict(ops=None)),
+    ],
+)
+def test_values_that_cannot_be_planned_for(code, wrong):
+    with pytest.raises(everlevel.Error) as refused:
+        planner.plan(**{**dict(max_value=10, rows=10, ops=["add"]), **wrong})
+    assert refused.value.code == code
+    with pytest.raises(everlevel.RangeError):
+        planner.plan()
+    with pytest.raises(everlevel.RangeError):
+        planner.plan(257)

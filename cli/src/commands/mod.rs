@@ -15,6 +15,7 @@ mod security;
 mod selftest;
 mod table;
 mod version;
+mod workload;
 
 use std::ffi::OsString;
 

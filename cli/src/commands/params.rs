@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::commands::plan::{self, By, PlanArgs};
 use crate::commands::rings::{self, RingsArgs};
+use crate::commands::workload;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::machine;
@@ -33,9 +34,10 @@ pub enum ParamsCommand {
         /// The name of a set, or a JSON file
         name: String,
     },
-    /// Find parameter sets for a computation by --plain-modulus, --slots and --depth, or a good
-    /// bootstrapping plan for a named set (with --json, print the set with that plan, in the form
-    /// that --params reads)
+    /// Recommend a parameter set and a way to compute by --max-value, --signed, --rows and --ops;
+    /// or find sets by --plain-modulus, --slots and --depth; or a good bootstrapping plan for a
+    /// named set (with --json, print the set with that plan, in the form that --params reads)
+    #[command(after_long_help = workload::help())]
     Plan(PlanArgs),
     /// Search for rings by their slots, and print degree, dimensions and the largest secure modulus
     Rings(RingsArgs),
@@ -74,9 +76,10 @@ pub fn run(command: &ParamsCommand, common: &Common) -> Result<(), CliError> {
             let card = Datasheet::of(&params)?;
             if common.json { emit_json(&card) } else { emit(&card.text()) }
         }
-        ParamsCommand::Plan(args) => match &args.name {
-            Some(name) => bootstrap_plan(name, args.by, common),
-            None => plan::run(args, common),
+        ParamsCommand::Plan(args) => match (&args.name, &args.values.max_value) {
+            (Some(name), _) => bootstrap_plan(name, args.by, common),
+            (None, Some(largest)) => workload::run(largest, &args.values, common),
+            (None, None) => plan::run(args, common),
         },
         ParamsCommand::Rings(args) => rings::run(args, common),
     }

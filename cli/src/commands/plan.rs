@@ -13,6 +13,7 @@ use everlevel_wire::file::{Existing, write_file};
 use serde::Serialize;
 
 use crate::commands::bench::measure::Bench;
+use crate::commands::workload::ValuesArgs;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::of_file;
@@ -29,8 +30,11 @@ pub struct PlanArgs {
     /// The criterion for the bootstrapping plan
     #[arg(long, value_enum, default_value = "throughput", requires = "name")]
     pub by: By,
+    /// What the values are.
+    #[command(flatten)]
+    pub values: ValuesArgs,
     /// The plaintext modulus, a power of a prime
-    #[arg(long, value_name = "P^R", required_unless_present = "name")]
+    #[arg(long, value_name = "P^R", required_unless_present_any = ["name", "max_value"])]
     pub plain_modulus: Option<u64>,
     /// The minimum number of slots
     #[arg(long, value_name = "K", default_value_t = 1)]
@@ -40,7 +44,7 @@ pub struct PlanArgs {
         long,
         value_name = "D|unlimited",
         value_parser = parse_depth,
-        required_unless_present = "name"
+        required_unless_present_any = ["name", "max_value"]
     )]
     pub depth: Option<Depth>,
     /// The criterion for the parameter set

@@ -11,3 +11,4 @@ mod roles;
 mod security;
 mod tables;
 mod typed;
+mod workload;

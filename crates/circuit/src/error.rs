@@ -59,7 +59,8 @@ pub enum CircuitError {
     /// An operation of typed integers in a program on values modulo p^r.
     #[error(
         "column {column} of the program: there is no {operation} of values modulo p^r, only of \
-         typed integers: encrypt typed columns, or multiply by the inverse where it is a division"
+         typed integers: encrypt typed columns, on a set such as bgv-65537-n15, or multiply by \
+         the inverse where it is a division"
     )]
     TypedOnly {
         /// Where in the text, from 1.
@@ -229,13 +230,14 @@ pub enum CircuitError {
     /// Bootstrapping without keys for it, or over a set that has none.
     #[error(
         "the server keys or the parameter set have no bootstrapping: take a set with a \
-         bootstrapping section, and its keys"
+         bootstrapping section, such as bgv-65537-n15, and its keys"
     )]
     NoBootstrapping,
     /// An operation leaves too little capacity even on freshly bootstrapped operands.
     #[error(
         "the operation leaves {left:.1} bits of capacity even after bootstrapping its operands; \
-         {needed:.1} are needed to bootstrap its result"
+         {needed:.1} are needed to bootstrap its result: take a set with more levels, such as \
+         bgv-65537-n16"
     )]
     NotEnoughCapacity {
         /// Capacity of the result in bits.
@@ -247,7 +249,8 @@ pub enum CircuitError {
     /// which integers they stand for.
     #[error(
         "{operation}: values of range {found}: expected {allowed}, as arithmetic modulo p^r wraps: \
-         state the range of what is encrypted, and keep results within"
+         state the range of what is encrypted, and keep results within, or take typed integers, \
+         which do not wrap, on bgv-65537-n15"
     )]
     Range {
         /// What was refused.

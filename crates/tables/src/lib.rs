@@ -8,6 +8,7 @@
 //! * [`Runner`]: its sums over encrypted columns, on a server that sees neither data nor which rows
 //!   are meant.
 //! * [`Answer`]: the rows that the reader makes of the decrypted sums, exactly.
+//! * [`Workload`]: from values, rows and operations to a way of computing and a parameter set.
 //!
 //! A cell is an integer code: an integer, units of a decimal, a day, the place of a category.
 //! Conditions on a column with few values are tables of truth values, others are comparisons; sums
@@ -34,6 +35,7 @@ mod schema;
 mod sql;
 mod stored;
 mod truth;
+mod workload;
 
 pub use answer::{Answer, Cell};
 pub use data::Data;
@@ -56,3 +58,7 @@ pub use stored::header::TableId;
 pub use stored::plain::PlainTable;
 pub use stored::result::TableResult;
 pub use stored::table::EncryptedTable;
+pub use workload::{
+    MOST_ROWS, Operation as WorkloadOperation, OperationCost, Recommendation, Rejected, Way,
+    Workload, WorkloadError, WorkloadPlan, parse_largest, parse_rows,
+};

@@ -24,6 +24,7 @@ fn all() -> Vec<&'static str> {
         AesError::CODES,
         IntegersError::CODES,
         everlevel_tables::TablesError::CODES,
+        everlevel_tables::WorkloadError::CODES,
         ExpressionError::CODES,
         WireError::CODES,
         PROGRAM,
@@ -91,6 +92,21 @@ fn codes_are_words_and_differ() {
                     .all(|w| !w.is_empty() && w.bytes().all(|b| b.is_ascii_lowercase())),
             "{code}"
         );
+    }
+}
+
+/// What another set would allow names one, and it is there.
+#[test]
+fn refusals_that_are_a_sets_fault_name_another() {
+    let told = [
+        IntegersError::Depth { depth: 5, left: 1.0, needed: 2.0 }.to_string(),
+        CircuitError::NoBootstrapping.to_string(),
+        CircuitError::NotEnoughCapacity { left: 1.0, needed: 2.0 }.to_string(),
+        CircuitError::TypedOnly { column: 1, operation: "comparison" }.to_string(),
+    ];
+    for told in told {
+        let words = || told.split(|c: char| c != '-' && !c.is_alphanumeric());
+        assert!(words().any(|word| Params::named(word, OptIn::SecureOnly).is_ok()), "{told}");
     }
 }
 

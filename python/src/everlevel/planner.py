@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import numbers
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 from . import _everlevel as _rust
 from ._params import Params
+from .errors import RangeError
 
-__all__ = ["Candidate", "Ring", "Tuned", "estimate_security", "plan", "rings", "tune"]
+__all__ = ["Candidate", "OperationCost", "Recommendation", "Ring", "Tuned", "estimate_security", "operations", "plan", "rings", "tune"]
 
 
 @dataclass(frozen=True)
@@ -29,14 +32,150 @@ class Candidate:
     failure_log2: float
 
 
-def plan(plain_modulus: int, slots: int, *, depth: int | None = None, minimize: str = "latency") -> list[Candidate]:
-    """The sets at 128 bits that hold at least so many integers modulo p^r, the best first.
+@dataclass(frozen=True)
+class OperationCost:
+    """What an operation takes on all rows."""
 
+    operation: str
+    #: What was rehearsed: a line of a program, or a question.
+    rehearsed: str
+    #: The least and the largest result; none for answers of tables.
+    interval: tuple[int, int] | None
+    #: Products of ciphertexts, and bootstrappings.
+    products: int
+    refreshes: int
+    #: By the model of a typical core, one thread.
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """How to compute with values that :func:`plan` was told of, and on which set. ``print`` shows it.
+
+    All operations were rehearsed on the set, without cryptography: none of them is refused there later.
+    """
+
+    #: ``"integers"``: typed integers; ``"modular"``: arithmetic modulo p^r that cannot wrap; ``"tables"``: :mod:`everlevel.tables`.
+    way: str
+    params: Params
+    #: The smallest and the largest value: the ``bounds`` to encrypt with.
+    bounds: tuple[int, int]
+    #: Ciphertexts of a column of all rows, and their bytes when the public key encrypts.
+    ciphertexts: int
+    ciphertext_bytes: int
+    #: Server keys in a file.
+    key_bytes: int
+    #: Whether ciphertexts are bootstrapped by themselves.
+    refreshes_automatically: bool
+    #: All operations once, by the model of a typical core, one thread.
+    seconds: float
+    operations: tuple[OperationCost, ...]
+    #: What to run next, with the program and in Python.
+    commands: tuple[str, ...]
+    python: tuple[str, ...]
+    #: What has to be known.
+    notes: tuple[str, ...]
+    #: Why other ways are not recommended, by their names.
+    others: dict[str, str]
+
+    def __str__(self) -> str:
+        low, high = self.bounds
+        lines = [
+            f"{self.way} on {self.params.name}, values from {low} to {high}",
+            f"{self.ciphertexts} ciphertexts a column, {self.ciphertext_bytes / 2**20:.1f} MiB; server keys of {self.key_bytes / 2**20:.1f} MiB",
+            f"about {self.seconds:.3g} s on one core",
+            *(f"not {way}: {reason}" for way, reason in self.others.items()),
+            *(f"note: {note}" for note in self.notes),
+        ]
+        return "\n".join([*lines, "", *self.python])
+
+
+def operations() -> dict[str, str]:
+    """The operations that ``ops`` of :func:`plan` may name, with what they compute. Python's operators and other usual names are understood, too."""
+    return {name: help for name, _, help in _rust.workload_operations()}
+
+
+@overload
+def plan(plain_modulus: int, slots: int, *, depth: int | None = None, minimize: str = "latency") -> list[Candidate]: ...
+
+
+@overload
+def plan(
+    *, max_value: float, rows: int, ops: Iterable[str], signed: bool = False, insecure_research: bool = False
+) -> Recommendation: ...
+
+
+def plan(
+    plain_modulus: int | None = None,
+    slots: int | None = None,
+    *,
+    depth: int | None = None,
+    minimize: str | None = None,
+    max_value: float | None = None,
+    rows: int | None = None,
+    ops: Iterable[str] | None = None,
+    signed: bool = False,
+    insecure_research: bool = False,
+) -> list[Candidate] | Recommendation:
+    """Parameter sets, by what the values are or, for research, by their modulus.
+
+    With ``max_value``, the largest magnitude, ``rows`` and ``ops``, names of :func:`operations`: how to compute and on which set of 128 bits, as a
+    :class:`Recommendation`. Operations that no set does raise :class:`everlevel.ParameterError` with the code ``workload.unsupported`` and the way out.
+    ``insecure_research`` allows toys, which are then preferred.
+
+    With ``plain_modulus`` and ``slots``: the sets at 128 bits that hold at least so many integers modulo p^r, the best first.
     ``depth`` is how many multiplications come in a row; without it any number, with bootstrapping. ``minimize``: ``"latency"``, ``"throughput"`` or ``"memory"``.
+
     Takes seconds. Where nothing fits, a :class:`everlevel.ParameterError` says why.
     """
-    found = _rust.candidates(plain_modulus, slots, depth, minimize)
-    return [Candidate(Params._of(row[0]), row[1], row[2], row[3], row[4], row[5]) for row in found]
+    by_values = not (max_value is None and rows is None and ops is None and not signed and not insecure_research)
+    by_modulus = not (plain_modulus is None and slots is None and depth is None and minimize is None)
+    if by_values == by_modulus:
+        problem = "expected either max_value, rows and ops, or plain_modulus and slots"
+        raise RangeError(problem, code="python.plan")
+    if by_modulus:
+        if plain_modulus is None or slots is None:
+            raise RangeError("expected both plain_modulus and slots", code="python.plan")
+        found = _rust.candidates(plain_modulus, slots, depth, "latency" if minimize is None else minimize)
+        return [Candidate(Params._of(row[0]), row[1], row[2], row[3], row[4], row[5]) for row in found]
+    if max_value is None or rows is None or ops is None:
+        raise RangeError("expected max_value, rows and ops together", code="python.plan")
+    words = ops.split(",") if isinstance(ops, str) else [str(word) for word in ops]
+    text = _rust.workload_plan(_digits(max_value), signed, _digits(rows), words, insecure_research)
+    return _recommendation(json.loads(text), insecure_research)
+
+
+def _digits(value: object) -> str:
+    """An integer as text; of anything else a text that is refused with the right code."""
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return repr(value)
+
+
+def _recommendation(found: dict[str, Any], insecure_research: bool) -> Recommendation:
+    best = found["recommended"]
+
+    def cost(row: dict[str, Any]) -> OperationCost:
+        interval = None if row["low"] is None else (int(row["low"]), int(row["high"]))
+        return OperationCost(row["operation"], row["rehearsed"], interval, row["products"], row["refreshes"], row["seconds"])
+
+    return Recommendation(
+        way=best["way"],
+        params=Params(best["set"], insecure_research=insecure_research),
+        bounds=(int(best["low"]), int(best["high"])),
+        ciphertexts=best["ciphertexts"],
+        ciphertext_bytes=best["ciphertext_bytes"],
+        key_bytes=best["key_bytes"],
+        refreshes_automatically=best["refreshes_automatically"],
+        seconds=best["seconds"],
+        operations=tuple(cost(row) for row in best["operations"]),
+        commands=tuple(best["commands"]),
+        python=tuple(best["python"]),
+        notes=tuple(best["notes"]),
+        others={other["way"]: other["reason"] for other in found["others"]},
+    )
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ mod random;
 mod refused;
 mod roles;
 mod rows;
+mod workload;
 
 use std::sync::Arc;
 

@@ -1,0 +1,167 @@
+//! Recommendations by values, rows and operations: what is recommended can be done.
+
+use everlevel::{OptIn, Params};
+use everlevel_tables::{
+    OperationCost, Way, Workload, WorkloadError, WorkloadOperation, WorkloadPlan,
+};
+
+fn planned(
+    largest: u64,
+    signed: bool,
+    rows: u64,
+    words: &str,
+    opt_in: OptIn,
+) -> Result<WorkloadPlan, WorkloadError> {
+    let operations = WorkloadOperation::parse_all(words.split(','))?;
+    Workload::new(largest, signed, rows, operations)?.plan(opt_in)
+}
+
+fn secure(largest: u64, signed: bool, rows: u64, words: &str) -> WorkloadPlan {
+    planned(largest, signed, rows, words, OptIn::SecureOnly).unwrap()
+}
+
+#[test]
+fn ways_are_chosen_by_operations_and_values() {
+    let way =
+        |plan: &WorkloadPlan| (plan.recommended.way, plan.recommended.params.name().to_string());
+    let n15 = |way: Way| (way, "bgv-65537-n15".to_string());
+    // Sums and products that cannot wrap.
+    assert_eq!(way(&secure(255, false, 30_000, "mul")), n15(Way::Modular));
+    assert_eq!(way(&secure(1000, true, 30_000, "add,sub")), n15(Way::Modular));
+    // The same that could.
+    assert_eq!(way(&secure(256, false, 30_000, "mul")).0, Way::Modular, "786433 holds 2^16");
+    assert_eq!(way(&secure(1000, false, 30_000, "mul")), n15(Way::Integers));
+    assert_eq!(way(&secure(255, false, 30_000, "sum")), n15(Way::Integers));
+    // A filter and a sum.
+    let plan = secure(1_000_000, true, 100_000, "compare,sum");
+    assert_eq!(way(&plan), n15(Way::Tables));
+    assert_eq!(plan.others.len(), 2);
+    let found = plan.recommended;
+    assert_eq!((found.low.as_str(), found.high.as_str()), ("-1000000", "1000000"));
+    // Six digits, four blocks of 32,768.
+    assert_eq!((found.slots, found.ciphertexts), (32_768, 24));
+    assert!(found.refreshes_automatically && found.security_bits >= 128.0 && found.seconds > 0.0);
+    assert!(found.key_bytes > 1 << 20 && found.ciphertext_bytes > 24 << 20);
+    // A comparison of every row.
+    assert_eq!(way(&secure(1_000_000, true, 100_000, "compare,sum,max")), n15(Way::Integers));
+}
+
+#[test]
+fn refusals_have_codes_and_ways_out() {
+    let refused = |largest, signed, rows, words| {
+        planned(largest, signed, rows, words, OptIn::SecureOnly).map(|_| ()).unwrap_err()
+    };
+    for (largest, signed, rows, words, way_out) in [
+        (256, false, 10, "table", "at most 255"),
+        (u64::MAX, false, 10, "mul", "at most 9223372036854775808"),
+        (1000, false, 100_000, "sort", "rows are sorted"),
+        (1000, false, 5_000, "median", "rows have an order"),
+        (1000, true, 10, "divide-columns", "not signed"),
+        (1000, false, 100_000, "cumsum", "fewer rows"),
+        (1000, false, 10, "group-by,sort", "apart"),
+        (u64::MAX, false, 10, "group-by,sum", "apart"),
+    ] {
+        let e = refused(largest, signed, rows, words);
+        assert_eq!(e.code(), "workload.unsupported", "{words}: {e}");
+        assert!(e.to_string().contains(way_out), "{words}: {e}");
+    }
+    assert_eq!(refused(10, false, 10, "sum,smu").code(), "workload.operation");
+}
+
+/// What refusals name is allowed, and one more is not.
+#[test]
+fn ways_out_are_ways_out() {
+    let plan =
+        |largest, signed, rows, words| planned(largest, signed, rows, words, OptIn::SecureOnly);
+    assert!(plan(255, false, 10, "table").is_ok());
+    assert!(plan(127, true, 10, "table").is_ok() && plan(128, true, 10, "table").is_err());
+    assert!(
+        plan(1 << 63, false, 10, "mul").is_ok() && plan((1 << 63) + 1, false, 10, "mul").is_err()
+    );
+    let told = plan(1000, false, 100_000, "sort").unwrap_err().to_string();
+    let most: u64 =
+        told.split("at most ").last().unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!(
+        plan(1000, false, most, "sort").is_ok() && plan(1000, false, most + 1, "sort").is_err()
+    );
+}
+
+#[test]
+fn widths_and_operations_are_planned_or_refused_by_code() {
+    enumerated(&[1, 7, 8, 32, 64]);
+}
+
+#[test]
+#[ignore = "takes minutes: every width of the list, not some"]
+fn many_widths_and_operations_are_planned_or_refused_by_code() {
+    enumerated(&[2, 3, 4, 5, 6, 9, 16, 17, 24, 31, 33, 40, 48, 49, 57, 62, 63]);
+}
+
+/// Values beside powers of two, signed or not, under each operation: what is recommended was
+/// rehearsed, and refusals are those that are known.
+fn enumerated(widths: &[u32]) {
+    let toy = OptIn::InsecureResearch;
+    let operations: Vec<&str> = WorkloadOperation::all().map(|o| o.name()).collect();
+    for (i, name) in operations.iter().enumerate() {
+        for (j, &width) in widths.iter().enumerate() {
+            let power = 1u128 << width;
+            let edges = [power - 1, power, power / 2 + 1];
+            let largest = edges[(i + j) % 3].min(u64::MAX.into()) as u64;
+            let signed = (i + j) % 2 == 0 && largest <= i64::MAX as u64;
+            // Division by encrypted bits of long columns takes minutes.
+            if *name == "divide-columns" && width > 9 {
+                continue;
+            }
+            match planned(largest, signed, 30, name, toy) {
+                Ok(plan) => {
+                    let found = plan.recommended;
+                    if found.way == Way::Integers {
+                        bounded(largest, name, &found.operations);
+                    }
+                    assert!(Params::named(found.params.name(), toy).is_ok());
+                    assert!(!found.commands.is_empty() && !found.python.is_empty());
+                    assert!(found.seconds.is_finite() && found.ciphertexts > 0);
+                    if let (Way::Integers, Some(kind)) = (found.way, found.kind) {
+                        let high = i128::from(largest);
+                        assert!(kind.interval().contains(high));
+                        assert_eq!(kind.interval().contains(-high), signed, "{largest} {kind}");
+                    }
+                }
+                Err(e) => {
+                    assert_eq!(e.code(), "workload.unsupported", "{name} {largest}: {e}");
+                    let known = match *name {
+                        "table" => largest > 127,
+                        "divide-columns" => signed,
+                        "mul" | "dot" => width >= 60,
+                        "group-by" => largest > i64::MAX as u64,
+                        _ => false,
+                    };
+                    assert!(known, "{name} of {largest}, signed {signed}: {e}");
+                }
+            }
+        }
+    }
+}
+
+/// Sums of 30 rows have the bounds that plain arithmetic gives.
+fn bounded(largest: u64, name: &str, costs: &[OperationCost]) {
+    let most = |times: i128| (i128::from(largest) * times).to_string();
+    let high = costs[0].high.clone();
+    match name {
+        "sum" => assert_eq!(high, Some(most(30)), "{largest}"),
+        "mean" => assert_eq!(high, Some(most(1)), "{largest}"),
+        "count" => assert_eq!(high.as_deref(), Some("30"), "{largest}"),
+        "max" => assert_eq!(high, Some(most(1)), "{largest}"),
+        _ => (),
+    }
+}
+
+/// Many rows are planned without a rehearsal of every block.
+#[test]
+fn many_rows_are_planned() {
+    let plan = secure(1000, false, 1 << 30, "compare,sum");
+    assert_eq!(plan.recommended.way, Way::Tables);
+    assert!(plan.recommended.commands.iter().all(|line| !line.contains("--rows")));
+    let most = planned(1000, true, everlevel_tables::MOST_ROWS, "sum,max", OptIn::SecureOnly);
+    assert_eq!(most.unwrap().recommended.operations[0].high, Some((1000u64 << 40).to_string()));
+}
