@@ -3,8 +3,9 @@
 //!
 //! With a digit a that is known and a digit x that is encrypted, every function of a and x is
 //! Σ_j c_j(a) x^j: linear in powers of x, which are made once for a constant, and a product by a
-//! plaintext for each of them takes the place of the polynomial of a difference. Whether two integers are equal takes less still: the number of bits in which they
-//! differ is Σ_i a_i + Σ_i (1 - 2 a_i) x_i.
+//! plaintext for each of them takes the place of the polynomial of a difference. Whether two
+//! integers are equal takes less still: the number of bits in which they differ is
+//! Σ_i a_i + Σ_i (1 - 2 a_i) x_i.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -136,9 +137,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// Whether `relation` holds between each of `known` and a constant, as 0 or 1. Behind the
     /// column it is the answer for two integers whose difference has the sign `behind`.
     ///
-    /// Cost for k digits: once for a constant up to 14 products a digit; for each column 4 k products
-    /// by plaintexts and a table of 4 k + 1 values for equality, up to 15 k of them and a table for
-    /// each four digits for order.
+    /// Cost for k digits: once for a constant up to 14 products a digit; for each column 4 k
+    /// products by plaintexts and a table of 4 k + 1 values for equality, up to 15 k of them and a
+    /// table for each four digits for order.
     ///
     /// # Errors
     /// [`IntegersError::Length`] for no integers, or more than slots; [`IntegersError::Depth`]

@@ -55,8 +55,9 @@ impl Rehearsal {
 
 impl Plan {
     /// The server keys that the plan takes for a table of so many rows, whichever keys it and the
-    /// constants were encrypted with, and whether the server knows the table: a few percent of general ones where nothing has to be bootstrapped, which
-    /// is so for most questions. Keys of several plans are merged with [`KeyPlan::merge`].
+    /// constants were encrypted with, and whether the server knows the table: a few percent of
+    /// general ones where nothing has to be bootstrapped, which is so for most questions. Keys of
+    /// several plans are merged with [`KeyPlan::merge`].
     ///
     /// Found by running it on the no-op scheme, block by block.
     ///
