@@ -88,13 +88,13 @@ fn ways_out_are_ways_out() {
 
 #[test]
 fn widths_and_operations_are_planned_or_refused_by_code() {
-    enumerated(&[1, 7, 8, 32, 64]);
+    enumerated(&[1, 8, 64]);
 }
 
 #[test]
 #[ignore = "takes minutes: every width of the list, not some"]
 fn many_widths_and_operations_are_planned_or_refused_by_code() {
-    enumerated(&[2, 3, 4, 5, 6, 9, 16, 17, 24, 31, 33, 40, 48, 49, 57, 62, 63]);
+    enumerated(&[2, 3, 4, 5, 6, 7, 9, 16, 17, 24, 31, 32, 33, 40, 48, 49, 57, 62, 63]);
 }
 
 /// Values beside powers of two, signed or not, under each operation: what is recommended was
