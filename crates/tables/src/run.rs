@@ -134,6 +134,11 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         Ok(())
     }
 
+    /// Takes the next block for added, in a rehearsal.
+    pub(crate) fn skip(&mut self) {
+        self.blocks += 1;
+    }
+
     /// Takes the blocks that are left for added: to count what the end costs.
     pub(crate) fn skip_rest(&mut self) {
         self.blocks = self.layout.blocks().count();

@@ -27,7 +27,7 @@ fn keys_of_plans_are_enough() {
     for (count, key) in [
         (70, TableKey::Public(&public)),
         (2048, TableKey::Secret(secret)),
-        (5_000, TableKey::Public(&public)),
+        (9_000, TableKey::Public(&public)),
     ] {
         let (schema, data) = rows(count);
         let table = EncryptedTable::encrypt(key, &schema, &data, &mut rng, quiet).unwrap();

@@ -1,7 +1,7 @@
 //! Tables that the server knows, and questions whose constants it does not.
 
 use everlevel::{KeyPlan, bootstrap_plan};
-use everlevel_tables::{Answer, Constants, PlainTable, Plan, TableKey};
+use everlevel_tables::{Answer, Constants, Data, PlainTable, Plan, Schema, TableKey};
 
 use crate::roles::{OTHERS, PARTIES, code, quiet, rows};
 use crate::shop;
@@ -53,6 +53,43 @@ fn answers_are_those_in_the_clear() {
                 assert_eq!(result.read(secret).unwrap(), expected, "{question}, {count} rows");
             }
         }
+    }
+}
+
+/// Three truth values: an empty cell is neither equal to a constant nor different from it.
+#[test]
+fn empty_cells_of_a_table_in_the_clear() {
+    let schema = Schema::from_json(
+        r#"{"columns": [{"name": "n", "type": "integer", "low": 0, "high": 300, "nullable": true},
+            {"name": "w", "type": "category", "values": ["a", "b"], "nullable": true},
+            {"name": "x", "type": "integer", "low": -7, "high": 9}]}"#,
+    )
+    .unwrap();
+    let csv = "n,w,x\n0,a,1\n,b,2\n300,,3\n17,b,-7\n,,9\n16,a,0\n";
+    let data = Data::from_csv(csv.as_bytes(), &schema).unwrap();
+    let (secret, mut rng) = (PARTIES.client.secret(), everlevel::system_rng().unwrap());
+    let table = PlainTable::new(schema.clone(), data.clone(), &mut rng);
+    for (question, values) in [
+        ("select x from t where n = :n", &[("n", "0")][..]),
+        ("select x from t where n <> :n", &[("n", "0")]),
+        ("select x, n from t where not (n < :n and w = 'b')", &[("n", "17")]),
+        (
+            "select sum(x), count(n), count(*) from t where n >= :n or w = :w",
+            &[("n", "17"), ("w", "a")],
+        ),
+        ("select count(*) filter (where w <> :w), sum(n) from t", &[("w", "b")]),
+        (
+            "select w, min(n) as low, median(x) from t where x > :x group by w order by w",
+            &[("x", "-7")],
+        ),
+        ("select x from t where n is null or n = :n", &[("n", "300")]),
+    ] {
+        let plan = Plan::new(question, &schema).unwrap();
+        let constants = Constants::encrypt(TableKey::Secret(secret), &plan, values, &mut rng);
+        let result = table.run(&PARTIES.server, &plan, Some(&constants.unwrap()), quiet).unwrap();
+        let codes = plan.codes(values).unwrap();
+        let expected = Answer::plain_with(plan.query(), &schema, &data, &codes).unwrap();
+        assert_eq!(result.read(secret).unwrap(), expected, "{question}");
     }
 }
 
