@@ -6,65 +6,12 @@ use crate::cell::format_decimal;
 use crate::data::Data;
 use crate::error::TablesError;
 use crate::fold::folded;
-use crate::query::{Formula, Operator, Query};
+use crate::formula::{Formula, Fraction, display, value};
+use crate::query::{Output, Query};
 use crate::schema::{Kind, Schema};
 
 /// Decimal places that a quotient is shown with, beyond those of its dividend.
 pub(crate) const QUOTIENT_PLACES: u32 = 6;
-
-/// A fraction in lowest terms, with a positive denominator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fraction {
-    numerator: i128,
-    denominator: i128,
-}
-
-impl Fraction {
-    fn new(numerator: i128, denominator: i128) -> Option<Self> {
-        let (mut a, mut b) = (numerator.unsigned_abs(), denominator.unsigned_abs());
-        while b > 0 {
-            (a, b) = (b, a % b);
-        }
-        let common = i128::try_from(a).ok()?;
-        let sign = denominator.signum();
-        (sign != 0).then(|| Fraction {
-            numerator: numerator / common * sign,
-            denominator: denominator / common * sign,
-        })
-    }
-
-    fn apply(self, operator: Operator, other: Fraction) -> Option<Self> {
-        let (a, b, c, d) = (self.numerator, self.denominator, other.numerator, other.denominator);
-        let crossed = |x: i128, y: i128| Some((x.checked_mul(d)?, y.checked_mul(b)?));
-        match operator {
-            Operator::Add => {
-                let (x, y) = crossed(a, c)?;
-                Fraction::new(x.checked_add(y)?, b.checked_mul(d)?)
-            }
-            Operator::Subtract => {
-                let (x, y) = crossed(a, c)?;
-                Fraction::new(x.checked_sub(y)?, b.checked_mul(d)?)
-            }
-            Operator::Multiply => Fraction::new(a.checked_mul(c)?, b.checked_mul(d)?),
-            Operator::Divide => Fraction::new(a.checked_mul(d)?, b.checked_mul(c)?),
-        }
-    }
-
-    /// Whether it is less than another one, equal or greater; none past 127 bits.
-    pub(crate) fn compared(self, other: Fraction) -> Option<Ordering> {
-        let difference = self.apply(Operator::Subtract, other)?;
-        Some(difference.numerator.cmp(&0))
-    }
-
-    /// Units of 10^-scale, rounded, halves away from 0.
-    fn units(self, scale: u32) -> Option<i128> {
-        let scaled = self.numerator.checked_mul(10i128.checked_pow(scale)?)?;
-        let twice = scaled.unsigned_abs().checked_mul(2)?;
-        let denominator = self.denominator.unsigned_abs();
-        let rounded = (twice + denominator) / (2 * denominator);
-        Some(i128::try_from(rounded).ok()? * scaled.signum())
-    }
-}
 
 /// A cell of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,7 +116,7 @@ impl Answer {
                     None => Cell::Null,
                 })
             };
-            let cell = |output: &crate::query::Output| match &output.value {
+            let cell = |output: &Output| match &output.value {
                 Formula::Group(i) => Ok(code(query.groups[*i], codes[*i])),
                 Formula::Over(count, inner) => match &**inner {
                     Formula::Code { place, column } => Ok(match number(count, &output.name)? {
@@ -269,47 +216,5 @@ impl Answer {
         }
         let bytes = writer.into_inner().map_err(|e| wrong(e.to_string()))?;
         String::from_utf8(bytes).map_err(|e| wrong(e.to_string()))
-    }
-}
-
-/// The value of a formula: none if it does not fit, and no value for a sum over no rows.
-pub(crate) fn value(formula: &Formula, sums: &[i128]) -> Option<Option<Fraction>> {
-    Some(match formula {
-        Formula::Group(_) | Formula::Code { .. } => None,
-        Formula::Constant { units, scale } => Some(Fraction::new(*units, 10i128.pow(*scale))?),
-        Formula::Aggregate { place, scale } => {
-            Some(Fraction::new(sums[*place], 10i128.pow(*scale))?)
-        }
-        Formula::Over(count, x) => match value(count, sums)? {
-            Some(count) if count.numerator != 0 => value(x, sums)?,
-            _ => None,
-        },
-        Formula::Of(operator, a, b) => {
-            let (Some(a), Some(b)) = (value(a, sums)?, value(b, sums)?) else {
-                return Some(None);
-            };
-            if *operator == Operator::Divide && b.numerator == 0 {
-                return Some(None);
-            }
-            Some(a.apply(*operator, b)?)
-        }
-    })
-}
-
-/// Decimal places of a formula, and whether it divides.
-pub(crate) fn display(formula: &Formula) -> (u32, bool) {
-    match formula {
-        Formula::Group(_) | Formula::Code { .. } => (0, false),
-        Formula::Aggregate { scale, .. } | Formula::Constant { scale, .. } => (*scale, false),
-        Formula::Over(_, x) => display(x),
-        Formula::Of(operator, a, b) => {
-            let ((i, x), (j, y)) = (display(a), display(b));
-            let scale = match operator {
-                Operator::Multiply => i + j,
-                Operator::Divide => i,
-                _ => i.max(j),
-            };
-            (scale, x || y || *operator == Operator::Divide)
-        }
     }
 }

@@ -4,9 +4,11 @@ use std::cell::RefCell;
 
 use sqlparser::ast::{BinaryOperator, CaseWhen, Expr, UnaryOperator};
 
+use crate::condition::{Condition, Number};
 use crate::error::TablesError;
+use crate::formula::{Formula, Operator};
 use crate::literal::{Value, date_of, mistyped};
-use crate::query::{Aggregate, Condition, Fold, Formula, Number, Operator, Parameter};
+use crate::query::{Aggregate, Fold, Parameter};
 use crate::ranges::Ranges;
 use crate::schema::{Kind, Schema};
 

@@ -7,9 +7,11 @@ use sqlparser::ast::{
 
 use crate::bind::{Binder, scaled};
 use crate::cell::{Unit, moved, parse_date};
+use crate::condition::{Comparison, Condition, Number};
 use crate::error::TablesError;
+use crate::formula::{Formula, Operator};
 use crate::literal::{Value, mistyped, text_of};
-use crate::query::{Aggregate, Comparison, Condition, Fold, Formula, Number, Operator};
+use crate::query::{Aggregate, Fold};
 use crate::ranges::Ranges;
 use crate::schema::{Kind, Schema};
 

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::query::{Aggregate, Fold, Number, Query};
+use crate::condition::Number;
+use crate::query::{Aggregate, Fold, Query};
 use crate::schema::{Kind, Schema};
 
 /// The codes of a group and what is made of its rows, in the order of the aggregates.

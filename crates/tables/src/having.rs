@@ -1,60 +1,12 @@
-//! Conditions on groups, which the reader applies to the sums of each.
-
-use std::cmp::Ordering;
+//! Conditions on groups, bound to a question.
 
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 
-use crate::answer::value;
 use crate::bind::Binder;
+use crate::condition::Comparison;
 use crate::error::TablesError;
+use crate::formula::{Formula, Having};
 use crate::literal::mistyped;
-use crate::query::{Comparison, Formula};
-
-/// Which groups are meant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Having {
-    /// Those for which a comparison holds.
-    Compare(Comparison, Formula, Formula),
-    /// Those that meet both.
-    And(Box<Having>, Box<Having>),
-    /// Those that meet one at least.
-    Or(Box<Having>, Box<Having>),
-    /// All others but those for which it is unknown.
-    Not(Box<Having>),
-}
-
-impl Having {
-    /// Whether a group with these aggregates is meant; unknown where a number has no value.
-    ///
-    /// # Errors
-    /// [`TablesError::Range`] if a number leaves 127 bits.
-    pub(crate) fn holds(&self, sums: &[i128]) -> Result<Option<bool>, TablesError> {
-        let wide = || TablesError::Range { expression: "having".into(), bits: 127 };
-        Ok(match self {
-            Having::Compare(comparison, a, b) => {
-                let (a, b) = (value(a, sums).ok_or_else(wide)?, value(b, sums).ok_or_else(wide)?);
-                let (Some(a), Some(b)) = (a, b) else { return Ok(None) };
-                let order = a.compared(b).ok_or_else(wide)?;
-                Some(match comparison {
-                    Comparison::Less => order == Ordering::Less,
-                    Comparison::LessOrEqual => order != Ordering::Greater,
-                    Comparison::Equal => order == Ordering::Equal,
-                })
-            }
-            Having::And(a, b) => match (a.holds(sums)?, b.holds(sums)?) {
-                (Some(false), _) | (_, Some(false)) => Some(false),
-                (Some(true), Some(true)) => Some(true),
-                _ => None,
-            },
-            Having::Or(a, b) => match (a.holds(sums)?, b.holds(sums)?) {
-                (Some(true), _) | (_, Some(true)) => Some(true),
-                (Some(false), Some(false)) => Some(false),
-                _ => None,
-            },
-            Having::Not(a) => a.holds(sums)?.map(|x| !x),
-        })
-    }
-}
 
 impl Binder<'_> {
     /// A condition on the sums of a group.

@@ -8,8 +8,9 @@ use everlevel_scheme::{Params, Plaintext};
 
 use zeroize::Zeroizing;
 
+use crate::condition::{Condition, Number};
 use crate::error::TablesError;
-use crate::query::{Condition, Number, Query};
+use crate::query::Query;
 use crate::ranges::Ranges;
 use crate::schema::Schema;
 

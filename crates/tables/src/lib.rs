@@ -19,9 +19,11 @@ mod answer;
 mod bind;
 mod cell;
 mod compare;
+mod condition;
 mod data;
 mod error;
 mod fold;
+mod formula;
 mod having;
 mod infer;
 mod layout;
@@ -38,16 +40,15 @@ mod truth;
 mod workload;
 
 pub use answer::{Answer, Cell};
+pub use condition::{Comparison, Condition, Number};
 pub use data::Data;
 pub use error::TablesError;
-pub use having::Having;
+pub use formula::{Formula, Having, Operator};
 pub use infer::Inferred;
 pub use layout::Layout;
 pub use output::OutputType;
 pub use plan::Plan;
-pub use query::{
-    Aggregate, Comparison, Condition, Fold, Formula, Number, Operator, Output, Parameter, Query,
-};
+pub use query::{Aggregate, Fold, Output, Parameter, Query};
 pub use ranges::Ranges;
 pub use run::{Known, Runner};
 pub use schema::{Field, Kind, SCHEMA_BYTES, Schema};

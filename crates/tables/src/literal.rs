@@ -3,8 +3,8 @@
 use sqlparser::ast::{DataType, Expr, Value as Literal};
 
 use crate::cell::{parse_date, parse_decimal, places};
+use crate::condition::{Condition, Number};
 use crate::error::TablesError;
-use crate::query::{Condition, Number};
 
 /// What an expression is.
 pub(crate) enum Value {

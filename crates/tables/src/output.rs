@@ -3,8 +3,9 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, Cell, QUOTIENT_PLACES, display};
-use crate::query::{Formula, Query};
+use crate::answer::{Answer, Cell, QUOTIENT_PLACES};
+use crate::formula::{Formula, display};
+use crate::query::Query;
 use crate::schema::{Kind, Schema};
 
 /// The type of a column of an answer.

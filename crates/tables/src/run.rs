@@ -7,9 +7,9 @@ use everlevel_integers::{
     Relation, Type,
 };
 
+use crate::condition::{Comparison, Condition, Number};
 use crate::error::TablesError;
 use crate::layout::{Form, Layout};
-use crate::query::{Comparison, Condition, Number};
 use crate::ranges::Ranges;
 use crate::schema::Schema;
 

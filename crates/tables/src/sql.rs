@@ -12,11 +12,10 @@ use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::bind::Binder;
+use crate::condition::Condition;
 use crate::error::TablesError;
-use crate::having::Having;
-use crate::query::{
-    Condition, Fold, Formula, MOST_GROUPS, Output, Parameter, Query, with_parameters,
-};
+use crate::formula::{Formula, Having};
+use crate::query::{Fold, MOST_GROUPS, Output, Parameter, Query, with_parameters};
 use crate::schema::Schema;
 
 /// How deep expressions may be nested.

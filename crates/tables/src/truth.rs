@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 
 use crate::bind::Binder;
+use crate::condition::{Comparison, Condition};
 use crate::error::TablesError;
 use crate::literal::{Value, mistyped};
-use crate::query::{Comparison, Condition};
 use crate::ranges::Ranges;
 use crate::schema::Kind;
 

@@ -1,7 +1,8 @@
 //! What to run next, and what has to be known.
 
-use super::questions::{CATEGORIES, Question};
-use super::{Recommendation, Workload};
+use super::question::{CATEGORIES, Question};
+use super::recommendation::Recommendation;
+use super::request::Workload;
 
 /// Whether the text of an operation names the column.
 fn names(found: &Recommendation, column: &str) -> bool {

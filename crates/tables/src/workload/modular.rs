@@ -6,8 +6,10 @@ use everlevel::{Error, OptIn, Params, ParamsSpec, Plaintext, Program, ValueRange
 use everlevel_scheme::params;
 
 use super::operations::Asked;
+use super::recommendation::{OperationCost, Recommendation, Way};
 use super::rehearsal::{Rehearsal, ciphertext_bytes};
-use super::{OperationCost, Recommendation, Way, Workload, lines, typed};
+use super::request::Workload;
+use super::{lines, typed};
 
 /// Plans the workload on the set with the smallest ciphertexts of those where no result can wrap;
 /// or why this is not recommended.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::WorkloadError;
+use super::error::WorkloadError;
 
 /// An operation on columns of integers, as a workload names it.
 ///

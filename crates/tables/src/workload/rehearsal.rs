@@ -5,7 +5,7 @@ use std::sync::Arc;
 use everlevel::lab::{Bootstrapper, NoOp, Session};
 use everlevel::{Error, Params, TimeModel, bootstrap_plan};
 
-use super::OperationCost;
+use super::recommendation::OperationCost;
 
 /// A session on the no-op scheme of a set, which bootstraps if the set does.
 pub(super) struct Rehearsal {

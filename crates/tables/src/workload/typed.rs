@@ -8,9 +8,12 @@ use everlevel::{
 use everlevel_integers::{Column, Encoded};
 use everlevel_scheme::noop::NoOpCiphertext;
 
-use super::operations::Asked;
+use super::error::WorkloadError;
+use super::lines;
+use super::operations::{Asked, Operation};
+use super::recommendation::{OperationCost, Recommendation, Way};
 use super::rehearsal::{Rehearsal, ciphertext_bytes};
-use super::{Operation, OperationCost, Recommendation, Way, Workload, WorkloadError, lines};
+use super::request::Workload;
 use crate::error::TablesError;
 
 /// The sets that typed integers are planned for, in the order in which they are tried: the first

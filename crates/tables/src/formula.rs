@@ -1,0 +1,204 @@
+//! What the reader of an answer computes from the sums of a group, and which groups it shows.
+
+use std::cmp::Ordering;
+
+use crate::condition::Comparison;
+use crate::error::TablesError;
+
+/// What the reader of an answer computes from sums.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Formula {
+    /// The code of a column that the question groups by.
+    Group(usize),
+    /// An aggregate, in units of 10^-scale.
+    Aggregate {
+        /// Its place among the aggregates.
+        place: usize,
+        /// Decimal places.
+        scale: u32,
+    },
+    /// An aggregate that is a value of a column.
+    Code {
+        /// Its place among the aggregates.
+        place: usize,
+        /// The column.
+        column: usize,
+    },
+    /// A number, in units of 10^-scale.
+    Constant {
+        /// Units.
+        units: i128,
+        /// Decimal places.
+        scale: u32,
+    },
+    /// The second formula where the first one, a count of values, is not 0; else no value.
+    Over(Box<Formula>, Box<Formula>),
+    /// Two formulas and what is done with them.
+    Of(Operator, Box<Formula>, Box<Formula>),
+}
+
+impl Formula {
+    /// Whether it is a value of a column, and not a number to go on with.
+    pub(crate) fn is_shown(&self) -> bool {
+        match self {
+            Formula::Group(_) | Formula::Code { .. } => true,
+            Formula::Over(_, inner) => inner.is_shown(),
+            _ => false,
+        }
+    }
+}
+
+/// What a formula does with two others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    /// +
+    Add,
+    /// -
+    Subtract,
+    /// *
+    Multiply,
+    /// /
+    Divide,
+}
+
+/// Which groups are meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Having {
+    /// Those for which a comparison holds.
+    Compare(Comparison, Formula, Formula),
+    /// Those that meet both.
+    And(Box<Having>, Box<Having>),
+    /// Those that meet one at least.
+    Or(Box<Having>, Box<Having>),
+    /// All others but those for which it is unknown.
+    Not(Box<Having>),
+}
+
+impl Having {
+    /// Whether a group with these aggregates is meant; unknown where a number has no value.
+    ///
+    /// # Errors
+    /// [`TablesError::Range`] if a number leaves 127 bits.
+    pub(crate) fn holds(&self, sums: &[i128]) -> Result<Option<bool>, TablesError> {
+        let wide = || TablesError::Range { expression: "having".into(), bits: 127 };
+        Ok(match self {
+            Having::Compare(comparison, a, b) => {
+                let (a, b) = (value(a, sums).ok_or_else(wide)?, value(b, sums).ok_or_else(wide)?);
+                let (Some(a), Some(b)) = (a, b) else { return Ok(None) };
+                let order = a.compared(b).ok_or_else(wide)?;
+                Some(match comparison {
+                    Comparison::Less => order == Ordering::Less,
+                    Comparison::LessOrEqual => order != Ordering::Greater,
+                    Comparison::Equal => order == Ordering::Equal,
+                })
+            }
+            Having::And(a, b) => match (a.holds(sums)?, b.holds(sums)?) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (Some(true), Some(true)) => Some(true),
+                _ => None,
+            },
+            Having::Or(a, b) => match (a.holds(sums)?, b.holds(sums)?) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (Some(false), Some(false)) => Some(false),
+                _ => None,
+            },
+            Having::Not(a) => a.holds(sums)?.map(|x| !x),
+        })
+    }
+}
+
+/// A fraction in lowest terms, with a positive denominator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fraction {
+    pub(crate) numerator: i128,
+    pub(crate) denominator: i128,
+}
+
+impl Fraction {
+    pub(crate) fn new(numerator: i128, denominator: i128) -> Option<Self> {
+        let (mut a, mut b) = (numerator.unsigned_abs(), denominator.unsigned_abs());
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        let common = i128::try_from(a).ok()?;
+        let sign = denominator.signum();
+        (sign != 0).then(|| Fraction {
+            numerator: numerator / common * sign,
+            denominator: denominator / common * sign,
+        })
+    }
+
+    fn apply(self, operator: Operator, other: Fraction) -> Option<Self> {
+        let (a, b, c, d) = (self.numerator, self.denominator, other.numerator, other.denominator);
+        let crossed = |x: i128, y: i128| Some((x.checked_mul(d)?, y.checked_mul(b)?));
+        match operator {
+            Operator::Add => {
+                let (x, y) = crossed(a, c)?;
+                Fraction::new(x.checked_add(y)?, b.checked_mul(d)?)
+            }
+            Operator::Subtract => {
+                let (x, y) = crossed(a, c)?;
+                Fraction::new(x.checked_sub(y)?, b.checked_mul(d)?)
+            }
+            Operator::Multiply => Fraction::new(a.checked_mul(c)?, b.checked_mul(d)?),
+            Operator::Divide => Fraction::new(a.checked_mul(d)?, b.checked_mul(c)?),
+        }
+    }
+
+    /// Whether it is less than another one, equal or greater; none past 127 bits.
+    pub(crate) fn compared(self, other: Fraction) -> Option<Ordering> {
+        let difference = self.apply(Operator::Subtract, other)?;
+        Some(difference.numerator.cmp(&0))
+    }
+
+    /// Units of 10^-scale, rounded, halves away from 0.
+    pub(crate) fn units(self, scale: u32) -> Option<i128> {
+        let scaled = self.numerator.checked_mul(10i128.checked_pow(scale)?)?;
+        let twice = scaled.unsigned_abs().checked_mul(2)?;
+        let denominator = self.denominator.unsigned_abs();
+        let rounded = (twice + denominator) / (2 * denominator);
+        Some(i128::try_from(rounded).ok()? * scaled.signum())
+    }
+}
+
+/// The value of a formula: none if it does not fit, and no value for a sum over no rows.
+pub(crate) fn value(formula: &Formula, sums: &[i128]) -> Option<Option<Fraction>> {
+    Some(match formula {
+        Formula::Group(_) | Formula::Code { .. } => None,
+        Formula::Constant { units, scale } => Some(Fraction::new(*units, 10i128.pow(*scale))?),
+        Formula::Aggregate { place, scale } => {
+            Some(Fraction::new(sums[*place], 10i128.pow(*scale))?)
+        }
+        Formula::Over(count, x) => match value(count, sums)? {
+            Some(count) if count.numerator != 0 => value(x, sums)?,
+            _ => None,
+        },
+        Formula::Of(operator, a, b) => {
+            let (Some(a), Some(b)) = (value(a, sums)?, value(b, sums)?) else {
+                return Some(None);
+            };
+            if *operator == Operator::Divide && b.numerator == 0 {
+                return Some(None);
+            }
+            Some(a.apply(*operator, b)?)
+        }
+    })
+}
+
+/// Decimal places of a formula, and whether it divides.
+pub(crate) fn display(formula: &Formula) -> (u32, bool) {
+    match formula {
+        Formula::Group(_) | Formula::Code { .. } => (0, false),
+        Formula::Aggregate { scale, .. } | Formula::Constant { scale, .. } => (*scale, false),
+        Formula::Over(_, x) => display(x),
+        Formula::Of(operator, a, b) => {
+            let ((i, x), (j, y)) = (display(a), display(b));
+            let scale = match operator {
+                Operator::Multiply => i + j,
+                Operator::Divide => i,
+                _ => i.max(j),
+            };
+            (scale, x || y || *operator == Operator::Divide)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Workloads on encrypted tables: a condition on rows, and sums.
+
+use everlevel::{OptIn, Params, general_keys};
+
+use super::lines;
+use super::question::{Question, question};
+use super::recommendation::{OperationCost, Recommendation, Way};
+use super::rehearsal::ciphertext_bytes;
+use super::request::Workload;
+use super::typed;
+use crate::error::TablesError;
+use crate::plan::Plan;
+use crate::schema::Schema;
+
+/// The most blocks of rows for which the keys of one question are found: it is rehearsed on each.
+const BLOCKS: u64 = 256;
+/// Plans the workload as one question, on the first set that answers it; or why that is not
+/// recommended.
+pub(super) fn plan(workload: &Workload, opt_in: OptIn) -> Result<Recommendation, String> {
+    let question = question(workload)?;
+    let mut last = String::from("no set is allowed");
+    for params in typed::sets(opt_in) {
+        match on(workload, &question, &params) {
+            Ok(found) => return Ok(found),
+            Err(e) => last = e.to_string(),
+        }
+    }
+    Err(last)
+}
+
+fn on(
+    workload: &Workload,
+    question: &Question,
+    params: &Params,
+) -> Result<Recommendation, TablesError> {
+    let schema = Schema::from_json(&question.schema)?;
+    let plan = Plan::new(&question.text, &schema)?;
+    let rows = workload.rows as usize;
+    let cost = plan.cost(params, rows)?;
+    let (ciphertexts, _) = typed::size(workload, params)?;
+    let (low, high) = workload.bounds();
+    let operation = OperationCost {
+        operation: "question",
+        rehearsed: question.text.clone(),
+        low: None,
+        high: None,
+        products: cost.products,
+        refreshes: cost.refreshes as u64,
+        seconds: cost.seconds,
+    };
+    let (_, kind) = typed::kind(workload)?;
+    let own_keys = workload.rows.div_ceil(params.slots() as u64) <= BLOCKS;
+    let keys = if own_keys { plan.keys(params, rows)? } else { general_keys(params)? };
+    let mut found = Recommendation {
+        way: Way::Tables,
+        params: params.clone(),
+        security_bits: params.security().bits(),
+        slots: params.slots(),
+        kind: Some(kind),
+        low: low.to_string(),
+        high: high.to_string(),
+        ciphertexts,
+        ciphertext_bytes: ciphertexts.saturating_mul(ciphertext_bytes(params)),
+        key_bytes: keys.seeded_bytes(params),
+        refreshes_automatically: params.spec().bootstrap.is_some(),
+        seconds: cost.seconds,
+        operations: vec![operation],
+        commands: Vec::new(),
+        python: Vec::new(),
+        notes: Vec::new(),
+    };
+    lines::table(workload, question, own_keys, &mut found);
+    Ok(found)
+}
