@@ -58,7 +58,7 @@ def main(arguments):
         print(table(report), flush=True)
         print(f"written: {path}\n", flush=True)
         written += 1
-    if not written:
+    if not written and not failed:
         print("nothing was compared: no peer could be set up")
     return 0 if written and not failed else 1
 
@@ -162,6 +162,8 @@ def compare(peer, command, program, options, cache):
 
 def measure_ours(program, work, params, threads):
     """Seconds by operation, and what the set is, from the benchmarks of the program."""
+    if work.kind == "integers":
+        return measure_integers(program, work, params, threads)
     command = [program, "bench", work.kind, "--params", params, "--threads", str(threads), "--runs", str(work.runs), "--json"]
     found = run(command + ["--insecure-research"], "everlevel bench")
     if work.kind == "bootstrap":
@@ -178,14 +180,53 @@ def measure_ours(program, work, params, threads):
     return {"seconds": seconds, "facts": f"log Q + log P = {one['log_q']:.0f} + {one['log_p']:.0f}{digits}", "n": one["n"], "log_qp": log_qp}
 
 
+def measure_integers(program, work, params, threads):
+    """Seconds of one operation on a whole vector: fresh operands, and exhausted ones, which are refreshed first."""
+    command = [program, "bench", "integers", "--params", params, "--threads", str(threads), "--json", "--insecure-research"]
+    command += ["--op", work.ours or work.asked["op"], "--type", work.asked["type"]]
+    found = {state: run(command + more, "everlevel bench") for state, more in (("fresh", []), ("worn", ["--worn"]))}
+    wrong = sum(one["wrong_values"] for one in found.values())
+    if wrong:
+        raise Failed(f"everlevel: {wrong} wrong values")
+    return found
+
+
 def security(program, n, log_qp, secret="ternary"):
     """What a key of this ring and modulus is worth by one estimator for both sides."""
     command = [program, "security", "estimate", "--n", str(n), "--log-qp", f"{log_qp:.1f}", "--secret", secret, "--json"]
     return run(command, "everlevel security estimate")["security_bits"]
 
 
+def integer_rows(peer, work, ours, theirs):
+    """An operation on integers: for each value of whole vectors, and for one value by itself."""
+    if not all(t.get("verified") is True for t in theirs):
+        raise Failed(f"{work.asked['op']} {work.asked['type']}: results were not verified by decryption")
+    single = statistics.median(statistics.median(t["seconds"][work.asked["op"]]) for t in theirs)
+    rows = []
+    for state in ("fresh", "worn"):
+        own = ours[0][state]
+        vector = statistics.median(o[state]["seconds"] for o in ours)
+        params = f"{own['set']}, {own['security_bits']:.0f} bits, failure 2^{own['failure_log2']:.0f}; {peer.name}: {peer.facts}"
+        for what, count in ((f"of {own['values']} values, each", own["values"]), ("of one value", 1)):
+            rows.append({
+                "what": f"{work.asked['op']} {work.asked['type']}, {state}, {what}",
+                "form": "bgv",
+                "params": params,
+                "peer": peer.name,
+                "version": theirs[0]["version"],
+                "seconds": single,
+                "ours_seconds": vector / count,
+                "ratio": single * count / vector,
+                "runs": work.runs * work.rounds,
+                "note": f"{own['refreshes']} refreshes" if own["refreshes"] else "no refresh",
+            })
+    return rows
+
+
 def make_rows(peer, work, ours, theirs, threads, program):
     """One row for each operation that both sides have measured."""
+    if work.kind == "integers":
+        return integer_rows(peer, work, ours, theirs)
     their, own = theirs[0], ours[0]
     n = 1 << work.asked["log_n"]
     if not all(t.get("verified") is True for t in theirs):
@@ -224,12 +265,17 @@ def make_rows(peer, work, ours, theirs, threads, program):
     return rows
 
 
+def significant(number):
+    """Two decimal places, or three digits of what is less than 1."""
+    return f"{number:.2f}" if number >= 1 else f"{number:.3g}"
+
+
 def table(report):
     """For the eye: milliseconds, and how many times longer the peer takes."""
     lines = [["", "form", report["name"] + ", ms", "everlevel, ms", "ratio"]]
     notes = []
     for row in report["rows"]:
-        cells = [f"{row['seconds'] * 1e3:.2f}", f"{row['ours_seconds'] * 1e3:.2f}", f"{row['ratio']:.2f}"]
+        cells = [significant(row["seconds"] * 1e3), significant(row["ours_seconds"] * 1e3), significant(row["ratio"])]
         if row["params"] not in notes:
             notes.append(row["params"])
         lines.append([row["what"] + f" [{notes.index(row['params']) + 1}]", row["form"], *cells])

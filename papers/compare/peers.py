@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from work import primitives, thin_bootstrap
+from work import integers, primitives, thin_bootstrap
 
 HERE = Path(__file__).resolve().parent
 
@@ -53,7 +53,7 @@ def copied(name, cache):
 class Peer:
     """A library to compare with. `prepare` sets it up and returns the command that measures one piece of work."""
 
-    name = version = licence = needs = ""
+    name = version = licence = needs = facts = ""
     threaded = False  # whether the library itself computes with several threads
 
     def prepare(self, cache):
@@ -165,4 +165,17 @@ class FheRs(CargoPeer):
         return [replace(primitives("bfv", True), rounds=2 if quick else 3, runs=5 if quick else 15)]
 
 
-PEERS = [OpenFhe(), Lattigo(), Fheanor(), FheRs()]
+class TfheRs(CargoPeer):
+    name, version, licence = "tfhe-rs", "1.8.2", "BSD-3-Clause-Clear"
+    needs = "Rust 1.91 or later"
+    threaded = True
+    facts = "2-bit digits, at most 2^-128 a bootstrapping, at least 128 bits by its documentation"
+
+    def works(self, quick):
+        return integers(quick)
+
+    def environment(self, threads):
+        return {**os.environ, "RAYON_NUM_THREADS": str(threads)}
+
+
+PEERS = [OpenFhe(), Lattigo(), Fheanor(), FheRs(), TfheRs()]

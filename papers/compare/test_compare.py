@@ -26,6 +26,12 @@ a = sys.argv
 log = open(sys.argv[0] + ".log", "a")
 if a[1] == "version":
     print(json.dumps({{"version": "0", "cpu_flags": "none", "backend": "portable"}}))
+elif a[2] == "integers":
+    log.write("ours\\n")
+    seconds = 4.0 if "--worn" in a else 2.0
+    wrong = 1 if a[a.index("--op") + 1] == "wrong" else 0
+    print(json.dumps({{"set": "s", "values": 1000, "wrong_values": wrong, "seconds": seconds, "refreshes": int(seconds) - 2,
+                       "security_bits": 128.4, "failure_log2": -130.0, "op": a[a.index("--op") + 1]}}))
 elif a[1] == "security":
     print(json.dumps({{"security_bits": 100.0}}))
 else:
@@ -39,6 +45,9 @@ FAKE_PEER = f"""#!{sys.executable}
 import json, sys
 asked = json.loads(sys.argv[1])
 open(sys.argv[0].replace("peer", "everlevel") + ".log", "a").write("theirs\\n")
+if asked["kind"] == "integers":
+    print(json.dumps({{"version": "7", "seconds": {{asked["op"]: [0.5, 1.0, 9.0]}}, "verified": asked["type"] == "u8"}}))
+    sys.exit()
 seconds = {{"rotate": [0.001, 0.008, 0.003], "add": [0.002], "of no concern": [1.0]}}
 print(json.dumps({{"version": "7", "log_q": 90.0, "log_p": 40.0, "facts": "3 digits", "notes": {{"add": "in place"}},
                    "seconds": seconds, "verified": asked["t"] == 65537}}))
@@ -53,7 +62,7 @@ def program(directory, name, text):
 
 
 class FakePeer(peers.Peer):
-    name, version, licence, needs = "fake", "6", "MIT", "nothing"
+    name, version, licence, needs, facts = "fake", "6", "MIT", "nothing", "none"
 
     def __init__(self, command, works):
         self.command, self.asked = [command], works
@@ -86,9 +95,9 @@ class Compare(unittest.TestCase):
     def test_every_peer_is_listed_and_the_script_runs(self):
         done = subprocess.run([sys.executable, str(HERE / "run"), "--list"], capture_output=True, text=True, check=True)
         lines = done.stdout.splitlines()
-        self.assertEqual([line.split()[0] for line in lines], ["openfhe", "lattigo", "fheanor", "fhe-rs"])
+        self.assertEqual([line.split()[0] for line in lines], ["openfhe", "lattigo", "fheanor", "fhe-rs", "tfhe-rs"])
         for line in lines:
-            self.assertRegex(line, r"^\S+ \S+, (MIT|Apache-2\.0|BSD-2-Clause): needs \S")
+            self.assertRegex(line, r"^\S+ \S+, (MIT|Apache-2\.0|BSD-2-Clause|BSD-3-Clause-Clear): needs \S")
 
     def test_absent_toolchains_are_one_line_each(self):
         with mock.patch.dict(os.environ, {"PATH": "", "HOME": str(self.path)}), mock.patch.object(sys, "executable", ""):
@@ -99,7 +108,8 @@ class Compare(unittest.TestCase):
         self.assertRegex(lines[1], r"^skipped: lattigo: go not found \(install Go .+\)$")
         self.assertRegex(lines[2], r"^skipped: fheanor: cargo not found \(install Rust .+\)$")
         self.assertRegex(lines[3], r"^skipped: fhe-rs: cargo not found \(install Rust .+\)$")
-        self.assertEqual(lines[4:], ["nothing was compared: no peer could be set up"])
+        self.assertRegex(lines[4], r"^skipped: tfhe-rs: cargo not found \(install Rust .+\)$")
+        self.assertEqual(lines[5:], ["nothing was compared: no peer could be set up"])
         self.assertFalse((self.path / "out").exists())
 
     def test_a_failed_set_up_is_skipped_and_others_run(self):
@@ -140,6 +150,24 @@ class Compare(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertRegex(out, r"failed: fake: .*not verified by decryption")
         self.assertFalse((self.path / "out").exists())
+
+    def test_integers_are_compared_by_value_and_alone(self):
+        of = lambda op, kind: work.Work("integers", "s", {"kind": "integers", "op": op, "type": kind}, 2, 3)  # noqa: E731
+        code, out = run(self.places, [FakePeer(self.peer, [of("lt", "u8")])])
+        self.assertEqual(code, 0, out)
+        rows = records.read(self.path / "out")["compare-fake"]["rows"]
+        found = {row["what"]: (row["seconds"], row["ours_seconds"], row["ratio"], row["note"]) for row in rows}
+        expected = {
+            "lt u8, fresh, of 1000 values, each": (1.0, 0.002, 500.0, "no refresh"),
+            "lt u8, fresh, of one value": (1.0, 2.0, 0.5, "no refresh"),
+            "lt u8, worn, of 1000 values, each": (1.0, 0.004, 250.0, "2 refreshes"),
+            "lt u8, worn, of one value": (1.0, 4.0, 0.25, "2 refreshes"),
+        }
+        self.assertEqual(found, expected)
+        for wrong in (of("wrong", "u8"), of("lt", "u16")):
+            code, out = run(self.places, [FakePeer(self.peer, [wrong])])
+            self.assertEqual(code, 1, out)
+            self.assertRegex(out, "2 wrong values|not verified by decryption")
 
     def test_parameters_match(self):
         for form in ("bgv", "bfv"):

@@ -43,12 +43,13 @@ def ring(name, form, log_n, t, base, word, words, special, digit_size, **more):
 class Work:
     """One thing that both sides do."""
 
-    kind: str  # primitives or bootstrap
+    kind: str  # primitives, bootstrap or integers
     params: object  # a dictionary (a parameter file) or the name of a set, on our side
     asked: dict = field(default_factory=dict)  # what the peer's program is told
     rounds: int = 3
     runs: int = 11
     note: str = ""
+    ours: str = ""  # what the operation is called on our side, if differently
 
     @property
     def name(self):
@@ -81,3 +82,24 @@ def thin_bootstrap(form, quick):
         secure = f"{form}-127-n14, everlevel's own set, at 128 bits and half the modulus; the peer stays far below 128 bits"
         works.append(Work("bootstrap", f"{form}-127-n14", asked, rounds, runs, secure))
     return works
+
+
+# Operations on integers by types. The peer's sums and products are modulo 2^bits: ours of sums are wider.
+INTEGERS = {
+    "u8": ["add", "lt", "min", "mul", "div", "table"],
+    "u16": ["add", "lt", "min", "mul"],
+    "u32": ["add", "lt", "eq", "min", "select", "mul"],
+    "u64": ["add", "lt", "min", "select"],
+}
+
+
+def integers(quick):
+    """Whole vectors here, one value there: fresh operands, and operands that have nothing left."""
+    set_name = "insecure_bgv-65537-n11" if quick else "bgv-65537-n15"
+    kinds = {"u8": ["add", "lt", "table"]} if quick else INTEGERS
+    wrapped = {"mul": "mul-wrapped"}
+    return [
+        Work("integers", set_name, {"kind": "integers", "op": op, "type": kind}, 1 if quick else 2, 1 if quick else 2, ours=wrapped.get(op, ""))
+        for kind, ops in kinds.items()
+        for op in ops
+    ]

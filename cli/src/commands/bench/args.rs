@@ -78,6 +78,8 @@ pub enum IntegerOperation {
     DivPublic,
     /// The remainder by 10
     RemPublic,
+    /// An entry of a public table, of values of up to 8 bits
+    Table,
     /// How many bits are 1
     Popcount,
     /// A shift to the right by 0 to 7 bits, encrypted

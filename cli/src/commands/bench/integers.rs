@@ -58,6 +58,7 @@ impl IntegerOperation {
             IntegerOperation::Rem => "rem",
             IntegerOperation::DivPublic => "div-public",
             IntegerOperation::RemPublic => "rem-public",
+            IntegerOperation::Table => "table",
             IntegerOperation::Popcount => "popcount",
             IntegerOperation::ShiftRight => "shift-right",
         }
@@ -95,6 +96,7 @@ impl IntegerOperation {
             IntegerOperation::Rem => ints.rem(a, b),
             IntegerOperation::DivPublic => ints.div_public(a, DIVISOR),
             IntegerOperation::RemPublic => ints.rem_public(a, DIVISOR),
+            IntegerOperation::Table => ints.lookup(a, &table(kind)),
             IntegerOperation::Popcount => ints.popcount(a),
             IntegerOperation::ShiftRight => ints.shift_right_by(a, c),
         }
@@ -121,10 +123,24 @@ impl IntegerOperation {
             IntegerOperation::Rem => a % b,
             IntegerOperation::DivPublic => a.div_euclid(DIVISOR),
             IntegerOperation::RemPublic => a.rem_euclid(DIVISOR),
+            IntegerOperation::Table => entry(kind, a),
             IntegerOperation::Popcount => a.count_ones().into(),
             IntegerOperation::ShiftRight => a >> c,
         }
     }
+}
+
+/// The entry for a value in the table of `table`: a quadratic polynomial of it, wrapped.
+fn entry(kind: Type, value: i128) -> i128 {
+    let (low, points) = (kind.interval().low(), kind.interval().points() as i128);
+    let v = value - low;
+    (73 * v * v + 41 * v + 7).rem_euclid(points) + low
+}
+
+/// The entries for all values, of which 256 are taken and 257 refused.
+fn table(kind: Type) -> Vec<i128> {
+    let interval = kind.interval();
+    (interval.low()..=interval.high()).take(257).map(|v| entry(kind, v)).collect()
 }
 
 impl IntegerOperation {
