@@ -17,6 +17,7 @@ TARGETS = {
     "compute": OBJECTS,
     "params": OBJECTS,
     "expression": ("expression",),
+    "tables": ("tables",),
 }
 
 
@@ -35,7 +36,7 @@ def unpack(target):
 def keep(files):
     for file in map(pathlib.Path, files):
         data = file.read_bytes()
-        corpus = "expression" if "expression" in file.parts else "found"
+        corpus = next((name for name in ("expression", "tables") if name in file.parts), "found")
         path = CORPUS / f"{corpus}.hex"
         lines = set(path.read_text().splitlines(keepends=True))
         lines.add(f"{hashlib.sha256(data).hexdigest()[:16]} {data.hex()}\n")

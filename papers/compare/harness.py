@@ -149,7 +149,7 @@ def compare(peer, command, program, options, cache):
         asked = json.dumps({**work.asked, "runs": work.runs, "threads": options.threads})
         ours, theirs = [], []
         for turn in range(work.rounds):
-            progress(f"{peer.name}: {work.kind} {work.name}, round {turn + 1} of {work.rounds}")
+            progress(f"{peer.name}: {work.label}, round {turn + 1} of {work.rounds}")
             sides = [
                 lambda: ours.append(measure_ours(program, work, params, options.threads)),
                 lambda: theirs.append(run(command + [asked], peer.name, env=environment)),
@@ -219,6 +219,8 @@ def integer_rows(peer, work, ours, theirs):
                 "ratio": single * count / vector,
                 "runs": work.runs * work.rounds,
                 "note": f"{own['refreshes']} refreshes" if own["refreshes"] else "no refresh",
+                # A figure of all would be too long.
+                "figure": state == "fresh" and count > 1,
             })
     return rows
 

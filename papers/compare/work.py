@@ -52,6 +52,11 @@ class Work:
     ours: str = ""  # what the operation is called on our side, if differently
 
     @property
+    def label(self):
+        """What is measured, for the eye."""
+        return f"{self.asked['op']} {self.asked['type']}" if self.kind == "integers" else f"{self.kind} {self.name}"
+
+    @property
     def name(self):
         return self.params if isinstance(self.params, str) else self.params["name"]
 

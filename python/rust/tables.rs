@@ -6,7 +6,7 @@ use std::sync::Arc;
 use everlevel::OptIn;
 use everlevel::files::OpenOptions;
 use everlevel_tables::{
-    Constants, Data, EncryptedTable, PlainTable, Plan, Schema, TableId, TableKey, TableResult,
+    Answer, Change, Constants, Data, EncryptedTable, PlainTable, Plan, Query, Schema, TableId, TableKey, TableResult,
     TablesError,
 };
 use pyo3::prelude::*;
@@ -234,6 +234,46 @@ impl Table {
         let asked = (plan, constants, progress);
         computed(py, asked, |plan, constants, step| {
             self.0.run(&server.inner, plan, constants, step)
+        })
+    }
+
+    /// The table after rows of comma-separated values were added, or after an update or delete;
+    /// how many rows that was, and the names of the files that were written and that are gone.
+    #[pyo3(signature = (key, sql = None, csv = None, progress = None))]
+    fn change(
+        &self,
+        py: Python<'_>,
+        key: &SecretKey,
+        sql: Option<&str>,
+        csv: Option<&[u8]>,
+        progress: Option<Py<PyAny>>,
+    ) -> Result<(Table, usize, Vec<String>, Vec<String>)> {
+        let (table, found) = detached(py, || {
+            let schema = self.0.schema();
+            let change = match csv {
+                Some(rows) => Change::insert(schema, Data::from_csv(rows, schema)?),
+                None => Change::parse(sql.unwrap_or_default(), schema)?,
+            };
+            let mut progress = Progress::new(progress);
+            self.0.changed(&key.0, &change, &mut rng()?, |done, of| progress.step(done, of))
+        })?;
+        Ok((Table(Arc::new(table)), found.rows, found.written, found.removed))
+    }
+
+    /// The table in the clear, as JSON: names, types and rows of texts.
+    #[pyo3(signature = (key, progress = None))]
+    fn decrypt(
+        &self,
+        py: Python<'_>,
+        key: &SecretKey,
+        progress: Option<Py<PyAny>>,
+    ) -> Result<String> {
+        detached(py, || {
+            let mut progress = Progress::new(progress);
+            let data = self.0.decrypt(&key.0, |done, blocks| progress.step(done, blocks))?;
+            let schema = self.0.schema();
+            let all = Query::parse("select * from t", schema)?;
+            json(&Answer::plain(&all, schema, &data)?.to_json(&all.output_types(schema)))
         })
     }
 }

@@ -274,6 +274,42 @@ def test_tables_that_the_server_knows(fermat, schema):
         known.run(fermat.server, plan)
 
 
+def test_changes(fermat, schema, tmp_path):
+    directory = tmp_path / "stays"
+    table = et.encrypt(fermat.client, STAYS, schema, directory=directory)
+    before, rows = table.id, len(STAYS["ward"])
+    stale = et.EncryptedTable.open(directory, insecure_research=True)
+    more = {name: column[:2] for name, column in STAYS.items()}
+    steps: list[tuple[int, int]] = []
+    added = table.insert(fermat.client, more, progress=lambda done, of: steps.append((done, of)))
+    assert (added.rows, len(table), added.removed, steps) == (2, rows + 2, (), [(1, 1)])
+    assert "files.json" in added.written and table.id != before
+
+    updated = table.change(fermat.client, "update t set days = 1 where surgery")
+    both = {name: [*column, *column[:2]] for name, column in STAYS.items()}
+    assert updated.rows == sum(both["surgery"]) and len(updated.written) == 2
+    both["days"] = [1 if cut else days for days, cut in zip(both["days"], both["surgery"])]
+    assert table.change(fermat.client, "delete from t where ward = 'south'").rows == both["ward"].count("south")
+    left = [i for i, ward in enumerate(both["ward"]) if ward != "south"]
+    clear = table.decrypt(fermat.client, arrow=False)
+    assert clear == {name: [both[name][i] for i in left] for name in schema.columns}
+    assert et.EncryptedTable.open(directory, insecure_research=True).decrypt(fermat.client, arrow=False) == clear
+    answer = table.run(fermat.server, "select sum(days) as days from t").read(fermat.client, arrow=False)
+    assert answer == {"days": [sum(clear["days"])]}
+
+    refused("table.block", lambda: stale.run(fermat.server, "select count(*), sum(days) from t"))
+    refused("table.block", lambda: stale.change(fermat.client, "delete from t where days = 1"))
+    kept = table.id
+    refused("table.change", lambda: table.change(fermat.client, "update t set days = days + 100000"))
+    refused("table.data", lambda: table.change(fermat.client, "delete from t"))
+    refused("table.unsupported", lambda: table.change(fermat.client, "select count(*) from t"))
+    refused("table.value", lambda: table.insert(fermat.client, {**more, "days": [1, -1]}))
+    other = everlevel.Client(fermat.client.params)
+    refused("scheme.wrong-key", lambda: table.change(other, "delete from t where days = 1"))
+    refused("scheme.wrong-key", lambda: table.decrypt(other))
+    assert table.id == kept and table.decrypt(fermat.client, arrow=False) == clear
+
+
 def test_what_is_made_of_rows(fermat, schema, table):
     plan = et.Plan("select min(admitted) as first, max(cost) as most, median(days) as middle, count(distinct ward) as wards from t where surgery", schema)
     answer = table.run(fermat.server, plan).read(fermat.client, arrow=False)

@@ -186,3 +186,64 @@ fn a_question_about_a_table_that_the_server_knows() {
     refused(here, &run(&asked), "table.value");
     assert!(!here.join("q.result").exists());
 }
+
+/// The owner changes a table; a copy of it needs all files that were written.
+#[test]
+fn a_table_that_is_changed() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    fs::write(here.join("stays.csv"), STAYS).unwrap();
+    success(here, &["keygen", "--params", "insecure_bgv-65537-n11", "--out", "keys"]);
+    success(here, &["keygen", "--params", "insecure_bgv-65537-n11", "--out", "others"]);
+    success(here, &["table", "schema", "infer", "--in", "stays.csv", "--out", "stays.json"]);
+    let encrypt = ["table", "encrypt", "--schema", "stays.json", "--in", "stays.csv"];
+    success(here, &[&encrypt[..], &["--key", "keys/public.key", "--out", "stays"]].concat());
+    let old = json(here, &["table", "inspect", "stays"]);
+    let change = |more: &[&'static str]| {
+        let change = ["table", "change", "--table", "stays", "--key", "keys/secret.key"];
+        [&change[..], more].concat()
+    };
+    fs::write(here.join("more.csv"), "admitted,ward,surgery,cost,days\n2025-04-01,west,true,1,2\n")
+        .unwrap();
+    let told = json(here, &change(&["--insert", "more.csv"]));
+    assert_eq!((&told["rows_changed"], &told["rows"]), (&1.into(), &6.into()));
+    assert_ne!(told["table"], old["table"]);
+    let told = json(here, &change(&["update stays set cost = cost + 0.50 where days = 2"]));
+    assert_eq!(told["rows_changed"], 2);
+    let written: Vec<_> = told["written"].as_array().unwrap().iter().collect();
+    assert_eq!(written, ["000000-0002.columns", "files.json"]);
+    let told = success(here, &change(&["delete from stays where ward = 'north'"]));
+    assert!(told.contains("2 rows changed; 4 rows in 1 blocks"), "{told}");
+
+    let decrypt = ["table", "decrypt", "--table", "stays", "--out", "clear.csv", "--key"];
+    refused(here, &[&decrypt[..], &["others/secret.key"]].concat(), "scheme.wrong-key");
+    success(here, &[&decrypt[..], &["keys/secret.key"]].concat());
+    let clear = "ward,days,cost,admitted,surgery\nsouth,14,9034.00,2025-03-01,false\n\
+                 west,7,4400.00,2024-12-31,true\nsouth,2,100.49,2025-02-28,true\n\
+                 west,2,1.50,2025-04-01,true\n";
+    assert_eq!(fs::read_to_string(here.join("clear.csv")).unwrap(), clear);
+    refused(here, &[&decrypt[..], &["keys/secret.key"]].concat(), "wire.exists");
+
+    // The cloud has the changed table, and answers from it.
+    success(here, &["table", "ask", "--schema", "stays/schema.json", QUESTION, "--out", "q.plan"]);
+    let run = ["table", "run", "--table", "stays", "--server-keys", "keys/server.keys"];
+    success(here, &[&run[..], &["--in", "q.plan", "--out", "q.result"]].concat());
+    let read = ["table", "read", "--key", "keys/secret.key", "--in", "q.result"];
+    let answer = "ward,stays,cost,days\nsouth,2,9134.49,8.000000\nwest,1,1.50,2.000000\n";
+    assert_eq!(success(here, &read), answer);
+    let id = old["table"].as_str().unwrap();
+    refused(here, &[&read[..], &["--table-id", id]].concat(), "table.other-result");
+
+    refused(here, &change(&["update stays set days = days + 1"]), "table.change");
+    refused(here, &change(&["delete from stays"]), "table.data");
+    refused(here, &change(&["drop table stays"]), "table.unsupported");
+    refused(here, &change(&[]), "cli.usage");
+    refused(
+        here,
+        &change(&["delete from stays where days = 2", "--insert", "more.csv"]),
+        "cli.usage",
+    );
+    let other = ["table", "change", "--table", "stays", "--key", "others/secret.key"];
+    let other = [&other[..], &["delete from stays where days = 2"]].concat();
+    refused(here, &other, "scheme.wrong-key");
+}

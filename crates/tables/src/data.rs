@@ -159,4 +159,27 @@ impl Data {
     pub fn column(&self, place: usize) -> &[i128] {
         &self.columns[place]
     }
+
+    /// As comma-separated values, with the names of the columns first: what [`Data::from_csv`]
+    /// reads.
+    ///
+    /// # Errors
+    /// None but those of memory.
+    pub fn to_csv(&self, schema: &Schema) -> Result<String, TablesError> {
+        let wrong = |e: String| TablesError::Data { problem: e };
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let names = schema.fields().iter().map(|field| field.name());
+        writer.write_record(names).map_err(|e| wrong(e.to_string()))?;
+        for row in 0..self.rows {
+            let cells = schema.fields().iter().zip(&self.columns).map(|(field, column)| {
+                match Some(column[row]) == field.null() {
+                    true => String::new(),
+                    false => field.text(column[row]),
+                }
+            });
+            writer.write_record(cells).map_err(|e| wrong(e.to_string()))?;
+        }
+        let bytes = writer.into_inner().map_err(|e| wrong(e.to_string()))?;
+        String::from_utf8(bytes).map_err(|e| wrong(e.to_string()))
+    }
 }

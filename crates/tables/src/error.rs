@@ -82,6 +82,20 @@ pub enum TablesError {
         /// Bits of the largest absolute value.
         bits: u32,
     },
+    /// A change that would give a cell a value that its column does not hold.
+    #[error(
+        "row {row}, column {column:?}: it would be {found}: expected {expected}; nothing was changed"
+    )]
+    Change {
+        /// The place of the row in the table, from 0.
+        row: usize,
+        /// The column.
+        column: String,
+        /// The value.
+        found: String,
+        /// What the schema says.
+        expected: String,
+    },
     /// Encrypted constants that are missing, of another plan, or no values of their columns.
     #[error("encrypted constants: {problem}")]
     Constants {
@@ -94,12 +108,14 @@ pub enum TablesError {
         /// What is wrong with it.
         problem: String,
     },
-    /// A plan for tables of another schema.
+    /// A plan or a change for tables of another schema.
     #[error(
-        "the plan is for tables of another schema: column {place} of the plan is {asked}, of the \
-         table {there}; ask again with the schema of the table"
+        "the {what} is for tables of another schema: column {place} of the {what} is {asked}, of \
+         the table {there}; make it again with the schema of the table"
     )]
     OtherSchema {
+        /// `plan` or `change`.
+        what: &'static str,
         /// The place of the first column that differs, from 1.
         place: usize,
         /// What the plan has there.
@@ -167,6 +183,7 @@ everlevel_ring::error_codes!(TablesError {
     Name => "table.name",
     Type => "table.type",
     Range => "table.range",
+    Change => "table.change",
     Constants => "table.constants",
     Plan => "table.plan",
     OtherSchema => "table.other-schema",

@@ -18,6 +18,7 @@
 mod answer;
 mod bind;
 mod cell;
+mod change;
 mod compare;
 mod condition;
 mod data;
@@ -40,6 +41,7 @@ mod truth;
 mod workload;
 
 pub use answer::{Answer, Cell};
+pub use change::{Assignment, Change, Edit};
 pub use condition::{Comparison, Condition, Number};
 pub use data::Data;
 pub use error::TablesError;
@@ -52,6 +54,7 @@ pub use query::{Aggregate, Fold, Output, Parameter, Query};
 pub use ranges::Ranges;
 pub use run::{Known, Runner};
 pub use schema::{Field, Kind, SCHEMA_BYTES, Schema};
+pub use stored::change::Changes;
 pub use stored::constants::Constants;
 pub use stored::cost::PlanCost;
 pub use stored::encrypt::TableKey;

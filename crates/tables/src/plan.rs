@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::TablesError;
 use crate::query::Query;
-use crate::schema::{Field, Schema};
+use crate::schema::Schema;
 
 /// What a plan says that it is.
 const FORMAT: &str = "everlevel table plan";
@@ -111,19 +111,6 @@ impl Plan {
     /// # Errors
     /// [`TablesError::OtherSchema`], with the first column that differs.
     pub fn check_schema(&self, of_table: &Schema) -> Result<(), TablesError> {
-        let told = |field: Option<&Field>| {
-            field
-                .map_or("no further column".into(), |f| format!("{:?}, {}", f.name(), f.expected()))
-        };
-        let (asked, there) = (self.schema.fields(), of_table.fields());
-        let differs = (0..asked.len().max(there.len())).find(|i| asked.get(*i) != there.get(*i));
-        match differs {
-            None => Ok(()),
-            Some(i) => Err(TablesError::OtherSchema {
-                place: i + 1,
-                asked: told(asked.get(i)),
-                there: told(there.get(i)),
-            }),
-        }
+        self.schema.check("plan", of_table)
     }
 }

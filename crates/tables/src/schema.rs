@@ -186,6 +186,25 @@ impl Schema {
         Ok(ParamsId::of_json(&self.to_json()?).to_string())
     }
 
+    /// Passes what was made with this schema and meets a table of another one, or of the same.
+    pub(crate) fn check(&self, what: &'static str, of_table: &Schema) -> Result<(), TablesError> {
+        let told = |field: Option<&Field>| {
+            field
+                .map_or("no further column".into(), |f| format!("{:?}, {}", f.name(), f.expected()))
+        };
+        let (asked, there) = (self.fields(), of_table.fields());
+        let differs = (0..asked.len().max(there.len())).find(|i| asked.get(*i) != there.get(*i));
+        match differs {
+            None => Ok(()),
+            Some(i) => Err(TablesError::OtherSchema {
+                what,
+                place: i + 1,
+                asked: told(asked.get(i)),
+                there: told(there.get(i)),
+            }),
+        }
+    }
+
     /// The columns.
     pub fn fields(&self) -> &[Field] {
         &self.fields

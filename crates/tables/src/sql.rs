@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use sqlparser::ast::{
     Distinct, Expr, GroupByExpr, LimitClause, OrderByKind, OrderBySort, Query as Ast, Select,
-    SelectItem, SetExpr, Statement, TableFactor, Value as Literal,
+    SelectItem, SetExpr, Statement, TableFactor, TableWithJoins, Value as Literal,
 };
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::keywords::Keyword;
@@ -53,7 +53,7 @@ impl Query {
     /// encrypted tables do not answer, with what could be used instead; [`TablesError::Name`],
     /// [`TablesError::Type`] and [`TablesError::Range`] for expressions that have no value.
     pub fn parse(text: &str, schema: &Schema) -> Result<Self, TablesError> {
-        let ast = statement(text)?;
+        let ast = question(text)?;
         let query = Self::bound(&ast, schema, &[])?;
         if query.parameters.is_empty() {
             return Ok(query);
@@ -207,7 +207,19 @@ fn named(item: &SelectItem) -> Result<(&Expr, String), TablesError> {
     }
 }
 
-fn statement(text: &str) -> Result<Ast, TablesError> {
+fn question(text: &str) -> Result<Ast, TablesError> {
+    let mut statements = statements(text)?;
+    match (statements.pop(), statements.is_empty()) {
+        (Some(Statement::Query(ast)), true) => Ok(*ast),
+        (None, _) => {
+            Err(TablesError::Syntax { problem: "expected a question: select … from …".into() })
+        }
+        _ => Err(TablesError::unsupported("anything but one select", "ask one question at a time")),
+    }
+}
+
+/// The statements of a text of bounded length and depth.
+pub(crate) fn statements(text: &str) -> Result<Vec<Statement>, TablesError> {
     let syntax = |problem: String| TablesError::Syntax { problem };
     if text.len() > QUESTION_BYTES {
         let found = text.len();
@@ -230,22 +242,17 @@ fn statement(text: &str) -> Result<Ast, TablesError> {
             return Err(syntax(format!("{found} {what}, and {most} is the most")));
         }
     }
-    let mut statements = Parser::new(&dialect)
+    Parser::new(&dialect)
         .with_recursion_limit(DEPTH)
         .with_tokens_with_locations(tokens)
         .parse_statements()
-        .map_err(|e| syntax(e.to_string()))?;
-    match (statements.pop(), statements.is_empty()) {
-        (Some(Statement::Query(ast)), true) => Ok(*ast),
-        (None, _) => Err(syntax("expected a question: select … from …".into())),
-        _ => Err(TablesError::unsupported("anything but one select", "ask one question at a time")),
-    }
+        .map_err(|e| syntax(e.to_string()))
 }
 
 /// The select of a query. What it may hold is put into an empty one, which then has to be equal to
 /// it, so that no clause is passed over in silence.
 fn only_select(ast: &Ast) -> Result<(&Select, &str), TablesError> {
-    let plain = statement("select 1 from t")?;
+    let plain = question("select 1 from t")?;
     let rest = Ast { body: plain.body.clone(), order_by: None, limit_clause: None, ..ast.clone() };
     let (SetExpr::Select(select), SetExpr::Select(empty)) = (&*ast.body, &*plain.body) else {
         return Err(TablesError::unsupported(
@@ -274,10 +281,15 @@ fn only_select(ast: &Ast) -> Result<(&Select, &str), TablesError> {
             "only select, from, where, group by, having, order by and limit are",
         ));
     }
-    match &select.from[..] {
+    Ok((select, only_table(&select.from)?))
+}
+
+/// What columns of the one table can be preceded by.
+pub(crate) fn only_table(from: &[TableWithJoins]) -> Result<&str, TablesError> {
+    match from {
         [table] if table.joins.is_empty() => match table_name(&table.relation) {
             // The table by its name and alias, and nothing else, such as a sample of it.
-            Some((name, alias)) if table.relation.to_string() == name => Ok((select, alias)),
+            Some((name, alias)) if table.relation.to_string() == name => Ok(alias),
             _ => Err(TablesError::unsupported(
                 &table.relation.to_string(),
                 "ask about the table itself: from and its name",

@@ -9,19 +9,16 @@ Tables in the clear are CSV files, mappings of columns, or, with ``pip install e
 
 from __future__ import annotations
 
-import csv
 import datetime
-import decimal
-import io
 import json
 import operator
-import os
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from . import _everlevel as _rust
+from ._cells import answer_of, columns_of, text_of, written
 from ._constants import Constants
 from ._params import Params
 from ._roles import Client, PublicKey
@@ -35,12 +32,12 @@ from ._values import (
     replaceable,
     stepper,
 )
-from .errors import DtypeError, FormatError, TableError
+from .errors import FormatError, TableError
 
 if TYPE_CHECKING:
     from ._server import Server
 
-__all__ = ["Constants", "EncryptedTable", "Plan", "PlainTable", "Result", "Schema", "encrypt"]
+__all__ = ["Changed", "Constants", "EncryptedTable", "Plan", "PlainTable", "Result", "Schema", "encrypt"]
 
 
 class Schema:
@@ -71,7 +68,7 @@ class Schema:
         Columns with missing values are nullable. Columns of many texts, such as names, are left out, and so are those in which nothing is there.
         What each column was taken for is in :attr:`notes`: all of a schema is public, so look it over before you use it.
         """
-        columns = _columns(data, None)
+        columns = columns_of(data, None)
         if isinstance(columns, bytes):
             text, told = _rust.infer_table_schema(columns)
             self = cls(text)
@@ -95,7 +92,7 @@ class Schema:
             del columns[i]
         if left and not columns:
             raise TableError(f"no column can be kept: {left[0]}", code="table.data")
-        text, told = _rust.infer_table_schema(_written(columns, False))
+        text, told = _rust.infer_table_schema(written(columns, False))
         found: dict[str, Any] = json.loads(text)
         for column in found["columns"]:
             if column["name"] in nullable:
@@ -205,7 +202,7 @@ class Plan:
         """
         texts = []
         for name, value in constants.items():
-            text = _text(value)
+            text = text_of(value)
             if text is None:
                 raise TableError(f"encrypted constants: :{name} has no value; write is null, or is not null", code="table.constants")
             texts.append((name, text))
@@ -233,6 +230,17 @@ class Plan:
 
     def __repr__(self) -> str:
         return f"<everlevel.tables.Plan {self.question!r}>"
+
+
+class Changed(NamedTuple):
+    """What a change of a table did."""
+
+    #: How many rows were added or removed, or met the condition of an update.
+    rows: int
+    #: The files of a directory that were written: a copy of it elsewhere needs all of these.
+    written: tuple[str, ...]
+    #: The files that are there no more.
+    removed: tuple[str, ...]
 
 
 class EncryptedTable:
@@ -268,6 +276,30 @@ class EncryptedTable:
         plan = question if isinstance(question, Plan) else Plan(question, self.schema)
         return Result.from_bytes(self._raw.run(server._raw, plan._text, None if constants is None else constants._data, stepper(progress)))
 
+    def insert(self, client: Client, data: Any, *, progress: Progress = None) -> Changed:
+        """Adds rows behind the last one, ``data`` as for :func:`encrypt`. ``client`` has the secret key: the last block is decrypted unless it is full, and encrypted anew.
+
+        A directory is changed as a whole or not at all; this object is the changed table then, and others of the directory are refused when they are used.
+        """
+        columns = columns_of(data, self.schema)
+        return self._changed(client, None, columns if isinstance(columns, bytes) else written(columns, True), progress)
+
+    def change(self, client: Client, statement: str, *, progress: Progress = None) -> Changed:
+        """Changes rows: ``update t set price = price * 2 where …`` or ``delete from t where …``. Blocks where nothing changes stay as they are.
+
+        A value that its column does not hold, and a delete of all rows, are refused, and the table is as it was. Who sees the files before and after learns which were written.
+        """
+        return self._changed(client, statement, None, progress)
+
+    def _changed(self, client: Client, statement: str | None, rows: bytes | None, progress: Progress) -> Changed:
+        self._raw, count, made, removed = self._raw.change(client._raw, statement, rows, stepper(progress))
+        return Changed(count, tuple(made), tuple(removed))
+
+    def decrypt(self, client: Client, *, arrow: bool | None = None, progress: Progress = None) -> Any:
+        """All of the table in the clear, in the form of :meth:`Result.read`."""
+        client.params._warn()
+        return answer_of(json.loads(self._raw.decrypt(client._raw, stepper(progress))), arrow)
+
     @property
     def params(self) -> Params:
         """The parameter set."""
@@ -280,7 +312,7 @@ class EncryptedTable:
 
     @property
     def id(self) -> str:
-        """The public id of this encryption, 32 hexadecimal digits: results name it."""
+        """The public id of this encryption or of its last change, 32 hexadecimal digits: results name it."""
         return self._raw.id
 
     @property
@@ -322,8 +354,8 @@ class PlainTable:
     _raw: _rust.KnownTable
 
     def __init__(self, data: Any, schema: Schema) -> None:
-        columns = _columns(data, schema)
-        text = columns if isinstance(columns, bytes) else _written(columns, True)
+        columns = columns_of(data, schema)
+        text = columns if isinstance(columns, bytes) else written(columns, True)
         self._raw = _rust.KnownTable(text, schema._text)
 
     def run(self, server: Server, question: Plan | str, *, constants: Constants, progress: Progress = None) -> Result:
@@ -414,17 +446,7 @@ class Result:
         """
         client.params._warn()
         meant = (None if plan is None else plan._text, table_id, None if constants is None else constants.id)
-        told = json.loads(_rust.read_table_result(client._raw, self._data, *meant))
-        names, types = told["names"], told["types"]
-        columns = [[_value(kind, row[i]) for row in told["rows"]] for i, kind in enumerate(types)]
-        if arrow is None:
-            arrow = _pyarrow() is not None
-        if arrow:
-            pa = _required()
-            return pa.table([_array(pa, kind, column) for kind, column in zip(types, columns)], names=names)
-        if len(set(names)) < len(names):
-            raise TableError(f"two columns of the answer have one name: {', '.join(names)}; name them with as", code="table.name")
-        return dict(zip(names, columns))
+        return answer_of(json.loads(_rust.read_table_result(client._raw, self._data, *meant)), arrow)
 
     def __reduce__(self) -> Any:
         return Result.from_bytes, (self._data,)
@@ -450,8 +472,8 @@ def encrypt(
     CSV files: they are encrypted as ``NULL`` where the schema says ``"nullable": True``, and refused elsewhere.
     Into a ``directory``, block by block, or in memory. 3 MB for each 32,768 rows of a column and each 4 bits of a value with ``bgv-65537-n15`` and a client's key.
     """
-    columns = _columns(data, schema)
-    text = columns if isinstance(columns, bytes) else _written(columns, True)
+    columns = columns_of(data, schema)
+    text = columns if isinstance(columns, bytes) else written(columns, True)
     raw = _rust.Table.encrypt(
         text,
         schema._text,
@@ -464,196 +486,8 @@ def encrypt(
     return EncryptedTable._make(raw)
 
 
-# Tables in the clear
-
-
 def _utf8(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
         raise FormatError(f"expected UTF-8 text: {error}", code="python.json") from None
-
-
-def _pyarrow() -> Any:
-    try:
-        import pyarrow  # type: ignore[import-untyped, unused-ignore]
-    except ImportError:
-        return None
-    return pyarrow
-
-
-def _required() -> Any:
-    pa = _pyarrow()
-    if pa is None:
-        raise DtypeError("this needs PyArrow: pip install 'everlevel[tables]', or give a CSV file or a mapping of columns", code="python.no-pyarrow")
-    return pa
-
-
-#: A column: its name, and texts of its cells, none where nothing is there.
-_Column = tuple[str, list["str | None"]]
-
-
-def _columns(data: Any, schema: Schema | None) -> bytes | list[_Column]:
-    """A table as the bytes of a CSV file, or as columns of texts: with a schema those that it has, in which nothing is missing unless it may be."""
-    if isinstance(data, (str, os.PathLike)):
-        path = path_text(data)
-        if not path.endswith((".parquet", ".pq")):
-            return read_file(path)
-        _required()
-        import pyarrow.parquet as parquet  # type: ignore[import-untyped, unused-ignore]
-
-        return _arrow_columns(parquet.read_table(path), schema, False)
-    if isinstance(data, Mapping):
-        return _mapping_columns(data, schema)
-    if any(hasattr(data, name) for name in ("__arrow_c_stream__", "__dataframe__", "to_arrow", "arrow")):
-        pa = _required()
-        pandas = type(data).__module__.split(".")[0] == "pandas"
-        if not hasattr(data, "__arrow_c_stream__") and hasattr(data, "arrow"):
-            data = data.arrow()
-        try:
-            table = pa.Table.from_pandas(data, preserve_index=False) if pandas else pa.table(data)
-        except pa.ArrowException as error:
-            raise DtypeError(f"a table that PyArrow does not take: {error}", code="python.table") from error
-        return _arrow_columns(table, schema, pandas)
-    raise DtypeError(
-        f"a table of type {type(data).__name__}: expected the path of a CSV or Parquet file, a mapping of columns, or a data frame", code="python.table"
-    )
-
-
-def _fault(column: str, row: int, what: str) -> TableError:
-    return TableError(f"row {row + 1}, column {column!r}: {what}", code="table.value")
-
-
-def _kept(names: Sequence[str], schema: Schema | None) -> list[int]:
-    lower = None if schema is None else {name.lower() for name in schema.columns}
-    return [i for i, name in enumerate(names) if lower is None or str(name).strip().lower() in lower]
-
-
-def _checked(name: str, values: Sequence[Any], schema: Schema | None, missing_nan: bool) -> _Column:
-    """A column of texts. An empty text is no missing value, and the two are not told apart in CSV."""
-    cells = [_text(v) for v in values]
-    field: dict[str, Any] = {}
-    if schema is not None:
-        field = next((f for n, f in schema.columns.items() if n.lower() == name.strip().lower()), {})
-    nullable = field.get("nullable", False)
-    # Integers with missing values are floating-point numbers in pandas.
-    whole = schema is None and None in cells and all(c is None or (isinstance(v, (float, np.floating)) and float(v).is_integer()) for v, c in zip(values, cells))
-    for row, (value, cell) in enumerate(zip(values, cells)):
-        if cell is None:
-            if not missing_nan and isinstance(value, (float, np.floating)):
-                raise _fault(name, row, "NaN is no value, and in Arrow and Polars none that is missing: make it a null first")
-            if schema is not None and not nullable:
-                remedy = 'fill it first, or say "nullable": true of the column in the schema, as Schema.infer does'
-                raise _fault(name, row, f"nothing is there: {remedy}")
-        elif nullable and not cell.strip():
-            raise _fault(name, row, f"{cell!r} is a text without content, and no missing value: use None, or replace it")
-        elif isinstance(value, (float, np.floating)) and (field.get("type") == "integer" or whole):
-            if abs(float(value)) >= 1 << 53:
-                raise _fault(name, row, f"{cell} is a floating-point number that may have been rounded: give integers, such as those of dtype Int64")
-            if whole:
-                cells[row] = str(int(value))
-    return name, cells
-
-
-def _mapping_columns(data: Mapping[str, Sequence[Any]], schema: Schema | None) -> list[_Column]:
-    names = [str(name) for name in data]
-    columns = []
-    for i in _kept(names, schema):
-        column = list(data.values())[i]
-        if np.ma.isMaskedArray(column) and column.ndim != 1:
-            raise DtypeError(f"column {names[i]!r} has {column.ndim} dimensions: expected one", code="python.table")
-        foreign = type(column).__module__.split(".")[0] in ("pyarrow", "polars")
-        values = [v.as_py() if hasattr(v, "as_py") else v for v in column]
-        columns.append(_checked(names[i], values, schema, not foreign))
-    if len({len(cells) for _, cells in columns}) > 1:
-        lengths = ", ".join(f"{name}: {len(cells)}" for name, cells in columns)
-        raise TableError(f"columns of different lengths: {lengths}", code="table.data")
-    return columns
-
-
-def _written(columns: list[_Column], padded: bool) -> bytes:
-    """Comma-separated values, which one reader reads."""
-    if padded and len(columns) == 1:
-        # A line of one empty cell would be an empty line. No column of a schema has no name.
-        columns = [*columns, ("", [""] * len(columns[0][1]))]
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow([name for name, _ in columns])
-    writer.writerows(zip(*(cells for _, cells in columns)))
-    return out.getvalue().encode()
-
-
-def _text(value: Any) -> str | None:
-    """A cell as text; none if nothing is there."""
-    if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
-        return None
-    if isinstance(value, np.datetime64):
-        # Of days or of microseconds, which datetime has; the others would be integers.
-        exact, value = value, value.astype("datetime64[us]")
-        if not np.isnat(value) and value != exact:
-            return str(exact)
-    if hasattr(value, "item") and getattr(value, "shape", None) == ():
-        value = value.item()
-    if value is None or (isinstance(value, float) and value != value) or (isinstance(value, decimal.Decimal) and value.is_nan()):
-        return None
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, datetime.datetime):
-        if getattr(value, "nanosecond", 0):
-            return str(value)
-        return value.date().isoformat() if value.time() == datetime.time() else value.isoformat()
-    if isinstance(value, datetime.date):
-        return value.isoformat()
-    if isinstance(value, float):
-        value = decimal.Decimal(repr(value))
-    return format(value, "f") if isinstance(value, decimal.Decimal) else str(value)
-
-
-def _arrow_columns(table: Any, schema: Schema | None, missing_nan: bool) -> list[_Column]:
-    pa = _required()
-    table = table.select(_kept(table.column_names, schema))
-    columns = []
-    for name, column in zip(table.column_names, table.columns):
-        kind = column.type
-        if pa.types.is_dictionary(kind):
-            # Not by a cast, which there is not for all that Polars has.
-            kind = kind.value_type
-            column = pa.chunked_array([pa.array(column.to_pylist(), kind)])
-        if pa.types.is_timestamp(kind):
-            days = column.cast(pa.date32(), safe=False)
-            # Times of the day are no dates.
-            column = days if days.cast(kind) == column else column.cast(pa.string())
-        elif not (pa.types.is_floating(kind) or pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_date32(kind)):
-            # Texts of all kinds, decimals; whatever has none is no cell.
-            try:
-                column = column.cast(pa.string())
-            except pa.ArrowException as error:
-                raise DtypeError(f"column {name!r} of type {kind}: expected numbers, dates, truth values or texts", code="python.table") from error
-        columns.append(_checked(name, column.to_pylist(), schema, missing_nan))
-    return columns
-
-
-# Answers
-
-
-def _value(kind: dict[str, Any], text: str | None) -> Any:
-    if text is None:
-        return None
-    made: Any = {
-        "integer": int,
-        "decimal": decimal.Decimal,
-        "date": datetime.date.fromisoformat,
-        "boolean": lambda x: x == "true",
-        "text": str,
-    }[kind["type"]]
-    return made(text)
-
-
-def _array(pa: Any, kind: dict[str, Any], column: list[Any]) -> Any:
-    name = kind["type"]
-    if name == "integer":
-        fits = all(v is None or -(1 << 63) <= v < 1 << 63 for v in column)
-        return pa.array(column, pa.int64()) if fits else pa.array([v if v is None else decimal.Decimal(v) for v in column], pa.decimal128(38, 0))
-    if name == "decimal":
-        return pa.array(column, pa.decimal128(38, kind["scale"]))
-    return pa.array(column, {"date": pa.date32(), "boolean": pa.bool_(), "text": pa.string()}[name])

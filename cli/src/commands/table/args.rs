@@ -152,6 +152,53 @@ fn table_id(text: &str) -> Result<TableId, String> {
     text.parse().map_err(|e: everlevel_tables::TablesError| e.to_string())
 }
 
+/// What `table change` does.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub struct EditArgs {
+    /// `update t set COLUMN = VALUE, … where …` or `delete from t where …`
+    #[arg(value_name = "SQL")]
+    pub sql: Option<String>,
+    /// Rows to add behind the last one: comma-separated values, with the names of the columns in
+    /// the first line
+    #[arg(long, value_name = "FILE")]
+    pub insert: Option<PathBuf>,
+}
+
+/// Arguments of `table change`.
+#[derive(Args)]
+pub struct ChangeArgs {
+    /// The encrypted table: a directory, which is changed altogether or not at all
+    #[arg(long, value_name = "DIR")]
+    pub table: PathBuf,
+    /// The secret key
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// The change.
+    #[command(flatten)]
+    pub edit: EditArgs,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
+}
+
+/// Arguments of `table decrypt`.
+#[derive(Args)]
+pub struct DecryptArgs {
+    /// The encrypted table: a directory
+    #[arg(long, value_name = "DIR")]
+    pub table: PathBuf,
+    /// The secret key
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// The table in the clear.
+    #[command(flatten)]
+    pub out: OutArg,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
+}
+
 /// Arguments of `table inspect`.
 #[derive(Args)]
 pub struct InspectArgs {

@@ -139,7 +139,7 @@ fn table_key(key: &EncryptionKey) -> TableKey<'_> {
 }
 
 /// What the system refuses to write is told as for other files.
-fn of_written(path: &Path) -> impl Fn(TablesError) -> CliError + '_ {
+pub fn of_written(path: &Path) -> impl Fn(TablesError) -> CliError + '_ {
     move |e| match e {
         TablesError::Roles(Error::Wire(e)) => of_output(path)(e),
         e => refused(e),

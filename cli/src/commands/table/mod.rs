@@ -7,6 +7,7 @@ mod demo;
 mod files;
 mod items;
 mod look;
+mod owner;
 mod query;
 
 use clap::Subcommand;
@@ -29,6 +30,11 @@ pub enum TableCommand {
     Run(args::RunArgs),
     /// Decrypt a result: comma-separated values, or with --json rows with their types
     Read(args::ReadArgs),
+    /// Add rows to an encrypted table, or update or delete some, with the secret key: what is not
+    /// touched stays as it is
+    Change(args::ChangeArgs),
+    /// An encrypted table in the clear again, with the secret key
+    Decrypt(args::DecryptArgs),
     /// What an encrypted table, a plan, encrypted constants or a result say of themselves
     Inspect(args::InspectArgs),
     /// What a plan costs, what the server learns of it and what the reader does
@@ -52,6 +58,8 @@ pub fn run(command: &TableCommand, common: &Common) -> Result<(), CliError> {
         TableCommand::Bind(args) => files::bind(args, common),
         TableCommand::Run(args) => files::run(args, common),
         TableCommand::Read(args) => files::read(args, common),
+        TableCommand::Change(args) => owner::change(args, common),
+        TableCommand::Decrypt(args) => owner::decrypt(args, common),
         TableCommand::Inspect(args) => look::inspect(args, common),
         TableCommand::Explain(args) => look::explain(args, common),
         TableCommand::Schema(SchemaCommand::Infer(args)) => look::infer(args, common),

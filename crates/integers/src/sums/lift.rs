@@ -41,7 +41,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let rehearsal = self.rehearsal();
         let leaves = |z: &NoOpCiphertext| {
             let product = rehearsal.mul_lazy_aligned(z, z).ok()?;
-            let product = rehearsal.relinearize(&product, NextUse::LinearMap).ok()?;
+            let product = rehearsal.relinearize(&product, NextUse::Keep).ok()?;
             let packed = rehearsal.mod_switch_to(&product, end).ok()?;
             Some(rehearsal.capacity_bits(&packed) >= needed)
         };
@@ -93,7 +93,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         // After the product comes the constant that gives it the factor of the others.
         let leaves = |z: &NoOpCiphertext| {
             let product = rehearsal.mul_lazy_aligned(z, z).ok()?;
-            let product = rehearsal.relinearize(&product, NextUse::Product).ok()?;
+            let product = rehearsal.relinearize(&product, NextUse::Keep).ok()?;
             let product = rehearsal.mul_scalar(&product, half).ok()?;
             let lowered = rehearsal.mod_switch_to(&product, end).ok()?;
             Some(rehearsal.capacity_bits(&lowered) >= needed)
@@ -213,11 +213,12 @@ fn lift<T: ExactScheme>(
     x: &T::Ciphertext,
     [start, second, end]: Levels,
 ) -> Result<T::Ciphertext, CircuitError> {
+    // The levels are those of a rehearsal: a hair more noise must not switch further down.
     let z = scheme.extend_plain_modulus(&scheme.mod_switch_to(x, start)?, 2)?;
-    let square = scheme.relinearize(&scheme.mul_lazy_aligned(&z, &z)?, NextUse::Product)?;
+    let square = scheme.relinearize(&scheme.mul_lazy_aligned(&z, &z)?, NextUse::Keep)?;
     let square = scheme.mod_switch_to(&square, second)?;
     let rest = scheme.mod_switch_to(&scheme.linear_combination(&[(&z, -2)], 3)?, second)?;
     let product = scheme.mul_lazy_aligned(&square, &rest)?;
-    let product = scheme.relinearize(&product, NextUse::Product)?;
+    let product = scheme.relinearize(&product, NextUse::Keep)?;
     Ok(scheme.mod_switch_to(&product, end)?)
 }

@@ -99,7 +99,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
                         Some(i) => {
                             let mask = masks.get(*i).ok_or_else(lacks)?;
                             let product = scheme.mul_lazy_aligned(mask, product)?;
-                            let product = scheme.relinearize(&product, NextUse::Product)?;
+                            let product = scheme.relinearize(&product, NextUse::Keep)?;
                             self.like_pieces(product, &one)?
                         }
                     };
@@ -144,7 +144,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         for (packing, range) in plan.groups() {
             let plain = sums[range].par_iter_mut().map(|sum| match sum.take() {
                 Some(Sum::Plain(x)) => Ok(x),
-                Some(Sum::Product(x)) => Ok(scheme.relinearize(&x, NextUse::LinearMap)?),
+                // The level is chosen below: more noise than that of one block must not lower it.
+                Some(Sum::Product(x)) => Ok(scheme.relinearize(&x, NextUse::Keep)?),
                 None => Err(wrong("sums that were packed already")),
             });
             let plain = plain.collect::<Result<Vec<_>, IntegersError>>()?;

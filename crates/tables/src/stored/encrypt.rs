@@ -11,7 +11,7 @@ use rand_core::CryptoRng;
 
 use crate::data::Data;
 use crate::error::TablesError;
-use crate::schema::Schema;
+use crate::schema::{Field, Schema};
 use crate::stored::header::{BlockHeader, TableId};
 
 /// A column of a block: the number of the block, the place of the column in the schema.
@@ -56,6 +56,26 @@ impl TableKey<'_> {
     }
 }
 
+/// The bytes of the file of a column of a block.
+pub(crate) fn encrypt_column(
+    key: TableKey<'_>,
+    field: &Field,
+    entries: &[i128],
+    header: &BlockHeader,
+    rng: &mut impl CryptoRng,
+) -> Result<Vec<u8>, TablesError> {
+    let params = key.params();
+    let encoded = Encoded::new(entries, field.integer_type()?, params.slots())?;
+    let value: IntegerColumn = encoded.encrypt(|slots| -> Result<_, TablesError> {
+        // To be added up: see `Client::encrypt_table_column`.
+        Ok(key.encrypt(&Plaintext::encode_modulo(params, slots, 2)?, rng)?)
+    })?;
+    let mut metadata = key.metadata();
+    header.state(&mut metadata);
+    let named: Vec<NamedIntegers> = vec![(field.name().into(), value.into())];
+    Ok(named.to_bytes(params, &metadata)?)
+}
+
 /// The bytes of each file of a table, one after the other.
 pub(crate) fn encrypt_files<E: From<TablesError>>(
     key: TableKey<'_>,
@@ -66,25 +86,14 @@ pub(crate) fn encrypt_files<E: From<TablesError>>(
 ) -> Result<(), E> {
     let (params, rows) = (key.params(), data.rows());
     let count = rows.div_ceil(params.slots());
-    let schema_id = schema.id()?;
-    let table = TableId::random(rng);
-    let mut encrypted = |(block, column): Place| -> Result<Vec<u8>, TablesError> {
-        let (start, field) = (block * params.slots(), &schema.fields()[column]);
-        let entries = &data.column(column)[start..rows.min(start + params.slots())];
-        let encoded = Encoded::new(entries, field.integer_type()?, params.slots())?;
-        let value: IntegerColumn = encoded.encrypt(|slots| -> Result<_, TablesError> {
-            // To be added up: see `Client::encrypt_table_column`.
-            Ok(key.encrypt(&Plaintext::encode_modulo(params, slots, 2)?, rng)?)
-        })?;
-        let mut metadata = key.metadata();
-        let schema = schema_id.clone();
-        BlockHeader { table, schema, rows, block, column }.state(&mut metadata);
-        let named: Vec<NamedIntegers> = vec![(field.name().into(), value.into())];
-        Ok(named.to_bytes(params, &metadata)?)
-    };
+    let (id, table) = (schema.id()?, TableId::random(rng));
     for block in 0..count {
-        for column in 0..schema.fields().len() {
-            write((block, column), encrypted((block, column))?)?;
+        let start = block * params.slots();
+        for (column, field) in schema.fields().iter().enumerate() {
+            let entries = &data.column(column)[start..rows.min(start + params.slots())];
+            let header = BlockHeader { table, schema: id.clone(), rows, block, column };
+            let bytes = encrypt_column(key, field, entries, &header, rng)?;
+            write((block, column), bytes)?;
         }
         progress(block + 1, count)?;
     }

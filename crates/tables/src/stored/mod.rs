@@ -1,12 +1,15 @@
 //! Encrypted tables, questions and results as files: what owner, server and reader exchange.
 
+pub(crate) mod change;
 pub(crate) mod compute;
 pub(crate) mod constants;
 pub(crate) mod cost;
+pub(crate) mod decrypt;
 pub(crate) mod directory;
 pub(crate) mod encrypt;
 pub(crate) mod header;
 pub(crate) mod keys;
+pub(crate) mod listing;
 pub(crate) mod plain;
 pub(crate) mod result;
 pub(crate) mod table;

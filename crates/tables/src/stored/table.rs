@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use everlevel::files::{Bounds, Bytes, OpenOptions, PARAMS_FILE};
 use everlevel::{IntegerColumn, IntegerValue, KeyId, NamedIntegers, Params, Server};
@@ -23,6 +24,7 @@ use crate::stored::constants::Constants;
 use crate::stored::directory::PendingDirectory;
 use crate::stored::encrypt::{Place, TableKey, encrypt_files};
 use crate::stored::header::{BlockHeader, TableId};
+use crate::stored::listing::{LISTING_BYTES, LISTING_FILE, Listing};
 use crate::stored::result::TableResult;
 
 /// The schema in the directory of a table.
@@ -33,26 +35,27 @@ const FILE_BYTES: u64 = 8 << 30;
 /// A table under encryption, in blocks of as many rows as there are slots.
 ///
 /// Each block of a column is a file, so that a server reads what a question needs. It names the
-/// table, its own place and the schema, so that files of different tables are not mixed. Public are
-/// the schema, the number of rows, and whose key it is.
+/// table, its own place and the schema, so that files of different tables, or of one before and
+/// after a change, are not mixed. Public are the schema, the number of rows, and whose key it is.
+#[derive(Clone)]
 pub struct EncryptedTable {
     params: Params,
     schema: Schema,
     owner: Option<KeyId>,
-    /// Of the first column of block 0.
-    header: BlockHeader,
+    listing: Listing,
     blocks: Blocks,
 }
 
 /// Where the files are.
-enum Blocks {
+#[derive(Clone)]
+pub(crate) enum Blocks {
     /// By blocks, then by columns.
-    Memory(Vec<Vec<u8>>),
+    Memory(Vec<Arc<Vec<u8>>>),
     Directory(PathBuf),
 }
 
 /// The name of a file.
-fn name_of((block, column): Place) -> String {
+pub(crate) fn name_of((block, column): Place) -> String {
     format!("{block:06}-{column:04}.columns")
 }
 
@@ -76,10 +79,10 @@ impl EncryptedTable {
     ) -> Result<Self, E> {
         let mut blocks = Vec::new();
         encrypt_files(key, (schema, data), rng, &mut progress, |_, bytes| {
-            blocks.push(bytes);
+            blocks.push(Arc::new(bytes));
             Ok(())
         })?;
-        Ok(Self::of(key.params().clone(), schema.clone(), Blocks::Memory(blocks))?)
+        Ok(Self::of(key.params().clone(), schema.clone(), Blocks::Memory(blocks), None)?)
     }
 
     /// Encrypts a table into a directory, block by block; the directory is there when all of it
@@ -101,11 +104,11 @@ impl EncryptedTable {
         })?;
         pending.finish().map_err(TablesError::from)?;
         let blocks = Blocks::Directory(directory.into());
-        Ok(Self::of(key.params().clone(), schema.clone(), blocks)?)
+        Ok(Self::of(key.params().clone(), schema.clone(), blocks, None)?)
     }
 
     /// A directory under construction, with what is beside the blocks.
-    fn pending(
+    pub(crate) fn pending(
         directory: &Path,
         existing: Existing,
         params: &Params,
@@ -130,6 +133,9 @@ impl EncryptedTable {
             let bytes = self.file(place)?;
             write_file(&pending.path().join(name_of(place)), &bytes, Existing::Keep)?;
         }
+        if self.listing.is_of_changes() {
+            self.listing.write(pending.path())?;
+        }
         Ok(pending.finish()?)
     }
 
@@ -150,7 +156,8 @@ impl EncryptedTable {
         let first = directory.join(name_of((0, 0)));
         let params = options.set_of(&first, inspect_file(&first)?.params)?;
         let blocks = Blocks::Directory(directory.into());
-        let table = Self::of(params, Schema::from_json(text)?, blocks)?;
+        let listing = read_listing(directory)?;
+        let table = Self::of(params, Schema::from_json(text)?, blocks, listing)?;
         for next in [(table.blocks(), 0), (0, table.schema.fields().len())] {
             let next = directory.join(name_of(next));
             if next.symlink_metadata().is_ok() {
@@ -160,16 +167,37 @@ impl EncryptedTable {
         Ok(table)
     }
 
-    /// Of files whose heads are read and compared.
-    fn of(params: Params, schema: Schema, blocks: Blocks) -> Result<Self, TablesError> {
+    /// The name of the table that is in a directory now.
+    pub(crate) fn id_in(directory: &Path) -> Result<TableId, TablesError> {
+        match read_listing(directory)? {
+            Some(listing) => Ok(listing.id()),
+            None => {
+                let first = inspect_file(&directory.join(name_of((0, 0))))?;
+                Ok(header_of(&first, (0, 0))?.table)
+            }
+        }
+    }
+
+    /// Of files whose heads are read and compared; without a listing they are of one encryption.
+    pub(crate) fn of(
+        params: Params,
+        schema: Schema,
+        blocks: Blocks,
+        listing: Option<Listing>,
+    ) -> Result<Self, TablesError> {
         let width = schema.fields().len();
-        let (id, first) = (schema.id()?, blocks.summary((0, 0), width)?);
+        let first = blocks.summary((0, 0), width)?;
         let header = header_of(&first, (0, 0))?;
-        if header.schema != id {
+        if header.schema != schema.id()? {
             let problem = "it is of another schema than the one beside it".into();
             return Err(TablesError::Block { block: 0, problem });
         }
-        let mut table = EncryptedTable { params, schema, owner: first.owner, header, blocks };
+        let slots = params.slots();
+        let listing = match listing {
+            Some(listing) => listing.checked(slots, width)?,
+            None => Listing::of_one(header.table, header.rows, slots, width)?,
+        };
+        let mut table = EncryptedTable { params, schema, owner: first.owner, listing, blocks };
         for place in table.places() {
             let found = table.blocks.summary(place, width)?;
             table.check_file(&found, place)?;
@@ -179,7 +207,7 @@ impl EncryptedTable {
     }
 
     /// The places of all files.
-    fn places(&self) -> impl Iterator<Item = Place> + use<> {
+    pub(crate) fn places(&self) -> impl Iterator<Item = Place> + use<> {
         let (blocks, width) = (self.blocks(), self.schema.fields().len());
         (0..blocks).flat_map(move |block| (0..width).map(move |column| (block, column)))
     }
@@ -188,13 +216,15 @@ impl EncryptedTable {
     fn check_file(&self, summary: &Summary, place: Place) -> Result<(), TablesError> {
         let (block, column) = place;
         let found = header_of(summary, place)?;
-        let first = &self.header;
-        let problem = if found.table != first.table {
-            format!("it is of table {}, and the first file of {}", found.table, first.table)
+        let expected = self.listing.id_of(place);
+        let length = |rows: usize| rows.saturating_sub(block * self.params.slots());
+        let covered = |rows| length(rows).min(self.params.slots());
+        let problem = if found.table != expected {
+            format!("it is of table {}, and {expected} belongs here", found.table)
         } else if (found.block, found.column) != place {
             format!("it is column {} of block {}", found.column, found.block)
-        } else if found != (BlockHeader { block, column, ..first.clone() }) {
-            "it states another schema or number of rows than the first file".into()
+        } else if found.schema != self.schema.id()? || covered(found.rows) != covered(self.rows()) {
+            "it states another schema or number of rows than the table".into()
         } else if summary.params != ParamsId::of(&self.params) {
             "it is of another parameter set than the first file".into()
         } else if summary.owner.is_none() && summary.records > 0 {
@@ -216,9 +246,9 @@ impl EncryptedTable {
         &self.schema
     }
 
-    /// The name of this encryption.
+    /// The name of this encryption, or of its last change.
     pub fn id(&self) -> TableId {
-        self.header.table
+        self.listing.id()
     }
 
     /// The secret key that it decrypts under; none if all columns are public.
@@ -228,12 +258,20 @@ impl EncryptedTable {
 
     /// How many rows there are.
     pub fn rows(&self) -> usize {
-        self.header.rows
+        self.listing.rows()
     }
 
     /// How many blocks of rows there are.
     pub fn blocks(&self) -> usize {
-        self.header.rows.div_ceil(self.params.slots())
+        self.rows().div_ceil(self.params.slots())
+    }
+
+    pub(crate) fn listing(&self) -> &Listing {
+        &self.listing
+    }
+
+    pub(crate) fn stored(&self) -> &Blocks {
+        &self.blocks
     }
 
     /// Its bytes, schema and parameters left aside.
@@ -261,7 +299,7 @@ impl EncryptedTable {
     }
 
     /// A column of a block. What is not a fresh encryption is refused: a table is never computed.
-    fn column(&self, place: Place) -> Result<IntegerColumn, TablesError> {
+    pub(crate) fn column(&self, place: Place) -> Result<IntegerColumn, TablesError> {
         let bytes = self.file(place)?;
         let any = ReadOptions::default().limited_to(FILE_BYTES);
         let summary = inspect(&bytes, &any)?;
@@ -315,11 +353,11 @@ impl EncryptedTable {
 
 impl Rows for EncryptedTable {
     fn id(&self) -> TableId {
-        self.header.table
+        self.id()
     }
 
     fn rows(&self) -> usize {
-        self.header.rows
+        self.rows()
     }
 
     fn column(
@@ -343,10 +381,19 @@ impl Blocks {
             Blocks::Memory(all) => {
                 let bytes = all.get(place.0 * width + place.1);
                 let bytes = bytes.ok_or_else(|| no_table("it has no rows"))?;
-                inspect(bytes, &ReadOptions::default().limited_to(FILE_BYTES))?
+                inspect(bytes.as_slice(), &ReadOptions::default().limited_to(FILE_BYTES))?
             }
             Blocks::Directory(path) => inspect_file(&path.join(name_of(place)))?,
         })
+    }
+}
+
+/// The listing in a directory, if there is one.
+fn read_listing(directory: &Path) -> Result<Option<Listing>, TablesError> {
+    let path = directory.join(LISTING_FILE);
+    match path.symlink_metadata().is_ok() {
+        true => Ok(Some(Listing::from_json(&read_file(&path, LISTING_BYTES)?)?)),
+        false => Ok(None),
     }
 }
 
@@ -366,7 +413,7 @@ fn is_table(directory: &Path) -> bool {
     let names: Vec<_> = entries.filter_map(|e| e.ok().map(|e| e.file_name())).collect();
     let known = |name: &std::ffi::OsString| {
         let name = name.to_string_lossy();
-        name == SCHEMA_FILE || name == PARAMS_FILE || name.ends_with(".columns")
+        [SCHEMA_FILE, PARAMS_FILE, LISTING_FILE].contains(&&*name) || name.ends_with(".columns")
     };
     names.iter().all(known)
 }

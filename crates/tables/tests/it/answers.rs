@@ -1,5 +1,7 @@
 //! Answers that were worked out by hand.
 
+use everlevel_tables::{Answer, Data, Query, Schema};
+
 use crate::{Bench, shop};
 
 #[test]
@@ -75,5 +77,32 @@ fn answers_are_those_of_sql() {
         let query = everlevel_tables::Query::parse(question, &schema).unwrap();
         let plain = everlevel_tables::Answer::plain(&query, &schema, &data).unwrap();
         assert_eq!(answer, plain, "{question}");
+    }
+}
+
+/// A sum over many blocks has more noise than each of them, and its level is not chosen by it.
+#[test]
+fn sums_over_many_blocks() {
+    let bench = Bench::new("bgv-65537-n15");
+    let schema = Schema::from_json(
+        r#"{"columns": [
+            {"name": "price", "type": "decimal", "scale": 2, "low": "0", "high": "104949.50"},
+            {"name": "discount", "type": "decimal", "scale": 2, "low": "0", "high": "0.10"},
+            {"name": "quantity", "type": "integer", "low": 1, "high": 50}]}"#,
+    )
+    .unwrap();
+    let text = "select sum(price * discount) as revenue, count(*) from t \
+                where discount between 0.05 and 0.07 and quantity < 24";
+    let slots = 1 << 15;
+    for blocks in [4, 5, 33] {
+        let column = |low: i128, high: i128| -> Vec<i128> {
+            let entry = |i: usize| low + (i as i128 * 7_919) % (high - low + 1);
+            (0..(blocks - 1) * slots + 7).map(entry).collect()
+        };
+        let columns = vec![column(0, 10_494_950), column(0, 10), column(1, 50)];
+        let data = Data::from_columns(columns, &schema).unwrap();
+        let query = Query::parse(text, &schema).unwrap();
+        let expected = Answer::plain(&query, &schema, &data).unwrap();
+        assert_eq!(bench.ask(text, &schema, &data), expected, "{blocks} blocks");
     }
 }

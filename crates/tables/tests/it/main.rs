@@ -2,8 +2,10 @@
 
 mod answers;
 mod ask_random;
+mod changes;
 mod constants;
 mod forged;
+mod fuzzed;
 mod keys;
 mod nulls;
 mod oracle;

@@ -69,12 +69,14 @@ pub fn chapter(store: &Store) -> Option<Chapter> {
             },
         );
         let rows = v.list("rows");
-        let of = |key: &str| rows.iter().map(|r| r.number(key)).collect();
+        let drawn: Vec<&Value> =
+            rows.iter().filter(|r| r.at("figure") != Some(&Value::Bool(false))).collect();
+        let of = |key: &str| drawn.iter().map(|r| r.number(key)).collect();
         let plot = bars(
             &format!("{} and everlevel", peer.trim()),
             "seconds of the same operations, on a logarithmic axis",
             "seconds (logarithmic)",
-            rows.iter().map(operation).collect(),
+            drawn.iter().map(|r| operation(r)).collect(),
             vec![series(peer.trim(), of("seconds")), series("here", of("ours_seconds"))],
         );
         chapter.figure(plot.map(|plot| {

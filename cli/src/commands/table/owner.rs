@@ -1,0 +1,88 @@
+//! What the owner of an encrypted table does with it: changes, and the table in the clear again.
+
+use everlevel_tables::{Change, Data, EncryptedTable, TablesError};
+use everlevel_wire::file::write_secret_file;
+use serde_json::json;
+
+use super::args::{ChangeArgs, DecryptArgs};
+use super::ask::refused;
+use super::files::{of, of_written, open_table, read_data};
+use crate::commands::roles::files::secret_key;
+use crate::console::args::Common;
+use crate::console::errors::CliError;
+use crate::console::files::{check_free, existing, of_output};
+use crate::console::output::{emit, emit_json, progress};
+use crate::console::params::tell_failures;
+
+/// Runs `table change`.
+pub fn change(args: &ChangeArgs, common: &Common) -> Result<(), CliError> {
+    let path = &args.table;
+    let key = secret_key(&args.key, &args.set, common)?;
+    let table = open_table(path, Some(key.params().clone()), &args.set, common)?;
+    let schema = table.schema();
+    let change = match (&args.edit.insert, &args.edit.sql) {
+        (Some(rows), _) => Change::insert(schema, read_data(rows, schema)?),
+        (None, Some(text)) => Change::parse(text, schema).map_err(refused)?,
+        (None, None) => return Err(CliError::usage("give --insert FILE, or an update or delete")),
+    };
+    let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
+    let bar = progress(common, "changing", table.blocks() as u64);
+    let step = |done, blocks| {
+        bar.set_length(blocks as u64);
+        bar.set_position(done as u64);
+        Ok::<_, TablesError>(())
+    };
+    let changed = table.changed(&key, &change, &mut rng, step);
+    let (after, changes): (EncryptedTable, _) = changed.map_err(|e| match e {
+        e @ TablesError::Roles(everlevel::Error::Wire(_)) => of_written(path)(e),
+        e => of(path)(e),
+    })?;
+    bar.finish_and_clear();
+    let (rows, blocks) = (after.rows(), after.blocks());
+    if common.json {
+        return emit_json(&json!({
+            "table": after.id().to_string(),
+            "rows_changed": changes.rows,
+            "rows": rows,
+            "blocks": blocks,
+            "written": changes.written,
+            "removed": changes.removed,
+        }));
+    }
+    emit(&format!(
+        "table {}: {} rows changed; {rows} rows in {blocks} blocks, {} files written, {} removed: \
+         {}",
+        after.id(),
+        changes.rows,
+        changes.written.len(),
+        changes.removed.len(),
+        path.display()
+    ))
+}
+
+/// Runs `table decrypt`.
+pub fn decrypt(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
+    check_free(&args.out.out, args.out.force)?;
+    let path = &args.table;
+    let key = secret_key(&args.key, &args.set, common)?;
+    tell_failures(key.params());
+    let table = open_table(path, Some(key.params().clone()), &args.set, common)?;
+    let bar = progress(common, "decrypting", table.blocks() as u64);
+    let step = |done, _| {
+        bar.set_position(done as u64);
+        Ok::<_, TablesError>(())
+    };
+    let data: Data = table.decrypt(&key, step).map_err(of(path))?;
+    bar.finish_and_clear();
+    let text = zeroize::Zeroizing::new(data.to_csv(table.schema()).map_err(refused)?);
+    let out = &args.out.out;
+    // Nobody else needs to read what was secret.
+    write_secret_file(out, text.as_bytes(), existing(args.out.force)).map_err(of_output(out))?;
+    let (rows, columns) = (data.rows(), table.schema().fields().len());
+    if common.json {
+        return emit_json(&json!({
+            "table": table.id().to_string(), "rows": rows, "columns": columns, "out": out,
+        }));
+    }
+    emit(&format!("{rows} rows of {columns} columns: {}", out.display()))
+}

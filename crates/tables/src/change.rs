@@ -1,0 +1,243 @@
+//! Changes of the rows of a table, which are made where the secret key is.
+
+use std::collections::BTreeSet;
+
+use sqlparser::ast::{
+    AssignmentTarget, Delete, Expr, FromTable, Statement, Update, Value as Literal,
+};
+
+use crate::bind::{Binder, scaled};
+use crate::condition::{Condition, Number};
+use crate::data::Data;
+use crate::error::TablesError;
+use crate::literal::{Value, mistyped};
+use crate::schema::{Field, Kind, Schema};
+use crate::sql::{only_table, statements};
+
+/// A change of the rows of a table, bound to its schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    schema: Schema,
+    edit: Edit,
+}
+
+/// What a change does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// Rows behind the last one.
+    Insert(Data),
+    /// The rows that meet a condition go; the others keep their order.
+    Delete(Condition),
+    /// Columns of the rows that meet a condition have other values.
+    Update(Condition, Vec<Assignment>),
+}
+
+/// A value that a column is given, computed of the row as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    /// The place of the column.
+    pub column: usize,
+    /// Its new code.
+    pub value: Number,
+    /// The rows in which there is a value: in the others the cell is empty then.
+    pub there: Condition,
+}
+
+impl Change {
+    /// Adds rows.
+    pub fn insert(schema: &Schema, data: Data) -> Self {
+        Change { schema: schema.clone(), edit: Edit::Insert(data) }
+    }
+
+    /// Reads `update t set column = …, … where …` or `delete from t where …`.
+    ///
+    /// # Errors
+    /// [`TablesError::Syntax`] for text that is no SQL; [`TablesError::Unsupported`] for another
+    /// statement or clause; [`TablesError::Name`], [`TablesError::Type`] and
+    /// [`TablesError::Range`] for expressions that have no value, or none that the column holds.
+    pub fn parse(text: &str, schema: &Schema) -> Result<Self, TablesError> {
+        let mut all = statements(text)?;
+        let edit = match (all.pop(), all.is_empty()) {
+            (Some(Statement::Delete(ast)), true) => delete(&ast, schema)?,
+            (Some(Statement::Update(ast)), true) => update(&ast, schema)?,
+            _ => {
+                return Err(TablesError::unsupported(
+                    "anything but one update or delete",
+                    "write update t set COLUMN = … where …, or delete from t where …; rows are \
+                     added from a table in the clear",
+                ));
+            }
+        };
+        Ok(Change { schema: schema.clone(), edit })
+    }
+
+    /// What it does.
+    pub fn edit(&self) -> &Edit {
+        &self.edit
+    }
+
+    /// The columns of the tables that it is for.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+}
+
+impl Assignment {
+    /// The code that it gives the column in a row.
+    ///
+    /// # Errors
+    /// [`TablesError::Change`] for a value that the column does not hold, in row `place` of the
+    /// table.
+    pub(crate) fn code(
+        &self,
+        field: &Field,
+        row: &dyn Fn(usize) -> i128,
+        place: usize,
+    ) -> Result<i128, TablesError> {
+        let refused = |found: String| TablesError::Change {
+            row: place,
+            column: field.name().into(),
+            found,
+            expected: field.expected(),
+        };
+        if !self.there.holds(row) {
+            return field.null().ok_or_else(|| refused("no value".into()));
+        }
+        let (low, high) = field.values();
+        let code = self.value.value(row);
+        match (low..=high).contains(&code) {
+            true => Ok(code),
+            false => Err(refused(field.text(code))),
+        }
+    }
+
+    /// The columns that it is computed of.
+    pub(crate) fn columns(&self, out: &mut BTreeSet<usize>) {
+        self.value.columns(out);
+        self.there.columns(out);
+    }
+}
+
+/// A clause that is passed over nowhere: the statement without what is read has to be this one.
+fn plain(text: &str) -> Result<Statement, TablesError> {
+    statements(text)?.pop().ok_or_else(|| TablesError::Syntax { problem: "no statement".into() })
+}
+
+fn delete(ast: &Delete, schema: &Schema) -> Result<Edit, TablesError> {
+    let Statement::Delete(empty) = plain("delete from t")? else {
+        return Err(TablesError::Syntax { problem: "no delete".into() });
+    };
+    if (Delete { from: empty.from.clone(), selection: None, ..ast.clone() }) != empty {
+        return Err(TablesError::unsupported(
+            "a clause of delete such as using, returning or limit",
+            "only delete from and where are",
+        ));
+    }
+    let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &ast.from;
+    let rows = condition(&Binder::new(schema, only_table(from)?, &[]), ast.selection.as_ref())?;
+    Ok(Edit::Delete(rows))
+}
+
+fn update(ast: &Update, schema: &Schema) -> Result<Edit, TablesError> {
+    let Statement::Update(empty) = plain("update t set a = 1")? else {
+        return Err(TablesError::Syntax { problem: "no update".into() });
+    };
+    let (table, assignments) = (empty.table.clone(), empty.assignments.clone());
+    if (Update { table, assignments, selection: None, ..ast.clone() }) != empty {
+        return Err(TablesError::unsupported(
+            "a clause of update such as from, returning or limit",
+            "only update, set and where are",
+        ));
+    }
+    let binder = Binder::new(schema, only_table(std::slice::from_ref(&ast.table))?, &[]);
+    let mut columns: Vec<Assignment> = Vec::new();
+    for assignment in &ast.assignments {
+        let target = match &assignment.target {
+            AssignmentTarget::ColumnName(name) => name.0.last().and_then(|part| part.as_ident()),
+            AssignmentTarget::Tuple(_) => None,
+        };
+        let name = target.filter(|name| assignment.target.to_string() == name.to_string());
+        let name = name.ok_or_else(|| {
+            let found = format!("set {}", assignment.target);
+            TablesError::unsupported(&found, "name one column of the table")
+        })?;
+        let column = schema.place(&name.value)?;
+        if columns.iter().any(|a| a.column == column) {
+            return Err(mistyped(&assignment.value, &format!("{name} is set twice")));
+        }
+        columns.push(assigned(&binder, column, &assignment.value)?);
+    }
+    let rows = condition(&binder, ast.selection.as_ref())?;
+    Ok(Edit::Update(rows, columns))
+}
+
+/// The rows that are meant.
+fn condition(binder: &Binder<'_>, selection: Option<&Expr>) -> Result<Condition, TablesError> {
+    let rows = match selection {
+        Some(expression) => binder.condition(expression)?,
+        None => Condition::Constant(true),
+    };
+    match binder.parameters().first() {
+        None => Ok(rows.simplified(binder.schema)),
+        Some(constant) => Err(TablesError::unsupported(
+            &format!(":{} in a change", constant.name),
+            "write its value: a change is made where the secret key is",
+        )),
+    }
+}
+
+/// What a column is given.
+fn assigned(binder: &Binder<'_>, column: usize, e: &Expr) -> Result<Assignment, TablesError> {
+    let field = &binder.schema.fields()[column];
+    let wrong = || mistyped(e, &format!("column {:?} holds {}", field.name(), field.expected()));
+    if matches!(e, Expr::Value(value) if value.value == Literal::Null) {
+        let (value, there) = (Number::Constant(0), Condition::Constant(false));
+        return field.null().map(|_| Assignment { column, value, there }).ok_or_else(wrong);
+    }
+    let value = match (binder.value(e)?, field.scale()) {
+        (Value::Number(..), Some(scale)) => {
+            let (value, places) = binder.number(e)?;
+            rescaled(value, places, scale).ok_or_else(wrong)?
+        }
+        (Value::Coded(other), None) if alike(&binder.schema.fields()[other], field) => {
+            Number::Column(other)
+        }
+        (Value::Date(days), None) if matches!(field.kind(), Kind::Date { .. }) => {
+            Number::Constant(days)
+        }
+        (Value::Text(text), None) => Number::Constant(field.code(&text).ok_or_else(wrong)?),
+        (Value::Condition(Condition::Constant(value)), None) => match field.kind() {
+            Kind::Boolean => Number::Constant(value.into()),
+            _ => return Err(wrong()),
+        },
+        _ => return Err(wrong()),
+    };
+    let (low, high) = field.values();
+    match value {
+        Number::Constant(code) if !(low..=high).contains(&code) => Err(wrong()),
+        value => {
+            let there = binder.there(e)?.simplified(binder.schema);
+            Ok(Assignment { column, value, there })
+        }
+    }
+}
+
+/// Whether the codes of two columns without numbers mean the same.
+fn alike(a: &Field, b: &Field) -> bool {
+    match (a.kind(), b.kind()) {
+        (Kind::Date { .. }, Kind::Date { .. }) => true,
+        (a, b) => a == b,
+    }
+}
+
+/// A number of so many decimal places in units of `scale`; none if places could be lost.
+fn rescaled(value: Number, places: u32, scale: u32) -> Option<Number> {
+    match (value, places.checked_sub(scale)) {
+        (value, None | Some(0)) => Some(scaled(value, scale - places)),
+        (Number::Constant(units), Some(more)) => {
+            let divisor = 10i128.pow(more);
+            (units % divisor == 0).then(|| Number::Constant(units / divisor))
+        }
+        _ => None,
+    }
+}

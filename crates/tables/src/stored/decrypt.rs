@@ -1,0 +1,58 @@
+//! An encrypted table in the clear again, where the secret key is.
+
+use everlevel::SecretKey;
+use everlevel_ring::PrimePower;
+use everlevel_scheme::{SchemeError, same_owner};
+use zeroize::Zeroizing;
+
+use crate::data::Data;
+use crate::error::TablesError;
+use crate::stored::encrypt::Place;
+use crate::stored::table::EncryptedTable;
+
+/// A column of a block, decrypted.
+pub(crate) type Codes = Zeroizing<Vec<i128>>;
+
+impl EncryptedTable {
+    /// All rows, in their order. `progress(done, blocks)` is called after each block; an error that
+    /// it returns ends the work.
+    ///
+    /// # Errors
+    /// Another secret key or parameter set; a block that is damaged, missing or of another table;
+    /// those of `progress`.
+    pub fn decrypt<E: From<TablesError>>(
+        &self,
+        key: &SecretKey,
+        mut progress: impl FnMut(usize, usize) -> Result<(), E>,
+    ) -> Result<Data, E> {
+        self.check_key(key)?;
+        let (blocks, width) = (self.blocks(), self.schema().fields().len());
+        let mut columns = vec![Vec::with_capacity(self.rows()); width];
+        for block in 0..blocks {
+            for (column, entries) in columns.iter_mut().enumerate() {
+                entries.extend_from_slice(&self.codes(key, (block, column))?);
+            }
+            progress(block + 1, blocks)?;
+        }
+        Ok(Data::from_columns(columns, self.schema())?)
+    }
+
+    /// Passes the secret key of the owner.
+    pub(crate) fn check_key(&self, key: &SecretKey) -> Result<(), TablesError> {
+        same_owner(self.owner(), Some(key.id()), "decryption")?;
+        if !key.params().same(self.params()) {
+            let name = key.params().name().into();
+            return Err(SchemeError::WrongParams { object: "the table", name }.into());
+        }
+        Ok(())
+    }
+
+    /// The codes of a column of a block.
+    pub(crate) fn codes(&self, key: &SecretKey, place: Place) -> Result<Codes, TablesError> {
+        let params = self.params();
+        // Columns are encrypted modulo p^2, to be added up.
+        let modulus = PrimePower::new(params.spec().plain_prime, 2);
+        let modulus = modulus.map_err(everlevel::Error::from)?;
+        self.column(place)?.decrypt(modulus, |x| Ok(key.decrypt(x)?.decode(params)?))
+    }
+}
