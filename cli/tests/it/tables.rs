@@ -203,8 +203,8 @@ fn a_table_that_is_changed() {
         let change = ["table", "change", "--table", "stays", "--key", "keys/secret.key"];
         [&change[..], more].concat()
     };
-    fs::write(here.join("more.csv"), "admitted,ward,surgery,cost,days\n2025-04-01,west,true,1,2\n")
-        .unwrap();
+    let more = "admitted,ward,surgery,cost,days,name\n2025-04-01,west,true,1,2,Eve\n";
+    fs::write(here.join("more.csv"), more).unwrap();
     let told = json(here, &change(&["--insert", "more.csv"]));
     assert_eq!((&told["rows_changed"], &told["rows"]), (&1.into(), &6.into()));
     assert_ne!(told["table"], old["table"]);
@@ -218,9 +218,9 @@ fn a_table_that_is_changed() {
     let decrypt = ["table", "decrypt", "--table", "stays", "--out", "clear.csv", "--key"];
     refused(here, &[&decrypt[..], &["others/secret.key"]].concat(), "scheme.wrong-key");
     success(here, &[&decrypt[..], &["keys/secret.key"]].concat());
-    let clear = "ward,days,cost,admitted,surgery\nsouth,14,9034.00,2025-03-01,false\n\
-                 west,7,4400.00,2024-12-31,true\nsouth,2,100.49,2025-02-28,true\n\
-                 west,2,1.50,2025-04-01,true\n";
+    let clear = "ward,days,cost,admitted,surgery,name\nsouth,14,9034.00,2025-03-01,false,Bob\n\
+                 west,7,4400.00,2024-12-31,true,Dan\nsouth,2,100.49,2025-02-28,true,Eve\n\
+                 west,2,1.50,2025-04-01,true,Eve\n";
     assert_eq!(fs::read_to_string(here.join("clear.csv")).unwrap(), clear);
     refused(here, &[&decrypt[..], &["keys/secret.key"]].concat(), "wire.exists");
 
@@ -234,7 +234,7 @@ fn a_table_that_is_changed() {
     let id = old["table"].as_str().unwrap();
     refused(here, &[&read[..], &["--table-id", id]].concat(), "table.other-result");
 
-    refused(here, &change(&["update stays set days = days + 1"]), "table.change");
+    refused(here, &change(&["update stays set days = days + 10"]), "table.change");
     refused(here, &change(&["delete from stays"]), "table.data");
     refused(here, &change(&["drop table stays"]), "table.unsupported");
     refused(here, &change(&[]), "cli.usage");

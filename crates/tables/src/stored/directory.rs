@@ -34,6 +34,12 @@ impl PendingDirectory {
         {
             return Err(exists(destination));
         }
+        // What a link leads to is replaced, and not the link.
+        let target = match destination.is_symlink() {
+            true => fs::canonicalize(destination).map_err(|e| refused(destination, &e))?,
+            false => destination.to_path_buf(),
+        };
+        let destination = &*target;
         let name = destination.file_name().ok_or_else(|| WireError::Io {
             path: destination.display().to_string(),
             problem: "expected the name of a directory".into(),

@@ -261,6 +261,26 @@ fn what_is_refused_changes_nothing() {
     assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 1, "nothing is left beside it");
 }
 
+/// A table by another name is the same table.
+#[cfg(unix)]
+#[test]
+fn links_lead_to_the_table() {
+    let temporary = tempfile::tempdir().unwrap();
+    let (directory, link) = (temporary.path().join("shop"), temporary.path().join("link"));
+    let (schema, _) = encrypted(&directory, 20);
+    std::os::unix::fs::symlink("shop", &link).unwrap();
+    let change = Change::parse("delete from shop where count = 500", &schema).unwrap();
+    let (after, _) = changed(&open(&link).unwrap(), &change).unwrap();
+    assert!(link.is_symlink());
+    assert_eq!(open(&directory).unwrap().id(), after.id());
+    let key = TableKey::Secret(PARTIES.client.secret());
+    let (input, mut rng) = (rows(9), everlevel::system_rng().unwrap());
+    let input = (&input.0, &input.1);
+    EncryptedTable::create(&link, Existing::Replace, key, input, &mut rng, quiet).unwrap();
+    assert!(link.is_symlink());
+    assert_eq!(open(&directory).unwrap().rows(), 9);
+}
+
 #[test]
 fn statements_that_are_no_change() {
     let (schema, _) = shop();
