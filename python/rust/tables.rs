@@ -6,8 +6,8 @@ use std::sync::Arc;
 use everlevel::OptIn;
 use everlevel::files::OpenOptions;
 use everlevel_tables::{
-    Answer, Change, Constants, Data, EncryptedTable, PlainTable, Plan, Query, Schema, TableId, TableKey, TableResult,
-    TablesError,
+    Answer, Change, Constants, Data, EncryptedTable, PlainTable, Plan, Query, Schema, TableId,
+    TableKey, TableResult, TablesError,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

@@ -84,7 +84,8 @@ pub enum TablesError {
     },
     /// A change that would give a cell a value that its column does not hold.
     #[error(
-        "row {row}, column {column:?}: it would be {found}: expected {expected}; nothing was changed"
+        "row {row}, column {column:?}: it would be {found}: expected {expected}; nothing was \
+         changed"
     )]
     Change {
         /// The place of the row in the table, from 0.
