@@ -264,7 +264,7 @@ def test_tables_that_the_server_knows(fermat, schema):
         constants = plan.bind(fermat.client.public_key(), cost=cost)
         result = known.run(fermat.server, plan, constants=constants)
         expected = [i for i, c in enumerate(STAYS["cost"]) if c == cost and STAYS["surgery"][i]]
-        answer = result.read(fermat.client, plan=plan, table=known.id, constants=constants, arrow=False)
+        answer = result.read(fermat.client, plan=plan, table_id=known.id, constants=constants, arrow=False)
         assert answer == {name: [STAYS[name][i] for i in expected] for name in ("ward", "days")}
     none = et.Plan("select count(*) from t where surgery", schema)
     refused("table.constants", lambda: known.run(fermat.server, none, constants=constants))

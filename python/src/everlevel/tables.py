@@ -9,13 +9,10 @@ Tables in the clear are CSV files, mappings of columns, or, with ``pip install e
 
 from __future__ import annotations
 
-import datetime
 import json
 import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
 
 from . import _everlevel as _rust
 from ._cells import answer_of, columns_of, text_of, written
