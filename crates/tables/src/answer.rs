@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::cell::format_decimal;
-use crate::data::Data;
+use crate::data::{Data, csv_text};
 use crate::error::TablesError;
 use crate::fold::folded;
 use crate::formula::{Formula, Fraction, display, value};
@@ -204,17 +204,11 @@ impl Answer {
     /// # Errors
     /// None but those of memory.
     pub fn to_csv(&self) -> Result<String, TablesError> {
-        let wrong = |e: String| TablesError::Data { problem: e };
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        writer.write_record(&self.names).map_err(|e| wrong(e.to_string()))?;
-        for row in &self.rows {
-            let cells = row.iter().map(|cell| match cell {
-                Cell::Null => String::new(),
-                cell => cell.to_string(),
-            });
-            writer.write_record(cells).map_err(|e| wrong(e.to_string()))?;
-        }
-        let bytes = writer.into_inner().map_err(|e| wrong(e.to_string()))?;
-        String::from_utf8(bytes).map_err(|e| wrong(e.to_string()))
+        let cell = |cell: &Cell| match cell {
+            Cell::Null => String::new(),
+            cell => cell.to_string(),
+        };
+        let rows = self.rows.iter().map(|row| row.iter().map(cell));
+        csv_text(self.names.iter().map(|name| &name[..]), rows)
     }
 }

@@ -166,20 +166,30 @@ impl Data {
     /// # Errors
     /// None but those of memory.
     pub fn to_csv(&self, schema: &Schema) -> Result<String, TablesError> {
-        let wrong = |e: String| TablesError::Data { problem: e };
-        let mut writer = csv::Writer::from_writer(Vec::new());
         let names = schema.fields().iter().map(|field| field.name());
-        writer.write_record(names).map_err(|e| wrong(e.to_string()))?;
-        for row in 0..self.rows {
-            let cells = schema.fields().iter().zip(&self.columns).map(|(field, column)| {
+        let cells = |row: usize| {
+            schema.fields().iter().zip(&self.columns).map(move |(field, column)| {
                 match Some(column[row]) == field.null() {
                     true => String::new(),
                     false => field.text(column[row]),
                 }
-            });
-            writer.write_record(cells).map_err(|e| wrong(e.to_string()))?;
-        }
-        let bytes = writer.into_inner().map_err(|e| wrong(e.to_string()))?;
-        String::from_utf8(bytes).map_err(|e| wrong(e.to_string()))
+            })
+        };
+        csv_text(names, (0..self.rows).map(cells))
     }
+}
+
+/// Comma-separated values, with the names of the columns first.
+pub(crate) fn csv_text<'a, R: IntoIterator<Item = String>>(
+    names: impl IntoIterator<Item = &'a str>,
+    rows: impl IntoIterator<Item = R>,
+) -> Result<String, TablesError> {
+    let wrong = |e: String| TablesError::Data { problem: e };
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(names).map_err(|e| wrong(e.to_string()))?;
+    for row in rows {
+        writer.write_record(row).map_err(|e| wrong(e.to_string()))?;
+    }
+    let bytes = writer.into_inner().map_err(|e| wrong(e.to_string()))?;
+    String::from_utf8(bytes).map_err(|e| wrong(e.to_string()))
 }
