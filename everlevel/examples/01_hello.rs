@@ -12,14 +12,14 @@ fn main() -> Result<(), Error> {
     let server = client.server(&mut rng)?; // holds evaluation keys only
 
     let values: Vec<u64> = (0..params.slots() as u64).collect();
-    let mut x = server.load(client.encrypt(&values, &mut rng)?);
+    let mut x = server.load(client.encrypt_modular(&values, &mut rng)?);
     for _ in 0..20 {
         let square = server.mul(&x, &x)?; // bootstraps by itself when it must
         x = server.add_scalar(&square, 1)?;
     }
 
     let plain = |v: u64| (0..20).fold(v, |v, _| (v * v + 1) % 65537);
-    assert!(client.decrypt(&x.get())?.into_iter().eq(values.into_iter().map(plain)));
+    assert!(client.decrypt_modular(&x.get())?.into_iter().eq(values.into_iter().map(plain)));
     println!("{} slots, {} bootstraps, all exact", params.slots(), server.bootstraps());
     Ok(())
 }

@@ -22,7 +22,7 @@ pub(crate) fn main() -> Result<(), Error> {
     let scheme = server.evaluator();
     let needed = server.bootstrapper().map_or(f64::INFINITY, |b| b.minimum_capacity(scheme));
     let mut values: Vec<u64> = (0..params.slots() as u64).collect();
-    let mut x = client.encrypt(&values, &mut rng)?;
+    let mut x = client.encrypt_modular(&values, &mut rng)?;
     let mut last = (x.clone(), values.clone());
     let mut products = 0;
     let refusal = loop {
@@ -45,7 +45,7 @@ pub(crate) fn main() -> Result<(), Error> {
     };
     // What does not fit is refused; what was computed before is exact.
     println!("refused: {} [{}]", refusal, refusal.code());
-    assert_eq!(client.decrypt(&x)?, values);
+    assert_eq!(client.decrypt_modular(&x)?, values);
 
     // A refresh takes what has capacity enough for it.
     let (exhausted, mut values) = last;
@@ -55,7 +55,7 @@ pub(crate) fn main() -> Result<(), Error> {
         scheme.capacity_bits(&exhausted),
         scheme.capacity_bits(&fresh)
     );
-    assert_eq!(client.decrypt(&fresh)?, values);
+    assert_eq!(client.decrypt_modular(&fresh)?, values);
 
     // By itself: the same loop without an end.
     let mut x = server.load(fresh);
@@ -63,7 +63,7 @@ pub(crate) fn main() -> Result<(), Error> {
         x = server.add_scalar(&server.mul(&x, &x)?, 3)?;
         values = next(&values);
     }
-    assert_eq!(client.decrypt(&x.get())?, values);
+    assert_eq!(client.decrypt_modular(&x.get())?, values);
     println!(
         "{products} products without bootstrapping, 50 more with {}, all exact",
         server.bootstraps()

@@ -37,7 +37,10 @@ mod owner {
 
         pub fn upload(&self, x: &[u64], y: &[u64]) -> Result<Vec<u8>, Box<dyn Error>> {
             let mut rng = system_rng()?;
-            Ok(self.0.upload(&[self.0.encrypt(x, &mut rng)?, self.0.encrypt(y, &mut rng)?])?)
+            Ok(self.0.upload(&[
+                self.0.encrypt_modular(x, &mut rng)?,
+                self.0.encrypt_modular(y, &mut rng)?,
+            ])?)
         }
 
         /// The first slot of every result.

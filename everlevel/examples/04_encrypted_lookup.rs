@@ -39,7 +39,8 @@ mod client {
 
         /// The key in every slot.
         pub fn query(&self, key: u64) -> Result<Vec<u8>, Box<dyn Error>> {
-            let x = self.0.encrypt(&vec![key; self.0.params().slots()], &mut system_rng()?)?;
+            let x =
+                self.0.encrypt_modular(&vec![key; self.0.params().slots()], &mut system_rng()?)?;
             Ok(self.0.upload(&[x])?)
         }
 

@@ -45,8 +45,8 @@ mod client {
             let (low, high) = super::SIDES;
             let range = ValueRange::new(low.into(), high.into()).ok_or("no range")?;
             Ok(self.0.upload_within(&[
-                (self.0.encrypt_signed(lengths, &mut rng)?, range),
-                (self.0.encrypt_signed(widths, &mut rng)?, range),
+                (self.0.encrypt_modular_signed(lengths, &mut rng)?, range),
+                (self.0.encrypt_modular_signed(widths, &mut rng)?, range),
             ])?)
         }
 

@@ -200,8 +200,8 @@ impl Client {
     /// The integers of a value that a range is known of, which has to tell them from what wrapped.
     ///
     /// # Errors
-    /// As [`Client::decrypt`]; `circuit.range` for a range that is unknown or has more integers
-    /// than there are residues.
+    /// As [`Client::decrypt_modular`]; `circuit.range` for a range that is unknown or has more
+    /// integers than there are residues.
     pub fn decrypt_value(&self, value: &Value) -> Result<Vec<i64>, Error> {
         integers_within(self.params(), &self.secret.decrypt(&value.get())?, value.range())
     }
@@ -210,7 +210,11 @@ impl Client {
     ///
     /// # Errors
     /// More values than slots, or a value outside of 0..p^r.
-    pub fn encrypt(&self, values: &[u64], rng: &mut impl CryptoRng) -> Result<Ciphertext, Error> {
+    pub fn encrypt_modular(
+        &self,
+        values: &[u64],
+        rng: &mut impl CryptoRng,
+    ) -> Result<Ciphertext, Error> {
         Ok(self.secret.encrypt(&Plaintext::encode(self.params(), values)?, rng)?)
     }
 
@@ -218,7 +222,7 @@ impl Client {
     ///
     /// # Errors
     /// More values than slots, or one outside of ±(p^r - 1)/2.
-    pub fn encrypt_signed(
+    pub fn encrypt_modular_signed(
         &self,
         values: &[i64],
         rng: &mut impl CryptoRng,
@@ -231,7 +235,7 @@ impl Client {
     ///
     /// # Errors
     /// Too much noise, a ciphertext of other parameters, or slots that hold more than integers.
-    pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Vec<u64>, Error> {
+    pub fn decrypt_modular(&self, ciphertext: &Ciphertext) -> Result<Vec<u64>, Error> {
         Ok(self.secret.decrypt(ciphertext)?.decode(self.params())?)
     }
 
@@ -240,7 +244,7 @@ impl Client {
     /// that protects and what not.
     ///
     /// # Errors
-    /// As [`Client::decrypt`]; a ciphertext without room for the flood, see
+    /// As [`Client::decrypt_modular`]; a ciphertext without room for the flood, see
     /// [`FloodingPolicy::capacity_needed`].
     pub fn decrypt_for_sharing(
         &self,
@@ -255,8 +259,8 @@ impl Client {
     /// that is what was computed, or it has wrapped, [`Client::decrypt_value`] knows.
     ///
     /// # Errors
-    /// As [`Client::decrypt`].
-    pub fn decrypt_signed(&self, ciphertext: &Ciphertext) -> Result<Vec<i64>, Error> {
+    /// As [`Client::decrypt_modular`].
+    pub fn decrypt_modular_signed(&self, ciphertext: &Ciphertext) -> Result<Vec<i64>, Error> {
         Ok(self.secret.decrypt(ciphertext)?.decode_signed(self.params())?)
     }
 

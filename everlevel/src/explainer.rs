@@ -34,7 +34,7 @@ pub type RecordedValue = everlevel_circuit::Value<RecordedCiphertext<Ciphertext>
 /// let mut rng = everlevel::system_rng()?;
 /// let client = Client::new(&params, &mut rng);
 /// let explainer = client.server(&mut rng)?.explainer()?;
-/// let x = explainer.load(client.encrypt(&[2, 7], &mut rng)?, "x");
+/// let x = explainer.load(client.encrypt_modular(&[2, 7], &mut rng)?, "x");
 /// let y = explainer.mul(&x, &x)?;
 /// let told = explainer.explain(&y);
 /// assert_eq!(told.steps.len(), 2);

@@ -45,7 +45,7 @@ impl Client {
     /// noise, ciphertexts of other parameters.
     pub fn decrypt_integers<T: TryFrom<i128>>(&self, x: &IntegerColumn) -> Result<Vec<T>, Error> {
         let modulus = PrimePower::new(self.params().spec().plain_prime, 1)?;
-        let found = x.decrypt(modulus, |x| self.decrypt(x))?;
+        let found = x.decrypt(modulus, |x| self.decrypt_modular(x))?;
         found.iter().enumerate().map(|(position, v)| held(*v, position)).collect()
     }
 
@@ -55,7 +55,7 @@ impl Client {
     /// As [`Client::decrypt_integers`].
     pub fn decrypt_total<T: TryFrom<i128>>(&self, x: &IntegerTotal) -> Result<T, Error> {
         let modulus = PrimePower::new(self.params().spec().plain_prime, 1)?;
-        held(x.decrypt(modulus, |x| self.decrypt(x))?, 0)
+        held(x.decrypt(modulus, |x| self.decrypt_modular(x))?, 0)
     }
 }
 

@@ -252,7 +252,7 @@ mod tests {
             let (t, slots, columns) =
                 (params.plain_modulus(), params.slots(), params.slot_shape().columns());
             let v = values(slots, t);
-            let a = server.load(client.encrypt(&v, &mut rng).unwrap());
+            let a = server.load(client.encrypt_modular(&v, &mut rng).unwrap());
 
             let n = slots * 3 / 4;
             for k in [1, columns / 2 + 1, n - 1] {
@@ -260,7 +260,8 @@ mod tests {
                     SlotCopy { step: k as i64, slots: 0..n - k },
                     SlotCopy { step: k as i64 - n as i64, slots: n - k..n },
                 ];
-                let found = client.decrypt(&server.copy_slots(&a, &copies).unwrap().get()).unwrap();
+                let found =
+                    client.decrypt_modular(&server.copy_slots(&a, &copies).unwrap().get()).unwrap();
                 let expected: Vec<u64> =
                     (0..slots).map(|i| if i < n { v[(i + k) % n] } else { 0 }).collect();
                 assert_eq!(found, expected, "{name}: by {k}");
@@ -271,7 +272,8 @@ mod tests {
                 let entry = |i: usize, j: usize| (i * 37 + j * j * 11 + 3) as i64 % 41 - 20;
                 let matrix: Vec<Vec<i64>> =
                     (0..rows).map(|i| (0..width).map(|j| entry(i, j)).collect()).collect();
-                let found = client.decrypt(&server.mul_matrix(&a, &matrix).unwrap().get()).unwrap();
+                let found =
+                    client.decrypt_modular(&server.mul_matrix(&a, &matrix).unwrap().get()).unwrap();
                 let product = |row: &Vec<i64>| {
                     let sum: i128 =
                         row.iter().zip(&v).map(|(m, v)| i128::from(*m) * i128::from(*v)).sum();

@@ -217,7 +217,7 @@ fn measured(candidate: &Candidate, depth: Depth) -> Result<f64, CliError> {
     let values: Vec<u64> = (0..params.slots() as u64)
         .map(|i| i.wrapping_mul(0x9e37_79b9) % params.plain_modulus())
         .collect();
-    let mut x = client.encrypt(&values, &mut rng)?;
+    let mut x = client.encrypt_modular(&values, &mut rng)?;
     let fresh = x.clone();
     let mut seconds = 0.0;
     // Once to warm up.
@@ -231,7 +231,7 @@ fn measured(candidate: &Candidate, depth: Depth) -> Result<f64, CliError> {
     }
     let t = u128::from(params.plain_modulus());
     let power = |v: u64| (0..depth).fold(u128::from(v), |v, _| v * v % t) as u64;
-    if !client.decrypt(&x)?.into_iter().eq(values.into_iter().map(power)) {
+    if !client.decrypt_modular(&x)?.into_iter().eq(values.into_iter().map(power)) {
         return Err(CliError::failure(format!(
             "{}: slots are wrong: please report this",
             params.name()

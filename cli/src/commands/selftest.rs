@@ -215,18 +215,24 @@ fn round_trip(name: &str) -> Result<String, CliError> {
     let mut values: Vec<u64> = (0..params.slots()).map(|_| rng.next_u64() % t.value()).collect();
     let public = PublicKey::generate(client.secret(), &mut rng);
     let x = public.encrypt(&Plaintext::encode(&params, &values)?, &mut rng)?;
-    ensure(client.decrypt(&x)? == values, "decryption does not give back what was encrypted")?;
+    ensure(
+        client.decrypt_modular(&x)? == values,
+        "decryption does not give back what was encrypted",
+    )?;
     let mut x = server.swap_rows(&server.rotate_columns(&server.load(x), 3)?)?;
     let columns = params.slot_shape().columns();
     values = (0..values.len())
         .map(|i| values[(1 - i / columns) * columns + (i % columns + 3) % columns])
         .collect();
-    ensure(client.decrypt(&x.get())? == values, "rotation and exchange of the rows are wrong")?;
+    ensure(
+        client.decrypt_modular(&x.get())? == values,
+        "rotation and exchange of the rows are wrong",
+    )?;
     for step in 0..30 {
         x = server.add_scalar(&server.mul(&x, &x)?, step)?;
         values.iter_mut().for_each(|v| *v = t.add(t.mul(*v, *v), t.reduce_i64(step)));
     }
-    ensure(client.decrypt(&x.get())? == values, "thirty products are wrong")?;
+    ensure(client.decrypt_modular(&x.get())? == values, "thirty products are wrong")?;
     let x = x.get();
     ensure(
         client.secret().measure_noise(&x)? <= x.noise_bound_bits(),
@@ -258,7 +264,7 @@ fn digest(backend: Backend) -> Result<String, CliError> {
     let server: Server =
         client.server_for(&planner.keys(), planner.bootstrap_plan(), &mut rng, |_, _| ())?;
     let values: Vec<u64> = (0..params.slots() as u64).map(|i| i * i % 257).collect();
-    let x = client.encrypt(&values, &mut rng)?;
+    let x = client.encrypt_modular(&values, &mut rng)?;
     let bgv = server.evaluator();
     let product = bgv.mul(&x, &x, NextUse::Product)?;
     let rotated = bgv.rotate_columns(&product, 1)?;
@@ -267,7 +273,7 @@ fn digest(backend: Backend) -> Result<String, CliError> {
         absorb(client.secret().measure_noise(c)?.to_bits());
         absorb(c.noise_bound_bits().to_bits());
         absorb(bgv.level(c).0 as u64);
-        client.decrypt(c)?.into_iter().for_each(&mut absorb);
+        client.decrypt_modular(c)?.into_iter().for_each(&mut absorb);
     }
     Ok(format!("{hash:016x}"))
 }

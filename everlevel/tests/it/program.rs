@@ -21,7 +21,8 @@ fn a_program_on_general_keys() {
     let server = Server::new(keys, bootstrap_plan(&params).unwrap()).unwrap();
     let (slots, columns) = (params.slots(), params.slot_shape().columns());
     let x: Vec<u64> = (0..slots as u64).map(|i| (i * 31 + 5) % 257).collect();
-    let load = |v: &[u64], rng: &mut ChaCha20Rng| server.load(client.encrypt(v, rng).unwrap());
+    let load =
+        |v: &[u64], rng: &mut ChaCha20Rng| server.load(client.encrypt_modular(v, rng).unwrap());
     let inputs = BTreeMap::from([
         ("x".to_string(), load(&x, &mut rng)),
         ("w".to_string(), load(&[3], &mut rng)),
@@ -49,7 +50,7 @@ fn a_program_on_general_keys() {
     let turned = rotated(&z, 1);
     let swapped: Vec<u64> = (0..slots).map(|i| turned[(i + columns) % slots]).collect();
     let t = zip(&z, &swapped, &|z, s| power(z, 9) + s);
-    let open = |name: &str| client.decrypt(&out[name].get()).unwrap();
+    let open = |name: &str| client.decrypt_modular(&out[name].get()).unwrap();
     assert_eq!(open("y"), y);
     assert_eq!(open("z"), z);
     assert_eq!(open("s"), vec![9; slots]);
@@ -69,10 +70,13 @@ fn a_leveled_server_refuses_what_does_not_fit() {
         Server::leveled(ServerKeys::generate(client.secret(), &plan, &mut rng, |_, _| ()).unwrap());
     let inputs = BTreeMap::from([(
         "x".to_string(),
-        server.load(client.encrypt(&[7, 8], &mut rng).unwrap()),
+        server.load(client.encrypt_modular(&[7, 8], &mut rng).unwrap()),
     )]);
     let run = |text: &str| server.run(&Program::parse(text).unwrap(), &inputs, &mut |_| ());
-    assert_eq!(client.decrypt(&run("y = rotate(x^2, 1)").unwrap()["y"].get()).unwrap()[0], 64);
+    assert_eq!(
+        client.decrypt_modular(&run("y = rotate(x^2, 1)").unwrap()["y"].get()).unwrap()[0],
+        64
+    );
     let error = run("y = x^4294967296").map(|_| ()).unwrap_err().to_string();
     assert!(error.contains("refused"), "{error}");
     let error = run("y = refresh(x)").map(|_| ()).unwrap_err().to_string();

@@ -35,7 +35,7 @@ fn a_circuit_of_any_depth() {
     let mut values: Vec<u64> = (0..params.slots() as u64).map(|i| i * 7 % t).collect();
     let ones = Plaintext::encode(&params, &vec![1; params.slots()]).unwrap();
     let columns = params.slot_shape().columns();
-    let mut x = server.load(client.encrypt(&values, &mut rng).unwrap());
+    let mut x = server.load(client.encrypt_modular(&values, &mut rng).unwrap());
     for step in 0..60u64 {
         // y = x^2 + 2 x rotated, + 1, rows exchanged, doubled
         let square = server.mul(&x, &x).unwrap();
@@ -46,7 +46,7 @@ fn a_circuit_of_any_depth() {
         let next: Vec<u64> =
             (0..values.len()).map(|i| (values[i] * values[i] + 2 * rotated(i) + 1) % t).collect();
         values = (0..next.len()).map(|i| next[(i + columns) % next.len()]).collect();
-        assert_eq!(client.decrypt(&x.get()).unwrap(), values, "step {step}");
+        assert_eq!(client.decrypt_modular(&x.get()).unwrap(), values, "step {step}");
     }
     assert!(server.bootstraps() >= 3);
     assert!(client.secret().measure_noise(&x.get()).unwrap() <= x.get().noise_bound_bits());
@@ -94,7 +94,7 @@ fn composite_rings_of_any_depth() {
     );
     let (rows, columns) = (dimensions[0].size, dimensions[1].size);
     let mut values: Vec<u64> = (0..params.slots() as u64).map(|i| i * i + 5).collect();
-    let mut x = server.load(client.encrypt(&values, &mut rng).unwrap());
+    let mut x = server.load(client.encrypt_modular(&values, &mut rng).unwrap());
     for step in 0..60 {
         let square = server.mul(&x, &x).unwrap();
         let turned = server.rotate_along(&server.rotate_along(&x, 0, 1).unwrap(), 1, 2).unwrap();
@@ -102,7 +102,7 @@ fn composite_rings_of_any_depth() {
         let source = |i: usize| (i / columns + 1) % rows * columns + (i + 2) % columns;
         values =
             (0..values.len()).map(|i| (values[i] * values[i] + values[source(i)]) % t).collect();
-        assert_eq!(client.decrypt(&x.get()).unwrap(), values, "step {step}");
+        assert_eq!(client.decrypt_modular(&x.get()).unwrap(), values, "step {step}");
     }
     assert!(server.bootstraps() >= 2);
 }
@@ -147,7 +147,7 @@ fn whole_slots_of_any_depth() {
             server.apply(&y, |s, y| Ok(s.apply_galois(y, frobenius)?)).unwrap()
         });
         assert_eq!(client.decrypt_elements(&again.get()).unwrap(), values);
-        assert!(client.decrypt(&x.get()).is_err(), "integers only");
+        assert!(client.decrypt_modular(&x.get()).is_err(), "integers only");
         // Two rows are exchanged, one stays as it is.
         values.rotate_left(columns * d);
         assert_eq!(client.decrypt_elements(&server.swap_rows(&x).unwrap().get()).unwrap(), values);
@@ -162,9 +162,9 @@ fn others_encrypt_with_the_public_key() {
     let public: PublicKey = client.public_key(&mut rng);
     let values = [-128, -1, 0, 1, 128];
     let x = public.encrypt(&Plaintext::encode_signed(&params, &values).unwrap(), &mut rng).unwrap();
-    assert_eq!(client.decrypt_signed(&x).unwrap()[..5], values);
-    let own = client.encrypt_signed(&values, &mut rng).unwrap();
-    assert_eq!(client.decrypt(&own).unwrap(), client.decrypt(&x).unwrap());
+    assert_eq!(client.decrypt_modular_signed(&x).unwrap()[..5], values);
+    let own = client.encrypt_modular_signed(&values, &mut rng).unwrap();
+    assert_eq!(client.decrypt_modular(&own).unwrap(), client.decrypt_modular(&x).unwrap());
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn the_planner_predicts_what_bootstrapping_leaves() {
     let client = Client::new(&params, &mut rng);
     let planner = KeyPlanner::new(&params).unwrap();
     let server = client.server(&mut rng).unwrap();
-    let x = client.encrypt(&[1, 2, 3], &mut rng).unwrap();
+    let x = client.encrypt_modular(&[1, 2, 3], &mut rng).unwrap();
     let before = server.evaluator().cost();
     let fresh = server.bootstrap(&x).unwrap();
     let cost = server.evaluator().cost() - before;
@@ -198,19 +198,19 @@ fn refusals_are_errors() {
     let params = set();
     let mut rng = ChaCha20Rng::seed_from_u64(4);
     let client = Client::new(&params, &mut rng);
-    assert!(client.encrypt(&[257], &mut rng).is_err());
-    assert!(client.encrypt(&vec![0; params.slots() + 1], &mut rng).is_err());
-    assert!(client.encrypt_signed(&[129], &mut rng).is_err());
+    assert!(client.encrypt_modular(&[257], &mut rng).is_err());
+    assert!(client.encrypt_modular(&vec![0; params.slots() + 1], &mut rng).is_err());
+    assert!(client.encrypt_modular_signed(&[129], &mut rng).is_err());
     assert!(client.encrypt_elements(&[1], &mut rng).is_err());
     let server = client.server(&mut rng).unwrap();
-    let x = server.load(client.encrypt(&[1], &mut rng).unwrap());
+    let x = server.load(client.encrypt_modular(&[1], &mut rng).unwrap());
     // The keys of bootstrapping rotate by anything; without them there is no way.
-    let turned = client.decrypt(&server.rotate_columns(&x, 13).unwrap().get()).unwrap();
+    let turned = client.decrypt_modular(&server.rotate_columns(&x, 13).unwrap().get()).unwrap();
     assert_eq!(turned.iter().position(|&v| v == 1), Some(params.slot_shape().columns() - 13));
     let plan = KeyPlan::relinearization(&params);
     let bare =
         Server::leveled(ServerKeys::generate(client.secret(), &plan, &mut rng, |_, _| ()).unwrap());
-    let x = bare.load(client.encrypt(&[1], &mut rng).unwrap());
+    let x = bare.load(client.encrypt_modular(&[1], &mut rng).unwrap());
     let missing = bare.rotate_columns(&x, 13).map(|_| ()).unwrap_err();
     assert!(missing.to_string().contains("key plan"), "{missing}");
     assert!(matches!(
@@ -221,7 +221,7 @@ fn refusals_are_errors() {
         &Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap(),
         &mut rng,
     );
-    assert!(matches!(other.decrypt(&x.get()), Err(Error::Scheme(_))));
+    assert!(matches!(other.decrypt_modular(&x.get()), Err(Error::Scheme(_))));
 }
 
 /// Everything that crosses threads can.
@@ -249,7 +249,7 @@ fn polynomials_and_scalar_products() {
             .unwrap();
     let server = Server::with_keys(keys).unwrap();
     let values: Vec<u64> = (0..slots as u64).map(|i| i * 7 % t).collect();
-    let x = server.load(client.encrypt(&values, &mut rng).unwrap());
+    let x = server.load(client.encrypt_modular(&values, &mut rng).unwrap());
 
     for degree in [0, 1, 2, 3, 6, 13] {
         let coefficients: Vec<i64> = (0..=degree).map(|i| (i * i * 37 + 11) % 257 - 128).collect();
@@ -257,7 +257,8 @@ fn polynomials_and_scalar_products() {
             let fold = |sum: i64, c: &i64| (sum * x as i64 + c).rem_euclid(t as i64);
             coefficients.iter().rev().fold(0, fold) as u64
         };
-        let found = client.decrypt(&server.polynomial(&x, &coefficients).unwrap().get()).unwrap();
+        let found =
+            client.decrypt_modular(&server.polynomial(&x, &coefficients).unwrap().get()).unwrap();
         let expected: Vec<u64> = values.iter().map(|&x| horner(x)).collect();
         assert_eq!(found, expected, "degree {degree}");
     }
@@ -265,10 +266,10 @@ fn polynomials_and_scalar_products() {
 
     let weights: Vec<i64> = (0..slots as i64 / 2).map(|i| 5 * i - 300).collect();
     let sum: i64 = values.iter().zip(&weights).map(|(&v, w)| v as i64 * w).sum();
-    let found = client.decrypt(&server.dot_plain(&x, &weights).unwrap().get()).unwrap();
+    let found = client.decrypt_modular(&server.dot_plain(&x, &weights).unwrap().get()).unwrap();
     assert_eq!(found, vec![sum.rem_euclid(t as i64) as u64; slots]);
     let squares: u64 = values.iter().map(|v| v * v).sum();
-    let found = client.decrypt(&server.dot(&x, &x).unwrap().get()).unwrap();
+    let found = client.decrypt_modular(&server.dot(&x, &x).unwrap().get()).unwrap();
     assert_eq!(found, vec![squares % t; slots]);
     assert!(server.dot_plain(&x, &vec![1; slots + 1]).is_err(), "more values than slots");
 }
@@ -300,7 +301,7 @@ fn keys_and_columns_by_their_paths() {
     // The bound of a public key's encryption, whoever uploads it.
     assert!(found[0].get().noise_bound_bits() >= x.noise_bound_bits());
     let y = server.mul(&found[0], &found[0]).unwrap();
-    assert_eq!(client.decrypt(&y.get()).unwrap()[..2], [9, 16]);
+    assert_eq!(client.decrypt_modular(&y.get()).unwrap()[..2], [9, 16]);
     assert!(server.save(&at("copy.keys"), Existing::Keep).is_err(), "they are in a file");
 
     let memory = Keys::from_bytes(&params, &std::fs::read(at("server.keys")).unwrap()).unwrap();
@@ -321,7 +322,7 @@ fn ranges_travel_with_values() {
     let server = client.server(&mut rng).unwrap();
     let values: Vec<i64> = (0..params.slots() as i64).map(|i| i % 11 - 5).collect();
     let range = ValueRange::new(-5, 5).unwrap();
-    let x = client.encrypt_signed(&values, &mut rng).unwrap();
+    let x = client.encrypt_modular_signed(&values, &mut rng).unwrap();
     let upload = client.upload_within(&[(x.clone(), range)]).unwrap();
     let x = server.receive(&upload, &Bounds::Fresh).unwrap().remove(0);
     assert_eq!(x.range(), Some(range));
@@ -335,7 +336,8 @@ fn ranges_travel_with_values() {
     assert_eq!(client.decrypt_value(&large).unwrap_err().code(), "circuit.range");
     let answer = server.answer([&square, &large]).unwrap();
     assert_eq!(client.read_integers(&answer).unwrap_err().code(), "circuit.range");
-    let unknown = client.upload(&[client.encrypt_signed(&values, &mut rng).unwrap()]).unwrap();
+    let unknown =
+        client.upload(&[client.encrypt_modular_signed(&values, &mut rng).unwrap()]).unwrap();
     let unknown = server.receive(&unknown, &Bounds::Fresh).unwrap().remove(0);
     assert_eq!(client.decrypt_value(&unknown).unwrap_err().code(), "circuit.range");
     // A result states more than a fresh encryption does.

@@ -212,7 +212,7 @@ fn column(
 ) -> Result<IntegerColumn, CliError> {
     let params: &Params = client.params();
     let encoded = Encoded::new(values, kind, params.slots())?;
-    let ones = client.encrypt(&vec![1; params.slots()], rng)?;
+    let ones = client.encrypt_modular(&vec![1; params.slots()], rng)?;
     encoded.encrypt(|slots| {
         let plaintext = Plaintext::encode(params, slots).map_err(everlevel::Error::from)?;
         let x = client.secret().encrypt(&plaintext, rng).map_err(everlevel::Error::from)?;
@@ -232,7 +232,7 @@ pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
     let server = server_for(&client, (&planner, &plan), &mut rng, common)?;
     let ints = server.integers()?;
     // The tables of bootstrapping are made by the first one.
-    let warm = client.encrypt(&[1], &mut rng)?;
+    let warm = client.encrypt_modular(&[1], &mut rng)?;
     server.bootstrap(&exhausted(&server, &warm, &warm)?)?;
 
     let most = args.op.longest(&ints).unwrap_or(params.slots());

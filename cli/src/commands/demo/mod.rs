@@ -182,7 +182,7 @@ pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
         plan.seeded_bytes(&params) as f64 / 1048576.0
     ))?;
 
-    let mut x = server.load(client.encrypt(&values, &mut rng)?);
+    let mut x = server.load(client.encrypt_modular(&values, &mut rng)?);
     say(format!("encrypted {source}; x <- 3x(1-x) mod {p}, {} times\n", args.steps))?;
     say(format!(
         "{:>6} {:>6} {:>12} {:>14} {:>11} {:>9}",
@@ -211,7 +211,7 @@ pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
     }
     bar.finish_and_clear();
 
-    let decrypted = client.decrypt(&x.get())?;
+    let decrypted = client.decrypt_modular(&x.get())?;
     let correct = decrypted.iter().zip(&values).filter(|(a, b)| a == b).count();
     let report = Report {
         params: params.name().into(),
