@@ -18,6 +18,46 @@ use crate::attack::{Attack, AttackName, Guess};
 use crate::reduction::{CostModel, root_hermite};
 use crate::special::log2_sum;
 
+/// The lattice in which β finds samples for the n − ζ coordinates that are not guessed.
+struct Lattice {
+    left: f64,
+    ln_delta: f64,
+    /// ln of σ_s q / σ_e, or 0.
+    c: f64,
+    /// The best one, of at least one sample.
+    dimension: usize,
+}
+
+impl Lattice {
+    fn new(key: &Lwe, beta: usize, zeta: usize, deviation: f64) -> Self {
+        let ln_delta = root_hermite(beta as u32).ln();
+        let left = (key.dimension - zeta) as f64;
+        let c = (deviation.ln() + key.ln_q() - key.error_deviation.ln()).max(0.0);
+        let dimension = (left * c / ln_delta).sqrt().ceil().max(left + 1.0) as usize;
+        Lattice { left, ln_delta, c, dimension }
+    }
+
+    /// What [`Sampler`] adds to the logarithm of an error for the lattice is at least this: the
+    /// value d ln δ − c (d − left) / d has at the best real d.
+    fn least_stretch(&self) -> f64 {
+        2.0 * (self.c * self.left * self.ln_delta).sqrt() - self.c
+    }
+}
+
+/// ln of how much longer the vectors are that a sieve puts out than the shortest one of a reduced
+/// basis: by √(4/3), and since it runs in another dimension than BKZ. At d = 2β, as the public
+/// estimator has it.
+fn ln_longer(model: CostModel, beta: usize) -> f64 {
+    let sieved = model.sieve_dimension(beta as u32, 2 * beta);
+    let ratio = root_hermite(sieved).ln() - root_hermite(beta as u32).ln();
+    0.5 * (4.0f64 / 3.0).ln() + (f64::from(sieved) - 1.0) * ratio
+}
+
+/// log2 of the number of vectors that a sieve puts out.
+fn log2_vectors(sieved: u32) -> f64 {
+    (0.2075 * f64::from(sieved)).exp2().floor().log2()
+}
+
 /// What β yields on the n − ζ coordinates that are not guessed.
 struct Sampler {
     dimension: usize,
@@ -31,26 +71,16 @@ struct Sampler {
 
 impl Sampler {
     fn new(key: &Lwe, model: CostModel, beta: usize, zeta: usize, deviation: f64) -> Self {
-        let ln_delta = root_hermite(beta as u32).ln();
-        let left = (key.dimension - zeta) as f64;
-        // ln of σ_s q / σ_e.
-        let c = deviation.ln() + key.ln_q() - key.error_deviation.ln();
-        let samples = ((left * c.max(0.0) / ln_delta).sqrt().ceil() - left).max(1.0);
-        let d = left + samples;
-        // Vectors of a sieve are longer than the shortest one by √(4/3), and it runs in another
-        // dimension than BKZ. At d = 2β, as the public estimator has it.
-        let sieve = |d: usize| model.sieve_dimension(beta as u32, d);
-        let reference = sieve(2 * beta);
-        let ratio = (f64::from(reference) - 1.0) * (root_hermite(reference).ln() - ln_delta);
-        let longer = 0.5 * (4.0f64 / 3.0).ln() + ratio;
-        let ln_deviation = longer + deviation.ln() + d * ln_delta - c * samples / d;
-        let dimension = d as usize;
-        let sieved = sieve(dimension);
+        let lattice = Lattice::new(key, beta, zeta, deviation);
+        let d = lattice.dimension as f64;
+        let stretch = d * lattice.ln_delta - lattice.c * (d - lattice.left) / d;
+        let sieved = model.sieve_dimension(beta as u32, lattice.dimension);
+        let reduction = model.log2_cost(beta as u32, lattice.dimension);
         Sampler {
-            dimension,
-            deviation: ln_deviation.exp(),
-            once: log2_sum(model.log2_cost(beta as u32, dimension), model.log2_sieve(sieved)),
-            vectors: (0.2075 * f64::from(sieved)).exp2().floor().log2(),
+            dimension: lattice.dimension,
+            deviation: (ln_longer(model, beta) + deviation.ln() + stretch).exp(),
+            once: log2_sum(reduction, model.log2_sieve(sieved)),
+            vectors: log2_vectors(sieved),
         }
     }
 
@@ -111,19 +141,44 @@ fn candidates(key: &Lwe, zeta: usize, weight: usize) -> f64 {
 
 /// Every candidate for ζ coordinates against all samples.
 ///
-/// **Bounds** over a rectangle of ζ and β: the error of new samples falls with ζ and with β, but
-/// for the rounding of the sieve's dimension; the first sampling costs at least what the least β
-/// costs in the least dimension, of the largest ζ, and puts out at most what the largest β does in
-/// the largest; candidates are fewest at the least ζ.
+/// **Bounds** over a rectangle of ζ and β. With L = n − ζ and c = a − ln(L)/2 for a constant a, or
+/// c constant, L·c is concave in L: it is least at an end of the range. So are the dimension
+/// √(L·c/ln δ), for the least β since δ falls, and the error, whose logarithm is at least
+/// 2 √(L·c·ln δ) for the largest β plus what only depends on β ([`ln_longer`], of which the least
+/// one in the range is looked up) plus a constant. L·c is at most the largest L times the largest
+/// c. The dimension of a sieve without its dimensions for free grows with β: one call costs at
+/// least, and puts out at most, what it does for one end of the range of β with the number of calls
+/// at the other. Candidates are fewest at the least ζ.
 struct Hybrid<'k> {
     key: &'k Lwe,
     model: CostModel,
+    longer: Minima,
     tried: usize,
 }
 
-/// What the sieve's dimension, which is rounded and depends on β, changes in the logarithm of an
-/// error at most beyond what the ends of a range of β show.
-const ROUNDING: f64 = 0.05;
+/// The least value of a function in any range of β, from the minima of all ranges of 2^k.
+struct Minima(Vec<Vec<f64>>);
+
+impl Minima {
+    fn new(values: Vec<f64>) -> Self {
+        let mut rows = vec![values];
+        for k in 0.. {
+            let row: &Vec<f64> = &rows[k];
+            let half = 1 << k;
+            if row.len() <= half {
+                return Minima(rows);
+            }
+            rows.push(row.iter().zip(&row[half..]).map(|(a, b)| a.min(*b)).collect());
+        }
+        unreachable!("rows become shorter")
+    }
+
+    fn of(&self, (first, last): (usize, usize)) -> f64 {
+        let (first, last) = (first - MIN_BLOCK, last - MIN_BLOCK);
+        let k = (last - first + 1).ilog2() as usize;
+        self.0[k][first].min(self.0[k][last + 1 - (1 << k)])
+    }
+}
 
 impl Hybrid<'_> {
     /// The weights that the ζ coordinates can have.
@@ -143,23 +198,27 @@ impl Hybrid<'_> {
             Secret::Sparse(h) => ((h - weight) as f64 / (self.key.dimension - zeta) as f64).sqrt(),
             _ => self.key.secret_deviation(),
         };
-        let at = |zeta: usize, beta: usize| {
-            Sampler::new(self.key, self.model, beta, zeta, deviation(zeta))
-        };
-        let first = at(zeta.1, beta.0);
         if zeta.0 == zeta.1 && beta.0 == beta.1 {
-            return first;
+            return Sampler::new(self.key, self.model, beta.0, zeta.0, deviation(zeta.0));
         }
-        let (slowest, widest) = (at(zeta.1, beta.1), at(zeta.0, beta.1));
-        let calls = first.dimension.saturating_sub(beta.1).max(1);
-        let sieve = self.model.sieve_dimension(beta.0 as u32, beta.0 + calls);
-        let reduction = self.model.log2_cost(beta.0 as u32, beta.0 + calls);
-        let slack = if beta.0 == beta.1 { 0.0 } else { ROUNDING };
+        let at = |zeta: usize, beta: usize| Lattice::new(self.key, beta, zeta, deviation(zeta));
+        let [few, many] = [at(zeta.1, beta.0), at(zeta.0, beta.0)];
+        let [short, long] = [at(zeta.1, beta.1), at(zeta.0, beta.1)];
+        let stretch =
+            |lattice: &Lattice, zeta: usize| deviation(zeta).ln() + lattice.least_stretch();
+        let error = self.longer.of(beta) + stretch(&short, zeta.1).min(stretch(&long, zeta.0));
+        let dimension = few.dimension.min(many.dimension);
+        let widest = (long.left * short.c.max(long.c) / long.ln_delta).sqrt().ceil();
+        let widest = widest.max(long.left + 1.0) as usize;
+        let least = beta.0 + dimension.saturating_sub(beta.1).max(1);
+        let most = beta.1 + widest.saturating_sub(beta.0).max(1);
+        let sieve = |beta: usize, dimension| self.model.sieve_dimension(beta as u32, dimension);
+        let reduction = self.model.log2_cost(beta.0 as u32, least);
         Sampler {
-            dimension: first.dimension,
-            deviation: first.deviation.min(slowest.deviation) * (-slack).exp(),
-            once: log2_sum(reduction, self.model.log2_sieve(sieve)),
-            vectors: widest.vectors.max(slowest.vectors),
+            dimension,
+            deviation: error.exp(),
+            once: log2_sum(reduction, self.model.log2_sieve(sieve(beta.0, least))),
+            vectors: log2_vectors(sieve(beta.1, most)),
         }
     }
 
@@ -241,7 +300,11 @@ pub(super) fn plane(key: &Lwe, model: CostModel) -> (impl Plane<Point = Attack>,
         Secret::Sparse(_) => key.dimension - 8,
         _ => key.dimension.min(400) / 2,
     };
-    (Hybrid { key, model, tried: 0 }, Region { zeta: (1, last), beta: (MIN_BLOCK, MAX_BLOCK) })
+    let longer = Minima::new((MIN_BLOCK..=MAX_BLOCK).map(|beta| ln_longer(model, beta)).collect());
+    (
+        Hybrid { key, model, longer, tried: 0 },
+        Region { zeta: (1, last), beta: (MIN_BLOCK, MAX_BLOCK) },
+    )
 }
 
 /// The dual hybrid at its best, as far as the search is sure to find it.
