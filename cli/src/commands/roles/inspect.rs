@@ -142,7 +142,7 @@ pub fn inspect(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
         let (what, name) = (x.what, clean(&x.name));
         lines.push(format!("{what} {name}: {}..{}{kind}{length}", x.low, x.high));
     }
-    for x in &report.upload {
+    if let Some(x) = &report.upload {
         let iv = if x.iv.is_empty() { "none" } else { &x.iv };
         lines
             .push(format!("{} bytes in mode {}, initialization vector {iv}", x.data_bytes, x.mode));
