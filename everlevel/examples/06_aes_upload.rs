@@ -2,8 +2,8 @@
 //! takes it from AES to BGV and adds it up, without any key.
 //!
 //! What travels: once the server keys, in a file from which the server reads as it needs them, and
-//! the AES key, encrypted; then data in the size that they have under AES; back one compact
-//! ciphertext.
+//! the AES key, encrypted; then data in the size that they have under AES, with a label of
+//! 174 bytes; back one compact ciphertext.
 //!
 //! `cargo run --release -p everlevel --example 06_aes_upload`; with `-- --secure` at 128 bits:
 //! 15,360 integers in 1,920 blocks, a file of 3.8 GB and many gigabytes of memory.
@@ -11,21 +11,21 @@ use std::error::Error;
 
 use everlevel::{OptIn, Params};
 
-/// The first counter block.
-const IV: [u8; 16] = *b"account 4711\0\0\0\0";
-
 mod owner {
     use std::error::Error;
     use std::path::Path;
 
     use aes::Aes128;
     use aes::cipher::{BlockCipherEncrypt, KeyInit};
-    use everlevel::files::{Existing, Metadata, generate_to_file};
+    use everlevel::files::{Bytes, Existing, Metadata, generate_to_file};
     use everlevel::lab::{Evaluator, PowerSum};
     use everlevel::{
-        Client, Direction, EncryptedAesKey, IntegersFromBytes, KeyPlan, Params, aes_keys,
-        system_rng,
+        AesKeyId, AesUpload, Client, Direction, EncryptedAesKey, IntegersFromBytes, KeyPlan,
+        ModeKind, Params, aes_keys, system_rng,
     };
+
+    /// The first counter block.
+    const IV: [u8; 16] = *b"account 4711\0\0\0\0";
 
     /// Has the secret key of the scheme, and that of AES.
     pub struct Owner {
@@ -71,19 +71,22 @@ mod owner {
                 self.client.secret(),
                 &mut system_rng()?,
             )?;
-            Ok(self.client.upload(key.round_keys())?)
+            Ok(key.to_bytes(self.client.params(), &Metadata::new())?)
         }
 
-        /// AES-CTR as ever, by another implementation of it.
-        pub fn upload(&self, movements: &[i16]) -> Vec<u8> {
+        /// AES-CTR as ever, by another implementation of it ([`AesUpload::encrypt`] is the one
+        /// here), and what the server has to know of the data.
+        pub fn upload(&self, movements: &[i16]) -> Result<Vec<u8>, Box<dyn Error>> {
             let mut data: Vec<u8> = movements.iter().flat_map(|x| x.to_be_bytes()).collect();
             let cipher = Aes128::new(&self.key.into());
-            for (block, counter) in data.chunks_mut(16).zip(u128::from_be_bytes(super::IV)..) {
+            for (block, counter) in data.chunks_mut(16).zip(u128::from_be_bytes(IV)..) {
                 let mut keystream = counter.to_be_bytes().into();
                 cipher.encrypt_block(&mut keystream);
                 block.iter_mut().zip(keystream).for_each(|(x, k)| *x ^= k);
             }
-            data
+            let (id, owner) = (AesKeyId::of(&self.key)?, self.client.secret().id());
+            let upload = AesUpload::of_data(ModeKind::Ctr, &IV, id, owner, data)?;
+            Ok(upload.to_bytes(self.client.params(), &Metadata::new())?)
         }
 
         pub fn read(&self, answer: &[u8]) -> Result<i16, Box<dyn Error>> {
@@ -101,8 +104,8 @@ mod server {
     use everlevel::files::{BoundPolicy, Bytes, Encryption, Metadata, ReadOptions};
     use everlevel::lab::{Arithmetic, Scheme, total_sum};
     use everlevel::{
-        AesMethod, AesServer, ByteOrder, Ciphertext, EncryptedAesKey, IntegersFromBytes, Keys,
-        Mode, Params,
+        AesMethod, AesServer, AesUpload, ByteOrder, Ciphertext, EncryptedAesKey, IntegersFromBytes,
+        Keys, Params,
     };
 
     /// How many bytes of keys stay in memory.
@@ -110,24 +113,23 @@ mod server {
 
     /// AES-CTR undone under encryption, pairs of bytes as integers modulo 2^16, and the sum of them
     /// all. The data are whole blocks, as many as fill all slots, or a multiple: what other slots
-    /// hold would be added, too.
+    /// hold would be added, too. An upload under another AES key is refused.
     pub fn balance(
         params: &Params,
         keys: &Path,
         key: &[u8],
-        data: &[u8],
+        upload: &[u8],
     ) -> Result<Vec<u8>, Box<dyn Error>> {
         let keys = Keys::open(params, keys, CACHE)?;
         let fresh = ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret));
-        let key = EncryptedAesKey::from_round_keys(
-            Vec::<Ciphertext>::from_bytes(params, key, &fresh)?.0,
-        )?;
+        let (key, _) = EncryptedAesKey::from_bytes(params, key, &fresh)?;
+        let (upload, _) = AesUpload::from_bytes(params, upload, &ReadOptions::default())?;
 
         let server = AesServer::new(keys, AesMethod::ByteSliced)?;
         let scheme = server.evaluator();
         let integers = IntegersFromBytes::new(scheme, 2, 16, ByteOrder::Big, params.chain().top())?;
         let mut sum: Option<Ciphertext> = None;
-        server.transcipher(&key, Mode::ctr(&super::IV)?, [data], &mut |_| (), |batch| {
+        server.transcipher(&key, &upload, &mut |_| (), |batch| {
             for pair in batch.state.chunks(2) {
                 let column = integers.evaluate(scheme, &pair.iter().collect::<Vec<_>>())?;
                 sum = Some(sum.take().map_or(Ok(column.clone()), |sum| scheme.add(&sum, &column))?);
@@ -159,15 +161,15 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     // Movements of an account: eight in a block, a block a slot.
     let movements: Vec<i16> =
         (0..8 * params.slots() as i32).map(|i| (i * 7919 % 2003 - 1000) as i16).collect();
-    let data = owner.upload(&movements);
+    let upload = owner.upload(&movements)?;
     println!(
-        "bytes: server keys {}, AES key {}, data {}",
+        "bytes: server keys {}, AES key {}, upload {}",
         keys.metadata()?.len(),
         key.len(),
-        data.len()
+        upload.len()
     );
 
-    let answer = server::balance(&params, &keys, &key, &data)?;
+    let answer = server::balance(&params, &keys, &key, &upload)?;
     let total = owner.read(&answer)?;
     assert_eq!(total, movements.iter().fold(0, |sum: i16, x| sum.wrapping_add(*x)));
     println!(

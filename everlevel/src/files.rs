@@ -11,6 +11,6 @@ pub use crate::client::integers_within;
 pub use crate::key_files::{KeyFiles, Recovered};
 pub use crate::open::{OpenOptions, open_public_key};
 pub use crate::stored::{
-    Bounds, ENCRYPTION, PARAMS_FILE, RANGES, VALUES, params_from_bytes, params_to_bytes,
-    parse_spec, ranges_of, state_ranges,
+    AES_KEY, Bounds, CONTENT, ENCRYPTION, PARAMS_FILE, RANGES, UNCHECKED, VALUES, aes_key_of,
+    params_from_bytes, params_to_bytes, parse_spec, ranges_of, state_ranges,
 };

@@ -36,6 +36,7 @@
 //! SECURITY.md for what is and is not protected.
 #![forbid(unsafe_code)]
 
+mod aes_key;
 mod bytes;
 mod client;
 mod columns;
@@ -55,8 +56,10 @@ mod rotations;
 mod server;
 mod stored;
 mod transcipher;
+mod uploads;
 mod vectors;
 
+pub use aes_key::EncryptedAesKey;
 pub use client::Client;
 pub use columns::{IntegerValue, NamedIntegers};
 pub use datasheet::{Datasheet, Measured};
@@ -72,11 +75,12 @@ pub use requirements::{Candidate, Depth, Minimize, Requirements};
 pub use rings::{FoundRing, RingDimension, RingSearch};
 pub use rotations::{general_keys, general_rotations};
 pub use server::{Server, Value};
-pub use transcipher::{AesMethod, AesServer, EncryptedAesKey, aes_keys};
+pub use transcipher::{AesMethod, AesServer, aes_keys};
+pub use uploads::{AesUpload, mode_of};
 pub use vectors::SlotCopy;
 
 pub use everlevel_aes::integers::{ByteOrder, IntegersFromBytes};
-pub use everlevel_aes::{Direction, Mode};
+pub use everlevel_aes::{AesKeyId, Direction, Mode};
 pub use everlevel_arith::Backend;
 pub use everlevel_bgv::{
     Ciphertext, CompactCiphertext, FloodingPolicy, PreparedPlaintext, PublicKey, SecretKey,
@@ -93,6 +97,7 @@ pub use everlevel_scheme::{
     Cost, Explanation, Form, KeyId, KeyPlan, Level, NextUse, OptIn, Params, ParamsSpec, Plaintext,
     Step,
 };
+pub use everlevel_wire::uploads::ModeKind;
 
 /// For research: the schemes and circuits below the roles, without the convenience, and without
 /// cryptography. Whoever needs more of them depends on the crates `everlevel-scheme`,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use everlevel_aes::AesKeyId;
 use everlevel_circuit::ValueRange;
 use everlevel_scheme::{OptIn, Params};
 use everlevel_wire::{BoundPolicy, Encryption, Manifest, Metadata, ReadOptions, WireError};
@@ -16,6 +17,14 @@ pub const ENCRYPTION: &str = "encryption";
 /// Metadata of ciphertexts and results: for each the range of the integers in its slots
 /// ([`ValueRange`]), or `-` where it is not known, with spaces between them.
 pub const RANGES: &str = "ranges";
+/// Metadata of objects that are no numbers: what they are.
+pub const CONTENT: &str = "content";
+/// Metadata of an encrypted AES key: its id ([`AesKeyId`]) in hexadecimal digits. Of bytes that a
+/// server took from AES: the id of the key that the data and the encrypted key stated, or
+/// [`UNCHECKED`].
+pub const AES_KEY: &str = "aes key";
+/// In the place of an id: nobody compared the AES key of the data with the encrypted one.
+pub const UNCHECKED: &str = "unchecked";
 /// The name of the parameters beside keys.
 pub const PARAMS_FILE: &str = "params.json";
 
@@ -79,6 +88,18 @@ pub fn state_ranges(metadata: &mut Metadata, ranges: &[Option<ValueRange>]) {
         let all: Vec<String> = ranges.iter().map(told).collect();
         metadata.insert(RANGES.into(), all.join(" "));
     }
+}
+
+/// The AES key that metadata state; none if they do not, or if it was not checked.
+///
+/// # Errors
+/// Something else than an id.
+pub fn aes_key_of(metadata: &Metadata) -> Result<Option<AesKeyId>, WireError> {
+    let Some(text) = metadata.get(AES_KEY).filter(|text| *text != UNCHECKED) else {
+        return Ok(None);
+    };
+    let wrong = || WireError::malformed("id of an AES key", "32 hexadecimal digits", text.len());
+    AesKeyId::from_hex(text).map(Some).ok_or_else(wrong)
 }
 
 /// A parameter set as bytes.

@@ -1,22 +1,22 @@
 //! AES data to ciphertexts, with the keys that it takes on each side.
 
 use everlevel_aes::{
-    Aes, AesError, Batch, ByteRefresh, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Layout,
-    Mode, Packed, Progress, Refresh, RoundKeys, Transcipher, UnpackBytes,
+    Aes, AesError, Batch, ByteRefresh, ByteSliced, Cipher, Direction, KeySize, Layout, Mode,
+    Packed, Progress, Refresh, RoundKeys, Transcipher, UnpackBytes,
 };
-use everlevel_bgv::{Ciphertext, Evaluator, PublicKey, SecretKey};
+use everlevel_bgv::{Ciphertext, Evaluator};
 use everlevel_circuit::bootstrap::BootstrapPlan;
 use everlevel_ring::SlotShape;
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{
-    Arithmetic, Bootstrappable, ExactScheme, KeyId, KeyPlan, Level, Meta, NoOp, Params, Plaintext,
+    Arithmetic, Bootstrappable, ExactScheme, KeyPlan, Level, Meta, NoOp, Params, Plaintext,
     same_owner,
 };
-use rand_core::CryptoRng;
-use zeroize::Zeroizing;
 
+use crate::aes_key::EncryptedAesKey;
 use crate::error::Error;
 use crate::keys::{Keys, ServerEvaluator};
+use crate::uploads::AesUpload;
 
 /// How states of AES lie in ciphertexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -175,89 +175,6 @@ fn byte_refresh<S: Bootstrappable>(
     Ok(Some(ByteRefresh::new(scheme, &BootstrapPlan::for_set(params)?, params.chain().top())?))
 }
 
-/// An AES key under the encryption of the scheme: its round keys, a ciphertext each, in every block
-/// of a packed state. Good for both directions and methods.
-pub struct EncryptedAesKey {
-    size: KeySize,
-    rounds: Vec<Ciphertext>,
-}
-
-impl EncryptedAesKey {
-    /// Expands a key of 16, 24 or 32 bytes and encrypts its round keys with a public key.
-    ///
-    /// # Errors
-    /// Another length; slots without a dimension for the bytes of a block.
-    pub fn encrypt(
-        key: &[u8],
-        public: &PublicKey,
-        rng: &mut impl CryptoRng,
-    ) -> Result<Self, Error> {
-        Self::encrypted(public.params(), key, |plain| Ok(public.encrypt(plain, rng)?))
-    }
-
-    /// The same with the secret key, for half the size.
-    ///
-    /// # Errors
-    /// As [`EncryptedAesKey::encrypt`].
-    pub fn encrypt_secretly(
-        key: &[u8],
-        secret: &SecretKey,
-        rng: &mut impl CryptoRng,
-    ) -> Result<Self, Error> {
-        Self::encrypted(secret.params(), key, |plain| Ok(secret.encrypt(plain, rng)?))
-    }
-
-    fn encrypted(
-        params: &Params,
-        key: &[u8],
-        mut encrypt: impl FnMut(&Plaintext) -> Result<Ciphertext, Error>,
-    ) -> Result<Self, Error> {
-        let schedule = KeySchedule::new(key)?;
-        let layout = Layout::packed(params.slot_shape())?;
-        let round = |key: &[u8; 16]| {
-            let blocks = Zeroizing::new(vec![*key; layout.blocks()]);
-            let elements = Zeroizing::new(layout.encode(&blocks));
-            encrypt(&Plaintext::encode_elements(params, &elements[0])?)
-        };
-        let rounds = schedule.round_keys().iter().map(round).collect::<Result<_, _>>()?;
-        Ok(EncryptedAesKey { size: schedule.size(), rounds })
-    }
-
-    /// From round keys that were encrypted before, 11, 13 or 15 of them.
-    ///
-    /// # Errors
-    /// Another number of them, or some of another owner.
-    pub fn from_round_keys(rounds: Vec<Ciphertext>) -> Result<Self, Error> {
-        let size = [KeySize::Aes128, KeySize::Aes192, KeySize::Aes256]
-            .into_iter()
-            .find(|size| size.rounds() + 1 == rounds.len());
-        let size = size.ok_or(AesError::RoundKeys {
-            found: rounds.len(),
-            expected: KeySize::Aes128.rounds() + 1,
-        })?;
-        let key = EncryptedAesKey { size, rounds };
-        for round in &key.rounds {
-            same_owner(key.owner(), round.owner(), "upload of an AES key")?;
-        }
-        Ok(key)
-    }
-
-    /// The secret key of the scheme that it is encrypted for, if that is known.
-    pub fn owner(&self) -> Option<KeyId> {
-        self.rounds.iter().find_map(Ciphertext::owner)
-    }
-
-    /// The size of the key.
-    pub fn size(&self) -> KeySize {
-        self.size
-    }
-
-    /// The round keys, from round 0 on.
-    pub fn round_keys(&self) -> &[Ciphertext] {
-        &self.rounds
-    }
-}
-
 /// A server that turns AES data into ciphertexts, see [`everlevel_aes::Transcipher`].
 /// Holds no secret.
 pub struct AesServer {
@@ -313,16 +230,46 @@ impl AesServer {
         }
     }
 
-    /// Turns data, in pieces of any length, into batches of ciphertexts, each of which is handed to
-    /// `each`. `progress` is called after each round.
+    /// Refuses an upload that this server cannot take to ciphertexts of its bytes with this
+    /// encrypted key, because one of the three is of another key.
+    ///
+    /// # Errors
+    /// Those of [`AesUpload::check`]; `scheme.wrong-key` for server keys of another owner.
+    pub fn check(&self, key: &EncryptedAesKey, upload: &AesUpload) -> Result<(), Error> {
+        upload.check(key)?;
+        let server = self.evaluator.keys().owner();
+        same_owner(upload.owner(), server, "transciphering")?;
+        Ok(same_owner(key.owner(), server, "transciphering")?)
+    }
+
+    /// Turns an upload into batches of ciphertexts, each of which is handed to `each`. `progress`
+    /// is called after each round.
     ///
     /// Memory beside the keys: the round keys at their levels (by bytes 16 ciphertexts for each), a
     /// state, and what a round needs.
     ///
     /// # Errors
+    /// Those of [`AesServer::check`]; a key of other parameters or at too low a level, missing
+    /// server keys.
+    pub fn transcipher(
+        &self,
+        key: &EncryptedAesKey,
+        upload: &AesUpload,
+        progress: &mut dyn FnMut(Progress),
+        each: impl FnMut(Batch<ServerEvaluator>) -> Result<(), AesError>,
+    ) -> Result<(), Error> {
+        self.check(key, upload)?;
+        self.transcipher_unchecked(key, upload.start()?, [upload.data()], progress, each)
+    }
+
+    /// The same for data that nobody labeled, in pieces of any length. **Nothing is checked**: data
+    /// under another AES key, with another mode or initialization vector, or cut, become
+    /// ciphertexts of bytes that mean nothing, and no decryption notices.
+    ///
+    /// # Errors
     /// A key of other parameters or at too low a level, data that the mode does not take, an
     /// overflow of the counter, missing server keys.
-    pub fn transcipher<D: AsRef<[u8]>>(
+    pub fn transcipher_unchecked<D: AsRef<[u8]>>(
         &self,
         key: &EncryptedAesKey,
         mode: Mode,
@@ -343,7 +290,7 @@ impl AesServer {
 
     #[expect(
         clippy::too_many_arguments,
-        reason = "what `transcipher` was given, and what it chose"
+        reason = "what `transcipher_unchecked` was given, and what it chose"
     )]
     fn run<D: AsRef<[u8]>>(
         &self,

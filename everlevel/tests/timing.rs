@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use everlevel::{AesMethod, Ciphertext, OptIn, Params, Plaintext, PublicKey, SecretKey};
-use everlevel_aes::KeySchedule;
+use everlevel_aes::{AesKeyId, KeySchedule};
 use everlevel_ring::sample;
 use everlevel_wire::{Metadata, secret_key};
 use rand_chacha::ChaCha20Rng;
@@ -238,6 +238,8 @@ fn all() -> Vec<Row> {
     let layout = AesMethod::Packed.layout(odd.params.slot_shape()).unwrap();
     let t = measure(MANY, |random, _| odd.seed(random), |key| KeySchedule::new(&key[..16]));
     rows.push(("AES key expansion", "AES key", MANY, t));
+    let t = measure(MANY, |random, _| odd.seed(random), |key| AesKeyId::of(&key[..16]));
+    rows.push(("id of an AES key", "AES key", MANY, t));
     let blocks = |seed: [u8; 32]| vec![<[u8; 16]>::try_from(&seed[..16]).unwrap(); layout.blocks()];
     let t = measure(SOME, |random, _| blocks(odd.seed(random)), |blocks| layout.encode(blocks));
     rows.push(("AES bytes to slots", "AES key", SOME, t));

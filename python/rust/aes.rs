@@ -1,9 +1,13 @@
 //! AES data to ciphertexts of their bytes, and from there to integers.
 
+use everlevel::files::{Bytes, Metadata, ReadOptions};
 use everlevel::lab::ServerEvaluator;
-use everlevel::{AesMethod, Ciphertext as Inner, EncryptedAesKey, KeyPlan, aes_keys};
+use everlevel::{
+    AesKeyId, AesMethod, Ciphertext as Inner, EncryptedAesKey, Error, KeyId, KeyPlan, ModeKind,
+    aes_keys, mode_of,
+};
 use everlevel_aes::integers::{ByteOrder, IntegersFromBytes};
-use everlevel_aes::{Batch, Direction, Mode};
+use everlevel_aes::{AesError, Batch, Direction, Mode, Progress as Round};
 use everlevel_circuit::sums::PowerSum;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -12,7 +16,7 @@ use zeroize::Zeroizing;
 
 use crate::ciphertext::Ciphertext;
 use crate::errors::{Result, refusal};
-use crate::keys::{Keys, Plan, PublicKey, SecretKey, rng, same};
+use crate::keys::{Keys, Plan, PublicKey, SecretKey, rng, same, shown};
 use crate::params::Params;
 use crate::runtime::{Progress, detached};
 use crate::values::octets;
@@ -34,6 +38,20 @@ pub fn aes_plan(py: Python<'_>, params: &Params, decryption: bool, integers: boo
         }
         elements.retain(|g| !g.is_identity());
         Ok(Plan(plan.merge(&KeyPlan::automorphisms_up_to(params, elements, params.chain().top()))))
+    })
+}
+
+/// The id of an AES key.
+#[pyfunction]
+pub fn aes_key_id(key: &[u8]) -> Result<String> {
+    Ok(format!("{:#}", AesKeyId::of(key)?))
+}
+
+fn id_named(digits: &str) -> Result<AesKeyId> {
+    AesKeyId::from_hex(digits).ok_or_else(|| {
+        let problem = "the id of an AES key: expected 32 hexadecimal digits, see \
+                       everlevel.aes.key_id";
+        refusal("AesError", "python.aes-key-id", problem)
     })
 }
 
@@ -87,6 +105,106 @@ pub fn aes_method(params: &Params, bytes: u64) -> Result<&'static str> {
     Ok(AesMethod::for_bytes(params.0.slot_shape(), bytes)?.name())
 }
 
+/// Data under AES, with what a server has to know of them.
+#[pyclass(frozen, module = "everlevel._everlevel")]
+pub struct AesUpload {
+    inner: everlevel::AesUpload,
+    params: everlevel::Params,
+}
+
+/// Parameters and owner of the key that an upload is for.
+fn addressed(
+    public: Option<&PublicKey>,
+    secret: Option<&SecretKey>,
+) -> Result<(everlevel::Params, Option<KeyId>)> {
+    match (public, secret) {
+        (Some(public), None) => Ok((public.0.params().clone(), public.0.owner())),
+        (None, Some(secret)) => Ok((secret.0.params().clone(), Some(secret.0.id()))),
+        _ => {
+            let problem = "expected a public key or a secret one";
+            Err(refusal("AesError", "python.one-key", problem))
+        }
+    }
+}
+
+#[pymethods]
+impl AesUpload {
+    /// Encrypts data in counter mode, from a counter block that is drawn.
+    #[staticmethod]
+    #[pyo3(signature = (key, data, public = None, secret = None))]
+    fn encrypt(
+        py: Python<'_>,
+        key: &[u8],
+        data: PyReadonlyArray1<'_, u8>,
+        public: Option<&PublicKey>,
+        secret: Option<&SecretKey>,
+    ) -> Result<Self> {
+        let (data, (params, owner)) = (octets(&data)?, addressed(public, secret)?);
+        let inner =
+            detached(py, || Ok(everlevel::AesUpload::encrypt(key, data, owner, &mut rng()?)?))?;
+        Ok(AesUpload { inner, params })
+    }
+
+    /// Labels data that are encrypted already.
+    #[staticmethod]
+    #[pyo3(signature = (aes_key_id, data, mode, iv = None, public = None, secret = None))]
+    fn of_data(
+        aes_key_id: &str,
+        data: PyReadonlyArray1<'_, u8>,
+        mode: &str,
+        iv: Option<&[u8]>,
+        public: Option<&PublicKey>,
+        secret: Option<&SecretKey>,
+    ) -> Result<Self> {
+        let (data, (params, owner)) = (octets(&data)?.to_vec(), addressed(public, secret)?);
+        let (kind, _) = mode_named(mode, iv)?;
+        let (id, iv) = (id_named(aes_key_id)?, iv.unwrap_or_default());
+        Ok(AesUpload { inner: everlevel::AesUpload::of_data(kind, iv, id, owner, data)?, params })
+    }
+
+    #[staticmethod]
+    fn from_bytes(
+        params: &Params,
+        data: PyReadonlyArray1<'_, u8>,
+        allow_unknown_owner: bool,
+    ) -> Result<Self> {
+        let data = octets(&data)?;
+        let options = ReadOptions::default()
+            .limited_to(data.len() as u64)
+            .allowing_unknown_owner(allow_unknown_owner);
+        let (inner, _) = everlevel::AesUpload::from_bytes(&params.0, data, &options)?;
+        Ok(AesUpload { inner, params: params.0.clone() })
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.inner.to_bytes(&self.params, &Metadata::new())?))
+    }
+
+    #[getter]
+    fn mode(&self) -> &'static str {
+        self.inner.mode().name()
+    }
+
+    #[getter]
+    fn iv<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.inner.iv())
+    }
+
+    #[getter]
+    fn aes_key_id(&self) -> String {
+        format!("{:#}", self.inner.aes_key_id())
+    }
+
+    #[getter]
+    fn key_id(&self) -> Option<String> {
+        shown(self.inner.owner())
+    }
+
+    fn __len__(&self) -> usize {
+        self.inner.data().len()
+    }
+}
+
 /// A server that takes AES data to ciphertexts by one method.
 #[pyclass(frozen, module = "everlevel._everlevel")]
 pub struct AesServer {
@@ -110,9 +228,27 @@ impl AesServer {
         (self.inner.layout().capacity(), self.inner.layout().width())
     }
 
-    /// The states of the data, each some ciphertexts. The progress is told of rounds.
-    #[pyo3(signature = (key, data, mode, iv = None, progress = None))]
+    /// The states of an upload, each some ciphertexts. The progress is told of rounds.
+    #[pyo3(signature = (key, aes_key_id, upload, progress = None))]
     fn transcipher(
+        &self,
+        py: Python<'_>,
+        key: Vec<Bound<'_, Ciphertext>>,
+        aes_key_id: Option<&str>,
+        upload: &AesUpload,
+        progress: Option<Py<PyAny>>,
+    ) -> Result<Vec<Vec<Ciphertext>>> {
+        same(&self.params, &upload.params)?;
+        let key = encrypted_key(&key)?.identified(aes_key_id.map(id_named).transpose()?);
+        let upload = &upload.inner;
+        self.states(py, &key, upload.data().len(), progress, |told, each| {
+            self.inner.transcipher(&key, upload, told, each)
+        })
+    }
+
+    /// The same of data that nothing is known of: nothing is checked.
+    #[pyo3(signature = (key, data, mode, iv = None, progress = None))]
+    fn transcipher_unchecked(
         &self,
         py: Python<'_>,
         key: Vec<Bound<'_, Ciphertext>>,
@@ -122,36 +258,13 @@ impl AesServer {
         progress: Option<Py<PyAny>>,
     ) -> Result<Vec<Vec<Ciphertext>>> {
         let data = octets(&data)?;
-        let mode = mode_named(mode, iv)?;
+        let (_, mode) = mode_named(mode, iv)?;
         mode.check_length(data.len() as u64)?;
-        let rounds: Vec<Inner> = key.iter().map(|x| Inner::clone(&x.get().value.get())).collect();
-        let key = EncryptedAesKey::from_round_keys(rounds)?;
-        let states = detached(py, || {
-            let mut progress = Progress::new(progress);
-            let capacity = self.inner.layout().capacity();
-            let total = data.len().div_ceil(capacity) * (key.size().rounds() + 1);
-            let (mut done, mut states) = (0, Vec::new());
-            let mut told = |_| {
-                done += 1;
-                progress.note(done, total);
-            };
-            self.inner.transcipher(
-                &key,
-                mode,
-                data.chunks(capacity),
-                &mut told,
-                |batch: Batch<ServerEvaluator>| {
-                    states.push(batch.state);
-                    Ok(())
-                },
-            )?;
-            progress.finish()?;
-            Ok(states)
-        })?;
-        let own = |state: Vec<Inner>| {
-            state.into_iter().map(|x| Ciphertext::new(&self.params, x)).collect()
-        };
-        Ok(states.into_iter().map(own).collect())
+        let key = encrypted_key(&key)?;
+        self.states(py, &key, data.len(), progress, |told, each| {
+            let pieces = data.chunks(self.inner.layout().capacity());
+            self.inner.transcipher_unchecked(&key, mode, pieces, told, each)
+        })
     }
 
     /// Integers modulo 2^exponent from so many bytes each, of a state by bytes: 16 / width
@@ -186,19 +299,60 @@ impl AesServer {
     }
 }
 
-fn mode_named(name: &str, iv: Option<&[u8]>) -> Result<Mode> {
-    Ok(match (name, iv) {
-        ("ctr", Some(iv)) => Mode::ctr(iv)?,
-        ("gcm", Some(iv)) => Mode::gcm(iv)?,
-        ("cbc", Some(iv)) => Mode::cbc(iv)?,
-        ("ecb", None) => Mode::ecb(),
+/// What takes the batches of a transciphering.
+type Each<'a> = dyn FnMut(Batch<ServerEvaluator>) -> std::result::Result<(), AesError> + 'a;
+
+impl AesServer {
+    /// Runs a transciphering of so many bytes, and keeps its states.
+    fn states<R>(
+        &self,
+        py: Python<'_>,
+        key: &EncryptedAesKey,
+        bytes: usize,
+        progress: Option<Py<PyAny>>,
+        run: R,
+    ) -> Result<Vec<Vec<Ciphertext>>>
+    where
+        R: Send + FnOnce(&mut dyn FnMut(Round), &mut Each<'_>) -> std::result::Result<(), Error>,
+    {
+        let states = detached(py, || {
+            let mut progress = Progress::new(progress);
+            let total = bytes.div_ceil(self.inner.layout().capacity()) * (key.size().rounds() + 1);
+            let (mut done, mut states) = (0, Vec::new());
+            let mut told = |_| {
+                done += 1;
+                progress.note(done, total);
+            };
+            run(&mut told, &mut |batch| {
+                states.push(batch.state);
+                Ok(())
+            })?;
+            progress.finish()?;
+            Ok(states)
+        })?;
+        let own = |state: Vec<Inner>| {
+            state.into_iter().map(|x| Ciphertext::new(&self.params, x)).collect()
+        };
+        Ok(states.into_iter().map(own).collect())
+    }
+}
+
+fn encrypted_key(rounds: &[Bound<'_, Ciphertext>]) -> Result<EncryptedAesKey> {
+    let rounds = rounds.iter().map(|x| Inner::clone(&x.get().value.get())).collect();
+    Ok(EncryptedAesKey::from_round_keys(rounds)?)
+}
+
+fn mode_named(name: &str, iv: Option<&[u8]>) -> Result<(ModeKind, Mode)> {
+    match (ModeKind::named(name), iv) {
+        (Some(kind), Some(iv)) if kind != ModeKind::Ecb => Ok((kind, mode_of(kind, iv)?)),
+        (Some(ModeKind::Ecb), None) => Ok((ModeKind::Ecb, mode_of(ModeKind::Ecb, &[])?)),
         _ => {
             let problem = format!(
                 "mode {name:?}: expected \"ctr\", \"gcm\" or \"cbc\" with iv, or \"ecb\" without"
             );
-            return Err(refusal("AesError", "python.mode", &problem));
+            Err(refusal("AesError", "python.mode", &problem))
         }
-    })
+    }
 }
 
 /// The bytes of states.

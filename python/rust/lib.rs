@@ -38,6 +38,7 @@ fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<integers::IntegerServer>()?;
     m.add_class::<integers::Trace>()?;
     m.add_class::<aes::AesServer>()?;
+    m.add_class::<aes::AesUpload>()?;
     m.add_class::<tables::Table>()?;
     m.add_class::<tables::KnownTable>()?;
     m.add_class::<manifest::ManifestKey>()?;
@@ -79,6 +80,7 @@ fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(tables::table_result_facts, m)?)?;
     m.add_function(wrap_pyfunction!(tables::read_table_result, m)?)?;
     m.add_function(wrap_pyfunction!(aes::aes_plan, m)?)?;
+    m.add_function(wrap_pyfunction!(aes::aes_key_id, m)?)?;
     m.add_function(wrap_pyfunction!(aes::encrypt_aes_key, m)?)?;
     m.add_function(wrap_pyfunction!(aes::decrypt_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(aes::aes_method, m)?)?;

@@ -84,12 +84,17 @@ def test_upload_and_statistics(owner):
     assert server.state_bytes == 512 and "byte-sliced" in repr(server)
     key = aes.encrypt_key(KEY, owner.public_key())
     key = aes.EncryptedKey.from_bytes(key.to_bytes(), owner.params)
-    assert key.bits == 128
+    assert key.bits == 128 and key.aes_key_id == aes.key_id(KEY)
+    upload = aes.Upload.of_data(data, aes.key_id(KEY), owner.public_key(), iv=IV)
+    upload = aes.Upload.from_bytes(upload.to_bytes(), owner.params)
+    assert (upload.mode, upload.iv, upload.key_id, len(upload)) == ("ctr", IV, owner.key_id, 512)
     seen = []
-    found = server.transcipher(key, data, iv=IV, progress=lambda done, total: seen.append((done, total)))
+    found = server.transcipher(key, upload, progress=lambda done, total: seen.append((done, total)))
     assert seen[-1][0] == seen[-1][1] and len(found) == 512
     assert aes.decrypt(found, owner) == movements.tobytes()
-    assert aes.decrypt(aes.EncryptedBytes.from_bytes(found.to_bytes(), owner.params), owner) == movements.tobytes()
+    again = aes.EncryptedBytes.from_bytes(found.to_bytes(), owner.params)
+    assert found.aes_key_id == again.aes_key_id == key.aes_key_id
+    assert aes.decrypt(again, owner) == movements.tobytes()
     compute = aes.compute_server(server)
     columns = found.integers(2, server=compute)
     assert len(columns) == 8 and columns[0].shape == (32,) and columns[0].modulus == 1 << 16
@@ -104,15 +109,20 @@ def test_other_modes_and_refusals(owner, tmp_path):
     server = aes.AesServer.open(tmp_path / "aes.keys", owner.params, method="byte-sliced")
     key = aes.encrypt_key(KEY, owner)
     message = bytes(range(48))
-    found = server.transcipher(key, b"".join(encrypt_block(KEY, message[i : i + 16]) for i in (0, 16, 32)), mode="ecb")
-    assert aes.decrypt(found, owner) == message
+    found = server.transcipher_unchecked(key, b"".join(encrypt_block(KEY, message[i : i + 16]) for i in (0, 16, 32)), mode="ecb")
+    # Nobody compared the keys, and whoever decrypts is told so.
+    assert found.aes_key_id is None and aes.EncryptedBytes.from_bytes(found.to_bytes(), owner.params).aes_key_id is None
+    with pytest.warns(everlevel.UncheckedWarning, match="not checked"):
+        assert aes.decrypt(found, owner) == message
     for how in (dict(mode="ecb", iv=IV), dict(mode="ctr"), dict(mode="xts", iv=IV), dict(mode="ctr", iv=b"short")):
         with pytest.raises(everlevel.AesError):
-            server.transcipher(key, b"x" * 16, **how)
+            server.transcipher_unchecked(key, b"x" * 16, **how)
+        with pytest.raises(everlevel.AesError):
+            aes.Upload.of_data(b"x" * 16, aes.key_id(KEY), owner, **how)
     with pytest.raises(everlevel.AesError):
-        server.transcipher(key, b"x" * 17, mode="ecb")
+        server.transcipher_unchecked(key, b"x" * 17, mode="ecb")
     with pytest.raises(everlevel.AesError):
-        server.transcipher(key, b"", iv=IV)
+        server.transcipher_unchecked(key, b"", iv=IV)
     with pytest.raises(everlevel.AesError):
         aes.encrypt_key(b"short", owner)
     with pytest.raises(everlevel.AesError):
@@ -122,3 +132,35 @@ def test_other_modes_and_refusals(owner, tmp_path):
     with pytest.raises(everlevel.Error):
         aes.AesServer.open(tmp_path / "aes.keys", owner.params, method="sideways")
     assert (aes.method_for(owner.params, 16), aes.method_for(owner.params, 512)) == ("packed", "byte-sliced")
+
+
+def test_data_of_another_key_are_refused(owner):
+    """Another AES key, another owner, an encrypted key that does not say which it is, bare data, a cut upload."""
+
+    def refused(work, code, *parts):
+        with pytest.raises(everlevel.Error) as told:
+            work()
+        assert told.value.code == code and all(part in str(told.value) for part in parts), told.value
+
+    other, wrong = everlevel.Client(owner.params), bytes(16)
+    upload = aes.Upload.encrypt(b"some data", KEY, owner)
+    assert ctr(KEY, upload.iv, b"some data") == upload.to_bytes()[-9:] and upload.iv[12:] == bytes(4)
+    assert upload.aes_key_id[:8] in repr(upload) and upload.aes_key_id == aes.key_id(KEY)
+    server = aes.server(owner, method="byte-sliced")
+    ids = [aes.key_id(k)[:8] for k in (KEY, wrong)]
+    refused(lambda: server.transcipher(aes.encrypt_key(wrong, owner), upload), "aes.wrong-key", *ids)
+    owners = [owner.key_id[:8], other.key_id[:8]]
+    refused(lambda: server.transcipher(aes.encrypt_key(KEY, other), upload), "scheme.wrong-key", *owners)
+    theirs = aes.Upload.encrypt(b"some data", KEY, other.public_key())
+    refused(lambda: server.transcipher(aes.encrypt_key(KEY, owner), theirs), "scheme.wrong-key", *owners)
+    unnamed = aes.EncryptedKey(aes.encrypt_key(KEY, owner)._rounds, "secret")
+    unnamed = aes.EncryptedKey.from_bytes(unnamed.to_bytes(), owner.params)
+    assert unnamed.aes_key_id is None
+    refused(lambda: server.transcipher(unnamed, upload), "aes.unknown-key", ids[0])
+    refused(lambda: server.transcipher(aes.encrypt_key(KEY, owner), b"some data"), "python.upload")
+    refused(lambda: aes.Upload.from_bytes(upload.to_bytes()[:-1], owner.params), "wire.truncated")
+    refused(lambda: aes.Upload.from_bytes(b"bare data under AES", owner.params), "wire.not-ours")
+    refused(lambda: aes.Upload.of_data(b"x", "0" * 31, owner, iv=IV), "python.aes-key-id")
+    refused(lambda: aes.Upload.encrypt(b"x", KEY[:15], owner), "aes.key-length")
+    told = everlevel.inspect(upload.to_bytes(), params=owner.params)
+    assert (told["kind"], told["key_id"], told["records"]) == ("an upload under AES", owner.key_id, 1)

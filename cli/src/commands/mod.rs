@@ -48,6 +48,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError
         Command::Bench(BenchCommand::Integers(a)) => bench::integers::run(a, common),
         Command::Aes(AesCommand::Keygen(a)) => aes::keygen(a, common),
         Command::Aes(AesCommand::EncryptKey(a)) => aes::encrypt_key(a, common),
+        Command::Aes(AesCommand::Upload(a)) => aes::upload(a, common),
         Command::Aes(AesCommand::Transcipher(a)) => aes::transcipher(a, common),
         Command::Aes(AesCommand::Decrypt(a)) => aes::decrypt(a, common),
         Command::Selftest(a) => selftest::run(a, common),

@@ -67,7 +67,7 @@ macro_rules! of_the_library {
                 match e.code() {
                     // Another file is what it takes.
                     "scheme.wrong-key" | "scheme.not-decryptable" | "scheme.unreadable-key"
-                    | "circuit.range" => CliError::usage(e),
+                    | "aes.wrong-key" | "aes.unknown-key" | "circuit.range" => CliError::usage(e),
                     _ => CliError::failure(e),
                 }
             }

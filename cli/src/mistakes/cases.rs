@@ -21,7 +21,7 @@ pub(super) const SETUP: &[Step] = &[
          --manifest-key shared.key"),
 ];
 
-const fn case(
+pub(super) const fn case(
     name: &'static str,
     before: &'static [Step],
     command: &'static str,
@@ -30,8 +30,8 @@ const fn case(
     Case { name, before, command, code }
 }
 
-/// All mistakes.
-pub const CASES: &[Case] = &[
+/// Mistakes with numbers and the keys for them.
+pub(super) const CASES: &[Case] = &[
     case(
         "a ciphertext, another secret key",
         &[],

@@ -423,33 +423,55 @@ fn aes_data_become_ciphertexts() {
         ],
     );
     assert_eq!((uploaded["aes"].as_u64(), uploaded["round_keys"].as_u64()), (Some(128), Some(11)));
-    places.send("key.ct", "data", "server");
-    places.send("data.aes", "data", "server");
+    let id = uploaded["aes_key_id"].as_str().unwrap();
+    let upload = ["aes", "upload", "--key", "public.key", "--aes-key-file", "key.hex"];
+    let labeled = ["--data", "data.aes", "--iv", iv, "--out", "data.upload"];
+    let report = told(&data, &[&upload[..], &labeled].concat());
+    assert_eq!((report["aes_key_id"].as_str(), report["iv"].as_str()), (Some(id), Some(iv)));
+    // Whoever has the id needs no AES key to label data; and encryption here draws a counter block.
+    let by_id = ["aes", "upload", "--key", "public.key", "--aes-key-id", id];
+    told(&data, &[&by_id[..], &labeled[..4], &["--out", "same.upload"]].concat());
+    assert_eq!(
+        fs::read(data.join("same.upload")).unwrap(),
+        fs::read(data.join("data.upload")).unwrap()
+    );
+    told(&data, &[&upload[..], &["--in", "plain", "--out", "own.upload"]].concat());
+    let own = told(&data, &["inspect", "own.upload"]);
+    let kind = own["kind"].as_str().unwrap();
+    assert_eq!((kind, &own["key_id"]), ("an upload under AES", &report["key_id"]));
+    assert_eq!(
+        (own["upload"]["aes_key_id"].as_str(), &own["upload"]["data_bytes"]),
+        (Some(id), &77.into())
+    );
+    for name in ["key.ct", "data.aes", "data.upload", "own.upload"] {
+        places.send(name, "data", "server");
+    }
 
-    for method in ["packed", "byte-sliced"] {
-        let out = format!("{method}.ct");
-        let transcipher = [
-            "aes",
-            "transcipher",
-            "--server-keys",
-            "server.keys",
-            "--aes-key",
-            "key.ct",
-            "--iv",
-            iv,
-            "--in",
-            "data.aes",
-        ];
-        let report =
-            told(&server, &[&transcipher[..], &["--out", &out, "--method", method]].concat());
-        assert_eq!(
-            (&report["method"], report["data_bytes"].as_u64()),
-            (&Value::from(method), Some(77))
-        );
+    let raw = ["--in", "data.aes", "--raw", "--iv", iv, "--method", "packed"];
+    for (name, args, checked) in [
+        ("packed", &["--in", "data.upload", "--method", "packed"][..], true),
+        ("byte-sliced", &["--in", "own.upload", "--method", "byte-sliced"][..], true),
+        ("raw", &raw[..], false),
+    ] {
+        let out = format!("{name}.ct");
+        let base = ["aes", "transcipher", "--server-keys", "server.keys", "--aes-key", "key.ct"];
+        let done = run(&server, &[&base[..], args, &["--out", &out, "--json"]].concat());
+        let told_apart = |stderr: &[u8]| {
+            let told = String::from_utf8_lossy(stderr);
+            assert_eq!(told.contains("were not checked"), !checked, "{name}: {told}");
+        };
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        told_apart(&done.stderr);
+        let report: Value = serde_json::from_slice(&done.stdout).unwrap();
+        assert_eq!((&report["data_bytes"], &report["mode"]), (&77.into(), &"ctr".into()));
+        assert_eq!(report["aes_key_id"].as_str(), checked.then_some(id), "{name}");
         assert!(report["least_capacity_bits"].as_f64().unwrap() > 100.0);
         places.send(&out, "server", "reader");
-        told(&reader, &["aes", "decrypt", "--key", "secret.key", "--in", &out, "--out", method]);
-        assert_eq!(fs::read(reader.join(method)).unwrap(), plain, "{method}");
+        let decrypt = ["aes", "decrypt", "--key", "secret.key", "--in", &out, "--out", name];
+        let done = run(&reader, &[&decrypt[..], &["--json"]].concat());
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        told_apart(&done.stderr);
+        assert_eq!(fs::read(reader.join(name)).unwrap(), plain, "{name}");
     }
 
     // What is wrong is said before anything is computed.
@@ -459,15 +481,39 @@ fn aes_data_become_ciphertexts() {
         assert!(why.contains(part), "{args:?}: {why}");
         assert!(!server.join("no.ct").exists());
     };
-    let with_key = ["--aes-key", "key.ct", "--in", "data.aes"];
+    let with_key = ["--aes-key", "key.ct", "--in", "data.aes", "--raw"];
     wrong(&with_key, "--iv");
     wrong(&[&with_key[..], &["--iv", "00"]].concat(), "16");
     wrong(&[&with_key[..], &["--iv", "zz"]].concat(), "hexadecimal");
     wrong(&[&with_key[..], &["--iv", "ffffffffffffffffffffffffffffffff"]].concat(), "counter");
     wrong(&[&with_key[..], &["--mode", "cbc", "--iv", iv]].concat(), "multiple of 16");
     wrong(&[&with_key[..], &["--mode", "gcm", "--iv", iv]].concat(), "12");
-    wrong(&["--aes-key", "packed.ct", "--in", "data.aes", "--iv", iv], "aes encrypt-key");
-    wrong(&["--aes-key", "key.ct", "--in", "none.aes", "--iv", iv], "none.aes");
+    wrong(&[&with_key[..], &["--mode", "ecb", "--iv", iv]].concat(), "no --iv");
+    wrong(&with_key[..4], "aes upload");
+    wrong(&["--aes-key", "key.ct", "--in", "data.upload", "--raw", "--iv", iv], "--raw");
+    wrong(&["--aes-key", "key.ct", "--in", "data.upload", "--mode", "cbc"], "aes.contradiction");
+    wrong(&["--aes-key", "packed.ct", "--in", "data.upload"], "aes encrypt-key");
+    wrong(&["--aes-key", "key.ct", "--in", "none.aes"], "none.aes");
+    // The encryption of another AES key, and one whose file does not say which it is.
+    fs::write(data.join("other.hex"), "00112233445566778899aabbccddeeff").unwrap();
+    let encrypt = ["aes", "encrypt-key", "--key", "public.key", "--aes-key-file", "other.hex"];
+    let other = told(&data, &[&encrypt[..], &["--out", "other.ct"]].concat());
+    places.send("other.ct", "data", "server");
+    let both = ["--aes-key", "other.ct", "--in", "data.upload"];
+    wrong(&both, "aes.wrong-key");
+    wrong(&both, &id[..8]);
+    wrong(&both, &other["aes_key_id"].as_str().unwrap()[..8]);
+    // Labels that contradict themselves.
+    let label = |args: &[&str], part: &str| {
+        let why = refused(&data, &[&upload[..], args, &["--out", "no.upload"]].concat());
+        assert!(why.contains(part), "{args:?}: {why}");
+        assert!(!data.join("no.upload").exists());
+    };
+    label(&["--in", "plain", "--iv", iv], "--iv");
+    label(&["--in", "plain", "--data", "data.aes"], "--data");
+    label(&["--data", "data.aes"], "--iv");
+    label(&["--data", "data.aes", "--mode", "cbc", "--iv", iv], "multiple of 16");
+    label(&["--data", "data.aes", "--iv", iv, "--aes-key-id", id], "--aes-key-id");
     for (digits, part) in [
         ("00", "16, 24 or 32"),
         ("2b7e", "16, 24 or 32"),

@@ -4,6 +4,8 @@ use everlevel_circuit::CircuitError;
 use everlevel_ring::RingError;
 use everlevel_scheme::{Level, SchemeError};
 
+use crate::key_id::AesKeyId;
+
 /// What can be wrong with AES or with its use.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -150,6 +152,39 @@ pub enum AesError {
         /// What it should hold.
         what: &'static str,
     },
+    /// Data under one AES key and the encryption of another.
+    #[error(
+        "the data are under AES key {data}, the encrypted AES key is {key}: give those that belong \
+         together"
+    )]
+    WrongKey {
+        /// The key of the data.
+        data: AesKeyId,
+        /// The key that was encrypted.
+        key: AesKeyId,
+    },
+    /// An encrypted key that nothing is known of.
+    #[error(
+        "the data are under AES key {data}, and the encrypted AES key does not say which one it \
+         is: encrypt the AES key again"
+    )]
+    UnknownKey {
+        /// The key of the data.
+        data: AesKeyId,
+    },
+    /// Something else was asked for than what an upload states.
+    #[error(
+        "{what} {asked} contradicts the upload, which states {stated}: leave it out, or give the \
+         upload that it belongs to"
+    )]
+    Contradiction {
+        /// What.
+        what: &'static str,
+        /// What was asked for.
+        asked: String,
+        /// What the upload states.
+        stated: String,
+    },
 }
 
 everlevel_ring::error_codes!(AesError {
@@ -167,6 +202,9 @@ everlevel_ring::error_codes!(AesError {
     NoBytes => "aes.no-bytes",
     NoLine => "aes.no-line",
     NotInField => "aes.not-in-field",
+    WrongKey => "aes.wrong-key",
+    UnknownKey => "aes.unknown-key",
+    Contradiction => "aes.contradiction",
 } inner { Scheme, Ring, Circuit });
 
 /// What a circuit only passed on keeps the variant that it has here.

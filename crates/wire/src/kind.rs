@@ -7,7 +7,7 @@ use std::fmt;
 pub struct ObjectKind(u16);
 
 /// What the kinds are called, from number 1.
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 15] = [
     "parameters",
     "a secret key",
     "a public key",
@@ -22,6 +22,7 @@ const NAMES: [&str; 14] = [
     "ciphertexts of LTV over prime powers",
     "a manifest of noise bounds",
     "columns of integers",
+    "an upload under AES",
 ];
 
 impl ObjectKind {
@@ -54,6 +55,8 @@ impl ObjectKind {
     pub const MANIFEST: Self = ObjectKind(13);
     /// Columns of typed integers.
     pub const COLUMNS: Self = ObjectKind(14);
+    /// Data under AES.
+    pub const UPLOAD: Self = ObjectKind(15);
 
     /// The kind of this number, if there is one.
     pub fn new(number: u16) -> Option<Self> {
@@ -75,6 +78,7 @@ impl ObjectKind {
             Self::CIPHERTEXTS,
             Self::RESULTS,
             Self::COLUMNS,
+            Self::UPLOAD,
         ];
         owned.contains(&self)
     }

@@ -58,6 +58,7 @@ pub mod results;
 pub mod secret_key;
 pub mod server_keys;
 mod summary;
+pub mod uploads;
 
 pub use ciphertext_file::{CiphertextReader, CiphertextWriter};
 pub use error::WireError;

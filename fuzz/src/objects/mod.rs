@@ -16,7 +16,7 @@ use everlevel_scheme::{
 use everlevel_wire::{
     BoundPolicy, Encryption, Manifest, ManifestKey, Metadata, ReadOptions, WireError, ciphertexts,
     columns, inspect, params as wire_params, plaintexts, public_key, results, secret_key,
-    server_keys,
+    server_keys, uploads,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -87,6 +87,7 @@ pub fn conform(bytes: &[u8]) -> usize {
             count(server_keys::from_bytes(set, bytes, &any).is_ok());
             count(plaintexts::from_bytes(set, bytes, &any).is_ok());
             count(results::from_bytes(set, bytes, &any).is_ok());
+            count(uploads::from_bytes(set, bytes, &any).is_ok());
             count(manifest_key().is_ok_and(|key| Manifest::from_bytes(bytes, &key, &any).is_ok()));
         }
     });
@@ -101,6 +102,7 @@ pub fn compute(bytes: &[u8]) {
             use_ciphertexts(party, bytes);
             use_columns(party, bytes);
             use_keys(party, bytes);
+            use_upload(party, bytes);
         }
     });
 }
@@ -210,6 +212,16 @@ fn use_keys(party: &Party, bytes: &[u8]) {
             let _ = evaluator.mod_raise_scaled(&raised).and_then(|y| party.secret.decrypt(&y));
         }
     }
+}
+
+/// An upload that was accepted is written again as it was.
+fn use_upload(party: &Party, bytes: &[u8]) {
+    let set = party.secret.params();
+    let any = options(BoundPolicy::Untrusted);
+    let Ok((upload, metadata)) = uploads::from_bytes(set, bytes, &any) else { return };
+    let again = uploads::to_bytes(set, &upload, &metadata).expect("what was accepted is written");
+    let back = uploads::from_bytes(set, &again, &any).map(|(back, _)| back);
+    assert!(back.is_ok_and(|back| back == upload));
 }
 
 /// Parameters, from an object or from plain JSON. Sets that would take long are left out.

@@ -7,6 +7,7 @@ use everlevel_ring::GaloisElement;
 use everlevel_scheme::spec::{Assumption, BootstrapSpec, SecretKind};
 use everlevel_scheme::{Form, KeyPlan, Level, OptIn, Params, ParamsSpec, Plaintext};
 use everlevel_wire::columns::{StoredColumn, StoredDigit};
+use everlevel_wire::uploads::{self, ModeKind, StoredUpload};
 use everlevel_wire::{
     Manifest, Metadata, ParamsId, WireError, ciphertexts, columns, params as wire_params,
     plaintexts, public_key, results, secret_key, server_keys,
@@ -131,11 +132,18 @@ pub fn seeds() -> Result<Vec<(String, Vec<u8>)>, WireError> {
             ("ciphertexts", encrypted),
             ("manifest", manifest.to_bytes(&super::manifest_key()?)?),
             ("results", results::to_bytes(set, &[compact], &metadata)?),
+            ("upload", uploads::to_bytes(set, &upload_for(&party.secret), &metadata)?),
         ] {
             all.push((format!("{}.{kind}", set.name()), bytes));
         }
     }
     Ok(all)
+}
+
+/// Nineteen bytes in counter mode.
+fn upload_for(secret: &SecretKey) -> StoredUpload {
+    let (mode, owner) = (ModeKind::Ctr, Some(secret.id()));
+    StoredUpload { mode, iv: vec![0xc0; 16], aes_key: [0xa5; 16], owner, data: (0..19).collect() }
 }
 
 /// A column of two digits, one of them public, and a total.

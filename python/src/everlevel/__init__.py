@@ -71,6 +71,7 @@ from .errors import (
     SecretKeyError,
     ShapeError,
     TableError,
+    UncheckedWarning,
     WrongKeyError,
 )
 
@@ -112,6 +113,7 @@ __all__ = [
     "ShapeError",
     "Table",
     "TableError",
+    "UncheckedWarning",
     "WrongKeyError",
     "bool_",
     "config",

@@ -1,11 +1,14 @@
 """AES data in, ciphertexts out: a server takes data that their owner keeps under AES to ciphertexts of their bytes, with the AES key encrypted once.
 
-Nothing here authenticates: AES-CTR and GCM data can be changed by whoever carries them, and a server cannot check GCM's tag. See SECURITY.md.
+An ``Upload`` is data with what nobody can see by looking at them: the mode, the vector, the AES key, and for whom they are. A server refuses what does not belong
+together. Nothing here authenticates: AES-CTR and GCM data can be changed by whoever carries them, and a server cannot check GCM's tag. See SECURITY.md.
 """
 
 from __future__ import annotations
 
 import os
+import warnings
+from typing import TypedDict
 
 from . import _everlevel as _rust
 from ._array import EncryptedArray
@@ -14,26 +17,52 @@ from ._params import Params
 from ._roles import Client, PublicKey
 from ._server import DEFAULT_CACHE_BYTES, Server
 from ._values import Buffer, Path, Progress, octets, path_text, replaceable, stepper
-from .errors import AesError, FormatError
+from .errors import AesError, FormatError, UncheckedWarning
 
 __all__ = [
     "AesServer",
     "EncryptedBytes",
     "EncryptedKey",
+    "Upload",
     "compute_server",
     "decrypt",
     "encrypt_key",
+    "key_id",
     "method_for",
     "save_server_keys",
     "server",
 ]
 
 
-class EncryptedKey:
-    """An AES key under the encryption of the scheme: its round keys, a ciphertext each."""
+class _Key(TypedDict, total=False):
+    secret: _rust.SecretKey
+    public: _rust.PublicKey
 
-    def __init__(self, rounds: list[_rust.Ciphertext], encryption: str | None) -> None:
-        self._rounds, self._encryption = rounds, encryption
+
+#: In the place of an id: nobody compared the AES key of the data with the encrypted one.
+_UNCHECKED = "unchecked"
+
+
+def _id_of(metadata: dict[str, str]) -> str | None:
+    """The AES key that metadata state, if it is known."""
+    found = metadata.get("aes key", _UNCHECKED)
+    if found == _UNCHECKED:
+        return None
+    if len(found) != 32 or not set(found) <= set("0123456789abcdef"):
+        raise FormatError("the id of an AES key: expected 32 hexadecimal digits", code="python.content")
+    return found
+
+
+class EncryptedKey:
+    """An AES key under the encryption of the scheme: its round keys, a ciphertext each, and its public id."""
+
+    def __init__(self, rounds: list[_rust.Ciphertext], encryption: str | None, aes_key_id: str | None = None) -> None:
+        self._rounds, self._encryption, self._aes_key_id = rounds, encryption, aes_key_id
+
+    @property
+    def aes_key_id(self) -> str | None:
+        """The public id of the AES key, 32 hexadecimal digits (see ``key_id``); none if its bytes do not say."""
+        return self._aes_key_id
 
     @property
     def bits(self) -> int:
@@ -50,6 +79,8 @@ class EncryptedKey:
         metadata = {"content": "aes-round-keys"}
         if self._encryption:
             metadata["encryption"] = self._encryption
+        if self._aes_key_id:
+            metadata["aes key"] = self._aes_key_id
         return _rust.ciphertexts_to_bytes(self._rounds, metadata)
 
     @classmethod
@@ -60,17 +91,92 @@ class EncryptedKey:
         rounds, metadata = _rust.ciphertexts_from_bytes(params._raw, octets(data), bounds, None, allow_unknown_owner)
         if metadata.get("content") != "aes-round-keys" or len(rounds) not in (11, 13, 15):
             raise FormatError("expected an AES key that encrypt_key made", code="python.content")
-        return cls(rounds, metadata.get("encryption"))
+        return cls(rounds, metadata.get("encryption"), _id_of(metadata))
 
     def __repr__(self) -> str:
         return f"<everlevel.aes.EncryptedKey of AES-{self.bits}>"
 
 
+class Upload:
+    """Data under AES with what a server has to know of them: the mode, the vector, the id of the AES key, and the secret key that the ciphertexts will be under.
+
+    ``Upload.encrypt`` encrypts data, ``Upload.of_data`` labels data that something else encrypted. The label is stated by whoever makes it, and is no authentication.
+    """
+
+    _raw: _rust.AesUpload
+
+    def __init__(self) -> None:
+        raise TypeError("uploads come from everlevel.aes.Upload.encrypt, of_data and from_bytes")
+
+    @classmethod
+    def _make(cls, raw: _rust.AesUpload) -> Upload:
+        self = object.__new__(cls)
+        self._raw = raw
+        return self
+
+    @classmethod
+    def encrypt(cls, data: Buffer, key: bytes, to: Client | PublicKey) -> Upload:
+        """Encrypts data in counter mode under an AES key of 16, 24 or 32 bytes, from a counter block that is drawn. ``to``: whom ``key`` is encrypted for."""
+        return cls._make(_rust.AesUpload.encrypt(bytes(key), octets(data), **_key_of(to)))
+
+    @classmethod
+    def of_data(cls, data: Buffer, aes_key_id: str, to: Client | PublicKey, *, mode: str = "ctr", iv: bytes | None = None) -> Upload:
+        """Labels data that were encrypted elsewhere, under the AES key of this id (``key_id``); nothing can tell whether what is said of them is so.
+
+        ``mode``: ``"ctr"`` (iv: the first counter block), ``"gcm"`` (without its tag; iv of 12 bytes), ``"cbc"``, ``"ecb"`` (without iv).
+        """
+        vector = None if iv is None else bytes(iv)
+        return cls._make(_rust.AesUpload.of_data(aes_key_id, octets(data), mode, vector, **_key_of(to)))
+
+    @property
+    def mode(self) -> str:
+        """The mode of operation."""
+        return self._raw.mode
+
+    @property
+    def iv(self) -> bytes:
+        """The first counter block or the initialization vector; empty for ECB."""
+        return self._raw.iv
+
+    @property
+    def aes_key_id(self) -> str:
+        """The public id of the AES key, see ``key_id``."""
+        return self._raw.aes_key_id
+
+    @property
+    def key_id(self) -> str | None:
+        """The public id of the secret key of the scheme that it is for."""
+        return self._raw.key_id
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    def to_bytes(self) -> bytes:
+        """As bytes, as ``everlevel aes upload`` writes them."""
+        return self._raw.to_bytes()
+
+    @classmethod
+    def from_bytes(cls, data: Buffer, params: Params, *, allow_unknown_owner: bool = False) -> Upload:
+        """From bytes; ``allow_unknown_owner`` as for ``EncryptedArray.from_bytes``."""
+        return cls._make(_rust.AesUpload.from_bytes(params._raw, octets(data), allow_unknown_owner))
+
+    def __repr__(self) -> str:
+        return f"<everlevel.aes.Upload: {len(self)} bytes in {self.mode} under AES key {self.aes_key_id[:8]}>"
+
+
 class EncryptedBytes:
     """Bytes that were under AES, as ciphertexts."""
 
-    def __init__(self, states: list[list[_rust.Ciphertext]], method: str, length: int, mode: str, owner: AesServer | None) -> None:
+    def __init__(
+        self, states: list[list[_rust.Ciphertext]], method: str, length: int, mode: str, owner: AesServer | None, aes_key_id: str | None
+    ) -> None:
         self._states, self._method, self._length, self._mode, self._owner = states, method, length, mode, owner
+        self._aes_key_id = aes_key_id
+
+    @property
+    def aes_key_id(self) -> str | None:
+        """The id of the AES key that the data and the encrypted key stated; none if nobody compared them (``transcipher_unchecked``)."""
+        return self._aes_key_id
 
     def __len__(self) -> int:
         return self._length
@@ -88,6 +194,7 @@ class EncryptedBytes:
     def to_bytes(self) -> bytes:
         """As bytes, as ``everlevel aes transcipher`` writes them."""
         metadata = {"content": "aes-bytes", "method": self._method, "length": str(self._length), "mode": self._mode}
+        metadata["aes key"] = self._aes_key_id or _UNCHECKED
         return _rust.ciphertexts_to_bytes([x for state in self._states for x in state], metadata)
 
     @classmethod
@@ -102,7 +209,7 @@ class EncryptedBytes:
         if not good or width is None or len(found) % width:
             raise FormatError("expected what AesServer.transcipher made", code="python.content")
         states = [found[i : i + width] for i in range(0, len(found), width)]
-        return cls(states, method, int(length), metadata.get("mode", ""), None)
+        return cls(states, method, int(length), metadata.get("mode", ""), None, _id_of(metadata))
 
     def integers(self, width: int, *, byteorder: str = "big", bits: int | None = None, server: Server | None = None) -> list[EncryptedArray]:
         """Integers of ``width`` bytes each, modulo 2^bits (8 ``width`` unless given), as arrays for ``server`` to compute on.
@@ -173,29 +280,52 @@ class AesServer:
         """How many bytes are computed at a time."""
         return self._raw.capacity[0]
 
-    def transcipher(
+    def transcipher(self, key: EncryptedKey, upload: Upload, *, progress: Progress = None) -> EncryptedBytes:
+        """Undoes AES under encryption. An upload under another AES key than ``key``, or for another owner, is refused. ``progress`` is told of rounds."""
+        if not isinstance(upload, Upload):
+            raise AesError(
+                "expected an everlevel.aes.Upload: make one of the data (Upload.of_data), or see transcipher_unchecked", code="python.upload"
+            )
+        with timed(f"transcipher, {len(upload)} bytes"):
+            states = self._raw.transcipher(key._rounds, key._aes_key_id, upload._raw, stepper(progress))
+        return EncryptedBytes(states, self._method, len(upload), upload.mode, self, upload.aes_key_id)
+
+    def transcipher_unchecked(
         self, key: EncryptedKey, data: Buffer, *, mode: str = "ctr", iv: bytes | None = None, progress: Progress = None
     ) -> EncryptedBytes:
-        """Undoes AES under encryption. ``mode``: ``"ctr"`` (iv: the first counter block), ``"gcm"`` (without its tag; iv of 12 bytes), ``"cbc"``,
-        ``"ecb"``. ``progress`` is told of rounds."""
+        """The same for data that nobody labeled; ``mode`` and ``iv`` as for ``Upload.of_data``.
+
+        Nothing is checked: data under another AES key, with another mode or vector, or cut, become bytes that mean nothing, and no decryption notices.
+        """
         raw = octets(data)
         if raw.size == 0:
             raise AesError("no data: expected at least one byte", code="python.empty")
         with timed(f"transcipher, {len(raw)} bytes"):
-            states = self._raw.transcipher(
+            states = self._raw.transcipher_unchecked(
                 key._rounds, raw, mode, None if iv is None else bytes(iv), stepper(progress)
             )
-        return EncryptedBytes(states, self._method, raw.size, mode, self)
+        return EncryptedBytes(states, self._method, raw.size, mode, self, None)
 
     def __repr__(self) -> str:
         return f"<everlevel.aes.AesServer of {self.params.name}, {self._method}>"
 
 
+def _key_of(by: Client | PublicKey) -> _Key:
+    return {"secret": by._raw} if isinstance(by, Client) else {"public": by._raw}
+
+
+def key_id(key: bytes) -> str:
+    """The public id of an AES key of 16, 24 or 32 bytes, 32 hexadecimal digits: data under it and its encryption carry it.
+
+    It may be published, as check values of keys are: of a random key it tells nothing. A key that can be guessed can be confirmed by it.
+    """
+    return _rust.aes_key_id(bytes(key))
+
+
 def encrypt_key(key: bytes, by: Client | PublicKey) -> EncryptedKey:
     """Encrypts the round keys of an AES key of 16, 24 or 32 bytes; with a client at half the size."""
-    if isinstance(by, Client):
-        return EncryptedKey(_rust.encrypt_aes_key(bytes(key), secret=by._raw), "secret")
-    return EncryptedKey(_rust.encrypt_aes_key(bytes(key), public=by._raw), "public")
+    rounds = _rust.encrypt_aes_key(bytes(key), **_key_of(by))
+    return EncryptedKey(rounds, "secret" if isinstance(by, Client) else "public", key_id(key))
 
 
 def server(
@@ -228,8 +358,11 @@ def method_for(params: Params, length: int) -> str:
 
 
 def decrypt(x: EncryptedBytes, client: Client) -> bytes:
-    """The bytes."""
+    """The bytes. Warns (``UncheckedWarning``) of bytes whose AES key was not checked."""
     client.params._warn()
+    if x.aes_key_id is None:
+        told = "the AES key, the mode and the vector of these data were not checked: if one of them was wrong, the bytes mean nothing"
+        warnings.warn(told, UncheckedWarning, stacklevel=2)
     return _rust.decrypt_bytes(client._raw, x._states, x._method, len(x))
 
 

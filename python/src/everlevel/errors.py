@@ -50,6 +50,10 @@ class FailureWarning(UserWarning):
     """Keys are made or values decrypted of a set whose bootstrapping gives wrong values with a probability above 2^-128."""
 
 
+class UncheckedWarning(UserWarning):
+    """Bytes are decrypted that a server took from AES without a check of their AES key, their mode and their vector."""
+
+
 class OtherParametersError(ParameterError):
     """Objects of different parameter sets."""
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use everlevel::{AesKeyId, ModeKind};
 
 use crate::commands::roles::args::{OutArg, ServerArgs, SetOfFile};
 
@@ -42,6 +43,52 @@ pub struct AesEncryptKeyArgs {
     pub set: SetOfFile,
 }
 
+/// Arguments of `aes upload`.
+#[derive(Args)]
+pub struct AesUploadArgs {
+    /// The public key, or the secret key, that the AES key is encrypted with
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// A file with the AES key in 32, 48 or 64 hexadecimal digits; - for standard input
+    #[arg(long, value_name = "FILE", required_unless_present = "aes_key_id")]
+    pub aes_key_file: Option<PathBuf>,
+    /// With --data, in place of the AES key: its public id, which `encrypt-key` prints
+    #[arg(
+        long,
+        value_name = "HEX",
+        conflicts_with_all = ["aes_key_file", "input"],
+        value_parser = parse_aes_key_id
+    )]
+    pub aes_key_id: Option<AesKeyId>,
+    /// The data, which are encrypted by AES in counter mode from a counter block that is drawn
+    #[arg(
+        long = "in",
+        value_name = "FILE",
+        required_unless_present = "data",
+        conflicts_with_all = ["data", "mode", "iv"]
+    )]
+    pub input: Option<PathBuf>,
+    /// In place of --in, data that are encrypted already, as by openssl
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
+    /// The mode of --data (default: ctr)
+    #[arg(long, value_enum)]
+    pub mode: Option<ModeArg>,
+    /// The initialization vector or first counter block of --data, in hexadecimal digits
+    #[arg(long, value_name = "HEX")]
+    pub iv: Option<String>,
+    /// The upload.
+    #[command(flatten)]
+    pub out: OutArg,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
+}
+
+fn parse_aes_key_id(digits: &str) -> Result<AesKeyId, String> {
+    AesKeyId::from_hex(digits).ok_or_else(|| "expected 32 hexadecimal digits".into())
+}
+
 /// Modes of operation of AES.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ModeArg {
@@ -57,13 +104,13 @@ pub enum ModeArg {
 }
 
 impl ModeArg {
-    /// As on the command line.
-    pub fn name(self) -> &'static str {
+    /// As the library has it.
+    pub fn kind(self) -> ModeKind {
         match self {
-            ModeArg::Ctr => "ctr",
-            ModeArg::Gcm => "gcm",
-            ModeArg::Cbc => "cbc",
-            ModeArg::Ecb => "ecb",
+            ModeArg::Ctr => ModeKind::Ctr,
+            ModeArg::Gcm => ModeKind::Gcm,
+            ModeArg::Cbc => ModeKind::Cbc,
+            ModeArg::Ecb => ModeKind::Ecb,
         }
     }
 }
@@ -86,15 +133,21 @@ pub struct AesTranscipherArgs {
     /// The encrypted AES key, as written by `encrypt-key`
     #[arg(long, value_name = "FILE")]
     pub aes_key: PathBuf,
-    /// The mode
-    #[arg(long, value_enum, default_value = "ctr")]
-    pub mode: ModeArg,
-    /// The initialization vector or first counter block, in hexadecimal digits
-    #[arg(long, value_name = "HEX")]
-    pub iv: Option<String>,
-    /// The AES ciphertext
+    /// What `upload` wrote; with --raw an AES ciphertext
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
+    /// The data are a bare AES ciphertext, of which only --mode and --iv say anything. Nothing is
+    /// checked: data under another AES key, with another vector, or cut, become bytes that mean
+    /// nothing
+    #[arg(long)]
+    pub raw: bool,
+    /// The mode (default with --raw: ctr); an upload that states another one is refused
+    #[arg(long, value_enum)]
+    pub mode: Option<ModeArg>,
+    /// The initialization vector or first counter block, in hexadecimal digits; an upload that
+    /// states another one is refused
+    #[arg(long, value_name = "HEX")]
+    pub iv: Option<String>,
     /// The ciphertexts of its bytes.
     #[command(flatten)]
     pub out: OutArg,
@@ -130,6 +183,9 @@ pub enum AesCommand {
     Keygen(AesKeygenArgs),
     /// Encrypt an AES key for the server
     EncryptKey(AesEncryptKeyArgs),
+    /// Encrypt data under AES for the server, or label data that are encrypted already: with the
+    /// mode, the initialization vector and the ids of both keys, which `transcipher` checks
+    Upload(AesUploadArgs),
     /// Turn AES-encrypted data into homomorphic ciphertexts of its bytes, without the AES key and
     /// without the secret key
     Transcipher(AesTranscipherArgs),

@@ -1,6 +1,7 @@
 //! `everlevel inspect` and `everlevel keys`: what files say, without any secret.
 
-use everlevel::{Interval, Params, Type};
+use everlevel::files::Bytes;
+use everlevel::{AesUpload, Interval, Params, Type};
 use everlevel_wire as wire;
 use everlevel_wire::{BoundPolicy, FileKeys, ObjectKind, ReadOptions};
 use serde::Serialize;
@@ -29,6 +30,17 @@ struct Inspected {
     #[serde(skip_serializing_if = "Option::is_none")]
     columns: Option<Vec<ColumnReport>>,
     ciphertexts: Option<Vec<Ciphertext>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    upload: Option<Upload>,
+}
+
+/// What an upload says of its data.
+#[derive(Serialize)]
+struct Upload {
+    mode: &'static str,
+    iv: String,
+    aes_key_id: String,
+    data_bytes: usize,
 }
 
 /// What a file says of a column: a claim of whoever wrote it.
@@ -86,6 +98,10 @@ pub fn inspect(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
         }
         _ => None,
     };
+    let upload = match (&params, summary.kind) {
+        (Some(params), ObjectKind::UPLOAD) => Some(upload(path, params)?),
+        _ => None,
+    };
     let columns = (summary.kind == ObjectKind::COLUMNS).then(|| columns_of(&summary)).flatten();
     let report = Inspected {
         kind: summary.kind.to_string(),
@@ -99,6 +115,7 @@ pub fn inspect(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
         metadata: summary.metadata,
         columns,
         ciphertexts,
+        upload,
     };
     if common.json {
         return emit_json(&report);
@@ -125,6 +142,12 @@ pub fn inspect(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
         let (what, name) = (x.what, clean(&x.name));
         lines.push(format!("{what} {name}: {}..{}{kind}{length}", x.low, x.high));
     }
+    if let Some(x) = &report.upload {
+        let iv = if x.iv.is_empty() { "none" } else { &x.iv };
+        lines
+            .push(format!("{} bytes in mode {}, initialization vector {iv}", x.data_bytes, x.mode));
+        lines.push(format!("under AES key {}", x.aes_key_id));
+    }
     for x in report.ciphertexts.iter().flatten() {
         lines.push(format!(
             "level {} ({:.1} bits), {} form modulo {}, depth {}, states a noise bound of 2^{:.1}{}",
@@ -143,6 +166,19 @@ pub fn inspect(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
 /// Metadata is anybody's.
 fn clean(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(200).collect()
+}
+
+fn upload(path: &std::path::Path, params: &Params) -> Result<Upload, CliError> {
+    let (bytes, _) = super::files::read_object(path)?;
+    let options = ReadOptions::default().allowing_unknown_owner(true);
+    let (found, _) = AesUpload::from_bytes(params, &bytes, &options)
+        .map_err(|e| CliError::usage(format!("{}: {e}", path.display())).with_code(e.code()))?;
+    Ok(Upload {
+        mode: found.mode().name(),
+        iv: found.iv().iter().map(|byte| format!("{byte:02x}")).collect(),
+        aes_key_id: format!("{:#}", found.aes_key_id()),
+        data_bytes: found.data().len(),
+    })
 }
 
 fn ciphertexts(

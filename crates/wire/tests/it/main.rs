@@ -9,3 +9,4 @@ mod manifest;
 mod owners;
 mod results;
 mod round_trip;
+mod uploads;
