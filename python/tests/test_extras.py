@@ -99,6 +99,24 @@ def test_the_stub_names_arguments_as_they_are():
     assert count > 80
 
 
+def test_modules_are_reachable_and_imported_when_used():
+    import subprocess
+    import sys
+
+    lines = [
+        "import sys, everlevel",
+        "lazy = ('aes', 'bench', 'cluster', 'planner', 'plot', 'selftest', 'tables')",
+        "assert not any(f'everlevel.{name}' in sys.modules for name in lazy)",
+        "assert set(lazy) <= set(dir(everlevel)) and set(lazy) <= set(everlevel.__all__)",
+        "assert everlevel.planner.plan and everlevel.tables.Schema and everlevel.cluster.map",
+        "assert everlevel.aes.encrypt_key and 'everlevel.bench' not in sys.modules",
+        "from everlevel import *",
+        "assert tables is everlevel.tables and bench.bootstrap",
+        "assert not hasattr(everlevel, 'table')",
+    ]
+    subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True)
+
+
 def test_everything_public_is_documented():
     from everlevel import aes, cluster, planner, selftest
 

@@ -48,6 +48,8 @@ def test_a_users_program() -> None:
         everlevel.integers_from_bytes(data, params=params),
         dict[str, everlevel.EncryptedIntegers | everlevel.EncryptedTotal],
     )
+    schema = everlevel.tables.Schema.infer({"age": ["17", "70"]})
+    assert_type(schema, everlevel.tables.Schema)
     try:
         everlevel.Params("insecure_bgv-65537-n11")
     except everlevel.InsecureError as error:

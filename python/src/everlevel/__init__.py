@@ -19,7 +19,8 @@ behaves like a NumPy array of integers that never wraps, :class:`EncryptedArray`
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from . import _everlevel as _rust
 from ._array import EncryptedArray
@@ -75,7 +76,13 @@ from .errors import (
     WrongKeyError,
 )
 
+if TYPE_CHECKING:
+    from . import aes, bench, cluster, planner, plot, selftest, tables
+
 __version__: str = _rust.build()[0]
+
+# Imported when they are first used, so that `import everlevel` stays quick.
+_MODULES = ("aes", "bench", "cluster", "planner", "plot", "selftest", "tables")
 
 __all__ = [
     "AesError",
@@ -115,7 +122,10 @@ __all__ = [
     "TableError",
     "UncheckedWarning",
     "WrongKeyError",
+    "aes",
+    "bench",
     "bool_",
+    "cluster",
     "config",
     "get_num_threads",
     "inspect",
@@ -127,16 +137,33 @@ __all__ = [
     "integers_to_bytes",
     "names",
     "plan_bytes",
+    "planner",
+    "plot",
     "program",
     "ranged",
     "rows",
+    "selftest",
     "set_num_threads",
     "show_config",
+    "tables",
     "uint16",
     "uint32",
     "uint64",
     "uint8",
 ]
+
+
+# Type checkers take the modules from the imports above, and so find mistaken names.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name in _MODULES:
+            return import_module(f".{name}", __name__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES})
 
 
 def set_num_threads(count: int) -> None:
