@@ -1,7 +1,7 @@
 //! Mistakes with keys, files, ranges and options, made on purpose: whether one of them is answered
 //! with a number.
 //!
-//! [`CASES`] is a table of commands that have to be refused. Each is run as a process of its own on
+//! [`cases`] is a table of commands that have to be refused. Each is run as a process of its own on
 //! a small, insecure set, in a directory with the keys of two owners and what they encrypted.
 
 mod case;
@@ -13,8 +13,8 @@ use std::path::Path;
 use serde::Serialize;
 
 pub use case::{Case, Step};
-pub use cases::CASES;
 use cases::SETUP;
+pub use cases::cases;
 use place::Place;
 
 use crate::console::errors::CliError;
@@ -52,7 +52,7 @@ pub fn run(
     let place = Place::create(program)?;
     SETUP.iter().try_for_each(|step| place.prepare(step))?;
     let mut outcomes = Vec::new();
-    for case in CASES {
+    for case in cases() {
         case.before.iter().try_for_each(|step| place.prepare(step))?;
         let code = place.run(case.command)?.err();
         let outcome =

@@ -21,13 +21,13 @@ use super::args::{
     AesDecryptArgs, AesEncryptKeyArgs, AesKeygenArgs, AesTranscipherArgs, MethodArg, ModeArg,
 };
 use crate::commands::roles::args::SetOfFile;
-use crate::commands::roles::files::{Column, EncryptionKey, secret_key, set_of};
+use crate::commands::roles::files::{Column, EncryptionKey, of_decrypted, secret_key, set_of};
 use crate::commands::roles::keygen::make;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_free, existing, of_file, of_output};
+use crate::console::files::{check_apart, check_free, existing, of_file, of_output};
 use crate::console::output::{emit, emit_json, progress};
-use crate::console::params::find_params;
+use crate::console::params::{find_params, tell_failures};
 
 /// What a file of ciphertexts holds.
 const CONTENT: &str = "content";
@@ -133,6 +133,7 @@ fn aes_key(path: &Path) -> Result<Zeroizing<Vec<u8>>, CliError> {
 /// Runs `aes encrypt-key`.
 pub fn encrypt_key(args: &AesEncryptKeyArgs, common: &Common) -> Result<(), CliError> {
     check_free(&args.out.out, args.out.force)?;
+    check_apart(&args.out.out, [&args.aes_key_file, &args.key])?;
     let by = EncryptionKey::read(&args.key, &args.set, common)?;
     let params = by.params();
     let key = aes_key(&args.aes_key_file)?;
@@ -199,6 +200,7 @@ struct Report {
 pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), CliError> {
     let started = Instant::now();
     check_free(&args.out.out, args.out.force)?;
+    check_apart(&args.out.out, [&args.input, &args.aes_key])?;
     let mode = mode(args)?;
     let cannot =
         |e: std::io::Error| CliError::usage(format!("cannot read {}: {e}", args.input.display()));
@@ -247,7 +249,7 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
     let out = &args.out.out;
     let mut writer =
         CiphertextWriter::create(&params, out, existing(args.out.force), count, &metadata)
-            .map_err(of_file(out))?;
+            .map_err(of_output(out))?;
     let bar = progress(common, "rounds", states * (key.size().rounds() as u64 + 1));
     let (mut least, failed) = (f64::INFINITY, RefCell::new(None));
     let each = |batch: Batch<ServerEvaluator>| {
@@ -285,10 +287,10 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
         return Err(cannot(e));
     }
     if let Some(e) = failed.take() {
-        return Err(of_file(out)(e));
+        return Err(of_output(out)(e));
     }
     done?;
-    let bytes = writer.finish().map_err(of_file(out))?;
+    let bytes = writer.finish().map_err(of_output(out))?;
     let report = Report {
         params: params.name().into(),
         method,
@@ -337,8 +339,10 @@ fn uploaded(
 /// Runs `aes decrypt`.
 pub fn decrypt(args: &AesDecryptArgs, common: &Common) -> Result<(), CliError> {
     check_free(&args.out.out, args.out.force)?;
+    check_apart(&args.out.out, [&args.input])?;
     let secret = secret_key(&args.key, &args.set, common)?;
     let params = secret.params();
+    tell_failures(params);
     let input = &args.input;
     let options = args.set.options().believing(BoundPolicy::Stated);
     let mut reader = CiphertextReader::open(params, input, options).map_err(of_file(input))?;
@@ -364,11 +368,13 @@ pub fn decrypt(args: &AesDecryptArgs, common: &Common) -> Result<(), CliError> {
         let mut elements = Zeroizing::new(Vec::with_capacity(width));
         for i in 0..width {
             let x = reader.read(state * width + i).map_err(of_file(input))?;
-            elements.push(secret.decrypt(&x)?.decode_elements(params)?);
+            let plain = secret.decrypt(&x).map_err(of_decrypted(input))?;
+            elements.push(plain.decode_elements(params)?);
         }
         let left = (length - data.len()).min(layout.capacity());
         let bytes =
-            Zeroizing::new(layout.bytes(&elements, left).map_err(|e| wrong(&e.to_string()))?);
+            layout.bytes(&elements, left).map_err(|e| wrong(&e.to_string()).with_code(e.code()));
+        let bytes = Zeroizing::new(bytes?);
         data.extend_from_slice(&bytes);
     }
     write_secret_file(&args.out.out, &data, existing(args.out.force))
