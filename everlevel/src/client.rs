@@ -179,7 +179,7 @@ impl Client {
     pub fn read_answer(&self, bytes: &[u8]) -> Result<Vec<Plaintext>, Error> {
         let options = ReadOptions::default().limited_to(bytes.len() as u64);
         let (found, _) = results::from_bytes(self.params(), bytes, &options)?;
-        found.iter().map(|x| Ok(self.secret.decrypt_compact(x)?)).collect()
+        all(found.iter().map(|x| Ok(self.secret.decrypt_compact(x)?)))
     }
 
     /// The integers of a server's answer, in its order: those of its ranges, which have to tell
@@ -194,7 +194,7 @@ impl Client {
         let ranges = ranges_of(&metadata, found.len())?;
         let read =
             |(x, range)| integers_within(self.params(), &self.secret.decrypt_compact(x)?, range);
-        found.iter().zip(ranges).map(read).collect()
+        all(found.iter().zip(ranges).map(read))
     }
 
     /// The integers of a value that a range is known of, which has to tell them from what wrapped.
@@ -234,9 +234,11 @@ impl Client {
     /// residues do not tell; [`Client::decrypt_value`] goes by the range of a value.
     ///
     /// # Errors
-    /// Too much noise, a ciphertext of other parameters, or slots that hold more than integers.
+    /// Too much noise, a ciphertext of other parameters. Whatever else is wrong with what was
+    /// decrypted, a phase above its bound or slots that hold more than integers, is one error,
+    /// `scheme.not-decryptable`.
     pub fn decrypt_modular(&self, ciphertext: &Ciphertext) -> Result<Vec<u64>, Error> {
-        Ok(self.secret.decrypt(ciphertext)?.decode(self.params())?)
+        Ok(self.secret.decrypt(ciphertext)?.decode_decrypted(self.params())?)
     }
 
     /// The slot values, for others to see: noise is flooded before it is rounded away, so that even
@@ -252,7 +254,8 @@ impl Client {
         policy: &FloodingPolicy,
         rng: &mut impl CryptoRng,
     ) -> Result<Vec<u64>, Error> {
-        Ok(self.secret.decrypt_for_sharing(ciphertext, policy, rng)?.decode(self.params())?)
+        let plain = self.secret.decrypt_for_sharing(ciphertext, policy, rng)?;
+        Ok(plain.decode_decrypted(self.params())?)
     }
 
     /// The slot values as integers of ±(p^r - 1)/2: the residues of least absolute value. Whether
@@ -261,7 +264,7 @@ impl Client {
     /// # Errors
     /// As [`Client::decrypt_modular`].
     pub fn decrypt_modular_signed(&self, ciphertext: &Ciphertext) -> Result<Vec<i64>, Error> {
-        Ok(self.secret.decrypt(ciphertext)?.decode_signed(self.params())?)
+        Ok(self.secret.decrypt(ciphertext)?.decode_decrypted_signed(self.params())?)
     }
 
     /// Encrypts slots that hold whole elements of GR(p^r, d): d coefficients for each slot, slot by
@@ -286,11 +289,17 @@ impl Client {
     }
 }
 
+/// All that was decrypted, or the first error once all was: time does not tell where it was.
+fn all<T>(found: impl Iterator<Item = Result<T, Error>>) -> Result<Vec<T>, Error> {
+    let found: Vec<_> = found.collect();
+    found.into_iter().collect()
+}
+
 /// The integers of a plaintext whose slots hold some of this range, which has to tell them apart.
 ///
 /// # Errors
-/// `circuit.range` for a range that is unknown or has more integers than there are residues; slots
-/// that hold more than integers.
+/// `circuit.range` for a range that is unknown or has more integers than there are residues;
+/// `scheme.not-decryptable` for slots that hold more than integers, or a residue of none of them.
 pub fn integers_within(
     params: &Params,
     plain: &Plaintext,
@@ -302,5 +311,7 @@ pub fn integers_within(
         found: "that is not known".into(),
         allowed: format!("at most {modulus} integers"),
     })?;
-    Ok(range.integers(&plain.decode(params)?, modulus)?)
+    range.check_decryption(modulus)?;
+    let residues = zeroize::Zeroizing::new(plain.decode_decrypted(params)?);
+    Ok(range.integers(&residues, modulus)?)
 }

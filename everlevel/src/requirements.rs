@@ -143,7 +143,7 @@ impl Requirements {
             .unwrap_or(0);
         self.unmet(&format!(
             "rings of power-of-two index have at most {most} slots modulo powers of {p}: ask for \
-             fewer, or find a ring of odd index by `everlevel params rings --p {p}`"
+             fewer, or search for a ring of odd index (RingSearch)"
         ))
     }
 
@@ -461,7 +461,7 @@ mod tests {
             (Requirements { plain_modulus: 0, ..wanted }, "power of a prime"),
             (Requirements { slots: 0, ..wanted }, "at least 1"),
             (Requirements { slots: 1 << 20, ..wanted }, "at most"),
-            (Requirements { plain_modulus: 2, ..wanted }, "params rings --p 2"),
+            (Requirements { plain_modulus: 2, ..wanted }, "RingSearch"),
             (Requirements { depth: Depth::Levels(0), ..wanted }, "at least one"),
             (
                 Requirements {

@@ -142,6 +142,9 @@ fn of_scheme(error: &SchemeError) -> (&'static str, Fields) {
             vec![("operation", text(operation)), ("left", text(left)), ("right", text(right))],
         ),
         SchemeError::NotDecryptable => ("DecryptionError", vec![]),
+        SchemeError::UnknownOwner { operation, .. } => {
+            ("DecryptionError", vec![("operation", text(operation))])
+        }
         SchemeError::MissingKey { operation, key }
         | SchemeError::KeyTooShort { operation, key, .. } => {
             ("KeyMissingError", vec![("operation", text(operation)), ("key", text(key))])

@@ -656,7 +656,7 @@ pub fn decrypt_column(py: Python<'_>, key: &SecretKey, x: &Column) -> Result<Vec
     same(key.0.params(), &x.params)?;
     detached(py, || {
         let found = column.decrypt(modulus(&x.params)?, |c| {
-            Ok::<_, crate::errors::Failure>(key.0.decrypt(c)?.decode(&x.params)?)
+            Ok::<_, crate::errors::Failure>(key.0.decrypt(c)?.decode_decrypted(&x.params)?)
         })?;
         Ok(found.to_vec())
     })
@@ -668,6 +668,8 @@ pub fn decrypt_total(py: Python<'_>, key: &SecretKey, x: &Total) -> Result<i128>
     let HeldTotal::Real(total) = &x.held else { return Err(traced()) };
     same(key.0.params(), &x.params)?;
     detached(py, || {
-        total.decrypt(modulus(&x.params)?, |c| Ok(key.0.decrypt(c)?.decode(&x.params)?))
+        total.decrypt(modulus(&x.params)?, |c| {
+            Ok(key.0.decrypt(c)?.decode_decrypted(&x.params)?)
+        })
     })
 }

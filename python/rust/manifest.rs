@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::Result;
-use crate::keys::{existing, rng};
+use crate::keys::{existing, rng, shown};
 use crate::params::Params;
 use crate::runtime::detached;
 use crate::values::octets;
@@ -84,6 +84,14 @@ impl Manifest {
     #[staticmethod]
     fn open(path: PathBuf, key: &ManifestKey) -> Result<Self> {
         Self::from_bytes(&read_file(&path, MAX_BYTES)?, key)
+    }
+
+    /// The ids of the secret keys of what bytes list whose tag is not checked.
+    #[staticmethod]
+    fn stated_owners(data: PyReadonlyArray1<'_, u8>) -> Result<Vec<String>> {
+        let options = ReadOptions::default().limited_to(MAX_BYTES);
+        let owners = wire::Manifest::stated_owners(octets(&data)?, &options)?;
+        Ok(owners.into_iter().filter_map(|id| shown(Some(id))).collect())
     }
 
     #[getter]

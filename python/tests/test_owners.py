@@ -93,3 +93,15 @@ def test_older_files_are_read_on_request(two):
         everlevel.Server.from_bytes(stored["server_keys"], a.params)
     server = everlevel.Server.from_bytes(stored["server_keys"], a.params, allow_unknown_owner=True)
     assert server.key_id is None
+    # With no bound believed nothing would tell a wrong key: neither the one nor the other decrypts.
+    untrusted = EncryptedArray.from_bytes(x.to_bytes(), params=a.params, bounds="untrusted", allow_unknown_owner=True)
+    for client in (a, owner):
+        with pytest.raises(everlevel.DecryptionError) as caught:
+            client.decrypt(untrusted)
+        assert caught.value.code == "scheme.unknown-owner"
+
+
+def test_a_name_is_no_parameter_set():
+    with pytest.raises(everlevel.ParameterError, match="Params") as caught:
+        everlevel.Client("bgv-65537-n15")
+    assert caught.value.code == "python.params"

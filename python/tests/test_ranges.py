@@ -108,7 +108,7 @@ def test_what_may_have_wrapped_is_not_decrypted(toy):
     np.testing.assert_array_equal(toy.client.decrypt(signed, signed=True), [-3, 5])
     np.testing.assert_array_equal(toy.client.decrypt(signed, signed=False, wrapping=True), [254, 5])
     # A claim that is false shows where a residue does not fit.
-    assert refused(lambda: toy.client.decrypt(x.within(0, 110))) == "circuit.range"
+    assert refused(lambda: toy.client.decrypt(x.within(0, 110))) == "scheme.not-decryptable"
 
 
 def test_bounds_are_kept_at_encryption(toy):

@@ -45,6 +45,8 @@ def test_manifests(toy, tmp_path):
     manifest.add(z)
     assert len(manifest) == 2 and manifest.params_id == toy.params.id
     manifest.save(tmp_path / "m", key)
+    told = everlevel.inspect(tmp_path / "m")
+    assert told["key_id"] == toy.client.key_id and told["key_ids"] == [toy.client.key_id]
     with pytest.raises(everlevel.FileError):
         manifest.save(tmp_path / "m", key)
     read = everlevel.Manifest.open(tmp_path / "m", key)

@@ -6,11 +6,81 @@ use crate::console::errors::CliError;
 /// The largest CSV file in bytes.
 pub const MAX_BYTES: u64 = 32 << 20;
 
-/// What stands for a number that is none, in small letters: nobody calls a column that.
-const NO_NUMBERS: [&str; 14] = [
-    "na", "n/a", "nan", "null", "nil", "none", "missing", "unknown", "inf", "infinity", "true",
-    "false", "yes", "no",
+/// What stands for a number that is none, or for a truth value, as [`plain_word`] leaves it: a
+/// column that is called that takes `--header yes`.
+const NO_NUMBERS: &[&str] = &[
+    // No value.
+    "na",
+    "nv",
+    "nd",
+    "nil",
+    "null",
+    "none",
+    "nothing",
+    "nat",
+    "missing",
+    "empty",
+    "blank",
+    "void",
+    "unset",
+    "undef",
+    "undefined",
+    "unspecified",
+    "unknown",
+    "unk",
+    "unavailable",
+    "inapplicable",
+    "invalid",
+    "error",
+    "err",
+    "ka",
+    "tba",
+    "tbd",
+    "notavailable",
+    "notapplicable",
+    "notassigned",
+    "notdefined",
+    "notgiven",
+    "notknown",
+    "notset",
+    "notspecified",
+    "noanswer",
+    "nodata",
+    "noresponse",
+    "novalue",
+    // No number.
+    "nan",
+    "qnan",
+    "snan",
+    "nanind",
+    "nanquiet",
+    "nansignaling",
+    "notanumber",
+    "inf",
+    "infinity",
+    "infty",
+    "posinf",
+    "neginf",
+    "plusinf",
+    "minusinf",
+    "plusinfinity",
+    "minusinfinity",
+    // A truth value.
+    "true",
+    "false",
+    "yes",
+    "no",
+    "on",
+    "off",
 ];
+
+/// The letters and digits of a cell in small letters, without decimal places: `N. A.` and `NA` are
+/// one word, `null.0` and `null` are, `NO2` and `no` are two.
+fn plain_word(cell: &str) -> String {
+    let zeros = |places: &str| places.chars().all(|c| c.is_ascii_digit());
+    let whole = cell.rsplit_once('.').filter(|(_, places)| zeros(places)).map_or(cell, |(w, _)| w);
+    whole.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
 
 /// Reads a column: a value a line, with a header if `header` says so or, where it is up to the
 /// first line, if that cannot be a value and looks like a name. A line that is empty is a value
@@ -63,7 +133,7 @@ pub fn looks_like_a_name(cell: &str) -> bool {
         && cell.chars().count() <= 200
         && !cell.contains(['"', ',', ';'])
         && !cell.contains(char::is_control)
-        && !NO_NUMBERS.contains(&cell.to_lowercase().as_str())
+        && !NO_NUMBERS.contains(&plain_word(cell).as_str())
 }
 
 /// Whether text has digits and is a number once letters that look like some are read as such.
@@ -170,6 +240,55 @@ mod tests {
         for missing in ["N/A", "NaN", "inf", "-inf", "None", "NULL", "?", "-", "1e3", "0x10", "#"] {
             let message = run(&format!("{missing}\n7\n"), Header::Auto).unwrap_err();
             assert!(message.contains("line 1: expected an integer"), "{message}");
+        }
+    }
+
+    /// However a missing value is written: with points, blanks and decimal places, and in words.
+    #[test]
+    fn missing_values_are_no_names() {
+        for missing in [
+            "n.a.",
+            "N.A.",
+            "NA.",
+            "N. A.",
+            "n/d",
+            "nd",
+            "n.d.",
+            "nat",
+            "NaT",
+            "not available",
+            "Not-Available",
+            "not_applicable",
+            "undefined",
+            "empty",
+            "null.0",
+            "NaN.00",
+            "nil.",
+            "nan(ind)",
+            "(null)",
+            "<NA>",
+            "_na_",
+            "No Data",
+            "Infinity",
+            "no value",
+            "k.A.",
+            "TBD",
+            "unknown?",
+            "True",
+            "False.",
+            "off",
+            "\"n.a.\"",
+        ] {
+            let message = run(&format!("{missing}\n7\n"), Header::Auto).unwrap_err();
+            assert!(message.contains("line 1: expected an integer"), "{missing}: {message}");
+            assert!(message.contains("--header yes"), "{missing}: {message}");
+            let named = run(&format!("{missing}\n7\n"), Header::Yes).unwrap();
+            assert_eq!(named.values, [7], "{missing}");
+        }
+        // What only looks a little like one is a name.
+        for name in ["NO2", "nationality", "y", "n", "t", "no_show", "empty_rooms", "error_code"] {
+            let column = run(&format!("{name}\n7\n"), Header::Auto).unwrap();
+            assert_eq!((column.name.as_deref(), &column.values[..]), (Some(name), &[7][..]));
         }
     }
 

@@ -22,7 +22,7 @@ use crate::commands::roles::files::secret_key;
 use crate::commands::roles::files::server as server_of;
 use crate::console::args::{Common, SetArg};
 use crate::console::errors::CliError;
-use crate::console::files::{check_free, existing, of_file};
+use crate::console::files::{check_apart, check_free, existing, of_output};
 use crate::console::output::{emit, emit_json, progress};
 use crate::console::params::{find_params, find_planner};
 use crate::plot::{LinePlot, NoisePoint, noise_plot};
@@ -128,6 +128,7 @@ pub fn run(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
     check_plot(&args.plot)?;
     let program = eval::parse(text)?;
     let inputs = Inputs::named(&program, &args.inputs)?;
+    args.plot.svg.as_deref().map_or(Ok(()), |path| check_apart(path, inputs.files()))?;
     let keys = server_of(&server, common)?;
     let explainer = match &args.key {
         Some(path) => {
@@ -219,7 +220,7 @@ fn finish(
     let explanation = explainer.explain_all(named.iter().map(|(_, x)| *x));
     if let Some(path) = &plot.svg {
         write_file(path, drawn(&explanation).svg().as_bytes(), existing(plot.force))
-            .map_err(of_file(path))?;
+            .map_err(of_output(path))?;
     }
     let slack = explanation.least_slack_bits();
     let outputs = named

@@ -16,7 +16,7 @@ use crate::commands::bench::measure::Bench;
 use crate::commands::workload::ValuesArgs;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::of_file;
+use crate::console::files::of_output;
 use crate::console::machine;
 use crate::console::output::{emit, emit_json, progress, table, threads};
 use crate::console::params::find_planner;
@@ -146,13 +146,18 @@ pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
     let byte = 1e-9 / machine::bandwidth_gb_s();
     let model =
         |params: &Params| TimeModel { transform: machine::transform_us(params) / 1e6, byte };
-    let mut candidates = requirements.candidates(model).map_err(CliError::usage)?;
+    let mut candidates = requirements.candidates(model).map_err(|e| {
+        let text = e.to_string();
+        let way = if text.contains("RingSearch") { ": `everlevel params rings`" } else { "" };
+        CliError::usage(text + way).with_code(e.code())
+    })?;
     bar.finish_and_clear();
     candidates.truncate(args.max_rows.max(1));
     if let Some(path) = &args.save {
         let text =
             serde_json::to_string_pretty(candidates[0].params.spec()).map_err(CliError::failure)?;
-        write_file(path, format!("{text}\n").as_bytes(), Existing::Keep).map_err(of_file(path))?;
+        write_file(path, format!("{text}\n").as_bytes(), Existing::Keep)
+            .map_err(of_output(path))?;
     }
     let rows = candidates.iter().enumerate().map(|(i, candidate)| {
         let measured = if i < args.measure { Some(measured(candidate, depth)?) } else { None };

@@ -66,8 +66,9 @@ macro_rules! of_the_library {
             fn from(e: $error) -> Self {
                 match e.code() {
                     // Another file is what it takes.
-                    "scheme.wrong-key" | "scheme.not-decryptable" | "scheme.unreadable-key"
-                    | "aes.wrong-key" | "aes.unknown-key" | "circuit.range" => CliError::usage(e),
+                    "scheme.wrong-key" | "scheme.not-decryptable" | "scheme.unknown-owner"
+                    | "scheme.unreadable-key" | "aes.wrong-key" | "aes.unknown-key"
+                    | "circuit.range" => CliError::usage(e),
                     _ => CliError::failure(e),
                 }
             }

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use everlevel::ParamsSpec;
 use everlevel_wire::file::Existing;
 use everlevel_wire::{ObjectKind, WireError};
 
@@ -70,6 +71,24 @@ pub fn of_output(out: &Path) -> impl Fn(WireError) -> CliError + '_ {
 const KEPT: [ObjectKind; 4] =
     [ObjectKind::PARAMS, ObjectKind::SECRET_KEY, ObjectKind::PUBLIC_KEY, ObjectKind::SERVER_KEYS];
 
+/// The largest parameter file in bytes.
+pub const MAX_PARAMS_BYTES: u64 = 64 << 10;
+
+/// What a file is that results never replace: an object of [`KEPT`], or parameters as `keygen`
+/// writes them beside keys, which do without them no more than without each other.
+fn kept(path: &Path) -> Option<String> {
+    // Looking at anything else, such as a pipe, could wait forever.
+    if !path.metadata().is_ok_and(|found| found.is_file()) {
+        return None;
+    }
+    if let Ok(found) = everlevel_wire::inspect_file(path) {
+        return KEPT.contains(&found.kind).then(|| found.kind.to_string());
+    }
+    let text = read_text(path, MAX_PARAMS_BYTES, "the file").ok()?;
+    let spec = serde_json::from_str::<ParamsSpec>(&text);
+    spec.is_ok().then(|| "a parameter set".into())
+}
+
 /// What becomes of a file that is there.
 pub fn existing(force: bool) -> Existing {
     if force { Existing::Replace } else { Existing::Keep }
@@ -85,35 +104,51 @@ pub fn check_free(path: &Path, force: bool) -> Result<(), CliError> {
     if !force {
         return Err(of_file(path)(exists));
     }
-    match everlevel_wire::inspect_file(path) {
-        Ok(found) if KEPT.contains(&found.kind) => {
+    match kept(path) {
+        Some(kind) => {
             let told = format!(
-                "{} ({}) is not replaced, with --force neither: remove it, or choose another name",
-                path.display(),
-                found.kind
+                "{} ({kind}) is not replaced, with --force neither: remove it, or choose another \
+                 name",
+                path.display()
             );
             Err(CliError::usage(told).with_code(exists.code()))
         }
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 
-/// Refuses to replace what a command reads.
-pub fn check_apart(out: &Path, input: &Path) -> Result<(), CliError> {
-    match (out.canonicalize(), input.canonicalize()) {
-        (Ok(a), Ok(b)) if a == b => {
-            let told = format!("{} would be replaced by its own encryption", input.display());
+/// Refuses to replace what a command reads: a file, or one in a directory.
+pub fn check_apart<P: AsRef<Path>>(
+    out: &Path,
+    inputs: impl IntoIterator<Item = P>,
+) -> Result<(), CliError> {
+    // What is not there is not replaced.
+    let Ok(found) = out.canonicalize() else { return Ok(()) };
+    for input in inputs {
+        let input = input.as_ref();
+        if input.canonicalize().is_ok_and(|input| found.starts_with(input)) {
+            let told = format!(
+                "{} is what the command reads ({}), and would be replaced by what it writes: \
+                 choose another name for the output",
+                out.display(),
+                input.display()
+            );
             let exists = WireError::Exists { path: out.display().to_string() };
-            Err(CliError::usage(told).with_code(exists.code()))
+            return Err(CliError::usage(told).with_code(exists.code()));
         }
-        _ => Ok(()),
     }
+    Ok(())
 }
 
 /// Creates a directory for results.
 pub fn create_directory(path: &Path) -> Result<(), CliError> {
+    use std::io::ErrorKind::{QuotaExceeded, StorageFull};
     std::fs::create_dir_all(path).map_err(|e| {
-        CliError::usage(format!("cannot create the directory {}: {e}", path.display()))
+        let told = format!("cannot create the directory {}: {e}", path.display());
+        match e.kind() {
+            StorageFull | QuotaExceeded => CliError::failure(told),
+            _ => CliError::usage(told),
+        }
     })
 }
 

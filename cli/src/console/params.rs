@@ -9,10 +9,8 @@ use everlevel_scheme::spec::BootstrapMode;
 
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::read_text;
+use crate::console::files::{MAX_PARAMS_BYTES, read_text};
 
-/// The largest parameter file in bytes.
-const MAX_PARAMS_BYTES: u64 = 64 << 10;
 /// The largest ring index that a parameter file may ask for.
 const MAX_INDEX: u64 = 1 << 20;
 

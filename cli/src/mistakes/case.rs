@@ -26,4 +26,7 @@ pub enum Step {
     Change(&'static str, &'static str),
     /// A copy of a file with a byte more.
     Lengthen(&'static str, &'static str),
+    /// A copy of a file of ciphertexts that does not say whose they are, as those of version 1 of
+    /// the format do not.
+    Disown(&'static str, &'static str),
 }

@@ -1,11 +1,9 @@
 //! Mistakes with keys, files, ranges and options, made on purpose: whether one of them is answered
 //! with a number.
 //!
-//! [`all`] goes over tables of commands that have to be refused. Each is run as a process of its
-//! own on a small, insecure set, in a directory with the keys of two owners and what they
-//! encrypted.
+//! [`cases`] is a table of commands that have to be refused. Each is run as a process of its own on
+//! a small, insecure set, in a directory with the keys of two owners and what they encrypted.
 
-mod aes_cases;
 mod case;
 mod cases;
 mod place;
@@ -14,17 +12,12 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use aes_cases::AES_CASES;
 pub use case::{Case, Step};
-use cases::{CASES, SETUP};
+use cases::SETUP;
+pub use cases::cases;
 use place::Place;
 
 use crate::console::errors::CliError;
-
-/// All mistakes.
-pub fn all() -> impl Iterator<Item = &'static Case> {
-    CASES.iter().chain(AES_CASES)
-}
 
 /// What became of a mistake.
 #[derive(Debug, Serialize)]
@@ -59,7 +52,7 @@ pub fn run(
     let place = Place::create(program)?;
     SETUP.iter().try_for_each(|step| place.prepare(step))?;
     let mut outcomes = Vec::new();
-    for case in all() {
+    for case in cases() {
         case.before.iter().try_for_each(|step| place.prepare(step))?;
         let code = place.run(case.command)?.err();
         let outcome =

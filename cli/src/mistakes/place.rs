@@ -4,7 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use everlevel::{Ciphertext, Error, OptIn, Params};
+use everlevel_wire::{BoundPolicy, ReadOptions, ciphertexts};
+
 use super::case::Step;
+use super::cases::SET;
 use crate::console::errors::CliError;
 
 /// A directory of its own, removed when dropped.
@@ -59,6 +63,9 @@ impl Place {
                 self.write(to, &bytes)
             }
             Step::Lengthen(from, to) => self.write(to, &[&self.read(from)?[..], &[0]].concat()),
+            Step::Disown(from, to) => {
+                self.write(to, &disowned(&self.read(from)?).map_err(CliError::failure)?)
+            }
         }
     }
 
@@ -74,6 +81,15 @@ impl Place {
             .and_then(|()| fs::write(&path, bytes))
             .map_err(|e| CliError::failure(format!("cannot write {name}: {e}")))
     }
+}
+
+/// The ciphertexts of an object without their owner.
+fn disowned(bytes: &[u8]) -> Result<Vec<u8>, Error> {
+    let params = Params::named(SET, OptIn::InsecureResearch)?;
+    let options = ReadOptions::with_bounds(BoundPolicy::Stated);
+    let (found, metadata) = ciphertexts::from_bytes(&params, bytes, &options)?;
+    let found: Vec<_> = found.into_iter().map(Ciphertext::without_owner).collect();
+    Ok(ciphertexts::to_bytes(&params, &found, &metadata)?)
 }
 
 impl Drop for Place {

@@ -291,11 +291,13 @@ fn frequent_failures_are_asked_for_and_told() {
     let path = |name: &str| place.path().join(name).to_str().unwrap().to_string();
     let keygen = ["keygen", "--params", &set, "--out", &path("keys"), "--insecure-research"];
     refused(&keygen, &["2^-", "allow_failures", "[scheme.frequent-failures]"]);
-    let (key, cipher) = (path("keys/secret.key"), path("x.ct"));
+    let (key, cipher, server) = (path("keys/secret.key"), path("x.ct"), path("more.keys"));
     for (command, told) in [
         (vec!["keygen", "--params", &set, "--out", &path("keys")], true),
         (vec!["encrypt", "--key", &key, "--in", &column, "--out", &cipher], false),
         (vec!["decrypt", "--key", &key, "--in", &cipher], true),
+        (vec!["keys", "server", "--key", &key, "--program", "y = x*x", "--out", &server], true),
+        (vec!["keys", "change", "--from", &key, "--to", &key, "--out", &path("change.keys")], true),
     ] {
         let flags = ["--insecure-research", "--allow-failures"];
         let out = everlevel(&command.iter().copied().chain(flags).collect::<Vec<_>>());
@@ -305,4 +307,8 @@ fn frequent_failures_are_asked_for_and_told() {
         assert_eq!(notice, told, "{command:?}: {err}");
     }
     refused(&["decrypt", "--key", &key, "--in", &cipher, "--insecure-research"], &["2^-"]);
+    let flags = ["--insecure-research", "--allow-failures"];
+    let aes = ["aes", "decrypt", "--key", &key, "--in", &cipher, "--out", &path("data")];
+    let told = String::from_utf8(everlevel(&[&aes[..], &flags].concat()).stderr).unwrap();
+    assert!(told.contains("note: a bootstrapping") && told.contains("transcipher"), "{told}");
 }

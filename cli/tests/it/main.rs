@@ -7,6 +7,7 @@ mod common;
 mod mistakes;
 mod output;
 mod owners;
+mod replaced;
 mod roles;
 mod security;
 mod tables;

@@ -158,9 +158,28 @@ fn older_files_are_read_on_request() {
         "scheme.not-decryptable",
     );
     place.refused(&of(&decrypt(&secret, &result, &["--all"])), "wire.unknown-owner");
-    // It is read, and holds a polynomial that is no column of integers.
-    let (_, _, told) = place.run(&of(&decrypt(&secret, &result, &["--all", "--wrapping", allow])));
-    assert_eq!(told["error"]["code"], "ring.not-thin");
+    // With no bound believed nothing would tell the keys apart, nor for a result in so small a
+    // ring.
+    let untrusted = [allow, "--bounds", "untrusted"];
+    for key in ["a/secret.key", &secret] {
+        let why = place.refused(&of(&decrypt(key, "old.ct", &untrusted)), "scheme.unknown-owner");
+        assert!(why.contains("old.ct") && why.contains("--bounds stated"), "{why}");
+        place.refused(&of(&decrypt(key, &result, &["--wrapping", allow])), "scheme.unknown-owner");
+    }
+    // A ciphertext of version 1 holds a polynomial that is no column of integers.
+    let older = older("ciphertexts");
+    let (status, _, told) = place.run(&of(&decrypt(&secret, &older, &["--wrapping", allow])));
+    assert_eq!(told["error"]["code"], "cli.usage", "two ciphertexts");
+    assert_eq!(status, Some(2));
+    // Columns of typed integers, likewise.
+    let types = ["encrypt", "--types", "v=u8", "--key", &public, "--in", "v.csv", "--out", "typed"];
+    place.told(&[&types[..], &[allow]].concat());
+    let shown = place.told(&of(&decrypt(&secret, "typed", &[allow])));
+    assert_eq!(shown["v"], serde_json::json!([3, 5]));
+    place.refused(&of(&decrypt("a/secret.key", "typed", &[allow])), "scheme.not-decryptable");
+    for key in ["a/secret.key", &secret] {
+        place.refused(&of(&decrypt(key, "typed", &untrusted)), "scheme.unknown-owner");
+    }
     let eval = ["eval", "--server-keys", &server, "y = x + 1", "x=x.ct", "--out", "out"];
     place.refused(&eval, "wire.unknown-owner");
     place.told(&[&eval[..], &[allow]].concat());

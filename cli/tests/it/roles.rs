@@ -474,6 +474,12 @@ fn aes_data_become_ciphertexts() {
         assert_eq!(fs::read(reader.join(name)).unwrap(), plain, "{name}");
     }
 
+    told(&owner, &["aes", "keygen", "--params", "insecure_aes-m4947", "--out", "other"]);
+    let other = owner.join("other/secret.key").display().to_string();
+    let decrypt = ["aes", "decrypt", "--key", &other, "--in", "packed.ct", "--out", "no"];
+    let why = refused(&reader, &decrypt);
+    assert!(why.contains("packed.ct: ") && why.contains("[scheme.wrong-key]"), "{why}");
+
     // What is wrong is said before anything is computed.
     let wrong = |args: &[&str], part: &str| {
         let base = ["aes", "transcipher", "--server-keys", "server.keys", "--out", "no.ct"];

@@ -87,7 +87,7 @@ fn nonsense_is_told() {
         (&["params", "plan", "--plain-modulus", "6", "--depth", "2"], "power of a prime"),
         (
             &["params", "plan", "--plain-modulus", "2", "--depth", "2", "--slots", "100000"],
-            "params rings --p 2",
+            "params rings",
         ),
         (&["params", "plan", "--plain-modulus", "65537", "--depth", "many"], "unlimited"),
         (&["params", "plan", "--plain-modulus", "65537"], "depth"),

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use everlevel_ring::SlotShape;
+use everlevel_scheme::SchemeError;
 
 use crate::embedding::ByteEmbedding;
 use crate::error::AesError;
@@ -143,33 +144,43 @@ impl Layout {
         AesError::check_width("the decrypted state", elements.len(), self.width())?;
         let slots = elements.iter().map(Vec::len).min().unwrap_or(0) / self.degree;
         let mut blocks = vec![[0; 16]; self.blocks_in(slots)];
+        // Told once all slots were looked at.
+        let mut outside = None;
         for (b, block) in blocks.iter_mut().enumerate() {
             for (position, byte) in block.iter_mut().enumerate() {
                 let Place { ciphertexts, slot } = self.place(b, position);
                 for x in &elements[ciphertexts] {
                     let element = &x[slot * self.degree..][..self.degree];
-                    *byte = match &self.kind {
-                        Kind::Bits if element[0] > 1 || element[1..].iter().any(|&x| x != 0) => {
-                            return Err(AesError::NotInField { slot, what: "bit" });
+                    let (found, what) = match &self.kind {
+                        Kind::Bits => {
+                            let bit = element[0] <= 1 && element[1..].iter().all(|&x| x == 0);
+                            (bit.then_some(*byte << 1 | (element[0] as u8 & 1)), "bit")
                         }
-                        Kind::Bits => *byte << 1 | element[0] as u8,
-                        Kind::Bytes(field) | Kind::Lines(field, _) => field
-                            .byte(element)
-                            .ok_or(AesError::NotInField { slot, what: "byte" })?,
+                        Kind::Bytes(field) | Kind::Lines(field, _) => (field.byte(element), "byte"),
                     };
+                    *byte = found.unwrap_or(0);
+                    if found.is_none() {
+                        outside.get_or_insert(AesError::NotInField { slot, what });
+                    }
                 }
             }
         }
-        Ok(blocks)
+        outside.map_or(Ok(blocks), Err)
     }
 
     /// The first `length` bytes of a decrypted state, block by block.
     ///
     /// # Errors
-    /// As [`Layout::decode`], and [`AesError::BatchLength`] for more bytes than a state holds.
+    /// [`AesError::Width`] for another number of ciphertexts, [`AesError::BatchLength`] for more
+    /// bytes than a state holds; [`SchemeError::NotDecryptable`] for slots that hold something
+    /// else, as for whatever else cannot have been encrypted.
     pub fn bytes(&self, elements: &[Vec<u64>], length: usize) -> Result<Vec<u8>, AesError> {
         AesError::check_batch(length, self.capacity())?;
-        let mut bytes = self.decode(elements)?.into_flattened();
+        let blocks = self.decode(elements).map_err(|e| match e {
+            AesError::NotInField { .. } => SchemeError::NotDecryptable.into(),
+            e => e,
+        })?;
+        let mut bytes = blocks.into_flattened();
         AesError::check_batch(length, bytes.len())?;
         bytes.truncate(length);
         Ok(bytes)

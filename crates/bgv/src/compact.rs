@@ -11,7 +11,7 @@ use everlevel_ring::{Basis, Coeff, Constant, Poly, PrimePower};
 use zeroize::Zeroize;
 
 use crate::ciphertext::Ciphertext;
-use crate::encryption::DECRYPTION_SLACK;
+use crate::encryption::{DECRYPTION_SLACK, check_noticed};
 use crate::keys::SecretKey;
 use everlevel_scheme::KeyId;
 use everlevel_scheme::Params;
@@ -229,7 +229,8 @@ impl SecretKey {
     /// A ciphertext of other parameters or of another key; one whose phase lies further from a
     /// message than it states ([`SchemeError::NotDecryptable`]), found after decoding, in a time
     /// that does not depend on the phase. For a bound of d in units of 1 the phase of a ciphertext
-    /// of another key passes with probability (2d)^n.
+    /// of another key passes with probability (2d)^n; without an owner that has to be below 2^-40
+    /// ([`SchemeError::UnknownOwner`]).
     pub fn decrypt_compact(
         &self,
         ciphertext: &CompactCiphertext,
@@ -247,6 +248,8 @@ impl SecretKey {
             return Err(wrong());
         }
         self.check_owner(ciphertext.owner, "decryption")?;
+        let far = f64::from(ciphertext.distance) * (-32f64).exp2();
+        check_noticed(params, ciphertext.owner, -(2.0 * far).log2())?;
         let last = *ciphertext.widths.last().ok_or_else(wrong)?;
         // ‖c1 s‖ <= n 2^(last - 1) ‖s‖.
         let norm =

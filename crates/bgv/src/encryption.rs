@@ -90,7 +90,8 @@ impl SecretKey {
     /// another key ([`SchemeError::WrongKey`]); one whose phase is above the bound that it states
     /// ([`SchemeError::NotDecryptable`]), found after decoding, in a time that does not depend on
     /// the phase. With c bits of capacity the phase of a ciphertext of another key passes with
-    /// probability 2^-(c n) (docs/noise.md).
+    /// probability 2^-(c n) (docs/noise.md): where nothing else tells a wrong key, as the owner is
+    /// not known, that has to be below 2^-40 ([`SchemeError::UnknownOwner`]).
     pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Plaintext, SchemeError> {
         let meta = self.params().noise().checked(ciphertext.meta, "decryption")?;
         let largest = meta.noise + self.params().ring().coefficient_bits();
@@ -209,6 +210,24 @@ fn sufficient(params: &Params, level: Level, bits: f64) -> Basis {
 /// floating point, on different machines.
 const HAIR: f64 = 1e-6;
 
+/// Passes a ciphertext with a known owner, or one that under another key, where each of the n
+/// coefficients passes with probability 2^-`room`, is refused but with probability 2^-40. Public.
+pub(super) fn check_noticed(
+    params: &Params,
+    owner: Option<KeyId>,
+    room: f64,
+) -> Result<(), SchemeError> {
+    match owner {
+        None if room * (params.degree() as f64) < 40.0 => Err(SchemeError::UnknownOwner {
+            operation: "decryption",
+            problem: "its noise bound is so large that a wrong key would not be noticed; read it \
+                      with the bound that it states, and instead of a result that was cut the \
+                      ciphertext that it was cut from",
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// The plaintext of a phase over sufficiently many primes, whose coefficients have to be at most
 /// 2^`largest` in absolute value. One branch, at the end: time does not depend on the phase, but
 /// for the fact that it is refused.
@@ -218,8 +237,10 @@ pub(super) fn plaintext_of(
     phase: Poly<Coeff>,
     largest: f64,
 ) -> Result<Plaintext, SchemeError> {
+    let modulus_bits = params.ring().log2(phase.basis());
+    check_noticed(params, meta.owner, modulus_bits - 1.0 - largest)?;
     // In units of 2^-64 of the modulus, of which no coefficient has more than 2^63.
-    let allowed = (largest + HAIR - params.ring().log2(phase.basis()) + 64.0).exp2() as u64;
+    let allowed = (largest + HAIR - modulus_bits + 64.0).exp2() as u64;
     let t = params.plaintext_ring().modulus(meta.exponent);
     let unit = t.inv(meta.factor).expect("factors are units");
     let (coefficients, found) = params.cpu().reduce_measured(phase, t, unit);

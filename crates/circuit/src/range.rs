@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use everlevel_scheme::SchemeError;
+
 use crate::error::CircuitError;
 
 /// The integers from `low` to `high`, both included, one of which every slot of a value holds;
@@ -127,27 +129,41 @@ impl ValueRange {
         (value <= self.high && value + t > self.high).then_some(value)
     }
 
-    /// The integers of the range that residues modulo `modulus` stand for.
+    /// Passes a range that decryption to 64-bit integers can tell by residues modulo `modulus`,
+    /// before anything is decrypted.
     ///
     /// # Errors
-    /// [`CircuitError::Range`] for a range of more than `modulus` integers, and for a residue that
-    /// none of them has: the range was not true.
-    pub fn integers(&self, residues: &[u64], modulus: u64) -> Result<Vec<i64>, CircuitError> {
-        let refused = |found: String| CircuitError::Range {
-            operation: "decryption",
-            found,
-            allowed: format!("at most {modulus} integers"),
-        };
-        if !self.fits(modulus) {
-            return Err(refused(self.to_string()));
+    /// [`CircuitError::Range`] for a range of more than `modulus` integers, or beyond 64 bits.
+    pub fn check_decryption(&self, modulus: u64) -> Result<(), CircuitError> {
+        let narrow = i64::try_from(self.low).is_ok() && i64::try_from(self.high).is_ok();
+        if self.fits(modulus) && narrow {
+            return Ok(());
         }
-        let integer = |(i, &residue): (usize, &u64)| {
-            let value = self.integer(residue, modulus).and_then(|v| i64::try_from(v).ok());
-            value.ok_or_else(|| {
-                refused(format!("the residue {residue} at position {i}, outside of {self}"))
-            })
+        Err(CircuitError::Range {
+            operation: "decryption",
+            found: self.to_string(),
+            allowed: format!("at most {modulus} integers"),
+        })
+    }
+
+    /// The integers of the range that decrypted residues modulo `modulus` stand for. All of them
+    /// are looked at, whatever they are.
+    ///
+    /// # Errors
+    /// Those of [`ValueRange::check_decryption`]; for a residue that none of its integers has, so
+    /// that the range was not true, [`SchemeError::NotDecryptable`], as for whatever else cannot
+    /// have been encrypted.
+    pub fn integers(&self, residues: &[u64], modulus: u64) -> Result<Vec<i64>, CircuitError> {
+        self.check_decryption(modulus)?;
+        let mut outside = false;
+        let integer = |residue: &u64| {
+            let value = self.integer(*residue, modulus);
+            outside |= value.is_none();
+            // The ends are within 64 bits.
+            value.unwrap_or(self.low) as i64
         };
-        residues.iter().enumerate().map(integer).collect()
+        let values = residues.iter().map(integer).collect();
+        if outside { Err(SchemeError::NotDecryptable.into()) } else { Ok(values) }
     }
 }
 
@@ -254,8 +270,12 @@ mod tests {
     #[test]
     fn residues_that_the_range_does_not_have_are_refused() {
         assert_eq!(range(-3, 10).integers(&[254, 10], 257).unwrap(), [-3, 10]);
-        for (range, residues) in [(range(-3, 10), [11]), (range(0, 257), [5])] {
-            assert_eq!(range.integers(&residues, 257).unwrap_err().code(), "circuit.range");
+        for (range, residues, code) in [
+            (range(-3, 10), [11], "scheme.not-decryptable"),
+            (range(0, 257), [5], "circuit.range"),
+            (range(1 << 70, 1 << 70), [0], "circuit.range"),
+        ] {
+            assert_eq!(range.integers(&residues, 257).unwrap_err().code(), code);
         }
     }
 }

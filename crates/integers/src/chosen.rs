@@ -1,6 +1,7 @@
 //! The entries of chosen rows, in as few ciphertexts as have them.
 
 use everlevel_ring::PrimePower;
+use everlevel_scheme::SchemeError;
 
 use crate::column::{Column, Digit};
 use crate::context::{IntegerScheme, Integers};
@@ -66,24 +67,23 @@ impl ChosenShape {
     /// The entry of a chosen row, of what the ciphertexts hold in its slot.
     ///
     /// # Errors
-    /// [`IntegersError::Value`] for what no entry has, in slot `position`.
-    pub fn entry(&self, residues: &[u64], position: usize) -> Result<i128, IntegersError> {
+    /// [`SchemeError::NotDecryptable`] for what no entry has.
+    pub fn entry(&self, residues: &[u64]) -> Result<i128, IntegersError> {
         let mut found = residues.iter();
-        let mut value = self.anchor;
+        let (mut value, mut possible) = (self.anchor, true);
         for piece in &self.pieces {
             let above =
                 if piece.span > 0 { found.next().map_or(i64::MAX, |r| *r as i64) } else { 0 };
-            if above > piece.span {
-                let expected = format!("at most {}", piece.span);
-                return Err(IntegersError::Value { value: above.into(), position, expected });
-            }
+            let held = above <= piece.span;
+            possible &= held;
+            let above = if held { above } else { 0 };
             value += i128::from(piece.least + above) << (4 * piece.first);
         }
-        if self.interval.contains(value) {
-            return Ok(value);
+        if possible && self.interval.contains(value) {
+            Ok(value)
+        } else {
+            Err(SchemeError::NotDecryptable.into())
         }
-        let expected = format!("{}", self.interval);
-        Err(IntegersError::Value { value, position, expected })
     }
 }
 

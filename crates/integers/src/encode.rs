@@ -2,6 +2,7 @@
 
 use everlevel_circuit::Value;
 use everlevel_ring::PrimePower;
+use everlevel_scheme::SchemeError;
 use zeroize::Zeroizing;
 
 use crate::column::{BASE, Column, Digit};
@@ -126,25 +127,49 @@ impl Encoded {
     }
 }
 
-/// The integer of `low..=high` that a residue stands for.
-pub(crate) fn lift(
-    residue: u64,
-    modulus: PrimePower,
-    (low, high): (i64, i64),
-    position: usize,
-) -> Result<i64, IntegersError> {
+/// The integer of `low..=high` that a residue stands for, and whether there is one; `low` if not.
+pub(crate) fn lift(residue: u64, modulus: PrimePower, (low, high): (i64, i64)) -> (i64, bool) {
     let value = low + modulus.sub(residue, modulus.reduce_i64(low)) as i64;
-    if value <= high {
-        return Ok(value);
+    if value <= high { (value, true) } else { (low, false) }
+}
+
+/// What is said of a decryption once all of it was done, whatever was found, so that time does not
+/// tell what was wrong, nor where.
+pub(crate) struct Findings<E> {
+    failed: Option<E>,
+    possible: bool,
+}
+
+impl<E: From<IntegersError>> Findings<E> {
+    /// Nothing is wrong yet.
+    pub(crate) fn new() -> Self {
+        Findings { failed: None, possible: true }
     }
-    Err(IntegersError::Value {
-        value: i128::from(residue),
-        position,
-        expected: format!(
-            "a digit from {low} to {high}: a bound that was stated for an input does not hold, or \
-             the column was changed on its way"
-        ),
-    })
+
+    /// The slots of a ciphertext; none if it is refused.
+    pub(crate) fn slots(&mut self, found: Result<Vec<u64>, E>) -> Zeroizing<Vec<u64>> {
+        found.map_or_else(
+            |e| {
+                self.failed.get_or_insert(e);
+                Zeroizing::default()
+            },
+            Zeroizing::new,
+        )
+    }
+
+    /// Something is as it has to be, or not.
+    pub(crate) fn note(&mut self, possible: bool) {
+        self.possible &= possible;
+    }
+
+    /// The first ciphertext that was refused, or what cannot have been encrypted.
+    pub(crate) fn result(self) -> Result<(), E> {
+        match self.failed {
+            Some(e) => Err(e),
+            None if self.possible => Ok(()),
+            None => Err(IntegersError::from(SchemeError::NotDecryptable).into()),
+        }
+    }
 }
 
 impl<C> Column<C> {
@@ -152,13 +177,14 @@ impl<C> Column<C> {
     /// public constant. Every digit has to be in its window and every value in its interval.
     ///
     /// # Errors
-    /// [`IntegersError::Value`] for a digit or a value that cannot be; those of `decrypt`.
+    /// [`SchemeError::NotDecryptable`] for a digit or a value that cannot be; those of `decrypt`.
     pub fn decrypt<E: From<IntegersError>>(
         &self,
         modulus: PrimePower,
         mut decrypt: impl FnMut(&C) -> Result<Vec<u64>, E>,
     ) -> Result<Zeroizing<Vec<i128>>, E> {
         let mut out = Zeroizing::new(vec![self.anchor; self.length.unwrap_or(1)]);
+        let mut findings = Findings::new();
         let mut weight = 1i128;
         for (i, digit) in self.digits.iter().enumerate() {
             if i > 0 {
@@ -169,17 +195,17 @@ impl<C> Column<C> {
                 out.iter_mut().for_each(|v| *v += weight * i128::from(digit.low));
                 continue;
             };
-            let slots = Zeroizing::new(decrypt(&cipher.get())?);
+            let slots = findings.slots(decrypt(&cipher.get()));
             let window = (digit.low, digit.high);
             for (position, v) in out.iter_mut().enumerate() {
                 let residue = slots.get(position).copied().unwrap_or(0);
-                *v += weight * i128::from(lift(residue, modulus, window, position)?);
+                let (value, possible) = lift(residue, modulus, window);
+                findings.note(possible);
+                *v += weight * i128::from(value);
             }
         }
-        if let Some(position) = out.iter().position(|v| !self.interval.contains(*v)) {
-            let expected = format!("a value of {}", self.interval);
-            return Err(IntegersError::Value { value: out[position], position, expected }.into());
-        }
+        out.iter().for_each(|v| findings.note(self.interval.contains(*v)));
+        findings.result()?;
         Ok(out)
     }
 }

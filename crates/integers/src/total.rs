@@ -2,11 +2,10 @@
 
 use everlevel_circuit::{CircuitError, Value, rotate_by_keys, sums::sum_by_keys};
 use everlevel_ring::PrimePower;
-use zeroize::Zeroizing;
 
 use crate::column::{Column, Digit};
 use crate::context::{IntegerScheme, Integers};
-use crate::encode::lift;
+use crate::encode::{Findings, lift};
 use crate::error::IntegersError;
 use crate::interval::Interval;
 
@@ -57,26 +56,26 @@ impl<C> Total<C> {
     /// The sum, its slots decrypted by `decrypt`.
     ///
     /// # Errors
-    /// [`IntegersError::Value`] for a part or a sum that cannot be; those of `decrypt`.
+    /// `scheme.not-decryptable` for a part or a sum that cannot be; those of `decrypt`.
     pub fn decrypt<E: From<IntegersError>>(
         &self,
         modulus: PrimePower,
         mut decrypt: impl FnMut(&C) -> Result<Vec<u64>, E>,
     ) -> Result<i128, E> {
         let mut sum = self.constant;
+        let mut findings = Findings::new();
         for part in &self.parts {
-            let slots = Zeroizing::new(decrypt(&part.value.get())?);
-            for (position, residue) in slots.iter().enumerate().step_by(part.stride) {
-                let value = lift(*residue, modulus, part.window, position)?;
+            let slots = findings.slots(decrypt(&part.value.get()));
+            for residue in slots.iter().step_by(part.stride) {
+                let (value, possible) = lift(*residue, modulus, part.window);
+                findings.note(possible);
                 sum += i128::from(value) << (4 * part.power);
             }
         }
         let sum = sum.div_euclid(self.divisor);
-        if self.interval.contains(sum) {
-            return Ok(sum);
-        }
-        let expected = format!("a sum of {}", self.interval);
-        Err(IntegersError::Value { value: sum, position: 0, expected }.into())
+        findings.note(self.interval.contains(sum));
+        findings.result()?;
+        Ok(sum)
     }
 }
 

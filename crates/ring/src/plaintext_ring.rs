@@ -155,21 +155,25 @@ impl PlaintextRing {
     /// does not have.
     pub fn decode(&self, coefficients: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
         self.check(coefficients, self.degree(), e)?;
+        // What is refused takes as long as what is not: all coefficients are looked at, and decoded.
+        let mut wider = None;
         if self.shape.degree_of_slot() > 1 {
             let conjugate = Zeroizing::new(self.galois(coefficients, self.shape.frobenius(), e));
-            if let Some(coefficient) =
-                coefficients.iter().zip(conjugate.iter()).position(|(a, b)| a != b)
-            {
-                return Err(RingError::NotThin { coefficient });
-            }
+            wider = first(coefficients.iter().zip(conjugate.iter()).map(|(a, b)| a != b));
         }
-        if self.shape.odd().is_some() {
+        let values = if self.shape.odd().is_some() {
             let elements = Zeroizing::new(self.decode_elements(coefficients, e)?);
-            return Ok(elements.iter().copied().step_by(self.shape.degree_of_slot()).collect());
+            elements.iter().copied().step_by(self.shape.degree_of_slot()).collect()
+        } else {
+            let (mut values, outside) = self.base_values(coefficients, e)?;
+            wider = wider.or(outside);
+            values.truncate(self.shape.slots());
+            values
+        };
+        match wider {
+            Some(coefficient) => Err(RingError::NotThin { coefficient }),
+            None => Ok(values),
         }
-        let mut values = self.decode_base(coefficients, e)?;
-        values.truncate(self.shape.slots());
-        Ok(values)
     }
 
     /// `2 * columns` residues, an element of GR(p^e, f) for each slot, to coefficients modulo p^e.
@@ -190,17 +194,26 @@ impl PlaintextRing {
     /// An index with axes, a plaintext outside of the base ring, of another degree, or an exponent
     /// that the shape does not have.
     pub fn decode_base(&self, coefficients: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
+        match self.base_values(coefficients, e)? {
+            (_, Some(coefficient)) => Err(RingError::NotThin { coefficient }),
+            (values, None) => Ok(values),
+        }
+    }
+
+    /// The values in the base ring, and the first coefficient that is outside of it.
+    fn base_values(
+        &self,
+        coefficients: &[u64],
+        e: u32,
+    ) -> Result<(Vec<u64>, Option<usize>), RingError> {
         self.base_ring(e)?;
         self.check(coefficients, self.degree(), e)?;
         let stride = self.stride();
-        if let Some(coefficient) =
-            coefficients.iter().enumerate().position(|(i, &c)| i % stride != 0 && c != 0)
-        {
-            return Err(RingError::NotThin { coefficient });
-        }
+        let outside =
+            first(coefficients.iter().enumerate().map(|(i, &c)| i % stride != 0 && c != 0));
         let inner =
             Zeroizing::new(coefficients.iter().copied().step_by(stride).collect::<Vec<u64>>());
-        self.evaluate(&inner, e)
+        Ok((self.evaluate(&inner, e)?, outside))
     }
 
     /// Base values that repeat with `period` along the columns, `2 * period` residues, to the 2
@@ -425,4 +438,9 @@ impl PlaintextRing {
         };
         self.power(e)?.axes.get_or_init(table).as_ref().map_err(RingError::clone)
     }
+}
+
+/// The place of the first one that is true, all of them being looked at.
+fn first(found: impl Iterator<Item = bool>) -> Option<usize> {
+    found.enumerate().fold(None, |first, (i, found)| first.or(found.then_some(i)))
 }

@@ -110,10 +110,22 @@ pub enum SchemeError {
     /// What was decrypted cannot be what was encrypted.
     #[error(
         "decryption refused: under this secret key the ciphertext holds nothing that its noise \
-         bound allows; it was made for another key, was changed, or states a wrong bound: check \
-         which key it belongs to and get it again"
+         bound, its slots and its range allow; it was made for another key, was changed, states a \
+         wrong bound or range, or holds something else than what is asked for: check which key it \
+         belongs to and get it again"
     )]
     NotDecryptable,
+    /// A ciphertext without an owner where nothing would tell a wrong key.
+    #[error(
+        "{operation} refused: the ciphertext does not say which secret key it belongs to, and \
+         {problem}"
+    )]
+    UnknownOwner {
+        /// The operation.
+        operation: &'static str,
+        /// Why a wrong key would not be noticed, and what to do.
+        problem: &'static str,
+    },
     /// A key was not generated.
     #[error(
         "{operation} needs the {key}, which the server keys do not hold; add it to the key plan \
@@ -177,6 +189,16 @@ pub enum SchemeError {
     Ring(#[from] RingError),
 }
 
+impl SchemeError {
+    /// The one error of a decryption for what depends on what was decrypted; others as they are.
+    pub(crate) fn of_decrypted(self) -> Self {
+        match self {
+            SchemeError::Ring(RingError::NotThin { .. }) => SchemeError::NotDecryptable,
+            e => e,
+        }
+    }
+}
+
 everlevel_ring::error_codes!(SchemeError {
     BadParams => "scheme.bad-params",
     UnknownParams => "scheme.unknown-params",
@@ -187,6 +209,7 @@ everlevel_ring::error_codes!(SchemeError {
     FormMismatch => "scheme.form-mismatch",
     WrongKey => "scheme.wrong-key",
     NotDecryptable => "scheme.not-decryptable",
+    UnknownOwner => "scheme.unknown-owner",
     MissingKey => "scheme.missing-key",
     UnreadableKey => "scheme.unreadable-key",
     Cancelled => "scheme.cancelled",

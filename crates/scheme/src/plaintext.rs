@@ -181,6 +181,23 @@ impl Plaintext {
         Ok(self.decode(params)?.into_iter().map(|v| q.centered(v)).collect())
     }
 
+    /// The slot values of what was decrypted. Slots that hold more than integers are what cannot
+    /// have been encrypted, and refused as whatever else cannot.
+    ///
+    /// # Errors
+    /// [`SchemeError::NotDecryptable`] unless all slots are in Z/p^e.
+    pub fn decode_decrypted(&self, params: &Params) -> Result<Vec<u64>, SchemeError> {
+        self.decode(params).map_err(SchemeError::of_decrypted)
+    }
+
+    /// The same as centered integers.
+    ///
+    /// # Errors
+    /// As [`Plaintext::decode_decrypted`].
+    pub fn decode_decrypted_signed(&self, params: &Params) -> Result<Vec<i64>, SchemeError> {
+        self.decode_signed(params).map_err(SchemeError::of_decrypted)
+    }
+
     /// Encodes slots that hold whole elements of GR(p^r, d): d coefficients for each slot, slot by
     /// slot, in the basis that [`everlevel_ring::PlaintextRing::encode_elements`] defines.
     ///

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use everlevel_integers::{ChosenShape, Shape, SumPlan, SumRequest};
 use everlevel_ring::{PrimePower, SlotShape};
-use everlevel_scheme::{Params, Plaintext};
+use everlevel_scheme::{Params, Plaintext, SchemeError};
 
 use zeroize::Zeroizing;
 
@@ -168,7 +168,7 @@ impl Layout {
     /// [`Answer::new`](crate::Answer::new) takes them, of the decrypted answer.
     ///
     /// # Errors
-    /// Those of [`SumPlan::totals`]; [`TablesError::Result`] for rows that cannot be.
+    /// Those of [`SumPlan::totals`]; `scheme.not-decryptable` for rows that cannot be.
     pub fn read(
         &self,
         params: &Params,
@@ -193,13 +193,13 @@ impl Layout {
         columns: &[(usize, ChosenShape)],
         plaintexts: &[Plaintext],
     ) -> Result<Vec<Vec<i128>>, TablesError> {
-        let wrong = |problem: String| TablesError::Result { problem };
-        let decode = |x: &Plaintext| Ok(Zeroizing::new(x.decode(params)?));
+        let decode = |x: &Plaintext| Ok(Zeroizing::new(x.decode_decrypted(params)?));
         let each = 1 + columns.iter().map(|(_, shape)| shape.ciphertexts()).sum::<usize>();
         if plaintexts.len() != self.ciphertexts() {
-            return Err(wrong("ciphertexts are missing".into()));
+            return Err(TablesError::Result { problem: "ciphertexts are missing".into() });
         }
-        let mut rows = Vec::new();
+        // What cannot be is told once all rows were looked at.
+        let (mut rows, mut possible) = (Vec::new(), true);
         for (block, length) in plaintexts.chunks(each).zip(self.blocks()) {
             let slots = block.iter().map(decode).collect::<Result<Vec<_>, TablesError>>()?;
             let residues = |row: usize| slots.iter().map(move |x| x[row]);
@@ -207,21 +207,24 @@ impl Layout {
                 let held: Vec<u64> = residues(row).collect();
                 match (held[0], held[1..].iter().all(|x| *x == 0)) {
                     (1, _) => {}
-                    (0, true) => continue,
-                    _ => {
-                        return Err(wrong(format!(
-                            "row {row} of a block is neither there nor not"
-                        )));
+                    (found, empty) => {
+                        possible &= found == 0 && empty;
+                        continue;
                     }
                 }
                 let (mut rest, mut codes) = (&held[1..], Vec::with_capacity(columns.len()));
                 for (_, shape) in columns {
                     let (here, others) = rest.split_at(shape.ciphertexts());
-                    codes.push(shape.entry(here, row)?);
+                    let entry = shape.entry(here);
+                    possible &= entry.is_ok();
+                    codes.push(entry.unwrap_or(0));
                     rest = others;
                 }
                 rows.push(codes);
             }
+        }
+        if !possible {
+            return Err(SchemeError::NotDecryptable.into());
         }
         Ok(rows)
     }

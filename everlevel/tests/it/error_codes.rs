@@ -1,6 +1,7 @@
 //! docs/errors.md has every code, in the order of the code, and each is there once.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use everlevel::lab::SchemeError;
 use everlevel::{Error, IntegersError, OptIn, Params};
@@ -57,6 +58,26 @@ fn errors_of_the_library_name_no_options_of_the_program() {
     let no_set = everlevel::files::parse_spec("{").unwrap_err();
     for told in [insecure.to_string(), no_set.to_string()] {
         assert!(!told.contains("--") && !told.contains("`everlevel"), "{told}");
+    }
+    // Whatever it says, wherever: no line of code has one, but those that write command lines.
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut files = Vec::new();
+    crate::mistakes::sources(&root.join("everlevel/src"), &[".rs"], &mut files);
+    for layer in std::fs::read_dir(root.join("crates")).unwrap() {
+        crate::mistakes::sources(&layer.unwrap().path().join("src"), &[".rs"], &mut files);
+    }
+    assert!(files.len() > 200, "{}", files.len());
+    for path in files.iter().filter(|path| !path.ends_with("workload/lines.rs")) {
+        let text = std::fs::read_to_string(path).unwrap();
+        for (line, number) in text.lines().zip(1..) {
+            let code = if line.trim_start().starts_with("//") { "" } else { line };
+            let option = code.match_indices("--").any(|(at, _)| {
+                let before = code[..at].chars().next_back();
+                before != Some('-') && code[at + 2..].starts_with(|c: char| c.is_ascii_lowercase())
+            });
+            let program = code.contains("`everlevel ");
+            assert!(!option && !program, "{}, line {number}: {line}", path.display());
+        }
     }
 }
 

@@ -9,7 +9,7 @@ fn root() -> PathBuf {
 }
 
 /// The files below a directory with one of these endings, build outputs left out.
-fn sources(directory: &Path, endings: &[&str], out: &mut Vec<PathBuf>) {
+pub fn sources(directory: &Path, endings: &[&str], out: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();

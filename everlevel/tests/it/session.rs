@@ -364,3 +364,33 @@ fn older_ciphertexts_are_read_by_servers_that_were_told_so() {
     let strict = server.allowing_unknown_owner(false);
     assert_eq!(read(&strict).err().unwrap().code(), "wire.unknown-owner");
 }
+
+/// Slots that hold more than integers and residues outside of the range are one error, as a phase
+/// above its bound is; what is public has its own, first.
+#[test]
+fn what_cannot_be_is_one_error() {
+    let mut rng = ChaCha20Rng::seed_from_u64(9);
+    let params = Params::named("insecure_bfv-127e2-n8", OptIn::InsecureResearch).unwrap();
+    let client = Client::new(&params, &mut rng);
+    let elements: Vec<u64> = (0..params.degree() as u64).collect();
+    let x = client.encrypt_elements(&elements, &mut rng).unwrap();
+    let code = |e: Error| e.code();
+    let not = "scheme.not-decryptable";
+    assert_eq!(client.decrypt_elements(&x).unwrap(), elements);
+    assert_eq!(client.decrypt_signed(&x).map_err(code), Err(not));
+    let policy = everlevel::FloodingPolicy { statistical_bits: 8, decryptions_log2: 1 };
+    assert_eq!(client.decrypt_for_sharing(&x, &policy, &mut rng).map_err(code), Err(not));
+    let range = ValueRange::new(0, 100).unwrap();
+    let value = everlevel::Value::from(x.clone()).within(Some(range));
+    assert_eq!(client.decrypt_value(&value).map_err(code), Err(not));
+    assert_eq!(
+        client.decrypt_value(&everlevel::Value::from(x)).map_err(code),
+        Err("circuit.range"),
+        "said before anything is decoded"
+    );
+    // A stated range that is false.
+    let plain = Plaintext::encode(&params, &[5, 101]).unwrap();
+    let y = client.secret().encrypt(&plain, &mut rng).unwrap();
+    let value = everlevel::Value::from(y).within(Some(range));
+    assert_eq!(client.decrypt_value(&value).map_err(code), Err(not));
+}

@@ -35,6 +35,10 @@ def inspect(source: Path | Buffer, *, params: Params | None = None) -> dict[str,
         "bytes": size,
         "metadata": metadata,
     }
+    if kind == "a manifest of noise bounds":
+        ids = _rust.Manifest.stated_owners(octets(read_file(source) if named else source))  # type: ignore[arg-type]
+        found["key_id"] = ids[0] if len(ids) == 1 else None
+        found["key_ids"] = ids
     if kind == "ciphertexts" and known is not None:
         data = octets(read_file(source) if named else source)  # type: ignore[arg-type]
         xs, _ = _rust.ciphertexts_from_bytes(known._raw, data, "stated", None, True)

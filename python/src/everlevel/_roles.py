@@ -375,9 +375,10 @@ class Client:
         Of typed integers an array of the smallest dtype that holds their interval, and of a total a Python integer; of bytes with several, all by name.
 
         Of arrays modulo p^r residues where their range is not known. Where it is, the integers of it; a range of more than p^r integers, or one that ``signed``
-        does not allow, is refused with ``circuit.range``, and so is a residue that none of its integers has. ``wrapping``: residues all the same.
+        does not allow, is refused with ``circuit.range``. ``wrapping``: residues all the same.
 
-        What belongs to another key, or decrypts to more noise than it states, is refused. ``allow_unknown_owner``: also bytes that do not say which secret key
+        What belongs to another key is refused, and so is, with ``scheme.not-decryptable`` for every cause, what cannot have been encrypted: more noise than it states, slots that
+        hold something else, a residue that no integer of the range has. ``allow_unknown_owner``: also bytes that do not say which secret key
         they belong to (format version 1). Decrypt only what an honest server computed: see SECURITY.md.
         """
         if isinstance(x, (EncryptedIntegers, EncryptedTotal)):

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _everlevel as _rust
-from .errors import DtypeError, Error, FileError, FormatError, RangeError, ShapeError
+from .errors import DecryptionError, DtypeError, Error, FileError, FormatError, RangeError, ShapeError
 
 Buffer = Union[bytes, bytearray, memoryview, "np.ndarray[Any, Any]"]
 Path = Union[str, "os.PathLike[str]"]
@@ -108,8 +108,8 @@ def of_range(values: npt.NDArray[np.int64], modulus: int, found: tuple[int, int]
         raise RangeError(f"decryption: entries are from {low} to {high}: expected {expected}", code="circuit.range", low=low, high=high)
     integers = low + (values - low % modulus) % modulus
     if (integers > high).any():
-        raise RangeError(
-            f"decryption: a residue that no integer from {low} to {high} has: a stated range is false", code="circuit.range", low=low, high=high
+        raise DecryptionError(
+            f"decryption refused: a residue that no integer from {low} to {high} has: a stated range is false, or the array was changed", code="scheme.not-decryptable"
         )
     return integers
 

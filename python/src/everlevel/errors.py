@@ -63,7 +63,7 @@ class WrongKeyError(Error, ValueError):
 
 
 class DecryptionError(Error, ValueError):
-    """What was decrypted cannot be what was encrypted: another key, changed bytes, or a false noise bound."""
+    """What was decrypted cannot be what was encrypted: another key, changed bytes, a false noise bound or range; or nothing would tell."""
 
 
 class RangeError(Error, ValueError):

@@ -17,11 +17,12 @@ use zeroize::Zeroizing;
 use super::args::{AesDecryptArgs, AesTranscipherArgs, MethodArg};
 use super::data::{Data, of_data};
 use crate::commands::roles::args::SetOfFile;
-use crate::commands::roles::files::{Column, secret_key, set_of};
+use crate::commands::roles::files::{Column, of_decrypted, secret_key, set_of};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_free, existing, of_file, of_output};
+use crate::console::files::{check_apart, check_free, existing, of_file, of_output};
 use crate::console::output::{emit, emit_json, progress};
+use crate::console::params::tell_failures;
 
 /// What a file of ciphertexts holds.
 pub(super) const ROUND_KEYS: &str = "aes-round-keys";
@@ -51,6 +52,7 @@ struct Report {
 pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), CliError> {
     let started = Instant::now();
     check_free(&args.out.out, args.out.force)?;
+    check_apart(&args.out.out, [&args.input, &args.aes_key])?;
     let cannot =
         |e: std::io::Error| CliError::usage(format!("cannot read {}: {e}", args.input.display()));
     let path = &args.server.server_keys;
@@ -91,7 +93,7 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
     let out = &args.out.out;
     let mut writer =
         CiphertextWriter::create(&params, out, existing(args.out.force), count, &metadata)
-            .map_err(of_file(out))?;
+            .map_err(of_output(out))?;
     let bar = progress(common, "rounds", states * (key.size().rounds() as u64 + 1));
     let (mut least, failed) = (f64::INFINITY, RefCell::new(None));
     let each = |batch: Batch<ServerEvaluator>| {
@@ -130,10 +132,10 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
         return Err(cannot(e));
     }
     if let Some(e) = failed.take() {
-        return Err(of_file(out)(e));
+        return Err(of_output(out)(e));
     }
     done?;
-    let bytes = writer.finish().map_err(of_file(out))?;
+    let bytes = writer.finish().map_err(of_output(out))?;
     let report = Report {
         params: params.name().into(),
         method,
@@ -197,8 +199,10 @@ fn tell_unchecked(path: &Path) {
 /// Runs `aes decrypt`.
 pub fn decrypt(args: &AesDecryptArgs, common: &Common) -> Result<(), CliError> {
     check_free(&args.out.out, args.out.force)?;
+    check_apart(&args.out.out, [&args.input])?;
     let secret = secret_key(&args.key, &args.set, common)?;
     let params = secret.params();
+    tell_failures(params);
     let input = &args.input;
     let options = args.set.options().believing(BoundPolicy::Stated);
     let mut reader = CiphertextReader::open(params, input, options).map_err(of_file(input))?;
@@ -225,11 +229,13 @@ pub fn decrypt(args: &AesDecryptArgs, common: &Common) -> Result<(), CliError> {
         let mut elements = Zeroizing::new(Vec::with_capacity(width));
         for i in 0..width {
             let x = reader.read(state * width + i).map_err(of_file(input))?;
-            elements.push(secret.decrypt(&x)?.decode_elements(params)?);
+            let plain = secret.decrypt(&x).map_err(of_decrypted(input))?;
+            elements.push(plain.decode_elements(params)?);
         }
         let left = (length - data.len()).min(layout.capacity());
         let bytes =
-            Zeroizing::new(layout.bytes(&elements, left).map_err(|e| wrong(&e.to_string()))?);
+            layout.bytes(&elements, left).map_err(|e| wrong(&e.to_string()).with_code(e.code()));
+        let bytes = Zeroizing::new(bytes?);
         data.extend_from_slice(&bytes);
     }
     write_secret_file(&args.out.out, &data, existing(args.out.force))

@@ -13,7 +13,7 @@ use crate::commands::bench::args::{BootstrapArgs, Mode};
 use crate::console::args::Common;
 use crate::console::circumstances::Circumstances;
 use crate::console::errors::CliError;
-use crate::console::files::of_file;
+use crate::console::files::of_output;
 use crate::console::machine;
 use crate::console::output::{emit, emit_json, median, progress, table, threads};
 use crate::console::params::{find_params, find_planner};
@@ -151,7 +151,7 @@ fn enter(path: &Path, report: &Report, runs: usize) -> Result<(), CliError> {
     all.insert(report.params.clone(), measured);
     let mut text = serde_json::to_string_pretty(&all).map_err(CliError::failure)?;
     text.push('\n');
-    write_file(path, text.as_bytes(), Existing::Replace).map_err(of_file(path))
+    write_file(path, text.as_bytes(), Existing::Replace).map_err(of_output(path))
 }
 
 fn text(r: &Report, outcomes: &[Outcome]) -> Result<String, CliError> {

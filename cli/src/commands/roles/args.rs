@@ -234,7 +234,7 @@ pub struct EvalArgs {
     /// Overwrite existing results
     #[arg(long)]
     pub force: bool,
-    /// Allow columns of different lengths: shorter columns are padded with 0
+    /// Of values modulo p^r, allow columns of different lengths: shorter ones are padded with 0
     #[arg(long)]
     pub pad: bool,
     /// The manifest.
@@ -299,8 +299,8 @@ pub struct DecryptArgs {
     #[arg(long)]
     pub all: bool,
     /// Which noise bounds to trust (default: those that the file states). A ciphertext with more
-    /// noise than its bound is rejected, so `untrusted` rejects hardly anything; `manifest`
-    /// decrypts only what the manifests list
+    /// noise than its bound is rejected, so `untrusted` rejects hardly anything, and only decrypts
+    /// what says which secret key it belongs to; `manifest` decrypts only what the manifests list
     #[arg(long, value_enum)]
     pub bounds: Option<Bounds>,
     /// Manifests.

@@ -9,8 +9,9 @@ use super::args::{ChangeArgs, ChangeKeyArgs};
 use super::files::{Column, kept_metadata, secret_key, set_of};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_free, existing, of_file, of_output};
+use crate::console::files::{check_apart, check_free, existing, of_file, of_output};
 use crate::console::output::{emit, emit_json};
+use crate::console::params::tell_failures;
 
 /// Runs `keys change`.
 pub fn make(args: &ChangeArgs, common: &Common) -> Result<(), CliError> {
@@ -20,6 +21,7 @@ pub fn make(args: &ChangeArgs, common: &Common) -> Result<(), CliError> {
     let (from, to) = (from?, to?);
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let params = from.params();
+    tell_failures(params);
     let keys = ServerKeys::key_change(&from, &to, params.chain().top(), &mut rng)
         .map_err(CliError::usage)?;
     let bytes = server_keys::to_bytes(&keys, &Metadata::new()).map_err(of_file(out))?;
@@ -45,6 +47,9 @@ pub fn make(args: &ChangeArgs, common: &Common) -> Result<(), CliError> {
 /// Runs `change-key`.
 pub fn change_key(args: &ChangeKeyArgs, common: &Common) -> Result<(), CliError> {
     check_free(&args.out.out, args.out.force)?;
+    let believed = &args.bounds.manifests;
+    let read = [&args.input, &args.keys].into_iter().chain(&believed.manifests);
+    check_apart(&args.out.out, read.chain(&believed.key.manifest_key))?;
     let path = &args.keys;
     let params =
         set_of(path, FileKeys::params_id(path).map_err(of_file(path))?, &args.set, common)?;

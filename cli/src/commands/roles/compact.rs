@@ -10,7 +10,7 @@ use super::args::CompactArgs;
 use super::files::{Column, set_of};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_free, existing, of_file, of_output};
+use crate::console::files::{check_apart, check_free, existing, of_file, of_output};
 use crate::console::output::{emit, emit_json};
 
 #[derive(Serialize)]
@@ -25,6 +25,7 @@ struct Report {
 /// Runs the command.
 pub fn run(args: &CompactArgs, common: &Common) -> Result<(), CliError> {
     check_free(&args.out.out, args.out.force)?;
+    check_apart(&args.out.out, [&args.input])?;
     let summary = wire::inspect_file(&args.input).map_err(of_file(&args.input))?;
     let params = set_of(&args.input, summary.params, &args.set, common)?;
     // How much can be cut follows from the bound.

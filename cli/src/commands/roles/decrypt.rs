@@ -1,7 +1,5 @@
 //! `everlevel decrypt`.
 
-use std::path::Path;
-
 use everlevel::files::{Bounds, integers_within};
 use everlevel::lab::SchemeError;
 use everlevel::{FloodingPolicy, Plaintext, SecretKey, ValueRange};
@@ -9,12 +7,14 @@ use everlevel_wire::file::write_secret_file;
 use everlevel_wire::{Metadata, ObjectKind, WireError, results};
 
 use super::args::DecryptArgs;
-use super::files::{Column, KIND, NAME, range_of, read_object, secret_key, values_of};
+use super::files::{
+    Column, KIND, NAME, of_decrypted, range_of, read_object, secret_key, values_of,
+};
 use super::typed;
 use crate::columns::{self, Format, Kind};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_free, existing, of_file, of_output};
+use crate::console::files::{check_apart, check_free, existing, of_file, of_output};
 use crate::console::output::{emit, emit_json};
 use crate::console::params::tell_failures;
 
@@ -23,6 +23,8 @@ pub fn run(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
     let format = args.out.as_deref().map(Format::of).transpose()?;
     if let Some(out) = &args.out {
         check_free(out, args.force)?;
+        let manifests = args.manifests.manifests.iter().chain(&args.manifests.key.manifest_key);
+        check_apart(out, [&args.input, &args.key].into_iter().chain(manifests))?;
     }
     let secret = secret_key(&args.key, &args.set, common)?;
     tell_failures(secret.params());
@@ -99,27 +101,23 @@ fn decrypted(secret: &SecretKey, args: &DecryptArgs) -> Result<(Plaintext, Metad
                 found.len()
             )));
         };
-        return Ok((secret.decrypt_compact(x).map_err(of_input(input))?, metadata));
+        return Ok((secret.decrypt_compact(x).map_err(of_decrypted(input))?, metadata));
     }
     let (x, metadata) = Column::read(input, params, &bounds, &args.set)?.single(input)?;
     if args.for_sharing {
         let policy =
             FloodingPolicy { statistical_bits: args.statistical_bits, ..FloodingPolicy::default() };
         let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
-        let plain = secret.decrypt_for_sharing(&x, &policy, &mut rng).map_err(CliError::usage)?;
+        let plain = secret.decrypt_for_sharing(&x, &policy, &mut rng).map_err(|e| match e {
+            // Less noise is what it takes, or another policy.
+            SchemeError::NoiseOverflow { .. } | SchemeError::BadArgument { .. } => {
+                CliError::usage(e)
+            }
+            e => of_decrypted(input)(e),
+        })?;
         return Ok((plain, metadata));
     }
-    Ok((secret.decrypt(&x).map_err(of_input(input))?, metadata))
-}
-
-/// What does not belong together is told with the name of the file.
-fn of_input(input: &Path) -> impl Fn(SchemeError) -> CliError + '_ {
-    move |e| match &e {
-        SchemeError::WrongKey { .. } | SchemeError::NotDecryptable => {
-            CliError::usage(format!("{}: {e}", input.display())).with_code(e.code())
-        }
-        _ => e.into(),
-    }
+    Ok((secret.decrypt(&x).map_err(of_decrypted(input))?, metadata))
 }
 
 /// The slots as integers: those of the range that the file states, or residues if they are asked
@@ -130,12 +128,15 @@ fn integers(
     range: Option<ValueRange>,
     args: &DecryptArgs,
 ) -> Result<Vec<i64>, CliError> {
-    let (params, input) = (secret.params(), args.input.display());
+    let (params, path, input) = (secret.params(), &args.input, args.input.display());
     let signed = columns::stated(true, false, params.slot_shape().plain_modulus(plain.exponent()));
     match (args.wrapping, args.signed) {
-        (true, true) => Ok(plain.decode_signed(params)?),
+        (true, true) => plain.decode_decrypted_signed(params).map_err(of_decrypted(path)),
         // Plaintext moduli are below 2^62.
-        (true, false) => Ok(plain.decode(params)?.into_iter().map(|v| v as i64).collect()),
+        (true, false) => {
+            let residues = plain.decode_decrypted(params).map_err(of_decrypted(path))?;
+            Ok(residues.into_iter().map(|v| v as i64).collect())
+        }
         (false, true) if range.zip(signed).is_some_and(|(found, signed)| !signed.holds(found)) => {
             Err(CliError::usage(format!(
                 "{input}: --signed: its values are from {}, and others than signed ones would \
@@ -152,6 +153,7 @@ fn integers(
                     CliError::usage(format!("{input}: {e} (`encrypt --range LOW..HIGH`), or {way}"))
                         .with_code(e.code())
                 }
+                "scheme.not-decryptable" => of_decrypted(path)(SchemeError::NotDecryptable),
                 _ => e.into(),
             })
         }

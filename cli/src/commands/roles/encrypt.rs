@@ -27,11 +27,12 @@ pub fn run(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
         return typed::encrypt(args, types, common);
     }
     check_free(&args.out.out, args.out.force)?;
-    check_apart(&args.out.out, &args.input)?;
+    check_apart(&args.out.out, [&args.input])?;
     let key = EncryptionKey::read(&args.key, &args.set, common)?;
     let params = key.params();
-    let mut manifest =
-        ManifestWriter::begin(&args.manifest, &args.manifest_key, params, args.out.force)?;
+    let (manifest, shared) = (&args.manifest, &args.manifest_key);
+    let files = [args.input.as_path(), &args.out.out];
+    let mut manifest = ManifestWriter::begin(manifest, shared, params, args.out.force, &files)?;
     let t = params.plain_modulus();
     let stated = args.range.or_else(|| columns::stated(args.signed, args.reduce, t));
     let column = columns::read(&args.input, args.header)?;

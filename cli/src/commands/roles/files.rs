@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use everlevel::files::{Bounds, ENCRYPTION, OpenOptions, VALUES, ranges_of, state_ranges};
+use everlevel::lab::SchemeError;
 use everlevel::{Ciphertext, Error, Params, PublicKey, SecretKey, Server, Value, ValueRange};
 use everlevel_wire as wire;
 use everlevel_wire::file::{read_file, write_file};
@@ -75,6 +76,18 @@ pub fn secret_key(path: &Path, set: &SetOfFile, common: &Common) -> Result<Secre
     }
     let params = set_of(path, summary.params, set, common)?;
     Ok(wire::secret_key::from_bytes(&params, &bytes, &set.options()).map_err(of_file(path))?.0)
+}
+
+/// Why the contents of a file are not decrypted, with its name where another file is what it takes.
+pub fn of_decrypted(path: &Path) -> impl Fn(SchemeError) -> CliError + '_ {
+    move |e| {
+        let way = match &e {
+            SchemeError::WrongKey { .. } | SchemeError::NotDecryptable => "",
+            SchemeError::UnknownOwner { .. } => " (--bounds stated)",
+            _ => return e.into(),
+        };
+        CliError::usage(format!("{}: {e}{way}", path.display())).with_code(e.code())
+    }
 }
 
 /// A server on the keys of a file.

@@ -3,7 +3,7 @@
 use everlevel::files::Bytes;
 use everlevel::{AesUpload, Interval, Params, Type};
 use everlevel_wire as wire;
-use everlevel_wire::{BoundPolicy, FileKeys, ObjectKind, ReadOptions};
+use everlevel_wire::{BoundPolicy, FileKeys, Manifest, ObjectKind, ReadOptions};
 use serde::Serialize;
 
 use super::args::{InspectArgs, KeysCommand, SizeReportArgs};
@@ -20,7 +20,11 @@ use crate::console::params::find_params;
 struct Inspected {
     kind: String,
     format_version: u16,
+    /// Of a manifest that of all objects which it lists, if they have one.
     key_id: Option<String>,
+    /// Of a manifest those of all objects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_ids: Option<Vec<String>>,
     changes_from: Option<String>,
     params_id: String,
     params: Option<String>,
@@ -102,11 +106,16 @@ pub fn inspect(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
         (Some(params), ObjectKind::UPLOAD) => Some(upload(path, params)?),
         _ => None,
     };
+    let key_ids =
+        (summary.kind == ObjectKind::MANIFEST).then(|| owners_listed(path)).transpose()?;
+    let only = key_ids.as_deref().and_then(|ids| <&[String; 1]>::try_from(ids).ok());
+    let key_id = summary.owner.map(|id| format!("{id:#}")).or_else(|| Some(only?[0].clone()));
     let columns = (summary.kind == ObjectKind::COLUMNS).then(|| columns_of(&summary)).flatten();
     let report = Inspected {
         kind: summary.kind.to_string(),
         format_version: summary.version,
-        key_id: summary.owner.map(|id| format!("{id:#}")),
+        key_id,
+        key_ids,
         changes_from: summary.change_from.map(|id| format!("{id:#}")),
         params_id: summary.params.to_string(),
         params: params.as_ref().map(|params| params.name().to_string()),
@@ -129,7 +138,8 @@ pub fn inspect(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
         ),
         format!("{} records, {} bytes", report.records, report.bytes),
     ];
-    lines.extend(report.key_id.iter().map(|id| format!("of secret key {id}")));
+    let ids = report.key_ids.as_deref().unwrap_or(report.key_id.as_slice());
+    lines.extend(ids.iter().map(|id| format!("of secret key {id}")));
     lines
         .extend(report.changes_from.iter().map(|id| format!("for ciphertexts of secret key {id}")));
     // The columns say what the schema says.
@@ -161,6 +171,13 @@ pub fn inspect(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
         ));
     }
     emit(&lines.join("\n"))
+}
+
+/// The secret keys of what a manifest lists: a claim, as its tag is not checked.
+fn owners_listed(path: &std::path::Path) -> Result<Vec<String>, CliError> {
+    let (bytes, _) = super::files::read_object(path)?;
+    let ids = Manifest::stated_owners(&bytes, &ReadOptions::default()).map_err(of_file(path))?;
+    Ok(ids.into_iter().map(|id| format!("{id:#}")).collect())
 }
 
 /// Metadata is anybody's.

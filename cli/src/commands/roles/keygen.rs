@@ -14,7 +14,7 @@ use super::eval::parse;
 use super::files::secret_key;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{Written, check_free, existing, of_file, of_output, read_text};
+use crate::console::files::{Written, check_apart, check_free, existing, of_output, read_text};
 use crate::console::output::{emit, emit_json, progress};
 use crate::console::params::{find_params, find_planner, tell_failures};
 
@@ -64,7 +64,9 @@ pub fn run(args: &KeygenArgs, common: &Common) -> Result<(), CliError> {
 /// Runs `keys server`.
 pub fn for_server(args: &ServerKeysArgs, common: &Common) -> Result<(), CliError> {
     check_free(&args.out.out, args.out.force)?;
+    check_apart(&args.out.out, args.purpose.table_plans.iter().chain([&args.key]))?;
     let secret = secret_key(&args.key, &args.set, common)?;
+    tell_failures(secret.params());
     let plan = plan(secret.params(), &args.purpose)?;
     let started = Instant::now();
     let bar = progress(common, "making keys", (plan.len() + usize::from(plan.bootstrap)) as u64);
@@ -106,7 +108,7 @@ pub fn make(
 ) -> Result<(), CliError> {
     let started = Instant::now();
     tell_failures(params);
-    for left in KeyFiles::recover(out).map_err(of_file(out))? {
+    for left in KeyFiles::recover(out).map_err(of_output(out))? {
         let what = match left {
             Recovered::Removed => "removed the files of a key generation that was interrupted",
             Recovered::Finished => "finished a key generation that was interrupted",

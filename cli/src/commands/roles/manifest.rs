@@ -11,7 +11,7 @@ use everlevel_wire::{Manifest, ManifestKey, ReadOptions, WireError};
 use super::args::{Bounds, BoundsArg, ManifestKeyArg, ManifestsArg, OutArg, WriteManifestArg};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_free, existing, of_file, of_output};
+use crate::console::files::{check_apart, check_free, existing, of_file, of_output};
 use crate::console::output::{emit, emit_json};
 
 /// The largest manifest, in bytes.
@@ -110,16 +110,22 @@ pub struct ManifestWriter {
 }
 
 impl ManifestWriter {
-    /// Begins one if it is asked for: reads the key and refuses a file that is there, before any
-    /// work.
+    /// Begins one if it is asked for: reads the key and refuses a file that is there, or that is
+    /// one of the `others` that the command reads or writes, before any work.
     pub fn begin(
         out: &WriteManifestArg,
         key: &ManifestKeyArg,
         params: &Params,
         force: bool,
+        others: &[&Path],
     ) -> Result<Option<Self>, CliError> {
         let Some(path) = &out.write_manifest else { return Ok(None) };
         check_free(path, force)?;
+        check_apart(path, others.iter().copied().chain(key.manifest_key.as_deref()))?;
+        if others.contains(&path.as_path()) {
+            let told = format!("--write-manifest: {} is another output", path.display());
+            return Err(CliError::usage(told));
+        }
         Ok(Some(ManifestWriter {
             manifest: Manifest::new(params),
             key: key.read()?,

@@ -10,13 +10,13 @@ use everlevel::{
     SecretKey, Server, Type,
 };
 use everlevel_integers::{Encoded, ProgramError};
-use everlevel_scheme::same_owner;
+use everlevel_scheme::{SchemeError, same_owner};
 use everlevel_wire::file::{write_file, write_secret_file};
 use everlevel_wire::{Metadata, ObjectKind};
 use serde::Serialize;
 
 use super::args::{DecryptArgs, EncryptArgs, EvalArgs, OutArg, SetOfFile};
-use super::files::{EncryptionKey, read_object, server};
+use super::files::{EncryptionKey, of_decrypted, read_object, server};
 use super::manifest::ManifestWriter;
 use crate::columns::typed::{self, Named};
 use crate::columns::{Format, Header};
@@ -38,7 +38,7 @@ struct ColumnReport {
 /// Runs `encrypt --types`.
 pub fn encrypt(args: &EncryptArgs, types: &str, common: &Common) -> Result<(), CliError> {
     check_free(&args.out.out, args.out.force)?;
-    check_apart(&args.out.out, &args.input)?;
+    check_apart(&args.out.out, [&args.input])?;
     let types = typed::types(types)?;
     if args.header == Header::No {
         return Err(CliError::usage(
@@ -47,8 +47,9 @@ pub fn encrypt(args: &EncryptArgs, types: &str, common: &Common) -> Result<(), C
     }
     let key = EncryptionKey::read(&args.key, &args.set, common)?;
     let params = key.params();
-    let manifest = &args.manifest;
-    let manifest = ManifestWriter::begin(manifest, &args.manifest_key, params, args.out.force)?;
+    let (manifest, shared) = (&args.manifest, &args.manifest_key);
+    let files = [args.input.as_path(), &args.out.out];
+    let manifest = ManifestWriter::begin(manifest, shared, params, args.out.force, &files)?;
     let read = typed::read(&args.input, &types, params.slots())?;
     let values = read.first().map_or(0, |column| column.values.len());
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
@@ -114,7 +115,7 @@ fn write_listed(
     if let Some(manifest) = manifest {
         manifest.list(&bytes).map_err(of_file(&out.out))?;
     }
-    write_file(&out.out, &bytes, existing(out.force)).map_err(of_file(&out.out))?;
+    write_file(&out.out, &bytes, existing(out.force)).map_err(of_output(&out.out))?;
     Ok(bytes.len() as u64)
 }
 
@@ -122,6 +123,7 @@ fn write_listed(
 fn of(path: &Path) -> impl Fn(Error) -> CliError + '_ {
     move |e| match e {
         Error::Wire(e) => of_file(path)(e),
+        Error::Scheme(e @ SchemeError::UnknownOwner { .. }) => of_decrypted(path)(e),
         e => {
             let code = e.code();
             CliError::usage(format!("{}: {e}", path.display())).with_code(code)
@@ -202,12 +204,17 @@ pub fn eval(
     common: &Common,
 ) -> Result<(), CliError> {
     let started = Instant::now();
+    if args.pad {
+        return Err(CliError::usage(
+            "--pad is for values modulo p^r: columns of typed integers in one operation have to \
+             have one length",
+        ));
+    }
     let out = |name: &str| OutArg { out: args.out.join(format!("{name}.ct")), force: args.force };
     let bounds = args.server.bounds.believed()?;
     let tables = tables(&args.tables)?;
     let server = server(&args.server, common)?;
-    let key = &args.server.bounds.manifests.key;
-    let mut manifest = ManifestWriter::begin(&args.manifest, key, server.params(), args.force)?;
+    let mut manifest = super::eval::manifest(args, program, server.params())?;
     let inputs = columns(files, &server, &bounds, &args.server.set)?;
     let ints = server.integers()?;
     let bar = progress(common, "computing", program.len() as u64);
@@ -324,9 +331,12 @@ pub fn decrypt(
     common: &Common,
 ) -> Result<(), CliError> {
     let input = &args.input;
-    for (given, option) in
-        [(args.for_sharing, "--for-sharing"), (args.signed, "--signed"), (args.all, "--all")]
-    {
+    for (given, option) in [
+        (args.for_sharing, "--for-sharing"),
+        (args.signed, "--signed"),
+        (args.wrapping, "--wrapping"),
+        (args.all, "--all"),
+    ] {
         if given {
             let why = "is for values modulo p^r, and these are columns of typed integers";
             return Err(CliError::usage(format!("{}: {option} {why}", input.display())));
@@ -335,9 +345,12 @@ pub fn decrypt(
     let bounds = args.manifests.believed(args.bounds)?.unwrap_or(Bounds::Stated);
     let found = read(input, secret.params(), &bounds, &args.set)?;
     let client = Client::with_secret(secret);
+    // All of it, before some of it is refused: time does not tell what was wrong.
+    let opened: Vec<_> =
+        found.iter().map(|(_, value)| client.decrypt_column::<i128>(value)).collect();
     let mut columns = Vec::with_capacity(found.len());
-    for (name, value) in found {
-        let values = client.decrypt_column::<i128>(&value).map_err(of(input))?.into();
+    for ((name, value), values) in found.into_iter().zip(opened) {
+        let values = values.map_err(of(input))?.into();
         let interval = value.interval();
         let kind = Type::ranged(interval.low(), interval.high())?;
         let total = matches!(value, IntegerValue::Total(_));

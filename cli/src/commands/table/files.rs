@@ -19,7 +19,7 @@ use crate::commands::roles::args::SetOfFile;
 use crate::commands::roles::files::{EncryptionKey, secret_key, server_on};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_free, existing, of_file, of_output, read_text};
+use crate::console::files::{check_apart, check_free, existing, of_file, of_output, read_text};
 use crate::console::output::{emit, emit_json, progress};
 use crate::console::params::{refused_set, tell_failures};
 
@@ -93,6 +93,7 @@ pub fn encrypt(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
     if !args.force {
         check_free(&args.out, false)?;
     }
+    check_apart(&args.out, [&args.input, &args.key])?;
     let schema = read_schema(&args.schema)?;
     let key = EncryptionKey::read(&args.key, &args.set, common)?;
     let data = read_data(&args.input, &schema)?;
@@ -149,6 +150,7 @@ pub fn of_written(path: &Path) -> impl Fn(TablesError) -> CliError + '_ {
 /// Runs `table ask`.
 pub fn ask(args: &AskArgs, common: &Common) -> Result<(), CliError> {
     check_free(&args.out.out, args.out.force)?;
+    check_apart(&args.out.out, [&args.schema])?;
     let schema = read_schema(&args.schema)?;
     let plan = Plan::new(&args.question, &schema).map_err(refused)?;
     let text = plan.to_json().map_err(refused)? + "\n";
@@ -173,6 +175,7 @@ pub fn ask(args: &AskArgs, common: &Common) -> Result<(), CliError> {
 /// Runs `table bind`.
 pub fn bind(args: &BindArgs, common: &Common) -> Result<(), CliError> {
     check_free(&args.out.out, args.out.force)?;
+    check_apart(&args.out.out, [&args.input].into_iter().chain(&args.from))?;
     let plan = read_plan(&args.input)?;
     let values = values(&args.values, args.from.as_deref())?;
     plan.codes(&values).map_err(of(&args.input))?;
@@ -247,6 +250,9 @@ fn served<'a>(
 pub fn run(args: &RunArgs, common: &Common) -> Result<(), CliError> {
     let started = Instant::now();
     check_free(&args.out.out, args.out.force)?;
+    let table = args.table.table.iter().chain(&args.table.plain);
+    let read = [&args.input].into_iter().chain(table).chain(&args.schema).chain(&args.constants);
+    check_apart(&args.out.out, read)?;
     let plan = read_plan(&args.input)?;
     let constants = args.constants.as_deref().map(read_constants).transpose()?;
     let server = server_on(&args.server_keys, args.cache, &args.set, common)?;
@@ -290,6 +296,8 @@ pub fn run(args: &RunArgs, common: &Common) -> Result<(), CliError> {
 pub fn read(args: &ReadArgs, common: &Common) -> Result<(), CliError> {
     if let Some(out) = &args.out {
         check_free(out, args.force)?;
+        let read = [&args.input].into_iter().chain(&args.plan).chain(&args.constants);
+        check_apart(out, read)?;
     }
     let result = read_result(&args.input)?;
     let plan = args.plan.as_deref().map(read_plan).transpose()?;

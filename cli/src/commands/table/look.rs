@@ -10,7 +10,7 @@ use super::ask::refused;
 use super::files::{MAX_TABLE_BYTES, of, open_table, read_constants, read_plan, read_result};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_free, existing, of_output, read_bytes};
+use crate::console::files::{check_apart, check_free, existing, of_output, read_bytes};
 use crate::console::output::{emit, emit_json};
 use crate::console::params::find_params;
 
@@ -192,6 +192,7 @@ pub fn explain(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
 pub fn infer(args: &InferArgs, common: &Common) -> Result<(), CliError> {
     let out = &args.out.out;
     check_free(out, args.out.force)?;
+    check_apart(out, [&args.input])?;
     let bytes = zeroize::Zeroizing::new(read_bytes(&args.input, MAX_TABLE_BYTES, "the table")?);
     let (schema, told) = Schema::infer(&bytes[..]).map_err(of(&args.input))?;
     let text = schema.to_json().map_err(of(&args.input))?;

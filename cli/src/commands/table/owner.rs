@@ -10,7 +10,7 @@ use super::files::{of, of_written, open_table, read_data};
 use crate::commands::roles::files::secret_key;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_free, existing, of_output};
+use crate::console::files::{check_apart, check_free, existing, of_output};
 use crate::console::output::{emit, emit_json, progress};
 use crate::console::params::tell_failures;
 
@@ -64,6 +64,7 @@ pub fn change(args: &ChangeArgs, common: &Common) -> Result<(), CliError> {
 pub fn decrypt(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
     check_free(&args.out.out, args.out.force)?;
     let path = &args.table;
+    check_apart(&args.out.out, [path])?;
     let key = secret_key(&args.key, &args.set, common)?;
     tell_failures(key.params());
     let table = open_table(path, Some(key.params().clone()), &args.set, common)?;

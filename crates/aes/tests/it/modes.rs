@@ -205,11 +205,13 @@ fn layouts_say_where_bytes_are() {
         let mut wrong = elements;
         wrong[0][3] ^= 1;
         assert!(
-            matches!(layout.bytes(&wrong, 1), Err(AesError::NotInField { slot: 0, .. }))
+            matches!(layout.decode(&wrong), Err(AesError::NotInField { slot: 0, .. }))
                 || layout.width() == 16
         );
         wrong[0][..8].copy_from_slice(&[2, 0, 0, 0, 0, 0, 0, 0]);
-        assert!(matches!(layout.bytes(&wrong, 1), Err(AesError::NotInField { slot: 0, .. })));
+        assert!(matches!(layout.decode(&wrong), Err(AesError::NotInField { slot: 0, .. })));
+        // Of a decryption it is what cannot have been encrypted.
+        assert_eq!(layout.bytes(&wrong, 1).unwrap_err().code(), "scheme.not-decryptable");
         // A short vector is fewer blocks, not a panic.
         assert_eq!(
             layout.bytes(&vec![Vec::new(); layout.width()], 1),

@@ -133,6 +133,14 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
         let params = self.params();
         self.engine.status()?;
         self.check_owner(&x.meta, "bootstrapping")?;
+        if x.meta.owner.is_none() {
+            // Under other keys the result would be a clean encryption of anything.
+            return Err(SchemeError::UnknownOwner {
+                operation: "bootstrapping",
+                problem: "a wrong key would not be noticed afterwards; let the owner decrypt it \
+                          and encrypt the values again",
+            });
+        }
         params.noise().check_raise(&x.meta)?;
         let key = self.encapsulation_key()?;
         let t = params.plaintext_ring().modulus(x.meta.exponent).value();

@@ -68,7 +68,8 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
             self.galois_key(GaloisElement::IDENTITY, x.basis(), x.meta.level, operation, name)?;
         same_owner(x.meta.owner, self.keys().change_from(), operation)?;
         let mut out = self.switched(x, &[GaloisElement::IDENTITY], &[Some(key)])?.swap_remove(0);
-        out.meta.owner = self.keys().owner();
+        // What may have belonged to anybody may do so afterwards.
+        out.meta.owner = x.meta.owner.and(self.keys().owner());
         Ok(out)
     }
 }

@@ -1,6 +1,8 @@
 //! Keys and ciphertexts of two owners do not go together, and a phase that cannot be is refused.
 
-use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator, PublicKey, SecretKey, ServerKeys};
+use everlevel_bgv::{
+    Ciphertext, EvalKeys, Evaluator, FloodingPolicy, PublicKey, SecretKey, ServerKeys,
+};
 use everlevel_scheme::noise::Meta;
 use everlevel_scheme::{
     Arithmetic, Automorphisms, Bootstrappable, KeyPlan, Level, LinearMaps, NextUse, OptIn, Params,
@@ -143,6 +145,38 @@ fn other_keys_decrypt_nothing() {
             }
         }
         assert!(refused > 10, "{name}: {refused}");
+    }
+}
+
+/// Without an owner, and with a bound that leaves the check nothing to notice, no key decrypts; and
+/// no bootstrapping hides what the check would have noticed.
+#[test]
+fn nothing_is_decrypted_that_no_check_would_notice() {
+    for name in SETS {
+        let [a, b] = owners(name);
+        let params = a.secret.params();
+        let untrusted = |x: &Ciphertext| {
+            let noise = params.noise().largest_noise(x.level());
+            let meta = Meta { noise, ..*x.meta() };
+            Ciphertext::from_parts(params, meta, x.components().to_vec()).unwrap()
+        };
+        assert_eq!(a.secret.decrypt(&untrusted(&a.x)).unwrap(), a.message, "{name}");
+        let nobodys = untrusted(&a.x.clone().without_owner());
+        let mut rng = ChaCha20Rng::seed_from_u64(5);
+        for key in [&a.secret, &b.secret] {
+            let found = key.decrypt(&nobodys);
+            assert!(matches!(found, Err(SchemeError::UnknownOwner { .. })), "{name}");
+            let shared = key.decrypt_for_sharing(&nobodys, &FloodingPolicy::default(), &mut rng);
+            assert!(shared.is_err(), "{name}");
+        }
+        let compact = a.x.compact_for_decryption(params).unwrap();
+        let wide = compact.clone().owned_by(None).within(1 << 31).unwrap();
+        let found = b.secret.decrypt_compact(&wide);
+        assert!(matches!(found, Err(SchemeError::UnknownOwner { .. })), "{name}");
+        if params.spec().bootstrap.is_some() {
+            let found = b.server.to_base_modulus(&a.x.clone().without_owner()).err();
+            assert!(matches!(found, Some(SchemeError::UnknownOwner { .. })), "{name}");
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use everlevel_circuit::SumPacking;
 use everlevel_ring::{PrimePower, SlotShape};
+use everlevel_scheme::SchemeError;
 
 use super::expand::{Expansion, Piece};
 use super::shape::{Shape, far};
@@ -131,8 +132,9 @@ impl SumPlan {
     /// The sums that were asked for, by the coefficients of the plaintexts of the answer.
     ///
     /// # Errors
-    /// [`IntegersError::Parts`] for another number of plaintexts; [`IntegersError::Value`] for a
-    /// sum that cannot be.
+    /// [`IntegersError::Parts`] for another number of plaintexts; [`SchemeError::NotDecryptable`],
+    /// once all were looked at, for a sum that cannot be: a bound that was stated for an input does
+    /// not hold, or the answer was changed on its way.
     pub fn totals(&self, plaintexts: &[impl AsRef<[u64]>]) -> Result<Vec<i128>, IntegersError> {
         if plaintexts.len() != self.packings.len() {
             let (found, expected) = (plaintexts.len(), self.packings.len());
@@ -140,24 +142,20 @@ impl SumPlan {
             return Err(IntegersError::Parts { problem });
         }
         let mut sums = Vec::with_capacity(self.accumulators.len());
+        let mut possible = true;
         for (i, bound) in self.bounds.iter().enumerate() {
             let place = self.packings[i / PACKED].place(i % PACKED);
             let residue = plaintexts[i / PACKED].as_ref().get(place).copied().unwrap_or(0);
             let value = self.modulus.centered(self.modulus.reduce_u64(residue));
-            if value.unsigned_abs() > *bound {
-                let expected = format!(
-                    "a sum of at most {bound}: a bound that was stated for an input does not hold, \
-                     or the answer was changed on its way"
-                );
-                let value = value.into();
-                return Err(IntegersError::Value { value, position: i, expected });
-            }
-            sums.push(i128::from(value));
+            let held = value.unsigned_abs() <= *bound;
+            possible &= held;
+            sums.push(if held { i128::from(value) } else { 0 });
         }
         let total = |total: &Total| {
             total.terms.iter().fold(total.constant, |sum, (weight, i)| sum + weight * sums[*i])
         };
-        Ok(self.totals.iter().map(total).collect())
+        let totals = self.totals.iter().map(total).collect();
+        if possible { Ok(totals) } else { Err(SchemeError::NotDecryptable.into()) }
     }
 
     /// Where the accumulators of each ciphertext of the answer are.

@@ -85,7 +85,7 @@ impl Asked<'_> {
         assert_eq!(plan.totals(&opened).unwrap(), expected);
         // Every sum is within its bound, and one beyond it is noticed.
         let forged = vec![vec![bench.params.plain_modulus().pow(2) / 2; slots]; opened.len()];
-        assert_eq!(plan.totals(&forged).unwrap_err().code(), "integers.value");
+        assert_eq!(plan.totals(&forged).unwrap_err().code(), "scheme.not-decryptable");
         assert_eq!(plan.totals(&opened[1..]).unwrap_err().code(), "integers.parts");
     }
 }

@@ -83,3 +83,27 @@ impl NoiseTracker {
         self.failure_of_events(fresh + Events::overflow(u64::from(self.spec.bootstrap.is_some())))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::{OptIn, Params, spec};
+
+    /// A union of events is above 1 where they are likely, and what is told of it is not.
+    #[test]
+    fn a_probability_is_never_above_1() {
+        let mut often = spec("insecure_bgv-257-n8").unwrap();
+        often.name = "insecure_often".into();
+        let bootstrap = often.bootstrap.as_mut().unwrap();
+        (bootstrap.sparse_weight, bootstrap.overflow_bound) = (8, Some(1));
+        let params = Params::new(often, OptIn::InsecureAllowFailures).unwrap();
+        let told =
+            [1, 1000, u64::MAX / 2].map(|n| params.noise().failure_of_events(Events::overflow(n)));
+        assert!(told.iter().all(|log2| (NEVER..=0.0).contains(log2)), "{told:?}");
+        assert_eq!(told[2], 0.0);
+        let all = Events::fresh(u64::MAX) + Events::overflow(u64::MAX);
+        assert_eq!(params.noise().failure_of_events(all), 0.0);
+        let notice = params.failure_notice().unwrap();
+        assert!(!notice.contains("2^0.") || notice.contains("2^0.0"), "{notice}");
+    }
+}

@@ -53,6 +53,6 @@ impl EncryptedTable {
         // Columns are encrypted modulo p^2, to be added up.
         let modulus = PrimePower::new(params.spec().plain_prime, 2);
         let modulus = modulus.map_err(everlevel::Error::from)?;
-        self.column(place)?.decrypt(modulus, |x| Ok(key.decrypt(x)?.decode(params)?))
+        self.column(place)?.decrypt(modulus, |x| Ok(key.decrypt(x)?.decode_decrypted(params)?))
     }
 }

@@ -1,6 +1,6 @@
 //! What a manifest lists.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use everlevel_scheme::{KeyId, Params, same_owner};
 
@@ -52,6 +52,11 @@ impl Manifest {
     /// How many objects it lists.
     pub fn len(&self) -> usize {
         self.objects.len()
+    }
+
+    /// The secret keys that the objects which it lists belong to, as far as they are known.
+    pub fn owners(&self) -> BTreeSet<KeyId> {
+        self.objects.values().filter_map(|listed| listed.owner).collect()
     }
 
     /// Whether it lists none.

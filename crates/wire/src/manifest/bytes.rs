@@ -1,9 +1,11 @@
 //! Manifests as bytes, with their tags.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
+use everlevel_scheme::KeyId;
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -158,6 +160,30 @@ impl Manifest {
         key: &ManifestKey,
         options: &ReadOptions,
     ) -> Result<Self, WireError> {
+        let (layout, tag) = Self::laid_out(bytes, options)?;
+        let payload = layout.record(bytes, 0, options)?;
+        if key.tag(layout.version, layout.id, payload) != tag {
+            return Err(WireError::NotAuthentic);
+        }
+        Self::parse(layout.version, layout.id, payload)
+    }
+
+    /// [`Manifest::owners`] of bytes whose tag is not checked: what somebody says, as header and
+    /// index of other objects are.
+    ///
+    /// # Errors
+    /// Whatever is not as the format says.
+    pub fn stated_owners(
+        bytes: &[u8],
+        options: &ReadOptions,
+    ) -> Result<BTreeSet<KeyId>, WireError> {
+        let (layout, _) = Self::laid_out(bytes, options)?;
+        let payload = layout.record(bytes, 0, options)?;
+        Ok(Self::parse(layout.version, layout.id, payload)?.owners())
+    }
+
+    /// Header and index of a manifest, and its tag.
+    fn laid_out(bytes: &[u8], options: &ReadOptions) -> Result<(Layout, blake3::Hash), WireError> {
         let layout = Layout::of_kind(bytes, ObjectKind::MANIFEST, options)?;
         if !layout.metadata.is_empty() {
             return Err(WireError::malformed(
@@ -172,11 +198,7 @@ impl Manifest {
         let mut descriptor = Reader::new(&entry.descriptor);
         let tag = blake3::Hash::from_bytes(descriptor.array()?);
         descriptor.finish()?;
-        let payload = layout.record(bytes, 0, options)?;
-        if key.tag(layout.version, layout.id, payload) != tag {
-            return Err(WireError::NotAuthentic);
-        }
-        Self::parse(layout.version, layout.id, payload)
+        Ok((layout, tag))
     }
 
     /// What the tag covers.

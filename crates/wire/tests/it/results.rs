@@ -67,6 +67,7 @@ fn narrower_ones_would_fail() {
             components,
         )
         .unwrap()
+        .owned_by(compact.owner())
     };
     let wanted = party.secret.decrypt(&x).unwrap();
     assert_eq!(party.secret.decrypt_compact(&cut(0)).unwrap(), wanted);

@@ -1,15 +1,15 @@
 //! Mistakes with data under AES.
 
-use super::case::Case;
-use super::case::Step::{Change, Cut, Run, Write};
-use super::cases::case;
+use super::case;
+use crate::mistakes::case::Case;
+use crate::mistakes::case::Step::{Change, Cut, Run, Write};
 
 /// The AES keys and the data of mistakes with uploads.
 const AES_KEY: &[u8] = b"2b7e151628aed2a6abf7158809cf4f3c";
 const OTHER_AES_KEY: &[u8] = b"00112233445566778899aabbccddeeff";
 
 /// Owners c and d of a set with bytes; data under an AES key of c, and its encryptions.
-pub(super) const AES_CASES: &[Case] = &[
+pub const CASES: &[Case] = &[
     case(
         "data under another AES key than the encrypted one",
         &[
