@@ -668,8 +668,6 @@ pub fn decrypt_total(py: Python<'_>, key: &SecretKey, x: &Total) -> Result<i128>
     let HeldTotal::Real(total) = &x.held else { return Err(traced()) };
     same(key.0.params(), &x.params)?;
     detached(py, || {
-        total.decrypt(modulus(&x.params)?, |c| {
-            Ok(key.0.decrypt(c)?.decode_decrypted(&x.params)?)
-        })
+        total.decrypt(modulus(&x.params)?, |c| Ok(key.0.decrypt(c)?.decode_decrypted(&x.params)?))
     })
 }
