@@ -161,7 +161,7 @@ pub const CASES: &[Case] = &[
         "wire.not-authentic",
     ),
     case(
-        "computing on a bound that is not believed",
+        "computing on a bound that is not trusted",
         &[],
         "eval --server-keys a/server.keys y=x*x x=x.ct --out no --bounds untrusted",
         "scheme.noise-overflow",
@@ -320,7 +320,7 @@ pub const CASES: &[Case] = &[
         "cli.usage",
     ),
     case(
-        "a program with a slip of the pen",
+        "a mistyped program",
         &[],
         "eval --server-keys a/server.keys y=x*turn(x) x=x.ct --out no",
         "expression.syntax",

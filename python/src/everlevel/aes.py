@@ -1,6 +1,6 @@
 """AES data in, ciphertexts out: a server takes data that their owner keeps under AES to ciphertexts of their bytes, with the AES key encrypted once.
 
-Nothing here authenticates: AES-CTR and GCM data can be changed by whoever carries them, and a server cannot check GCM's tag. See SECURITY.md.
+Nothing here authenticates: AES-CTR and GCM data can be changed by the party that carries them, and a server cannot check GCM's tag. See SECURITY.md.
 """
 
 from __future__ import annotations
@@ -223,7 +223,7 @@ def save_server_keys(
 
 
 def method_for(params: Params, length: int) -> str:
-    """The faster method for so many bytes."""
+    """The faster method for that many bytes."""
     return _rust.aes_method(params._raw, length)
 
 
