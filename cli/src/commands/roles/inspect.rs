@@ -31,7 +31,7 @@ struct Inspected {
     ciphertexts: Option<Vec<Ciphertext>>,
 }
 
-/// What a file says of a column: a claim of whoever wrote it.
+/// What a file says of a column: a claim of its writer.
 #[derive(Serialize)]
 struct ColumnReport {
     name: String,
