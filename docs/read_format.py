@@ -430,7 +430,7 @@ def primes_below(bound: int, step: int) -> Iterator[int]:
 
 
 def find_prime(bits: int, step: int, p: int, used: set[int]) -> int:
-    """The largest unused prime of so many bits that is 1 modulo p times the step, or the step."""
+    """The largest unused prime of that many bits that is 1 modulo p times the step, or the step."""
     for modulus in (step * p, step):
         for q in primes_below(2**bits, modulus):
             if q < 2 ** (bits - 1):

@@ -20,7 +20,7 @@ pub trait Bytes: Sized {
     /// An object of other parameters.
     fn to_bytes(&self, params: &Params, metadata: &Metadata) -> Result<Vec<u8>, Error>;
 
-    /// What bytes hold, and the metadata. Nothing is believed that they say: what becomes of noise
+    /// What bytes hold, and the metadata. Nothing is trusted that they say: what becomes of noise
     /// bounds is up to `options`, whose default lets a ciphertext be decrypted and nothing else.
     ///
     /// # Errors

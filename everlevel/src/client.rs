@@ -242,8 +242,8 @@ impl Client {
     }
 
     /// The slot values, for others to see: noise is flooded before it is rounded away, so that even
-    /// a wrong noise bound hardly tells on the key. See [`SecretKey::decrypt_for_sharing`] for what
-    /// that protects and what not.
+    /// a wrong noise bound leaks almost nothing about the key. See
+    /// [`SecretKey::decrypt_for_sharing`] for what that protects and what not.
     ///
     /// # Errors
     /// As [`Client::decrypt_modular`]; a ciphertext without room for the flood, see

@@ -125,7 +125,7 @@ impl Client {
 }
 
 impl Server {
-    /// The columns of a file. `bounds` says which noise bounds of the file are believed.
+    /// The columns of a file. `bounds` says which noise bounds of the file are trusted.
     ///
     /// # Errors
     /// A file that cannot be read, is damaged, holds something else, or belongs to another
@@ -135,7 +135,7 @@ impl Server {
     }
 
     /// Columns from bytes ([`Client::upload_columns`]). `bounds` says which noise bounds are
-    /// believed; for what comes from outside take [`Bounds::Fresh`]. The intervals of a column are
+    /// trusted; for what comes from outside take [`Bounds::Fresh`]. The intervals of a column are
     /// a claim of whoever encrypted it: if it is false, results for its entries are unspecified,
     /// and so are sums over them.
     ///

@@ -52,7 +52,7 @@ pub struct Measured {
     pub seconds: f64,
     /// How many runs.
     pub runs: usize,
-    /// With so many threads.
+    /// The number of threads.
     pub threads: usize,
     /// The processor.
     pub cpu: String,

@@ -99,12 +99,12 @@ impl Explainer {
         &self.scheme
     }
 
-    /// The session below, for operations of one's own.
+    /// The session below, for custom operations.
     pub fn session(&self) -> &Session<Recording> {
         &self.session
     }
 
-    /// Takes a ciphertext into care, under a name.
+    /// Wraps a ciphertext so that the session can refresh it automatically, under a name.
     pub fn load(&self, x: Ciphertext, name: &str) -> RecordedValue {
         self.session.share(self.scheme.input(x, name))
     }

@@ -209,7 +209,7 @@ impl Pending {
         let path = out.join(format!("{}{}{}", PENDING.0, std::process::id(), PENDING.1));
         fs::create_dir(&path).map_err(|e| refused(&path, &e))?;
         let lock = File::create(path.join(LOCK)).map_err(|e| refused(&path, &e))?;
-        // Where locks are not to be had, leftovers of a process that still works look like those of
+        // Where locks are unavailable, leftovers of a process that still works look like those of
         // one that ended.
         let _ = lock.try_lock();
         Ok(Pending { path, _lock: lock })

@@ -1,4 +1,4 @@
-//! Opening what is in files: of which parameter set it is, and what is believed of it.
+//! Opening what is in files: of which parameter set it is, and what is trusted of it.
 
 use std::path::Path;
 
@@ -127,7 +127,7 @@ pub(crate) fn bytes_of(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
     Ok(read_file(path, MAX_BYTES)?)
 }
 
-/// How bytes with these metadata are read if so much is believed.
+/// How bytes with these metadata are read if so much is trusted.
 pub(crate) fn reading(
     bytes: &[u8],
     bounds: &Bounds,
@@ -139,7 +139,7 @@ pub(crate) fn reading(
         .allowing_unknown_owner(allow_unknown_owner))
 }
 
-/// The ciphertexts of a file, with the noise bounds that are believed and the ranges that it
+/// The ciphertexts of a file, with the noise bounds that are trusted and the ranges that it
 /// states.
 pub(crate) fn ciphertexts(
     params: &Params,

@@ -15,7 +15,7 @@ use crate::planner::{KeyPlanner, failure_log2, multiplications_left};
 /// How many multiplications in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// So many, and no bootstrapping.
+    /// This number, without bootstrapping.
     Levels(u32),
     /// Any number: the set bootstraps.
     Unlimited,
@@ -37,7 +37,7 @@ pub enum Minimize {
 pub struct Requirements {
     /// p^r: slots hold integers modulo this.
     pub plain_modulus: u64,
-    /// At least so many slots.
+    /// The least number of slots.
     pub slots: usize,
     /// How many multiplications in a row.
     pub depth: Depth,
@@ -174,8 +174,8 @@ impl Requirements {
         }
         if found.is_empty() {
             return Err(self.unmet(
-                "no ring up to degree 2^17 has room for so many multiplications at 128 bits: take \
-                 depth unlimited",
+                "no ring up to degree 2^17 has room for that many multiplications at 128 bits: \
+                 take depth unlimited",
             ));
         }
         Ok(found)
@@ -260,7 +260,7 @@ fn base_spec(
     }
 }
 
-/// The shortest chain of moduli at degree 2^log_n that has `depth` multiplications and so many
+/// The shortest chain of moduli at degree 2^log_n that has `depth` multiplications and `special`
 /// special primes, if 128 bits leave room for it.
 fn leveled_set(p: u64, r: u32, log_n: u32, special: usize, depth: u32) -> Option<Params> {
     let limit = largest_modulus(1 << log_n, 128.0 + MARGIN_BITS)?;

@@ -18,7 +18,7 @@ use crate::error::Error;
 pub struct RingSearch {
     /// The prime of the plaintext modulus.
     pub p: u64,
-    /// At least so many slots.
+    /// The least number of slots.
     pub slots_at_least: usize,
     /// The degree of a slot is a multiple of this.
     pub degree_of: usize,
@@ -57,8 +57,8 @@ pub struct RingDimension {
 }
 
 impl FoundRing {
-    /// log2 of the largest modulus QP at which a ternary secret has so many bits of security; none
-    /// if no modulus has it.
+    /// log2 of the largest modulus QP at which a ternary secret has `security` bits; none if no
+    /// modulus has them.
     pub fn log_qp(&self, security: f64) -> Option<f64> {
         largest_modulus(self.n, security)
     }

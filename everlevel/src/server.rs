@@ -103,7 +103,7 @@ impl Server {
     }
 
     /// The ciphertexts of a file, in this server's care. `bounds` says which noise bounds of the
-    /// file are believed.
+    /// file are trusted.
     ///
     /// # Errors
     /// A file that cannot be read, is damaged, or belongs to another parameter set.
@@ -112,7 +112,7 @@ impl Server {
     }
 
     /// Ciphertexts from bytes ([`crate::Client::upload`]), in this server's care. `bounds` says
-    /// which noise bounds are believed; for what comes from outside take [`Bounds::Fresh`].
+    /// which noise bounds are trusted; for what comes from outside take [`Bounds::Fresh`].
     ///
     /// # Errors
     /// Bytes that are damaged, hold something else, or belong to another parameter set.
@@ -171,7 +171,8 @@ impl Server {
         self.session.bootstraps()
     }
 
-    /// Takes a ciphertext into care. [`Value::get`] gives it back.
+    /// Wraps a ciphertext so that the server can refresh it automatically. [`Value::get`] gives it
+    /// back.
     pub fn load(&self, x: Ciphertext) -> Value {
         self.session.share(x)
     }

@@ -28,7 +28,7 @@ pub const UNCHECKED: &str = "unchecked";
 /// The name of the parameters beside keys.
 pub const PARAMS_FILE: &str = "params.json";
 
-/// Which noise bounds of a file of ciphertexts are believed.
+/// Which noise bounds of a file of ciphertexts are trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bounds {
     /// Fresh encryptions get the bound of one; what was computed on keeps the bound it states,
@@ -61,7 +61,7 @@ impl Bounds {
     }
 }
 
-/// The ranges that metadata state for so many ciphertexts or results.
+/// The ranges that metadata state for `count` ciphertexts or results.
 ///
 /// # Errors
 /// Ranges that are none, or for another number.

@@ -49,7 +49,8 @@ impl AesMethod {
         })
     }
 
-    /// The faster one for so many bytes: a state by bytes takes about as long as eight packed ones.
+    /// The faster one for that many bytes: a state by bytes takes about as long as eight packed
+    /// ones.
     ///
     /// # Errors
     /// Slots without bytes.

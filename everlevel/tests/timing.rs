@@ -52,7 +52,8 @@ fn largest_t(classes: &[Vec<f64>; 2]) -> f64 {
     limits.iter().map(|limit| cropped(*limit)).map(|[a, b]| welch(&a, &b).abs()).fold(0.0, f64::max)
 }
 
-/// |t| of `run` between the inputs that `make(false, i)` and `make(true, i)` give, after so many measurements.
+/// |t| of `run` between the inputs that `make(false, i)` and `make(true, i)` give, after `count`
+/// measurements.
 fn measure<I, O>(
     count: usize,
     mut make: impl FnMut(bool, usize) -> I,

@@ -100,7 +100,7 @@ impl Needle {
         Self::long(name, 48, words)
     }
 
-    /// The same with so many words in a row.
+    /// The same with `count` words in a row.
     fn long(name: &'static str, count: usize, words: impl IntoIterator<Item = u64>) -> Self {
         let words: Vec<u64> = words.into_iter().collect();
         let telling = |part: &&[u64]| {

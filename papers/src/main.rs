@@ -81,7 +81,7 @@ enum Command {
     /// Bootstrap random and extreme messages with noise up to the bound, under many keys; compare
     /// every slot, and every noise with its bound
     Soak(SoakArgs),
-    /// The keys of the three papers: what they say, and what they are worth now
+    /// Security of the keys of the three papers: as claimed, and as estimated today
     Security {
         /// Print the table of docs/security.md
         #[arg(long, conflicts_with = "json")]

@@ -1,4 +1,4 @@
-//! `papers security`: what the keys of the papers are worth, by the library's own estimators.
+//! `papers security`: security estimates of the papers' keys, by the library's own estimators.
 
 use everlevel::{OptIn, Params};
 use everlevel_cli::console::args::Common;
@@ -22,7 +22,7 @@ struct PaperKey {
     secret: String,
     /// What the paper says.
     claimed_bits: f64,
-    /// What it is worth now.
+    /// The estimate of today.
     bits: f64,
     attack: &'static str,
     block_size: u32,

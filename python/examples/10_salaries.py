@@ -20,7 +20,7 @@ now = before + rng.integers(-3_000, 9_000, people)
 
 @everlevel.program
 def statistics(board: everlevel.ranged(0, 200_000)):
-    """Of few people: all pairs are compared at once. What it takes is planned, for the rotations of just so many entries."""
+    """Of few people: all pairs are compared at once. What it takes is planned, for the rotations of exactly that many entries."""
     quartiles = (np.quantile(board, q, method="lower") for q in (0.25, 0.75))
     return np.max(board), np.median(board), np.argmax(board), *quartiles
 

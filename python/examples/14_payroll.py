@@ -14,7 +14,7 @@ import everlevel
 
 #: Wages in units of 5 cents, above each of which an eighth more of what exceeds it is taken.
 LIMITS = [8_000, 18_000, 40_000]
-#: How many percent of so many hours are overtime.
+#: The percentage of overtime, by the number of hours.
 SHARES = everlevel.Table([max(h - 40, 0) * 100 // max(h, 1) for h in range(64)])
 SECURE = "--secure" in sys.argv
 people = 20_000 if SECURE else 500

@@ -99,7 +99,7 @@ fn method_named(name: &str) -> Result<AesMethod> {
     })
 }
 
-/// The faster method for so many bytes.
+/// The faster method for that many bytes.
 #[pyfunction]
 pub fn aes_method(params: &Params, bytes: u64) -> Result<&'static str> {
     Ok(AesMethod::for_bytes(params.0.slot_shape(), bytes)?.name())
@@ -267,7 +267,7 @@ impl AesServer {
         })
     }
 
-    /// Integers modulo 2^exponent from so many bytes each, of a state by bytes: 16 / width
+    /// Integers modulo 2^exponent from that many bytes each, of a state by bytes: 16 / width
     /// ciphertexts, integer j of block i in slot i of the j-th.
     fn integers(
         &self,

@@ -206,7 +206,7 @@ fn read(
     wire::ciphertexts::from_bytes(params, data, &limit.believing(policy))
 }
 
-/// What is believed of noise bounds: by a name, or by a manifest.
+/// What is trusted of noise bounds: by a name, or by a manifest.
 pub fn believed(name: &str, manifest: Option<&Manifest>) -> Result<Bounds> {
     manifest.map_or_else(|| bounds_named(name), |manifest| Ok(Bounds::Manifest(manifest.current())))
 }

@@ -493,7 +493,7 @@ impl Trace {
         Ok(IntegerServer { place, plans: TablePlans::default() })
     }
 
-    /// A column of so many integers from `low` to `high`.
+    /// A column of a number of integers from `low` to `high`.
     fn input(&self, py: Python<'_>, low: i128, high: i128, length: usize) -> Result<Column> {
         let Tracer { params, session } = &*self.0;
         let column = detached(py, || {

@@ -19,7 +19,7 @@ use crate::values::octets;
 /// The largest manifest, in bytes: also of the program.
 const MAX_BYTES: u64 = 1 << 27;
 
-/// What those share who believe each other's noise bounds.
+/// What those share who trust each other's noise bounds.
 #[pyclass(frozen, module = "everlevel._everlevel")]
 pub struct ManifestKey(wire::ManifestKey);
 

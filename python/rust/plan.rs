@@ -1,4 +1,4 @@
-//! Parameter sets for a computation, and what keys are worth.
+//! Parameter sets for a computation, and security estimates of keys.
 
 use everlevel::{
     Depth, FoundRing, Minimize, Objective, OptIn, Requirements, RingSearch, TimeModel,
@@ -86,7 +86,7 @@ impl From<WorkloadError> for Failure {
 }
 
 /// The first rings that a search finds, by degree, as JSON, each with log2 of the largest modulus
-/// at so many bits of security.
+/// at a given number of bits of security.
 #[pyfunction]
 pub fn rings(
     py: Python<'_>,

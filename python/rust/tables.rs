@@ -96,7 +96,7 @@ pub fn table_constants_facts(data: &[u8]) -> Result<(String, String, Option<Stri
     Ok((found.id().to_string(), found.plan().into(), shown(found.owner())))
 }
 
-/// The server keys that a plan takes for a table of so many rows.
+/// The server keys that a plan takes for a table of a given number of rows.
 #[pyfunction]
 pub fn table_plan_keys(
     py: Python<'_>,
@@ -119,7 +119,7 @@ fn one_key<'a>(
     }
 }
 
-/// What a plan takes for so many rows, as JSON.
+/// What a plan takes for a given number of rows, as JSON.
 #[pyfunction]
 pub fn table_plan_cost(py: Python<'_>, plan: &str, params: &Params, rows: usize) -> Result<String> {
     let cost = detached(py, || Ok(Plan::from_json(plan)?.cost(&params.0, rows)?))?;

@@ -24,7 +24,7 @@ def test_arrays_as_bytes(toy):
     np.testing.assert_array_equal(toy.client.decrypt(data), a)
     with pytest.raises(everlevel.InsecureError):
         EncryptedArray.from_bytes(data)
-    # Nothing of the bound is believed by default: enough to decrypt, not to compute.
+    # Nothing of the bound is trusted by default: enough to decrypt, not to compute.
     with pytest.raises(everlevel.NoiseError):
         toy.server.load(EncryptedArray.from_bytes(data, insecure_research=True)) + 1
     y = toy.server.read(data, bounds="fresh")

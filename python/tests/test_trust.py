@@ -104,7 +104,7 @@ def test_with_the_program(toy, tmp_path):
     np.testing.assert_array_equal(new.decrypt((tmp_path / "moved.ct").read_bytes()), a)
     change = everlevel.KeyChange.open(tmp_path / "change.keys", insecure_research=True)
     np.testing.assert_array_equal(new.decrypt(change.apply(toy.server.read(tmp_path / "x.ct"))), a)
-    # A manifest of the program's, believed here; one of the library's, believed there.
+    # A manifest of the program's, trusted here; one of the library's, trusted there.
     run("keys", "manifest-key", "--out", "m.key")
     key = everlevel.ManifestKey.open(tmp_path / "m.key")
     eval_ = ("eval", "--server-keys", "old/server.keys", "y = x*x", "x=x.ct", "--manifest-key", "m.key")

@@ -118,7 +118,7 @@ fn name(line: &str, header: Header) -> Result<Option<String>, String> {
         )),
         Header::Auto if is_value => Ok(None),
         Header::Auto if misread(cell) => Err(format!(
-            "{cell:?} can be a header or a number with a slip of the pen: correct it, or state \
+            "{cell:?} can be a header or a mistyped number: correct it, or state \
              --header yes"
         )),
         Header::Auto if looks_like_a_name(cell) => Ok(Some(cell.into())),
@@ -229,8 +229,8 @@ mod tests {
             ("1,2\n", Header::Auto, "one column"),
             ("\"12\n3", Header::Auto, "quotes"),
             ("\"2026\"\n7", Header::Auto, "--header yes or --header no"),
-            ("l00\n7", Header::Auto, "slip of the pen"),
-            ("O5\n7", Header::Auto, "slip of the pen"),
+            ("l00\n7", Header::Auto, "mistyped number"),
+            ("O5\n7", Header::Auto, "mistyped number"),
             ("a\n7", Header::No, "line 1: expected an integer"),
             ("99999999999999999999999999999999999999999999\n", Header::Auto, "an integer"),
         ] {

@@ -99,7 +99,7 @@ pub fn write(kind: Kind, values: &[i64]) -> Result<Vec<u8>, String> {
     Ok(array(&format!("'{order}{kind}'"), values.len(), words))
 }
 
-/// So many elements of this type, as NumPy describes it, and their bytes.
+/// The number of elements, their type as NumPy describes it, and their bytes.
 pub fn array(descr: &str, count: usize, data: impl Iterator<Item = u8>) -> Vec<u8> {
     let mut header = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({count},), }}");
     // The data start at a multiple of 64 bytes, after a line end; version 2 has longer headers.

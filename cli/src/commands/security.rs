@@ -1,4 +1,4 @@
-//! `everlevel security`: what keys are worth, by the library's own estimators.
+//! `everlevel security`: security estimates of keys, by the library's own estimators.
 
 use clap::{Args, Subcommand, ValueEnum};
 use everlevel_estimator::lwe::{self, Lwe, Secret};

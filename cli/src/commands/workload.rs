@@ -73,7 +73,7 @@ fn bytes(bytes: u64) -> String {
     if mib < 1024.0 { format!("{mib:.1} MiB") } else { format!("{:.1} GiB", mib / 1024.0) }
 }
 
-/// So many of something.
+/// A number of something, in words.
 fn many(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -136,7 +136,7 @@ fn rows_keep_their_places() {
         ("nan.json", "[1,NaN]", "expected an array of integers"),
         ("large.csv", "v\n3\n257\n", "line 3: expected a value from 0 to 256, found 257"),
         ("empty.csv", "v\n", "no value"),
-        ("letter.csv", "l00\n3\n", "a number with a slip of the pen"),
+        ("letter.csv", "l00\n3\n", "a mistyped number"),
     ] {
         place.write(name, bytes);
         let command = format!("encrypt --key keys/public.key --in {name} --out no.ct");

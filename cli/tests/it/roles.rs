@@ -288,7 +288,7 @@ fn mistakes_lose_nothing() {
     bytes[last] ^= 1;
     fs::write(owner.join("damaged.ct"), &bytes).unwrap();
     assert!(eval("y = 2*x", &["x=damaged.ct"]).contains("wire.checksum"));
-    // What is not believed is not computed on.
+    // What is not trusted is not computed on.
     let out = run(
         &owner,
         &[

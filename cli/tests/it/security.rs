@@ -1,4 +1,4 @@
-//! What keys are worth, and sets for a computation.
+//! Security estimates of keys, and sets for a computation.
 
 use crate::common::{file, json, success, usage};
 use serde_json::Value;

@@ -175,7 +175,7 @@ impl<S: Bootstrappable> ByteRefresh<S> {
         &self.packing
     }
 
-    /// How many bootstrappings refresh so many ciphertexts.
+    /// How many bootstrappings refresh `bytes` ciphertexts.
     pub fn bootstraps(&self, bytes: usize) -> usize {
         bytes.div_ceil(self.packing.capacity())
     }

@@ -80,7 +80,7 @@ impl Layout {
         self.blocks_in(self.slots)
     }
 
-    /// The blocks that so many slots hold.
+    /// The blocks that `slots` slots hold.
     fn blocks_in(&self, slots: usize) -> usize {
         match &self.kind {
             Kind::Bits | Kind::Bytes(_) => slots,
@@ -88,7 +88,7 @@ impl Layout {
         }
     }
 
-    /// The slots that so many blocks take.
+    /// The slots that `blocks` blocks take.
     fn slots_for(&self, blocks: usize) -> usize {
         match &self.kind {
             Kind::Bits | Kind::Bytes(_) => blocks,

@@ -110,7 +110,7 @@ impl Mode {
         }
     }
 
-    /// Whether the mode takes so many more bytes of data in all.
+    /// Whether the mode takes that many more bytes of data in all.
     ///
     /// # Errors
     /// As [`Mode::next_blocks`].

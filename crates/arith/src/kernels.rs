@@ -5,8 +5,8 @@
 //! otherwise. The free functions run on the active [`Backend`]; [`on`] gives the kernels of another
 //! one. All backends return the same bits, and none branches on the data or looks up memory by it.
 //!
-//! Most kernels are bound by memory: a cost of k streams means k reads or writes of a word for each
-//! index.
+//! Most kernels are memory-bound: a cost of k streams means that k words are read or written per
+//! element.
 
 use crate::arch;
 use crate::backend::Backend;

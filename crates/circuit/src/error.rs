@@ -220,8 +220,8 @@ pub enum CircuitError {
     },
     /// Slots cannot be rotated so far with these keys.
     #[error(
-        "a rotation by {steps} is not to be had from the server keys: add it to the key plan and \
-         generate the keys again"
+        "no rotation key covers a rotation by {steps}: add it to the key plan and generate the \
+         keys again"
     )]
     NoRoute {
         /// Columns to the left.

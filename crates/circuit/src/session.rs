@@ -139,7 +139,7 @@ impl<S: Bootstrappable> Session<S> {
         self.bootstraps.load(Ordering::Relaxed)
     }
 
-    /// Takes a ciphertext into care.
+    /// Wraps a ciphertext so that the session can refresh it automatically.
     pub fn share(&self, x: S::Ciphertext) -> Value<S::Ciphertext> {
         Value::from(x)
     }

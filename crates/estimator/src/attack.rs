@@ -63,7 +63,7 @@ impl AttackName {
 /// What a hybrid attack guesses.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Guess {
-    /// ζ: so many coordinates of the secret.
+    /// ζ: the number of guessed coordinates of the secret.
     pub coordinates: usize,
     /// The largest number of nonzero ones among them that is tried.
     pub weight: usize,

@@ -1,5 +1,5 @@
-//! A simulator of BKZ 2.0 after Chen–Nguyen (2011): which root Hermite factor so many nodes of
-//! enumeration buy.
+//! A simulator of BKZ 2.0 after Chen–Nguyen (2011): which root Hermite factor a number of nodes of
+//! enumeration buys.
 //!
 //! Estimates before 2016 counted the nodes that an attacker's enumerations visit, and asked for the
 //! best δ that 2^k of them give in dimension d (van de Pol–Smart 2013, Lepoint–Naehrig 2014). Here
@@ -137,7 +137,7 @@ pub fn best_reduction(dimension: usize, log2_budget: f64) -> Result<Reduction, S
 /// The largest dimension that is simulated as it is.
 const MODEL_DIMENSION: usize = 1024;
 
-/// At most so many tours with block size β on an LLL-reduced basis.
+/// At most `tours` tours with block size β on an LLL-reduced basis.
 ///
 /// What insertions take from the front diffuses through the basis: a basis s times as long takes s²
 /// times the tours to the same δ, up to a term in 1/d. Beyond [`MODEL_DIMENSION`] two smaller bases
@@ -153,7 +153,7 @@ fn simulate(dimension: usize, block_size: u32, tours: f64) -> Reduction {
     Reduction { block_size, tours, root_hermite }
 }
 
-/// δ after so many tours; linear between whole numbers of them.
+/// δ after `tours` tours; linear between whole numbers of them.
 fn tour(dimension: usize, block_size: u32, tours: f64) -> f64 {
     let heuristic: Vec<f64> = (0..=block_size as usize).map(ln_gaussian_heuristic).collect();
     let mut basis = Basis::lll(dimension);

@@ -51,8 +51,8 @@ impl Estimate {
         &self.attacks[0]
     }
 
-    /// What the key is worth: log2 of the cost of the cheapest attack in gates. A lattice that LLL
-    /// breaks is worth what LLL costs by the same formula, some 35 to 45 bits: nothing.
+    /// The security of the key: log2 of the cost of the cheapest attack in gates. A lattice that
+    /// LLL breaks is worth what LLL costs by the same formula, some 35 to 45 bits: nothing.
     pub fn bits(&self) -> f64 {
         self.best().bits
     }
@@ -63,7 +63,7 @@ impl Estimate {
     }
 }
 
-/// What an NTRU key in a cyclotomic ring of degree n, modulo q, is worth today against classical
+/// The security today of an NTRU key in a cyclotomic ring of degree n, modulo q, against classical
 /// attacks.
 ///
 /// `variance` is that of the coefficients of f and g: 2/3 for uniform ternary ones. Where they

@@ -189,7 +189,7 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         self.way(stage, inputs).1 >= self.session.minimum_capacity() + MARGIN
     }
 
-    /// Whether a stage fits where so many inputs were all bootstrapped. What that leaves is found
+    /// Whether a stage fits where all inputs were bootstrapped. What that leaves is found
     /// once, on the no-op scheme.
     pub(crate) fn fits_refreshed(
         &self,

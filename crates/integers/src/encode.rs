@@ -57,7 +57,7 @@ struct EncodedDigit {
 }
 
 impl Encoded {
-    /// The digits of `values`, of which `kind` says what they may be, in so many slots. Slots
+    /// The digits of `values`, of which `kind` says what they may be, in `slots` slots. Slots
     /// behind the column hold the least value of the type.
     ///
     /// # Errors

@@ -107,7 +107,7 @@ impl Known {
         }
     }
 
-    /// What digit k of a - x is known by: one of so many.
+    /// The class of digit k of a - x: one of as many as there are known answers.
     fn class(self, k: usize) -> usize {
         match self {
             Known::Integer(a) => digit_of(a, k) as usize,

@@ -106,7 +106,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     }
 
     /// table[x - low of x][y - low of y] of two columns whose intervals have together at most 256
-    /// pairs. Cost: as a table of one column of so many values, and the carries of the place of a
+    /// pairs. Cost: as a table of one column of as many values, and the carries of the place of a
     /// pair in it.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Columns and totals taken apart, to be stored, and put together again with nothing believed.
+//! Columns and totals taken apart, to be stored, and put together again with nothing trusted.
 
 use everlevel_circuit::Value;
 use everlevel_ring::PrimePower;
@@ -103,7 +103,7 @@ impl<C> Parts<C> {
         Interval::new(low.div_euclid(divisor), high.div_euclid(divisor))
     }
 
-    /// Passes what the operations could have given, on a set with so many slots and this modulus.
+    /// Passes what the operations could have given, on a set with `slots` slots and this modulus.
     fn check(&self, slots: usize, modulus: PrimePower) -> Result<(), IntegersError> {
         let (p, total) = (modulus.prime() as i64, self.divisor.is_some());
         if self.anchor.unsigned_abs() > LIMIT.unsigned_abs() {
@@ -186,7 +186,7 @@ impl<C> Encrypted<C> {
         column.into_iter().flatten().chain(total.into_iter().flatten())
     }
 
-    /// The parts, on a set with so many slots and this modulus; the interval is narrowed to what
+    /// The parts, on a set with `slots` slots and this modulus; the interval is narrowed to what
     /// the digits reach.
     ///
     /// # Errors
@@ -228,7 +228,7 @@ impl<C> Encrypted<C> {
         Ok(parts)
     }
 
-    /// What these parts make, on a set with so many slots and this modulus.
+    /// What these parts make, on a set with `slots` slots and this modulus.
     ///
     /// Interval and windows are a claim of whoever states them, as a noise bound is: where slots
     /// hold something else results are unspecified, or refused at decryption. What contradicts

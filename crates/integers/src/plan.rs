@@ -7,9 +7,9 @@ use everlevel_scheme::{ExactScheme, NextUse};
 
 use crate::error::IntegersError;
 
-/// Above so many points one symmetry and one way of evaluation is enough.
+/// Above this many points one symmetry and one way of evaluation are enough.
 const SYMMETRIC_POINTS: usize = 64;
-/// So many ways of evaluation are kept.
+/// The number of ways of evaluation that are kept.
 const WAYS: usize = 6;
 
 /// The evaluation of one or several functions on the integers `low..=high` of one ciphertext.
@@ -205,7 +205,7 @@ pub(crate) fn symmetric_form(
 }
 
 /// The odd and even continuations of f about those centers for which there are some on an interval
-/// that is not much longer, so many at most, from the middle on.
+/// that is not much longer, a limited number of them, from the middle on.
 fn symmetric(
     modulus: PrimePower,
     low: i64,

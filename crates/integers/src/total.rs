@@ -11,7 +11,7 @@ use crate::interval::Interval;
 
 /// The sum of a column, in parts that whoever decrypts adds up.
 ///
-/// A sum of so many digits that it could reach p is left in several slots: of two digits modulo
+/// A sum that could reach p is left in several slots: of two digits modulo
 /// 65537, 256 entries are added in one. A total can be decrypted, not computed on.
 pub struct Total<C> {
     pub(crate) interval: Interval,
@@ -82,11 +82,11 @@ impl<C> Total<C> {
 /// A digit of a sum with the power of 16 that it counts.
 type Limb<C> = (Digit<C>, u32);
 
-/// So many parts of a sum are left at least where digits are joined: fewer would have to be added,
+/// The fewest parts of a sum that are left where digits are joined: fewer would have to be added,
 /// but in more ciphertexts.
 const SHORTEST_STRIDE: u64 = 128;
 
-/// So many digits are joined at most, however few values each of them has.
+/// The most digits that are joined, however few values each of them has.
 const JOINED: u32 = 8;
 
 impl<S: IntegerScheme> Integers<'_, S> {
@@ -194,7 +194,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             return Err(CircuitError::Empty { what: "a digit that is summed" }.into());
         };
         let p = self.modulus().prime();
-        // Sums of so many differ by less than p.
+        // Sums of that many digits differ by less than p.
         let most = ((p - 1) / (digit.points() as u64 - 1).max(1)) as usize;
         let stride = if most >= self.slots() {
             self.slots()

@@ -113,8 +113,8 @@ impl AverageCase {
         a + b + 0.5
     }
 
-    /// What a key switch with so many digits adds, the division by the special modulus included but
-    /// not its rounding.
+    /// What a key switch with `digits` digits adds, the division by the special modulus included
+    /// but not its rounding.
     pub fn key_switch(&self, digits: usize) -> f64 {
         self.digit + (digits as f64).log2() / 2.0 - self.special
     }

@@ -21,7 +21,7 @@ impl LtvParams {
         SchemeError::WrongParams { object, name: self.name().into() }
     }
 
-    /// Whether a polynomial has so many rows of this ring's digits.
+    /// Whether a polynomial has that many rows of this ring's digits.
     fn fits(&self, poly: &AdicPoly, rows: usize) -> bool {
         poly.rows() == rows && poly.digits().all(|row| row.len() == self.degree())
     }

@@ -70,7 +70,7 @@ impl SlotTransform {
         out
     }
 
-    /// The axes but the last one that a polynomial of so many coefficients has, from the last one
+    /// The axes but the last one that a polynomial of `words` coefficients has, from the last one
     /// down.
     fn others_within(&self, words: usize) -> impl Iterator<Item = &(OtherAxis, usize)> {
         self.others.iter().take_while(move |(_, inner)| inner * self.ring.degree() < words)

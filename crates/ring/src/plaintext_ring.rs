@@ -277,7 +277,8 @@ impl PlaintextRing {
         Ok(embed_last(axes, coefficients, t))
     }
 
-    /// `count`, if a polynomial in the X_a of the last axes has so many coefficients, else φ(N_c).
+    /// `count`, if a polynomial in the X_a of the last axes has that many coefficients, else
+    /// φ(N_c).
     fn last_degree(&self, count: usize) -> usize {
         let fits = self.shape.axes().is_some_and(|axes| axes.last_of_degree(count).is_some());
         if fits { count } else { self.shape.columns() * self.shape.degree_of_slot() }

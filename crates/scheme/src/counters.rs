@@ -87,7 +87,7 @@ impl Counters {
         self.limbs(polynomials * (2 * from.minus(to).len() + 4 * to.len()), degree);
     }
 
-    /// `count` key switches of so many `components` from one decomposition: `limbs` limbs in the
+    /// `count` key switches of `components` components from one decomposition: `limbs` limbs in the
     /// basis, `digits` digits, `special` special primes.
     pub fn key_switch(
         &self,

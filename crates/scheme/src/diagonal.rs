@@ -9,8 +9,8 @@ use crate::params::Params;
 
 /// The centered coefficients of the polynomial that holds `values`, and its embedding profile: for
 /// powers of two in a power of X, in natural order (2 period of them, or 16 where that is less, as
-/// transforms have at least so many points); for indices with axes in the X_a of the last axes, in
-/// the order of these.
+/// transforms have at least that many points); for indices with axes in the X_a of the last axes,
+/// in the order of these.
 pub fn diagonal_plaintext(
     params: &Params,
     values: &DiagonalValues,
@@ -60,7 +60,7 @@ pub fn diagonal_plaintext(
     }
 }
 
-/// The integer that all `elements` of so many residues are, if there is one.
+/// The integer that all `elements`, of that many residues each, are, if there is one.
 fn constant(elements: &[u64], degree: usize) -> Option<u64> {
     let c = *elements.first()?;
     let wanted = |(i, x): (usize, &u64)| *x == if i % degree == 0 { c } else { 0 };

@@ -50,7 +50,7 @@ pub fn parse_date(text: &str) -> Option<i128> {
     Some(i128::from(EPOCH.until(date).ok()?.get_days()))
 }
 
-/// The date so many days after 1970-01-01; none outside of the calendar.
+/// The date `days` days after 1970-01-01; none outside of the calendar.
 pub fn date(days: i128) -> Option<Date> {
     let days = i32::try_from(days).ok()?;
     EPOCH.checked_add(jiff::Span::new().try_days(days).ok()?).ok()

@@ -230,7 +230,7 @@ fn alike(a: &Field, b: &Field) -> bool {
     }
 }
 
-/// A number of so many decimal places in units of `scale`; none if places could be lost.
+/// A number of `places` decimal places in units of `scale`; none if places could be lost.
 fn rescaled(value: Number, places: u32, scale: u32) -> Option<Number> {
     match (value, places.checked_sub(scale)) {
         (value, None | Some(0)) => Some(scaled(value, scale - places)),

@@ -14,7 +14,7 @@ use crate::schema::{Kind, Schema};
 const PLACES: u32 = 9;
 /// The most different texts of a category: more are no groups.
 const MOST_TEXTS: usize = 256;
-/// So many different texts are categories in a table of any length.
+/// Up to this many different texts are categories in a table of any length.
 const FEW_TEXTS: usize = 16;
 /// The longest text of a category, in bytes.
 const TEXT_BYTES: usize = 256;

@@ -17,9 +17,9 @@ use crate::schema::Schema;
 /// The most terms of a number that is added up, written as a sum of products of columns.
 const TERMS: usize = 4096;
 
-/// How a question is answered for a table of so many rows: which rows are told apart, what is added
-/// up or listed, and how the reader finds it. It follows from question, schema, ring and number of
-/// rows alone, so that who has these reads answers.
+/// How a question is answered for a table of a given number of rows: which rows are told apart,
+/// what is added up or listed, and how the reader finds it. It follows from question, schema, ring
+/// and number of rows alone, so that who has these reads answers.
 pub struct Layout {
     /// What all sums share; none: all rows.
     pub(crate) filter: Option<Condition>,

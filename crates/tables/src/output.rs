@@ -14,7 +14,7 @@ use crate::schema::{Kind, Schema};
 pub enum OutputType {
     /// Integers of up to 127 bits.
     Integer,
-    /// Numbers with so many decimal places, in 127 bits of units.
+    /// Numbers with `scale` decimal places, in 127 bits of units.
     Decimal {
         /// Decimal places.
         scale: u32,

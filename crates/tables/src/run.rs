@@ -13,7 +13,7 @@ use crate::layout::{Form, Layout};
 use crate::ranges::Ranges;
 use crate::schema::Schema;
 
-/// Up to so many values a set of codes is a table of truth values, of depth 5.
+/// Up to this many values a set of codes is a table of truth values, of depth 5.
 const TABLE: i128 = 31;
 /// The same for sets with several gaps, for which comparisons would be more.
 const LONG_TABLE: i128 = 256;

@@ -46,7 +46,7 @@ pub enum Kind {
         /// The greatest one.
         high: i64,
     },
-    /// Numbers with so many decimal places, exactly: units of 10^-scale.
+    /// Numbers with `scale` decimal places, exactly: units of 10^-scale.
     Decimal {
         /// Decimal places, up to 9.
         scale: u32,

@@ -70,7 +70,7 @@ impl Definitions {
     }
 
     /// The powers of X that the coefficients of a plaintext with repeating evaluations belong to,
-    /// in natural order; none if no such plaintext has so many.
+    /// in natural order; none if no such plaintext has that many.
     pub(crate) fn repeating(&self, coefficients: usize) -> Option<Vec<u64>> {
         let n = self.ring.degree();
         match self.ring.axes() {

@@ -15,7 +15,7 @@ pub(crate) struct Cache<T> {
     state: Mutex<State<T>>,
 }
 
-/// A full cache takes in one value of so many.
+/// A full cache takes in one value of this many.
 const ADMITTED: u64 = 16;
 
 struct State<T> {

@@ -109,25 +109,25 @@ impl CiphertextWriter {
     }
 }
 
-/// Reads the ciphertexts of a file one by one. Opening reads the index only; to believe a manifest
+/// Reads the ciphertexts of a file one by one. Opening reads the index only; to trust a manifest
 /// it reads the file once, for its digest.
 pub struct CiphertextReader {
     params: Params,
     path: PathBuf,
     file: File,
     layout: Layout,
-    /// Of the file if what is believed depends on it, else zeros.
+    /// Of the file if what is trusted depends on it, else zeros.
     digest: [u8; 32],
     options: ReadOptions,
 }
 
 impl CiphertextReader {
-    /// Opens a file of ciphertexts of these parameters. Noise bounds are what `options` believes.
+    /// Opens a file of ciphertexts of these parameters. Noise bounds are what `options` trusts.
     ///
     /// # Errors
     /// A file that is not one of ciphertexts of these parameters, of an unknown owner unless
     /// `options` allow it, cut or damaged in its index, or not in the manifest that is to be
-    /// believed; what the system refuses.
+    /// trusted; what the system refuses.
     pub fn open(params: &Params, path: &Path, options: ReadOptions) -> Result<Self, WireError> {
         let (mut file, layout) = open_layout(path)?;
         let layout = layout.expect(ObjectKind::CIPHERTEXTS, params, &options)?;

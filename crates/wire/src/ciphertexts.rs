@@ -117,7 +117,7 @@ pub(crate) fn fill(params: &Params, c: &Ciphertext, out: &mut [u8]) {
     out.chunks_mut(each).zip(stored).for_each(|(out, c)| write_poly(params.ring(), c, out));
 }
 
-/// Ciphertexts from bytes. Their noise bounds are what `options` believes, which is nothing by
+/// Ciphertexts from bytes. Their noise bounds are what `options` trusts, which is nothing by
 /// default: see [`BoundPolicy`](crate::BoundPolicy).
 ///
 /// # Errors
@@ -184,7 +184,7 @@ pub(crate) fn read_one(
     }
 }
 
-/// So many polynomials over one basis that fill the bytes.
+/// Reads the polynomials over one basis that fill the bytes.
 pub(crate) fn read_polys(
     params: &Params,
     count: usize,

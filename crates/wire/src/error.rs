@@ -66,7 +66,7 @@ pub enum WireError {
         found: u64,
     },
     /// Too long.
-    #[error("{extra} bytes follow the object, which has to fill its file: split them off")]
+    #[error("{extra} trailing bytes after the object, which has to fill its file: remove them")]
     Trailing {
         /// How many bytes too many.
         extra: u64,
@@ -108,7 +108,7 @@ pub enum WireError {
         found: String,
     },
     /// Columns whose schema and records do not fit together.
-    #[error("column {name}: {problem}; get the file again from whoever wrote it")]
+    #[error("column {name}: {problem}; get the file again from its author")]
     Columns {
         /// Its name, or its place if it has none.
         name: String,
@@ -117,8 +117,8 @@ pub enum WireError {
     },
     /// A manifest that was made with another key, or changed.
     #[error(
-        "the tag of the manifest does not match the key: give the key that it was made with, and \
-         believe nothing of it if that is this one"
+        "manifest authentication failed: wrong manifest key, or the manifest was modified; give \
+         the key that it was made with, and do not trust its contents if that is this one"
     )]
     NotAuthentic,
     /// Ciphertexts that the manifest does not list.

@@ -10,7 +10,7 @@
 //! Bytes come from anybody: parsing checks lengths before it allocates, checksums, parameters, the
 //! range of every residue, and that nothing follows; it returns a [`WireError`] and does not panic.
 //! The checksums find accidents, not forgeries: nothing here is authenticated but a [`Manifest`],
-//! so bytes that cross a network belong in a channel that is. Noise bounds are believed as far as a
+//! so bytes that cross a network belong in a channel that is. Noise bounds are trusted as far as a
 //! [`BoundPolicy`] says, and not at all by default.
 //!
 //! ```

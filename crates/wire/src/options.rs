@@ -1,4 +1,4 @@
-//! What a reader accepts, and what it believes.
+//! What a reader accepts, and what it trusts.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ impl Encryption {
 ///
 /// The bound is what every operation trusts: a sender who states too little can make a result
 /// wrong, and one whose key holder decrypts wrong results may learn about the key. So nothing that
-/// bytes say is believed unless the reader says so.
+/// bytes say is trusted unless the reader says so.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum BoundPolicy {
     /// The largest bound that its level allows: it can be decrypted, and nothing else.
@@ -45,11 +45,11 @@ pub enum BoundPolicy {
     /// The figure of an authenticated manifest, within the same limits; the object's own is
     /// ignored. An object that the manifest does not list, byte by byte, is refused. For what
     /// others computed who share a key with the reader. Objects are digested in full before
-    /// anything in them is believed.
+    /// anything in them is trusted.
     Manifest(Arc<Manifest>),
 }
 
-/// What a reader accepts. `Default`: 4 GiB, no noise bound believed, no unknown owner.
+/// What a reader accepts. `Default`: 4 GiB, no noise bound trusted, no unknown owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
     /// The most bytes an object may have. What is allocated is at most a small multiple of the
@@ -106,7 +106,7 @@ impl ReadOptions {
         ReadOptions { checked: false, ..self.clone() }
     }
 
-    /// What is believed of the noise bounds of an object of so many ciphertexts of this owner,
+    /// How far the noise bounds of an object of `count` ciphertexts of this owner are trusted,
     /// whose digest is asked for if it counts.
     ///
     /// # Errors
@@ -147,7 +147,7 @@ impl Belief<'_> {
     pub(crate) fn meta(self, params: &Params, i: usize, stated: Meta) -> Result<Meta, WireError> {
         let tracker = params.noise();
         let largest = tracker.largest_noise(stated.level);
-        // All but the noise bound has to hold whatever is believed.
+        // All but the noise bound has to hold whatever is trusted.
         if !stated.noise.is_finite() {
             return Err(WireError::malformed("noise bound", "a finite number", stated.noise));
         }

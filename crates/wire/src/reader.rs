@@ -58,7 +58,7 @@ impl<'b> Reader<'b> {
         Ok(u128::from_le_bytes(self.array()?))
     }
 
-    /// Takes so many bytes, which have to be 0.
+    /// Takes that many bytes, which have to be 0.
     ///
     /// # Errors
     /// Others.

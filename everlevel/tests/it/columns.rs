@@ -45,7 +45,7 @@ fn columns_travel_as_bytes() -> Result<(), Error> {
         read.iter().map(|(_, x)| client.decrypt_column(x)).collect::<Result<_, _>>()?;
     assert_eq!(opened, [vec![-5, 70_000, 91], vec![2], vec![70_007]]);
 
-    // Results can be computed on by whoever believes their bounds; a manifest vouches for them.
+    // Results can be computed on by whoever trusts their bounds; a manifest vouches for them.
     let mut manifest = Manifest::new(&params);
     manifest.add(&answer)?;
     for bounds in [Bounds::Stated, Bounds::Manifest(Arc::new(manifest))] {

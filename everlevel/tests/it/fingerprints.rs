@@ -124,7 +124,7 @@ fn bootstrap_keys(params: &Params, message: &Plaintext) -> KeyPlan {
 }
 
 /// The lines of a parameter set, operations and bootstrapping computed on an engine that may hold
-/// so many bytes of keys.
+/// `key_bytes` of keys.
 fn fingerprints<E: Engine>(params: &Params, engine: Arc<E>, key_bytes: u64) -> Lines {
     let mut rng = ChaCha20Rng::seed_from_u64(params.degree() as u64 ^ params.plain_modulus() << 32);
     let t = params.plain_modulus();

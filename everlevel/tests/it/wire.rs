@@ -89,7 +89,7 @@ fn a_server_bootstraps_from_files() {
         )
         .unwrap();
     }
-    // The client decrypts, believing nothing.
+    // The client decrypts, trusting nothing.
     let (set, _) =
         params::from_bytes(&read("params"), OptIn::InsecureResearch, &ReadOptions::default())
             .unwrap();

@@ -11,7 +11,7 @@ import openfhe as fhe
 
 
 def made(asked, depth):
-    """A context of so many levels, and log2 of its modulus."""
+    """A context of that many levels, and log2 of its modulus."""
     bgv = asked["form"] == "bgv"
     parameters = fhe.CCParamsBGVRNS() if bgv else fhe.CCParamsBFVRNS()
     parameters.SetPlaintextModulus(asked["t"])
@@ -41,7 +41,7 @@ def context(asked):
         try:
             _, log_q = made(asked, depth)
         except RuntimeError:
-            log_q = 0.0  # Too few words for so many digits.
+            log_q = 0.0  # Too few words for that many digits.
         fhe.ReleaseAllContexts()
         below, above = (depth, above) if log_q < (asked["words"] + 0.1) * asked["word_bits"] else (below, depth)
     return made(asked, below)

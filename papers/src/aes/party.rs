@@ -15,7 +15,7 @@ pub trait Party {
     /// The name of the parameter set.
     fn name(&self) -> &str;
 
-    /// What its weakest key is worth.
+    /// The security of its weakest key.
     fn security(&self) -> &KeySecurity;
 
     /// The level of fresh ciphertexts.

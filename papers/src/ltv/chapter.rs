@@ -66,7 +66,7 @@ impl Figure {
         self.digits(0)
     }
 
-    /// Computed figures have so many digits after the point more than the printed one.
+    /// Computed figures have `more` more digits after the point than the printed one.
     pub fn digits(mut self, more: usize) -> Self {
         self.decimals = self.printed + more;
         self

@@ -1,5 +1,5 @@
 //! Tables 1 to 3: parameters by Hermite factors, by extrapolated experiments, by a simulator of
-//! BKZ; and what NTRU keys are worth today.
+//! BKZ; and the security of NTRU keys today.
 
 use everlevel_cli::console::errors::CliError;
 use everlevel_estimator::{bkz, hermite, ntru};

@@ -13,7 +13,7 @@ pub struct Set {
     pub p: u64,
     /// r.
     pub r: u32,
-    /// v: Δ = p^v for type A, and so many digits are removed of e = r + v.
+    /// v: Δ = p^v for type A, and the number of digits that are removed of e = r + v.
     pub v: u32,
     /// B for Δ = p^v.
     pub bound: u64,

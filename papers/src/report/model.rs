@@ -207,7 +207,7 @@ impl Cell {
         Cell { text: value.map_or_else(String::new, short), value }
     }
 
-    /// A number with so many digits after the point.
+    /// A number with `digits` digits after the point.
     pub fn digits(value: Option<f64>, digits: usize) -> Self {
         Cell { text: value.map_or_else(String::new, |v| format!("{v:.digits$}")), value }
     }

@@ -205,7 +205,7 @@ impl Plan {
         self.jobs.push(Job { name, group: group.into(), label: label.join(" "), program, args });
     }
 
-    /// The options of a size: small rings, or one thread and so many runs.
+    /// The options of a size: small rings, or one thread and `runs` runs.
     fn sized(&self, runs: &'static str) -> Vec<&'static str> {
         if self.quick { vec!["--quick"] } else { vec!["--threads", "1", "--runs", runs] }
     }

@@ -1,4 +1,4 @@
-//! What the keys of the papers are worth.
+//! Security estimates of the papers' keys.
 
 use serde_json::Value;
 

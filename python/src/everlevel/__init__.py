@@ -13,7 +13,7 @@
     >>> client.decrypt(np.where(age < 18, 2, 5))
     array([2, 5, 5], dtype=uint8)
 
-Roles: :class:`Client` (the key's owner), :class:`PublicKey` (whoever has data), :class:`Server` (computes). :class:`EncryptedIntegers`
+Roles: :class:`Client` (the key's owner), :class:`PublicKey` (encrypts), :class:`Server` (computes). :class:`EncryptedIntegers`
 behaves like a NumPy array of integers that never wraps, :class:`EncryptedArray` like one of integers modulo p^r. :mod:`everlevel.tables` answers questions in SQL, :mod:`everlevel.aes` takes AES data, :mod:`everlevel.cluster` many machines. All errors are below :class:`everlevel.Error`.
 """
 

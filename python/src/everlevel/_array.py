@@ -44,7 +44,7 @@ class EncryptedArray(Encrypted, Described):
         return (self[i] for i in range(len(self)))
 
     def __reduce__(self) -> Any:
-        # Bounds of one's own pickle are believed: who can change a pickle can run code.
+        # Bounds of one's own pickle are trusted: who can change a pickle can run code.
         return _restore, (self.params, self.to_bytes())
 
     # Helpers
@@ -82,7 +82,7 @@ class EncryptedArray(Encrypted, Described):
         return math.prod(shape) % self._slots() == 0
 
     def _spread(self, count: int) -> Sequence[_rust.Ciphertext]:
-        """A ciphertext for each of so many; a single entry stands in one that serves for all."""
+        """A ciphertext for each of that many; a single entry stands in one that serves for all."""
         return self._xs * count if self._repeated else self._xs
 
     def _integers(self, operation: str) -> None:
@@ -473,7 +473,7 @@ class EncryptedArray(Encrypted, Described):
 
 
 def _times(found: tuple[int, int] | None, count: int, padded: bool = True) -> tuple[int, int] | None:
-    """The range of sums of so many integers of a range, or with ``padded`` zeros in their place."""
+    """The range of sums of that many integers of a range, or with ``padded`` zeros in their place."""
     if found is None:
         return None
     low, high = (min(found[0], 0), max(found[1], 0)) if padded else found

@@ -38,7 +38,7 @@ class Stored:
         return integers_to_bytes({name: self})  # type: ignore[dict-item]
 
     def save(self, path: Path, *, name: str = "x", overwrite: bool = False, manifest: Manifest | None = None) -> None:
-        """Writes a file, in one step. ``manifest`` lists it, for whoever believes that manifest."""
+        """Writes a file, in one step. ``manifest`` lists it, for readers who trust that manifest."""
         data = self.to_bytes(name)
         _rust.write_file(replaceable(path, overwrite), data, overwrite)
         if manifest is not None:
@@ -53,7 +53,7 @@ class Stored:
         return found[0]
 
     def __reduce__(self) -> Any:
-        # Bounds of one's own pickle are believed: who can change a pickle can run code.
+        # Bounds of one's own pickle are trusted: who can change a pickle can run code.
         return _restore, (self._set(), self.to_bytes())
 
     def _set(self) -> Params:
@@ -97,7 +97,7 @@ def integers_from_bytes(
 ) -> dict[str, EncryptedIntegers | EncryptedTotal]:
     """Arrays of typed integers and totals by name, also columns that the program wrote. ``bounds`` and all else as for ``EncryptedArray.from_bytes``.
 
-    Which values entries can have is a claim of whoever encrypted them: if it is false, results for these entries are unspecified, and so are sums over them.
+    Which values entries can have is a claim of the encryptor: if it is false, results for these entries are unspecified, and so are sums over them.
     """
     raw = octets(data)
     if params is None and server is not None:

@@ -9,7 +9,7 @@ from ._values import Buffer, Path, octets, read_file, replaceable
 
 
 class Constants:
-    """The encrypted constants of a plan, which whoever asks gives to the server with it: what ``Plan.bind`` makes."""
+    """The encrypted constants of a plan, which the asker gives to the server with it: what ``Plan.bind`` makes."""
 
     __slots__ = ("_data", "_facts")
 

@@ -1,4 +1,4 @@
-"""Encrypted arrays as whoever has them without any key sees them: what is known of them, and their bytes."""
+"""Encrypted arrays as they look without any key: what is known of them, and their bytes."""
 
 from __future__ import annotations
 
@@ -243,9 +243,9 @@ class Described:
     ) -> Self:
         """From bytes or any contiguous buffer of them, such as a mapped file, which is not copied.
 
-        ``bounds`` says what is believed of noise bounds: ``"untrusted"`` nothing, which is enough to decrypt; ``"fresh"``: it must be what ``encrypt_modular`` made;
+        ``bounds`` says what is trusted of noise bounds: ``"untrusted"`` nothing, which is enough to decrypt; ``"fresh"``: it must be what ``encrypt_modular`` made;
         ``"stated"``: what the bytes say, within reason; a :class:`everlevel.Manifest`: what it lists, and bytes that it does not list are refused.
-        Whoever states too little makes results wrong. ``allow_unknown_owner``: also bytes that do not say which secret key they belong to, as those of format
+        A bound that is too low makes results wrong. ``allow_unknown_owner``: also bytes that do not say which secret key they belong to, as those of format
         version 1.
         """
         raw = octets(data)
@@ -286,7 +286,7 @@ class Described:
         )
 
     def save(self, path: Any, *, overwrite: bool = False, manifest: Manifest | None = None) -> None:
-        """Writes a file, in one step: ``NAME.ct`` by the program's custom. ``manifest`` lists it, for whoever believes that manifest."""
+        """Writes a file, in one step: ``NAME.ct`` by the program's custom. ``manifest`` lists it, for readers who trust that manifest."""
         data = self.to_bytes()
         _rust.write_file(replaceable(path, overwrite), data, overwrite)
         if manifest is not None:

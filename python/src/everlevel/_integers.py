@@ -486,7 +486,7 @@ class EncryptedIntegers(Encrypted, Stored):
         return EncryptedTotal._make([server._integers.totals("sum", x)[0] for x in self._blocks], server._factor)
 
     def mean(self) -> EncryptedTotal:
-        """The mean of all entries, rounded down when it is decrypted, so whoever decrypts sees the sum; of at most as many as there are slots."""
+        """The mean of all entries, rounded down when it is decrypted, so the party that decrypts sees the sum; of at most as many as there are slots."""
         return EncryptedTotal._make(_on(self._server)._integers.totals("mean", self._vector("mean")), 1)
 
     def dot(self, weights: npt.ArrayLike) -> EncryptedTotal | EncryptedIntegers:

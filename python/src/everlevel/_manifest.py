@@ -1,4 +1,4 @@
-"""Noise bounds that are believed because who states them has a key."""
+"""Noise bounds that are trusted because who states them has a key."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .errors import SecretKeyError
 
 
 class ManifestKey:
-    """What those share who believe each other's noise bounds: 32 random bytes. ``ManifestKey()`` draws a key; it is wiped from memory with the object.
+    """What those share who trust each other's noise bounds: 32 random bytes. ``ManifestKey()`` draws a key; it is wiped from memory with the object.
 
     Who can check a manifest can make one.
     """
@@ -40,7 +40,7 @@ class ManifestKey:
         return cls._make(_rust.ManifestKey.from_bytes(bytes(data)))
 
     def expose_secret_bytes(self) -> bytes:
-        """Its 32 bytes: whoever reads them can make manifests. Python does not wipe them."""
+        """Its 32 bytes: anyone who reads them can make manifests. Python does not wipe them."""
         return self._raw.expose_to_bytes()
 
     def save(self, path: Path, *, overwrite: bool = False) -> None:
@@ -57,7 +57,7 @@ class ManifestKey:
 class Manifest:
     """Noise bounds of files, or bytes, of encrypted arrays of one parameter set, by their digests; ``Manifest(params)`` lists nothing yet.
 
-    ``bounds=manifest`` believes what it lists, and refuses what it does not. Authenticated by a :class:`ManifestKey` when it is written and read.
+    ``bounds=manifest`` trusts what it lists, and refuses what it does not. Authenticated by a :class:`ManifestKey` when it is written and read.
     """
 
     _raw: _rust.Manifest

@@ -130,7 +130,7 @@ class Params:
         return self._raw.failure_log2
 
     def _warn(self) -> None:
-        """Tells whoever makes keys or decrypts that values may be wrong, where the set says so."""
+        """Warns, when keys are made or values decrypted, that values may be wrong, where the set says so."""
         notice = self._raw.failure_notice
         if notice is not None:
             warnings.warn(notice, FailureWarning, stacklevel=3)

@@ -293,7 +293,7 @@ class Program:
     def plan(
         self, rows: int, *, params: Params | None = None, candidates: Sequence[str | Params] = CANDIDATES, minimise: str = "time"
     ) -> Plan:
-        """What it takes for arrays of so many entries: on ``params``, or on the best of some sets, by ``"time"`` or by bytes of ``"keys"``.
+        """What it takes for arrays of a given number of entries: on ``params``, or on the best of some sets, by ``"time"`` or by bytes of ``"keys"``.
 
         On each set first without bootstrapping, and with it if that does not fit. It is run a few times for this, on a scheme that only counts.
         """

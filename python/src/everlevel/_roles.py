@@ -229,7 +229,7 @@ class Client:
         return cls._make(_rust.SecretKey.from_bytes(params._raw, bytes(data)))
 
     def expose_secret_bytes(self) -> bytes:
-        """The secret key, unencrypted: whoever reads it decrypts everything. Python does not wipe it."""
+        """The secret key, unencrypted: anyone who reads it can decrypt everything. Python does not wipe it."""
         return self._raw.expose_to_bytes()
 
     def save_secret_key(self, path: Path, *, overwrite: bool = False) -> None:
@@ -300,7 +300,7 @@ class Client:
         return Server._make(_rust.Server(keys, elements))
 
     def key_change(self, new: Client) -> KeyChange:
-        """Keys that take arrays under this client's key to the key of ``new``, of the same parameters, for whoever stores them.
+        """Keys that take arrays under this client's key to the key of ``new``, of the same parameters, for the party that stores them.
 
         Who has them and the new secret key can read all that the old one encrypted.
         """
@@ -425,7 +425,7 @@ class Client:
         statistical_bits: int = 64,
         decryptions_log2: int = 20,
     ) -> npt.NDArray[np.int64] | np.int64:
-        """The entries, for others to see: noise is flooded before it is rounded away, so that what is shared hardly tells on the key even if a noise bound was wrong.
+        """The entries, for others to see: noise is flooded before it is rounded away, so that what is shared leaks almost nothing about the key even if a noise bound was wrong.
 
         2^-``statistical_bits`` for 2^``decryptions_log2`` values under one key. Takes capacity: refresh first where there is too little. It does not make
         ciphertexts that an attacker made safe to decrypt.
@@ -473,7 +473,7 @@ def _entries(
     is_signed: bool,
     found: tuple[int, int] | None,
 ) -> npt.NDArray[np.int64] | np.int64:
-    """The entries of an array of this shape, or all slots, by what the caller says of signs, or the array, or its range; ``degree``: elements of so many coefficients each."""
+    """The entries of an array of this shape, or all slots, by what the caller says of signs, or the array, or its range; ``degree``: elements of that many coefficients each."""
     tail = () if degree is None else (degree,)
     values = raw.view(np.int64).reshape(-1, *tail)
     if shape is not None:

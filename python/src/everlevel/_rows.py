@@ -32,7 +32,7 @@ def range_of(low: int, high: int) -> range:
 
 
 def rows(count: int, kind: Any) -> Kind:
-    """For annotations of programs: so many rows of a dtype, or of ``everlevel.ranged(low, high)``, as ``client.encrypt(.., rows=True)`` makes them."""
+    """For annotations of programs: a number of rows of a dtype, or of ``everlevel.ranged(low, high)``, as ``client.encrypt(.., rows=True)`` makes them."""
     if operator.index(count) < 1:
         raise ShapeError(f"{count} rows: expected one at least", code="python.rows")
     low, high = (kind.low, kind.high) if isinstance(kind, Kind) else interval_of(named(kind))

@@ -124,7 +124,7 @@ def in_slots(array: npt.NDArray[np.int64], params: _rust.Params, elements: bool)
 
 
 def shape_of(metadata: dict[str, str], slots: int, count: int) -> tuple[int, ...]:
-    """The shape that metadata state, if it fits the slots of so many ciphertexts; else a vector of as many values as they state, or of all slots."""
+    """The shape that metadata state, if it fits the slots of that many ciphertexts; else a vector of as many values as they state, or of all slots."""
 
     def fits(size: int) -> bool:
         return slots * (count - 1) < size <= slots * count
@@ -169,7 +169,7 @@ def stepper(progress: Progress) -> Callable[[int, int], object] | None:
 
 
 def part_of(step: Callable[[int, int], object] | None, number: int, count: int) -> Callable[[int, int], object] | None:
-    """Progress for one of so many equal parts of a work."""
+    """Progress for one of several equal parts of a work."""
     if step is None or count == 1:
         return step
     told = step

@@ -1,7 +1,7 @@
 """AES data in, ciphertexts out: a server takes data that their owner keeps under AES to ciphertexts of their bytes, with the AES key encrypted once.
 
-An ``Upload`` is data with what nobody can see by looking at them: the mode, the vector, the AES key, and for whom they are. A server refuses what does not belong
-together. Nothing here authenticates: AES-CTR and GCM data can be changed by whoever carries them, and a server cannot check GCM's tag. See SECURITY.md.
+An ``Upload`` is data with what nobody can see by looking at them: the mode, the vector, the AES
+key, and for whom they are. A server refuses what does not belong together. Nothing here authenticates: AES-CTR and GCM data can be changed by the party that carries them, and a server cannot check GCM's tag. See SECURITY.md.
 """
 
 from __future__ import annotations
@@ -353,7 +353,7 @@ def save_server_keys(
 
 
 def method_for(params: Params, length: int) -> str:
-    """The faster method for so many bytes."""
+    """The faster method for that many bytes."""
     return _rust.aes_method(params._raw, length)
 
 

@@ -110,10 +110,10 @@ def _run(program: Program, server: Server, x: EncryptedArray) -> EncryptedArray:
 
 
 def _key_file(data: bytes, digest: str) -> str:
-    """The bytes as a file of this node, written once: whoever is first gives it its name."""
+    """The bytes as a file of this node, written once: the first writer gives it its name."""
     user = os.getuid() if hasattr(os, "getuid") else 0
     path = os.path.join(tempfile.gettempdir(), f"everlevel-{user}-{digest}.keys")
-    # A file that somebody else put there is not ours to believe.
+    # A file that somebody else put there is not ours to trust.
     if not os.path.exists(path) or os.stat(path).st_uid != user:
         handle, temporary = tempfile.mkstemp(dir=tempfile.gettempdir(), prefix="everlevel-", suffix=".part")
         with os.fdopen(handle, "wb") as file:

@@ -1,4 +1,4 @@
-"""Parameter sets for a computation, and what keys are worth against lattice reduction."""
+"""Parameter sets for a computation, and security estimates of keys against lattice reduction."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def plan(
     :class:`Recommendation`. Operations that no set does raise :class:`everlevel.ParameterError` with the code ``workload.unsupported`` and the way out.
     ``insecure_research`` allows toys, which are then preferred.
 
-    With ``plain_modulus`` and ``slots``: the sets at 128 bits that hold at least so many integers modulo p^r, the best first.
+    With ``plain_modulus`` and ``slots``: the sets at 128 bits that hold at least that many integers modulo p^r, the best first.
     ``depth`` is how many multiplications come in a row; without it any number, with bootstrapping. ``minimize``: ``"latency"``, ``"throughput"`` or ``"memory"``.
 
     Takes seconds. Where nothing fits, a :class:`everlevel.ParameterError` says why.
@@ -226,7 +226,7 @@ class Ring:
 def rings(
     p: int, *, slots: int = 1, degree_of: int = 1, security: float = 128.0, index_below: int = (1 << 16) + 1, limit: int = 20
 ) -> list[Ring]:
-    """Rings by their slots, by degree, as ``everlevel params rings``: at least so many slots, of a degree that ``degree_of`` divides; the first ``limit`` of them.
+    """Rings by their slots, by degree, as ``everlevel params rings``: at least ``slots`` slots, of a degree that ``degree_of`` divides; the first ``limit`` of them.
 
     Takes up to seconds, most of them for the moduli.
     """

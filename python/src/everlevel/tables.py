@@ -1,7 +1,7 @@
 """Encrypted tables: questions in SQL that a server answers without reading the table.
 
 Four parties share files, or bytes: who owns the table encrypts it (:func:`encrypt`); an analyst, with the schema and no key, makes a plan of a question
-(:class:`Plan`); a server computes its encrypted sums (:meth:`EncryptedTable.run`); whoever has the secret key reads the answer (:meth:`Result.read`).
+(:class:`Plan`); a server computes its encrypted sums (:meth:`EncryptedTable.run`); the holder of the secret key reads the answer (:meth:`Result.read`).
 Answers are exact, decimals to the last place; what could not be is refused when the plan is made. The files are those of ``everlevel table``.
 
 Tables in the clear are CSV files, mappings of columns, or, with ``pip install everlevel[tables]``, Parquet files and whatever PyArrow takes: pandas, Polars, DuckDB.
@@ -154,7 +154,7 @@ class Plan:
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
-        """From the text of :meth:`to_json`, of which nothing is believed: its question is bound again."""
+        """From the text of :meth:`to_json`, of which nothing is trusted: its question is bound again."""
         self = cls.__new__(cls)
         self._become(_rust.table_plan(*_rust.table_plan_facts(text)[:2]))
         return self
@@ -207,11 +207,11 @@ class Plan:
         return Constants.from_bytes(_rust.encrypt_table_constants(self._text, texts, secret, public))
 
     def server(self, client: Client, rows: int, *, progress: Progress = None) -> Server:
-        """A server with the keys that the plan takes for a table of so many rows, and no others: a tenth of general ones, and less, where nothing is bootstrapped."""
+        """A server with the keys that the plan takes for a table of ``rows`` rows, and no others: a tenth of general ones, and less, where nothing is bootstrapped."""
         return client._server(_rust.table_plan_keys(self._text, client.params._raw, operator.index(rows)), progress)
 
     def cost(self, params: Params, rows: int | None = None) -> dict[str, Any]:
-        """What it takes for so many rows, ``params.slots`` if none are given, counted without cryptography: products, key switches, refreshes, seconds of a
+        """What it takes for ``rows`` rows, ``params.slots`` if none are given, counted without cryptography: products, key switches, refreshes, seconds of a
         typical core by a model, ciphertexts read and of the result, and how many sums the reader sees."""
         found: dict[str, Any] = json.loads(_rust.table_plan_cost(self._text, params._raw, params.slots if rows is None else operator.index(rows)))
         return found
@@ -343,7 +343,7 @@ class PlainTable:
     """A table that a server has in the clear, asked with constants that it does not see: a register, a price list, a list of sanctions.
 
     ``data`` as for :func:`encrypt`, ``schema`` what is published of it. The asker has the keys and makes plan and constants; the server runs them and learns neither the
-    constants nor the answer. Whoever asks may learn more of the table than the answer says: ciphertexts of a result are made of the table, and are not drawn anew.
+    constants nor the answer. The asker may learn more of the table than the answer says: ciphertexts of a result are made of the table, and are not drawn anew.
     """
 
     __slots__ = ("_raw",)
@@ -386,7 +386,7 @@ class PlainTable:
 
 
 class Result:
-    """The encrypted sums that answer a plan, with the plan: what a server gives to whoever has the secret key."""
+    """The encrypted sums that answer a plan, with the plan: what a server gives to the holder of the secret key."""
 
     __slots__ = ("_data", "_facts")
 

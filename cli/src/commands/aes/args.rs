@@ -94,7 +94,7 @@ fn parse_aes_key_id(digits: &str) -> Result<AesKeyId, String> {
 pub enum ModeArg {
     /// Counter mode: --iv is the first counter block, as for openssl enc -aes-128-ctr
     Ctr,
-    /// The counters of GCM: --iv has 24 digits; the tag is not part of the data, and whoever has
+    /// The counters of GCM: --iv has 24 digits; the tag is not part of the data, and who has
     /// the AES key must check it
     Gcm,
     /// CBC; padding stays in the data

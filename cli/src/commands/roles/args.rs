@@ -161,7 +161,7 @@ pub struct WriteManifestArg {
     pub write_manifest: Option<PathBuf>,
 }
 
-/// Manifests to believe.
+/// Manifests to trust.
 #[derive(Args, Clone)]
 pub struct ManifestsArg {
     /// With --bounds manifest: a manifest written by --write-manifest; can be repeated
@@ -359,7 +359,7 @@ pub struct ChangeArgs {
     /// The new secret key, of the same parameters
     #[arg(long, value_name = "FILE")]
     pub to: PathBuf,
-    /// The keys. Whoever has them and the new secret key can read what the old one encrypted.
+    /// The keys. With them and the new secret key one can read what the old one encrypted.
     #[command(flatten)]
     pub out: OutArg,
     /// The parameter set.

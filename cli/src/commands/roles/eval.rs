@@ -132,7 +132,7 @@ pub fn told(e: Error) -> CliError {
         )) => CliError::usage(e),
         Error::Circuit(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) => {
             CliError::failure(format!(
-                "{e}; if the input was computed elsewhere, --bounds stated believes what it states"
+                "{e}; if the input was computed elsewhere, --bounds stated trusts what it states"
             ))
             .with_code(e.code())
         }

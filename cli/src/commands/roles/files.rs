@@ -36,7 +36,7 @@ pub fn read_object(path: &Path) -> Result<(zeroize::Zeroizing<Vec<u8>>, wire::Su
 }
 
 impl SetOfFile {
-    /// What is read of files, believing no noise bound.
+    /// What is read of files, trusting no noise bound.
     pub fn options(&self) -> ReadOptions {
         ReadOptions::default()
             .limited_to(MAX_BYTES)
@@ -95,7 +95,7 @@ pub fn server(args: &ServerArgs, common: &Common) -> Result<Server, CliError> {
     server_on(&args.server_keys, args.cache, &args.set, common)
 }
 
-/// The same, with memory for so many MiB of keys.
+/// The same, with memory for `cache` MiB of keys.
 pub fn server_on(
     path: &Path,
     cache: u64,
@@ -234,7 +234,7 @@ pub fn fresh_metadata(
     out
 }
 
-/// Metadata of what was computed from columns of at most so many values.
+/// Metadata of what was computed from columns of at most `values` values.
 pub fn computed_metadata(
     values: Option<usize>,
     range: Option<ValueRange>,

@@ -47,7 +47,7 @@ struct Upload {
     data_bytes: usize,
 }
 
-/// What a file says of a column: a claim of whoever wrote it.
+/// What a file says of a column: a claim of its writer.
 #[derive(Serialize)]
 struct ColumnReport {
     name: String,

@@ -1,4 +1,4 @@
-//! Manifests of noise bounds: their key, what is believed of them, what is written of one's own.
+//! Manifests of noise bounds: their key, what is trusted of them, what is written of one's own.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub fn make_key(out: &OutArg, common: &Common) -> Result<(), CliError> {
         return emit_json(&serde_json::json!({ "out": path }));
     }
     emit(&format!(
-        "{}: who has it is believed on noise bounds; share it with those only whose computations \
+        "{}: its holders are trusted on noise bounds; share it with those only whose computations \
          you trust",
         path.display()
     ))
@@ -48,14 +48,14 @@ impl ManifestKeyArg {
 }
 
 impl BoundsArg {
-    /// What is believed.
+    /// What is trusted.
     pub fn believed(&self) -> Result<files::Bounds, CliError> {
         self.manifests.read(self.bounds)
     }
 }
 
 impl ManifestsArg {
-    /// What is believed, if anything is asked for.
+    /// What is trusted, if anything is asked for.
     pub fn believed(&self, bounds: Option<Bounds>) -> Result<Option<files::Bounds>, CliError> {
         match bounds {
             None if self.manifests.is_empty() => Ok(None),
@@ -97,7 +97,7 @@ impl ManifestsArg {
 
 fn unused() -> CliError {
     CliError::usage(
-        "--manifest: expected --bounds manifest with it, as nothing else believes a manifest",
+        "--manifest: expected --bounds manifest with it, as nothing else reads a manifest",
     )
 }
 

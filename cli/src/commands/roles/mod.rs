@@ -1,5 +1,5 @@
-//! Three roles that share files and nothing else: the key's owner (`keygen`, `decrypt`), whoever
-//! has data (`encrypt`), the server (`eval`, `bootstrap`).
+//! Three roles that share files and nothing else: the key's owner (`keygen`, `decrypt`), the
+//! encryptor (`encrypt`), the server (`eval`, `bootstrap`).
 
 pub mod args;
 mod change;

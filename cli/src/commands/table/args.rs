@@ -20,7 +20,7 @@ pub struct EncryptArgs {
     /// The public key; with the secret key, ciphertexts have half the size
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
-    /// The directory to write, with schema.json for whoever asks
+    /// The directory to write, with schema.json for the asker
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
     /// Replace an encrypted table that is there

@@ -95,7 +95,7 @@ pub fn encrypted(question: &str) -> (String, Vec<(String, String)>) {
 
 const SHIPPED: (&str, &str) = ("1992-01-02", "1998-12-31");
 
-/// The schema of line items; keys are a permutation of so many.
+/// The schema of line items; keys are a permutation of the numbers below `rows`.
 pub fn schema(rows: usize) -> Result<Schema, CliError> {
     let category = |values: &[&str]| Kind::Category {
         values: values.iter().map(|v| (*v).to_string()).collect(),
@@ -132,7 +132,7 @@ pub fn schema(rows: usize) -> Result<Schema, CliError> {
     Schema::new(columns.map(|(name, kind)| (name.to_string(), kind))).map_err(refused)
 }
 
-/// So many line items, the same ones each time.
+/// `rows` line items, the same ones each time.
 pub fn data(schema: &Schema, rows: usize) -> Result<Data, CliError> {
     let mut rng = ChaCha12Rng::seed_from_u64(1);
     let mut below = |n: i128| i128::from(rng.next_u64()) % n;

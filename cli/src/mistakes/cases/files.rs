@@ -61,7 +61,7 @@ pub const CASES: &[Case] = &[
         "scheme.not-decryptable",
     ),
     case(
-        "the same with no noise bound believed, so that nothing would tell",
+        "the same with no noise bound trusted, so that nothing would tell",
         &[],
         "decrypt --key b/secret.key --in old.ct --allow-unknown-owner --bounds untrusted",
         "scheme.unknown-owner",
@@ -153,7 +153,7 @@ pub const CASES: &[Case] = &[
         "wire.not-authentic",
     ),
     case(
-        "computing on a bound that is not believed",
+        "computing on a bound that is not trusted",
         &[],
         "eval --server-keys a/server.keys y=x*x x=x.ct --out no --bounds untrusted",
         "scheme.noise-overflow",

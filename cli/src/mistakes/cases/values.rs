@@ -130,7 +130,7 @@ pub const CASES: &[Case] = &[
         "cli.usage",
     ),
     case(
-        "a program with a slip of the pen",
+        "a mistyped program",
         &[],
         "eval --server-keys a/server.keys y=x*turn(x) x=x.ct --out no",
         "expression.syntax",

@@ -66,7 +66,7 @@ struct Group {
 }
 
 impl<S: ExactScheme> IntegersFromBytes<S> {
-    /// Integers modulo 2^exponent from so many bytes, for ciphertexts at `level` or below.
+    /// Integers modulo 2^exponent from `bytes` bytes each, for ciphertexts at `level` or below.
     ///
     /// # Errors
     /// [`CircuitError::Empty`] without bytes, [`AesError::Ring`] for an exponent that the

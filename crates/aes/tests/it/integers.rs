@@ -53,7 +53,7 @@ fn encode(params: &Params, bytes: &[u8]) -> Plaintext {
     .unwrap()
 }
 
-/// So many integers below 2^bits, corners first.
+/// `count` integers below 2^bits, corners first.
 fn integers(count: usize, bits: u32, skip: usize) -> Vec<u64> {
     let mut rng = ChaCha20Rng::seed_from_u64(5);
     let most = (1u64 << bits) - 1;

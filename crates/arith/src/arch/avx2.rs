@@ -37,7 +37,7 @@ const TWO_103: f64 = TWO_52 * TWO_52 / 2.0;
 pub(super) const HIGH: u32 = 51;
 /// Sums of low parts are at most 2^61 in magnitude: adding that makes them positive.
 pub(super) const LIFT: u32 = 61;
-/// Sums are cut into parts of so many bits.
+/// Sums are cut into parts of this many bits.
 pub(super) const PART: u32 = 50;
 
 /// The bit patterns of rounded products, added up: see [`Lanes::sum_add`].

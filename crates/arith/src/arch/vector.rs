@@ -49,7 +49,7 @@ fn constant<L: Lanes>(l: L, q: Modulus, c: u64) -> L::F {
     l.splat_f(q.centered(c) as f64)
 }
 
-/// Up to so many reduced products, each below q in magnitude, add up exactly in a double.
+/// Up to this many reduced products, each below q in magnitude, add up exactly in a double.
 pub(super) const FEW: usize = 7;
 
 /// Sums of fewer products of words below 2^50 are small: see

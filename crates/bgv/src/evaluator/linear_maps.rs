@@ -70,7 +70,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         Ok(all.map(|(components, meta)| Extended { meta, components }).collect())
     }
 
-    /// So many key switches from one decomposition of a component over `basis`.
+    /// Counts `count` key switches from one decomposition of a component over `basis`.
     fn count_key_switches(&self, components: usize, count: usize, basis: Basis, level: Level) {
         let gadget = self.params.chain().gadget(level);
         let (digits, special) = (gadget.digits(basis).count(), gadget.special().len());

@@ -44,8 +44,8 @@ impl<K: EvalKeys> Evaluator<Cpu, K> {
 
 impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// An evaluator with these keys on an engine of the same ring. An engine with memory of its own
-    /// keeps copies of keys there, of at most so many bytes together; if that is less than one key,
-    /// the one that was used last.
+    /// keeps copies of keys there, of at most `key_bytes` bytes together; if that is less than one
+    /// key, the one that was used last.
     ///
     /// # Panics
     /// If the engine computes in another ring than that of the keys' parameters.

@@ -1,4 +1,5 @@
-//! Operands brought together, and what sums and products are made of.
+//! Operand alignment (level, correction factor, plaintext modulus), and the building blocks of sums
+//! and products.
 
 use std::borrow::Cow;
 

@@ -66,7 +66,7 @@ impl<E: Engine> ResidentKeys<E> {
         Some(found)
     }
 
-    /// Holds one more key of so many bytes, and as many of the others as there is room for.
+    /// Holds one more key of `bytes` bytes, and as many of the others as there is room for.
     pub(super) fn hold(&self, name: KeyName, bytes: u64, key: &Resident<E>) {
         if !E::RESIDENT {
             return;

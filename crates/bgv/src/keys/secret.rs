@@ -37,8 +37,8 @@ pub struct ExposedSecret {
     pub sparse: Option<Zeroizing<Vec<i64>>>,
 }
 
-/// Whether there are n integers of at most `largest` in absolute value, so many of them not 0. No
-/// early exit.
+/// Whether there are n integers of at most `largest` in absolute value, of which `weight` are not
+/// 0. No early exit.
 fn check_small(x: &[i64], n: usize, largest: u64, weight: Option<usize>) -> Result<(), ()> {
     let outside = x.iter().fold(0, |count, x| count + (x.unsigned_abs() > largest) as usize);
     let nonzero = x.iter().fold(0, |count, x| count + (*x != 0) as usize);

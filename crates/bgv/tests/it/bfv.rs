@@ -68,7 +68,7 @@ fn decrypt_fv(
     ring.natural_order(limb(&stored, position)).into_iter().map(rounded).collect()
 }
 
-/// (p, r, w, bits of q0): the largest primes of so many bits exceed 4 t (1 + w) by less than a
+/// (p, r, w, bits of q0): the largest primes of that size exceed 4 t (1 + w) by less than a
 /// factor of 2.
 const LEMMA_SETS: [(u64, u32, usize, u32); 3] =
     [(257, 2, 12, 22), (127, 2, 16, 21), (17, 3, 50, 20)];

@@ -71,8 +71,8 @@ impl Fixture {
     }
 }
 
-/// Every operation over many keys: right, within its bound, and the bounds within so many bits of
-/// the noise.
+/// Every operation over many keys: right, within its bound, and the bounds within a few bits of the
+/// noise.
 #[test]
 fn noise_is_within_its_bounds_and_not_far_below() {
     for (name, limit) in SETS.into_iter().zip([7.0, 9.0, 12.0]) {

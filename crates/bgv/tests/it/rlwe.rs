@@ -254,7 +254,7 @@ fn the_overflow_has_the_promised_shape() {
     }
 }
 
-/// In every mode: sets that go round the digit removal can be raised for those that go through it
+/// In every mode: sets that bypass the digit removal can be raised for those that use it
 /// as well.
 #[test]
 fn the_scaled_phase_has_the_promised_shape() {

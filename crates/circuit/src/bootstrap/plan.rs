@@ -214,7 +214,7 @@ impl BootstrapPlan {
     }
 }
 
-/// So many diagonals of merged axes are cheaper than another level.
+/// Up to this many diagonals of merged axes are cheaper than another level.
 const MERGED: usize = 64;
 /// The keys of one map over an odd index: its babies, and one for each chain of giants.
 const AXIS_KEYS: usize = 64;

@@ -22,7 +22,8 @@ pub trait DryRun {
     /// Errors of the scheme.
     fn scheme(&self) -> Result<Self::Scheme, SchemeError>;
 
-    /// A ciphertext that needs bootstrapping, with at least so many bits of capacity left.
+    /// A ciphertext that needs bootstrapping, with at least a given number of bits of capacity
+    /// left.
     ///
     /// # Errors
     /// Errors of the scheme.

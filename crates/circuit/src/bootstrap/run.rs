@@ -53,7 +53,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
         }
     }
 
-    /// The message goes round: no linear map and no digit removal touches it.
+    /// The message bypasses the linear maps and the digit removal.
     fn bypass(
         &self,
         scheme: &S,

@@ -25,9 +25,9 @@ use crate::straight_line::{Circuit, CircuitBuilder, NodeId};
 /// capacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum NullPolynomial {
-    /// As a tree of products of factors u^2 - l^2, so many expanded together.
+    /// As a tree of products of factors u^2 - l^2, this many of them expanded together.
     Tree(usize),
-    /// By baby and giant powers of u^2, shared with the b_k, with so many levels to spare.
+    /// By baby and giant powers of u^2, shared with the b_k, with this many levels to spare.
     Powers(u32),
 }
 

@@ -6,7 +6,7 @@ use super::*;
 use crate::clear::{Clear, Rng};
 use crate::modular::PrimePower;
 
-/// All m for every low part if there are few values, else so many at random; with the results
+/// All m for every low part if there are few values, else some at random; with the results
 /// wanted.
 fn values(problem: &DigitProblem) -> Vec<(u64, u64)> {
     let DigitProblem { p, e, v, bound } = *problem;

@@ -11,9 +11,9 @@ use crate::straight_line::Circuit;
 pub enum DepthGoal {
     /// As shallow as possible, then as few products as possible.
     Least,
-    /// So many levels more than the least, then as few products as possible.
+    /// This number of levels more than the least, then as few products as possible.
     Extra(u32),
-    /// At most so many levels, then as few products as possible.
+    /// At most this number of levels, then as few products as possible.
     AtMost(u32),
 }
 

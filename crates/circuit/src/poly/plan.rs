@@ -133,7 +133,8 @@ struct Shape {
     outer: OuterFactor,
 }
 
-/// Horner's rule over the largest giant is used for at most so many blocks: more only costs depth.
+/// Horner's rule over the largest giant is used for at most this many blocks: more only costs
+/// depth.
 const LONGEST_CHAIN: usize = 16;
 
 /// The ways to evaluate the polynomials at the variable of `powers` that are worth a try.

@@ -40,10 +40,10 @@ pub enum Packing {
     Thin,
     /// All n coefficients: d thin vectors, or one vector of elements with d coordinates.
     Whole,
-    /// So many of the d vectors, those with the least f, the others being 0 on the way to
-    /// coefficients. If Frobenius to the power k, a divisor of d, fixes a polynomial, that is if
-    /// its slots lie in GR(p^e, k), the first k vectors determine it: it is the sum of the d/k
-    /// images of what they give under the powers of that automorphism.
+    /// The first of the d vectors, this many of them, those with the least f, the others being 0 on
+    /// the way to coefficients. If Frobenius to the power k, a divisor of d, fixes a polynomial,
+    /// that is if its slots lie in GR(p^e, k), the first k vectors determine it: it is the sum of
+    /// the d/k images of what they give under the powers of that automorphism.
     First(usize),
 }
 

@@ -35,7 +35,7 @@ pub(super) struct Basis {
 }
 
 impl Basis {
-    /// In the best dimension for the shortest vector, less so many percent.
+    /// In the best dimension for the shortest vector, less `shrink` percent.
     pub(super) fn new(key: &Lwe, zeta: usize, beta: usize, shrink: usize) -> Self {
         let left = (key.dimension - zeta) as f64;
         let ln_delta = root_hermite(beta as u32).ln();

@@ -84,7 +84,7 @@ impl Sampler {
         }
     }
 
-    /// log2 of the cost of so many vectors.
+    /// log2 of the cost of 2^`log2_vectors` vectors.
     fn cost(&self, log2_vectors: f64) -> f64 {
         let rounds = log2_vectors - self.vectors;
         self.once + if rounds < 40.0 { rounds.exp2().ceil().log2() } else { rounds }

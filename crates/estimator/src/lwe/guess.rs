@@ -77,7 +77,7 @@ pub(super) fn log2_most_likely(n: usize, h: usize, zeta: (usize, usize), weight:
 }
 
 /// How many rotations of the secret a guesser may want to cover: each gives another chance and
-/// multiplies the candidates. All of them; or, where so many chances are not needed, a power of two
+/// multiplies the candidates. All of them; or, where not all chances are needed, a power of two
 /// that makes a hit of probability 2^`log2_probability` likely. As doubling the rotations costs at
 /// most √2 when it doubles the probability, and is of no use where that is 99 %, no other power of
 /// two can be cheaper than these.
@@ -90,8 +90,8 @@ pub(super) fn rotation_choices(
     (0..7).map(move |k| enough + f64::from(k)).filter(move |r| *r >= 0.0 && *r < all).chain([all])
 }
 
-/// log2 of the probability that one of so many events happens, each of which has this one and does
-/// not care for the others.
+/// log2 of the probability that at least one of 2^`log2_events` independent events happens, each
+/// with probability 2^`log2_probability`.
 pub(super) fn log2_of_any(log2_probability: f64, log2_events: f64) -> f64 {
     let events = log2_events.exp2();
     match log2_probability.exp2() {

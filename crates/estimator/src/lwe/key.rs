@@ -15,7 +15,7 @@ pub const MAX_DIMENSION: usize = 1 << 20;
 pub enum Secret {
     /// Every coefficient uniform in {−1, 0, 1}.
     Ternary,
-    /// So many coefficients ±1, the others 0.
+    /// This number of coefficients ±1, the others 0.
     Sparse(usize),
     /// Every coefficient Gaussian with this standard deviation.
     Gaussian(f64),

@@ -1,11 +1,11 @@
 //! LWE keys under lattice reduction: b = a s + e modulo q, of which a scheme publishes as many as
 //! it has keys and ciphertexts.
 //!
-//! A ring-LWE key of degree n is estimated as LWE of dimension n with samples without limit, as
-//! everybody does: no attack is known that uses the ring except one. In Z\[X\]/(X^n + 1) the
-//! rotations X^i s of a sparse secret are as sparse as it is, and each solves a rotated problem:
-//! whoever guesses coordinates has n right answers instead of one ("rotation gain", ia.cr/2026/279
-//! and 2026/366). It takes up to 15 bits off sparse keys.
+//! A ring-LWE key of degree n is estimated as LWE of dimension n with samples without limit, as is
+//! standard: no attack is known that uses the ring except one. In Z\[X\]/(X^n + 1) the rotations
+//! X^i s of a sparse secret are as sparse as it is, and each solves a rotated problem: an attack
+//! that guesses coordinates has n right answers instead of one ("rotation gain", ia.cr/2026/279 and
+//! 2026/366). It takes up to 15 bits off sparse keys.
 //!
 //! Nine attacks, each at its best parameters: [`AttackName`]. Formulas and conventions are those of
 //! the public lattice estimator (GSA, success with 99 %, memory without cost), so that figures can
@@ -40,7 +40,7 @@ const BEYOND: f64 = 4096.0;
 /// An attack by representations that costs more than the cheapest by this is not told.
 const NEARLY: f64 = 2.0;
 
-/// What a key is worth, attack by attack.
+/// The security estimate of a key, attack by attack.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     /// What was asked.
@@ -70,7 +70,7 @@ impl Estimate {
     }
 }
 
-/// What an LWE key is worth against classical attacks, in this cost model.
+/// The security of an LWE key against classical attacks, in this cost model.
 ///
 /// ```
 /// use everlevel_estimator::{CostModel, lwe::{Lwe, Secret, estimate}};
@@ -118,7 +118,8 @@ pub fn estimate(key: &Lwe, model: CostModel) -> Result<Estimate, SecurityError> 
     Ok(Estimate { key: *key, attacks })
 }
 
-/// log2 of the largest modulus at which a key of this dimension has so many bits, to a tenth;
+/// log2 of the largest modulus at which a key of this dimension has `bits` bits of security, to a
+/// tenth;
 /// `None` if none below 2^100000 or above 4 does.
 ///
 /// Dense secrets are judged by unique SVP and bounded distance decoding alone, which are their

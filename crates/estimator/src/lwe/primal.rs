@@ -112,7 +112,7 @@ impl Trial {
         !matches!(self, Trial::Search | Trial::Planes)
     }
 
-    /// So many percent of the best dimension are left out at most.
+    /// The most percent of the best dimension that are left out.
     fn most_shrink(self) -> usize {
         if self == Trial::Search { 7 } else { 0 }
     }

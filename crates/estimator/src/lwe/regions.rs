@@ -15,8 +15,8 @@ use std::collections::BinaryHeap;
 /// What may be missed, in bits.
 pub(super) const TOLERANCE: f64 = 0.1;
 
-/// So many rectangles are looked at, and so many weights are tried on them, at most: a tenth of a
-/// second. Keys of practical sizes need a third of that.
+/// The most rectangles that are looked at, and the most weights that are tried on them: a tenth of
+/// a second. Keys of practical sizes need a third of that.
 const STEPS: usize = 3000;
 const WEIGHTS: usize = 150_000;
 

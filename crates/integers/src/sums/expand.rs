@@ -136,7 +136,7 @@ fn pieces(column: usize, shape: &Shape, width: usize) -> impl Iterator<Item = Pi
     })
 }
 
-/// The largest absolute value of a piece of so many digits.
+/// The largest absolute value of a piece of `width` digits.
 fn largest(shape: &Shape, width: usize) -> u128 {
     let above = |(low, high): &(i64, i64)| (high - middle((*low, *high))) as u128;
     let piece = |windows: &[(i64, i64)]| {

@@ -64,7 +64,7 @@ impl SumPlan {
     /// # Errors
     /// [`IntegersError::Set`] unless the slots are as many as the coefficients and two powers of
     /// the prime can be computed with; [`IntegersError::Range`] if a product of single digits could
-    /// reach p^2/2 over so many rows, or a sum 2^126.
+    /// reach p^2/2 over `rows` rows, or a sum 2^126.
     pub fn new(
         shapes: Vec<Shape>,
         requests: &[SumRequest],

@@ -240,8 +240,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(scheme.linear_combination(&[(&like, 0), (&product, 1)], 0)?)
     }
 
-    /// The lowest level for pieces from which aligned products of so many are as good at `level` as
-    /// they are themselves; the one they have if there is none, or no level is asked for.
+    /// The lowest level for pieces from which aligned products of `factors` of them are as good at
+    /// `level` as they are themselves; the one they have if there is none, or no level is asked
+    /// for.
     fn start(&self, piece: &S::Ciphertext, factors: usize, level: Option<Level>) -> Level {
         let (top, rehearsal) = (self.session().scheme().level(piece), self.rehearsal());
         let (Some(level), Some(piece)) = (level, self.pretended(piece)) else { return top };

@@ -180,7 +180,7 @@ fn deep_filters_are_refreshed_once_or_multiplied_last() {
 fn what_cannot_be_added_up() {
     let bench = Bench::new("insecure_bgv-65537-n11");
     let (shape, shapes) = (bench.params.slot_shape(), kinds().map(Shape::of).to_vec());
-    // A product of single digits that could wrap over so many rows.
+    // A product of single digits whose sum over that many rows could wrap.
     let wide = [request(None, &[(1, &[0, 0, 0, 0, 0])], 0)];
     let refused = |rows| SumPlan::new(shapes.clone(), &wide, shape, rows, false).map(|_| ());
     assert_eq!(refused(1).unwrap_err().code(), "integers.range");

@@ -9,7 +9,7 @@ use super::integer;
 
 /// The most transform primes, which keeps the sums of a row below (2^32 - 1) p.
 pub(super) const MAX_PRIMES: usize = 24;
-/// Residues below 2^50 are multiplied with digits in two halves of so many bits.
+/// Residues below 2^50 are multiplied with digits in two halves of this many bits.
 const HALF_BITS: u32 = 25;
 
 /// From residues modulo the transform primes (product M) to digits to the base p.

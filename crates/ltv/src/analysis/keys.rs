@@ -33,8 +33,8 @@ pub fn transform_growth(degree: usize, log2_q: f64) -> f64 {
     points * words * 64.0 / (degree as f64 * log2_q)
 }
 
-/// ℓ = ⌈log_w q⌉ + 2 of YASHE, for words of so many bits (Bos et al. 2013): its evaluation key is
-/// in R^(ℓ³), that of YASHE' in R^ℓ.
+/// ℓ = ⌈log_w q⌉ + 2 of YASHE, for words of `word_bits` bits (Bos et al. 2013): its evaluation key
+/// is in R^(ℓ³), that of YASHE' in R^ℓ.
 pub fn yashe_digits(log2_q: f64, word_bits: u32) -> f64 {
     digits(log2_q, word_bits) + 2.0
 }

@@ -56,8 +56,8 @@ impl Recursion {
         (self.quadratic * noise * noise + self.relinearization) * (-log2_cut).exp2() + self.rounding
     }
 
-    /// The noise at which levels that cut so many bits stay, which smaller noise approaches; `None`
-    /// if it grows without bound.
+    /// The noise at which levels that cut `log2_cut` bits stay, which smaller noise approaches;
+    /// `None` if it grows without bound.
     pub fn stable(self, log2_cut: f64) -> Option<f64> {
         // The smaller root of a B² − B + c, in the form that does not cancel.
         let kappa = (-log2_cut).exp2();
@@ -85,7 +85,7 @@ fn sampled(bound: f64) -> f64 {
     bound * bound * (6.0 * bound + 2.0)
 }
 
-/// How many levels a modulus pays for if each cuts so many bits and one part is left to decrypt:
+/// How many levels a modulus pays for if each cuts `log2_cut` bits and one part is left to decrypt:
 /// ⌊log q / cut⌋ − 1.
 pub fn levels(log2_q: f64, log2_cut: f64) -> f64 {
     (log2_q / log2_cut).floor() - 1.0

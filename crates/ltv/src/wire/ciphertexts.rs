@@ -34,7 +34,7 @@ pub fn to_bytes(
     })
 }
 
-/// Ciphertexts from bytes. Their noise is what `options` believes: see
+/// Ciphertexts from bytes. Their noise is what `options` trusts: see
 /// [`BoundPolicy`](everlevel_wire::BoundPolicy); fresh encryptions are all public ones.
 ///
 /// # Errors
@@ -69,7 +69,7 @@ fn believed(
     if !stated.noise.is_finite() {
         return Err(WireError::malformed("noise", "a finite number", stated.noise));
     }
-    // All but the noise has to hold whatever is believed; the level first, as the largest noise
+    // All but the noise has to hold whatever is trusted; the level first, as the largest noise
     // depends on it.
     params.check_meta(&Meta { noise: 0.0, ..stated })?;
     let (largest, fresh) = (params.largest_noise(stated.level), params.noise().fresh());

@@ -13,7 +13,7 @@ fn row_len(params: &LtvParams) -> usize {
     packed_len(params.degree(), width_below(params.ring().prime()))
 }
 
-/// The bytes of a polynomial of so many rows.
+/// The bytes of a polynomial of `rows` rows.
 pub(super) fn rows_len(params: &LtvParams, rows: usize) -> usize {
     rows * row_len(params)
 }
@@ -28,7 +28,7 @@ pub(super) fn write_rows(params: &LtvParams, poly: &AdicPoly, out: &mut [u8]) {
     });
 }
 
-/// Reads a polynomial of so many rows, digits below p.
+/// Reads a polynomial of `rows` rows, digits below p.
 pub(super) fn read_rows(
     params: &LtvParams,
     rows: usize,

@@ -107,7 +107,7 @@ impl Cpu {
         Ok((ring.degree(), copies * coefficients.len(), limbs))
     }
 
-    /// The transform along the last axes, with so many coefficients, modulo the prime at
+    /// The transform along the last axes, with `coefficients` coefficients, modulo the prime at
     /// `position`.
     fn last_axes_table(
         &self,

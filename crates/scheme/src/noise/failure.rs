@@ -21,12 +21,12 @@ pub struct Events {
 impl Events {
     /// None: what is deterministic once its operands are within their bounds.
     pub const NONE: Events = Events { fresh: 0, overflows: 0 };
-    /// So many polynomials of fresh randomness.
+    /// This number of polynomials of fresh randomness.
     pub const fn fresh(count: u64) -> Self {
         Events { fresh: count, overflows: 0 }
     }
 
-    /// The overflow of so many bootstrappings.
+    /// The overflow of this number of bootstrappings.
     pub const fn overflow(count: u64) -> Self {
         Events { fresh: 0, overflows: count }
     }

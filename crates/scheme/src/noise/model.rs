@@ -32,7 +32,7 @@ const SHARES: [f64; 5] = [-1.0, -2.0, -3.0, -4.0, -5.0];
 /// The two-sided tail factor of one real coefficient.
 const COEFFICIENT_TAIL: f64 = 15.40;
 
-/// What a model says about norms.
+/// Which norm of the noise a model estimates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoiseEstimate {
     /// What the canonical norm does not exceed, but for events of probability 2^-170.

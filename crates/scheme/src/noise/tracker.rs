@@ -145,7 +145,7 @@ impl NoiseTracker {
         self.noise_at(level, 1e-5)
     }
 
-    /// Passes `m` if decryption is exact, with a hair to spare for floating point.
+    /// Returns `m` if its bound guarantees exact decryption, with a small margin for rounding.
     pub fn checked(&self, m: Meta, operation: &'static str) -> Result<Meta, SchemeError> {
         if self.capacity(&m) >= 1e-6 {
             return Ok(m);

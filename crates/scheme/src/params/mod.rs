@@ -256,7 +256,7 @@ impl Params {
         self.spec().bootstrap.as_ref().is_some_and(|b| b.under_main_key)
     }
 
-    /// How bootstrapping of the set goes round or through the digit removal.
+    /// The bootstrapping mode of the set: whether messages bypass the digit removal.
     pub fn bootstrap_mode(&self) -> BootstrapMode {
         let bypasses = self.bypass_applies() && self.slot_shape().degree_of_slot() <= 2;
         let mode = self.spec().bootstrap.as_ref().and_then(|b| b.mode);

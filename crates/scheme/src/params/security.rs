@@ -10,14 +10,14 @@ use serde::Serialize;
 
 use crate::spec::{Assumption, Level, ModulusChain, ParamsSpec, SecretKind};
 
-/// What one key is worth.
+/// The security estimate of one key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KeySecurity {
     /// Which key.
     pub key: &'static str,
     /// log2 of the largest modulus it is used with.
     pub modulus_bits: f64,
-    /// So many bits of classical security: log2 of the cost of the cheapest attack in gates; 0
+    /// Bits of classical security: log2 of the cost of the cheapest attack in gates; 0
     /// where no estimate covers the key.
     pub bits: f64,
     /// For sparse keys, the same without the gain by rotations of the secret: what estimates before

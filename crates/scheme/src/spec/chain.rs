@@ -17,7 +17,7 @@ use crate::error::SchemeError;
 const MERGE_BITS: f64 = 1.0;
 
 /// Transforms of one key switch of polynomials over `basis`, roughly: digits over all primes, and
-/// the division of so many components by P.
+/// the division of that many components by P.
 fn switch_cost(gadget: &Gadget, basis: Basis, components: usize) -> usize {
     let (k, special) = (basis.len(), gadget.special().len());
     (gadget.digits(basis).count() + components) * (k + special)

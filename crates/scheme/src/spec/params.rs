@@ -37,7 +37,7 @@ impl Assumption {
 pub enum SecretKind {
     /// Every coefficient uniform in {-1, 0, 1}.
     UniformTernary,
-    /// So many coefficients 1 or -1, the others 0: what papers before 2022 used.
+    /// A fixed number of coefficients 1 or -1, the others 0: what papers before 2022 used.
     Sparse(usize),
     /// Discrete Gaussian of deviation 1.55, truncated to -2..=2
     /// ([`everlevel_ring::sample::truncated_gaussian`]): what LTV draws.
@@ -48,7 +48,7 @@ pub enum SecretKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BootstrapMode {
-    /// The message goes round the linear maps and the digit removal (Ma–Huang–Wang–Wang 2024); r =
+    /// The message bypasses the linear maps and the digit removal (Ma–Huang–Wang–Wang 2024); r =
     /// 1, p = 1 modulo 4, thin plaintexts.
     Bypass,
     /// Thin plaintexts, slots to coefficients first and one digit removal (Chen–Han 2018, Fig. 2).

@@ -36,7 +36,7 @@ pub struct PlanCost {
     pub sums: usize,
 }
 
-/// A column of each of a schema, of so many rows, in what `encrypt` makes of 0: for rehearsals.
+/// One column for each of a schema, of `rows` rows, in what `encrypt` makes of 0: for rehearsals.
 pub(crate) fn pretended<C>(
     params: &Params,
     schema: &Schema,
@@ -67,7 +67,7 @@ impl Plan {
         Ok((needed, schema))
     }
 
-    /// Passes what can be answered exactly for tables of so many rows under this set.
+    /// Passes what can be answered exactly for tables of `rows` rows under this set.
     ///
     /// # Errors
     /// Those of [`Layout::new`].
@@ -75,8 +75,7 @@ impl Plan {
         self.layout(params, rows).map(|_| ())
     }
 
-    /// The question of a table of the needed columns alone, and how it is answered for so many
-    /// rows.
+    /// The question of a table of the needed columns alone, and how it is answered for `rows` rows.
     pub(crate) fn layout(
         &self,
         params: &Params,
@@ -88,7 +87,7 @@ impl Plan {
         Ok((query, layout))
     }
 
-    /// What the plan takes for so many rows, on a server that bootstraps and has keys for
+    /// What the plan takes for `rows` rows, on a server that bootstraps and has keys for
     /// automorphisms at all levels, counted on the no-op scheme.
     ///
     /// # Errors

@@ -54,7 +54,7 @@ impl Rehearsal {
 }
 
 impl Plan {
-    /// The server keys that the plan takes for a table of so many rows, whichever keys it and the
+    /// The server keys that the plan takes for a table of `rows` rows, whichever keys it and the
     /// constants were encrypted with, and whether the server knows the table: a few percent of
     /// general ones where nothing has to be bootstrapped, which is so for most questions. Keys of
     /// several plans are merged with [`KeyPlan::merge`].

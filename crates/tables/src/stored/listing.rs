@@ -75,7 +75,7 @@ impl Listing {
         Ok(out)
     }
 
-    /// Passes the listing of a table of so many slots and columns.
+    /// Passes the listing of a table of `slots` rows a block and `width` columns.
     pub(crate) fn checked(self, slots: usize, width: usize) -> Result<Self, TablesError> {
         let (blocks, found) = (self.rows.div_ceil(slots), self.files.len());
         if self.rows == 0 || found != blocks {

@@ -78,7 +78,7 @@ impl PlainTable {
     }
 }
 
-/// A table in blocks of so many rows.
+/// A table in blocks of `slots` rows.
 struct Served<'a> {
     table: &'a PlainTable,
     slots: usize,

@@ -375,7 +375,7 @@ impl Rows for EncryptedTable {
 }
 
 impl Blocks {
-    /// The head of a file, of a table of so many columns.
+    /// The head of a file, of a table of `width` columns.
     fn summary(&self, place: Place, width: usize) -> Result<Summary, TablesError> {
         Ok(match self {
             Blocks::Memory(all) => {

@@ -50,14 +50,14 @@ impl Rehearsal {
         Ok((found, counted))
     }
 
-    /// Ciphertexts that so many values take.
+    /// The ciphertexts that `rows` values take.
     pub(super) fn blocks(&self, rows: u64) -> u64 {
         rows.div_ceil(self.params.slots() as u64)
     }
 }
 
 impl Counted {
-    /// As the cost of an operation, on so many blocks.
+    /// As the cost of an operation, on `blocks` blocks.
     pub(super) fn cost(
         self,
         blocks: u64,

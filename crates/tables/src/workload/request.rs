@@ -52,7 +52,7 @@ pub fn parse_rows(text: &str) -> Result<u64, WorkloadError> {
 
 impl Workload {
     /// Operations on columns of integers of at most `largest`, or from `-largest` to `largest` if
-    /// they are signed, of so many rows.
+    /// they are signed, of `rows` rows.
     ///
     /// # Errors
     /// [`WorkloadError::Value`] for 0 and for signed values past 2^63 - 1; [`WorkloadError::Rows`];

@@ -211,7 +211,7 @@ fn rehearsed(
     for input in program.inputs() {
         inputs.insert(input.to_string(), column(rehearsal, kind, rows)?);
     }
-    // One entry for each value, where a table can have so many.
+    // One entry for each value, where a table can have that many.
     let points = kind.interval().points().min(TABLE + 1) as i128;
     let tables = BTreeMap::from([("t".to_string(), (0..points).collect())]);
     let run = || ints.run(&program, &inputs, &tables, &mut |_| ()).map_err(|e| e.error);

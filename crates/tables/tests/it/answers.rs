@@ -85,7 +85,7 @@ fn answers_are_those_of_sql() {
 const REVENUE: &str = "select sum(price * discount) as revenue, count(*) from t \
                        where discount between 0.05 and 0.07 and quantity < 24 and sold < 400";
 
-/// Items in so many blocks of 32,768 rows, of which the last one has 7.
+/// Items in `blocks` blocks of 32,768 rows, of which the last one has 7.
 fn items(blocks: usize) -> (Schema, Data) {
     let schema = Schema::from_json(
         r#"{"columns": [

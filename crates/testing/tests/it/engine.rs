@@ -5,7 +5,7 @@ use std::sync::Arc;
 use everlevel_ring::{Backend, Cpu, Ring, primes};
 use everlevel_testing::{Naive, engine_laws};
 
-/// A ring with seven primes of so many bits.
+/// A ring with seven primes of `bits` bits.
 fn ring(index: u64, bits: u32) -> Arc<Ring> {
     let step = Ring::prime_step(index).unwrap();
     let moduli: Vec<u64> = primes::primes_congruent_one(step, 1 << bits).take(7).collect();

@@ -107,7 +107,7 @@ pub fn to_bytes(
 }
 
 /// Columns from bytes, with the metadata but for the schema. Noise bounds are what `options`
-/// believes, as for [`ciphertexts`](crate::ciphertexts::from_bytes). Digits are there, each once
+/// trusts, as for [`ciphertexts`](crate::ciphertexts::from_bytes). Digits are there, each once
 /// and in its place; what windows and intervals say is a claim, which the caller checks for what
 /// contradicts itself.
 ///

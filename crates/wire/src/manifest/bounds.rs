@@ -96,7 +96,7 @@ impl Manifest {
         Ok(())
     }
 
-    /// The bounds of the object with this digest, which has so many ciphertexts of this owner.
+    /// The bounds of the object with this digest, which has `count` ciphertexts of this owner.
     pub(crate) fn listed(
         &self,
         digest: &[u8; BYTES],

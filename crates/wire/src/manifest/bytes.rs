@@ -31,7 +31,7 @@ const CONTEXT: &str = "everlevel 2026-11-22 tag of manifests of noise bounds, fo
 /// Bytes of digests, tags and keys.
 const BYTES: usize = 32;
 
-/// What those share who believe each other's noise bounds: 32 random bytes, wiped when dropped.
+/// What those share who trust each other's noise bounds: 32 random bytes, wiped when dropped.
 pub struct ManifestKey(Zeroizing<[u8; BYTES]>);
 
 impl ManifestKey {
@@ -79,7 +79,7 @@ impl ManifestKey {
 
 impl Manifest {
     /// Lists the bytes of an object of ciphertexts with the bounds that it states. Those who
-    /// believe the manifest believe these: for objects of one's own making.
+    /// trust the manifest trust these: for objects of one's own making.
     ///
     /// # Errors
     /// Bytes that are no ciphertexts of the parameter set, more than

@@ -1,5 +1,5 @@
 //! Manifests: who made ciphertexts says under a shared key what their noise bounds are, and readers
-//! with that key believe it.
+//! with that key trust it.
 //!
 //! A manifest has, for each object of ciphertexts, the BLAKE3 digest of all its bytes and a noise
 //! bound for every ciphertext in it, and a tag over all of that under a [`ManifestKey`]. A reader

@@ -1,4 +1,4 @@
-//! Columns of integers: the stored file, what is refused, what is believed.
+//! Columns of integers: the stored file, what is refused, what is trusted.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Noise bounds that a manifest states under a key: what is believed, what is refused.
+//! Noise bounds that a manifest states under a key: what is trusted, what is refused.
 
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ fn changed_objects_are_refused() {
     let stated = read(&lie, &ReadOptions::with_bounds(BoundPolicy::Stated)).unwrap().0;
     assert!(
         (stated[0].noise_bound_bits() - largest + 3.0).abs() < 1e-9,
-        "without a manifest it would be believed"
+        "without a manifest it would be trusted"
     );
     assert_eq!(read(&lie, &believing(&manifest)).unwrap_err().code(), "wire.not-in-manifest");
     for at in (0..object.len()).filter(|at| *at < 300 || at % 251 == 0) {

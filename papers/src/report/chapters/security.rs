@@ -1,4 +1,4 @@
-//! What keys are worth: those of the named sets, and those of the papers.
+//! Security estimates of keys: those of the named sets, and those of the papers.
 
 use everlevel_cli::console::output::power;
 use serde_json::Value;
@@ -16,7 +16,7 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
         "Security",
         &["Bits of classical security by this library's estimator, attack by attack, rotations \
            of sparse secrets counted: see docs/security.md. The named sets hold 128 bits with \
-           every key; the papers' keys are worth less than they say, most of them for reasons \
+           every key; the papers' keys are less secure than they say, most of them for reasons \
            found later."],
     );
     chapter.figure(by_set(records));

@@ -24,7 +24,7 @@ pub fn ntru() -> Params {
     Params::named("insecure_ltv-2-m255", OptIn::InsecureResearch).unwrap()
 }
 
-/// The same ring for BGV, with so many words.
+/// The same ring for BGV, with a modulus of `words` words.
 pub fn bgv(p: u64, words: usize) -> Params {
     let name = format!("insecure_aes-{p}");
     let spec = ParamsSpec {
@@ -38,7 +38,7 @@ pub fn bgv(p: u64, words: usize) -> Params {
     Params::new(spec, OptIn::InsecureResearch).unwrap()
 }
 
-/// Four lines of 16 slots of degree 48, with so many words.
+/// Four lines of 16 slots of degree 48, with a modulus of `words` words.
 pub fn lines(words: usize) -> Params {
     let params = Params::named("insecure_aes-m4947", OptIn::InsecureResearch).unwrap();
     Params::new(ParamsSpec { words, ..params.spec().clone() }, OptIn::InsecureResearch).unwrap()

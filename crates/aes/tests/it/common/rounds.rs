@@ -8,7 +8,7 @@ use rand_core::SeedableRng;
 
 use super::*;
 
-/// Encrypts random blocks with so many rounds, and checks all of them after each round, and the
+/// Encrypts random blocks with `rounds` rounds, and checks all of them after each round, and the
 /// noise.
 pub fn check_rounds<S: ExactScheme>(
     scheme: &S,

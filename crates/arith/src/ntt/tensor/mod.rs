@@ -133,7 +133,7 @@ impl TensorTable {
     }
 }
 
-/// Lends so many cache lines of this thread's scratch, and wipes them afterwards: what was
+/// Lends `lines` cache lines of this thread's scratch, and wipes them afterwards: what was
 /// transformed may be secret.
 fn with_scratch(lines: usize, work: impl FnOnce(&mut [CacheLine])) {
     SCRATCH.with_borrow_mut(|scratch| {

@@ -61,7 +61,7 @@ impl PathKind {
     }
 }
 
-/// Up to so many slots, one map for all stages is cheaper than several.
+/// Up to this many slots, one map for all stages is cheaper than several.
 const DENSE: usize = 128;
 
 /// Powers of two: stages are butterflies.
