@@ -4,7 +4,7 @@
 //! digit removal for truncating fixed-point numbers in encrypted machine learning. Everything here
 //! is exact on the ranges it states, and works on any scheme.
 
-use everlevel_scheme::{ExactScheme, NextUse};
+use everlevel_scheme::{Arithmetic, NextUse, PlainModulus};
 
 use crate::digits::{
     DigitKind, DigitMethod, DigitProblem, DigitRemoval, SENSIBLE_POINTS, digit_polynomial,
@@ -66,7 +66,7 @@ impl Truncation {
     ///
     /// # Errors
     /// As [`DigitRemoval::remove`].
-    pub fn round<S: ExactScheme>(
+    pub fn round<S: Arithmetic + PlainModulus>(
         &self,
         scheme: &S,
         x: &S::Ciphertext,
@@ -80,7 +80,7 @@ impl Truncation {
     ///
     /// # Errors
     /// As [`DigitRemoval::remove`].
-    pub fn floor<S: ExactScheme>(
+    pub fn floor<S: Arithmetic + PlainModulus>(
         &self,
         scheme: &S,
         x: &S::Ciphertext,
@@ -164,7 +164,7 @@ impl ClearLowestDigit {
     ///
     /// # Errors
     /// As [`PolynomialPlan::evaluate`].
-    pub fn apply<S: ExactScheme>(
+    pub fn apply<S: Arithmetic + PlainModulus>(
         &self,
         scheme: &S,
         x: &S::Ciphertext,
@@ -259,7 +259,7 @@ impl Comparison {
     ///
     /// # Errors
     /// As [`DigitRemoval::remove`].
-    pub fn is_negative<S: ExactScheme>(
+    pub fn is_negative<S: Arithmetic + PlainModulus>(
         &self,
         scheme: &S,
         x: &S::Ciphertext,
@@ -274,7 +274,7 @@ impl Comparison {
     ///
     /// # Errors
     /// As [`DigitRemoval::remove`].
-    pub fn less_than<S: ExactScheme>(
+    pub fn less_than<S: Arithmetic + PlainModulus>(
         &self,
         scheme: &S,
         a: &S::Ciphertext,
@@ -287,7 +287,7 @@ impl Comparison {
     ///
     /// # Errors
     /// As [`DigitRemoval::remove`].
-    pub fn sign<S: ExactScheme>(
+    pub fn sign<S: Arithmetic + PlainModulus>(
         &self,
         scheme: &S,
         x: &S::Ciphertext,
@@ -297,7 +297,7 @@ impl Comparison {
     }
 
     /// 1/2 modulo p for 0 <= x < T, -1/2 for -T <= x < 0.
-    fn half_sign_of<S: ExactScheme>(
+    fn half_sign_of<S: Arithmetic + PlainModulus>(
         &self,
         scheme: &S,
         x: &S::Ciphertext,
@@ -335,7 +335,7 @@ fn half_sign(t: PrimePower) -> Result<Polynomial, CircuitError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clear::{Clear, Value};
+    use everlevel_testing::{ResidueVector, ResidueScheme};
 
     const CHEN_HAN: DigitMethod = DigitMethod::new(DigitKind::ChenHan);
     const GEELEN: DigitMethod = DigitMethod::new(DigitKind::Geelen);
@@ -346,13 +346,13 @@ mod tests {
         (first..first + p.pow(r) as i64).collect()
     }
 
-    fn encrypt(scheme: &Clear, p: u64, r: u32, xs: &[i64]) -> Value {
+    fn encrypt(scheme: &ResidueScheme, p: u64, r: u32, xs: &[i64]) -> ResidueVector {
         let t = PrimePower::new(p, r).unwrap();
         scheme.encrypt(xs.iter().map(|x| t.reduce_i64(*x)).collect(), r)
     }
 
-    fn centered(y: &Value) -> Vec<i64> {
-        y.slots.iter().map(|x| y.t.centered(*x)).collect()
+    fn centered(y: &ResidueVector) -> Vec<i64> {
+        y.values.iter().map(|x| y.modulus.centered(*x)).collect()
     }
 
     #[test]
@@ -369,24 +369,24 @@ mod tests {
             (2, 10, 4, CHEN_HAN),
             (2, 10, 7, GEELEN),
         ] {
-            let scheme = Clear::with_prime(p);
+            let scheme = ResidueScheme::new(p);
             let truncation = Truncation::new(p, r, v, method).unwrap();
             let step = p.pow(v) as i64;
             let half = p.pow(r) as i64 / 2;
             let xs = integers(p, r, -half);
             let rounded =
                 truncation.round(&scheme, &encrypt(&scheme, p, r, &xs), NextUse::Keep).unwrap();
-            assert_eq!(rounded.t, PrimePower::new(p, r - v).unwrap());
+            assert_eq!(rounded.modulus, PrimePower::new(p, r - v).unwrap());
             for (x, y) in xs.iter().zip(centered(&rounded)) {
                 let nearest = (2 * x + step).div_euclid(2 * step);
-                assert_eq!(y, rounded.t.centered(rounded.t.reduce_i64(nearest)), "{x} / {p}^{v}");
+                assert_eq!(y, rounded.modulus.centered(rounded.modulus.reduce_i64(nearest)), "{x} / {p}^{v}");
                 assert!(p == 2 || y == nearest, "no overflow");
             }
             let xs = integers(p, r, 0);
             let floor =
                 truncation.floor(&scheme, &encrypt(&scheme, p, r, &xs), NextUse::Keep).unwrap();
             assert!(
-                xs.iter().zip(&floor.slots).all(|(x, y)| *y as i64 == x / step),
+                xs.iter().zip(&floor.values).all(|(x, y)| *y as i64 == x / step),
                 "p = {p}, r = {r}, v = {v}"
             );
             assert_eq!(floor.depth, truncation.costs().depth);
@@ -404,12 +404,12 @@ mod tests {
     #[test]
     fn the_lowest_digit_is_cleared_in_place() {
         for (p, r) in [(2, 2), (2, 9), (3, 4), (5, 3), (17, 3)] {
-            let scheme = Clear::with_prime(p);
+            let scheme = ResidueScheme::new(p);
             let plan = ClearLowestDigit::new(p, r).unwrap();
             let xs = integers(p, r, -(p.pow(r) as i64) / 2);
             let x = encrypt(&scheme, p, r, &xs);
             let y = plan.apply(&scheme, &x).unwrap();
-            for (x, y) in xs.iter().zip(&y.slots) {
+            for (x, y) in xs.iter().zip(&y.values) {
                 let low = if p == 2 {
                     x.rem_euclid(2)
                 } else {
@@ -417,7 +417,7 @@ mod tests {
                 };
                 assert_eq!(*y, PrimePower::new(p, r).unwrap().reduce_i64(x - low));
             }
-            assert_eq!((y.t, y.depth), (x.t, plan.costs().depth));
+            assert_eq!((y.modulus, y.depth), (x.modulus, plan.costs().depth));
         }
         for (p, r) in [(5, 1), (65537, 2), (5, 2000)] {
             assert!(ClearLowestDigit::new(p, r).is_err());
@@ -438,7 +438,7 @@ mod tests {
             (17, 3, GEELEN),
             (17, 4, CHEN_HAN),
         ] {
-            let scheme = Clear::with_prime(p);
+            let scheme = ResidueScheme::new(p);
             let comparison = Comparison::new(p, r, method).unwrap();
             let range = comparison.range();
             assert_eq!(range, p.pow(r - 1) as i64 * (p as i64 - 1) / 2);
@@ -448,14 +448,14 @@ mod tests {
             let negative = comparison.is_negative(&scheme, &x).unwrap();
             let (costs, counts) = (comparison.costs(), scheme.take_counts());
             assert_eq!(
-                (counts.products, counts.relinearizations, negative.depth),
-                (costs.products, costs.relinearizations, costs.depth)
+                (counts, negative.depth),
+                ((costs.products, costs.relinearizations), costs.depth)
             );
             assert!(
-                xs.iter().zip(&negative.slots).all(|(x, y)| *y == u64::from(*x < 0)),
+                xs.iter().zip(&negative.values).all(|(x, y)| *y == u64::from(*x < 0)),
                 "p = {p}, r = {r}"
             );
-            assert_eq!(negative.t.exponent(), 1);
+            assert_eq!(negative.modulus.exponent(), 1);
             let signs = centered(&comparison.sign(&scheme, &x).unwrap());
             assert!(xs.iter().zip(signs).skip(1).all(|(x, y)| y == x.signum()), "p = {p}, r = {r}");
             // Pairs from 0 to T, all of them if there are few.
@@ -469,7 +469,7 @@ mod tests {
                 .less_than(&scheme, &encrypt(&scheme, p, r, &a), &encrypt(&scheme, p, r, &b))
                 .unwrap();
             assert!(
-                a.iter().zip(&b).zip(&less.slots).all(|((a, b), y)| *y == u64::from(a < b)),
+                a.iter().zip(&b).zip(&less.values).all(|((a, b), y)| *y == u64::from(a < b)),
                 "p = {p}, r = {r}"
             );
         }
