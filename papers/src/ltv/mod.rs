@@ -1,6 +1,7 @@
 //! Doröz–Hu–Sunar 2014: tables 1 to 7.
 
 mod aes;
+mod bkz;
 mod chapter;
 mod experiment;
 mod keys;
