@@ -56,18 +56,6 @@ pub enum ModeArg {
     Ecb,
 }
 
-impl ModeArg {
-    /// As on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            ModeArg::Ctr => "ctr",
-            ModeArg::Gcm => "gcm",
-            ModeArg::Cbc => "cbc",
-            ModeArg::Ecb => "ecb",
-        }
-    }
-}
-
 /// How states lie in ciphertexts.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MethodArg {

@@ -23,7 +23,7 @@ use super::args::{
 use crate::commands::roles::args::SetOfFile;
 use crate::commands::roles::files::{Column, EncryptionKey, secret_key, set_of};
 use crate::commands::roles::keygen::make;
-use crate::console::args::Common;
+use crate::console::args::{Common, value_name};
 use crate::console::errors::CliError;
 use crate::console::files::{check_free, existing, of_file, of_output};
 use crate::console::output::{emit, emit_json, progress};
@@ -166,7 +166,7 @@ pub fn encrypt_key(args: &AesEncryptKeyArgs, common: &Common) -> Result<(), CliE
 fn mode(args: &AesTranscipherArgs) -> Result<Mode, CliError> {
     let iv = || {
         let digits = args.iv.as_deref().ok_or_else(|| {
-            CliError::usage(format!("--mode {}: expected --iv", args.mode.name()))
+            CliError::usage(format!("--mode {}: expected --iv", value_name(&args.mode)))
         })?;
         hex("--iv", digits)
     };
@@ -186,7 +186,7 @@ fn mode(args: &AesTranscipherArgs) -> Result<Mode, CliError> {
 struct Report {
     params: String,
     method: AesMethod,
-    mode: &'static str,
+    mode: String,
     data_bytes: u64,
     states: u64,
     ciphertexts: usize,
@@ -224,6 +224,7 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
     same_owner(key.owner(), keys.owner(), "transciphering").map_err(|e| {
         CliError::usage(format!("{}: {e}", args.aes_key.display())).with_code(e.code())
     })?;
+    let mode_name = value_name(&args.mode);
     let method = match args.method {
         Some(MethodArg::Packed) => AesMethod::Packed,
         Some(MethodArg::ByteSliced) => AesMethod::ByteSliced,
@@ -240,7 +241,7 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
             (CONTENT, BYTES),
             (METHOD, method.name()),
             (LENGTH, &length.to_string()),
-            (MODE, args.mode.name()),
+            (MODE, &mode_name),
         ]
         .map(|(name, value)| (name.to_string(), value.to_string())),
     );
@@ -292,7 +293,7 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
     let report = Report {
         params: params.name().into(),
         method,
-        mode: args.mode.name(),
+        mode: mode_name,
         data_bytes: length,
         states,
         ciphertexts: count,
@@ -307,7 +308,7 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
         "{}: {} bytes of AES-{} data, {}: {} ciphertexts with {:.0} bits of capacity, {:.1} s: {}",
         report.params,
         length,
-        args.mode.name().to_uppercase(),
+        report.mode.to_uppercase(),
         method.name(),
         count,
         least,

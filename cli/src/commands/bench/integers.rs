@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::args::{IntegerOperation, IntegersArgs};
 use crate::commands::parties::server_for;
-use crate::console::args::Common;
+use crate::console::args::{Common, value_name};
 use crate::console::errors::CliError;
 use crate::console::output::{emit, emit_json, threads};
 use crate::console::params::{find_params, find_planner};
@@ -25,7 +25,7 @@ const DIVISOR: i128 = 10;
 
 #[derive(Serialize)]
 struct Report {
-    op: &'static str,
+    op: String,
     #[serde(rename = "type")]
     kind: String,
     values: usize,
@@ -41,29 +41,6 @@ struct Report {
 }
 
 impl IntegerOperation {
-    fn name(self) -> &'static str {
-        match self {
-            IntegerOperation::Add => "add",
-            IntegerOperation::Lt => "lt",
-            IntegerOperation::Eq => "eq",
-            IntegerOperation::Sort => "sort",
-            IntegerOperation::Argmax => "argmax",
-            IntegerOperation::Median => "median",
-            IntegerOperation::Min => "min",
-            IntegerOperation::Select => "select",
-            IntegerOperation::Mul => "mul",
-            IntegerOperation::MulWrapped => "mul-wrapped",
-            IntegerOperation::Square => "square",
-            IntegerOperation::Div => "div",
-            IntegerOperation::Rem => "rem",
-            IntegerOperation::DivPublic => "div-public",
-            IntegerOperation::RemPublic => "rem-public",
-            IntegerOperation::Table => "table",
-            IntegerOperation::Popcount => "popcount",
-            IntegerOperation::ShiftRight => "shift-right",
-        }
-    }
-
     /// The type of the third operand: a truth value, or a number of bits.
     fn third(self) -> Result<Type, IntegersError> {
         match self {
@@ -262,7 +239,7 @@ pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
     }
     let cost = server.evaluator().cost() - before;
     let report = Report {
-        op: args.op.name(),
+        op: value_name(&args.op),
         kind: kind.to_string(),
         values: total,
         wrong_values: wrong,
