@@ -20,6 +20,6 @@ pub mod reduction;
 mod search;
 mod special;
 
-pub use attack::{Attack, AttackName, Guess};
+pub use attack::{Attack, AttackName, Estimate, Guess};
 pub use error::SecurityError;
 pub use reduction::CostModel;
