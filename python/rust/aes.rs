@@ -12,9 +12,9 @@ use zeroize::Zeroizing;
 
 use crate::ciphertext::Ciphertext;
 use crate::errors::{Result, refusal};
-use crate::keys::{Keys, Plan, PublicKey, SecretKey, rng, same};
+use crate::keys::{Keys, Plan, PublicKey, SecretKey, same};
 use crate::params::Params;
-use crate::runtime::{Progress, detached};
+use crate::runtime::{Progress, detached, rng};
 use crate::values::octets;
 
 /// The server keys for transciphering; with those for integers from bytes, and their sums.

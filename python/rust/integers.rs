@@ -23,11 +23,11 @@ use zeroize::Zeroizing;
 
 use crate::ciphertext::{MAX_BYTES, believed};
 use crate::errors::{Result, refusal};
-use crate::keys::{Plan, PublicKey, SecretKey, rng, same, shown};
+use crate::keys::{Plan, PublicKey, SecretKey, same};
 use crate::manifest::Manifest;
-use crate::runtime::detached;
+use crate::runtime::{detached, rng};
 use crate::server::Server;
-use crate::values::octets;
+use crate::values::{octets, shown};
 
 /// A column of ciphertexts, or of pretended ones.
 #[derive(Clone)]

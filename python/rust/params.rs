@@ -8,9 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::{Result, refusal};
-use crate::keys::shown;
 use crate::runtime::detached;
-use crate::values::octets;
+use crate::values::{octets, shown};
 
 /// A validated parameter set. Immutable.
 #[pyclass(frozen, module = "everlevel._everlevel")]

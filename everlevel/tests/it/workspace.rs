@@ -232,16 +232,22 @@ fn limbs_and_kernels_stay_in_engines() {
     assert!(found.iter().eq(&BTreeSet::from(TOUCHES)), "what nobody uses finds nothing: {found:?}");
 }
 
-/// Within a crate, too, files lie one above the other: no two need each other.
+/// Within a crate and its tests, too, files lie one above the other: no two need each other.
 #[test]
 fn no_import_circles() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).canonicalize().unwrap();
     let mut found = Vec::new();
+    // Neither of these two is a member of the workspace.
+    let mut crates = vec![root.join("python/rust"), root.join("fuzz/src")];
+    assert!(crates.iter().all(|sources| sources.join("lib.rs").exists()), "{crates:?}");
     for package in metadata(&["--no-deps"]) {
         let manifest = PathBuf::from(text(&package["manifest_path"]));
+        crates.extend(["src", "tests/it"].map(|sources| manifest.with_file_name(sources)));
+    }
+    for sources in crates {
         let name =
             |file: PathBuf| file.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
-        for circle in circles::circles(&manifest.parent().unwrap().join("src")) {
+        for circle in circles::circles(&sources) {
             found.push(circle.into_iter().map(name).collect::<BTreeSet<String>>());
         }
     }

@@ -8,11 +8,16 @@ use everlevel_scheme::spec::{Assumption, BootstrapSpec, SecretKind};
 use everlevel_scheme::{Form, KeyPlan, Level, OptIn, Params, ParamsSpec, Plaintext};
 use everlevel_wire::columns::{StoredColumn, StoredDigit};
 use everlevel_wire::{
-    Manifest, Metadata, ParamsId, WireError, ciphertexts, columns, params as wire_params,
-    plaintexts, public_key, results, secret_key, server_keys,
+    Manifest, ManifestKey, Metadata, ParamsId, WireError, ciphertexts, columns,
+    params as wire_params, plaintexts, public_key, results, secret_key, server_keys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
+
+/// The key of all manifests here.
+pub fn manifest_key() -> Result<ManifestKey, WireError> {
+    ManifestKey::from_bytes(&[13; 32])
+}
 
 /// The sets that bytes are read for, as small as rings are: BGV with bootstrapping keys, BFV, LTV
 /// over NTRU, and an index with axes.
@@ -129,7 +134,7 @@ pub fn seeds() -> Result<Vec<(String, Vec<u8>)>, WireError> {
                 plaintexts::to_bytes(set, std::slice::from_ref(&party.message), &metadata)?,
             ),
             ("ciphertexts", encrypted),
-            ("manifest", manifest.to_bytes(&super::manifest_key()?)?),
+            ("manifest", manifest.to_bytes(&manifest_key()?)?),
             ("results", results::to_bytes(set, &[compact], &metadata)?),
         ] {
             all.push((format!("{}.{kind}", set.name()), bytes));
