@@ -292,7 +292,7 @@ fn operate<S: Home>(
             let tables: Vec<&[i128]> = entries.chunks(length.max(1)).collect();
             return Ok(s.lookup_all(x.column::<S>(0)?, &tables)?);
         }
-        "normalised" => s.normalised(x.column::<S>(0)?)?,
+        "normalized" => s.normalized(x.column::<S>(0)?)?,
         _ => {
             let problem = format!("no operation is named {name:?}");
             return Err(refusal("ParameterError", "python.operation", &problem));

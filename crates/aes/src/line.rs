@@ -27,7 +27,7 @@ impl Line {
         Ok(Line { dimension, inner })
     }
 
-    /// How many slots lie between neighbours along it: so many lines lie side by side.
+    /// How many slots lie between neighbors along it: so many lines lie side by side.
     pub(crate) fn inner(&self) -> usize {
         self.inner
     }

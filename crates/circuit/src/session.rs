@@ -447,7 +447,7 @@ impl<S: Bootstrappable> Session<S> {
     /// # Errors
     /// As [`Session::refresh`].
     pub fn refresh_in_place(&self, a: &Value<S::Ciphertext>) -> Result<(), CircuitError> {
-        self.freshen(a, &a.get())
+        self.refresh_operand(a, &a.get())
     }
 
     /// Forgets the digits above those that bootstrapping keeps, in place, for all who share the
@@ -521,7 +521,7 @@ impl<S: Bootstrappable> Session<S> {
             let Some(worst) = stale.pop().filter(|_| self.bootstrapper.is_some()) else {
                 return Err(shortage);
             };
-            self.freshen(worst, if worst.is(a) { &x } else { &y })?;
+            self.refresh_operand(worst, if worst.is(a) { &x } else { &y })?;
         }
     }
 
@@ -532,7 +532,7 @@ impl<S: Bootstrappable> Session<S> {
     }
 
     /// Bootstraps `x` unless another thread has done so since it was `seen`.
-    fn freshen(
+    fn refresh_operand(
         &self,
         x: &Value<S::Ciphertext>,
         seen: &Arc<S::Ciphertext>,

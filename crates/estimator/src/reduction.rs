@@ -32,7 +32,7 @@ pub fn root_hermite(block_size: u32) -> f64 {
     }
 }
 
-/// The exponent and the constant of a nearest-neighbour sieve in memory without cost, in gates:
+/// The exponent and the constant of a nearest-neighbor sieve in memory without cost, in gates:
 /// 2^(a β + b).
 const SIEVE: (f64, f64) = (0.296_135_003_082_053_65, 20.387_885_985_467_914);
 

@@ -20,7 +20,7 @@ pub fn toy_spec(index: u64, plain_prime: u64, plain_exponent: u32) -> ParamsSpec
         secret: SecretKind::UniformTernary,
         form: Form::Bgv,
         through_bgv: false,
-        family: Assumption::Rlwe,
+        assumption: Assumption::Rlwe,
         bootstrap: None,
     }
 }

@@ -91,7 +91,7 @@ fn every_dependency_is_used() {
     }
 }
 
-/// The licences that a user of everlevel can live with, and nothing that builds or links C.
+/// The licenses that a user of everlevel can live with, and nothing that builds or links C.
 #[test]
 fn dependencies_are_permissive_and_rust() {
     const ALLOWED: [&str; 10] = [
@@ -113,14 +113,14 @@ fn dependencies_are_permissive_and_rust() {
     let packages = metadata(&["--filter-platform", host]);
     assert!(packages.len() > 50, "dependencies are listed");
     for package in packages {
-        let licence = text(&package["license"])
+        let license = text(&package["license"])
             .replace(['(', ')'], "")
             .replace(" / ", " OR ")
             .replace('/', " OR ");
         // Each part that AND joins needs one choice that is allowed.
         let allowed =
-            licence.split(" AND ").all(|part| part.split(" OR ").any(|l| ALLOWED.contains(&l)));
-        assert!(allowed, "{} is under {licence}", package["name"]);
+            license.split(" AND ").all(|part| part.split(" OR ").any(|l| ALLOWED.contains(&l)));
+        assert!(allowed, "{} is under {license}", package["name"]);
         let builds_c = package["dependencies"]
             .as_array()
             .unwrap()

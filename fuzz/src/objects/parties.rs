@@ -22,14 +22,14 @@ pub fn manifest_key() -> Result<ManifestKey, WireError> {
 /// The sets that bytes are read for, as small as rings are: BGV with bootstrapping keys, BFV, LTV
 /// over NTRU, and an index with axes.
 fn sets() -> Vec<Params> {
-    let spec = |name: &str, index: u64, plain_prime: u64, form: Form, family: Assumption| {
-        let secret = if family == Assumption::Ntru {
+    let spec = |name: &str, index: u64, plain_prime: u64, form: Form, assumption: Assumption| {
+        let secret = if assumption == Assumption::Ntru {
             SecretKind::TruncatedGaussian
         } else {
             SecretKind::UniformTernary
         };
         let bootstrap =
-            (form == Form::Bgv && family == Assumption::Rlwe && index.is_power_of_two())
+            (form == Form::Bgv && assumption == Assumption::Rlwe && index.is_power_of_two())
                 .then(|| BootstrapSpec::encapsulated(2));
         ParamsSpec {
             name: name.into(),
@@ -45,7 +45,7 @@ fn sets() -> Vec<Params> {
             digit_size: 1,
             form,
             through_bgv: false,
-            family,
+            assumption,
             secret,
             bootstrap,
         }

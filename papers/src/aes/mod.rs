@@ -186,12 +186,12 @@ fn check(params: &Params, args: &AesArgs) -> Result<(), CliError> {
     let wrong = |expected: &str| {
         Err(CliError::usage(format!("--params {}: expected {expected}", params.name())))
     };
-    let family = params.spec().family;
+    let assumption = params.spec().assumption;
     match args.scheme {
-        AesScheme::Bgv if family != Assumption::Rlwe => {
+        AesScheme::Bgv if assumption != Assumption::Rlwe => {
             wrong("a set of BGV, as --scheme says; or take --scheme ltv")
         }
-        AesScheme::Ltv if family != Assumption::Ntru => {
+        AesScheme::Ltv if assumption != Assumption::Ntru => {
             wrong("a set of LTV, as --scheme says; or take --scheme bgv")
         }
         _ if params.spec().form != Form::Bgv => wrong("a set whose ciphertexts are in BGV form"),

@@ -75,7 +75,7 @@ pub fn recrypt_spec(
         digit_size: 3,
         form,
         through_bgv,
-        family: Assumption::Rlwe,
+        assumption: Assumption::Rlwe,
         secret,
         bootstrap: Some(BootstrapSpec { mode: Some(mode), digit_form, ..bootstrap }),
     }
@@ -110,7 +110,7 @@ pub fn removal_spec(row: &RemovalRow, quick: bool) -> ParamsSpec {
         digit_size: 4,
         form: Form::Bgv,
         through_bgv: false,
-        family: Assumption::Rlwe,
+        assumption: Assumption::Rlwe,
         secret: SecretKind::UniformTernary,
         bootstrap: None,
     }

@@ -84,7 +84,7 @@ pub const BOOTSTRAP: &str = "bootstrap";
 /// Noise and capacity along a bootstrapping.
 pub const EXPLAIN: &str = "explain";
 /// What follows from sets.
-pub const CARD: &str = "card";
+pub const DATASHEET: &str = "datasheet";
 /// Many bootstrappings under many keys.
 pub const SOAK: &str = "soak";
 /// The keys of the papers.
@@ -161,7 +161,7 @@ impl Plan {
         plan.aes();
         plan.add(SECURITY, &["security"], SECURITY.into(), &[]);
         for name in names().filter(|name| !name.starts_with("insecure_")) {
-            plan.add(CARD, &["params", "datasheet"], format!("card-{name}"), &[name]);
+            plan.add(DATASHEET, &["params", "datasheet"], format!("datasheet-{name}"), &[name]);
         }
         plan.bootstraps();
         plan.soak();

@@ -56,7 +56,7 @@ impl IntegerOperation {
         [a, b, c]: [&IntegerColumn; 3],
     ) -> Result<IntegerColumn, IntegersError> {
         match self {
-            IntegerOperation::Add => ints.normalised(&ints.add(a, b)?),
+            IntegerOperation::Add => ints.normalized(&ints.add(a, b)?),
             IntegerOperation::Lt => ints.lt(a, b),
             IntegerOperation::Eq => ints.eq(a, b),
             IntegerOperation::Sort => {
@@ -184,7 +184,7 @@ fn column(
     (client, server): (&Client, &Server),
     values: &[i128],
     kind: Type,
-    worn: bool,
+    from_exhausted: bool,
     rng: &mut impl CryptoRng,
 ) -> Result<IntegerColumn, CliError> {
     let params: &Params = client.params();
@@ -193,7 +193,7 @@ fn column(
     encoded.encrypt(|slots| {
         let plaintext = Plaintext::encode(params, slots).map_err(everlevel::Error::from)?;
         let x = client.secret().encrypt(&plaintext, rng).map_err(everlevel::Error::from)?;
-        if worn { exhausted(server, &x, &ones) } else { Ok(x) }
+        if from_exhausted { exhausted(server, &x, &ones) } else { Ok(x) }
     })
 }
 
@@ -224,7 +224,7 @@ pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
         let third = args.op.third()?;
         let c = values(third, count, &[], &mut rng);
         let mut encrypt =
-            |v: &[i128], kind| column((&client, &server), v, kind, args.worn, &mut rng);
+            |v: &[i128], kind| column((&client, &server), v, kind, args.exhausted, &mut rng);
         let operands = [encrypt(&a, kind)?, encrypt(&b, kind)?, encrypt(&c, third)?];
         let started = Instant::now();
         let found = args.op.run(&ints, kind, operands.each_ref())?;
@@ -259,7 +259,7 @@ pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
             "{} of {total} {kind}, {} operands, {}: {:.2} s, {:.1} us a value; {} refreshes, {} \
              products, {} threads; {:.1} bits of security, failure 2^{:.1}",
             report.op,
-            if args.worn { "exhausted" } else { "fresh" },
+            if args.exhausted { "exhausted" } else { "fresh" },
             report.set,
             report.seconds,
             report.microseconds_per_value,

@@ -82,7 +82,7 @@ impl NoiseTracker {
     }
 
     /// The same with the noise that the models give.
-    pub fn modelled(
+    pub fn modeled(
         &self,
         level: Level,
         exponent: u32,
