@@ -277,6 +277,34 @@ fn circles_are_read_from_text() {
     assert_eq!(circles::circles(directory.path()), [circle]);
 }
 
+/// The names that the `pub use` of a text hand on.
+fn handed_on(text: &str) -> Vec<&str> {
+    let uses = text.split("pub use ").skip(1).filter_map(|rest| rest.split_once(';'));
+    let names = uses.flat_map(|(path, _)| match path.split_once('{') {
+        Some((_, list)) => list.trim_end_matches('}').split(',').map(str::trim).collect(),
+        None => path.rsplit("::").take(1).collect::<Vec<_>>(),
+    });
+    names.filter(|name| !name.is_empty()).collect()
+}
+
+/// The facade promises little (docs/adr/0032-facade.md): who needs more depends on a lower crate.
+#[test]
+fn the_facade_stays_small() {
+    let root = include_str!("../../src/lib.rs");
+    let (root, lab) = root.split_once("pub mod lab {").expect("the root has a module for research");
+    for (place, text, most) in [
+        ("the root", root, 85),
+        ("lab", lab, 40),
+        ("files", include_str!("../../src/files.rs"), 30),
+    ] {
+        let names = handed_on(text);
+        assert!(names.len() > most / 2, "{place} has more than these: {names:?}");
+        assert!(names.len() <= most, "{place} promises {} names: {names:?}", names.len());
+        assert!(!names.contains(&"*"), "{place} promises all that a lower crate has");
+    }
+    assert_eq!(handed_on("pub use a::b;\n pub use crate::{\n c, d as e,\n};"), ["b", "c", "d as e"]);
+}
+
 #[test]
 fn the_readme_shows_the_example() {
     let readme = include_str!("../../../README.md");
