@@ -335,7 +335,7 @@ fn half_sign(t: PrimePower) -> Result<Polynomial, CircuitError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use everlevel_testing::{ResidueVector, ResidueScheme};
+    use everlevel_testing::{ResidueScheme, ResidueVector};
 
     const CHEN_HAN: DigitMethod = DigitMethod::new(DigitKind::ChenHan);
     const GEELEN: DigitMethod = DigitMethod::new(DigitKind::Geelen);
@@ -379,7 +379,11 @@ mod tests {
             assert_eq!(rounded.modulus, PrimePower::new(p, r - v).unwrap());
             for (x, y) in xs.iter().zip(centered(&rounded)) {
                 let nearest = (2 * x + step).div_euclid(2 * step);
-                assert_eq!(y, rounded.modulus.centered(rounded.modulus.reduce_i64(nearest)), "{x} / {p}^{v}");
+                assert_eq!(
+                    y,
+                    rounded.modulus.centered(rounded.modulus.reduce_i64(nearest)),
+                    "{x} / {p}^{v}"
+                );
                 assert!(p == 2 || y == nearest, "no overflow");
             }
             let xs = integers(p, r, 0);

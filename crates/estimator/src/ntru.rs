@@ -71,7 +71,11 @@ impl Ntru {
 ///
 /// # Errors
 /// A degree outside 16 to 2^21, log2 q outside 1 to 100000, or a variance outside 2^-20 to 2^1000.
-pub fn estimate(degree: usize, log2_q: f64, variance: f64) -> Result<Estimate<Ntru>, SecurityError> {
+pub fn estimate(
+    degree: usize,
+    log2_q: f64,
+    variance: f64,
+) -> Result<Estimate<Ntru>, SecurityError> {
     in_range("degree", degree as f64, 16.0..=MAX_DEGREE as f64, "16 to 2^21")?;
     in_range("log2_q", log2_q, 1.0..=1e5, "1 to 100000")?;
     in_range("variance", variance, (-20f64).exp2()..=1000f64.exp2(), "2^-20 to 2^1000")?;

@@ -5,8 +5,8 @@
 //! computation on random vectors; a failed check panics with what was expected.
 //!
 //! [`engine_laws`] does the same for an implementation of
-//! [`Engine`](everlevel_ring::Engine), and [`Naive`] is the slowest of these. [`ResidueScheme`] is a
-//! scheme without a ring, for programs that compute value by value.
+//! [`Engine`](everlevel_ring::Engine), and [`Naive`] is the slowest of these. [`ResidueScheme`] is
+//! a scheme without a ring, for programs that compute value by value.
 #![forbid(unsafe_code)]
 
 mod definitions;
@@ -23,7 +23,7 @@ mod toy;
 
 pub use engine::engine_laws;
 pub use naive::Naive;
-pub use residues::{ResidueVector, ResidueScheme};
+pub use residues::{ResidueScheme, ResidueVector};
 pub use rng::SplitMix;
 pub use subject::Subject;
 pub use toy::toy_spec;

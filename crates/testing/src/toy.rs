@@ -1,7 +1,7 @@
 //! A parameter set for circuits: no security, but levels for any plan of a test.
 
-use everlevel_scheme::{Form, ParamsSpec};
 use everlevel_scheme::spec::{Assumption, SecretKind};
+use everlevel_scheme::{Form, ParamsSpec};
 
 /// Any prime modulo any power of two, without bootstrapping.
 pub fn toy_spec(index: u64, plain_prime: u64, plain_exponent: u32) -> ParamsSpec {

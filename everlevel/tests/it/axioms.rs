@@ -153,9 +153,9 @@ fn rings_of_odd_index() {
         .map(|row| (row, Assumption::Rlwe))
         .into_iter()
         .chain(ODD_NTRU.map(|row| (row, Assumption::Ntru)));
-    for params in
-        rows.flat_map(|(row, assumption)| [Form::Bgv, Form::Bfv].map(|form| odd_set(row, assumption, form)))
-    {
+    for params in rows.flat_map(|(row, assumption)| {
+        [Form::Bgv, Form::Bfv].map(|form| odd_set(row, assumption, form))
+    }) {
         let open = NoOp::new(&params, 1);
         let steps = odd_steps(&params);
         let subject = Subject {

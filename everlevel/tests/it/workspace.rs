@@ -302,7 +302,10 @@ fn the_facade_stays_small() {
         assert!(names.len() <= most, "{place} promises {} names: {names:?}", names.len());
         assert!(!names.contains(&"*"), "{place} promises all that a lower crate has");
     }
-    assert_eq!(handed_on("pub use a::b;\n pub use crate::{\n c, d as e,\n};"), ["b", "c", "d as e"]);
+    assert_eq!(
+        handed_on("pub use a::b;\n pub use crate::{\n c, d as e,\n};"),
+        ["b", "c", "d as e"]
+    );
 }
 
 #[test]

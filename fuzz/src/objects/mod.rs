@@ -14,9 +14,8 @@ use everlevel_scheme::{
     Arithmetic, Automorphisms, Bootstrappable, Level, NextUse, OptIn, Params, PlainModulus,
 };
 use everlevel_wire::{
-    BoundPolicy, Encryption, Manifest, Metadata, ReadOptions, WireError, ciphertexts,
-    columns, inspect, params as wire_params, plaintexts, public_key, results, secret_key,
-    server_keys,
+    BoundPolicy, Encryption, Manifest, Metadata, ReadOptions, ciphertexts, columns, inspect,
+    params as wire_params, plaintexts, public_key, results, secret_key, server_keys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;

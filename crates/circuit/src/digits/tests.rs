@@ -35,10 +35,7 @@ fn check(problem: &DigitProblem, removal: &DigitRemoval) {
         scheme.take_counts();
         let y = removal.remove(&scheme, &x, NextUse::Keep).unwrap();
         let (counts, costs) = (scheme.take_counts(), removal.costs());
-        assert_eq!(
-            (counts, y.depth),
-            ((costs.products, costs.relinearizations), costs.depth)
-        );
+        assert_eq!((counts, y.depth), ((costs.products, costs.relinearizations), costs.depth));
         assert_eq!(
             (y.modulus.exponent(), removal.output_exponent()),
             (problem.e - problem.v, problem.e - problem.v)

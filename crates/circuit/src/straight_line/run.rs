@@ -80,7 +80,10 @@ impl Circuit {
 
 /// Constants of a program are modulo powers of one prime: with another one it would give wrong
 /// values without an error.
-pub(crate) fn check_prime<S: Arithmetic + PlainModulus>(scheme: &S, planned: u64) -> Result<(), CircuitError> {
+pub(crate) fn check_prime<S: Arithmetic + PlainModulus>(
+    scheme: &S,
+    planned: u64,
+) -> Result<(), CircuitError> {
     if scheme.plain_prime() == planned {
         Ok(())
     } else {

@@ -72,11 +72,7 @@ impl Bootstrappable for NoOp {
         Ok(NoOpBase { message: x.value.clone(), factor, overflow, other })
     }
 
-    fn mod_raise_overflow(
-        &self,
-        r: &NoOpBase,
-        delta: u64,
-    ) -> Result<NoOpCiphertext, SchemeError> {
+    fn mod_raise_overflow(&self, r: &NoOpBase, delta: u64) -> Result<NoOpCiphertext, SchemeError> {
         let params = &self.params;
         let meta =
             params.noise().checked(params.noise().raised_overflow(delta)?, "bootstrapping")?;

@@ -56,7 +56,12 @@ fn by_set(records: &Records<'_>) -> Option<Figure> {
     let plot =
         bars("Security of each set, key by key", &description, "bits of security", groups, all)?;
     let plot = BarPlot { marks: vec![(128.0, "128".into())], ..plot };
-    Some(figure("fig-security", records.plan.command(DATASHEET), vec![format!("Model: {model}.")], plot))
+    Some(figure(
+        "fig-security",
+        records.plan.command(DATASHEET),
+        vec![format!("Model: {model}.")],
+        plot,
+    ))
 }
 
 /// Attacks as the estimator names them, and as a head does.
@@ -104,8 +109,10 @@ fn sets(records: &Records<'_>) -> Table {
             rows.push(row);
         }
     }
-    let model =
-        records.of(DATASHEET).next().map_or_else(String::new, |(_, s)| s.value.text("security_model"));
+    let model = records
+        .of(DATASHEET)
+        .next()
+        .map_or_else(String::new, |(_, s)| s.value.text("security_model"));
     let notes = ["A blank: the estimator finds no parameters for the attack, or a cost beyond \
                   its range. Without rotations: what estimates before 2026 counted against \
                   sparse keys."];
