@@ -46,6 +46,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bootstrap;
+mod compare;
 pub mod coordinates;
 pub mod digits;
 mod error;
@@ -65,6 +66,7 @@ pub mod transform;
 mod truncate;
 pub mod unpack;
 
+pub use compare::Comparison;
 pub use error::CircuitError;
 pub use modular::PrimePower;
 pub use packing::SumPacking;
@@ -72,4 +74,4 @@ pub use range::ValueRange;
 pub use rotate::{rotate_along, rotate_by_keys, rotation_elements};
 pub use session::{Session, Value};
 pub use slots::SlotMove;
-pub use truncate::{ClearLowestDigit, Comparison, Truncation};
+pub use truncate::{ClearLowestDigit, Truncation};

@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use everlevel_scheme::{Bootstrappable, NextUse, Plaintext, SchemeError};
 
 use crate::bootstrap::Bootstrapper;
+use crate::compare::Comparison;
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 use crate::poly::{DepthGoal, Polynomial, PolynomialPlan};
 use crate::range::ValueRange;
 use crate::rotate::{rotate_along, rotate_by_keys};
 use crate::sums::sum_by_keys;
-use crate::truncate::{Comparison, Truncation};
+use crate::truncate::Truncation;
 
 /// A ciphertext that a [`Session`] may replace by a fresher one with the same message, and the
 /// range of its integers, if it is known.

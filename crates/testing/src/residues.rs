@@ -25,6 +25,13 @@ pub struct ResidueVector {
     pub values: Vec<u64>,
 }
 
+impl ResidueVector {
+    /// The values as the integers of least absolute value.
+    pub fn centered(&self) -> Vec<i64> {
+        self.values.iter().map(|x| self.modulus.centered(*x)).collect()
+    }
+}
+
 /// The scheme: products and changes of the modulus, value by value.
 ///
 /// It panics where a circuit does what has no meaning here: mixes moduli, divides what is no
@@ -57,6 +64,16 @@ impl ResidueScheme {
     /// If p is no prime, or p^e does not fit.
     pub fn encrypt(&self, values: Vec<u64>, e: u32) -> ResidueVector {
         let modulus = PrimePower::new(self.prime, e).expect("a power of a prime");
+        ResidueVector { modulus, depth: 0, values }
+    }
+
+    /// The same for integers of either sign.
+    ///
+    /// # Panics
+    /// As [`ResidueScheme::encrypt`].
+    pub fn encrypt_signed(&self, values: &[i64], e: u32) -> ResidueVector {
+        let modulus = PrimePower::new(self.prime, e).expect("a power of a prime");
+        let values = values.iter().map(|x| modulus.reduce_i64(*x)).collect();
         ResidueVector { modulus, depth: 0, values }
     }
 
