@@ -18,7 +18,8 @@ use crate::planner::{KeyPlanner, failure_log2, multiplications_left};
 #[derive(Serialize)]
 pub struct Datasheet {
     name: String,
-    family: Assumption,
+    #[serde(rename = "family")]
+    assumption: Assumption,
     form: Form,
     through_bgv: bool,
     n: usize,
@@ -42,7 +43,7 @@ pub struct Datasheet {
     fresh_multiplications: usize,
     relinearization_key_bytes: u64,
     transform_primes: Vec<PrimeSupply>,
-    bootstrap: Option<BootstrapCard>,
+    bootstrap: Option<BootstrapSheet>,
 }
 
 /// A recorded measurement: what one bootstrapping of a set took.
@@ -108,7 +109,7 @@ impl PrimeSupply {
 }
 
 #[derive(Serialize)]
-struct BootstrapCard {
+struct BootstrapSheet {
     mode: BootstrapMode,
     removed_digits: u32,
     overflow_bound: u64,
@@ -161,7 +162,7 @@ impl Datasheet {
                 let (plan, keys, after) =
                     (planner.bootstrap_plan(), planner.keys(), planner.after_bootstrap());
                 let random = planner.cost().roundings + planner.cost().key_switches;
-                Some(BootstrapCard {
+                Some(BootstrapSheet {
                     mode: plan.mode,
                     removed_digits: b.removed_digits(),
                     overflow_bound: b.bound(),
@@ -190,7 +191,7 @@ impl Datasheet {
         };
         Ok(Datasheet {
             name: params.name().into(),
-            family: spec.family,
+            assumption: spec.assumption,
             form: spec.form,
             through_bgv: spec.through_bgv,
             n: params.degree(),
@@ -237,12 +238,12 @@ impl Datasheet {
         line("ring", format!("n = {}, m = {}", self.n, self.m));
         let through =
             if self.form == Form::Bfv && self.through_bgv { ", products through BGV" } else { "" };
-        let family = match (self.family, self.form) {
+        let assumption = match (self.assumption, self.form) {
             (Assumption::Rlwe, _) => "",
             (Assumption::Ntru, Form::Bgv) => " over NTRU (LTV)",
             (Assumption::Ntru, Form::Bfv) => " over NTRU (YASHE')",
         };
-        line("form", format!("{}{family}{through}", self.form.name().to_uppercase()));
+        line("form", format!("{}{assumption}{through}", self.form.name().to_uppercase()));
         line(
             "plaintexts",
             format!(

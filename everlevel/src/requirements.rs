@@ -53,9 +53,9 @@ pub struct Candidate {
     /// Multiplications in a row that a fresh ciphertext takes or, of sets that bootstrap, one that
     /// was bootstrapped.
     pub multiplications: usize,
-    /// Modelled seconds on one thread: of all multiplications in a row, or of one bootstrapping.
+    /// Modeled seconds on one thread: of all multiplications in a row, or of one bootstrapping.
     pub latency: f64,
-    /// Modelled seconds of one multiplication in one slot, bootstrapping included.
+    /// Modeled seconds of one multiplication in one slot, bootstrapping included.
     pub per_slot: f64,
     /// Server keys (products at every level, bootstrapping) as they are kept in memory, and four
     /// fresh ciphertexts.
@@ -254,7 +254,7 @@ fn base_spec(
         digit_size: special,
         form: Form::Bgv,
         through_bgv: false,
-        family: Assumption::Rlwe,
+        assumption: Assumption::Rlwe,
         secret: SecretKind::UniformTernary,
         bootstrap: None,
     }

@@ -30,7 +30,7 @@ fn sets() -> &'static [Params] {
             digit_size: 1,
             form: Form::Bgv,
             through_bgv: false,
-            family: Assumption::Rlwe,
+            assumption: Assumption::Rlwe,
             secret: SecretKind::UniformTernary,
             bootstrap: None,
         };

@@ -184,7 +184,7 @@ def measure_integers(program, work, params, threads):
     """Seconds of one operation on a whole vector: fresh operands, and exhausted ones, which are refreshed first."""
     command = [program, "bench", "integers", "--params", params, "--threads", str(threads), "--json", "--insecure-research"]
     command += ["--op", work.ours or work.asked["op"], "--type", work.asked["type"]]
-    found = {state: run(command + more, "everlevel bench") for state, more in (("fresh", []), ("worn", ["--worn"]))}
+    found = {state: run(command + more, "everlevel bench") for state, more in (("fresh", []), ("exhausted", ["--exhausted"]))}
     wrong = sum(one["wrong_values"] for one in found.values())
     if wrong:
         raise Failed(f"everlevel: {wrong} wrong values")
@@ -203,7 +203,7 @@ def integer_rows(peer, work, ours, theirs):
         raise Failed(f"{work.asked['op']} {work.asked['type']}: results were not verified by decryption")
     single = statistics.median(statistics.median(t["seconds"][work.asked["op"]]) for t in theirs)
     rows = []
-    for state in ("fresh", "worn"):
+    for state in ("fresh", "exhausted"):
         own = ours[0][state]
         vector = statistics.median(o[state]["seconds"] for o in ours)
         params = f"{own['set']}, {own['security_bits']:.0f} bits, failure 2^{own['failure_log2']:.0f}; {peer.name}: {peer.facts}"

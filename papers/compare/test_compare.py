@@ -28,7 +28,7 @@ if a[1] == "version":
     print(json.dumps({{"version": "0", "cpu_flags": "none", "backend": "portable"}}))
 elif a[2] == "integers":
     log.write("ours\\n")
-    seconds = 4.0 if "--worn" in a else 2.0
+    seconds = 4.0 if "--exhausted" in a else 2.0
     wrong = 1 if a[a.index("--op") + 1] == "wrong" else 0
     print(json.dumps({{"set": "s", "values": 1000, "wrong_values": wrong, "seconds": seconds, "refreshes": int(seconds) - 2,
                        "security_bits": 128.4, "failure_log2": -130.0, "op": a[a.index("--op") + 1]}}))
@@ -160,8 +160,8 @@ class Compare(unittest.TestCase):
         expected = {
             "lt u8, fresh, of 1000 values, each": (1.0, 0.002, 500.0, "no refresh"),
             "lt u8, fresh, of one value": (1.0, 2.0, 0.5, "no refresh"),
-            "lt u8, worn, of 1000 values, each": (1.0, 0.004, 250.0, "2 refreshes"),
-            "lt u8, worn, of one value": (1.0, 4.0, 0.25, "2 refreshes"),
+            "lt u8, exhausted, of 1000 values, each": (1.0, 0.004, 250.0, "2 refreshes"),
+            "lt u8, exhausted, of one value": (1.0, 4.0, 0.25, "2 refreshes"),
         }
         self.assertEqual(found, expected)
         for wrong in (of("wrong", "u8"), of("lt", "u16")):

@@ -68,21 +68,6 @@ pub enum LtvTable {
     Table7,
 }
 
-impl LtvTable {
-    /// As on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            LtvTable::Table1 => "table-1",
-            LtvTable::Table2 => "table-2",
-            LtvTable::Table3 => "table-3",
-            LtvTable::Table4 => "table-4",
-            LtvTable::Table5 => "table-5",
-            LtvTable::Table6 => "table-6",
-            LtvTable::Table7 => "table-7",
-        }
-    }
-}
-
 /// The tables of Chen–Han.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ChenHanTable {
@@ -103,19 +88,6 @@ pub enum ChenHanTable {
     Table5,
 }
 
-impl ChenHanTable {
-    /// As on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            ChenHanTable::Table1 => "table-1",
-            ChenHanTable::Table2 => "table-2",
-            ChenHanTable::Table3 => "table-3",
-            ChenHanTable::Table4 => "table-4",
-            ChenHanTable::Table5 => "table-5",
-        }
-    }
-}
-
 /// The tables of Ma et al.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MaEtAlTable {
@@ -131,18 +103,6 @@ pub enum MaEtAlTable {
     Thin,
 }
 
-impl MaEtAlTable {
-    /// As on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            MaEtAlTable::Degrees => "degrees",
-            MaEtAlTable::Table4 => "table-4",
-            MaEtAlTable::Table6 => "table-6",
-            MaEtAlTable::Thin => "thin",
-        }
-    }
-}
-
 /// The secret key under which messages are raised.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Variant {
@@ -155,17 +115,6 @@ pub enum Variant {
     /// A sparse secret beside a ternary main one
     #[value(name = "encapsulated")]
     Encapsulated,
-}
-
-impl Variant {
-    /// As on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Variant::Main64 => "main-64",
-            Variant::Main128 => "main-128",
-            Variant::Encapsulated => "encapsulated",
-        }
-    }
 }
 
 /// How products are computed.
@@ -183,16 +132,4 @@ pub enum Arithmetic {
     /// BGV
     #[value(name = "bgv")]
     Bgv,
-}
-
-impl Arithmetic {
-    /// As on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Arithmetic::Bfv => "bfv",
-            Arithmetic::Mixed => "mixed",
-            Arithmetic::ThroughBgv => "through-bgv",
-            Arithmetic::Bgv => "bgv",
-        }
-    }
 }

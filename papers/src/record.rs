@@ -130,11 +130,11 @@ mod tests {
         write(at, "ltv-table-1", &json!({"b": 1, "a": 0.1})).unwrap();
         write(at, "ltv-table-2", &json!([2])).unwrap();
         write(at, "ltv-table-1-quick", &json!(3)).unwrap();
-        write(at, "card-x", &json!({"text": "line\nline"})).unwrap();
+        write(at, "datasheet-x", &json!({"text": "line\nline"})).unwrap();
         write(at, "ltv-table-2", &json!([4])).unwrap();
         let all: BTreeMap<String, Value> = read_all(at).unwrap();
         let expected = json!({"ltv-table-1": {"a": 0.1, "b": 1}, "ltv-table-2": [4],
-            "ltv-table-1-quick": 3, "card-x": {"text": "line\nline"}});
+            "ltv-table-1-quick": 3, "datasheet-x": {"text": "line\nline"}});
         assert_eq!(json!(all), expected);
         assert_eq!(read::<Value>(at, "ltv-table-2").unwrap(), Some(json!([4])));
         assert_eq!(read::<Value>(at, "ltv-table-3").unwrap(), None);

@@ -16,10 +16,10 @@ use zeroize::Zeroizing;
 
 use crate::ciphertext::Ciphertext;
 use crate::errors::{Result, refusal};
-use crate::keys::{Keys, Plan, PublicKey, SecretKey, rng, same, shown};
+use crate::keys::{Keys, Plan, PublicKey, SecretKey, same};
 use crate::params::Params;
-use crate::runtime::{Progress, detached};
-use crate::values::octets;
+use crate::runtime::{Progress, detached, rng};
+use crate::values::{octets, shown};
 
 /// The server keys for transciphering; with those for integers from bytes, and their sums.
 #[pyfunction]

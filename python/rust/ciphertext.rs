@@ -13,11 +13,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::{Result, refusal};
-use crate::keys::{existing, shown};
 use crate::manifest::Manifest;
 use crate::params::Params;
 use crate::runtime::detached;
-use crate::values::octets;
+use crate::values::{existing, octets, shown};
 
 /// Bytes that are read at most: what a machine can have.
 pub const MAX_BYTES: u64 = 1 << 40;

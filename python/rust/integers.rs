@@ -23,11 +23,11 @@ use zeroize::Zeroizing;
 
 use crate::ciphertext::{MAX_BYTES, believed};
 use crate::errors::{Result, refusal};
-use crate::keys::{Plan, PublicKey, SecretKey, rng, same, shown};
+use crate::keys::{Plan, PublicKey, SecretKey, same};
 use crate::manifest::Manifest;
-use crate::runtime::detached;
+use crate::runtime::{detached, rng};
 use crate::server::Server;
-use crate::values::octets;
+use crate::values::{octets, shown};
 
 /// A column of ciphertexts, or of pretended ones.
 #[derive(Clone)]
@@ -292,7 +292,7 @@ fn operate<S: Home>(
             let tables: Vec<&[i128]> = entries.chunks(length.max(1)).collect();
             return Ok(s.lookup_all(x.column::<S>(0)?, &tables)?);
         }
-        "normalised" => s.normalised(x.column::<S>(0)?)?,
+        "normalized" => s.normalized(x.column::<S>(0)?)?,
         _ => {
             let problem = format!("no operation is named {name:?}");
             return Err(refusal("ParameterError", "python.operation", &problem));

@@ -5,35 +5,26 @@ use std::path::PathBuf;
 use everlevel::files::{KeyFiles, ranges_of};
 use everlevel::lab::{Evaluator, SchemeError};
 use everlevel::{
-    BootstrapMode, BootstrapPlan, FloodingPolicy, KeyId, KeyPlan, KeyPlanner, Plaintext,
-    ServerKeys, Value, bootstrap_plan, general_keys, general_rotations, program_keys,
+    BootstrapMode, BootstrapPlan, FloodingPolicy, KeyPlan, KeyPlanner, Plaintext, ServerKeys,
+    Value, bootstrap_plan, general_keys, general_rotations, program_keys,
 };
 use everlevel_circuit::expression::Program;
 use everlevel_wire as wire;
-use everlevel_wire::file::{Existing, read_file, write_file, write_secret_file};
+use everlevel_wire::file::{read_file, write_file, write_secret_file};
 use everlevel_wire::{Metadata, ReadOptions};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rand_chacha::ChaCha20Rng;
 use zeroize::Zeroizing;
 
 use crate::ciphertext::Ciphertext;
 use crate::errors::{Failure, Result, refusal};
 use crate::params::Params;
-use crate::runtime::{Progress, detached, interrupted};
-use crate::values::{octets, residues, slice};
+use crate::runtime::{Progress, detached, interrupted, rng};
+use crate::values::{existing, octets, residues, shown, slice};
 
 /// The largest file of a single key.
 const MAX_KEY_BYTES: u64 = 8 << 30;
-
-pub fn existing(overwrite: bool) -> Existing {
-    if overwrite { Existing::Replace } else { Existing::Keep }
-}
-
-pub fn rng() -> Result<ChaCha20Rng> {
-    everlevel::system_rng().map_err(|e| everlevel::Error::from(e).into())
-}
 
 /// A secret key.
 #[pyclass(frozen, module = "everlevel._everlevel")]
@@ -235,11 +226,6 @@ impl SecretKey {
 
 /// Both ends of the ranges of ciphertexts, as far as they are known.
 type Ranges = Vec<Option<(i128, i128)>>;
-
-/// An id in full.
-pub fn shown(id: Option<KeyId>) -> Option<String> {
-    id.map(|id| format!("{id:#}"))
-}
 
 /// Refuses what belongs to another set: decryption would give anything.
 pub fn same(key: &everlevel::Params, ciphertext: &everlevel::Params) -> Result<()> {

@@ -11,10 +11,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::Result;
-use crate::keys::{existing, rng, shown};
 use crate::params::Params;
-use crate::runtime::detached;
-use crate::values::octets;
+use crate::runtime::{detached, rng};
+use crate::values::{existing, octets};
 
 /// The largest manifest, in bytes: also of the program.
 const MAX_BYTES: u64 = 1 << 27;

@@ -8,9 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::{Result, refusal};
-use crate::keys::shown;
 use crate::runtime::detached;
-use crate::values::octets;
+use crate::values::{octets, shown};
 
 /// A validated parameter set. Immutable.
 #[pyclass(frozen, module = "everlevel._everlevel")]
@@ -137,12 +136,12 @@ impl Params {
     }
 
     /// Derived facts, as text and as JSON.
-    fn card(&self, py: Python<'_>) -> Result<(String, String)> {
+    fn datasheet(&self, py: Python<'_>) -> Result<(String, String)> {
         detached(py, || {
-            let card = Datasheet::of(&self.0)?;
-            let json = serde_json::to_string(&card);
+            let sheet = Datasheet::of(&self.0)?;
+            let json = serde_json::to_string(&sheet);
             let json = json.map_err(|e| refusal("Error", "python.json", &e.to_string()))?;
-            Ok((card.text(), json))
+            Ok((sheet.text(), json))
         })
     }
 

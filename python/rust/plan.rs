@@ -14,7 +14,7 @@ use crate::errors::{Failure, Result, refusal};
 use crate::params::Params;
 use crate::runtime::detached;
 
-/// A set, multiplications in a row, modelled seconds in all and for a multiplication in a slot,
+/// A set, multiplications in a row, modeled seconds in all and for a multiplication in a slot,
 /// bytes of keys, log2 of the failure probability.
 type Candidate = (Params, usize, f64, f64, u64, f64);
 
@@ -113,7 +113,7 @@ pub fn rings(
 }
 
 /// A specification with the best bootstrapping plan that is found by the model of a typical
-/// machine, as JSON; its modelled seconds, its capacity and multiplications after it, the bytes of
+/// machine, as JSON; its modeled seconds, its capacity and multiplications after it, the bytes of
 /// its keys.
 #[pyfunction]
 pub fn tuned(py: Python<'_>, params: &Params, by: &str) -> Result<(String, f64, f64, f64, u64)> {

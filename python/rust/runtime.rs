@@ -5,9 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use pyo3::prelude::*;
+use rand_chacha::ChaCha20Rng;
 use rayon::ThreadPool;
 
 use crate::errors::{Failure, Result, refusal};
+
+/// Randomness of the operating system.
+pub fn rng() -> Result<ChaCha20Rng> {
+    everlevel::system_rng().map_err(|e| everlevel::Error::from(e).into())
+}
 
 /// The threads that compute. A forked process has none of its parent's and makes its own.
 struct Pool {

@@ -13,10 +13,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::{Failure, Result, refusal};
-use crate::keys::{PublicKey, SecretKey, existing, rng, shown};
+use crate::keys::{PublicKey, SecretKey};
 use crate::params::Params;
-use crate::runtime::{Progress, detached};
+use crate::runtime::{Progress, detached, rng};
 use crate::server::Server;
+use crate::values::{existing, shown};
 
 impl From<TablesError> for Failure {
     fn from(error: TablesError) -> Self {

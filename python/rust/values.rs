@@ -1,9 +1,20 @@
-//! Integers between NumPy and slots.
+//! What crosses to Python and back: integers of NumPy, ids, choices.
 
-use everlevel::{Params, ValueRange};
+use everlevel::{KeyId, Params, ValueRange};
+use everlevel_wire::file::Existing;
 use numpy::PyReadonlyArray1;
 
 use crate::errors::{Result, refusal};
+
+/// What becomes of a file that is there.
+pub fn existing(overwrite: bool) -> Existing {
+    if overwrite { Existing::Replace } else { Existing::Keep }
+}
+
+/// An id in full.
+pub fn shown(id: Option<KeyId>) -> Option<String> {
+    id.map(|id| format!("{id:#}"))
+}
 
 /// A vector of 64-bit integers in one piece, without a copy.
 pub fn slice<'a>(values: &'a PyReadonlyArray1<'_, i64>) -> Result<&'a [i64]> {

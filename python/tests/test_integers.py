@@ -436,4 +436,4 @@ def test_what_they_say(columns):
     assert "wrapping uint8" in repr(x.wrapping())
     assert x.sum().interval == (0, 7200) and x.sum().dtype == np.uint16
     assert not hasattr(x, "std") and not hasattr(x, "nothing")
-    columns.check((x + x).normalised(), a + a)
+    columns.check((x + x).normalized(), a + a)

@@ -73,8 +73,8 @@ pub fn run(command: &ParamsCommand, common: &Common) -> Result<(), CliError> {
                 // The same checks, with advice.
                 find_planner(&params, None)?;
             }
-            let card = Datasheet::of(&params)?;
-            if common.json { emit_json(&card) } else { emit(&card.text()) }
+            let sheet = Datasheet::of(&params)?;
+            if common.json { emit_json(&sheet) } else { emit(&sheet.text()) }
         }
         ParamsCommand::Plan(args) => match (&args.name, &args.values.max_value) {
             (Some(name), _) => bootstrap_plan(name, args.by, common),
@@ -173,7 +173,7 @@ fn bootstrap_plan(name: &str, by: By, common: &Common) -> Result<(), CliError> {
     }
     emit(&format!(
         "{}: coeff-to-slot {:?}, slot-to-coeff {:?}, {} in {} form\n{} key switches, {} products, \
-         depth {}; modelled {:.2} s with {} threads\ncapacity {:.1} bits, {:.1} multiplications \
+         depth {}; modeled {:.2} s with {} threads\ncapacity {:.1} bits, {:.1} multiplications \
          after it; {:.0} MiB of bootstrapping keys",
         params.name(),
         best.plan.coeff_to_slot,

@@ -113,12 +113,12 @@ struct Row {
     failure_log2: f64,
     /// In a row, of a fresh ciphertext or of a bootstrapped one.
     multiplications: usize,
-    /// Modelled: all multiplications, or one bootstrapping.
+    /// Modeled: all multiplications, or one bootstrapping.
     latency_seconds: f64,
     /// The same, measured, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     measured_seconds: Option<f64>,
-    /// Modelled: a multiplication in a slot, bootstrapping included.
+    /// Modeled: a multiplication in a slot, bootstrapping included.
     seconds_per_slot: f64,
     /// Server keys and four ciphertexts.
     bytes: u64,
@@ -283,7 +283,7 @@ fn text(plan: &Plan, args: &PlanArgs) -> String {
         |path| format!("the first one is in {}", path.display()),
     );
     format!(
-        "{}\n\nseconds modelled from transforms and bytes at this machine's speed, with {} \
+        "{}\n\nseconds modeled from transforms and bytes at this machine's speed, with {} \
          threads; a slot: one multiplication, bootstrapping included; MiB: server keys and four \
          ciphertexts\n{saved}",
         table(&rows),

@@ -5,7 +5,7 @@ use everlevel_estimator::lwe::{self, Lwe, Secret};
 use everlevel_estimator::{Attack, CostModel, ntru};
 use serde::Serialize;
 
-use crate::console::args::Common;
+use crate::console::args::{Common, value_name};
 use crate::console::errors::CliError;
 use crate::console::output::{emit, emit_json, table};
 
@@ -59,17 +59,6 @@ pub enum RingKind {
     Ntru,
 }
 
-impl RingKind {
-    /// As on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            RingKind::PowerOfTwo => "power-of-two",
-            RingKind::General => "general",
-            RingKind::Ntru => "ntru",
-        }
-    }
-}
-
 /// Runs a command below `security`.
 pub fn run(command: &SecurityCommand, common: &Common) -> Result<(), CliError> {
     match command {
@@ -95,7 +84,7 @@ struct Estimated {
     n: usize,
     log_qp: f64,
     secret: Secret,
-    ring: &'static str,
+    ring: String,
     sigma: f64,
     cost_model: CostModel,
     /// Whether the rotations of a secret in Z\[X\]/(X^n + 1) are counted.
@@ -149,7 +138,7 @@ fn estimate(args: &EstimateArgs, common: &Common) -> Result<(), CliError> {
         n: args.n,
         log_qp: args.log_qp,
         secret: args.secret,
-        ring: args.ring.name(),
+        ring: value_name(&args.ring),
         sigma: args.sigma,
         cost_model,
         rotation_gain,

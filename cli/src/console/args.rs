@@ -1,6 +1,6 @@
 //! Options that several commands have.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use everlevel::OptIn;
 
 /// Options that every command has.
@@ -32,6 +32,11 @@ impl Common {
     pub fn opt_in(&self) -> OptIn {
         OptIn::new(self.insecure_research, self.allow_failures)
     }
+}
+
+/// One of the values of an option, as it is typed.
+pub fn value_name(value: &impl ValueEnum) -> String {
+    value.to_possible_value().map_or_else(String::new, |value| value.get_name().into())
 }
 
 /// The parameter set of a command.

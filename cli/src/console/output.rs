@@ -34,11 +34,11 @@ pub fn threads() -> usize {
 }
 
 /// A progress bar of `total` steps: on a terminal only, never with --json.
-pub fn progress(common: &Common, label: &'static str, total: u64) -> ProgressBar {
+pub fn progress(common: &Common, label: impl Into<String>, total: u64) -> ProgressBar {
     let visible =
         !common.json && std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
     let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(Some(total), target).with_message(label);
+    let bar = ProgressBar::with_draw_target(Some(total), target).with_message(label.into());
     if let Ok(style) = ProgressStyle::with_template("{msg:22} [{bar:40}] {pos}/{len} {elapsed}") {
         bar.set_style(style.progress_chars("=> "));
     }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use everlevel::files::parse_spec;
 use everlevel::lab::SchemeError;
 use everlevel::{BootstrapPlan, Error, KeyPlanner, Params, ParamsSpec, bootstrap_plan};
 use everlevel_circuit::CircuitError;
@@ -11,28 +12,19 @@ use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{MAX_PARAMS_BYTES, read_text};
 
-/// The largest ring index that a parameter file may ask for.
-const MAX_INDEX: u64 = 1 << 20;
 
 /// The specification by name, or from a JSON file.
 pub fn find_spec(name: &str) -> Result<ParamsSpec, CliError> {
     let path = Path::new(name);
     if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json")) {
         let text = read_text(path, MAX_PARAMS_BYTES, "the parameter file")?;
-        let spec: ParamsSpec = serde_json::from_str(&text).map_err(|e| {
+        parse_spec(&text).map_err(|e| {
             CliError::usage(format!(
                 "{} is no parameter file: {e}; `everlevel params show bgv-65537-n15 --json` \
                  prints an example",
                 path.display()
             ))
-        })?;
-        if !(4..=MAX_INDEX).contains(&spec.index) {
-            return Err(CliError::usage(format!(
-                "parameter set {}: index = {}: expected 4 to {MAX_INDEX}",
-                spec.name, spec.index
-            )));
-        }
-        Ok(spec)
+        })
     } else {
         everlevel_scheme::params::spec(name).map_err(|e| {
             CliError::usage(format!("{e}; or give a file that ends in .json")).with_code(e.code())

@@ -64,7 +64,7 @@ pub fn start(common: &Common) -> Result<(), CliError> {
     pool.build_global().map_err(|e| CliError::failure(format!("cannot start the threads: {e}")))?;
     // A misspelt override is told, not passed over in silence.
     let selection = Backend::selection();
-    if !selection.honoured {
+    if !selection.honored {
         let names: Vec<&str> = Backend::available().iter().map(|b| b.name()).collect();
         return Err(CliError::usage(format!(
             "EVERLEVEL_BACKEND = {}: expected one of {} on this processor",

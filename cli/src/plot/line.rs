@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::axis::Axis;
-use super::svg::{COLOURS, Sample, escaped, file, legend};
+use super::svg::{COLORS, Sample, escaped, file, legend};
 
 /// A plot: series of points over a common horizontal axis.
 #[derive(Serialize)]
@@ -21,7 +21,7 @@ pub struct LinePlot {
     /// Whether the horizontal and the vertical axis are logarithmic; one that is not begins at 0 or
     /// below.
     pub log: [bool; 2],
-    /// The lines, in the order of the legend; up to [`COLOURS`] of them are told apart.
+    /// The lines, in the order of the legend; up to [`COLORS`] of them are told apart.
     pub series: Vec<Series>,
     /// Parts of the horizontal axis: where each ends, in ascending order, and what it is called.
     pub spans: Vec<(f64, String)>,
@@ -96,7 +96,7 @@ impl LinePlot {
         self.grid(&mut out, &across, &up);
         self.named_spans(&mut out, &across);
         for (i, series) in self.series.iter().enumerate() {
-            line(&mut out, series, i % COLOURS, &across, &up);
+            line(&mut out, series, i % COLORS, &across, &up);
         }
         legend(&mut out, FRAME[0], HEIGHT - 14.0, &self.names());
         out
@@ -165,7 +165,7 @@ impl LinePlot {
     }
 }
 
-fn line(out: &mut String, series: &Series, colour: usize, across: &Axis, up: &Axis) {
+fn line(out: &mut String, series: &Series, color: usize, across: &Axis, up: &Axis) {
     let finite = series.points.iter().filter(|(x, y)| x.is_finite() && y.is_finite());
     let places = finite.map(|&(x, y)| (across.place(x), up.place(y)));
     // Few points are measurements, many are a course.
@@ -175,7 +175,7 @@ fn line(out: &mut String, series: &Series, colour: usize, across: &Axis, up: &Ax
         for (x, y) in places.clone() {
             let _ = writeln!(
                 out,
-                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" class=\"dot{colour}\"/>"
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" class=\"dot{color}\"/>"
             );
         }
     }
@@ -190,7 +190,7 @@ fn line(out: &mut String, series: &Series, colour: usize, across: &Axis, up: &Ax
             _ => write!(path, "L{x:.1} {y:.1}"),
         };
     }
-    let _ = writeln!(out, "<path class=\"line line{colour}\" d=\"{path}\"/>");
+    let _ = writeln!(out, "<path class=\"line line{color}\" d=\"{path}\"/>");
 }
 
 #[cfg(test)]

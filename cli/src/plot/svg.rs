@@ -1,15 +1,15 @@
-//! What plots share: colours, text, legends, the frame of a file.
+//! What plots share: colors, text, legends, the frame of a file.
 
 use std::fmt::Write;
 
-/// How many series are told apart by colour.
-pub const COLOURS: usize = 8;
+/// How many series are told apart by color.
+pub const COLORS: usize = 8;
 /// How wide a plot is, in units of its own.
 const WIDTH: f64 = 960.0;
 
-/// Colours that colour-blind readers tell apart (after Okabe and Ito 2008), on light ground and on
+/// Colors that color-blind readers tell apart (after Okabe and Ito 2008), on light ground and on
 /// dark: of the ground, text and frame, the grid, the series.
-const COLOURS_OF: [[&str; 3 + COLOURS]; 2] = [
+const COLORS_OF: [[&str; 3 + COLORS]; 2] = [
     [
         "#fff", "#222", "#ddd", "#555", "#c04a00", "#0072b2", "#00805f", "#9a4a7c", "#d99a00",
         "#6bb8e8", "#8c8c2e",
@@ -19,7 +19,7 @@ const COLOURS_OF: [[&str; 3 + COLOURS]; 2] = [
         "#f0d442", "#3f7fc4", "#a8a860",
     ],
 ];
-/// The rules of all classes but for colours.
+/// The rules of all classes but for colors.
 const SHAPES: &str = "text{font:13px \
                       sans-serif}.title{font-size:17px;font-weight:bold}.small{font-size:11px}.\
                       frame,.line{fill:none}.line{stroke-width:1.8;stroke-linejoin:round}.\
@@ -37,19 +37,19 @@ pub(super) fn file(title: &str, description: &str, left: f64, height: f64, body:
     )
 }
 
-/// Classes with their colours, since not all that draws SVG files knows variables.
+/// Classes with their colors, since not all that draws SVG files knows variables.
 fn style() -> String {
-    let colours = |[ground, ink, faint, series @ ..]: &[&str; 3 + COLOURS]| {
+    let colors = |[ground, ink, faint, series @ ..]: &[&str; 3 + COLORS]| {
         let mut out = format!(
             ".ground{{fill:{ground}}}text{{fill:{ink}}}.frame,.mark{{stroke:{ink}}}.grid{{stroke:\
              {faint}}}"
         );
-        for (i, colour) in series.iter().enumerate() {
-            let _ = write!(out, ".line{i}{{stroke:{colour}}}.dot{i}{{fill:{colour}}}");
+        for (i, color) in series.iter().enumerate() {
+            let _ = write!(out, ".line{i}{{stroke:{color}}}.dot{i}{{fill:{color}}}");
         }
         out
     };
-    let [light, dark] = COLOURS_OF.each_ref().map(colours);
+    let [light, dark] = COLORS_OF.each_ref().map(colors);
     format!("{SHAPES}{light}@media(prefers-color-scheme:dark){{{dark}}}")
 }
 
@@ -76,11 +76,11 @@ pub(super) enum Sample {
     Line,
 }
 
-/// Names of series with their colours, on as many lines as they take; returns the lines.
+/// Names of series with their colors, on as many lines as they take; returns the lines.
 pub(super) fn legend(out: &mut String, left: f64, top: f64, names: &[(&str, Sample)]) -> usize {
     let (mut x, mut y, mut lines) = (left, top, 1);
     for (i, (name, sample)) in names.iter().enumerate() {
-        let (colour, width) = (i % COLOURS, 28.0 + width_of(name) + 24.0);
+        let (color, width) = (i % COLORS, 28.0 + width_of(name) + 24.0);
         if x > left && x + width > WIDTH {
             (x, y, lines) = (left, y + 18.0, lines + 1);
         }
@@ -88,11 +88,11 @@ pub(super) fn legend(out: &mut String, left: f64, top: f64, names: &[(&str, Samp
         let _ = match sample {
             Sample::Dot => writeln!(
                 out,
-                "<circle cx=\"{:.1}\" cy=\"{middle:.1}\" r=\"3\" class=\"dot{colour}\"/>",
+                "<circle cx=\"{:.1}\" cy=\"{middle:.1}\" r=\"3\" class=\"dot{color}\"/>",
                 x + 11.0
             ),
             Sample::Line => {
-                writeln!(out, "<path class=\"line line{colour}\" d=\"M{x:.1} {middle:.1}h22\"/>")
+                writeln!(out, "<path class=\"line line{color}\" d=\"M{x:.1} {middle:.1}h22\"/>")
             }
         };
         let _ = writeln!(out, "<text x=\"{:.1}\" y=\"{y:.1}\">{}</text>", x + 28.0, escaped(name));

@@ -117,10 +117,7 @@ fn parameter_files() {
     ] {
         refused(&["params", "datasheet", &file(name, text)], &[part, "params show"]);
     }
-    refused(
-        &["params", "datasheet", &changed("unknown.json", &[("colour", json!(1))])],
-        &["colour"],
-    );
+    refused(&["params", "datasheet", &changed("unknown.json", &[("color", json!(1))])], &["color"]);
     refused(&["params", "datasheet", &file("binary.json", [0xff, 0xfe, 0x00])], &["UTF-8"]);
     refused(&["params", "datasheet", &file("huge.json", vec![b' '; 1 << 20])], &["larger than"]);
 }

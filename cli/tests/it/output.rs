@@ -73,7 +73,7 @@ fn bench_integers() {
     ] {
         let mut args = vec!["bench", "integers", "--op", op, "--type", "u8", "--params"];
         args.extend([TOY_INTEGERS, "--insecure-research"]);
-        args.extend(refreshed.then_some("--worn"));
+        args.extend(refreshed.then_some("--exhausted"));
         let report = json(&args);
         let expected = "op type values wrong_values seconds microseconds_per_value refreshes \
                         products security_bits failure_log2 threads set";
@@ -236,14 +236,14 @@ fn documented_sets_are_the_real_ones() {
     }
 }
 
-/// The cards of all sets that are secure, as in docs/datasheets.md; EVERLEVEL_UPDATE_DOCS=1
+/// The datasheets of all sets that are secure, as in docs/datasheets.md; EVERLEVEL_UPDATE_DOCS=1
 /// rewrites them.
 #[test]
-fn documented_cards_are_the_real_ones() {
-    const MARK: &str = "<!-- cards -->\n";
+fn documented_datasheets_are_the_real_ones() {
+    const MARK: &str = "<!-- datasheets -->\n";
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/datasheets.md");
     let text = std::fs::read_to_string(path).expect("docs/datasheets.md");
-    let (head, cards) = text.split_once(MARK).expect("the mark of the cards");
+    let (head, sheets) = text.split_once(MARK).expect("the mark of the datasheets");
     let mut printed = String::new();
     for set in json(&["params", "list"]).as_array().unwrap() {
         let name = set["name"].as_str().unwrap();
@@ -257,7 +257,7 @@ fn documented_cards_are_the_real_ones() {
             .expect("docs/datasheets.md can be written");
     } else {
         assert_eq!(
-            cards, printed,
+            sheets, printed,
             "docs/datasheets.md is out of date: run this test with EVERLEVEL_UPDATE_DOCS=1"
         );
     }
@@ -291,7 +291,7 @@ fn rings_are_searched() {
 
 #[test]
 fn bootstrapping_of_whole_slots_is_benched() {
-    let args = "bench bootstrap --params insecure_bfv-127e2-n8 --mode general --insecure-research \
+    let args = "bench bootstrap --params insecure_bfv-127e2-n8 --mode full --insecure-research \
                 --runs 1";
     let report = json(&args.split(' ').collect::<Vec<_>>());
     let thin = json(&[

@@ -51,6 +51,20 @@ impl<S: ExactScheme> RoundKeys<S> {
         |round, level| self.key(scheme, round, level)
     }
 
+    /// The keys for another layout, as AES asks for them: each is a packed one that `unpack` takes
+    /// apart when it is asked for.
+    pub fn unpacking_source<'k>(
+        &'k self,
+        scheme: &'k S,
+        unpack: impl Fn(&S::Ciphertext) -> Result<Vec<S::Ciphertext>, AesError> + 'k,
+    ) -> impl FnMut(usize, Level) -> Result<Vec<S::Ciphertext>, AesError> + 'k {
+        move |round, level| {
+            let key = self.key(scheme, round, level)?;
+            AesError::check_width("a packed round key", key.len(), 1)?;
+            unpack(&key[0])
+        }
+    }
+
     /// The key of a round, for use at `level`: a copy.
     ///
     /// # Errors

@@ -60,11 +60,7 @@ impl<S: ExactScheme> UnpackBytes<S> {
         scheme: &'k S,
         keys: &'k RoundKeys<S>,
     ) -> impl FnMut(usize, Level) -> Result<Vec<S::Ciphertext>, AesError> + 'k {
-        |round, level| {
-            let key = keys.key(scheme, round, level)?;
-            AesError::check_width("a packed round key", key.len(), 1)?;
-            self.apply(scheme, &key[0])
-        }
+        keys.unpacking_source(scheme, |key| self.apply(scheme, key))
     }
 }
 
@@ -75,10 +71,9 @@ impl<S: ExactScheme> RoundKeys<S> {
     /// # Errors
     /// [`AesError::Width`] for keys that are not packed, those of the scheme.
     pub fn unpacked(&self, scheme: &S, unpack: &UnpackBytes<S>) -> Result<Self, AesError> {
-        let one = |key: &Vec<S::Ciphertext>| {
-            AesError::check_width("a packed round key", key.len(), 1)?;
-            unpack.apply(scheme, &key[0])
-        };
-        RoundKeys::new(self.size(), self.keys().iter().map(one).collect::<Result<_, _>>()?)
+        let mut source = unpack.source(scheme, self);
+        let keys = (0..=self.size().rounds()).map(|round| source(round, Level(0)));
+        let keys = keys.collect::<Result<_, _>>()?;
+        RoundKeys::new(self.size(), keys)
     }
 }

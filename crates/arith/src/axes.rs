@@ -47,7 +47,7 @@ pub struct Cycle {
 }
 
 impl Axis {
-    /// The cycles that the units modulo N are the product of, the one of neighbouring places last:
+    /// The cycles that the units modulo N are the product of, the one of neighboring places last:
     /// that of γ, for N = 2^k, k > 2, after that of -1.
     pub fn cycles(&self) -> Vec<Cycle> {
         let signs = (self.prime == 2 && self.index > 4)
@@ -168,7 +168,7 @@ impl Axes {
         &self.axes
     }
 
-    /// The last axis, of the largest odd factor, along which neighbours are neighbours in memory.
+    /// The last axis, of the largest odd factor, along which neighbors are neighbors in memory.
     pub fn last(&self) -> &Axis {
         &self.axes[self.axes.len() - 1]
     }

@@ -22,7 +22,7 @@ pub struct Selection {
     pub requested: Option<String>,
     /// Whether the request was unset or obeyed. False: it named no backend, or one this processor
     /// lacks, and the best available backend was taken instead.
-    pub honoured: bool,
+    pub honored: bool,
 }
 
 /// The environment variable that overrides the choice.
@@ -51,7 +51,7 @@ impl Backend {
             .filter(|b| b.is_available());
         Selection {
             backend: named.unwrap_or(best),
-            honoured: wanted.is_none() || named.is_some(),
+            honored: wanted.is_none() || named.is_some(),
             requested,
         }
     }
@@ -130,11 +130,11 @@ mod tests {
     fn requests_are_obeyed_or_reported() {
         let best = *Backend::available().last().unwrap();
         let unset = Backend::select(None);
-        assert_eq!((unset.backend, unset.honoured), (best, true));
+        assert_eq!((unset.backend, unset.honored), (best, true));
         let portable = Backend::select(Some(" Portable ".into()));
-        assert_eq!((portable.backend, portable.honoured), (Backend::Portable, true));
+        assert_eq!((portable.backend, portable.honored), (Backend::Portable, true));
         let unknown = Backend::select(Some("sse9".into()));
-        assert_eq!((unknown.backend, unknown.honoured), (best, false));
+        assert_eq!((unknown.backend, unknown.honored), (best, false));
         assert_eq!(unknown.requested.as_deref(), Some("sse9"));
     }
 

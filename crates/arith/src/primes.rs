@@ -30,7 +30,7 @@ pub fn gcd(mut a: u64, mut b: u64) -> u64 {
 }
 
 /// The order of g in a group of units modulo n, g prime to n, `group` being a multiple of it: the
-/// size of the group, say. O(log² group) products besides the factorisation of `group`.
+/// size of the group, say. O(log² group) products besides the factorization of `group`.
 ///
 /// ```
 /// assert_eq!(everlevel_arith::primes::order(2, 7, 6), 3);
@@ -122,7 +122,7 @@ pub fn root_mod_prime_power(p: u64, e: u32, order: u64) -> Option<u64> {
     Some(pow_mod(root, below, modulus))
 }
 
-/// The factorisation of n as pairs of prime and exponent, ascending; empty for 0 and 1.
+/// The factorization of n as pairs of prime and exponent, ascending; empty for 0 and 1.
 ///
 /// Trial division and Pollard's rho with Brent's bound: about n^(1/4) steps at worst.
 pub fn factor(n: u64) -> Vec<(u64, u32)> {
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "no memory is touched, and interpreted it takes hours")]
-    fn factorisation_multiplies_back() {
+    fn factorization_multiplies_back() {
         for n in (1..2000).chain([
             u64::MAX,
             1 << 40,

@@ -99,7 +99,7 @@ impl<E: Engine> Ciphertext<E> {
         self.components.last().expect("a ciphertext has a component")
     }
 
-    /// What it does not multiply: c0, if the family has one.
+    /// What it does not multiply: c0, if there is one.
     pub(crate) fn constant(&self) -> Option<&Poly<Eval, E>> {
         self.components.split_last().and_then(|(_, rest)| rest.first())
     }

@@ -65,7 +65,7 @@ impl SecretKey {
         let basis = params.chain().basis(level);
         let t = params.slot_shape().plain_modulus(plaintext.exponent());
         let fresh =
-            params.noise().modelled(level, plaintext.exponent(), |model| model.fresh_secret(t));
+            params.noise().modeled(level, plaintext.exponent(), |model| model.fresh_secret(t));
         let meta = Meta { owner: Some(self.id()), ..fresh };
         let message = carried_coefficients(params, plaintext, &meta)?;
         let errors = Zeroizing::new(sample::error(ring.degree(), rng));

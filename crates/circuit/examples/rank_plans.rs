@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for objective in [Objective::Throughput, Objective::Latency, Objective::Capacity] {
         let best = Planner::new(&dry, model, objective).search(&candidates)?;
         println!(
-            "{objective:?}: coeff_to_slot {:?}, slot_to_coeff {:?}, {}: {:.2} s modelled, {:.1} \
+            "{objective:?}: coeff_to_slot {:?}, slot_to_coeff {:?}, {}: {:.2} s modeled, {:.1} \
              bits left, {:.1} multiplications, keys {:.0} MB",
             best.plan.coeff_to_slot,
             best.plan.slot_to_coeff,

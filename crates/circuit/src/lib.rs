@@ -2,8 +2,9 @@
 //! automatic refresh.
 //!
 //! Everything here is written against [`everlevel_scheme::ExactScheme`] (and
-//! [`everlevel_scheme::Bootstrappable`]); no concrete scheme is named, so each circuit is proved in
-//! milliseconds on a scheme without cryptography and then run. Each part comes in two halves: a
+//! [`everlevel_scheme::Bootstrappable`]; straight-line programs ask for less); no concrete scheme
+//! is named, so each circuit is proved in milliseconds on a scheme without cryptography and then
+//! run. Each part comes in two halves: a
 //! *plan*, plain mathematics that knows its cost (key switches, products, levels) and its keys
 //! before it meets a ciphertext, and its evaluation.
 //!
@@ -45,8 +46,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bootstrap;
-#[cfg(test)]
-mod clear;
+mod compare;
 pub mod coordinates;
 pub mod digits;
 mod error;
@@ -66,6 +66,7 @@ pub mod transform;
 mod truncate;
 pub mod unpack;
 
+pub use compare::Comparison;
 pub use error::CircuitError;
 pub use modular::PrimePower;
 pub use packing::SumPacking;
@@ -73,4 +74,4 @@ pub use range::ValueRange;
 pub use rotate::{rotate_along, rotate_by_keys, rotation_elements};
 pub use session::{Session, Value};
 pub use slots::SlotMove;
-pub use truncate::{ClearLowestDigit, Comparison, Truncation};
+pub use truncate::{ClearLowestDigit, Truncation};

@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use everlevel_scheme::{Bootstrappable, NextUse, Plaintext, SchemeError};
 
 use crate::bootstrap::Bootstrapper;
+use crate::compare::Comparison;
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 use crate::poly::{DepthGoal, Polynomial, PolynomialPlan};
 use crate::range::ValueRange;
 use crate::rotate::{rotate_along, rotate_by_keys};
 use crate::sums::sum_by_keys;
-use crate::truncate::{Comparison, Truncation};
+use crate::truncate::Truncation;
 
 /// A ciphertext that a [`Session`] may replace by a fresher one with the same message, and the
 /// range of its integers, if it is known.
@@ -447,7 +448,7 @@ impl<S: Bootstrappable> Session<S> {
     /// # Errors
     /// As [`Session::refresh`].
     pub fn refresh_in_place(&self, a: &Value<S::Ciphertext>) -> Result<(), CircuitError> {
-        self.freshen(a, &a.get())
+        self.refresh_operand(a, &a.get())
     }
 
     /// Forgets the digits above those that bootstrapping keeps, in place, for all who share the
@@ -521,7 +522,7 @@ impl<S: Bootstrappable> Session<S> {
             let Some(worst) = stale.pop().filter(|_| self.bootstrapper.is_some()) else {
                 return Err(shortage);
             };
-            self.freshen(worst, if worst.is(a) { &x } else { &y })?;
+            self.refresh_operand(worst, if worst.is(a) { &x } else { &y })?;
         }
     }
 
@@ -532,7 +533,7 @@ impl<S: Bootstrappable> Session<S> {
     }
 
     /// Bootstraps `x` unless another thread has done so since it was `seen`.
-    fn freshen(
+    fn refresh_operand(
         &self,
         x: &Value<S::Ciphertext>,
         seen: &Arc<S::Ciphertext>,

@@ -121,30 +121,34 @@ impl<S: ExactScheme> Default for Repacking<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clear::{Clear, Rng};
     use crate::modular::PrimePower;
-    use everlevel_scheme::Automorphisms;
+    use everlevel_scheme::{Automorphisms, NoOp, OptIn, Params, Plaintext};
+    use everlevel_testing::{SplitMix, toy_spec};
 
     #[test]
     fn any_polynomial_is_the_sum_of_its_parts() {
-        // d = f: every polynomial lies in the base ring.
         for (index, p) in [(128, 127), (256, 127), (128, 257)] {
-            let scheme = Clear::new(index, p);
-            let (d, t) = (scheme.shape.degree_of_slot() as u64, PrimePower::new(p, 2).unwrap());
-            let mut rng = Rng(index);
-            let x = scheme.encrypt((0..index / 2).map(|_| rng.below(t.value())).collect(), 2);
-            let (unpacking, mut repacking) = (Unpacking::new(&scheme.shape), Repacking::new());
+            let params = Params::new(toy_spec(index, p, 2), OptIn::InsecureResearch).unwrap();
+            let (scheme, shape) = (NoOp::new(&params, 1), params.slot_shape());
+            let (d, t) = (shape.degree_of_slot() as u64, PrimePower::new(p, 2).unwrap());
+            let mut rng = SplitMix(index);
+            let values: Vec<u64> = (0..index / 2).map(|_| rng.below(t.value())).collect();
+            let plain = Plaintext::from_coefficients(&params, values.clone(), 2).unwrap();
+            let x = scheme.encrypt(&plain).unwrap();
+            let (unpacking, mut repacking) = (Unpacking::new(shape), Repacking::new());
             unpacking
-                .unpack(&scheme, x.clone(), |j, part| {
+                .unpack(&scheme, x, |j, part| {
                     // In Z[X^d]: fixed by all steps.
                     for g in unpacking.galois_elements() {
-                        assert_eq!(scheme.apply_galois(&part, *g)?, part);
+                        let moved = scheme.apply_galois(&part, *g)?;
+                        assert_eq!(scheme.decrypt(&moved)?, scheme.decrypt(&part)?);
                     }
                     repacking.add(&scheme, j, &part)
                 })
                 .unwrap();
-            let want: Vec<u64> = x.slots.iter().map(|y| t.mul(d, *y)).collect();
-            assert_eq!(repacking.finish().unwrap().slots, want);
+            let want: Vec<u64> = values.iter().map(|y| t.mul(d, *y)).collect();
+            let found = scheme.decrypt(&repacking.finish().unwrap()).unwrap();
+            assert_eq!(found.coefficients(), want);
         }
     }
 }

@@ -117,6 +117,44 @@ impl Attack {
     }
 }
 
+/// The security estimate of a key, attack by attack.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Estimate<K> {
+    /// What was asked.
+    pub key: K,
+    /// The cheapest first; never empty.
+    attacks: Vec<Attack>,
+}
+
+impl<K> Estimate<K> {
+    /// Of attacks in any order, one at least.
+    pub(crate) fn new(key: K, mut attacks: Vec<Attack>) -> Self {
+        attacks.sort_by(|a, b| a.bits.total_cmp(&b.bits));
+        Estimate { key, attacks }
+    }
+
+    /// Every attack that can succeed, the cheapest first; never empty.
+    pub fn attacks(&self) -> &[Attack] {
+        &self.attacks
+    }
+
+    /// The cheapest attack.
+    pub fn best(&self) -> &Attack {
+        &self.attacks[0]
+    }
+
+    /// The security of the key: log2 of the cost of the cheapest attack. A lattice that LLL breaks is
+    /// worth what LLL costs by the same formula, some 35 to 45 bits: nothing.
+    pub fn bits(&self) -> f64 {
+        self.best().bits
+    }
+
+    /// The attack of this name.
+    pub fn attack(&self, name: AttackName) -> Option<&Attack> {
+        self.attacks.iter().find(|attack| attack.name == name)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

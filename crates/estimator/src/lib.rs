@@ -6,14 +6,12 @@
 //! * [`ntru`]: secret-key recovery, dense sublattices and subfields, the estimates of today.
 //! * [`reduction`]: root Hermite factors, the shape of a reduced basis, and what block reduction
 //!   costs.
-//! * [`hermite`], [`bkz`]: what was believed of such keys in 2014: Hermite factors by experiment,
-//!   and by a simulator of BKZ 2.0.
+//! * [`hermite`]: what was believed of such keys in 2014: Hermite factors by experiment.
 //!
 //! Logarithms are to base 2 where a name says `log2` or `bits`, natural otherwise.
 #![forbid(unsafe_code)]
 
 mod attack;
-pub mod bkz;
 mod error;
 pub mod hermite;
 pub mod lwe;
@@ -22,6 +20,6 @@ pub mod reduction;
 mod search;
 mod special;
 
-pub use attack::{Attack, AttackName, Guess};
+pub use attack::{Attack, AttackName, Estimate, Guess};
 pub use error::SecurityError;
 pub use reduction::CostModel;

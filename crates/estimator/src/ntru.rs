@@ -16,7 +16,7 @@
 
 use serde::Serialize;
 
-use crate::attack::{Attack, AttackName};
+use crate::attack::{Attack, AttackName, Estimate};
 use crate::error::{SecurityError, in_range};
 use crate::reduction::{CostModel, ln_gaussian_heuristic, root_hermite, z_shape};
 use crate::search::least;
@@ -25,41 +25,26 @@ use crate::special::{EULER, digamma};
 /// The largest degree that is estimated.
 pub const MAX_DEGREE: usize = 1 << 21;
 
-/// The attacks on one key.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Estimate {
+/// An NTRU key h = g/f.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Ntru {
     /// n.
     pub degree: usize,
     /// log2 q.
     pub log2_q: f64,
     /// The variance of the coefficients of f and g.
     pub variance: f64,
-    /// log2 of the modulus from which on the dense sublattice is cheaper than the secret key.
-    pub fatigue_log2_q: f64,
-    /// Every attack that applies, the cheapest first.
-    attacks: Vec<Attack>,
 }
 
-impl Estimate {
-    /// Every attack that applies, the cheapest first; never empty.
-    pub fn attacks(&self) -> &[Attack] {
-        &self.attacks
-    }
-
-    /// The cheapest attack.
-    pub fn best(&self) -> &Attack {
-        &self.attacks[0]
-    }
-
-    /// The security of the key: log2 of the cost of the cheapest attack in gates. A lattice that
-    /// LLL breaks is worth what LLL costs by the same formula, some 35 to 45 bits: nothing.
-    pub fn bits(&self) -> f64 {
-        self.best().bits
+impl Ntru {
+    /// log2 of the modulus from which on the dense sublattice is cheaper than the secret key.
+    pub fn fatigue_log2_q(&self) -> f64 {
+        fatigue_log2_q(self.degree, self.variance)
     }
 
     /// Whether the modulus is beyond the fatigue point.
     pub fn is_overstretched(&self) -> bool {
-        self.log2_q > self.fatigue_log2_q
+        self.log2_q > self.fatigue_log2_q()
     }
 }
 
@@ -86,7 +71,11 @@ impl Estimate {
 ///
 /// # Errors
 /// A degree outside 16 to 2^21, log2 q outside 1 to 100000, or a variance outside 2^-20 to 2^1000.
-pub fn estimate(degree: usize, log2_q: f64, variance: f64) -> Result<Estimate, SecurityError> {
+pub fn estimate(
+    degree: usize,
+    log2_q: f64,
+    variance: f64,
+) -> Result<Estimate<Ntru>, SecurityError> {
     in_range("degree", degree as f64, 16.0..=MAX_DEGREE as f64, "16 to 2^21")?;
     in_range("log2_q", log2_q, 1.0..=1e5, "1 to 100000")?;
     in_range("variance", variance, (-20f64).exp2()..=1000f64.exp2(), "2^-20 to 2^1000")?;
@@ -111,13 +100,7 @@ pub fn estimate(degree: usize, log2_q: f64, variance: f64) -> Result<Estimate, S
         subfields += usize::from(a.name == AttackName::Subfield);
         a.name != AttackName::Subfield || subfields == 1
     });
-    Ok(Estimate {
-        degree,
-        log2_q,
-        variance,
-        fatigue_log2_q: fatigue_log2_q(degree, variance),
-        attacks,
-    })
+    Ok(Estimate::new(Ntru { degree, log2_q, variance }, attacks))
 }
 
 /// log2 of the modulus beyond which the dense sublattice is cheaper to find than the secret key: q
@@ -307,7 +290,7 @@ mod tests {
                 let found = |name| estimate.attacks().iter().find(|a| a.name == name).unwrap();
                 assert_eq!(found(AttackName::DenseSublattice).block_size, 2, "n = {n}");
                 assert_eq!(estimate.best().block_size, 2);
-                assert!(estimate.is_overstretched() && estimate.bits() < 45.0);
+                assert!(estimate.key.is_overstretched() && estimate.bits() < 45.0);
             }
         }
         assert_eq!(attack(32768, 1271.0, AttackName::SecretKey).block_size, 179);

@@ -32,7 +32,7 @@ pub fn root_hermite(block_size: u32) -> f64 {
     }
 }
 
-/// The exponent and the constant of a nearest-neighbour sieve in memory without cost, in gates:
+/// The exponent and the constant of a nearest-neighbor sieve in memory without cost, in gates:
 /// 2^(a β + b).
 const SIEVE: (f64, f64) = (0.296_135_003_082_053_65, 20.387_885_985_467_914);
 
@@ -121,7 +121,7 @@ pub(crate) fn ln_ball(k: usize) -> f64 {
 /// The Gaussian heuristic: k ↦ the length that a shortest vector of a random lattice of dimension k
 /// and volume 1 is expected to have, as ln. Below dimension 49, where volume and length disagree,
 /// √(k/(2πe)), and 1 up to dimension 20.
-pub(crate) fn ln_gaussian_heuristic(k: usize) -> f64 {
+pub fn ln_gaussian_heuristic(k: usize) -> f64 {
     match k {
         0..=20 => 0.0,
         21..=48 => 0.5 * (k as f64 / (2.0 * PI * E)).ln(),

@@ -123,13 +123,13 @@ impl<S: IntegerScheme> Integers<'_, S> {
         match attempt {
             0 => {
                 for x in [&mut a, &mut b].into_iter().filter(|x| !x.is_canonical()) {
-                    *x = self.normalised_to(x, standard_form(x.interval))?;
+                    *x = self.normalized_to(x, standard_form(x.interval))?;
                 }
             }
             1 => {
                 for x in [&mut a, &mut b].into_iter().filter(|x| x.public_value().is_none()) {
                     if !canonical_form(x, anchor) {
-                        *x = self.normalised_to(x, (anchor, digits))?;
+                        *x = self.normalized_to(x, (anchor, digits))?;
                     }
                 }
             }

@@ -134,7 +134,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             Interval::point(value)?.checked_mul(Interval::point(n as i128)?)?;
             return self.listed(n, |i| (i as i128 + 1) * value, x.length);
         }
-        let x = self.normalised(&x)?;
+        let x = self.normalized(&x)?;
         let (count, anchor) = (n as i128, x.anchor);
         // Above the anchor, so that nothing is negative.
         let above = Interval::new(0, count * (x.interval.high() - anchor))?;
@@ -156,7 +156,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let digits = moved.collect::<Result<Vec<_>, IntegersError>>()?;
             let high = (2 * step as i128).min(count) * (x.interval.high() - anchor);
             let moved = Column { digits, ..sum.clone() };
-            sum = self.normalised(&self.add(&sum, &moved)?)?;
+            sum = self.normalized(&self.add(&sum, &moved)?)?;
             sum.interval = Interval::new(0, high.min(sum.interval.high()))?;
             step *= 2;
         }

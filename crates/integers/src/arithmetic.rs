@@ -72,7 +72,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             if wide(&a, &b) {
                 let widest = |x: &Column<S::Ciphertext>| x.digits.iter().map(Digit::points).max();
                 let x = if widest(&a) >= widest(&b) { &mut a } else { &mut b };
-                *x = self.normalised(x)?;
+                *x = self.normalized(x)?;
             }
         }
         Ok(Column {
@@ -126,7 +126,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             return Ok(Column { interval, anchor: x.anchor * factor, digits, length: x.length });
         }
         if factor < 16 {
-            let x = self.normalised(x)?;
+            let x = self.normalized(x)?;
             let k = factor as i64;
             let mut requests = Vec::with_capacity(x.digits.len());
             for d in &x.digits {

@@ -59,7 +59,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             return Err(IntegersError::Width { interval, digits: count, highest: DIGITS });
         }
         let digits = |x: &Column<S::Ciphertext>| match x.public_value() {
-            None => Ok::<_, IntegersError>(self.normalised_to(x, (anchor, count))?.digits),
+            None => Ok::<_, IntegersError>(self.normalized_to(x, (anchor, count))?.digits),
             Some(v) => {
                 let digit = |i: usize| Digit::public(((v - anchor) >> (4 * i) & 15) as i64);
                 Ok((0..count).map(digit).collect())
@@ -118,7 +118,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             // Nothing is left but the sign.
             return Ok(Column { interval, ..self.neg(&self.lt(x, 0)?)? });
         }
-        let x = self.normalised_to(x, (anchor, count))?;
+        let x = self.normalized_to(x, (anchor, count))?;
         let (whole, rest) = ((bits / 4) as usize, i64::from(bits % 4));
         let mut digits = x.digits.into_iter().skip(whole).collect::<Vec<_>>();
         if rest > 0 {
@@ -169,6 +169,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
             return Ok(Column::public(value, Interval::point(value)?, x.length));
         }
         let form = standard_form(interval);
-        Ok(Column { interval, ..self.normalised_to(x, form)? })
+        Ok(Column { interval, ..self.normalized_to(x, form)? })
     }
 }

@@ -43,15 +43,15 @@ impl<S: IntegerScheme> Integers<'_, S> {
     ///
     /// # Errors
     /// [`IntegersError::Width`] beyond 124 bits; those of the scheme and of bootstrapping.
-    pub fn normalised(
+    pub fn normalized(
         &self,
         x: &Column<S::Ciphertext>,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
-        self.normalised_to(x, standard_form(x.interval))
+        self.normalized_to(x, standard_form(x.interval))
     }
 
     /// The column with `count` digits 0..=15 above an anchor, modulo 16^count.
-    pub(crate) fn normalised_to(
+    pub(crate) fn normalized_to(
         &self,
         x: &Column<S::Ciphertext>,
         (anchor, count): (i128, usize),
@@ -85,8 +85,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         // their own first.
         let own = x.anchor + value(x.digits.iter().map(|d| d.low));
         let reached = (x.interval.high() - own).unsigned_abs();
-        let first = self.normalised_to(x, (own, digits_of(reached)))?;
-        self.normalised_to(&first, (anchor, count))
+        let first = self.normalized_to(x, (own, digits_of(reached)))?;
+        self.normalized_to(&first, (anchor, count))
     }
 
     /// Digits 0..=15 of Σ 16^i s_i + carry modulo 16^k for k digits s_i of 0..=30; `exact` if it is

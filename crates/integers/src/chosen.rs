@@ -10,7 +10,7 @@ use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::types::Type;
 
-/// Neighbouring digits as one integer from 0 to `span`, which is below p.
+/// Neighboring digits as one integer from 0 to `span`, which is below p.
 struct Piece {
     first: usize,
     count: usize,
@@ -22,7 +22,7 @@ struct Piece {
 /// How the entries of chosen rows of a column are read: what follows from the type of the column
 /// and p alone.
 ///
-/// A piece holds Σ 16^i d_i of neighbouring digits, less its least value, in the slots of chosen
+/// A piece holds Σ 16^i d_i of neighboring digits, less its least value, in the slots of chosen
 /// rows, and 0 in all others: 16 bits modulo 65537.
 pub struct ChosenShape {
     interval: Interval,

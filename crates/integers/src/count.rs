@@ -27,7 +27,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         if let Some(value) = x.public_value() {
             return Ok(Column::public(value.count_ones().into(), interval, x.length));
         }
-        let x = self.normalised_to(x, (0, crate::split::digits_of(x.interval.high() as u128)))?;
+        let x = self.normalized_to(x, (0, crate::split::digits_of(x.interval.high() as u128)))?;
         let counts = self.map(&x.digits, |_, v| v.count_ones().into())?;
         let terms: Vec<_> = counts.iter().map(|c| (c, 1)).collect();
         let digits = self.settled(vec![self.combine(&terms, 0)?])?;

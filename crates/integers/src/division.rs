@@ -179,7 +179,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let remainders = y.digits.len() as i128 * (c - 1);
         if remainders >> 8 < highest >> 16 {
             // Σ 16^i d_i / c: whole parts, and what is left of all digits.
-            let y = self.normalised(y)?;
+            let y = self.normalized(y)?;
             let [whole, rest] = self.divided_digits(&y, c)?;
             let rest = Column {
                 interval: Interval::new(0, remainders)?,
@@ -189,7 +189,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             };
             let whole = Column { interval, anchor: 0, digits: whole, length: y.length };
             let sum = self.add(&whole, &self.div_public(&rest, c)?)?;
-            return self.normalised(&Column { interval, ..sum });
+            return self.normalized(&Column { interval, ..sum });
         }
         let divisor = Column::public(c, Interval::point(c)?, None);
         Ok(self.bit_by_bit(y, &divisor)?.0)
@@ -202,7 +202,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         digits: usize,
         interval: Interval,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
-        let product = self.normalised(product)?;
+        let product = self.normalized(product)?;
         let mut upper: Vec<_> = product.digits.into_iter().skip(digits).collect();
         upper.truncate(digits_of(interval.high().unsigned_abs()));
         Ok(Column { interval, anchor: 0, digits: upper, length: product.length }.narrowed())
@@ -222,7 +222,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let end = |f: fn(&Digit<S::Ciphertext>) -> i64| crate::column::value(digits.iter().map(f));
         let interval = Interval::new(end(|d| d.low), end(|d| d.high))?;
         let difference = Column { interval, anchor: 0, digits, length: None };
-        Ok(self.normalised_to(&difference, (0, count))?.digits)
+        Ok(self.normalized_to(&difference, (0, count))?.digits)
     }
 
     fn divided(
@@ -263,7 +263,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let (quotient, rest) = if b.interval.points() <= ENTRIES && short {
             self.by_table(&a, &b, s, quotients, remainder)?
         } else {
-            let mut divisor = self.normalised(&b)?;
+            let mut divisor = self.normalized(&b)?;
             let mut lowest =
                 self.combine(&[(&divisor.digit(0), 1), (&self.bit("division", &zeros)?, 1)], 0)?;
             let (low, high) = (divisor.digit(0).low, divisor.digit(0).high.max(1));
@@ -271,7 +271,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             divisor.digits[0] = lowest;
             let (low, high) = (b.interval.low().max(1), b.interval.high());
             divisor.interval = Interval::new(low, high)?;
-            self.bit_by_bit(&self.normalised(&a)?, &divisor)?
+            self.bit_by_bit(&self.normalized(&a)?, &divisor)?
         };
         let valid = self.not(&zeros)?;
         let kept = |x: Column<S::Ciphertext>, interval: Interval| {

@@ -84,7 +84,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         } else {
             let mut x = x.clone();
             if !x.is_canonical() || x.digits.len() > 2 {
-                x = self.normalised_to(&x, (x.interval.low(), 2))?;
+                x = self.normalized_to(&x, (x.interval.low(), 2))?;
             }
             let (a, b) = (x.digit(1), x.digit(0));
             let row = |f: (usize, usize), a: i64| {

@@ -65,7 +65,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         if n == 1 || x.public_value().is_some() {
             return self.places(n, x.length);
         }
-        let x = self.normalised(&x)?;
+        let x = self.normalized(&x)?;
         let (blocks, stride) = (n / 2, n as i64 + 1);
         let before = self.before(&x, n, order)?;
         // The pairs of each block, from its first slot on; of even n the last block has each pair
@@ -182,7 +182,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         order: Order,
         take: usize,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
-        let x = self.normalised(&x.clone().narrowed())?;
+        let x = self.normalized(&x.clone().narrowed())?;
         let n = self.sortable(&x, take)?;
         if n == 1 || x.public_value().is_some() {
             return Ok(Column { length: Some(take), ..x });
@@ -251,7 +251,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         n: usize,
         order: Order,
     ) -> Result<Digit<S::Ciphertext>, IntegersError> {
-        let rank = self.normalised(&self.ranks(x, order)?)?;
+        let rank = self.normalized(&self.ranks(x, order)?)?;
         let mut differences = Vec::new();
         for (k, d) in rank.digits.iter().enumerate() {
             let copies = self.gathered(&self.placed(d, n, 0)?, -(n as i64 + 1), n)?;
@@ -282,7 +282,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         rank: usize,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let n = self.within_row(x, self.longest_ranked())?;
-        let x = self.normalised(x)?;
+        let x = self.normalized(x)?;
         if rank == 0 && n == 1 || rank < n && x.public_value().is_some() {
             return Ok(Column { length: Some(1), ..x });
         }

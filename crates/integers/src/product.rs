@@ -149,7 +149,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         &self,
         x: &Column<S::Ciphertext>,
     ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
-        let x = if x.is_canonical() { x.clone() } else { self.normalised(x)? };
+        let x = if x.is_canonical() { x.clone() } else { self.normalized(x)? };
         let free = (1 - BASE, BASE - 1);
         let constants = fitted(x.anchor, vec![free; x.digits.len()], free).unwrap_or_default();
         let digits = self.pairwise((&x.digits, 1), (&[], 0), &constants)?;

@@ -16,7 +16,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         a: &Column<S::Ciphertext>,
         b: &Column<S::Ciphertext>,
     ) -> Result<Both<S::Ciphertext>, IntegersError> {
-        let a = self.with_digits(self.normalised(a)?);
+        let a = self.with_digits(self.normalized(a)?);
         let bits = self.bits_of(&a.digits)?;
         let largest = b.interval.high() - 1;
         let mut rest = Column::public(0, Interval::point(0)?, a.length);
@@ -27,7 +27,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 rest = doubled;
                 continue;
             }
-            let difference = self.normalised(&self.sub(&doubled, b)?)?;
+            let difference = self.normalized(&self.sub(&doubled, b)?)?;
             if let (Some(v), Some(old)) = (difference.public_value(), doubled.public_value()) {
                 let digit = &mut quotient[i / 4];
                 *digit = self.combine(&[(digit, 1)], i64::from(v >= 0) << (i % 4))?;

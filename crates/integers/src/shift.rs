@@ -143,8 +143,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
             Direction::Right => x.interval.high() >> least.min(127),
         };
         let limit = digits_of(highest.unsigned_abs());
-        let x = self.normalised_to(x, (0, digits_of(x.interval.high().unsigned_abs())))?;
-        let amount = self.normalised_to(amount, (0, digits_of(most.unsigned_abs())))?;
+        let x = self.normalized_to(x, (0, digits_of(x.interval.high().unsigned_abs())))?;
+        let amount = self.normalized_to(amount, (0, digits_of(most.unsigned_abs())))?;
         let x = match x.public_value() {
             None => x,
             Some(v) => {

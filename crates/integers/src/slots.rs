@@ -181,7 +181,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         if n == 0 || n > length {
             return Err(IntegersError::Length { found: n, expected: format!("1 to {length}") });
         }
-        let x = self.normalised(x)?;
+        let x = self.normalized(x)?;
         let least = x.interval.low() - x.anchor;
         let digit = |(k, d): (usize, &Digit<S::Ciphertext>)| self.placed(d, n, digit_of(least, k));
         let digits = x.digits.iter().enumerate().map(digit).collect::<Result<_, _>>()?;
@@ -204,7 +204,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let (mut sum, mut done) = (x.clone(), 1i64);
         for bit in (0..count.max(1).ilog2()).rev() {
             if sum.digits.iter().any(|d| 2 * d.points() > 2 * BASE) {
-                sum = self.normalised(&sum)?;
+                sum = self.normalized(&sum)?;
             }
             sum = self.add(&sum, &turned(&sum, done * step)?)?;
             done *= 2;

@@ -15,7 +15,7 @@ use crate::prime_power::PrimePower;
 #[derive(Debug)]
 pub(crate) struct SlotTransform {
     last: LastAxis,
-    /// The other axes with the lengths of what lies between neighbours along them, in elements of
+    /// The other axes with the lengths of what lies between neighbors along them, in elements of
     /// slots.
     others: Vec<(OtherAxis, usize)>,
     ring: GaloisRing,
@@ -239,7 +239,7 @@ impl OtherAxis {
         Ok(OtherAxis { degree: axis.degree, root: reduced(&odd.roots[place]), forward, inverse })
     }
 
-    /// Applies a matrix along the axis, neighbours `inner` elements apart, in place.
+    /// Applies a matrix along the axis, neighbors `inner` elements apart, in place.
     fn apply(&self, ring: &GaloisRing, elements: &mut [u64], inner: usize, matrix: &[u64]) {
         let (t, d) = (ring.modulus(), ring.degree());
         let (words, parts) = (inner * d, matrix.len() / self.degree / self.degree);

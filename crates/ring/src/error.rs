@@ -111,7 +111,7 @@ pub enum RingError {
     },
     /// An operation of the other kind of rings.
     #[error("{operation} needs a ring whose index is {expected}, found index {index}")]
-    WrongFamily {
+    WrongIndexKind {
         /// What was asked for.
         operation: &'static str,
         /// The kind of index that has it.
@@ -220,7 +220,7 @@ everlevel_arith::error_codes!(RingError {
     BadPlainModulus => "ring.bad-plain-modulus",
     NoCarrier => "ring.no-carrier",
     NoAxis => "ring.no-axis",
-    WrongFamily => "ring.wrong-family",
+    WrongIndexKind => "ring.wrong-family",
     ModulusPolynomial => "ring.modulus-polynomial",
     TooManyValues => "ring.too-many-values",
     ValueOutOfRange => "ring.value-out-of-range",

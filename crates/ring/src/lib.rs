@@ -30,6 +30,7 @@ mod gadget;
 mod galois;
 mod galois_ring;
 mod gaussian;
+mod index_kind;
 mod memory;
 mod norm;
 mod odd_slots;

@@ -359,7 +359,7 @@ impl PlaintextRing {
     }
 
     fn wrong_family(&self, operation: &'static str, expected: &'static str) -> RingError {
-        RingError::WrongFamily { operation, expected, index: self.shape.ring_index() }
+        RingError::WrongIndexKind { operation, expected, index: self.shape.ring_index() }
     }
 
     /// Refuses exponents that are not at hand, and residues of the wrong number or size.

@@ -4,9 +4,10 @@ use std::sync::OnceLock;
 
 use everlevel_arith::kernels::Kernels;
 use everlevel_arith::{
-    Axes, Backend, Modulus, NttTable, TensorTable, gather_natural, primes, scatter_natural,
+    Backend, Modulus, NttTable, TensorTable, gather_natural, primes, scatter_natural,
 };
 
+use crate::index_kind::IndexKind;
 use crate::prime_power::PrimePower;
 use crate::slot_shape::SlotShape;
 
@@ -14,18 +15,11 @@ use crate::slot_shape::SlotShape;
 /// just below 2^50.
 #[derive(Debug)]
 pub(crate) struct ExactProduct {
-    family: IndexKind,
+    kind: IndexKind,
     kernels: &'static Kernels,
     /// log2 of how many products of coefficients make up a coefficient of a product at most.
     log_terms: f64,
     tables: OnceLock<Vec<Table>>,
-}
-
-#[derive(Debug)]
-enum IndexKind {
-    /// log2 of the degree.
-    PowerOfTwo(u32),
-    Odd(Axes),
 }
 
 impl ExactProduct {
@@ -34,9 +28,9 @@ impl ExactProduct {
     /// An axis adds up less than 2 φ(N_a) products: on coefficients of X^k and X^j, j + k must be
     /// the exponent, or that of the one power for which it is subtracted.
     pub(crate) fn new(shape: &SlotShape, kernels: &'static Kernels) -> Self {
-        let (family, terms) = match shape.axes() {
+        let (kind, terms) = match shape.axes() {
             None => (
-                IndexKind::PowerOfTwo((shape.ring_index() / 2).trailing_zeros()),
+                IndexKind::PowerOfTwo { log_degree: (shape.ring_index() / 2).trailing_zeros() },
                 shape.ring_index() as f64 / 2.0,
             ),
             Some(axes) => (
@@ -44,13 +38,13 @@ impl ExactProduct {
                 axes.all().iter().map(|axis| 2.0 * axis.degree as f64).product(),
             ),
         };
-        ExactProduct { family, kernels, log_terms: terms.log2(), tables: OnceLock::new() }
+        ExactProduct { kind, kernels, log_terms: terms.log2(), tables: OnceLock::new() }
     }
 
     /// a b modulo p^e, coefficients in the order of plaintexts: 3 transforms for each prime that
     /// the integers need.
     pub(crate) fn mul(&self, a: &[u64], b: &[u64], t: PrimePower) -> Vec<u64> {
-        let tables = self.tables.get_or_init(|| self.family.tables(self.kernels.backend()));
+        let tables = self.tables.get_or_init(|| tables(&self.kind, self.kernels.backend()));
         // Centered residues, with room for the sign and a bit more.
         let need = self.log_terms + 2.0 * (t.value() as f64).log2() - 2.0 + 1.0 + 0.5;
         let mut bits = 0.0;
@@ -77,26 +71,25 @@ impl ExactProduct {
     }
 }
 
-impl IndexKind {
-    fn tables(&self, backend: Backend) -> Vec<Table> {
-        match self {
-            IndexKind::PowerOfTwo(log_degree) => {
-                primes::primes_congruent_one(2 << log_degree, 1 << Modulus::MAX_BITS)
-                    .filter_map(|q| NttTable::for_prime(q, *log_degree, backend).ok())
-                    .map(|table| Table::PowerOfTwo(Box::new(table)))
-                    .take(3)
-                    .collect()
-            }
-            IndexKind::Odd(axes) => {
-                primes::primes_congruent_one(axes.transform_order(), 1 << Modulus::MAX_BITS)
-                    .filter_map(|q| {
-                        let root = primes::primitive_root_of_unity(q, axes.index())?;
-                        TensorTable::new(Modulus::new(q).ok()?, axes, root, backend).ok()
-                    })
-                    .map(|table| Table::Odd(Box::new(table)))
-                    .take(3)
-                    .collect()
-            }
+/// Tables modulo the three largest primes of a kind of index.
+fn tables(kind: &IndexKind, backend: Backend) -> Vec<Table> {
+    match kind {
+        IndexKind::PowerOfTwo { log_degree } => {
+            primes::primes_congruent_one(2 << log_degree, 1 << Modulus::MAX_BITS)
+                .filter_map(|q| NttTable::for_prime(q, *log_degree, backend).ok())
+                .map(|table| Table::PowerOfTwo(Box::new(table)))
+                .take(3)
+                .collect()
+        }
+        IndexKind::Odd(axes) => {
+            primes::primes_congruent_one(axes.transform_order(), 1 << Modulus::MAX_BITS)
+                .filter_map(|q| {
+                    let root = primes::primitive_root_of_unity(q, axes.index())?;
+                    TensorTable::new(Modulus::new(q).ok()?, axes, root, backend).ok()
+                })
+                .map(|table| Table::Odd(Box::new(table)))
+                .take(3)
+                .collect()
         }
     }
 }

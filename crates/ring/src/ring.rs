@@ -4,6 +4,7 @@ use everlevel_arith::{Axes, Axis, Modulus, gather_natural, primes, scatter_natur
 
 use crate::basis::{Basis, MAX_PRIMES};
 use crate::error::RingError;
+use crate::index_kind::IndexKind;
 use crate::norm::CanonicalNorm;
 use crate::prime_power::PrimePower;
 
@@ -54,41 +55,6 @@ struct Prime {
     root: u64,
 }
 
-/// The two families of rings: they differ in the order in which buffers hold coefficients and
-/// evaluations.
-#[derive(Clone, Debug)]
-enum IndexKind {
-    /// Index 2n: orders of [`everlevel_arith::order`].
-    PowerOfTwo { log_degree: u32 },
-    /// Any other index: orders of [`everlevel_arith::axes`].
-    Odd(Axes),
-}
-
-impl IndexKind {
-    fn new(index: u64) -> Result<Self, RingError> {
-        if index.is_power_of_two() && (32..=1 << 18).contains(&index) {
-            return Ok(IndexKind::PowerOfTwo { log_degree: index.trailing_zeros() - 1 });
-        }
-        Axes::new(index).map(IndexKind::Odd).map_err(|_| RingError::UnsupportedIndex { index })
-    }
-
-    /// The number of odd prime factors of the index.
-    fn odd_primes(&self) -> usize {
-        match self {
-            IndexKind::PowerOfTwo { .. } => 0,
-            IndexKind::Odd(axes) => axes.all().iter().filter(|axis| axis.prime != 2).count(),
-        }
-    }
-
-    /// What the ring's primes are 1 modulo.
-    fn prime_step(&self) -> u64 {
-        match self {
-            IndexKind::PowerOfTwo { log_degree } => 2 << log_degree,
-            IndexKind::Odd(axes) => axes.transform_order(),
-        }
-    }
-}
-
 /// Z\[X\]/Φ_m(X) together with every prime that is used over it: a description, which an engine
 /// ([`crate::Cpu`]) computes by. Immutable.
 ///
@@ -98,7 +64,7 @@ impl IndexKind {
 pub struct Ring {
     index: u64,
     degree: usize,
-    family: IndexKind,
+    kind: IndexKind,
     primes: Vec<Prime>,
     /// `inverses[i][j]`: the inverse of prime i modulo prime j (0 where i = j).
     inverses: Vec<Vec<u64>>,
@@ -112,11 +78,11 @@ impl Ring {
     /// An index that is neither a power of two from 32 to 2^18 nor one of [`Axes::new`]; a modulus
     /// that is no prime below 2^50 that is 1 modulo [`Ring::prime_step`]; or a repetition.
     pub fn new(index: u64, moduli: &[u64]) -> Result<Self, RingError> {
-        let family = IndexKind::new(index)?;
+        let kind = IndexKind::new(index)?;
         if moduli.len() > MAX_PRIMES {
             return Err(RingError::TooManyPrimes { count: moduli.len() });
         }
-        let (degree, norm) = match &family {
+        let (degree, norm) = match &kind {
             IndexKind::PowerOfTwo { log_degree } => {
                 (1 << log_degree, CanonicalNorm::new(1 << log_degree))
             }
@@ -125,7 +91,7 @@ impl Ring {
         let mut list: Vec<Prime> = Vec::with_capacity(moduli.len());
         for &value in moduli {
             let bad = RingError::BadPrime { value, index };
-            if value % family.prime_step() != 1
+            if value % kind.prime_step() != 1
                 || value >> Modulus::MAX_BITS != 0
                 || !primes::is_prime(value)
             {
@@ -145,7 +111,7 @@ impl Ring {
                     .collect()
             })
             .collect();
-        Ok(Ring { index, degree, family, primes: list, inverses, norm })
+        Ok(Ring { index, degree, kind, primes: list, inverses, norm })
     }
 
     /// The index m of the cyclotomic ring.
@@ -180,16 +146,13 @@ impl Ring {
 
     /// The axes of the index; none for a power of two.
     pub fn axes(&self) -> Option<&Axes> {
-        match &self.family {
-            IndexKind::PowerOfTwo { .. } => None,
-            IndexKind::Odd(axes) => Some(axes),
-        }
+        self.kind.axes()
     }
 
     /// The lengths of the cycles along which automorphisms shift evaluations, the last one
     /// contiguous: rows and columns of a power of two.
     pub(crate) fn lengths(&self) -> Vec<usize> {
-        match &self.family {
+        match &self.kind {
             IndexKind::PowerOfTwo { log_degree } => vec![2, 1 << (log_degree - 1)],
             IndexKind::Odd(axes) => {
                 axes.all().iter().flat_map(Axis::cycles).map(|cycle| cycle.length).collect()
@@ -200,7 +163,7 @@ impl Ring {
     /// Stored coefficients in natural order: ascending powers for a power of two, the stored order
     /// itself for an index with axes.
     pub fn natural_order<T: Copy>(&self, stored: &[T]) -> Vec<T> {
-        match &self.family {
+        match &self.kind {
             IndexKind::PowerOfTwo { log_degree } => gather_natural(*log_degree, stored),
             IndexKind::Odd(_) => stored.to_vec(),
         }
@@ -208,7 +171,7 @@ impl Ring {
 
     /// The inverse of [`Ring::natural_order`], into a buffer of n places.
     pub fn storage_order<T: Copy>(&self, natural: &[T], stored: &mut [T]) {
-        match &self.family {
+        match &self.kind {
             IndexKind::PowerOfTwo { log_degree } => scatter_natural(*log_degree, natural, stored),
             IndexKind::Odd(_) => stored.copy_from_slice(natural),
         }
@@ -218,7 +181,7 @@ impl Ring {
     /// of: 2 for each odd prime factor of the index. X only moves coefficients on the axis of a
     /// power of two.
     pub fn overlap(&self) -> usize {
-        1 << self.family.odd_primes()
+        1 << self.kind.odd_primes()
     }
 
     /// [`Ring::overlap`] of the ring of index `index`.
@@ -232,7 +195,7 @@ impl Ring {
     /// By how much the value of a polynomial with independent coefficients of equal variance can
     /// miss circular symmetry: [`Axes::noncircularity`], 0 for a power of two.
     pub fn noncircularity(&self) -> f64 {
-        match &self.family {
+        match &self.kind {
             IndexKind::PowerOfTwo { .. } => 0.0,
             IndexKind::Odd(axes) => axes.noncircularity(),
         }
@@ -242,7 +205,7 @@ impl Ring {
     /// On an axis of odd prime l the coefficient of X^e is (1/l) Σ a(ζ^u) (ζ^(-u e) - 1), at most
     /// (4/π) max |a(ζ^u)|; on that of a power of two it is a mean of values times roots of unity.
     pub fn coefficient_bits(&self) -> f64 {
-        self.family.odd_primes() as f64 * (4.0 / std::f64::consts::PI).log2()
+        self.kind.odd_primes() as f64 * (4.0 / std::f64::consts::PI).log2()
     }
 
     /// How many primes the ring holds.

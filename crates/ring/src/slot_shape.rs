@@ -6,6 +6,7 @@ use crate::error::RingError;
 use crate::galois::GaloisElement;
 use crate::galois_ring::GaloisRing;
 use crate::gaussian::GaussianRing;
+use crate::index_kind::IndexKind;
 use crate::odd_slots::{OddSlots, order};
 use crate::prime_power::PrimePower;
 use crate::slot_dimension::SlotDimension;
@@ -54,12 +55,12 @@ pub struct SlotShape {
     modulus: PrimePower,
     degree: usize,
     dimensions: Vec<SlotDimension>,
-    family: IndexKind,
+    roots: Roots,
 }
 
-/// What depends on the kind of the index.
+/// What a shape knows beyond its dimensions, by the kind of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum IndexKind {
+enum Roots {
     /// The value of W in column 0 modulo the highest power of p.
     PowerOfTwo([u64; 2]),
     Odd(OddSlots),
@@ -74,11 +75,7 @@ impl SlotShape {
     /// the index, p^max_exponent is 2^62 or more, or d is above 256 for an index with axes;
     /// [`RingError::NoCarrier`] if p has a smaller order modulo the largest odd factor of one.
     pub fn new(index: u64, p: u64, max_exponent: u32) -> Result<Self, RingError> {
-        let power_of_two = index.is_power_of_two() && (32..=1 << 18).contains(&index);
-        let axes = (!power_of_two)
-            .then(|| Axes::new(index))
-            .transpose()
-            .map_err(|_| RingError::UnsupportedIndex { index })?;
+        let axes = IndexKind::new(index)?.axes().cloned();
         let bad = |reason| RingError::BadPlainModulus { p, exponent: max_exponent, index, reason };
         if !primes::is_prime(p) {
             return Err(bad("p must be a prime"));
@@ -97,7 +94,7 @@ impl SlotShape {
                 modulus,
                 degree,
                 dimensions: odd.dimensions(degree),
-                family: IndexKind::Odd(odd),
+                roots: Roots::Odd(odd),
             });
         }
         let slots = (index / 2) as usize / degree;
@@ -112,7 +109,7 @@ impl SlotShape {
         let columns = slots >> dimensions.len();
         let good = (0..columns).fold(1, |g, _| g * 5 % index) == 1;
         dimensions.push(SlotDimension { size: columns, generator: GaloisElement(5), good });
-        Ok(SlotShape { index, modulus, degree, dimensions, family: IndexKind::PowerOfTwo(root) })
+        Ok(SlotShape { index, modulus, degree, dimensions, roots: Roots::PowerOfTwo(root) })
     }
 
     /// The index m of the ring.
@@ -132,9 +129,9 @@ impl SlotShape {
     }
 
     pub(crate) fn odd(&self) -> Option<&OddSlots> {
-        match &self.family {
-            IndexKind::PowerOfTwo(_) => None,
-            IndexKind::Odd(odd) => Some(odd),
+        match &self.roots {
+            Roots::PowerOfTwo(_) => None,
+            Roots::Odd(odd) => Some(odd),
         }
     }
 
@@ -192,9 +189,9 @@ impl SlotShape {
     /// If e is 0 or above [`SlotShape::max_exponent`].
     pub fn root(&self, e: u32) -> [u64; 2] {
         let t = self.plain_modulus(e);
-        match self.family {
-            IndexKind::PowerOfTwo(root) => root.map(|x| x % t),
-            IndexKind::Odd(_) => [1; 2],
+        match self.roots {
+            Roots::PowerOfTwo(root) => root.map(|x| x % t),
+            Roots::Odd(_) => [1; 2],
         }
     }
 
@@ -205,13 +202,13 @@ impl SlotShape {
     /// [`RingError::PlainModulus`] if e is 0 or above [`SlotShape::max_exponent`].
     pub fn galois_ring(&self, e: u32) -> Result<GaloisRing, RingError> {
         let t = self.modulus.reduced(e)?;
-        let polynomial = match &self.family {
-            IndexKind::PowerOfTwo(root) => power_of_two_polynomial(
+        let polynomial = match &self.roots {
+            Roots::PowerOfTwo(root) => power_of_two_polynomial(
                 GaussianRing::new(t)?,
                 root.map(|x| x % t.value()),
                 self.degree,
             ),
-            IndexKind::Odd(odd) => {
+            Roots::Odd(odd) => {
                 odd.factors[odd.factors.len() - 1].iter().map(|&x| t.reduce_u64(x)).collect()
             }
         };

@@ -162,7 +162,7 @@ impl Belief<'_> {
             Belief::Largest => largest,
             Belief::Fresh(encryption) => {
                 let fresh =
-                    tracker.modelled(stated.level, stated.exponent, |model| match encryption {
+                    tracker.modeled(stated.level, stated.exponent, |model| match encryption {
                         Encryption::Secret => model.fresh_secret(t),
                         Encryption::Public => model.fresh_public(t),
                     });

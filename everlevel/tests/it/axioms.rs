@@ -117,10 +117,10 @@ const ODD_NTRU: [(u64, u64, u32); 2] = [(3 * 5 * 17, 2, 1), (7 * 73, 2, 3)];
 
 fn odd_set(
     (index, plain_prime, plain_exponent): (u64, u64, u32),
-    family: Assumption,
+    assumption: Assumption,
     form: Form,
 ) -> Params {
-    let secret = match family {
+    let secret = match assumption {
         Assumption::Rlwe => SecretKind::UniformTernary,
         Assumption::Ntru => SecretKind::TruncatedGaussian,
     };
@@ -132,7 +132,7 @@ fn odd_set(
         extended_exponent: 0,
         words: 9,
         bootstrap: None,
-        family,
+        assumption,
         secret,
         form,
         ..everlevel_scheme::params::spec("insecure_bgv-257-n8").unwrap()
@@ -153,9 +153,9 @@ fn rings_of_odd_index() {
         .map(|row| (row, Assumption::Rlwe))
         .into_iter()
         .chain(ODD_NTRU.map(|row| (row, Assumption::Ntru)));
-    for params in
-        rows.flat_map(|(row, family)| [Form::Bgv, Form::Bfv].map(|form| odd_set(row, family, form)))
-    {
+    for params in rows.flat_map(|(row, assumption)| {
+        [Form::Bgv, Form::Bfv].map(|form| odd_set(row, assumption, form))
+    }) {
         let open = NoOp::new(&params, 1);
         let steps = odd_steps(&params);
         let subject = Subject {

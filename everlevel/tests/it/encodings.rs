@@ -25,7 +25,7 @@ fn ring(n: u64, t: u64) -> Params {
         digit_size: 1,
         form: Default::default(),
         through_bgv: false,
-        family: Assumption::Rlwe,
+        assumption: Assumption::Rlwe,
         secret: SecretKind::UniformTernary,
         bootstrap: None,
     };

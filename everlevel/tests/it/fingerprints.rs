@@ -60,7 +60,7 @@ fn sets(backend: Backend) -> Vec<Params> {
             special: 4,
             digit_size: 4,
             form,
-            family: Assumption::Rlwe,
+            assumption: Assumption::Rlwe,
             secret: SecretKind::UniformTernary,
             bootstrap: Some(BootstrapSpec {
                 overflow_bound: Some(bound),

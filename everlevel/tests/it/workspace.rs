@@ -91,7 +91,7 @@ fn every_dependency_is_used() {
     }
 }
 
-/// The licences that a user of everlevel can live with, and nothing that builds or links C.
+/// The licenses that a user of everlevel can live with, and nothing that builds or links C.
 #[test]
 fn dependencies_are_permissive_and_rust() {
     const ALLOWED: [&str; 10] = [
@@ -113,14 +113,14 @@ fn dependencies_are_permissive_and_rust() {
     let packages = metadata(&["--filter-platform", host]);
     assert!(packages.len() > 50, "dependencies are listed");
     for package in packages {
-        let licence = text(&package["license"])
+        let license = text(&package["license"])
             .replace(['(', ')'], "")
             .replace(" / ", " OR ")
             .replace('/', " OR ");
         // Each part that AND joins needs one choice that is allowed.
         let allowed =
-            licence.split(" AND ").all(|part| part.split(" OR ").any(|l| ALLOWED.contains(&l)));
-        assert!(allowed, "{} is under {licence}", package["name"]);
+            license.split(" AND ").all(|part| part.split(" OR ").any(|l| ALLOWED.contains(&l)));
+        assert!(allowed, "{} is under {license}", package["name"]);
         let builds_c = package["dependencies"]
             .as_array()
             .unwrap()
@@ -232,16 +232,22 @@ fn limbs_and_kernels_stay_in_engines() {
     assert!(found.iter().eq(&BTreeSet::from(TOUCHES)), "what nobody uses finds nothing: {found:?}");
 }
 
-/// Within a crate, too, files lie one above the other: no two need each other.
+/// Within a crate and its tests, too, files lie one above the other: no two need each other.
 #[test]
 fn no_import_circles() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).canonicalize().unwrap();
     let mut found = Vec::new();
+    // Neither of these two is a member of the workspace.
+    let mut crates = vec![root.join("python/rust"), root.join("fuzz/src")];
+    assert!(crates.iter().all(|sources| sources.join("lib.rs").exists()), "{crates:?}");
     for package in metadata(&["--no-deps"]) {
         let manifest = PathBuf::from(text(&package["manifest_path"]));
+        crates.extend(["src", "tests/it"].map(|sources| manifest.with_file_name(sources)));
+    }
+    for sources in crates {
         let name =
             |file: PathBuf| file.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
-        for circle in circles::circles(&manifest.parent().unwrap().join("src")) {
+        for circle in circles::circles(&sources) {
             found.push(circle.into_iter().map(name).collect::<BTreeSet<String>>());
         }
     }
@@ -269,6 +275,37 @@ fn circles_are_read_from_text() {
     }
     let circle = ["a/low.rs", "b.rs"].map(|name| directory.path().join(name));
     assert_eq!(circles::circles(directory.path()), [circle]);
+}
+
+/// The names that the `pub use` of a text hand on.
+fn handed_on(text: &str) -> Vec<&str> {
+    let uses = text.split("pub use ").skip(1).filter_map(|rest| rest.split_once(';'));
+    let names = uses.flat_map(|(path, _)| match path.split_once('{') {
+        Some((_, list)) => list.trim_end_matches('}').split(',').map(str::trim).collect(),
+        None => path.rsplit("::").take(1).collect::<Vec<_>>(),
+    });
+    names.filter(|name| !name.is_empty()).collect()
+}
+
+/// The facade promises little (docs/adr/0032-facade.md): who needs more depends on a lower crate.
+#[test]
+fn the_facade_stays_small() {
+    let root = include_str!("../../src/lib.rs");
+    let (root, lab) = root.split_once("pub mod lab {").expect("the root has a module for research");
+    for (place, text, most) in [
+        ("the root", root, 85),
+        ("lab", lab, 40),
+        ("files", include_str!("../../src/files.rs"), 30),
+    ] {
+        let names = handed_on(text);
+        assert!(names.len() > most / 2, "{place} has more than these: {names:?}");
+        assert!(names.len() <= most, "{place} promises {} names: {names:?}", names.len());
+        assert!(!names.contains(&"*"), "{place} promises all that a lower crate has");
+    }
+    assert_eq!(
+        handed_on("pub use a::b;\n pub use crate::{\n c, d as e,\n};"),
+        ["b", "c", "d as e"]
+    );
 }
 
 #[test]

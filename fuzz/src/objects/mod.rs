@@ -14,15 +14,14 @@ use everlevel_scheme::{
     Arithmetic, Automorphisms, Bootstrappable, Level, NextUse, OptIn, Params, PlainModulus,
 };
 use everlevel_wire::{
-    BoundPolicy, Encryption, Manifest, ManifestKey, Metadata, ReadOptions, WireError, ciphertexts,
-    columns, inspect, params as wire_params, plaintexts, public_key, results, secret_key,
-    server_keys, uploads,
+    BoundPolicy, Encryption, Manifest, Metadata, ReadOptions, ciphertexts, columns, inspect,
+    params as wire_params, plaintexts, public_key, results, secret_key, server_keys, uploads,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
 pub use parties::seeds;
-use parties::{Party, parties};
+use parties::{Party, manifest_key, parties};
 pub use sealed::resealed;
 
 /// Larger objects are none of the corpus, and only take time.
@@ -42,11 +41,6 @@ fn addressed(bytes: &[u8]) -> impl Iterator<Item = &'static Party> {
         .enumerate()
         .filter(move |(i, party)| if known { Some(party.id) == id } else { *i == 0 })
         .map(|(_, party)| party)
-}
-
-/// The key of all manifests here.
-fn manifest_key() -> Result<ManifestKey, WireError> {
-    ManifestKey::from_bytes(&[13; 32])
 }
 
 /// Runs `depth` on the bytes as they are, and with checksums that match.

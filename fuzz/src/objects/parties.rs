@@ -9,23 +9,28 @@ use everlevel_scheme::{Form, KeyPlan, Level, OptIn, Params, ParamsSpec, Plaintex
 use everlevel_wire::columns::{StoredColumn, StoredDigit};
 use everlevel_wire::uploads::{self, ModeKind, StoredUpload};
 use everlevel_wire::{
-    Manifest, Metadata, ParamsId, WireError, ciphertexts, columns, params as wire_params,
-    plaintexts, public_key, results, secret_key, server_keys,
+    Manifest, ManifestKey, Metadata, ParamsId, WireError, ciphertexts, columns,
+    params as wire_params, plaintexts, public_key, results, secret_key, server_keys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
+/// The key of all manifests here.
+pub fn manifest_key() -> Result<ManifestKey, WireError> {
+    ManifestKey::from_bytes(&[13; 32])
+}
+
 /// The sets that bytes are read for, as small as rings are: BGV with bootstrapping keys, BFV, LTV
 /// over NTRU, and an index with axes.
 fn sets() -> Vec<Params> {
-    let spec = |name: &str, index: u64, plain_prime: u64, form: Form, family: Assumption| {
-        let secret = if family == Assumption::Ntru {
+    let spec = |name: &str, index: u64, plain_prime: u64, form: Form, assumption: Assumption| {
+        let secret = if assumption == Assumption::Ntru {
             SecretKind::TruncatedGaussian
         } else {
             SecretKind::UniformTernary
         };
         let bootstrap =
-            (form == Form::Bgv && family == Assumption::Rlwe && index.is_power_of_two())
+            (form == Form::Bgv && assumption == Assumption::Rlwe && index.is_power_of_two())
                 .then(|| BootstrapSpec::encapsulated(2));
         ParamsSpec {
             name: name.into(),
@@ -41,7 +46,7 @@ fn sets() -> Vec<Params> {
             digit_size: 1,
             form,
             through_bgv: false,
-            family,
+            assumption,
             secret,
             bootstrap,
         }
@@ -130,7 +135,7 @@ pub fn seeds() -> Result<Vec<(String, Vec<u8>)>, WireError> {
                 plaintexts::to_bytes(set, std::slice::from_ref(&party.message), &metadata)?,
             ),
             ("ciphertexts", encrypted),
-            ("manifest", manifest.to_bytes(&super::manifest_key()?)?),
+            ("manifest", manifest.to_bytes(&manifest_key()?)?),
             ("results", results::to_bytes(set, &[compact], &metadata)?),
             ("upload", uploads::to_bytes(set, &upload_for(&party.secret), &metadata)?),
         ] {

@@ -11,16 +11,6 @@ pub enum AesScheme {
     Ltv,
 }
 
-impl AesScheme {
-    /// As on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            AesScheme::Bgv => "bgv",
-            AesScheme::Ltv => "ltv",
-        }
-    }
-}
-
 /// What moduli are made of.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Chain {
@@ -28,16 +18,6 @@ pub enum Chain {
     Rns,
     /// Powers of one prime, as Doröz, Hu and Sunar have them; LTV only
     PrimePower,
-}
-
-impl Chain {
-    /// As on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Chain::Rns => "rns",
-            Chain::PrimePower => "prime-power",
-        }
-    }
 }
 
 /// What a ciphertext holds of a block.
@@ -49,17 +29,6 @@ pub enum Slicing {
     ByteSliced,
     /// All of it, along a dimension of 16 slots: the least latency, a sixteenth of the blocks
     Packed,
-}
-
-impl Slicing {
-    /// As on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Slicing::BitSliced => "bit-sliced",
-            Slicing::ByteSliced => "byte-sliced",
-            Slicing::Packed => "packed",
-        }
-    }
 }
 
 /// Arguments of `papers aes`.

@@ -11,7 +11,7 @@ use everlevel::lab::{NoOp, Scheme, SchemeError};
 use everlevel::{Form, KeyPlan, Level, Params, Plaintext};
 use everlevel_aes::bit_sliced::BitSliced;
 use everlevel_aes::{Aes, AesError, ByteSliced, Cipher, Direction, KeySize, Packed};
-use everlevel_cli::console::args::Common;
+use everlevel_cli::console::args::{Common, value_name};
 use everlevel_cli::console::circumstances::Circumstances;
 use everlevel_cli::console::errors::CliError;
 use everlevel_cli::console::machine;
@@ -31,10 +31,10 @@ use run::Outcome;
 
 #[derive(Serialize)]
 struct Report {
-    scheme: &'static str,
+    scheme: String,
     params: String,
-    chain: &'static str,
-    method: &'static str,
+    chain: String,
+    method: String,
     blocks: usize,
     rounds: usize,
     products: u64,
@@ -116,10 +116,10 @@ fn measure<P: Party>(
     bar.finish_and_clear();
     let each = |f: fn(&run::RoundReport) -> f64| outcome.rounds.iter().map(f).collect();
     let report = Report {
-        scheme: args.scheme.name(),
+        scheme: value_name(&args.scheme),
         params: party.name().into(),
-        chain: args.chain.name(),
-        method: args.slicing().name(),
+        chain: value_name(&args.chain),
+        method: value_name(&args.slicing()),
         blocks: outcome.blocks,
         rounds,
         products: outcome.cost.products,
@@ -186,12 +186,12 @@ fn check(params: &Params, args: &AesArgs) -> Result<(), CliError> {
     let wrong = |expected: &str| {
         Err(CliError::usage(format!("--params {}: expected {expected}", params.name())))
     };
-    let family = params.spec().family;
+    let assumption = params.spec().assumption;
     match args.scheme {
-        AesScheme::Bgv if family != Assumption::Rlwe => {
+        AesScheme::Bgv if assumption != Assumption::Rlwe => {
             wrong("a set of BGV, as --scheme says; or take --scheme ltv")
         }
-        AesScheme::Ltv if family != Assumption::Ntru => {
+        AesScheme::Ltv if assumption != Assumption::Ntru => {
             wrong("a set of LTV, as --scheme says; or take --scheme bgv")
         }
         _ if params.spec().form != Form::Bgv => wrong("a set whose ciphertexts are in BGV form"),

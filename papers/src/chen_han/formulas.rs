@@ -1,7 +1,7 @@
 //! Chen–Han's tables 1 and 2: the asymptotic formulas beside what the circuits count.
 
 use everlevel_circuit::digits::{DigitKind, DigitMethod, DigitProblem, MethodReport, compare};
-use everlevel_cli::console::args::Common;
+use everlevel_cli::console::args::{Common, value_name};
 use everlevel_cli::console::errors::CliError;
 use everlevel_cli::console::output::{emit, emit_json, table};
 use serde::Serialize;
@@ -65,7 +65,7 @@ pub fn run(which: ChenHanTable, args: &TableArgs, common: &Common) -> Result<(),
         for row in lines.chunk_by(|a, b| a.row == b.row) {
             record::write(
                 directory,
-                &format!("chen-han-{}-row-{}", which.name(), row[0].row),
+                &format!("chen-han-{}-row-{}", value_name(&which), row[0].row),
                 &row,
             )?;
         }

@@ -2,7 +2,7 @@
 
 use everlevel::{OptIn, Params, failure_log2};
 use everlevel_cli::commands::bench::measure::Bench;
-use everlevel_cli::console::args::Common;
+use everlevel_cli::console::args::{Common, value_name};
 use everlevel_cli::console::circumstances::Circumstances;
 use everlevel_cli::console::errors::CliError;
 use everlevel_cli::console::machine;
@@ -21,11 +21,11 @@ use crate::{record, rows};
 /// A run of one row.
 #[derive(Serialize)]
 struct Record {
-    table: &'static str,
+    table: String,
     row: usize,
     quick: bool,
-    variant: &'static str,
-    arithmetic: &'static str,
+    variant: String,
+    arithmetic: String,
     params: String,
     paper: Reported,
     paper_security: f64,
@@ -78,10 +78,10 @@ pub fn run(which: ChenHanTable, args: &TableArgs, common: &Common) -> Result<(),
             let record = one(which, i, &rows[i], variant, mode, args, common)?;
             if let Some(directory) = &args.out {
                 let (variant, arithmetic, suffix) =
-                    (record.variant, record.arithmetic, rows::suffix(args));
+                    (&record.variant, &record.arithmetic, rows::suffix(args));
                 let name = format!(
                     "chen-han-{}-row-{}-{variant}-{arithmetic}{suffix}",
-                    which.name(),
+                    value_name(&which),
                     i + 1
                 );
                 record::write(directory, &name, &record)?;
@@ -122,7 +122,7 @@ fn one(
     let params = Params::new(spec, OptIn::InsecureResearch).map_err(CliError::failure)?;
     let planner = find_planner(&params, None)?;
     let (costs, keys) = (planner.bootstrap_costs(), planner.keys());
-    let bar = progress(common, which.name(), u64::from(args.runs) * 4);
+    let bar = progress(common, value_name(&which), u64::from(args.runs) * 4);
     let mut seed = [0u8; 32];
     everlevel::system_rng().map_err(CliError::failure)?.fill_bytes(&mut seed);
     let mut rng = ChaCha20Rng::from_seed(seed);
@@ -145,11 +145,11 @@ fn one(
     let weight = params.spec().bootstrap.as_ref().map_or(0, |b| b.sparse_weight) as f64;
     let top = params.chain().top();
     Ok(Record {
-        table: which.name(),
+        table: value_name(&which),
         row: i + 1,
         quick: args.quick,
-        variant: variant.name(),
-        arithmetic: args.arithmetic.name(),
+        variant: value_name(&variant),
+        arithmetic: value_name(&args.arithmetic),
         params: params.name().into(),
         paper: row.reported,
         paper_security: row.security,
@@ -231,8 +231,8 @@ fn text(which: ChenHanTable, records: &[Record]) -> String {
             space,
             r.n.to_string(),
             format!("{:.0}", r.log_q),
-            r.variant.to_string(),
-            r.arithmetic.to_string(),
+            r.variant.clone(),
+            r.arithmetic.clone(),
             r.slots.to_string(),
             format!("{}/{}", r.paper.fresh_level, r.paper.after_level),
             format!("{}/{}", r.fresh_level, r.after_level),

@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use everlevel::{Form, ParamsSpec};
+use everlevel_cli::console::args::value_name;
 use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
 
 use super::tables::{RemovalRow, Row, TABLE_3, TABLE_5};
@@ -59,8 +60,8 @@ pub fn recrypt_spec(
             "chen-han-{}e{}-n{log_degree}-{}-{}",
             row.p,
             row.r,
-            variant.name(),
-            arithmetic.name()
+            value_name(&variant),
+            value_name(&arithmetic)
         ),
         index: 2 << log_degree,
         plain_prime: row.p,
@@ -74,7 +75,7 @@ pub fn recrypt_spec(
         digit_size: 3,
         form,
         through_bgv,
-        family: Assumption::Rlwe,
+        assumption: Assumption::Rlwe,
         secret,
         bootstrap: Some(BootstrapSpec { mode: Some(mode), digit_form, ..bootstrap }),
     }
@@ -109,7 +110,7 @@ pub fn removal_spec(row: &RemovalRow, quick: bool) -> ParamsSpec {
         digit_size: 4,
         form: Form::Bgv,
         through_bgv: false,
-        family: Assumption::Rlwe,
+        assumption: Assumption::Rlwe,
         secret: SecretKind::UniformTernary,
         bootstrap: None,
     }

@@ -175,7 +175,7 @@ pub fn table_5() -> Result<Chapter, CliError> {
                 .note(format!(
                     "LLL, in dimension {}; modulus 2^{:.0} times the fatigue point",
                     today.best().dimension,
-                    set.log2_q - today.fatigue_log2_q
+                    set.log2_q - today.key.fatigue_log2_q()
                 )),
             Figure::new(row, at("log2 of the share of f without inverse, if p = 1 modulo m"))
                 .digits(1)

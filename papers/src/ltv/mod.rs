@@ -1,6 +1,7 @@
 //! Doröz–Hu–Sunar 2014: tables 1 to 7.
 
 mod aes;
+mod bkz;
 mod chapter;
 mod experiment;
 mod keys;
@@ -9,7 +10,7 @@ mod parameters;
 pub mod sets;
 mod timing;
 
-use everlevel_cli::console::args::Common;
+use everlevel_cli::console::args::{Common, value_name};
 use everlevel_cli::console::circumstances::Circumstances;
 use everlevel_cli::console::errors::CliError;
 use everlevel_cli::console::output::{emit, emit_json};
@@ -46,7 +47,7 @@ pub fn run(which: LtvTable, args: &TableArgs, common: &Common) -> Result<(), Cli
     if let Some(directory) = &args.out {
         let row = args.row.map_or_else(String::new, |row| format!("-row-{row}"));
         let record = Record { chapter: &chapter, circumstances: Circumstances::now() };
-        record::write(directory, &format!("ltv-{}{row}", which.name()), &record)?;
+        record::write(directory, &format!("ltv-{}{row}", value_name(&which)), &record)?;
     }
     if common.json { emit_json(&chapter) } else { emit(&chapter::text(&chapter)) }
 }

@@ -2,8 +2,9 @@
 //! BKZ; and the security of NTRU keys today.
 
 use everlevel_cli::console::errors::CliError;
-use everlevel_estimator::{bkz, hermite, ntru};
+use everlevel_estimator::{hermite, ntru};
 
+use super::bkz;
 use super::chapter::{Chapter, Figure};
 use super::experiment::{self, LAST_DEGREE_OF_LLL};
 

@@ -29,7 +29,7 @@ pub fn ntru_sets() -> [ParamsSpec; 2] {
         digit_size: 7,
         form: Form::Bgv,
         through_bgv: false,
-        family: Assumption::Ntru,
+        assumption: Assumption::Ntru,
         secret: SecretKind::TruncatedGaussian,
         bootstrap: None,
     })

@@ -2,7 +2,7 @@
 
 use everlevel::{OptIn, Params, failure_log2};
 use everlevel_cli::commands::bench::measure::Bench;
-use everlevel_cli::console::args::Common;
+use everlevel_cli::console::args::{Common, value_name};
 use everlevel_cli::console::circumstances::Circumstances;
 use everlevel_cli::console::errors::CliError;
 use everlevel_cli::console::machine;
@@ -55,7 +55,7 @@ fn sized(set: &PaperSet, quick: bool) -> ParamsSpec {
 /// A run of one set.
 #[derive(Serialize)]
 struct Run {
-    table: &'static str,
+    table: String,
     set: String,
     quick: bool,
     params: String,
@@ -123,7 +123,7 @@ pub fn bootstrappings(
         if let Some(directory) = &args.out {
             record::write(
                 directory,
-                &format!("ma-et-al-{}-{}{}", which.name(), run.set, rows::suffix(args)),
+                &format!("ma-et-al-{}-{}{}", value_name(&which), run.set, rows::suffix(args)),
                 &run,
             )?;
         }
@@ -164,7 +164,7 @@ fn one(
     let planner = find_planner(&params, None)?;
     let (costs, keys, plan) =
         (planner.bootstrap_costs(), planner.keys(), planner.bootstrap_plan().clone());
-    let bar = progress(common, which.name(), u64::from(args.runs) * 4);
+    let bar = progress(common, value_name(&which), u64::from(args.runs) * 4);
     let mut seed = [0u8; 32];
     everlevel::system_rng().map_err(CliError::failure)?.fill_bytes(&mut seed);
     let mut rng = ChaCha20Rng::from_seed(seed);
@@ -189,7 +189,7 @@ fn one(
     let [raised, before, after] = [0, 1, 2].map(|i| least(&|o| o.capacities[i]));
     let remaining = least(&|o| o.after);
     Ok(Run {
-        table: which.name(),
+        table: value_name(&which),
         set: set.name(),
         quick: args.quick,
         params: params.name().into(),
@@ -251,7 +251,7 @@ fn extrapolated(set: &PaperSet, args: &TableArgs, common: &Common) -> Result<Run
     let seconds_total = maps.seconds_total - maps.seconds_digits + seconds_digits;
     let capacity_remaining = thin.capacity_initial - maps.capacity_linear - thin.capacity_digits;
     Ok(Run {
-        table: MaEtAlTable::Table6.name(),
+        table: value_name(&MaEtAlTable::Table6),
         mode: BootstrapMode::Full,
         paper: TABLE_6.iter().find(|row| format!("ma-{}", row.set) == set.name()).copied(),
         helib_thin_seconds: None,

@@ -180,7 +180,7 @@ impl PaperSet {
             digit_size: self.special,
             form: Form::Bgv,
             through_bgv: false,
-            family: Assumption::Rlwe,
+            assumption: Assumption::Rlwe,
             secret: SecretKind::Sparse(120),
             bootstrap: Some(BootstrapSpec {
                 overflow_bound: Some(self.bound),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use clap::ValueEnum;
+use everlevel_cli::console::args::value_name;
 use everlevel_scheme::params::names;
 
 use crate::args::{ChenHanTable, LtvTable, MaEtAlTable, Variant};
@@ -83,7 +84,7 @@ pub const BOOTSTRAP: &str = "bootstrap";
 /// Noise and capacity along a bootstrapping.
 pub const EXPLAIN: &str = "explain";
 /// What follows from sets.
-pub const CARD: &str = "card";
+pub const DATASHEET: &str = "datasheet";
 /// Many bootstrappings under many keys.
 pub const SOAK: &str = "soak";
 /// The keys of the papers.
@@ -153,13 +154,14 @@ impl Plan {
         plan.chen_han();
         plan.ma_et_al();
         for table in LtvTable::value_variants() {
-            let group = group_of("ltv", table.name());
-            plan.add(&group, &["ltv", table.name(), "--threads", "1"], group.clone(), &[]);
+            let name = value_name(table);
+            let group = group_of("ltv", &name);
+            plan.add(&group, &["ltv", &name, "--threads", "1"], group.clone(), &[]);
         }
         plan.aes();
         plan.add(SECURITY, &["security"], SECURITY.into(), &[]);
         for name in names().filter(|name| !name.starts_with("insecure_")) {
-            plan.add(CARD, &["params", "datasheet"], format!("card-{name}"), &[name]);
+            plan.add(DATASHEET, &["params", "datasheet"], format!("datasheet-{name}"), &[name]);
         }
         plan.bootstraps();
         plan.soak();
@@ -216,8 +218,9 @@ impl Plan {
 
     fn chen_han(&mut self) {
         for table in ChenHanTable::value_variants() {
-            let group = group_of("chen-han", table.name());
-            let base = ["chen-han", table.name()];
+            let name = value_name(table);
+            let group = group_of("chen-han", &name);
+            let base = ["chen-han", &name];
             let rows = match table {
                 ChenHanTable::Table1 => formulas::ROWS[0],
                 ChenHanTable::Table2 => formulas::ROWS[1],
@@ -247,10 +250,11 @@ impl Plan {
                         let both = *table == ChenHanTable::Table5 && !self.quick;
                         let arithmetics: &[&str] =
                             if both { &["mixed", "bfv"] } else { &["mixed"] };
-                        for secret in [Variant::Main128.name(), Variant::Encapsulated.name()] {
+                        for secret in [Variant::Main128, Variant::Encapsulated] {
+                            let secret = value_name(&secret);
                             for arithmetic in arithmetics {
                                 let own =
-                                    [&own[..], &["--secret", secret, "--arithmetic", arithmetic]]
+                                    [&own[..], &["--secret", &secret, "--arithmetic", arithmetic]]
                                         .concat();
                                 self.add(
                                     &group,
@@ -268,8 +272,9 @@ impl Plan {
 
     fn ma_et_al(&mut self) {
         for table in MaEtAlTable::value_variants() {
-            let group = group_of("ma-et-al", table.name());
-            let base = ["ma-et-al", table.name()];
+            let name = value_name(table);
+            let group = group_of("ma-et-al", &name);
+            let base = ["ma-et-al", &name];
             match table {
                 MaEtAlTable::Degrees => {
                     for row in 1..=ma_et_al::sets().len() {

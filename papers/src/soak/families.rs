@@ -124,7 +124,7 @@ impl Family {
             secret: SecretKind::UniformTernary,
             form,
             through_bgv: false,
-            family: Assumption::Rlwe,
+            assumption: Assumption::Rlwe,
             bootstrap: Some(BootstrapSpec {
                 overflow_bound: Some(12),
                 digits: Some(digits),

@@ -97,7 +97,7 @@ fn uniform(bound: u64, rng: &mut impl Rng) -> u64 {
 /// An encryption of the message that bootstrapping still accepts: at the lowest level that has room
 /// for it, and with crafted noise as large as the bound allows. Whoever holds a ciphertext can add
 /// such noise, since it needs no key.
-pub fn worn(
+pub fn exhausted(
     evaluator: &Evaluator,
     secret: &SecretKey,
     (value, noise): (&Plaintext, Noise),

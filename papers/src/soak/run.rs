@@ -8,7 +8,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
 use super::families::Family;
-use super::input::{MESSAGES, Message, NOISES, Noise, worn};
+use super::input::{MESSAGES, Message, NOISES, Noise, exhausted};
 
 /// What one bootstrapping showed.
 pub struct Outcome {
@@ -79,7 +79,7 @@ impl Soak {
         let one = |run: u64| {
             let (message, noise) = kinds(key * runs + run);
             let value = message.plaintext(&self.params, self.thin(), &mut rng)?;
-            let x = worn(&evaluator, &secret, (&value, noise), needed, &mut rng)?;
+            let x = exhausted(&evaluator, &secret, (&value, noise), needed, &mut rng)?;
             let y = self.bootstrapper.bootstrap(&evaluator, &x)?;
             let gap = |x: &Ciphertext| -> Result<f64, CliError> {
                 Ok(x.noise_bound_bits() - secret.measure_noise(x)?)

@@ -141,30 +141,30 @@ fn quick_runs_give_what_was_recorded() {
     }
 }
 
-/// The card of one set, chosen at random, is what was recorded for the report.
+/// The datasheet of one set, chosen at random, is what was recorded for the report.
 #[test]
-fn recorded_cards_are_those_of_the_sets() {
+fn recorded_datasheets_are_those_of_the_sets() {
     let records = read_records(&recorded_directory());
     let seed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as usize;
     let sets = json(&["everlevel", "params", "list"]);
     let names = sets.as_array().unwrap().iter().map(|set| set["name"].as_str().unwrap());
     let names: Vec<&str> = names.filter(|name| !name.starts_with("insecure_")).collect();
     for name in &names {
-        assert!(records.contains_key(&format!("card-{name}")), "no card of {name}");
+        assert!(records.contains_key(&format!("datasheet-{name}")), "no datasheet of {name}");
     }
     let name = names[seed / 1000 % names.len()];
-    let recorded = &records[&format!("card-{name}")];
+    let recorded = &records[&format!("datasheet-{name}")];
     // What a bootstrapping took is entered elsewhere, and later.
-    let untimed = |card: &Value| {
-        let mut card = stable(card);
-        if let Some(bootstrap) = card["bootstrap"].as_object_mut() {
+    let untimed = |sheet: &Value| {
+        let mut sheet = stable(sheet);
+        if let Some(bootstrap) = sheet["bootstrap"].as_object_mut() {
             bootstrap.remove("measured");
         }
-        card
+        sheet
     };
     assert!(
         same(&untimed(&json(&["everlevel", "params", "datasheet", name])), &untimed(recorded)),
-        "{name}: the card is another one now: run `papers all --full --only card` \
+        "{name}: the datasheet is another one now: run `papers all --full --only datasheet` \
          and enter its records in papers/results/sets.jsonl"
     );
 }

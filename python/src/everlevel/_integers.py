@@ -432,9 +432,9 @@ class EncryptedIntegers(Encrypted, Stored):
             high=most,
         )
 
-    def normalised(self) -> EncryptedIntegers:
+    def normalized(self) -> EncryptedIntegers:
         """The same entries with all carries computed, so that who decrypts sees their values only."""
-        return self._apply("normalised")
+        return self._apply("normalized")
 
     # Shapes
 

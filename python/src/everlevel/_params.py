@@ -147,11 +147,11 @@ class Params:
 
     def explain(self) -> str:
         """What follows from the set, for people: security by key, capacities, costs, key sizes. Runs a bootstrapping without cryptography."""
-        return self._raw.card()[0]
+        return self._raw.datasheet()[0]
 
     def facts(self) -> dict[str, Any]:
         """The same for programs."""
-        found: dict[str, Any] = json.loads(self._raw.card()[1])
+        found: dict[str, Any] = json.loads(self._raw.datasheet()[1])
         return found
 
     def __eq__(self, other: object) -> bool:

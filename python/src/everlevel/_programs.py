@@ -250,7 +250,7 @@ class Plan:
             ("rows", f"{self.rows:,}"),
             ("products", self.products),
             ("bootstrappings", self.bootstraps),
-            ("modelled time, one thread", _seconds(self.seconds)),
+            ("modeled time, one thread", _seconds(self.seconds)),
             ("server keys", _bytes(self.key_bytes)),
             ("arguments", f"{self.input_ciphertexts} ciphertexts, {_bytes(self.input_bytes)}"),
         ]

@@ -17,7 +17,7 @@ __all__ = ["Candidate", "OperationCost", "Recommendation", "Ring", "Tuned", "est
 
 @dataclass(frozen=True)
 class Candidate:
-    """A parameter set that meets the requirements, and what to expect of it. Times are modelled, for one thread of a typical machine."""
+    """A parameter set that meets the requirements, and what to expect of it. Times are modeled, for one thread of a typical machine."""
 
     params: Params
     #: Multiplications in a row, of a fresh ciphertext or of a bootstrapped one.

@@ -21,11 +21,9 @@ pub enum BenchCommand {
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
     /// Slots that hold integers modulo p^r
-    #[value(alias = "slim")]
     Thin,
     /// Slots that hold whole ring elements; the same as thin where a slot has degree 1
-    #[value(alias = "full")]
-    General,
+    Full,
 }
 
 /// Arguments of `bench bootstrap`.
@@ -100,7 +98,7 @@ pub struct IntegersArgs {
     pub kind: String,
     /// Use exhausted operands, which have to be bootstrapped first
     #[arg(long)]
-    pub worn: bool,
+    pub exhausted: bool,
     /// The number of values (default: the number of slots)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub values: Option<u32>,

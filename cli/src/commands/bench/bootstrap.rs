@@ -53,8 +53,8 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
     let params = find_params(&args.set.params, common)?;
     let mode = match args.mode {
         Mode::Thin => None,
-        Mode::General if params.ring().axes().is_some() => Some(BootstrapMode::Bypass),
-        Mode::General => (params.slot_shape().degree_of_slot() > 1).then_some(BootstrapMode::Full),
+        Mode::Full if params.ring().axes().is_some() => Some(BootstrapMode::Bypass),
+        Mode::Full => (params.slot_shape().degree_of_slot() > 1).then_some(BootstrapMode::Full),
     };
     let mut bench = Bench::new(&params, find_planner(&params, mode)?);
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::args::{IntegerOperation, IntegersArgs};
 use crate::commands::parties::server_for;
-use crate::console::args::Common;
+use crate::console::args::{Common, value_name};
 use crate::console::errors::CliError;
 use crate::console::output::{emit, emit_json, threads};
 use crate::console::params::{find_params, find_planner};
@@ -25,7 +25,7 @@ const DIVISOR: i128 = 10;
 
 #[derive(Serialize)]
 struct Report {
-    op: &'static str,
+    op: String,
     #[serde(rename = "type")]
     kind: String,
     values: usize,
@@ -41,29 +41,6 @@ struct Report {
 }
 
 impl IntegerOperation {
-    fn name(self) -> &'static str {
-        match self {
-            IntegerOperation::Add => "add",
-            IntegerOperation::Lt => "lt",
-            IntegerOperation::Eq => "eq",
-            IntegerOperation::Sort => "sort",
-            IntegerOperation::Argmax => "argmax",
-            IntegerOperation::Median => "median",
-            IntegerOperation::Min => "min",
-            IntegerOperation::Select => "select",
-            IntegerOperation::Mul => "mul",
-            IntegerOperation::MulWrapped => "mul-wrapped",
-            IntegerOperation::Square => "square",
-            IntegerOperation::Div => "div",
-            IntegerOperation::Rem => "rem",
-            IntegerOperation::DivPublic => "div-public",
-            IntegerOperation::RemPublic => "rem-public",
-            IntegerOperation::Table => "table",
-            IntegerOperation::Popcount => "popcount",
-            IntegerOperation::ShiftRight => "shift-right",
-        }
-    }
-
     /// The type of the third operand: a truth value, or a number of bits.
     fn third(self) -> Result<Type, IntegersError> {
         match self {
@@ -79,7 +56,7 @@ impl IntegerOperation {
         [a, b, c]: [&IntegerColumn; 3],
     ) -> Result<IntegerColumn, IntegersError> {
         match self {
-            IntegerOperation::Add => ints.normalised(&ints.add(a, b)?),
+            IntegerOperation::Add => ints.normalized(&ints.add(a, b)?),
             IntegerOperation::Lt => ints.lt(a, b),
             IntegerOperation::Eq => ints.eq(a, b),
             IntegerOperation::Sort => {
@@ -207,7 +184,7 @@ fn column(
     (client, server): (&Client, &Server),
     values: &[i128],
     kind: Type,
-    worn: bool,
+    from_exhausted: bool,
     rng: &mut impl CryptoRng,
 ) -> Result<IntegerColumn, CliError> {
     let params: &Params = client.params();
@@ -216,7 +193,7 @@ fn column(
     encoded.encrypt(|slots| {
         let plaintext = Plaintext::encode(params, slots).map_err(everlevel::Error::from)?;
         let x = client.secret().encrypt(&plaintext, rng).map_err(everlevel::Error::from)?;
-        if worn { exhausted(server, &x, &ones) } else { Ok(x) }
+        if from_exhausted { exhausted(server, &x, &ones) } else { Ok(x) }
     })
 }
 
@@ -247,7 +224,7 @@ pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
         let third = args.op.third()?;
         let c = values(third, count, &[], &mut rng);
         let mut encrypt =
-            |v: &[i128], kind| column((&client, &server), v, kind, args.worn, &mut rng);
+            |v: &[i128], kind| column((&client, &server), v, kind, args.exhausted, &mut rng);
         let operands = [encrypt(&a, kind)?, encrypt(&b, kind)?, encrypt(&c, third)?];
         let started = Instant::now();
         let found = args.op.run(&ints, kind, operands.each_ref())?;
@@ -262,7 +239,7 @@ pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
     }
     let cost = server.evaluator().cost() - before;
     let report = Report {
-        op: args.op.name(),
+        op: value_name(&args.op),
         kind: kind.to_string(),
         values: total,
         wrong_values: wrong,
@@ -282,7 +259,7 @@ pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
             "{} of {total} {kind}, {} operands, {}: {:.2} s, {:.1} us a value; {} refreshes, {} \
              products, {} threads; {:.1} bits of security, failure 2^{:.1}",
             report.op,
-            if args.worn { "exhausted" } else { "fresh" },
+            if args.exhausted { "exhausted" } else { "fresh" },
             report.set,
             report.seconds,
             report.microseconds_per_value,

@@ -62,7 +62,7 @@ fn peer_specs() -> [ParamsSpec; 3] {
                 digit_size,
                 form,
                 through_bgv: false,
-                family: Assumption::Rlwe,
+                assumption: Assumption::Rlwe,
                 secret: SecretKind::UniformTernary,
                 bootstrap: None,
             }

@@ -67,11 +67,7 @@ impl<S: ExactScheme> UnpackBits<S> {
         scheme: &'k S,
         keys: &'k RoundKeys<S>,
     ) -> impl FnMut(usize, Level) -> Result<Vec<S::Ciphertext>, AesError> + 'k {
-        |round, level| {
-            let key = keys.key(scheme, round, level)?;
-            AesError::check_width("a packed round key", key.len(), 1)?;
-            self.apply(scheme, &key[0])
-        }
+        keys.unpacking_source(scheme, |key| self.apply(scheme, key))
     }
 }
 

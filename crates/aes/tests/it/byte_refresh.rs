@@ -42,7 +42,7 @@ fn params(index: u64, words: usize) -> Params {
         digit_size: 4,
         form: Form::Bgv,
         through_bgv: false,
-        family: Assumption::Rlwe,
+        assumption: Assumption::Rlwe,
         secret: SecretKind::UniformTernary,
         bootstrap: Some(bootstrap),
     };

@@ -33,7 +33,7 @@ fn params(index: u64, words: usize, form: Form) -> Params {
         digit_size: 3,
         form,
         through_bgv: false,
-        family: Assumption::Rlwe,
+        assumption: Assumption::Rlwe,
         secret: SecretKind::UniformTernary,
         bootstrap: None,
     };

@@ -252,7 +252,7 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
         let (params, engine) = (self.params(), self.engine());
         engine.status()?;
         let (level, t) = (params.chain().top(), params.slot_shape().plain_modulus(x.exponent()));
-        let fresh = params.noise().modelled(level, x.exponent(), |model| model.fresh_secret(t));
+        let fresh = params.noise().modeled(level, x.exponent(), |model| model.fresh_secret(t));
         let meta = Meta { owner: self.keys.owner(), ..fresh };
         let meta = params.noise().checked(meta, "encryption")?;
         let message = carried_poly(params, engine, x, &meta, params.chain().basis(level))?;

@@ -135,7 +135,7 @@ pub(crate) fn encrypt_under(
     let (ring, cpu) = (params.ring(), params.cpu());
     let basis = params.chain().basis(level);
     let t = params.slot_shape().plain_modulus(plaintext.exponent());
-    let fresh = params.noise().modelled(level, plaintext.exponent(), |model| model.fresh_public(t));
+    let fresh = params.noise().modeled(level, plaintext.exponent(), |model| model.fresh_public(t));
     let meta = Meta { owner, ..fresh };
     let message = carried_coefficients(params, plaintext, &meta)?;
     let small = |message: Option<&[i64]>, x: Vec<i64>| {
@@ -143,7 +143,7 @@ pub(crate) fn encrypt_under(
         c.scale_assign(cpu, Constant::inverse(meta.form.scale(t)));
         c
     };
-    let v = match params.spec().family {
+    let v = match params.spec().assumption {
         Assumption::Rlwe => sample::ternary(ring.degree(), rng),
         Assumption::Ntru => error(params, rng),
     };

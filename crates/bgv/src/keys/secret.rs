@@ -153,7 +153,7 @@ impl SecretKey {
                 break s;
             }
         };
-        let (main, coefficients) = match params.spec().family {
+        let (main, coefficients) = match params.spec().assumption {
             Assumption::Rlwe => {
                 let s = draw();
                 (MainSecret::Rlwe(sample::secret_poly(cpu, params.chain().keyed(), &s)), s)
@@ -255,7 +255,7 @@ impl SecretKey {
                 ));
             }
         }
-        let main = match (params.spec().family, &exposed.ratio) {
+        let main = match (params.spec().assumption, &exposed.ratio) {
             (Assumption::Rlwe, None) => MainSecret::Rlwe(sample::secret_poly(
                 params.cpu(),
                 params.chain().keyed(),
@@ -323,9 +323,9 @@ impl SecretKey {
     }
 }
 
-/// An error polynomial of the set's family.
+/// An error polynomial of the set's assumption.
 pub(crate) fn error(params: &Params, rng: &mut impl CryptoRng) -> Vec<i64> {
-    match params.spec().family {
+    match params.spec().assumption {
         Assumption::Rlwe => sample::error(params.degree(), rng),
         Assumption::Ntru => sample::truncated_gaussian(params.degree(), rng),
     }

@@ -29,7 +29,7 @@ fn small(p: u64, r: u32, form: Form) -> ParamsSpec {
         secret: SecretKind::UniformTernary,
         form,
         through_bgv: false,
-        family: Assumption::Rlwe,
+        assumption: Assumption::Rlwe,
         bootstrap: None,
     }
 }
@@ -243,7 +243,7 @@ fn extended_plaintext_moduli_are_congruent() {
     for (p, r, highest) in [(2, 1, 32), (2, 3, 16), (17, 1, 4), (127, 2, 3)] {
         // An odd index where p = 2.
         let index = if p == 2 { 255 } else { 128 };
-        for (form, family) in [
+        for (form, assumption) in [
             (Form::Bgv, Assumption::Rlwe),
             (Form::Bfv, Assumption::Rlwe),
             (Form::Bgv, Assumption::Ntru),
@@ -251,10 +251,10 @@ fn extended_plaintext_moduli_are_congruent() {
             let params = build(ParamsSpec {
                 index,
                 extended_exponent: highest,
-                family,
+                assumption,
                 ..small(p, r, form)
             });
-            let name = format!("{p}^{r} to {p}^{highest}, {form:?}, {family:?}");
+            let name = format!("{p}^{r} to {p}^{highest}, {form:?}, {assumption:?}");
             let mut rng = ChaCha20Rng::seed_from_u64(highest.into());
             let (secret, scheme) = keys(&params, &mut rng);
             let [x, y] = [(); 2].map(|()| {

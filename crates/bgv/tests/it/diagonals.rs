@@ -11,7 +11,7 @@ use everlevel_scheme::{
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
-fn params(index: u64, p: u64, r: u32, form: Form, family: Assumption) -> Params {
+fn params(index: u64, p: u64, r: u32, form: Form, assumption: Assumption) -> Params {
     let spec = ParamsSpec {
         name: format!("insecure_diagonals-{p}-m{index}"),
         index,
@@ -26,7 +26,7 @@ fn params(index: u64, p: u64, r: u32, form: Form, family: Assumption) -> Params 
         digit_size: 2,
         form,
         through_bgv: false,
-        family,
+        assumption,
         secret: SecretKind::UniformTernary,
         bootstrap: None,
     };
@@ -138,7 +138,7 @@ fn linear_maps_with_diagonals_along_the_last_dimensions() {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     // Bits in lines of 16; three axes with a bad last dimension; a prime; prime powers among the
     // axes; a power of two among them, whose units have two cycles.
-    for (index, p, r, form, family) in [
+    for (index, p, r, form, assumption) in [
         (17 * 97, 2, 1, Form::Bgv, Assumption::Rlwe),
         (3 * 5 * 17, 2, 2, Form::Bgv, Assumption::Rlwe),
         (3 * 5 * 17, 2, 1, Form::Bgv, Assumption::Ntru),
@@ -147,7 +147,7 @@ fn linear_maps_with_diagonals_along_the_last_dimensions() {
         (16 * 17, 127, 2, Form::Bgv, Assumption::Rlwe),
         (23, 2, 3, Form::Bgv, Assumption::Rlwe),
     ] {
-        let params = params(index, p, r, form, family);
+        let params = params(index, p, r, form, assumption);
         let (map, plain) = (Map::random(&params, &mut rng), params.plaintext_ring());
         let secret = SecretKey::generate(&params, &mut rng);
         let used = map.babies.iter().chain(&map.giants).copied();

@@ -1,4 +1,4 @@
-//! NTRU (LTV and YASHE′) on small rings: every verb against the plain computation, every bound
+//! NTRU (LTV and YASHE′) on small rings: every operation against the plain computation, every bound
 //! against the measured noise.
 
 use everlevel_bgv::{Ciphertext, Evaluator, PublicKey, SecretKey, ServerKeys};
@@ -302,7 +302,7 @@ fn every_ntru_set_is_insecure_and_says_so() {
     for spec in named.chain(sets_of_the_paper()) {
         let params = Params::new(spec.clone(), OptIn::InsecureResearch).unwrap();
         let name = params.name();
-        assert_eq!(params.spec().family, Assumption::Ntru, "{name}");
+        assert_eq!(params.spec().assumption, Assumption::Ntru, "{name}");
         assert!(
             params.security().bits() < 64.0 && params.security().weakest().key.contains("NTRU"),
             "{name}"
@@ -340,7 +340,7 @@ fn every_ntru_set_is_insecure_and_says_so() {
     let a = f.encrypt(&x);
     assert!(matches!(f.scheme.to_base_modulus(&a), Err(SchemeError::BadParams { .. })));
     let twin = Params::new(
-        ParamsSpec { family: Assumption::Rlwe, ..spec(SETS[0]).unwrap() },
+        ParamsSpec { assumption: Assumption::Rlwe, ..spec(SETS[0]).unwrap() },
         OptIn::InsecureResearch,
     )
     .unwrap();

@@ -70,8 +70,8 @@ impl Step {
     }
 }
 
-fn params(p: u64, family: Assumption, (form, through_bgv): (Form, bool)) -> Params {
-    let secret = match family {
+fn params(p: u64, assumption: Assumption, (form, through_bgv): (Form, bool)) -> Params {
+    let secret = match assumption {
         Assumption::Rlwe => SecretKind::UniformTernary,
         Assumption::Ntru => SecretKind::TruncatedGaussian,
     };
@@ -87,7 +87,7 @@ fn params(p: u64, family: Assumption, (form, through_bgv): (Form, bool)) -> Para
         fine_bits: vec![44, 38, 32],
         special: 2,
         digit_size: 2,
-        family,
+        assumption,
         secret,
         form,
         through_bgv,
@@ -103,12 +103,12 @@ const STEPS: usize = 30;
 fn random_circuits_agree() {
     let (mut done, mut refused) = (0, 0);
     let forms = [(Form::Bgv, false), (Form::Bfv, false), (Form::Bfv, true)];
-    for (family, form) in [Assumption::Rlwe, Assumption::Ntru]
+    for (assumption, form) in [Assumption::Rlwe, Assumption::Ntru]
         .into_iter()
-        .flat_map(|family| forms.map(|form| (family, form)))
+        .flat_map(|assumption| forms.map(|form| (assumption, form)))
     {
         for p in [257, 127] {
-            let params = params(p, family, form);
+            let params = params(p, assumption, form);
             for seed in 0..8 {
                 let mut rng = ChaCha20Rng::seed_from_u64(seed << 32 | p);
                 let t = params.plain_modulus();
@@ -137,7 +137,7 @@ fn random_circuits_agree() {
                 let mut made: Vec<Ciphertext> =
                     inputs.iter().map(|x| secret.encrypt(x, &mut rng).unwrap()).collect();
                 for (step, outcome) in &steps {
-                    let name = format!("p = {p}, {family:?}, {form:?}, seed {seed}, {step:?}");
+                    let name = format!("p = {p}, {assumption:?}, {form:?}, seed {seed}, {step:?}");
                     match step.apply(&scheme, &made) {
                         Err(e) => assert_eq!(Err(e.to_string()), *outcome, "{name}"),
                         Ok(x) => {

@@ -1,4 +1,5 @@
-//! The scheme that remembers is the scheme inside, verb by verb, and its histories are complete.
+//! The scheme that remembers is the scheme inside, operation by operation, and its histories are
+//! complete.
 
 use std::sync::Arc;
 

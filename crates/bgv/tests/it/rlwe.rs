@@ -1,4 +1,4 @@
-//! BGV on small rings: every verb against the plain computation, and every bound against the
+//! BGV on small rings: every operation against the plain computation, and every bound against the
 //! measured noise.
 
 use everlevel_bgv::{Ciphertext, Evaluator, PublicKey, SecretKey, ServerKeys};

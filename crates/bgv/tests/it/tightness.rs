@@ -162,7 +162,7 @@ fn bounds_over_odd_indices_are_tight() {
     let secret = SecretKind::UniformTernary;
     let rlwe = ParamsSpec {
         name: "insecure_bgv-2-m255".into(),
-        family: Assumption::Rlwe,
+        assumption: Assumption::Rlwe,
         secret,
         ..ntru.clone()
     };

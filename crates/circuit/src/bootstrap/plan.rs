@@ -87,7 +87,7 @@ impl BootstrapPlan {
     /// three stages for coefficient-to-slot, whose levels are the dearest, and of four for
     /// slot-to-coefficient.
     ///
-    /// Measured on the no-op scheme (modelled seconds by [`super::TimeModel::typical`]; capacity
+    /// Measured on the no-op scheme (modeled seconds by [`super::TimeModel::typical`]; capacity
     /// and multiplications after a bootstrapping; server keys seeded, relinearization at all levels
     /// included), the recommended plan first:
     ///

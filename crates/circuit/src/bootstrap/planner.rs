@@ -69,7 +69,7 @@ impl TimeModel {
         TimeModel { transform: 0.25e-9 * butterflies, byte: 0.1e-9 }
     }
 
-    /// The modelled time of a cost.
+    /// The modeled time of a cost.
     pub fn seconds(&self, cost: &Cost) -> f64 {
         self.transform * cost.transforms as f64 + self.byte * cost.bytes as f64
     }
@@ -84,7 +84,7 @@ pub struct PlanReport {
     pub costs: BootstrapCosts,
     /// What the scheme counted.
     pub cost: Cost,
-    /// The modelled time.
+    /// The modeled time.
     pub seconds: f64,
     /// The capacity of the result in bits.
     pub capacity_bits: f64,

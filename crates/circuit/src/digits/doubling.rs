@@ -161,8 +161,8 @@ fn linear(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clear::{Clear, Rng};
     use everlevel_scheme::NextUse;
+    use everlevel_testing::{ResidueScheme, SplitMix};
 
     #[test]
     fn every_form_is_the_bit_of_every_number() {
@@ -208,8 +208,8 @@ mod tests {
             (48, 7),
             (61, 8),
         ];
-        let scheme = Clear::with_prime(2);
-        let mut rng = Rng(8);
+        let scheme = ResidueScheme::new(2);
+        let mut rng = SplitMix(8);
         for (exponent, products) in expected {
             let program = lowest_bit(exponent).unwrap();
             let costs = program.costs();
@@ -228,8 +228,8 @@ mod tests {
                 .run(&scheme, &[&scheme.encrypt(xs.clone(), e)], NextUse::Keep)
                 .unwrap()
                 .swap_remove(0);
-            assert_eq!(out.t.exponent(), exponent);
-            assert!(xs.iter().zip(&out.slots).all(|(x, y)| x % 2 == *y), "2^{exponent}");
+            assert_eq!(out.modulus.exponent(), exponent);
+            assert!(xs.iter().zip(&out.values).all(|(x, y)| x % 2 == *y), "2^{exponent}");
         }
         assert!(lowest_bit(0).is_err() && lowest_bit(62).is_err());
     }

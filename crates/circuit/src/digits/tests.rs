@@ -1,9 +1,9 @@
-//! Every method on every value, on the scheme in the clear.
+//! Every method on every value, on residues.
 
 use everlevel_scheme::NextUse;
+use everlevel_testing::{ResidueScheme, SplitMix};
 
 use super::*;
-use crate::clear::{Clear, Rng};
 use crate::modular::PrimePower;
 
 /// All m for every low part if there are few values, else some at random; with the results
@@ -23,27 +23,24 @@ fn values(problem: &DigitProblem) -> Vec<(u64, u64)> {
             .map(|(m, i)| pair(m, i))
             .collect();
     }
-    let mut rng = Rng(step);
+    let mut rng = SplitMix(step);
     (0..1 << 12).map(|_| pair(rng.below(count), rng.below(lows) as i64 - bound)).collect()
 }
 
 /// Runs a removal on everything and compares values, depth and counts.
 fn check(problem: &DigitProblem, removal: &DigitRemoval) {
-    let scheme = Clear::with_prime(problem.p);
+    let scheme = ResidueScheme::new(problem.p);
     for part in values(problem).chunks(1 << 14) {
         let x = scheme.encrypt(part.iter().map(|(x, _)| *x).collect(), problem.e);
         scheme.take_counts();
         let y = removal.remove(&scheme, &x, NextUse::Keep).unwrap();
         let (counts, costs) = (scheme.take_counts(), removal.costs());
+        assert_eq!((counts, y.depth), ((costs.products, costs.relinearizations), costs.depth));
         assert_eq!(
-            (counts.products, counts.relinearizations, y.depth),
-            (costs.products, costs.relinearizations, costs.depth)
-        );
-        assert_eq!(
-            (y.t.exponent(), removal.output_exponent()),
+            (y.modulus.exponent(), removal.output_exponent()),
             (problem.e - problem.v, problem.e - problem.v)
         );
-        let wrong = part.iter().zip(&y.slots).find(|((_, want), got)| want != *got);
+        let wrong = part.iter().zip(&y.values).find(|((_, want), got)| want != *got);
         assert_eq!(wrong, None, "{problem:?} by {}", removal.method());
     }
 }

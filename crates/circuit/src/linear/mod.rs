@@ -188,9 +188,9 @@ impl LinearMap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clear::Rng;
+    use everlevel_testing::SplitMix;
 
-    fn random_map(rng: &mut Rng, t: PrimePower, columns: usize, shifts: &[i64]) -> LinearMap {
+    fn random_map(rng: &mut SplitMix, t: PrimePower, columns: usize, shifts: &[i64]) -> LinearMap {
         let mut diagonals = Vec::new();
         for (k, &s) in shifts.iter().enumerate() {
             let period = columns >> (k % 3);
@@ -205,7 +205,7 @@ mod tests {
     fn composition_is_application_twice() {
         for (p, e) in [(257, 2), (127, 8), (3, 1)] {
             let t = PrimePower::new(p, e).unwrap();
-            let mut rng = Rng(5);
+            let mut rng = SplitMix(5);
             let a = random_map(&mut rng, t, 16, &[0, 0, 3, -2, 5]);
             let b = random_map(&mut rng, t, 16, &[1, 7, -7, 4]);
             let v: Vec<u64> = (0..32).map(|_| rng.below(t.value())).collect();

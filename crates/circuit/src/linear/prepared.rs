@@ -109,19 +109,20 @@ impl<S: ExactScheme> PreparedLinearMap<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clear::{Clear, Rng};
     use crate::linear::{LinearMap, StepCosts};
     use crate::modular::PrimePower;
     use crate::slots::SlotMove;
-    use everlevel_scheme::PeriodicSlots;
+    use everlevel_scheme::{NoOp, OptIn, Params, PeriodicSlots, Plaintext};
+    use everlevel_testing::{SplitMix, toy_spec};
 
     #[test]
     fn baby_and_giant_steps_are_the_map() {
         // Two rows of 32 columns, one row of 32 with W -> 1/W, one of 64 with W -> -1/W and d = 4.
         for (index, p) in [(128, 257), (128, 127), (512, 127)] {
-            let scheme = Clear::new(index, p);
-            let (t, columns) = (PrimePower::new(p, 2).unwrap(), scheme.shape.columns());
-            let mut rng = Rng(p);
+            let params = Params::new(toy_spec(index, p, 2), OptIn::InsecureResearch).unwrap();
+            let (scheme, shape) = (NoOp::new(&params, 1), params.slot_shape());
+            let (t, columns) = (PrimePower::new(p, 2).unwrap(), shape.columns());
+            let mut rng = SplitMix(p);
             let mut vector =
                 |period: usize| (0..2 * period).map(|_| rng.below(t.value())).collect::<Vec<_>>();
             let x = vector(columns);
@@ -134,16 +135,21 @@ mod tests {
             let map = LinearMap::new(t, columns, diagonals).unwrap();
             let plan = LinearMapPlan::new(
                 &map,
-                &scheme.shape,
+                shape,
                 &StepCosts { max_keys: 64, ..StepCosts::default() },
             )
             .unwrap();
             assert!(plan.giants().elements().len() > 1 && plan.babies().len() > 1);
-            let prepared = PreparedLinearMap::new(&scheme, &plan, Level(0)).unwrap();
+            let top = params.chain().top();
+            let prepared = PreparedLinearMap::new(&scheme, &plan, top).unwrap();
+            let ring = params.plaintext_ring();
+            let coefficients = ring.encode_base(&x, 2).unwrap();
+            let plain = Plaintext::from_coefficients(&params, coefficients, 2).unwrap();
             let out =
-                prepared.apply(&scheme, &scheme.encrypt(x.clone(), 2), NextUse::Keep).unwrap();
-            assert_eq!(out.slots, map.apply_plain(&x).unwrap());
-            assert_eq!(scheme.take_counts().galois, plan.key_switches());
+                prepared.apply(&scheme, &scheme.encrypt(&plain).unwrap(), NextUse::Keep).unwrap();
+            let values = ring.decode_base(scheme.decrypt(&out).unwrap().coefficients(), 2);
+            assert_eq!(values.unwrap(), map.apply_plain(&x).unwrap());
+            assert_eq!(scheme.cost().key_switches as usize, plan.key_switches());
         }
     }
 }

@@ -143,11 +143,11 @@ fn invert_all(t: &PrimePower, xs: &[u64]) -> Result<Vec<u64>, CircuitError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clear::Rng;
+    use everlevel_testing::SplitMix;
 
     #[test]
     fn interpolation_meets_its_values() {
-        let mut rng = Rng(3);
+        let mut rng = SplitMix(3);
         for (p, e) in [(257, 1), (257, 2), (786433, 2)] {
             let t = PrimePower::new(p, e).unwrap();
             let points: Vec<u64> = (0..40).map(|i| t.reduce_i64(i * 3 - 50)).collect();

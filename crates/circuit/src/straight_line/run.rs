@@ -1,6 +1,6 @@
 //! Running programs.
 
-use everlevel_scheme::{ExactScheme, NextUse};
+use everlevel_scheme::{Arithmetic, NextUse, PlainModulus};
 
 use super::steps::{Circuit, Node, NodeId};
 use crate::error::CircuitError;
@@ -12,7 +12,7 @@ impl Circuit {
     /// [`CircuitError::InputCount`] or [`CircuitError::ExponentMismatch`] if the inputs are not
     /// what the program expects; errors of the scheme, above all that the capacity does not
     /// suffice.
-    pub fn run<S: ExactScheme>(
+    pub fn run<S: Arithmetic + PlainModulus>(
         &self,
         scheme: &S,
         inputs: &[&S::Ciphertext],
@@ -80,7 +80,10 @@ impl Circuit {
 
 /// Constants of a program are modulo powers of one prime: with another one it would give wrong
 /// values without an error.
-pub(crate) fn check_prime<S: ExactScheme>(scheme: &S, planned: u64) -> Result<(), CircuitError> {
+pub(crate) fn check_prime<S: Arithmetic + PlainModulus>(
+    scheme: &S,
+    planned: u64,
+) -> Result<(), CircuitError> {
     if scheme.plain_prime() == planned {
         Ok(())
     } else {
@@ -100,7 +103,7 @@ fn get<C>(values: &[Option<C>], x: NodeId) -> Result<&C, CircuitError> {
         .ok_or(CircuitError::UnknownNode { node: x.0, nodes: values.len() })
 }
 
-fn evaluate<S: ExactScheme>(
+fn evaluate<S: Arithmetic + PlainModulus>(
     scheme: &S,
     node: &Node,
     inputs: &[&S::Ciphertext],
@@ -133,7 +136,7 @@ fn evaluate<S: ExactScheme>(
     }
 }
 
-fn combine<S: ExactScheme>(
+fn combine<S: Arithmetic + PlainModulus>(
     scheme: &S,
     pairs: &[(NodeId, NodeId)],
     terms: &[(NodeId, i64)],

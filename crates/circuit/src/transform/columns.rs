@@ -242,9 +242,9 @@ pub(crate) fn check_splits(splits: &[usize], stages: usize) -> Result<(), Circui
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clear::Rng;
     use crate::linear::{LinearMapPlan, StepCosts};
     use everlevel_ring::{Backend, PlaintextRing};
+    use everlevel_testing::SplitMix;
 
     fn run(groups: &[LinearMap], v: &[u64]) -> Vec<u64> {
         groups.iter().fold(v.to_vec(), |v, g| g.apply_plain(&v).unwrap())
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn all_splits_are_the_evaluation_and_its_inverse() {
-        let mut rng = Rng(11);
+        let mut rng = SplitMix(11);
         // Two rows, one row; 2, 4, 8 slots and more; Frobenius of order 2, once W -> 1/W.
         let shapes = [
             (128, 257, 2),

@@ -42,7 +42,7 @@ fn params((index, p, r, v, bound): Ring, mode: BootstrapMode, form: Form, weight
         secret: SecretKind::UniformTernary,
         form,
         through_bgv: false,
-        family: Assumption::Rlwe,
+        assumption: Assumption::Rlwe,
         bootstrap: Some(bootstrap),
     };
     Params::new(spec, OptIn::InsecureAllowFailures).unwrap()

@@ -17,7 +17,7 @@ fn params(log_degree: u32, p: u64) -> Params {
     params_over(Assumption::Rlwe, log_degree, p)
 }
 
-fn params_over(family: Assumption, log_degree: u32, p: u64) -> Params {
+fn params_over(assumption: Assumption, log_degree: u32, p: u64) -> Params {
     let spec = ParamsSpec {
         name: format!("insecure_linear-{p}-n{log_degree}"),
         index: 2 << log_degree,
@@ -32,7 +32,7 @@ fn params_over(family: Assumption, log_degree: u32, p: u64) -> Params {
         digit_size: 2,
         form: Form::Bgv,
         through_bgv: false,
-        family,
+        assumption,
         secret: SecretKind::UniformTernary,
         bootstrap: None,
     };
@@ -113,8 +113,8 @@ fn transforms_are_exact_on_bgv() {
     let rlwe = [(8, 127, vec![3]), (8, 8191, vec![3]), (8, 257, vec![3])]
         .map(|case| (Assumption::Rlwe, case));
     let ntru = [(8, 127, vec![3]), (8, 257, vec![3])].map(|case| (Assumption::Ntru, case));
-    for (family, (log_degree, p, splits)) in rlwe.into_iter().chain(ntru) {
-        let params = params_over(family, log_degree, p);
+    for (assumption, (log_degree, p, splits)) in rlwe.into_iter().chain(ntru) {
+        let params = params_over(assumption, log_degree, p);
         let (values, polynomial) = values_and_polynomial(&params);
         let plain = Plaintext::encode(&params, &values).unwrap();
         let dry = NoOp::new(&params, 1);

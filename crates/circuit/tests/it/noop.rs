@@ -11,33 +11,17 @@ use everlevel_circuit::digits::{DigitKind, DigitMethod, DigitProblem};
 use everlevel_circuit::poly::{DepthGoal, Polynomial, PolynomialPlan};
 use everlevel_circuit::{CircuitError, PrimePower, Session};
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
+use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec};
 use everlevel_scheme::{
     Bootstrappable, Cost, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
     SchemeError,
 };
+use everlevel_testing::toy_spec;
 
 /// A toy set; 16 words are enough for any plan.
 fn params(log_degree: u32, p: u64, weight: usize, words: usize) -> Params {
-    let bits = if p > 1 << 16 { 50 } else { 47 };
-    let spec = ParamsSpec {
-        name: format!("insecure_circuit-{p}-n{log_degree}"),
-        index: 2 << log_degree,
-        plain_prime: p,
-        plain_exponent: 1,
-        extended_exponent: 0,
-        base_bits: bits,
-        word_bits: 50,
-        words,
-        fine_bits: vec![46, 42, 38],
-        special: 3,
-        digit_size: 3,
-        secret: SecretKind::UniformTernary,
-        form: Form::Bgv,
-        through_bgv: false,
-        family: Assumption::Rlwe,
-        bootstrap: Some(BootstrapSpec::encapsulated(weight)),
-    };
+    let bootstrap = Some(BootstrapSpec::encapsulated(weight));
+    let spec = ParamsSpec { words, bootstrap, ..toy_spec(2 << log_degree, p, 1) };
     Params::new(spec, OptIn::InsecureResearch).unwrap()
 }
 

@@ -132,7 +132,7 @@ impl Case {
             secret,
             form,
             through_bgv,
-            family: Assumption::Rlwe,
+            assumption: Assumption::Rlwe,
             bootstrap: Some(BootstrapSpec {
                 mode: Some(self.mode),
                 digits: Some(self.v),

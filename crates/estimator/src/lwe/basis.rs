@@ -23,7 +23,7 @@ pub(super) const MIN_BLOCK: usize = 40;
 /// What the rounding of dimensions to whole numbers changes in the logarithm of a length at most.
 const ROUNDING: f64 = 1e-4;
 
-/// A reduced basis: ln of the last Gram–Schmidt length, ln of the ratio of neighbours, and how many
+/// A reduced basis: ln of the last Gram–Schmidt length, ln of the ratio of neighbors, and how many
 /// there are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Basis {
@@ -87,7 +87,7 @@ impl Basis {
     /// Σ over all vectors but the last `skipped` of log2 `factor`, a function of the length in
     /// units of √2 σ that is 1 for long ones.
     fn log2_product(&self, skipped: usize, factor: impl Fn(f64) -> f64) -> f64 {
-        // Neighbours differ by a hundredth: the middle one of eight stands for all.
+        // Neighbors differ by a hundredth: the middle one of eight stands for all.
         const STRIDE: usize = 8;
         let unit = (std::f64::consts::SQRT_2 * self.deviation).ln();
         // Less is never.

@@ -3,7 +3,7 @@
 //! 2009; with coordinates guessed Espitau–Joux–Kharchenko 2020). Vectors are those that a sieve
 //! puts out, as in the public estimator after Guo–Johansson 2021 and MATZOV 2022.
 //!
-//! Counted under the independence heuristic, which favours the attacker: at best these attacks are
+//! Counted under the independence heuristic, which favors the attacker: at best these attacks are
 //! as good as this says.
 
 use std::f64::consts::{LOG2_E, PI};

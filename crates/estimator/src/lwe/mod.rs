@@ -7,12 +7,12 @@
 //! that guesses coordinates has n right answers instead of one ("rotation gain", ia.cr/2026/279 and
 //! 2026/366). It takes up to 15 bits off sparse keys.
 //!
-//! Nine attacks, each at its best parameters: [`AttackName`]. Formulas and conventions are those of
-//! the public lattice estimator (GSA, success with 99 %, memory without cost), so that figures can
-//! be compared with it; attacks by representations follow Hhan–Kim–Lee–Son 2023. What an attack
-//! costs at its best is known to a tenth of a bit: the search over what is guessed and over block
-//! sizes bounds what it leaves out, and where it has to end before, what it may have missed is
-//! taken off.
+//! Nine attacks, each at its best parameters: [`AttackName`](crate::AttackName). Formulas and
+//! conventions are those of the public lattice estimator (GSA, success with 99 %, memory without
+//! cost), so that figures can be compared with it; attacks by representations follow
+//! Hhan–Kim–Lee–Son 2023. What an attack costs at its best is known to a tenth of a bit: the search
+//! over what is guessed and over block sizes bounds what it leaves out, and where it has to end
+//! before, what it may have missed is taken off.
 
 mod basis;
 mod dual;
@@ -25,9 +25,7 @@ mod representations;
 mod search_tests;
 mod tiny;
 
-use serde::Serialize;
-
-use crate::attack::{Attack, AttackName};
+use crate::attack::{Attack, Estimate};
 use crate::error::SecurityError;
 use crate::reduction::CostModel;
 
@@ -39,36 +37,6 @@ pub use key::{Lwe, MAX_DIMENSION, Secret};
 const BEYOND: f64 = 4096.0;
 /// An attack by representations that costs more than the cheapest by this is not told.
 const NEARLY: f64 = 2.0;
-
-/// The security estimate of a key, attack by attack.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Estimate {
-    /// What was asked.
-    pub key: Lwe,
-    attacks: Vec<Attack>,
-}
-
-impl Estimate {
-    /// Every attack that can succeed, the cheapest first; never empty.
-    pub fn attacks(&self) -> &[Attack] {
-        &self.attacks
-    }
-
-    /// The cheapest attack.
-    pub fn best(&self) -> &Attack {
-        &self.attacks[0]
-    }
-
-    /// log2 of its cost.
-    pub fn bits(&self) -> f64 {
-        self.best().bits
-    }
-
-    /// The attack of this name.
-    pub fn attack(&self, name: AttackName) -> Option<&Attack> {
-        self.attacks.iter().find(|attack| attack.name == name)
-    }
-}
 
 /// The security of an LWE key against classical attacks, in this cost model.
 ///
@@ -89,7 +57,7 @@ impl Estimate {
 /// # Errors
 /// A number out of range: dimension 16 to 2^20, log2 q 2 to 100000, deviations 0.1 to 10^6, a
 /// weight from 1 to the dimension.
-pub fn estimate(key: &Lwe, model: CostModel) -> Result<Estimate, SecurityError> {
+pub fn estimate(key: &Lwe, model: CostModel) -> Result<Estimate<Lwe>, SecurityError> {
     key.check()?;
     let cheaper = |a: &Attack, b: &Attack| a.bits.total_cmp(&b.bits);
     let by = |trial: Trial| primal::best(key, model, trial, BEYOND);
@@ -114,8 +82,7 @@ pub fn estimate(key: &Lwe, model: CostModel) -> Result<Estimate, SecurityError> 
     if attacks.is_empty() {
         attacks.push(primal::whole_lattice(key, model));
     }
-    attacks.sort_by(|a, b| a.bits.total_cmp(&b.bits));
-    Ok(Estimate { key: *key, attacks })
+    Ok(Estimate::new(*key, attacks))
 }
 
 /// log2 of the largest modulus at which a key of this dimension has `bits` bits of security, to a

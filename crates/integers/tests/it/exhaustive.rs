@@ -26,7 +26,7 @@ fn all_pairs_of_bytes() {
                 }
             };
             check("add", ints.add(&a, &b).unwrap(), &|x, y| x + y);
-            check("normalised", ints.normalised(&ints.add(&a, &b).unwrap()).unwrap(), &|x, y| {
+            check("normalized", ints.normalized(&ints.add(&a, &b).unwrap()).unwrap(), &|x, y| {
                 x + y
             });
             check("sub", ints.sub(&a, &b).unwrap(), &|x, y| x - y);
@@ -49,7 +49,7 @@ fn all_pairs_of_bytes() {
                 let found = ints.shift_right(&sum, bits).unwrap();
                 check("shifted", found, &|x, y| (x + y) >> bits.min(127));
             }
-            let difference = ints.normalised(&ints.sub(&a, &b).unwrap()).unwrap();
+            let difference = ints.normalized(&ints.sub(&a, &b).unwrap()).unwrap();
             check("difference", difference, &|x, y| x - y);
         }
     }

@@ -41,7 +41,7 @@ fn step(
         10 => (ints.add(a, constant), map(&|x| x + constant)),
         11 => (ints.mul_public(a, constant), map(&|x| x * constant)),
         12 => (ints.abs(a), map(&|x| x.abs())),
-        13 => (ints.normalised(a), x.clone()),
+        13 => (ints.normalized(a), x.clone()),
         14 if truth(c) => {
             let chosen = z.iter().zip(zip(&|x, _| x)).zip(y);
             let expected = chosen.map(|((z, x), y)| if *z == 1 { x } else { *y }).collect();

@@ -85,7 +85,7 @@ fn what_follows_takes_less() {
     let table: Vec<i128> = (0..=100).collect();
     let follow: [Next; 4] = [
         |s, x, _| drop(s.lt(x, 50).unwrap()),
-        |s, x, _| drop(s.normalised(&s.add(x, x).unwrap()).unwrap()),
+        |s, x, _| drop(s.normalized(&s.add(x, x).unwrap()).unwrap()),
         |s, x, table| drop(s.lookup(x, table).unwrap()),
         |s, x, _| drop(s.bit_xor(x, x).unwrap()),
     ];

@@ -87,7 +87,7 @@ fn refreshed() {
         let found = bench.decrypt(&less);
         let found = if found.len() == 1 { vec![found[0]; n] } else { found };
         assert_eq!(found, xs.iter().zip(&expected).map(is_less).collect::<Vec<_>>());
-        let sum = ints.normalised(&ints.add(&product, &b).unwrap()).unwrap();
+        let sum = ints.normalized(&ints.add(&product, &b).unwrap()).unwrap();
         let total: Vec<i128> = expected.iter().zip(&ys).map(|(v, y)| v + y).collect();
         assert_eq!(bench.decrypt(&sum), total, "{left} * {right} + {right}");
     }

@@ -55,15 +55,15 @@ fn all_operations(bench: &Bench, kinds: &[Type]) {
         check("min", ints.min(&a, &b), &|x, y| x.min(y));
         check("max", ints.max(&a, &b), &|x, y| x.max(y));
         let sum = ints.add(&a, &b).unwrap();
-        check("normalised", ints.normalised(&sum), &|x, y| x + y);
+        check("normalized", ints.normalized(&sum), &|x, y| x + y);
         check("sum < first", ints.lt(&sum, &a), &|x, y| i128::from(x + y < x));
         let three = ints.add(&sum, &a);
         check("three", three, &|x, y| 2 * x + y);
         let difference = ints.sub(&a, &b).unwrap();
-        check("normalised difference", ints.normalised(&difference), &|x, y| x - y);
+        check("normalized difference", ints.normalized(&difference), &|x, y| x - y);
         check("abs", ints.abs(&difference), &|x, y| (x - y).abs());
         check("sign", ints.sign(&difference), &|x, y| (x - y).signum());
-        check("neg", ints.normalised(&ints.neg(&a).unwrap()), &|x, _| -x);
+        check("neg", ints.normalized(&ints.neg(&a).unwrap()), &|x, _| -x);
         for c in [kind.interval().low(), -1, 0, 1, 7, 100, kind.interval().high(), 1 << 70] {
             check("lt public", ints.lt(&a, c), &|x, _| i128::from(x < c));
             check("gt public", ints.gt(&a, c), &|x, _| i128::from(x > c));

@@ -362,10 +362,10 @@ fn what_does_not_fit_is_refused() {
         assert_eq!(SlotShape::new(index, 7, 1), Err(RingError::UnsupportedIndex { index }));
     }
     let odd = PlaintextRing::new(SlotShape::new(85, 2, 3).unwrap(), Backend::detect()).unwrap();
-    assert!(matches!(odd.encode_base(&[0; 4], 1), Err(RingError::WrongFamily { .. })));
-    assert!(matches!(odd.decode_base(&[0; 64], 1), Err(RingError::WrongFamily { .. })));
-    assert!(matches!(odd.encode_periodic(&[0; 2], 1, 1), Err(RingError::WrongFamily { .. })));
-    assert!(matches!(odd.base_ring(1), Err(RingError::WrongFamily { .. })));
+    assert!(matches!(odd.encode_base(&[0; 4], 1), Err(RingError::WrongIndexKind { .. })));
+    assert!(matches!(odd.decode_base(&[0; 64], 1), Err(RingError::WrongIndexKind { .. })));
+    assert!(matches!(odd.encode_periodic(&[0; 2], 1, 1), Err(RingError::WrongIndexKind { .. })));
+    assert!(matches!(odd.base_ring(1), Err(RingError::WrongIndexKind { .. })));
     assert_eq!(odd.shape().axis_root(2, 1), Err(RingError::NoAxis { axis: 2, index: 85 }));
     assert_eq!(
         odd.encode_last(&[0; 15], 1),
@@ -381,7 +381,7 @@ fn what_does_not_fit_is_refused() {
     );
     let power_of_two =
         PlaintextRing::new(SlotShape::new(512, 257, 2).unwrap(), Backend::detect()).unwrap();
-    assert!(matches!(power_of_two.encode_last(&[0], 1), Err(RingError::WrongFamily { .. })));
-    assert!(matches!(power_of_two.embed_last(&[0], 1), Err(RingError::WrongFamily { .. })));
+    assert!(matches!(power_of_two.encode_last(&[0], 1), Err(RingError::WrongIndexKind { .. })));
+    assert!(matches!(power_of_two.embed_last(&[0], 1), Err(RingError::WrongIndexKind { .. })));
     assert!(power_of_two.shape().axes().is_none());
 }

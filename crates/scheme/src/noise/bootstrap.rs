@@ -45,7 +45,7 @@ impl NoiseTracker {
         let exponent = self.spec.raised_exponent();
         let t = self.plain.shape().plain_modulus(exponent);
         let (form, p) = (self.spec.form, self.spec.plain_prime);
-        self.modelled(self.chain.top(), exponent, |model| model.raised(form, p, t, range))
+        self.modeled(self.chain.top(), exponent, |model| model.raised(form, p, t, range))
     }
 
     /// What [`crate::Bootstrappable::prepare_thin_input`] leaves of a ciphertext.

@@ -75,7 +75,7 @@ impl NoiseTracker {
         log_add(counted(events.fresh, EVENT_LOG2), overflow).clamp(NEVER, 0.0)
     }
 
-    /// log2 of the probability that any modelled event of a computation of this cost exceeds its
+    /// log2 of the probability that any modeled event of a computation of this cost exceeds its
     /// bound: roundings and key switches, each in every embedding, at 2^-170 an event, and the
     /// overflow of one bootstrapping in every coefficient, for sets that bootstrap.
     pub fn failure_log2(&self, cost: &Cost) -> f64 {

@@ -22,7 +22,7 @@
 //!
 //! **Fixed randomness.** The secret and the errors inside keys are drawn once and re-drawn until
 //! ‖s‖ <= 3.5 √(2n/3) (3.5 √h for a sparse one) and ‖e‖ <= 4 σ √n, so those enter as bounds, not as
-//! tails. Rounding errors and digits are modelled as uniform and independent of the keys, as they
+//! tails. Rounding errors and digits are modeled as uniform and independent of the keys, as they
 //! are for uniform c1. Everything after that (sums, products, automorphisms, plaintext constants)
 //! is deterministic.
 //!

@@ -7,7 +7,7 @@ use super::raise_digits::raise_digit_ranges;
 use crate::error::SchemeError;
 use crate::spec::{Assumption, Form, Level, ModulusChain, ParamsSpec, SecretKind};
 
-/// log2 of the probability that one modelled event exceeds its bound.
+/// log2 of the probability that one modeled event exceeds its bound.
 pub const EVENT_LOG2: f64 = -170.0;
 /// K: the canonical tail factor, where values have circular symmetry.
 const TAIL: f64 = 11.20;
@@ -68,7 +68,7 @@ pub struct NoiseModel {
     degree: f64,
     /// How many coefficients a coefficient of X^k a is the sum of, see [`Ring::overlap`].
     overlap: f64,
-    family: Assumption,
+    assumption: Assumption,
     drawn_norm: f64,
     drawn_square: f64,
     key_norm: f64,
@@ -115,14 +115,14 @@ impl NoiseModel {
                 sample::GAUSSIAN_VARIANCE * n + 4.0 * (2.32 * n).sqrt(),
             ),
         };
-        let error_variance = match spec.family {
+        let error_variance = match spec.assumption {
             Assumption::Rlwe => sample::ERROR_VARIANCE,
             Assumption::Ntru => sample::GAUSSIAN_VARIANCE,
         };
         let error_norm = account.of(4.0, 1.0) * (error_variance * n).sqrt();
         // ‖s‖ or ‖f‖, the norm of e or g s + f e, and of the multipliers of the roundings of a
         // ciphertext's components.
-        let (key_norm, key_error_norm, rounded) = match spec.family {
+        let (key_norm, key_error_norm, rounded) = match spec.assumption {
             Assumption::Rlwe => (drawn_norm, error_norm, drawn_norm.hypot(1.0)),
             Assumption::Ntru => {
                 let t = (spec.plain_prime as f64).powi(spec.largest_exponent() as i32);
@@ -136,7 +136,7 @@ impl NoiseModel {
             tail,
             degree: n,
             overlap: ring.overlap() as f64,
-            family: spec.family,
+            assumption: spec.assumption,
             drawn_norm,
             drawn_square,
             key_norm,
@@ -230,7 +230,7 @@ impl NoiseModel {
     /// What the addition of a polynomial of norm 2^`bits` to a ciphertext's first component adds to
     /// its phase: over NTRU f multiplies that, too.
     pub fn added(&self, bits: f64) -> f64 {
-        match self.family {
+        match self.assumption {
             Assumption::Rlwe => bits,
             Assumption::Ntru => bits + self.key_norm.log2(),
         }
@@ -239,7 +239,7 @@ impl NoiseModel {
     /// A fresh encryption under the secret key, with an error that is drawn anew; over NTRU it is
     /// one under the public key.
     pub fn fresh_secret(&self, t: u64) -> f64 {
-        match self.family {
+        match self.assumption {
             Assumption::Rlwe => {
                 self.fresh(t, self.tail * (self.error_variance * self.degree).sqrt())
             }
@@ -251,7 +251,7 @@ impl NoiseModel {
     pub fn fresh_public(&self, t: u64) -> f64 {
         let n = self.degree;
         let error = self.tail * (self.error_variance * n).sqrt();
-        let total = match self.family {
+        let total = match self.assumption {
             Assumption::Rlwe => self.account.total([
                 self.error_norm * self.tail * (2.0 * n / 3.0).sqrt(),
                 error,
@@ -336,7 +336,7 @@ impl NoiseModel {
     /// the phase, in units of its last bit: by the law of the coefficients, and for each unit that
     /// an error has at most.
     pub fn compact_rounding(&self) -> (f64, f64) {
-        let square = match self.family {
+        let square = match self.assumption {
             Assumption::Rlwe => self.drawn_square,
             // ‖t u + 1‖_2 <= t ‖u‖_2 + 1.
             Assumption::Ntru => {

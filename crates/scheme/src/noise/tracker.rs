@@ -82,12 +82,7 @@ impl NoiseTracker {
     }
 
     /// The same with the noise that the models give.
-    pub fn modelled(
-        &self,
-        level: Level,
-        exponent: u32,
-        noise: impl Fn(&NoiseModel) -> f64,
-    ) -> Meta {
+    pub fn modeled(&self, level: Level, exponent: u32, noise: impl Fn(&NoiseModel) -> f64) -> Meta {
         Meta { estimate: noise(&self.average), ..self.fresh(level, exponent, noise(&self.bound)) }
     }
 

@@ -8,7 +8,7 @@ use crate::plaintext::Plaintext;
 use crate::spec::Level;
 
 /// What the no-op scheme keeps between the steps of raising: message and pretended overflow.
-pub struct OpenRaised {
+pub struct NoOpBase {
     message: Vec<u64>,
     factor: u64,
     overflow: Vec<i64>,
@@ -26,7 +26,7 @@ impl NoOp {
 }
 
 impl Bootstrappable for NoOp {
-    type Base = OpenRaised;
+    type Base = NoOpBase;
 
     fn message_exponent(&self) -> u32 {
         self.params.plain_exponent()
@@ -44,7 +44,7 @@ impl Bootstrappable for NoOp {
         self.params.noise().bound().minimum_capacity(self.params.plain_modulus())
     }
 
-    fn to_base_modulus(&self, x: &NoOpCiphertext) -> Result<OpenRaised, SchemeError> {
+    fn to_base_modulus(&self, x: &NoOpCiphertext) -> Result<NoOpBase, SchemeError> {
         let params = &self.params;
         params.noise().check_raise(&x.meta)?;
         self.use_key(|plan| plan.bootstrap = true);
@@ -69,14 +69,10 @@ impl Bootstrappable for NoOp {
         let bound = params.spec().overflow_bound();
         let factor = params.noise().mod_switch(&x.meta, Level(0)).factor;
         let (overflow, other) = (self.pretend_overflow(bound), self.pretend_overflow(bound));
-        Ok(OpenRaised { message: x.value.clone(), factor, overflow, other })
+        Ok(NoOpBase { message: x.value.clone(), factor, overflow, other })
     }
 
-    fn mod_raise_overflow(
-        &self,
-        r: &OpenRaised,
-        delta: u64,
-    ) -> Result<NoOpCiphertext, SchemeError> {
+    fn mod_raise_overflow(&self, r: &NoOpBase, delta: u64) -> Result<NoOpCiphertext, SchemeError> {
         let params = &self.params;
         let meta =
             params.noise().checked(params.noise().raised_overflow(delta)?, "bootstrapping")?;
@@ -93,7 +89,7 @@ impl Bootstrappable for NoOp {
 
     fn mod_raise_message(
         &self,
-        r: &OpenRaised,
+        r: &NoOpBase,
         like: &NoOpCiphertext,
     ) -> Result<NoOpCiphertext, SchemeError> {
         let params = &self.params;
@@ -111,13 +107,13 @@ impl Bootstrappable for NoOp {
         self.switch(&NoOpCiphertext { meta, value }, like.meta.level)
     }
 
-    fn base_modulus_mod_t(&self, r: &OpenRaised) -> i64 {
+    fn base_modulus_mod_t(&self, r: &NoOpBase) -> i64 {
         let t = self.params.plaintext_ring().modulus(self.params.plain_exponent());
         let unit = t.inv(r.factor).expect("factors are units");
         t.centered(t.mul(t.reduce_i128(self.params.base_modulus()), unit))
     }
 
-    fn mod_raise_scaled(&self, r: &OpenRaised) -> Result<NoOpCiphertext, SchemeError> {
+    fn mod_raise_scaled(&self, r: &NoOpBase) -> Result<NoOpCiphertext, SchemeError> {
         let params = &self.params;
         let meta = params.noise().checked(params.noise().raised_scaled(), "bootstrapping")?;
         let t = params.plaintext_ring().modulus(meta.exponent);
@@ -153,7 +149,7 @@ impl Bootstrappable for NoOp {
         Ok(NoOpCiphertext { meta, ..self.switch(x, meta.level)? })
     }
 
-    fn set_correction_factor(&self, r: &OpenRaised, x: NoOpCiphertext) -> NoOpCiphertext {
+    fn set_correction_factor(&self, r: &NoOpBase, x: NoOpCiphertext) -> NoOpCiphertext {
         let t = self.params.plaintext_ring().modulus(x.meta.exponent);
         let unit = self.params.noise().raised_unit(r.factor, &Meta { factor: 1, ..x.meta });
         let inverse = t.inv(unit).expect("a unit");

@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 
 use everlevel_ring::GaloisElement;
 
-use super::{NoOp, NoOpCiphertext, OpenDiagonal, OpenExtended};
+use super::{NoOp, NoOpCiphertext, NoOpDiagonal, NoOpExtended};
 use crate::checks::no_parts;
 use crate::diagonal::diagonal_plaintext;
 use crate::error::SchemeError;
@@ -26,7 +26,7 @@ impl Automorphisms for NoOp {
         a: &NoOpCiphertext,
         gs: &[GaloisElement],
     ) -> Result<Vec<NoOpCiphertext>, SchemeError> {
-        let finish = |(x, g): (OpenExtended, &GaloisElement)| {
+        let finish = |(x, g): (NoOpExtended, &GaloisElement)| {
             if g.is_identity() {
                 return Ok(a.clone());
             }
@@ -42,15 +42,15 @@ impl Automorphisms for NoOp {
 }
 
 impl LinearMaps for NoOp {
-    type Extended = OpenExtended;
-    type Diagonal = OpenDiagonal;
+    type Extended = NoOpExtended;
+    type Diagonal = NoOpDiagonal;
 
     fn diagonal(
         &self,
         values: &DiagonalValues,
         e: u32,
         level: Level,
-    ) -> Result<OpenDiagonal, SchemeError> {
+    ) -> Result<NoOpDiagonal, SchemeError> {
         let (coefficients, profile) = diagonal_plaintext(&self.params, values, e)?;
         let (plain, mut value) = (self.params.plaintext_ring(), self.zero());
         if !value.is_empty() {
@@ -62,14 +62,14 @@ impl LinearMaps for NoOp {
                 value.iter_mut().step_by(step).zip(residues).for_each(|(x, c)| *x = c);
             }
         }
-        Ok(OpenDiagonal { exponent: e, basis: self.params.chain().basis(level), profile, value })
+        Ok(NoOpDiagonal { exponent: e, basis: self.params.chain().basis(level), profile, value })
     }
 
     fn hoist(
         &self,
         x: &NoOpCiphertext,
         gs: &[GaloisElement],
-    ) -> Result<Vec<OpenExtended>, SchemeError> {
+    ) -> Result<Vec<NoOpExtended>, SchemeError> {
         let basis = self.params.chain().basis(x.meta.level);
         let switched = gs.iter().filter(|g| !g.is_identity()).count();
         if switched > 0 {
@@ -83,7 +83,7 @@ impl LinearMaps for NoOp {
                 self.use_galois(g, x.meta.level);
                 let meta =
                     if g.is_identity() { x.meta } else { self.params.noise().key_switch(&x.meta) };
-                OpenExtended {
+                NoOpExtended {
                     meta: ExtendedMeta::flat(meta),
                     value: self.params.plaintext_ring().galois(&x.value, g, x.meta.exponent),
                 }
@@ -93,10 +93,10 @@ impl LinearMaps for NoOp {
 
     fn combine(
         &self,
-        inputs: &[impl Borrow<OpenExtended> + Sync],
-        rows: &[Vec<Option<&OpenDiagonal>>],
-    ) -> Result<Vec<OpenExtended>, SchemeError> {
-        let inputs: Vec<&OpenExtended> = inputs.iter().map(Borrow::borrow).collect();
+        inputs: &[impl Borrow<NoOpExtended> + Sync],
+        rows: &[Vec<Option<&NoOpDiagonal>>],
+    ) -> Result<Vec<NoOpExtended>, SchemeError> {
+        let inputs: Vec<&NoOpExtended> = inputs.iter().map(Borrow::borrow).collect();
         let shape_error = || SchemeError::BadArgument {
             what: "linear map",
             expected: "non-empty rows of one diagonal an input, at the inputs' plaintext modulus \
@@ -114,7 +114,7 @@ impl LinearMaps for NoOp {
         rows.iter()
             .map(|row| {
                 let fits =
-                    |d: &OpenDiagonal| d.exponent == first.exponent && basis.is_subset(d.basis);
+                    |d: &NoOpDiagonal| d.exponent == first.exponent && basis.is_subset(d.basis);
                 if row.len() != inputs.len() || row.iter().flatten().any(|d| !fits(d)) {
                     return Err(shape_error());
                 }
@@ -127,14 +127,14 @@ impl LinearMaps for NoOp {
                     let product = self.multiplied(&x.value, &d.value, first.exponent);
                     value = self.pairwise(&value, &product, first.exponent, false);
                 }
-                Ok(OpenExtended { meta, value })
+                Ok(NoOpExtended { meta, value })
             })
             .collect()
     }
 
     fn galois_sum(
         &self,
-        parts: Vec<(GaloisElement, OpenExtended)>,
+        parts: Vec<(GaloisElement, NoOpExtended)>,
         next: NextUse,
     ) -> Result<NoOpCiphertext, SchemeError> {
         let params = &self.params;
@@ -158,23 +158,23 @@ impl LinearMaps for NoOp {
 
     fn galois_chain(
         &self,
-        parts: impl Iterator<Item = Result<(GaloisElement, OpenExtended), SchemeError>>,
+        parts: impl Iterator<Item = Result<(GaloisElement, NoOpExtended), SchemeError>>,
         next: NextUse,
     ) -> Result<NoOpCiphertext, SchemeError> {
         let params = &self.params;
-        let mut sum: Option<OpenExtended> = None;
+        let mut sum: Option<NoOpExtended> = None;
         let mut switched = 0;
         for part in parts {
             let (g, mut x) = part?;
             let exponent = x.meta.meta.exponent;
             if let Some(inner) = sum.take() {
                 let value = self.pairwise(&x.value, &inner.value, exponent, false);
-                x = OpenExtended { meta: x.meta.plus(&inner.meta), value };
+                x = NoOpExtended { meta: x.meta.plus(&inner.meta), value };
             }
             switched += usize::from(!g.is_identity());
             self.count_giant(g, x.meta.meta.level);
             let value = params.plaintext_ring().galois(&x.value, g, exponent);
-            sum = Some(OpenExtended {
+            sum = Some(NoOpExtended {
                 meta: x.meta.shifted(g.evaluation_shift(params.ring())),
                 value,
             });

@@ -41,13 +41,13 @@ impl NoOpCiphertext {
 }
 
 /// A pretended ciphertext over the extended modulus.
-pub struct OpenExtended {
+pub struct NoOpExtended {
     meta: ExtendedMeta,
     value: Vec<u64>,
 }
 
 /// A diagonal of the no-op scheme.
-pub struct OpenDiagonal {
+pub struct NoOpDiagonal {
     exponent: u32,
     basis: Basis,
     profile: Vec<f64>,
@@ -123,7 +123,7 @@ impl NoOp {
         noise: fn(&NoiseModel, u64) -> f64,
     ) -> Result<NoOpCiphertext, SchemeError> {
         let t = self.params.slot_shape().plain_modulus(plaintext.exponent);
-        let meta = self.params.noise().modelled(level, plaintext.exponent, |model| noise(model, t));
+        let meta = self.params.noise().modeled(level, plaintext.exponent, |model| noise(model, t));
         let value = if self.values { plaintext.coefficients.to_vec() } else { Vec::new() };
         Ok(NoOpCiphertext { meta: self.params.noise().checked(meta, "encryption")?, value })
     }

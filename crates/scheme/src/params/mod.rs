@@ -227,7 +227,7 @@ impl Params {
 
     /// How many polynomials a ciphertext has: 2, for NTRU 1.
     pub fn components(&self) -> usize {
-        self.0.spec.family.components()
+        self.0.spec.assumption.components()
     }
 
     /// How many limbs of each prime the product of two ciphertexts reads and writes, before

@@ -148,7 +148,7 @@ impl SecurityReport {
     pub(crate) fn of(spec: &ParamsSpec, ring: &Ring, chain: &ModulusChain) -> Self {
         let main = chain.bits(chain.top()) + ring.log2(chain.special());
         let degree = ring.degree();
-        let key = match (spec.family, spec.secret) {
+        let key = match (spec.assumption, spec.secret) {
             (Assumption::Ntru, secret) => {
                 let t = (spec.plain_prime as f64).powi(spec.largest_exponent() as i32);
                 KeySecurity::ntru(degree, main, t, drawn_variance(secret))

@@ -91,7 +91,7 @@ impl ModulusChain {
         let fine_at = b + w;
         let special_at = fine_at + f;
         let gadgets = gadgets(spec, b, w, f);
-        let components = spec.family.components();
+        let components = spec.assumption.components();
         // The cheapest gadget whose special primes are free; every one would be correct.
         let choose = |basis: Basis| -> GadgetId {
             let free = gadgets

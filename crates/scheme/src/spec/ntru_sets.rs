@@ -73,7 +73,7 @@ pub fn spec(name: &str) -> Option<ParamsSpec> {
         digit_size: set.special,
         form: set.form,
         through_bgv: false,
-        family: Assumption::Ntru,
+        assumption: Assumption::Ntru,
         secret: SecretKind::TruncatedGaussian,
         bootstrap: None,
     })

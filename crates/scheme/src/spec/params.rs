@@ -165,9 +165,9 @@ pub struct ParamsSpec {
     /// products over the integers.
     #[serde(default, skip_serializing_if = "is_default")]
     pub through_bgv: bool,
-    /// Ring-LWE or NTRU (absent: `rlwe`).
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub family: Assumption,
+    /// Ring-LWE or NTRU (absent: `rlwe`); in files `family`.
+    #[serde(default, rename = "family", skip_serializing_if = "is_default")]
+    pub assumption: Assumption,
     /// How the main secret is drawn.
     pub secret: SecretKind,
     /// Bootstrapping, if the set can.
@@ -250,7 +250,7 @@ impl ParamsSpec {
                  degree {degree}"
             ));
         }
-        if self.family == Assumption::Ntru && matches!(self.secret, SecretKind::Sparse(_)) {
+        if self.assumption == Assumption::Ntru && matches!(self.secret, SecretKind::Sparse(_)) {
             return bad("secret: expected uniform_ternary or truncated_gaussian over NTRU, whose \
                         sparse keys nothing here estimates"
                 .into());
@@ -278,7 +278,7 @@ impl ParamsSpec {
             return bad(format!("digit_size = {}: expected 1 to 16", self.digit_size));
         }
         if let Some(b) = &self.bootstrap {
-            if self.family == Assumption::Ntru {
+            if self.assumption == Assumption::Ntru {
                 return bad("family = ntru: expected no bootstrap section, as bootstrapping is \
                             defined over ring-LWE only"
                     .into());

@@ -264,7 +264,7 @@ pub fn spec(name: &str) -> Option<ParamsSpec> {
         digit_size: set.digit,
         form: set.form,
         through_bgv: set.through_bgv,
-        family: Assumption::Rlwe,
+        assumption: Assumption::Rlwe,
         secret: SecretKind::UniformTernary,
         bootstrap: (set.weight > 0).then(|| BootstrapSpec {
             overflow_bound: set.bound,

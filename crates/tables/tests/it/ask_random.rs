@@ -1,6 +1,13 @@
 //! Random tables and questions, and the questions as SQL.
 
-use crate::oracle::Value;
+/// A value of SQL; a truth value that is none is unknown.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Value {
+    Null,
+    Number(i128, u32),
+    Text(String),
+    Truth(bool),
+}
 
 /// A generator of numbers that is the same everywhere (splitmix64).
 pub(crate) struct Random(pub(crate) u64);

@@ -7,16 +7,7 @@ use std::collections::BTreeMap;
 use everlevel_tables::{Answer, Cell, Data, Query, Schema};
 
 use crate::Bench;
-use crate::ask_random::{Asked, Column, Condition, Number, Output, Random, Sum, Type};
-
-/// A value of SQL; a truth value that is none is unknown.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Value {
-    Null,
-    Number(i128, u32),
-    Text(String),
-    Truth(bool),
-}
+use crate::ask_random::{Asked, Column, Condition, Number, Output, Random, Sum, Type, Value};
 
 /// Units of both of two decimals at one scale.
 fn aligned((a, i): (i128, u32), (b, j): (i128, u32)) -> (i128, i128, u32) {

@@ -1,6 +1,6 @@
 //! Homomorphic AES-128: the evaluation of Doröz, Hu and Sunar, and those over BGV.
 
-use everlevel_cli::plot::svg::COLOURS;
+use everlevel_cli::plot::svg::COLORS;
 use everlevel_cli::plot::{Join, LinePlot, Series};
 use serde_json::Value;
 
@@ -154,7 +154,7 @@ fn modulus(records: &Records<'_>) -> Option<Figure> {
     for (_, stored) in records.of(AES) {
         let r = &stored.value;
         let name = format!("{}, {}, {}", r.text("params"), r.text("chain"), r.text("method"));
-        if series.len() < COLOURS && series.iter().all(|s| s.name != name) {
+        if series.len() < COLORS && series.iter().all(|s| s.name != name) {
             series.push(Series {
                 name,
                 points: by_round(r, "modulus_bits_after_each_round"),

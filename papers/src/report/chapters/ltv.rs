@@ -1,6 +1,7 @@
 //! Doröz, Hu and Sunar 2014: the tables by formula.
 
 use clap::ValueEnum;
+use everlevel_cli::console::args::value_name;
 use serde_json::Value;
 
 use crate::args::LtvTable;
@@ -22,7 +23,8 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
         ],
     );
     for table in LtvTable::value_variants() {
-        let group = GROUPS.iter().find(|group| group.strip_prefix("ltv-") == Some(table.name()));
+        let name = value_name(table);
+        let group = GROUPS.iter().find(|group| group.strip_prefix("ltv-") == Some(&*name));
         if let Some(group) = group {
             add(&mut chapter, one(records, group));
         }

@@ -61,7 +61,7 @@ pub fn chapter(store: &Store) -> Option<Chapter> {
                 rows: v.list("rows").iter().map(row).collect(),
                 notes: Some(v.text("licence"))
                     .filter(|l| !l.is_empty())
-                    .map(|l| format!("The peer's licence: {l}."))
+                    .map(|l| format!("The peer's license: {l}."))
                     .into_iter()
                     .collect(),
                 missing: vec![],

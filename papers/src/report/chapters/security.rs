@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::report::model::{Cell, Chapter, Fields, Figure, Kind, Table, column};
 use crate::report::parts::{add, bars, figure, series};
-use crate::report::plan::{CARD, SECURITY};
+use crate::report::plan::{DATASHEET, SECURITY};
 use crate::report::plot::BarPlot;
 use crate::report::records::Records;
 
@@ -20,7 +20,7 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
            found later."],
     );
     chapter.figure(by_set(records));
-    if records.of(CARD).next().is_some() {
+    if records.of(DATASHEET).next().is_some() {
         add(&mut chapter, sets(records));
     }
     chapter.figure(claimed(records));
@@ -31,7 +31,7 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
 }
 
 fn by_set(records: &Records<'_>) -> Option<Figure> {
-    let found: Vec<&Value> = records.of(CARD).map(|(_, s)| &s.value).collect();
+    let found: Vec<&Value> = records.of(DATASHEET).map(|(_, s)| &s.value).collect();
     let keys =
         |r: &Value| r.list("security_by_key").iter().map(|k| k.text("key")).collect::<Vec<_>>();
     let mut names: Vec<String> = Vec::new();
@@ -56,7 +56,12 @@ fn by_set(records: &Records<'_>) -> Option<Figure> {
     let plot =
         bars("Security of each set, key by key", &description, "bits of security", groups, all)?;
     let plot = BarPlot { marks: vec![(128.0, "128".into())], ..plot };
-    Some(figure("fig-security", records.plan.command(CARD), vec![format!("Model: {model}.")], plot))
+    Some(figure(
+        "fig-security",
+        records.plan.command(DATASHEET),
+        vec![format!("Model: {model}.")],
+        plot,
+    ))
 }
 
 /// Attacks as the estimator names them, and as a head does.
@@ -82,7 +87,7 @@ fn sets(records: &Records<'_>) -> Table {
     ];
     columns.extend(ATTACKS.map(|(_, head)| column("bits by attack", head, Kind::Number)));
     let mut rows = Vec::new();
-    for (_, stored) in records.of(CARD) {
+    for (_, stored) in records.of(DATASHEET) {
         let r = &stored.value;
         let modulus =
             power(r.number("p").unwrap_or(0.0) as u64, r.number("r").unwrap_or(0.0) as u32);
@@ -104,12 +109,14 @@ fn sets(records: &Records<'_>) -> Table {
             rows.push(row);
         }
     }
-    let model =
-        records.of(CARD).next().map_or_else(String::new, |(_, s)| s.value.text("security_model"));
+    let model = records
+        .of(DATASHEET)
+        .next()
+        .map_or_else(String::new, |(_, s)| s.value.text("security_model"));
     let notes = ["A blank: the estimator finds no parameters for the attack, or a cost beyond \
                   its range. Without rotations: what estimates before 2026 counted against \
                   sparse keys."];
-    let mut table = records.table(CARD, "The named sets", &columns, rows, &notes);
+    let mut table = records.table(DATASHEET, "The named sets", &columns, rows, &notes);
     table.notes.push(format!("Model: {model}."));
     table
 }

@@ -31,7 +31,7 @@ pub fn bgv(p: u64, words: usize) -> Params {
         name,
         plain_prime: p,
         words,
-        family: Assumption::Rlwe,
+        assumption: Assumption::Rlwe,
         secret: SecretKind::UniformTernary,
         ..ntru().spec().clone()
     };

@@ -186,7 +186,7 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn transpose_square(self, v: &mut [__m512d; 8]) {
         *v = vouched!(self, {
-            // Pairs of neighbours, then pairs of pairs, then halves.
+            // Pairs of neighbors, then pairs of pairs, then halves.
             let (a0, a1) = (_mm512_unpacklo_pd(v[0], v[1]), _mm512_unpackhi_pd(v[0], v[1]));
             let (a2, a3) = (_mm512_unpacklo_pd(v[2], v[3]), _mm512_unpackhi_pd(v[2], v[3]));
             let (a4, a5) = (_mm512_unpacklo_pd(v[4], v[5]), _mm512_unpackhi_pd(v[4], v[5]));

@@ -183,7 +183,7 @@ impl Line {
 }
 
 impl Stage {
-    /// The distance of neighbours in a transform.
+    /// The distance of neighbors in a transform.
     pub(super) fn distance(&self) -> usize {
         self.lower * self.inner
     }

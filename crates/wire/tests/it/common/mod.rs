@@ -8,7 +8,7 @@ use everlevel_wire::ManifestKey;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
-/// Toy sets of every family: BGV and BFV over ring-LWE, with and without prime powers, LTV and
+/// Toy sets of every assumption: BGV and BFV over ring-LWE, with and without prime powers, LTV and
 /// YASHE', an odd index.
 pub const SETS: [&str; 6] = [
     "insecure_bgv-257-n8",
@@ -28,7 +28,7 @@ pub fn named(name: &str) -> Params {
 pub fn odd_sets() -> [Params; 2] {
     let with = |name: &str, index: u64, plain_prime: u64| {
         let model = everlevel_scheme::params::spec("insecure_ltv-2-m255").unwrap();
-        let (family, secret) = (Assumption::Rlwe, SecretKind::UniformTernary);
+        let (assumption, secret) = (Assumption::Rlwe, SecretKind::UniformTernary);
         let spec = ParamsSpec {
             name: name.into(),
             index,
@@ -36,7 +36,7 @@ pub fn odd_sets() -> [Params; 2] {
             words: 4,
             special: 2,
             digit_size: 2,
-            family,
+            assumption,
             secret,
             ..model
         };

@@ -5,11 +5,11 @@
 //! best δ that 2^k of them give in dimension d (van de Pol–Smart 2013, Lepoint–Naehrig 2014). Here
 //! the model is: an LLL-reduced basis of δ = 1.0219; whole tours with one block size; every
 //! enumeration finds a vector of the length of the Gaussian heuristic; it visits the nodes of
-//! Chen–Nguyen's table 4. Sieving and dimensions for free are not in it: [`crate::reduction`] is
-//! for what holds today.
+//! Chen–Nguyen's table 4. Sieving and dimensions for free are not in it:
+//! [`everlevel_estimator::reduction`] is for what holds today.
 
-use crate::error::{SecurityError, in_range};
-use crate::reduction::{ln_gaussian_heuristic, root_hermite};
+use everlevel_estimator::SecurityError;
+use everlevel_estimator::reduction::{ln_gaussian_heuristic, root_hermite};
 
 /// (β, log2 nodes) of one enumeration with extreme pruning in dimension β: upper bounds of the full
 /// version of Chen–Nguyen (2012), table 4.
@@ -93,7 +93,7 @@ impl Basis {
 }
 
 /// What BKZ reaches.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug)]
 pub struct Reduction {
     /// β.
     pub block_size: u32,
@@ -113,7 +113,13 @@ const PATIENCE: u32 = 8;
 /// A dimension outside 512 to 2^20, or a budget that does not pay for one tour with the smallest
 /// block size, or pays for one with the largest.
 pub fn best_reduction(dimension: usize, log2_budget: f64) -> Result<Reduction, SecurityError> {
-    in_range("dimension", dimension as f64, 512.0..=(1u64 << 20) as f64, "512 to 2^20")?;
+    if !(512..=1 << 20).contains(&dimension) {
+        return Err(SecurityError::OutOfRange {
+            name: "dimension",
+            value: dimension as f64,
+            expected: "512 to 2^20",
+        });
+    }
     let calls = |beta: u32| ((dimension - beta as usize) as f64).log2();
     let tours =
         |beta: u32| (log2_budget - log2_nodes(beta).unwrap_or(f64::INFINITY) - calls(beta)).exp2();
