@@ -68,9 +68,9 @@ impl SecretKey {
         Ok(PyBytes::new(py, &wire::secret_key::expose_to_bytes(&self.0, &Metadata::new())?))
     }
 
-    fn save(&self, path: PathBuf, overwrite: bool) -> Result<()> {
+    fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> Result<()> {
         let bytes = wire::secret_key::expose_to_bytes(&self.0, &Metadata::new())?;
-        Ok(write_secret_file(&path, &bytes, existing(overwrite))?)
+        detached(py, || Ok(write_secret_file(&path, &bytes, existing(overwrite))?))
     }
 
     #[getter]
@@ -185,9 +185,9 @@ impl SecretKey {
         detached(py, || {
             let mut progress = Progress::new(progress);
             let files = KeyFiles::in_directory(&directory);
-            files.write(&self.0, &plan.0, existing(overwrite), &mut rng()?, |done, total| {
-                progress.step(done, total)
-            })
+            let step = |done, total| progress.step(done, total);
+            let written = files.write(&self.0, &plan.0, existing(overwrite), &mut rng()?, step)?;
+            Ok(written.files)
         })
     }
 
@@ -231,6 +231,15 @@ impl SecretKey {
             Ok(report.total_bytes())
         })
     }
+}
+
+/// Takes care of what an interrupted run left beside a key, before the key is opened.
+#[pyfunction]
+pub fn recover_keys(py: Python<'_>, path: PathBuf) -> Result<()> {
+    detached(py, || {
+        KeyFiles::recover_beside(&path)?;
+        Ok(())
+    })
 }
 
 /// Both ends of the ranges of ciphertexts, as far as they are known.
@@ -306,9 +315,9 @@ impl PublicKey {
         Ok(PyBytes::new(py, &wire::public_key::to_bytes(&self.0, &Metadata::new())?))
     }
 
-    fn save(&self, path: PathBuf, overwrite: bool) -> Result<()> {
+    fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> Result<()> {
         let bytes = wire::public_key::to_bytes(&self.0, &Metadata::new())?;
-        Ok(write_file(&path, &bytes, existing(overwrite))?)
+        detached(py, || Ok(write_file(&path, &bytes, existing(overwrite))?))
     }
 
     #[getter]

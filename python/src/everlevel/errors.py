@@ -50,6 +50,10 @@ class FailureWarning(UserWarning):
     """Keys are made or values decrypted of a set whose bootstrapping gives wrong values with a probability above 2^-128."""
 
 
+class RecoveryWarning(UserWarning):
+    """A run was interrupted while it wrote: what it had left was removed, or what it had begun to replace was finished."""
+
+
 class OtherParametersError(ParameterError):
     """Objects of different parameter sets."""
 

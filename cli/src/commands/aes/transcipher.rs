@@ -13,7 +13,7 @@ use everlevel::{AesMethod, AesServer, EncryptedAesKey, Params, aes_keys};
 use everlevel_aes::{Batch, Direction, Mode};
 use everlevel_scheme::same_owner;
 use everlevel_wire::file::write_secret_file;
-use everlevel_wire::{BoundPolicy, CiphertextReader, CiphertextWriter, FileKeys, Metadata};
+use everlevel_wire::{BoundPolicy, CiphertextReader, CiphertextWriter, Metadata};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
@@ -21,7 +21,7 @@ use super::args::{
     AesDecryptArgs, AesEncryptKeyArgs, AesKeygenArgs, AesTranscipherArgs, MethodArg, ModeArg,
 };
 use crate::commands::roles::args::SetOfFile;
-use crate::commands::roles::files::{Column, EncryptionKey, secret_key, set_of};
+use crate::commands::roles::files::{Column, EncryptionKey, secret_key, server_keys};
 use crate::commands::roles::keygen::make;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
@@ -214,13 +214,10 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
     mode.check_length(length).map_err(|e| {
         CliError::usage(format!("{}: {e}", args.input.display())).with_code(e.code())
     })?;
-    let path = &args.server.server_keys;
-    let params =
-        set_of(path, FileKeys::params_id(path).map_err(of_file(path))?, &args.server.set, common)?;
     let set = &args.server.set;
+    let keys = server_keys(&args.server.server_keys, args.server.cache, set, common)?;
+    let params = keys.params().clone();
     let key = uploaded(&args.aes_key, &params, &args.server.bounds.believed()?, set)?;
-    let keys = FileKeys::open_with(&params, path, args.server.cache << 20, &set.options())
-        .map_err(of_file(path))?;
     same_owner(key.owner(), keys.owner(), "transciphering").map_err(|e| {
         CliError::usage(format!("{}: {e}", args.aes_key.display())).with_code(e.code())
     })?;

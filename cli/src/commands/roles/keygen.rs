@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use everlevel::files::{KeyFiles, Metadata, Recovered, generate_to_file};
+use everlevel::files::{KeyFiles, Metadata, generate_to_file};
 use everlevel::{KeyPlan, Params, SecretKey, general_keys, program_keys};
 use everlevel_tables::Plan;
 use everlevel_wire::WireError;
@@ -14,7 +14,7 @@ use super::eval::parse;
 use super::files::secret_key;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{Written, check_free, existing, of_file, of_output, read_text};
+use crate::console::files::{Written, check_free, existing, of_output, read_text};
 use crate::console::output::{emit, emit_json, progress};
 use crate::console::params::{find_params, find_planner, tell_failures};
 
@@ -106,13 +106,6 @@ pub fn make(
 ) -> Result<(), CliError> {
     let started = Instant::now();
     tell_failures(params);
-    for left in KeyFiles::recover(out).map_err(of_file(out))? {
-        let what = match left {
-            Recovered::Removed => "removed the files of a key generation that was interrupted",
-            Recovered::Finished => "finished a key generation that was interrupted",
-        };
-        eprintln!("{}: {what}", out.display());
-    }
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let secret = SecretKey::generate(params, &mut rng);
     let bar = progress(common, "making keys", (plan.len() + usize::from(plan.bootstrap)) as u64);
@@ -123,9 +116,9 @@ pub fn make(
     let made =
         KeyFiles::in_directory(out).write(&secret, plan, existing(force), &mut rng, progress);
     bar.finish_and_clear();
-    let files = made.map_err(of_output(out))?;
+    let made = made.map_err(of_output(out))?;
     let files: Vec<Written> =
-        files.into_iter().map(|(path, bytes)| Written { path, bytes }).collect();
+        made.files.into_iter().map(|(path, bytes)| Written { path, bytes }).collect();
     let report = Report {
         params: params.name().into(),
         security_bits: params.security().bits(),
