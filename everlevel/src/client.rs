@@ -35,8 +35,8 @@ impl Client {
         Client { secret }
     }
 
-    /// The owner of the secret key in a file that [`Client::save`] or `everlevel keygen` wrote. What
-    /// an interrupted run left beside it is taken care of first ([`KeyFiles::recover`]).
+    /// The owner of the secret key in a file that [`Client::save`] or `everlevel keygen` wrote.
+    /// What an interrupted run left beside it is taken care of first ([`KeyFiles::recover`]).
     ///
     /// # Errors
     /// A file that cannot be read, is damaged or holds something else; a set below 128 bits without
@@ -46,8 +46,8 @@ impl Client {
     }
 
     /// Makes the keys of a plan and writes all four files into a directory: `secret.key`, for
-    /// nobody else, `public.key`, `server.keys` and `params.json`: all or none, whenever the process
-    /// ends ([`KeyFiles::write`]).
+    /// nobody else, `public.key`, `server.keys` and `params.json`: all or none, whenever the
+    /// process ends ([`KeyFiles::write`]).
     ///
     /// # Errors
     /// Files that are there already, unless they are to be replaced; a plan that does not suit the

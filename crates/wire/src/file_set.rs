@@ -3,8 +3,8 @@
 //!
 //! All are made in `new`, a folder of a directory of their own beside the old ones, and brought to
 //! the disk, before the first one gets its name. From then on that directory has a folder `old`, to
-//! which what is replaced goes. A failure in between puts that back; what a process leaves that ends in between
-//! is finished by the next one ([`FileSet::recover`]).
+//! which what is replaced goes. A failure in between puts that back; what a process leaves that
+//! ends in between is finished by the next one ([`FileSet::recover`]).
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
