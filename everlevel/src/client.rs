@@ -1,7 +1,7 @@
 //! The key owner's side.
 
 use std::borrow::Borrow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use everlevel_bgv::{Ciphertext, FloodingPolicy, PublicKey, SecretKey, ServerKeys};
 use everlevel_circuit::bootstrap::BootstrapPlan;
@@ -12,7 +12,7 @@ use everlevel_wire::{Encryption, Metadata, ReadOptions, ciphertexts, results};
 use rand_core::CryptoRng;
 
 use crate::error::Error;
-use crate::key_files::KeyFiles;
+use crate::key_files::{KeyFiles, KeysWritten};
 use crate::open::{self, OpenOptions};
 use crate::planner::KeyPlanner;
 use crate::server::{Server, Value};
@@ -36,6 +36,7 @@ impl Client {
     }
 
     /// The owner of the secret key in a file that [`Client::save`] or `everlevel keygen` wrote.
+    /// What an interrupted run left beside it is taken care of first ([`KeyFiles::recover`]).
     ///
     /// # Errors
     /// A file that cannot be read, is damaged or holds something else; a set below 128 bits without
@@ -45,7 +46,8 @@ impl Client {
     }
 
     /// Makes the keys of a plan and writes all four files into a directory: `secret.key`, for
-    /// nobody else, `public.key`, `server.keys` and `params.json`. Returns their paths and sizes.
+    /// nobody else, `public.key`, `server.keys` and `params.json`: all or none, whenever the
+    /// process ends ([`KeyFiles::write`]).
     ///
     /// # Errors
     /// Files that are there already, unless they are to be replaced; a plan that does not suit the
@@ -56,7 +58,7 @@ impl Client {
         plan: &KeyPlan,
         existing: Existing,
         rng: &mut impl CryptoRng,
-    ) -> Result<Vec<(PathBuf, u64)>, Error> {
+    ) -> Result<KeysWritten, Error> {
         KeyFiles::in_directory(directory).write(&self.secret, plan, existing, rng, |_, _| Ok(()))
     }
 

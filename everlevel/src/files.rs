@@ -3,12 +3,13 @@
 
 pub use everlevel_wire::file::{Existing, read_file, write_file};
 pub use everlevel_wire::{
-    BoundPolicy, Encryption, Manifest, ManifestKey, Metadata, ReadOptions, generate_to_file,
+    BoundPolicy, Encryption, Manifest, ManifestKey, Metadata, Outcome, ReadOptions, Recovered,
+    generate_to_file, on_recovery,
 };
 
 pub use crate::bytes::Bytes;
 pub use crate::client::integers_within;
-pub use crate::key_files::{KeyFiles, Recovered};
+pub use crate::key_files::{KeyFiles, KeysWritten};
 pub use crate::open::{OpenOptions, open_public_key};
 pub use crate::stored::{
     AES_KEY, Bounds, CONTENT, ENCRYPTION, PARAMS_FILE, RANGES, UNCHECKED, VALUES, aes_key_of,

@@ -13,6 +13,7 @@ use everlevel_wire::server_keys::{self, SizeReport};
 use everlevel_wire::{FileKeys, Metadata, ReadOptions, WireError};
 
 use crate::error::Error;
+use crate::key_files::KeyFiles;
 
 /// The keys with which a server computes: in memory, or in a file from which each key is read when
 /// it is first needed. Clones share them.
@@ -44,7 +45,8 @@ impl From<FileKeys> for Keys {
 
 impl Keys {
     /// Opens a file of server keys. Of the keys that were read, those used last stay in memory, up
-    /// to `cache_bytes`.
+    /// to `cache_bytes`. What an interrupted run left beside the file is taken care of first
+    /// ([`KeyFiles::recover`]).
     ///
     /// # Errors
     /// A file that cannot be read, is damaged, or belongs to another parameter set.
@@ -62,6 +64,7 @@ impl Keys {
         cache_bytes: u64,
         options: &ReadOptions,
     ) -> Result<Self, Error> {
+        KeyFiles::recover_beside(path)?;
         Ok(FileKeys::open_with(params, path, cache_bytes, options)?.into())
     }
 

@@ -10,6 +10,7 @@ use everlevel_wire::{self as wire, FileKeys, ObjectKind, ParamsId, ReadOptions, 
 use zeroize::Zeroizing;
 
 use crate::error::Error;
+use crate::key_files::KeyFiles;
 use crate::stored::{Bounds, PARAMS_FILE, parse_spec, ranges_of};
 
 /// The largest file of ciphertexts or of a single key, in bytes.
@@ -91,12 +92,15 @@ impl OpenOptions {
             .allowing_unknown_owner(self.allow_unknown_owner)
     }
 
-    /// The parameter set of a file of server keys.
+    /// The parameter set of a file of server keys, which is of the generation of the other keys
+    /// beside it.
     pub(crate) fn set_of_server_keys(&self, path: &Path) -> Result<Params, Error> {
+        KeyFiles::recover_beside(path)?;
         self.set_of(path, FileKeys::params_id(path)?)
     }
 
     fn read(&self, path: &Path, kind: ObjectKind) -> Result<(Params, Zeroizing<Vec<u8>>), Error> {
+        KeyFiles::recover_beside(path)?;
         let bytes = read_file(path, MAX_BYTES)?;
         let summary = wire::inspect(&bytes, &self.reading())?;
         if summary.kind != kind {

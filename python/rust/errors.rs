@@ -202,9 +202,9 @@ fn of_wire(error: &WireError) -> (&'static str, Fields) {
         WireError::OtherParams { name, .. } => {
             ("OtherParametersError", vec![("params", text(name))])
         }
-        WireError::Exists { path } | WireError::Io { path, .. } => {
-            ("FileError", vec![("path", text(path))])
-        }
+        WireError::Exists { path }
+        | WireError::Interrupted { path, .. }
+        | WireError::Io { path, .. } => ("FileError", vec![("path", text(path))]),
         _ => ("FormatError", vec![]),
     }
 }

@@ -59,9 +59,9 @@ impl SecretKey {
         Ok(PyBytes::new(py, &wire::secret_key::expose_to_bytes(&self.0, &Metadata::new())?))
     }
 
-    fn save(&self, path: PathBuf, overwrite: bool) -> Result<()> {
+    fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> Result<()> {
         let bytes = wire::secret_key::expose_to_bytes(&self.0, &Metadata::new())?;
-        Ok(write_secret_file(&path, &bytes, existing(overwrite))?)
+        detached(py, || Ok(write_secret_file(&path, &bytes, existing(overwrite))?))
     }
 
     #[getter]
@@ -176,9 +176,9 @@ impl SecretKey {
         detached(py, || {
             let mut progress = Progress::new(progress);
             let files = KeyFiles::in_directory(&directory);
-            files.write(&self.0, &plan.0, existing(overwrite), &mut rng()?, |done, total| {
-                progress.step(done, total)
-            })
+            let step = |done, total| progress.step(done, total);
+            let written = files.write(&self.0, &plan.0, existing(overwrite), &mut rng()?, step)?;
+            Ok(written.files)
         })
     }
 
@@ -222,6 +222,15 @@ impl SecretKey {
             Ok(report.total_bytes())
         })
     }
+}
+
+/// Takes care of what an interrupted run left beside a key, before the key is opened.
+#[pyfunction]
+pub fn recover_keys(py: Python<'_>, path: PathBuf) -> Result<()> {
+    detached(py, || {
+        KeyFiles::recover_beside(&path)?;
+        Ok(())
+    })
 }
 
 /// Both ends of the ranges of ciphertexts, as far as they are known.
@@ -293,9 +302,9 @@ impl PublicKey {
         Ok(PyBytes::new(py, &wire::public_key::to_bytes(&self.0, &Metadata::new())?))
     }
 
-    fn save(&self, path: PathBuf, overwrite: bool) -> Result<()> {
+    fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> Result<()> {
         let bytes = wire::public_key::to_bytes(&self.0, &Metadata::new())?;
-        Ok(write_file(&path, &bytes, existing(overwrite))?)
+        detached(py, || Ok(write_file(&path, &bytes, existing(overwrite))?))
     }
 
     #[getter]

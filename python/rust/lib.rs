@@ -26,6 +26,7 @@ fn build() -> (&'static str, &'static str, u16) {
 
 #[pymodule]
 fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    runtime::listen();
     m.add_class::<params::Params>()?;
     m.add_class::<keys::SecretKey>()?;
     m.add_class::<keys::PublicKey>()?;
@@ -48,6 +49,7 @@ fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(params::named_spec, m)?)?;
     m.add_function(wrap_pyfunction!(params::inspect, m)?)?;
     m.add_function(wrap_pyfunction!(params::inspect_file, m)?)?;
+    m.add_function(wrap_pyfunction!(keys::recover_keys, m)?)?;
     m.add_function(wrap_pyfunction!(plan::candidates, m)?)?;
     m.add_function(wrap_pyfunction!(plan::workload_plan, m)?)?;
     m.add_function(wrap_pyfunction!(plan::workload_operations, m)?)?;

@@ -44,8 +44,8 @@ impl ManifestKey {
         PyBytes::new(py, self.0.expose_bytes())
     }
 
-    fn save(&self, path: PathBuf, overwrite: bool) -> Result<()> {
-        Ok(write_secret_file(&path, self.0.expose_bytes(), existing(overwrite))?)
+    fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> Result<()> {
+        detached(py, || Ok(write_secret_file(&path, self.0.expose_bytes(), existing(overwrite))?))
     }
 }
 
@@ -123,8 +123,14 @@ impl Manifest {
         Ok(PyBytes::new(py, &self.lock().to_bytes(&key.0)?))
     }
 
-    fn save(&self, path: PathBuf, key: &ManifestKey, overwrite: bool) -> Result<()> {
+    fn save(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        key: &ManifestKey,
+        overwrite: bool,
+    ) -> Result<()> {
         let bytes = self.lock().to_bytes(&key.0)?;
-        Ok(write_file(&path, &bytes, existing(overwrite))?)
+        detached(py, || Ok(write_file(&path, &bytes, existing(overwrite))?))
     }
 }

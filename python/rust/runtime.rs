@@ -1,9 +1,11 @@
 //! Long work: without the interpreter's lock, on a pool of its own, ended by Ctrl-C.
 
+use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
+use everlevel::files::on_recovery;
 use pyo3::prelude::*;
 use rand_chacha::ChaCha20Rng;
 use rayon::ThreadPool;
@@ -80,6 +82,27 @@ pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
+/// What interrupted runs had left, until Python is told.
+static RECOVERED: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// From now on what interrupted runs had left is kept for Python.
+pub fn listen() {
+    on_recovery(|found| {
+        RECOVERED.lock().unwrap_or_else(PoisonError::into_inner).push(found.to_string());
+    });
+}
+
+/// Warns whoever called the package of what interrupted runs had left.
+fn warn(py: Python<'_>) -> Result<()> {
+    let found = std::mem::take(&mut *RECOVERED.lock().unwrap_or_else(PoisonError::into_inner));
+    for line in found {
+        let category = py.import("everlevel.errors")?.getattr("RecoveryWarning")?;
+        let line = CString::new(line).map_err(PyErr::from)?;
+        PyErr::warn(py, &category, &line, 2)?;
+    }
+    Ok(())
+}
+
 /// Does `work` without the interpreter's lock. Ctrl-C ends it at the next key that it asks for, or
 /// the next step of its progress.
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
@@ -112,9 +135,13 @@ pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send
         return Err(signal.into());
     }
     py.check_signals()?;
-    done.unwrap_or_else(|| {
+    let warned = warn(py);
+    let done = done.unwrap_or_else(|| {
         Err(refusal("Error", "python.panic", "the computation panicked: please report this"))
-    })
+    })?;
+    // Where warnings are errors.
+    warned?;
+    Ok(done)
 }
 
 /// A callable `progress(done, total)`, or nobody. An exception that it raises, or Ctrl-C, ends the

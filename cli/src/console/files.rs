@@ -41,7 +41,7 @@ pub fn of_file(path: &Path) -> impl Fn(WireError) -> CliError + '_ {
         let told = match e {
             // These name their file.
             WireError::Exists { .. } => format!("{e} (--force replaces it)"),
-            WireError::Io { .. } => e.to_string(),
+            WireError::Io { .. } | WireError::Interrupted { .. } => e.to_string(),
             WireError::UnknownOwner { .. } => {
                 format!("{}: {e}, here --allow-unknown-owner", path.display())
             }

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 use everlevel::Backend;
+use everlevel::files::on_recovery;
 
 use crate::console::args::Common;
 use crate::console::errors::CliError;
@@ -55,7 +56,10 @@ fn usage_of(e: &clap::Error, program: &clap::Command) -> CliError {
 }
 
 /// Starts the threads that were asked for, and refuses a backend that this processor does not have.
+/// From now on what interrupted runs had left is told on standard error.
 pub fn start(common: &Common) -> Result<(), CliError> {
+    // Nothing can be done if standard error is closed.
+    on_recovery(|found| drop(writeln!(std::io::stderr(), "note: {found}")));
     // The main thread is one of them: it would sleep and be woken at every parallel step.
     let mut pool = rayon::ThreadPoolBuilder::new().use_current_thread();
     if let Some(threads) = common.threads {

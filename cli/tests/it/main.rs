@@ -4,6 +4,7 @@
 mod bad_input;
 mod columns;
 mod common;
+mod interrupted;
 mod mistakes;
 mod output;
 mod owners;

@@ -136,6 +136,18 @@ pub enum WireError {
         /// The file.
         path: String,
     },
+    /// Files of two generations lie beside each other, as a run ended while it replaced them.
+    #[error(
+        "{path}: a run was interrupted while it replaced files here, which may not belong \
+         together now, and finishing that failed ({problem}): let somebody who may write there \
+         open them once"
+    )]
+    Interrupted {
+        /// The directory.
+        path: String,
+        /// Why it could not be finished.
+        problem: String,
+    },
     /// The system refused.
     #[error("{path}: {problem}")]
     Io {
@@ -165,6 +177,7 @@ everlevel_ring::error_codes!(WireError {
     NotAuthentic => "wire.not-authentic",
     NotInManifest => "wire.not-in-manifest",
     Exists => "wire.exists",
+    Interrupted => "wire.interrupted",
     Io => "wire.io",
 } inner { Scheme });
 

@@ -7,6 +7,10 @@ use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 use crate::error::WireError;
+use crate::recovery::{
+    Holder, NAMES, crowded, directory_of, hidden, hold, remove_leftovers, sync_directory,
+};
+use crate::stop::stop_here;
 
 /// What becomes of a file that is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,14 +28,17 @@ pub(crate) fn io_error(path: &Path, error: &std::io::Error) -> WireError {
 
 /// A file under construction beside its destination; removed unless it is finished.
 pub(crate) struct Pending {
+    /// Locked until it is closed, so that no other run takes it for what an ended one left.
     pub(crate) file: File,
     temporary: PathBuf,
     destination: PathBuf,
     existing: Existing,
+    finished: bool,
 }
 
 impl Pending {
-    /// Creates the temporary file: readable for its owner only if it is to hold a secret.
+    /// Creates the temporary file: readable for its owner only if it is to hold a secret. What runs
+    /// that ended had left of this file is removed.
     pub(crate) fn create(
         destination: &Path,
         existing: Existing,
@@ -44,6 +51,8 @@ impl Pending {
             path: destination.display().to_string(),
             problem: "expected the name of a file".into(),
         })?;
+        let directory = directory_of(destination);
+        remove_leftovers(destination);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
         #[cfg(unix)]
@@ -53,35 +62,30 @@ impl Pending {
         }
         #[cfg(not(unix))]
         let _ = secret;
-        for attempt in 0..100 {
-            let mut hidden = std::ffi::OsString::from(".");
-            hidden.push(name);
-            hidden.push(format!(".{}-{attempt}.part", std::process::id()));
-            let temporary = destination.with_file_name(hidden);
-            match options.open(&temporary) {
-                Ok(file) => {
-                    return Ok(Pending {
-                        file,
-                        temporary,
-                        destination: destination.into(),
-                        existing,
-                    });
-                }
-                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
+        for number in 0..NAMES {
+            let temporary = hidden(directory, name, number);
+            let file = match options.open(&temporary) {
+                Ok(file) => file,
+                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => continue,
                 Err(e) => return Err(io_error(&temporary, &e)),
+            };
+            stop_here();
+            // Before it was locked another run may have taken it for a leftover, and removes it.
+            if hold(&file, &temporary) != Holder::Another {
+                let destination = destination.into();
+                return Ok(Pending { file, temporary, destination, existing, finished: false });
             }
         }
-        Err(WireError::Exists {
-            path: format!("a temporary file beside {}", destination.display()),
-        })
+        Err(crowded(directory, name))
     }
 
     /// Brings what was written to the disk and gives it its name.
-    pub(crate) fn finish(self) -> Result<(), WireError> {
+    pub(crate) fn finish(mut self) -> Result<(), WireError> {
+        stop_here();
         self.file.sync_all().map_err(|e| io_error(&self.temporary, &e))?;
+        stop_here();
         match self.existing {
-            Existing::Replace => fs::rename(&self.temporary, &self.destination)
-                .map_err(|e| io_error(&self.destination, &e))?,
+            Existing::Replace => self.rename()?,
             // A link fails if the name was taken meanwhile, where a rename would replace what is
             // there.
             Existing::Keep => match fs::hard_link(&self.temporary, &self.destination) {
@@ -90,28 +94,29 @@ impl Pending {
                     return Err(WireError::Exists { path: self.destination.display().to_string() });
                 }
                 // A file system without links.
-                Err(_) => fs::rename(&self.temporary, &self.destination)
-                    .map_err(|e| io_error(&self.destination, &e))?,
+                Err(_) => self.rename()?,
             },
         }
-        #[cfg(unix)]
-        {
-            let directory = self
-                .destination
-                .parent()
-                .filter(|p| !p.as_os_str().is_empty())
-                .unwrap_or(Path::new("."));
-            // The name is on the disk too; file systems that cannot do this keep it anyway.
-            let _ = File::open(directory).and_then(|directory| directory.sync_all());
-        }
+        stop_here();
+        // The name is on the disk too.
+        sync_directory(directory_of(&self.destination));
+        Ok(())
+    }
+
+    fn rename(&mut self) -> Result<(), WireError> {
+        fs::rename(&self.temporary, &self.destination)
+            .map_err(|e| io_error(&self.destination, &e))?;
+        // From now on the temporary name may be another run's.
+        self.finished = true;
         Ok(())
     }
 }
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        // After a rename there is nothing to remove.
-        let _ = fs::remove_file(&self.temporary);
+        if !self.finished {
+            let _ = fs::remove_file(&self.temporary);
+        }
     }
 }
 
@@ -122,7 +127,8 @@ fn write(path: &Path, bytes: &[u8], existing: Existing, secret: bool) -> Result<
 }
 
 /// Writes a file in one step: to a temporary file in the same directory, to the disk, then to its
-/// name.
+/// name. What interrupted runs left of the same file is removed, and told
+/// ([`on_recovery`](crate::on_recovery)).
 ///
 /// # Errors
 /// A file that is there already (unless it is to be replaced), and what the system refuses.

@@ -42,6 +42,7 @@ pub mod container;
 mod error;
 pub mod file;
 mod file_keys;
+mod file_set;
 mod format;
 mod id;
 mod key_record;
@@ -54,20 +55,24 @@ pub mod plaintexts;
 mod poly;
 pub mod public_key;
 mod reader;
+mod recovery;
 pub mod results;
 pub mod secret_key;
 pub mod server_keys;
+mod stop;
 mod summary;
 pub mod uploads;
 
 pub use ciphertext_file::{CiphertextReader, CiphertextWriter};
 pub use error::WireError;
 pub use file_keys::{FileKeys, generate_to_file, inspect_file, try_generate_to_file};
+pub use file_set::{FileSet, PendingSet};
 pub use format::{FORMAT_VERSION, HEADER_BYTES, MAGIC};
 pub use id::{ParamsId, canonical_json};
 pub use kind::ObjectKind;
 pub use manifest::{MANIFEST_LIMIT, Manifest, ManifestKey};
 pub use options::{BoundPolicy, Encryption, ReadOptions};
+pub use recovery::{Outcome, Recovered, on_recovery};
 pub use summary::{Metadata, Summary};
 
 /// What an object is. Checks header and index, not the records.

@@ -8,6 +8,7 @@ mod encodings;
 mod error_codes;
 mod examples;
 mod fingerprints;
+mod interrupted;
 mod mistakes;
 mod program;
 mod session;

@@ -134,6 +134,7 @@ class PublicKey:
         allow_unknown_owner: bool = False,
     ) -> PublicKey:
         """From a file, such as ``public.key``. ``allow_unknown_owner``: also one that does not say which secret key it belongs to (format version 1)."""
+        _rust.recover_keys(path_text(path))
         params = params_of(path, _rust.inspect_file(path_text(path))[1], params, insecure_research)
         return cls._make(_rust.PublicKey.open(params._raw, path_text(path), allow_unknown_owner))
 
@@ -220,6 +221,7 @@ class Client:
     @classmethod
     def open(cls, path: Path, *, params: Params | None = None, insecure_research: bool = False) -> Client:
         """The owner of the key in a file, such as ``secret.key``."""
+        _rust.recover_keys(path_text(path))
         params = params_of(path, _rust.inspect_file(path_text(path))[1], params, insecure_research)
         return cls._make(_rust.SecretKey.open(params._raw, path_text(path)))
 
@@ -246,6 +248,8 @@ class Client:
         progress: Progress = None,
     ) -> dict[str, int]:
         """Writes params.json, secret.key, public.key and server.keys, as ``everlevel keygen`` does, all or none; returns their bytes.
+
+        What an interrupted run left in the directory is removed or finished first, with a :class:`RecoveryWarning`.
 
         Server keys go to the file one by one: memory for one at a time. ``program`` and ``elements`` as for ``server``.
         """

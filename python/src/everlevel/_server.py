@@ -76,6 +76,7 @@ class Server:
         belong to, as those of format version 1.
         """
         path = os.path.abspath(path_text(path))
+        _rust.recover_keys(path)
         params = params_of(path, _rust.inspect_file(path)[1], params, insecure_research)
         keys = _rust.Keys.open(params._raw, path, cache_bytes, allow_unknown_owner)
         return cls._make(_rust.Server(keys, elements), (path, cache_bytes, elements))

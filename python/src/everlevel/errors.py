@@ -54,6 +54,10 @@ class UncheckedWarning(UserWarning):
     """Bytes are decrypted that a server took from AES without a check of their AES key, their mode and their vector."""
 
 
+class RecoveryWarning(UserWarning):
+    """A run was interrupted while it wrote: what it had left was removed, or what it had begun to replace was finished."""
+
+
 class OtherParametersError(ParameterError):
     """Objects of different parameter sets."""
 

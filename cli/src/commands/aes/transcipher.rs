@@ -10,14 +10,14 @@ use everlevel::{AesMethod, AesServer, EncryptedAesKey, Params};
 use everlevel_aes::Batch;
 use everlevel_scheme::same_owner;
 use everlevel_wire::file::write_secret_file;
-use everlevel_wire::{BoundPolicy, CiphertextReader, CiphertextWriter, FileKeys, Metadata};
+use everlevel_wire::{BoundPolicy, CiphertextReader, CiphertextWriter, Metadata};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
 use super::args::{AesDecryptArgs, AesTranscipherArgs, MethodArg};
 use super::data::{Data, of_data};
 use crate::commands::roles::args::SetOfFile;
-use crate::commands::roles::files::{Column, of_decrypted, secret_key, set_of};
+use crate::commands::roles::files::{Column, of_decrypted, secret_key, server_keys};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{check_apart, check_free, existing, of_file, of_output};
@@ -55,15 +55,12 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
     check_apart(&args.out.out, [&args.input, &args.aes_key])?;
     let cannot =
         |e: std::io::Error| CliError::usage(format!("cannot read {}: {e}", args.input.display()));
-    let path = &args.server.server_keys;
-    let params =
-        set_of(path, FileKeys::params_id(path).map_err(of_file(path))?, &args.server.set, common)?;
     let set = &args.server.set;
+    let keys = server_keys(&args.server.server_keys, args.server.cache, set, common)?;
+    let params = keys.params().clone();
     let data = Data::open(args, &params)?;
     let length = data.length();
     let key = uploaded(&args.aes_key, &params, &args.server.bounds.believed()?, set)?;
-    let keys = FileKeys::open_with(&params, path, args.server.cache << 20, &set.options())
-        .map_err(of_file(path))?;
     same_owner(key.owner(), keys.owner(), "transciphering").map_err(|e| {
         CliError::usage(format!("{}: {e}", args.aes_key.display())).with_code(e.code())
     })?;

@@ -1,12 +1,12 @@
 //! `everlevel keys change` and `everlevel change-key`: key rotation.
 
 use everlevel::ServerKeys;
-use everlevel::lab::Evaluator;
+use everlevel::lab::{EvalKeys, Evaluator};
 use everlevel_wire::file::write_file;
-use everlevel_wire::{FileKeys, Metadata, server_keys};
+use everlevel_wire::{Metadata, server_keys};
 
 use super::args::{ChangeArgs, ChangeKeyArgs};
-use super::files::{Column, kept_metadata, secret_key, set_of};
+use super::files::{Column, kept_metadata, secret_key};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{check_apart, check_free, existing, of_file, of_output};
@@ -50,13 +50,10 @@ pub fn change_key(args: &ChangeKeyArgs, common: &Common) -> Result<(), CliError>
     let believed = &args.bounds.manifests;
     let read = [&args.input, &args.keys].into_iter().chain(&believed.manifests);
     check_apart(&args.out.out, read.chain(&believed.key.manifest_key))?;
-    let path = &args.keys;
-    let params =
-        set_of(path, FileKeys::params_id(path).map_err(of_file(path))?, &args.set, common)?;
     // Every key once: nothing has to stay in memory.
-    let evaluator = Evaluator::new(
-        FileKeys::open_with(&params, path, 0, &args.set.options()).map_err(of_file(path))?,
-    );
+    let keys = super::files::server_keys(&args.keys, 0, &args.set, common)?;
+    let params = keys.params().clone();
+    let evaluator = Evaluator::new(keys);
     let column = Column::read(&args.input, &params, &args.bounds.believed()?, &args.set)?;
     let moved =
         column.ciphertexts.iter().map(|x| evaluator.change_key(x)).collect::<Result<Vec<_>, _>>();

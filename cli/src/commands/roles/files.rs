@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use everlevel::files::{Bounds, ENCRYPTION, OpenOptions, VALUES, ranges_of, state_ranges};
+use everlevel::files::{
+    Bounds, ENCRYPTION, KeyFiles, OpenOptions, VALUES, ranges_of, state_ranges,
+};
 use everlevel::lab::SchemeError;
 use everlevel::{Ciphertext, Error, Params, PublicKey, SecretKey, Server, Value, ValueRange};
 use everlevel_wire as wire;
@@ -65,9 +67,16 @@ pub fn set_of(
     })
 }
 
+/// The bytes of a key, and what its header says, once what an interrupted run left beside it is
+/// taken care of.
+fn read_key(path: &Path) -> Result<(zeroize::Zeroizing<Vec<u8>>, wire::Summary), CliError> {
+    KeyFiles::recover_beside(path).map_err(of_file(path))?;
+    read_object(path)
+}
+
 /// Reads a secret key, and its parameter set.
 pub fn secret_key(path: &Path, set: &SetOfFile, common: &Common) -> Result<SecretKey, CliError> {
-    let (bytes, summary) = read_object(path)?;
+    let (bytes, summary) = read_key(path)?;
     if summary.kind != ObjectKind::SECRET_KEY {
         return Err(of_file(path)(WireError::WrongKind {
             expected: ObjectKind::SECRET_KEY,
@@ -102,11 +111,20 @@ pub fn server_on(
     set: &SetOfFile,
     common: &Common,
 ) -> Result<Server, CliError> {
+    Ok(Server::with_keys(server_keys(path, cache, set, common)?)?)
+}
+
+/// The keys of a file, likewise.
+pub fn server_keys(
+    path: &Path,
+    cache: u64,
+    set: &SetOfFile,
+    common: &Common,
+) -> Result<FileKeys, CliError> {
+    KeyFiles::recover_beside(path).map_err(of_file(path))?;
     let id = FileKeys::params_id(path).map_err(of_file(path))?;
     let params = set_of(path, id, set, common)?;
-    let keys =
-        FileKeys::open_with(&params, path, cache << 20, &set.options()).map_err(of_file(path))?;
-    Ok(Server::with_keys(keys)?)
+    FileKeys::open_with(&params, path, cache << 20, &set.options()).map_err(of_file(path))
 }
 
 /// What encrypts: a public key, or the secret one, whose ciphertexts have half the size.
@@ -120,7 +138,7 @@ pub enum EncryptionKey {
 impl EncryptionKey {
     /// Reads a key of either kind.
     pub fn read(path: &Path, set: &SetOfFile, common: &Common) -> Result<Self, CliError> {
-        let (bytes, summary) = read_object(path)?;
+        let (bytes, summary) = read_key(path)?;
         let params = set_of(path, summary.params, set, common)?;
         match summary.kind {
             ObjectKind::PUBLIC_KEY => wire::public_key::from_bytes(&params, &bytes, &set.options())

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use everlevel::files::{KeyFiles, Metadata, Recovered, generate_to_file};
+use everlevel::files::{KeyFiles, Metadata, generate_to_file};
 use everlevel::{KeyPlan, Params, SecretKey, general_keys, program_keys};
 use everlevel_tables::Plan;
 use everlevel_wire::WireError;
@@ -108,13 +108,6 @@ pub fn make(
 ) -> Result<(), CliError> {
     let started = Instant::now();
     tell_failures(params);
-    for left in KeyFiles::recover(out).map_err(of_output(out))? {
-        let what = match left {
-            Recovered::Removed => "removed the files of a key generation that was interrupted",
-            Recovered::Finished => "finished a key generation that was interrupted",
-        };
-        eprintln!("{}: {what}", out.display());
-    }
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let secret = SecretKey::generate(params, &mut rng);
     let bar = progress(common, "making keys", (plan.len() + usize::from(plan.bootstrap)) as u64);
@@ -125,9 +118,9 @@ pub fn make(
     let made =
         KeyFiles::in_directory(out).write(&secret, plan, existing(force), &mut rng, progress);
     bar.finish_and_clear();
-    let files = made.map_err(of_output(out))?;
+    let made = made.map_err(of_output(out))?;
     let files: Vec<Written> =
-        files.into_iter().map(|(path, bytes)| Written { path, bytes }).collect();
+        made.files.into_iter().map(|(path, bytes)| Written { path, bytes }).collect();
     let report = Report {
         params: params.name().into(),
         security_bits: params.security().bits(),

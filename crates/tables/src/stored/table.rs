@@ -141,12 +141,14 @@ impl EncryptedTable {
 
     /// The table in a directory. The heads of all blocks are read: one that is missing, or of
     /// another table, is found here. The parameter set is that of the options, one with a name,
-    /// or that of `params.json` in the directory.
+    /// or that of `params.json` in the directory. What interrupted runs left of this table is taken
+    /// care of first, and told ([`on_recovery`](everlevel::files::on_recovery)).
     ///
     /// # Errors
     /// [`TablesError::Table`] and [`TablesError::Block`]; files that cannot be read, are damaged
     /// or of another parameter set; a schema that describes no table.
     pub fn open(directory: &Path, options: &OpenOptions) -> Result<Self, TablesError> {
+        PendingDirectory::recover(directory)?;
         if !directory.is_dir() {
             let shown = directory.display();
             return Err(no_table(format!("{shown} is no directory that `encrypt` wrote")));

@@ -5,6 +5,7 @@ mod common;
 mod files;
 mod golden;
 pub mod hostile;
+mod interrupted;
 mod manifest;
 mod owners;
 mod results;
