@@ -1,4 +1,4 @@
-"""Programs on typed integers as people would write them, against the same lines on NumPy's arrays."""
+"""Programs on typed integers as people write them, against the same lines on NumPy's arrays."""
 
 import numpy as np
 import pytest
@@ -70,7 +70,7 @@ def test_order(fermat):
 
 
 def test_a_layer(fermat):
-    """A column for each pixel, a neuron for each row of weights; the largest output by comparisons."""
+    """A column for each pixel, a neuron for each row of weights; the largest by comparisons."""
 
     def layer(pixels):
         w1, b1, w2 = np.array([[1, -2, 3], [-1, 2, 1]]), [5, -7], np.array([[2, -1], [-1, 3]])

@@ -78,10 +78,23 @@ def test_what_is_recommended_is_not_refused():
     """Every operation, with its lines in Python, on a toy."""
     values = {"x_values": np.array([-900, 1000, 7, 600]), "y_values": np.array([5, 1000, -7, 0])}
     expected = {
-        "compare": [0, 0, 1, 1], "equal": [0, 1, 0, 0], "add": [-895, 2000, 0, 600], "sub": [-905, 0, 14, 600], "min": [-900, 1000, -7, 0],
-        "max": [5, 1000, 7, 600], "abs": [900, 1000, 7, 600], "clip": [0, 500, 7, 500], "select": [5, 1000, -7, 600], "sum": 707, "count": 2,
-        "mul": [-4500, 1000000, -49, 0], "dot": 995451, "sort": [-900, 7, 600, 1000], "shift": [-113, 125, 0, 75], "divide": [-129, 142, 1, 85],
-    }  # fmt: skip
+        "compare": [0, 0, 1, 1],
+        "equal": [0, 1, 0, 0],
+        "add": [-895, 2000, 0, 600],
+        "sub": [-905, 0, 14, 600],
+        "min": [-900, 1000, -7, 0],
+        "max": [5, 1000, 7, 600],
+        "abs": [900, 1000, 7, 600],
+        "clip": [0, 500, 7, 500],
+        "select": [5, 1000, -7, 600],
+        "sum": 707,
+        "count": 2,
+        "mul": [-4500, 1000000, -49, 0],
+        "dot": 995451,
+        "sort": [-900, 7, 600, 1000],
+        "shift": [-113, 125, 0, 75],
+        "divide": [-129, 142, 1, 85],
+    }
     found = planner.plan(max_value=1000, signed=True, rows=4, ops=list(expected), **TOY)
     assert found.way == "integers" and found.params.name.startswith("insecure_")
     scope = dict(values)

@@ -1,7 +1,8 @@
 """Exact homomorphic encryption that never runs out of levels.
 
     >>> import everlevel, numpy as np
-    >>> params = everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)  # a toy: for data, "bgv-65537-n15"
+    >>> # A toy: for data, everlevel.Params("bgv-65537-n15").
+    >>> params = everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)
     >>> client = everlevel.Client(params)          # holds the secret key
     >>> server = client.server()                   # holds evaluation keys only
     >>> x = server.load(client.encrypt_modular(np.arange(10)))

@@ -49,7 +49,7 @@ class _MissingMethod(NotHomomorphicError, AttributeError):
 
 
 def missing(x: object, name: str, what: str, way: str) -> Exception:
-    """What is said of an attribute that is not there: of one of NumPy's arrays, what to do instead."""
+    """What is said of a missing attribute: of one of NumPy's arrays, what to do instead."""
     if not name.startswith("_") and hasattr(np.ndarray, name):
         return _MissingMethod(f"{name} of {what}: {way}", code="python.not-homomorphic")
     return AttributeError(f"{type(x).__name__!r} object has no attribute {name!r}")

@@ -91,7 +91,7 @@ class EncryptedIntegers(Encrypted, Stored):
 
     @property
     def key_id(self) -> str | None:
-        """The public id of the secret key that it decrypts under; none if all entries are public."""
+        """The public id of the secret key that decrypts it; none if all entries are public."""
         return next((x.key_id for x in self._blocks if x.key_id is not None), None)
 
     @property
@@ -433,7 +433,7 @@ class EncryptedIntegers(Encrypted, Stored):
         )
 
     def normalised(self) -> EncryptedIntegers:
-        """The same entries with all carries computed, so that who decrypts sees their values only."""
+        """The same entries with all carries computed: who decrypts sees their values only."""
         return self._apply("normalised")
 
     # Shapes
@@ -607,7 +607,7 @@ def _on(server: Server | Tracer | None) -> Server | Tracer:
 
 
 def _aligned(operands: Sequence[Any]) -> tuple[tuple[int, ...], int, list[Any]]:
-    """Shape and runs of a result, and the operands brought to it; public integers stay as they are."""
+    """Shape and runs of a result, and the operands brought to it; public integers stay."""
     encrypted = [x for x in operands if isinstance(x, EncryptedIntegers)]
     arrays = [x.shape for x in operands if isinstance(x, np.ndarray)]
     shape, runs, places = _layout.aligned([(x._shape, x._runs) for x in encrypted], arrays)

@@ -215,7 +215,7 @@ def _encrypts(*values: Any) -> bool:
 
 
 def bincount(x: EncryptedIntegers) -> Any:
-    """How many entries have each value from 0 to the largest that there can be: a list of totals."""
+    """How many entries have each value from 0 to the largest possible one: a list of totals."""
     if x.interval[0] != 0:
         raise not_homomorphic(f"np.bincount of values from {x.interval[0]}", "encrypt with bounds from 0")
     block = x._vector("bincount")

@@ -227,7 +227,10 @@ class Plan:
         ]
         if len(self.stages) > LONG:
             return "\n".join(lines + self._by_operation())
-        lines.append(f"{'operation':14}{'values':>28}{'products':>10}{'switches':>10}{'refreshes':>11}{'seconds':>10}{'bits left':>11}")
+        lines.append(
+            f"{'operation':14}{'values':>28}{'products':>10}{'switches':>10}{'refreshes':>11}"
+            f"{'seconds':>10}{'bits left':>11}"
+        )
         for s in self.stages:
             values, left = f"{s.interval[0]} to {s.interval[1]}", "" if s.capacity_bits is None else f"{s.capacity_bits:.0f}"
             lines.append(f"{s.name:14}{values:>28}{s.products:>10}{s.key_switches:>10}{s.bootstraps:>11}{s.seconds:>10.3g}{left:>11}")
@@ -240,8 +243,14 @@ class Plan:
             groups.setdefault(stage.name, []).append(stage)
         lines = [f"{'operation':14}{'times':>10}{'products':>10}{'switches':>10}{'refreshes':>11}{'seconds':>10}"]
         for name, group in sorted(groups.items(), key=lambda item: -sum(s.seconds for s in item[1])):
-            products, switches, refreshes = (sum(getattr(s, of) for s in group) for of in ("products", "key_switches", "bootstraps"))
-            lines.append(f"{name:14}{len(group):>10}{products:>10}{switches:>10}{refreshes:>11}{sum(s.seconds for s in group):>10.3g}")
+            products = sum(s.products for s in group)
+            switches = sum(s.key_switches for s in group)
+            refreshes = sum(s.bootstraps for s in group)
+            seconds = sum(s.seconds for s in group)
+            lines.append(
+                f"{name:14}{len(group):>10}{products:>10}{switches:>10}{refreshes:>11}"
+                f"{seconds:>10.3g}"
+            )
         return lines
 
     def _repr_html_(self) -> str:

@@ -99,7 +99,7 @@ class Server:
 
     @property
     def key_id(self) -> str | None:
-        """The public id of the secret key that its keys belong to; none if their file does not say."""
+        """The public id of the secret key of its keys; none if their file does not say."""
         return self._raw.keys.key_id
 
     @property
@@ -301,7 +301,7 @@ def _named(inputs: Mapping[str, EncryptedArray] | None, named: Mapping[str, Encr
 
 
 def _fitting(arrays: Mapping[str, EncryptedArray], read: Sequence[str], moves: bool) -> None:
-    """Refuses arrays that a program would compute on with other slots than those of their entries."""
+    """Refuses arrays that a program would compute on with more slots than their entries have."""
     unread = sorted(set(arrays) - set(read))
     if unread:
         raise ProgramError(f"the program does not read {', '.join(unread)}", code="python.input", name=unread[0])

@@ -17,7 +17,10 @@ from .errors import DtypeError, Error, FileError, FormatError, RangeError, Shape
 Buffer = Union[bytes, bytearray, memoryview, "np.ndarray[Any, Any]"]
 Path = Union[str, "os.PathLike[str]"]
 Progress = Any
-"""A callable ``progress(done, total)``, or a bar with ``update`` and ``total`` such as tqdm's. An exception that it raises ends the work."""
+"""A callable ``progress(done, total)``, or a bar with ``update`` and ``total`` such as tqdm's.
+
+An exception that it raises ends the work.
+"""
 
 
 def unmasked(values: Any) -> None:

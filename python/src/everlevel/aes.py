@@ -56,7 +56,7 @@ class EncryptedKey:
     def from_bytes(
         cls, data: Buffer, params: Params, *, bounds: str = "stated", allow_unknown_owner: bool = False
     ) -> EncryptedKey:
-        """From bytes; ``bounds`` and ``allow_unknown_owner`` as for ``EncryptedArray.from_bytes``."""
+        """From bytes; ``bounds``, ``allow_unknown_owner`` as for ``EncryptedArray.from_bytes``."""
         rounds, metadata = _rust.ciphertexts_from_bytes(params._raw, octets(data), bounds, None, allow_unknown_owner)
         if metadata.get("content") != "aes-round-keys" or len(rounds) not in (11, 13, 15):
             raise FormatError("expected an AES key that encrypt_key made", code="python.content")
@@ -94,7 +94,7 @@ class EncryptedBytes:
     def from_bytes(
         cls, data: Buffer, params: Params, *, bounds: str = "stated", allow_unknown_owner: bool = False
     ) -> EncryptedBytes:
-        """From bytes; ``bounds`` and ``allow_unknown_owner`` as for ``EncryptedArray.from_bytes``."""
+        """From bytes; ``bounds``, ``allow_unknown_owner`` as for ``EncryptedArray.from_bytes``."""
         found, metadata = _rust.ciphertexts_from_bytes(params._raw, octets(data), bounds, None, allow_unknown_owner)
         length, method = metadata.get("length", ""), metadata.get("method", "")
         width = {"packed": 1, "byte-sliced": 16}.get(method)
@@ -192,7 +192,7 @@ class AesServer:
 
 
 def encrypt_key(key: bytes, by: Client | PublicKey) -> EncryptedKey:
-    """Encrypts the round keys of an AES key of 16, 24 or 32 bytes; with a client at half the size."""
+    """Encrypts the round keys of an AES key of 16, 24 or 32 bytes; by a client at half the size."""
     if isinstance(by, Client):
         return EncryptedKey(_rust.encrypt_aes_key(bytes(key), secret=by._raw), "secret")
     return EncryptedKey(_rust.encrypt_aes_key(bytes(key), public=by._raw), "public")
