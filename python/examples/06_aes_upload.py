@@ -1,6 +1,9 @@
-"""Example 6. AES upload: a column of 16-bit integers that its owner keeps under AES-CTR. A server takes it from AES to BGV and adds it up, without any key.
+"""Example 6. AES upload: a column of 16-bit integers that its owner keeps under AES-CTR.
 
-What travels: once the server keys and the AES key, encrypted; then data in the size that they have under AES; back one compact ciphertext.
+A server takes it from AES to BGV and adds it up, without any key.
+
+What travels: once the server keys and the AES key, encrypted; then data in the size that they have
+under AES; back one compact ciphertext.
 
 python python/examples/06_aes_upload.py [--secure]
 """
@@ -40,9 +43,13 @@ class Owner:
 
 
 def serve(params: everlevel.Params, keys: pathlib.Path, key: bytes, data: bytes) -> bytes:
-    """The server: AES-CTR undone under encryption, pairs of bytes as integers modulo 2^16, and the sum of them all."""
+    """The server: AES-CTR undone under encryption, pairs of bytes as integers modulo 2^16, and the
+    sum of them all.
+    """
     server = aes.AesServer.open(keys, params, method="byte-sliced")
-    found = server.transcipher(aes.EncryptedKey.from_bytes(key, params, bounds="fresh"), data, mode="ctr", iv=IV)
+    found = server.transcipher(
+        aes.EncryptedKey.from_bytes(key, params, bounds="fresh"), data, mode="ctr", iv=IV
+    )
     columns = found.integers(2, byteorder="big", server=aes.compute_server(server))
     return sum(columns[1:], columns[0]).sum().compact()
 
@@ -64,4 +71,7 @@ with tempfile.TemporaryDirectory() as directory:
     answer = serve(params, keys, key, data)
 total = owner.read(answer)
 assert total == int(movements.sum().astype(np.int16))
-print(f"{len(movements)} movements under AES add up to {total} modulo 2^16, in an answer of {len(answer)} bytes")
+print(
+    f"{len(movements)} movements under AES add up to {total} modulo 2^16, in an answer of "
+    f"{len(answer)} bytes"
+)

@@ -50,7 +50,10 @@ def encrypt_block(key, block):
             mixed = []
             for c in range(0, 16, 4):
                 a = state[c : c + 4]
-                mixed += [TIMES(a[i], 2) ^ TIMES(a[(i + 1) % 4], 3) ^ a[(i + 2) % 4] ^ a[(i + 3) % 4] for i in range(4)]
+                mixed += [
+                    TIMES(a[i], 2) ^ TIMES(a[(i + 1) % 4], 3) ^ a[(i + 2) % 4] ^ a[(i + 3) % 4]
+                    for i in range(4)
+                ]
             state = mixed
         state = [a ^ b for a, b in zip(state, keys[r])]
     return bytes(state)
@@ -66,7 +69,10 @@ def ctr(key, iv, data):
 
 def test_the_plain_one():
     # FIPS 197, appendix B.
-    assert encrypt_block(KEY, bytes.fromhex("3243f6a8885a308d313198a2e0370734")).hex() == "3925841d02dc09fbdc118597196a0b32"
+    assert (
+        encrypt_block(KEY, bytes.fromhex("3243f6a8885a308d313198a2e0370734")).hex()
+        == "3925841d02dc09fbdc118597196a0b32"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -86,15 +92,22 @@ def test_upload_and_statistics(owner):
     key = aes.EncryptedKey.from_bytes(key.to_bytes(), owner.params)
     assert key.bits == 128
     seen = []
-    found = server.transcipher(key, data, iv=IV, progress=lambda done, total: seen.append((done, total)))
+    found = server.transcipher(
+        key, data, iv=IV, progress=lambda done, total: seen.append((done, total))
+    )
     assert seen[-1][0] == seen[-1][1] and len(found) == 512
     assert aes.decrypt(found, owner) == movements.tobytes()
-    assert aes.decrypt(aes.EncryptedBytes.from_bytes(found.to_bytes(), owner.params), owner) == movements.tobytes()
+    assert (
+        aes.decrypt(aes.EncryptedBytes.from_bytes(found.to_bytes(), owner.params), owner)
+        == movements.tobytes()
+    )
     compute = aes.compute_server(server)
     columns = found.integers(2, server=compute)
     assert len(columns) == 8 and columns[0].shape == (32,) and columns[0].modulus == 1 << 16
     for j, column in enumerate(columns):
-        np.testing.assert_array_equal(owner.decrypt(column, signed=True).astype(">i2"), movements[j::8])
+        np.testing.assert_array_equal(
+            owner.decrypt(column, signed=True).astype(">i2"), movements[j::8]
+        )
     total = sum(columns[1:], columns[0]).sum()
     assert int(owner.decrypt(total, signed=True)) == int(movements.astype(int).sum())
 
@@ -104,9 +117,16 @@ def test_other_modes_and_refusals(owner, tmp_path):
     server = aes.AesServer.open(tmp_path / "aes.keys", owner.params, method="byte-sliced")
     key = aes.encrypt_key(KEY, owner)
     message = bytes(range(48))
-    found = server.transcipher(key, b"".join(encrypt_block(KEY, message[i : i + 16]) for i in (0, 16, 32)), mode="ecb")
+    found = server.transcipher(
+        key, b"".join(encrypt_block(KEY, message[i : i + 16]) for i in (0, 16, 32)), mode="ecb"
+    )
     assert aes.decrypt(found, owner) == message
-    for how in (dict(mode="ecb", iv=IV), dict(mode="ctr"), dict(mode="xts", iv=IV), dict(mode="ctr", iv=b"short")):
+    for how in (
+        dict(mode="ecb", iv=IV),
+        dict(mode="ctr"),
+        dict(mode="xts", iv=IV),
+        dict(mode="ctr", iv=b"short"),
+    ):
         with pytest.raises(everlevel.AesError):
             server.transcipher(key, b"x" * 16, **how)
     with pytest.raises(everlevel.AesError):
@@ -121,4 +141,7 @@ def test_other_modes_and_refusals(owner, tmp_path):
         aes.EncryptedBytes.from_bytes(key.to_bytes(), owner.params)
     with pytest.raises(everlevel.Error):
         aes.AesServer.open(tmp_path / "aes.keys", owner.params, method="sideways")
-    assert (aes.method_for(owner.params, 16), aes.method_for(owner.params, 512)) == ("packed", "byte-sliced")
+    assert (aes.method_for(owner.params, 16), aes.method_for(owner.params, 512)) == (
+        "packed",
+        "byte-sliced",
+    )

@@ -14,10 +14,16 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 @pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
 def test_example(path):
     if path.stem == "12_decision_trees":
-        pytest.importorskip("sklearn", reason="scikit-learn is not installed: pip install 'everlevel[examples]'")
+        pytest.importorskip(
+            "sklearn", reason="scikit-learn is not installed: pip install 'everlevel[examples]'"
+        )
     if path.stem == "06_aes_upload":
-        pytest.importorskip("cryptography", reason="cryptography is not installed: pip install 'everlevel[test]'")
-    done = subprocess.run([sys.executable, "-W", "error", path], capture_output=True, text=True, timeout=300)
+        pytest.importorskip(
+            "cryptography", reason="cryptography is not installed: pip install 'everlevel[test]'"
+        )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", path], capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr
     last = done.stdout.splitlines()[-1]
     expected = {
@@ -44,11 +50,15 @@ def test_there_are_fifteen_with_headers():
     assert [path.stem[:3] for path in EXAMPLES] == [f"{i:02}_" for i in range(1, 16)]
     for number, path in enumerate(EXAMPLES, 1):
         head = path.read_text().split('"""')[1]
-        assert head.startswith(f"Example {number}. ") and f"python python/examples/{path.name}" in head, path.name
+        assert (
+            head.startswith(f"Example {number}. ") and f"python python/examples/{path.name}" in head
+        ), path.name
 
 
 def test_rust_has_the_same():
     rust = ROOT.parent / "everlevel" / "examples"
     if not rust.is_dir():
         pytest.skip("the Rust sources are not here")
-    assert {path.stem for path in EXAMPLES if path.stem < "09"} == {path.stem for path in rust.glob("*.rs")}
+    assert {path.stem for path in EXAMPLES if path.stem < "09"} == {
+        path.stem for path in rust.glob("*.rs")
+    }

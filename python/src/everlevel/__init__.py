@@ -14,8 +14,11 @@
     >>> client.decrypt(np.where(age < 18, 2, 5))
     array([2, 5, 5], dtype=uint8)
 
-Roles: :class:`Client` (the key's owner), :class:`PublicKey` (whoever has data), :class:`Server` (computes). :class:`EncryptedIntegers`
-behaves like a NumPy array of integers that never wraps, :class:`EncryptedArray` like one of integers modulo p^r. :mod:`everlevel.tables` answers questions in SQL, :mod:`everlevel.aes` takes AES data, :mod:`everlevel.cluster` many machines. All errors are below :class:`everlevel.Error`.
+Roles: :class:`Client` (the key's owner), :class:`PublicKey` (whoever has data), :class:`Server`
+(computes). :class:`EncryptedIntegers` behaves like a NumPy array of integers that never wraps,
+:class:`EncryptedArray` like one of integers modulo p^r. :mod:`everlevel.tables` answers questions
+in SQL, :mod:`everlevel.aes` takes AES data, :mod:`everlevel.cluster` many machines. All errors are
+below :class:`everlevel.Error`.
 """
 
 from __future__ import annotations
@@ -166,7 +169,10 @@ def __dir__() -> list[str]:
 
 
 def set_num_threads(count: int) -> None:
-    """How many threads compute from now on; 0 stands for one a core. Results do not depend on it."""
+    """How many threads compute from now on; 0 stands for one a core.
+
+    Results do not depend on it.
+    """
     _rust.set_num_threads(count)
 
 

@@ -1,6 +1,8 @@
-"""AES data in, ciphertexts out: a server takes data that their owner keeps under AES to ciphertexts of their bytes, with the AES key encrypted once.
+"""AES data in, ciphertexts out: a server takes data that their owner keeps under AES to ciphertexts
+of their bytes, with the AES key encrypted once.
 
-Nothing here authenticates: AES-CTR and GCM data can be changed by whoever carries them, and a server cannot check GCM's tag. See SECURITY.md.
+Nothing here authenticates: AES-CTR and GCM data can be changed by whoever carries them, and a
+server cannot check GCM's tag. See SECURITY.md.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ class EncryptedKey:
 
     @property
     def key_id(self) -> str | None:
-        """The public id of the secret key of the scheme that it is encrypted for; none if its bytes do not say."""
+        """The public id of the secret key of the scheme that it is encrypted for; none if its bytes
+        do not say.
+        """
         return self._rounds[0].key_id
 
     def to_bytes(self) -> bytes:
@@ -54,10 +58,17 @@ class EncryptedKey:
 
     @classmethod
     def from_bytes(
-        cls, data: Buffer, params: Params, *, bounds: str = "stated", allow_unknown_owner: bool = False
+        cls,
+        data: Buffer,
+        params: Params,
+        *,
+        bounds: str = "stated",
+        allow_unknown_owner: bool = False,
     ) -> EncryptedKey:
         """From bytes; ``bounds``, ``allow_unknown_owner`` as for ``EncryptedArray.from_bytes``."""
-        rounds, metadata = _rust.ciphertexts_from_bytes(params._raw, octets(data), bounds, None, allow_unknown_owner)
+        rounds, metadata = _rust.ciphertexts_from_bytes(
+            params._raw, octets(data), bounds, None, allow_unknown_owner
+        )
         if metadata.get("content") != "aes-round-keys" or len(rounds) not in (11, 13, 15):
             raise FormatError("expected an AES key that encrypt_key made", code="python.content")
         return cls(rounds, metadata.get("encryption"))
@@ -69,8 +80,21 @@ class EncryptedKey:
 class EncryptedBytes:
     """Bytes that were under AES, as ciphertexts."""
 
-    def __init__(self, states: list[list[_rust.Ciphertext]], method: str, length: int, mode: str, owner: AesServer | None) -> None:
-        self._states, self._method, self._length, self._mode, self._owner = states, method, length, mode, owner
+    def __init__(
+        self,
+        states: list[list[_rust.Ciphertext]],
+        method: str,
+        length: int,
+        mode: str,
+        owner: AesServer | None,
+    ) -> None:
+        self._states, self._method, self._length, self._mode, self._owner = (
+            states,
+            method,
+            length,
+            mode,
+            owner,
+        )
 
     def __len__(self) -> int:
         return self._length
@@ -87,45 +111,86 @@ class EncryptedBytes:
 
     def to_bytes(self) -> bytes:
         """As bytes, as ``everlevel aes transcipher`` writes them."""
-        metadata = {"content": "aes-bytes", "method": self._method, "length": str(self._length), "mode": self._mode}
+        metadata = {
+            "content": "aes-bytes",
+            "method": self._method,
+            "length": str(self._length),
+            "mode": self._mode,
+        }
         return _rust.ciphertexts_to_bytes([x for state in self._states for x in state], metadata)
 
     @classmethod
     def from_bytes(
-        cls, data: Buffer, params: Params, *, bounds: str = "stated", allow_unknown_owner: bool = False
+        cls,
+        data: Buffer,
+        params: Params,
+        *,
+        bounds: str = "stated",
+        allow_unknown_owner: bool = False,
     ) -> EncryptedBytes:
         """From bytes; ``bounds``, ``allow_unknown_owner`` as for ``EncryptedArray.from_bytes``."""
-        found, metadata = _rust.ciphertexts_from_bytes(params._raw, octets(data), bounds, None, allow_unknown_owner)
+        found, metadata = _rust.ciphertexts_from_bytes(
+            params._raw, octets(data), bounds, None, allow_unknown_owner
+        )
         length, method = metadata.get("length", ""), metadata.get("method", "")
         width = {"packed": 1, "byte-sliced": 16}.get(method)
-        good = metadata.get("content") == "aes-bytes" and length.isascii() and length.isdigit() and len(length) < 16
+        good = (
+            metadata.get("content") == "aes-bytes"
+            and length.isascii()
+            and length.isdigit()
+            and len(length) < 16
+        )
         if not good or width is None or len(found) % width:
             raise FormatError("expected what AesServer.transcipher made", code="python.content")
         states = [found[i : i + width] for i in range(0, len(found), width)]
         return cls(states, method, int(length), metadata.get("mode", ""), None)
 
-    def integers(self, width: int, *, byteorder: str = "big", bits: int | None = None, server: Server | None = None) -> list[EncryptedArray]:
-        """Integers of ``width`` bytes each, modulo 2^bits (8 ``width`` unless given), as arrays for ``server`` to compute on.
+    def integers(
+        self,
+        width: int,
+        *,
+        byteorder: str = "big",
+        bits: int | None = None,
+        server: Server | None = None,
+    ) -> list[EncryptedArray]:
+        """Integers of ``width`` bytes each, modulo 2^bits (8 ``width`` unless given), as arrays for
+        ``server`` to compute on.
 
-        Of bytes by method ``"byte-sliced"``: 16 / width arrays with an entry for each block of 16 bytes, of which entry i of the j-th holds integer
-        ``16 / width * i + j``. Takes keys of ``save_server_keys(.., integers=True)``.
+        Of bytes by method ``"byte-sliced"``: 16 / width arrays with an entry for each block of 16
+        bytes, of which entry i of the j-th holds integer ``16 / width * i + j``. Takes keys of
+        ``save_server_keys(.., integers=True)``.
         """
         if self._owner is None:
-            raise AesError("these bytes are in no server's care: integers are made where they were transciphered", code="python.no-server")
+            raise AesError(
+                "these bytes are in no server's care: integers are made where they were "
+                "transciphered",
+                code="python.no-server",
+            )
         if self._method != "byte-sliced" or width not in (1, 2, 4, 8, 16) or self._length % 16:
             raise AesError(
-                f"integers of {width} bytes from {self._length} bytes, {self._method}: expected byte-sliced whole blocks, and 1, 2, 4, 8 or 16 bytes",
+                f"integers of {width} bytes from {self._length} bytes, {self._method}: expected "
+                "byte-sliced whole blocks, and 1, 2, 4, 8 or 16 bytes",
                 code="python.width",
             )
         if byteorder not in ("big", "little"):
-            raise AesError(f"byteorder = {byteorder!r}: expected 'big' or 'little'", code="python.byteorder")
+            raise AesError(
+                f"byteorder = {byteorder!r}: expected 'big' or 'little'", code="python.byteorder"
+            )
         exponent = 8 * width if bits is None else bits
         # A state has a block in each slot, and so fills a ciphertext of each array.
-        found = [self._owner._raw.integers(state, width, exponent, byteorder == "big") for state in self._states]
-        return [EncryptedArray._make(xs, (self._length // 16,), server=server) for xs in zip(*found)]
+        found = [
+            self._owner._raw.integers(state, width, exponent, byteorder == "big")
+            for state in self._states
+        ]
+        return [
+            EncryptedArray._make(xs, (self._length // 16,), server=server) for xs in zip(*found)
+        ]
 
     def __repr__(self) -> str:
-        return f"<everlevel.aes.EncryptedBytes: {self._length} bytes, {self._method}, {self.capacity_bits:.0f} bits of capacity>"
+        return (
+            f"<everlevel.aes.EncryptedBytes: {self._length} bytes, {self._method}, "
+            f"{self.capacity_bits:.0f} bits of capacity>"
+        )
 
 
 class AesServer:
@@ -154,8 +219,12 @@ class AesServer:
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         allow_unknown_owner: bool = False,
     ) -> AesServer:
-        """On a file of server keys, by ``"packed"`` (a block along 16 slots: least latency) or ``"byte-sliced"`` (a block a slot: most throughput)."""
-        keys = _rust.Keys.open(params._raw, os.path.abspath(path_text(path)), cache_bytes, allow_unknown_owner)
+        """On a file of server keys, by ``"packed"`` (a block along 16 slots: least latency) or
+        ``"byte-sliced"`` (a block a slot: most throughput).
+        """
+        keys = _rust.Keys.open(
+            params._raw, os.path.abspath(path_text(path)), cache_bytes, allow_unknown_owner
+        )
         return cls._make(keys, method)
 
     @property
@@ -174,10 +243,20 @@ class AesServer:
         return self._raw.capacity[0]
 
     def transcipher(
-        self, key: EncryptedKey, data: Buffer, *, mode: str = "ctr", iv: bytes | None = None, progress: Progress = None
+        self,
+        key: EncryptedKey,
+        data: Buffer,
+        *,
+        mode: str = "ctr",
+        iv: bytes | None = None,
+        progress: Progress = None,
     ) -> EncryptedBytes:
-        """Undoes AES under encryption. ``mode``: ``"ctr"`` (iv: the first counter block), ``"gcm"`` (without its tag; iv of 12 bytes), ``"cbc"``,
-        ``"ecb"``. ``progress`` is told of rounds."""
+        """Undoes AES under encryption.
+
+        ``mode``: ``"ctr"`` (iv: the first counter block), ``"gcm"`` (without its tag; iv of 12
+        bytes), ``"cbc"``,
+        ``"ecb"``. ``progress`` is told of rounds.
+        """
         raw = octets(data)
         if raw.size == 0:
             raise AesError("no data: expected at least one byte", code="python.empty")
@@ -199,9 +278,16 @@ def encrypt_key(key: bytes, by: Client | PublicKey) -> EncryptedKey:
 
 
 def server(
-    client: Client, *, method: str = "packed", decryption: bool = False, integers: bool = False, progress: Progress = None
+    client: Client,
+    *,
+    method: str = "packed",
+    decryption: bool = False,
+    integers: bool = False,
+    progress: Progress = None,
 ) -> AesServer:
-    """A server with keys in memory: for CTR and GCM, with ``decryption`` for CBC and ECB, with ``integers`` for integers and their sums."""
+    """A server with keys in memory: for CTR and GCM, with ``decryption`` for CBC and ECB, with
+    ``integers`` for integers and their sums.
+    """
     plan = _rust.aes_plan(client.params._raw, decryption, integers)
     with timed(f"server keys of {client.params.name} for AES, {len(plan)} keys"):
         keys = client._raw.server_keys(plan, stepper(progress))
@@ -219,7 +305,9 @@ def save_server_keys(
 ) -> int:
     """The same keys straight into a file; returns their bytes."""
     plan = _rust.aes_plan(client.params._raw, decryption, integers)
-    return client._raw.write_server_keys(plan, replaceable(path, overwrite), overwrite, stepper(progress))
+    return client._raw.write_server_keys(
+        plan, replaceable(path, overwrite), overwrite, stepper(progress)
+    )
 
 
 def method_for(params: Params, length: int) -> str:
