@@ -1,4 +1,5 @@
-"""Example 2. Levels and refresh: what a product takes from a ciphertext, what bootstrapping gives back, and a server that does it by itself.
+"""Example 2. Levels and refresh: what a product takes from a ciphertext, what bootstrapping gives
+back, and a server that does it by itself.
 
 python python/examples/02_levels_and_refresh.py [--secure]
 """
@@ -26,12 +27,18 @@ def step(v):
 x = server.load(client.encrypt_modular(values))
 products, capacity = 0, x.capacity_bits
 while not server.bootstraps:
-    print(f"{products:2} products: noise below 2^{x.noise_bound_bits:4.1f}, {x.capacity_bits:5.1f} bits left")
+    print(
+        f"{products:2} products: noise below 2^{x.noise_bound_bits:4.1f}, {x.capacity_bits:5.1f} "
+        "bits left"
+    )
     assert x.capacity_bits <= capacity
     capacity = x.capacity_bits
     x, values, products = x**2 + 3, step(values), products + 1
 # The last product did not fit any more: its operand was refreshed first.
-print(f"{products:2} products, the last of them after a bootstrapping: {x.capacity_bits:5.1f} bits left")
+print(
+    f"{products:2} products, the last of them after a bootstrapping: {x.capacity_bits:5.1f} bits "
+    "left"
+)
 assert (client.decrypt(x) == values).all()
 
 # By hand.

@@ -1,7 +1,8 @@
-"""Example 3. Private statistics: the owner of a table uploads two encrypted columns; a server returns five encrypted sums, and never sees a number.
+"""Example 3. Private statistics: the owner of a table uploads two encrypted columns; a server
+returns five encrypted sums, and never sees a number.
 
-Owner and server share nothing but bytes and the file of server keys. The parameter set is planned for the purpose, at 128 bits of security, and the server's keys
-are those of one program.
+Owner and server share nothing but bytes and the file of server keys. The parameter set is planned
+for the purpose, at 128 bits of security, and the server's keys are those of one program.
 
 python python/examples/03_private_statistics.py
 """
@@ -37,7 +38,11 @@ class Owner:
 
 
 def serve(params: bytes, keys: pathlib.Path, x: bytes, y: bytes) -> list[bytes]:
-    """The server. A set below 128 bits is refused here, whatever the sender says; inputs are taken for fresh encryptions, or refused."""
+    """The server.
+
+    A set below 128 bits is refused here, whatever the sender says; inputs are taken for fresh
+    encryptions, or refused.
+    """
     server = everlevel.Server.open(keys, params=everlevel.Params.from_bytes(params))
     found = server.run(PROGRAM, x=server.read(x, bounds="fresh"), y=server.read(y, bounds="fresh"))
     return [found[name].compact() for name in NAMES]
@@ -57,7 +62,12 @@ with tempfile.TemporaryDirectory() as directory:
     answer = serve(introduction, keys, owner.upload(ages), owner.upload(incomes))
 sums = owner.read(answer)
 
-assert sums == [int(s) for s in (ages.sum(), incomes.sum(), ages @ ages, incomes @ incomes, ages @ incomes)]
+assert sums == [
+    int(s) for s in (ages.sum(), incomes.sum(), ages @ ages, incomes @ incomes, ages @ incomes)
+]
 sx, sy, sxx, syy, sxy = (s / len(i) for s in sums)
 dx, dy = (sxx - sx**2) ** 0.5, (syy - sy**2) ** 0.5
-print(f"age {sx:.1f} ± {dx:.1f}, income {sy:.1f} ± {dy:.1f}, correlation {(sxy - sx * sy) / (dx * dy):.3f}: five sums, all exact")
+print(
+    f"age {sx:.1f} ± {dx:.1f}, income {sy:.1f} ± {dy:.1f}, correlation "
+    f"{(sxy - sx * sy) / (dx * dy):.3f}: five sums, all exact"
+)

@@ -1,6 +1,8 @@
-"""Example 4. Encrypted lookup: a client sends an encrypted key, a server finds the entry of its table without learning which one.
+"""Example 4. Encrypted lookup: a client sends an encrypted key, a server finds the entry of its
+table without learning which one.
 
-Equality in two ways: by Fermat, 1 - (x - key)^(p - 1), for keys modulo p; and digit by digit for keys modulo p^2: a difference is 0 if its digits are.
+Equality in two ways: by Fermat, 1 - (x - key)^(p - 1), for keys modulo p; and digit by digit for
+keys modulo p^2: a difference is 0 if its digits are.
 
 python python/examples/04_encrypted_lookup.py [--secure]
 """
@@ -17,7 +19,11 @@ secure = "--secure" in sys.argv
 
 
 def named(name: str) -> everlevel.Params:
-    return everlevel.Params(name) if secure else everlevel.Params("insecure_" + name, insecure_research=True)
+    return (
+        everlevel.Params(name)
+        if secure
+        else everlevel.Params("insecure_" + name, insecure_research=True)
+    )
 
 
 class Asker:
@@ -36,7 +42,13 @@ class Asker:
 class Lookup:
     """The server: a table of public keys and values, and server keys."""
 
-    def __init__(self, params: everlevel.Params, server_keys: pathlib.Path, keys: np.ndarray, values: np.ndarray) -> None:
+    def __init__(
+        self,
+        params: everlevel.Params,
+        server_keys: pathlib.Path,
+        keys: np.ndarray,
+        values: np.ndarray,
+    ) -> None:
         self.server = everlevel.Server.open(server_keys, params=params)
         self.keys, self.values = keys, values
 
@@ -46,13 +58,22 @@ class Lookup:
         return self.one_of((x.equals(self.keys) * self.values).sum())
 
     def large(self, query: bytes) -> bytes:
-        """Keys below p^2. Of the difference d truncation leaves the upper digit; p d has the lower digit of d for its upper one."""
-        difference, p = self.server.read(query, bounds="fresh") - self.keys, self.server.params.plain_prime
+        """Keys below p^2.
+
+        Of the difference d truncation leaves the upper digit; p d has the lower digit of d for its
+        upper one.
+        """
+        difference, p = (
+            self.server.read(query, bounds="fresh") - self.keys,
+            self.server.params.plain_prime,
+        )
         upper, lower = (self.residues(x).truncate(1) for x in (difference, difference * p))
         return self.one_of((upper.equals(0) * lower.equals(0) * self.values).sum())
 
     def residues(self, x: everlevel.EncryptedArray) -> everlevel.EncryptedArray:
-        """As the integers of least absolute value, of which truncation gives the upper digit: differences and products may have wrapped."""
+        """As the integers of least absolute value, of which truncation gives the upper digit:
+        differences and products may have wrapped.
+        """
         half = self.server.params.plain_modulus // 2
         return x.within(-half, half)
 
@@ -62,7 +83,10 @@ class Lookup:
 
 
 # An entry a slot.
-for name, method in (("bgv-257-n15" if secure else "bgv-257-n8", "small"), ("bfv-127e2-n15" if secure else "bfv-127e2-n8", "large")):
+for name, method in (
+    ("bgv-257-n15" if secure else "bgv-257-n8", "small"),
+    ("bfv-127e2-n15" if secure else "bfv-127e2-n8", "large"),
+):
     params = named(name)
     p, t = params.plain_prime, params.plain_modulus
     i = np.arange(params.slots)

@@ -1,6 +1,9 @@
-"""Example 5. Comparison and truncation: fixed-point numbers. Areas of rectangles, rounded to the precision of their sides, and which of them are below a limit.
+"""Example 5. Comparison and truncation: fixed-point numbers.
 
-A number modulo p^4 has four digits to the base p = 17, one of them after the point. A product has two after the point, so one has to go.
+Areas of rectangles, rounded to the precision of their sides, and which of them are below a limit.
+
+A number modulo p^4 has four digits to the base p = 17, one of them after the point. A product has
+two after the point, so one has to go.
 
 python python/examples/05_comparison_and_truncation.py [--secure]
 """
@@ -30,11 +33,14 @@ class Surveyor:
         return self.client.decrypt(answer)
 
 
-def serve(params: everlevel.Params, keys: pathlib.Path, lengths: bytes, widths: bytes) -> tuple[bytes, bytes]:
+def serve(
+    params: everlevel.Params, keys: pathlib.Path, lengths: bytes, widths: bytes
+) -> tuple[bytes, bytes]:
     """The server."""
     server = everlevel.Server.open(keys, params=params)
     product = server.read(lengths, bounds="fresh") * server.read(widths, bounds="fresh")
-    # To the nearest multiple of 1/17, modulo 17^3 from here on; and less than 32.5, as 0 or 1 modulo 17.
+    # To the nearest multiple of 1/17, modulo 17^3 from here on; and less than 32.5, as 0 or 1
+    # modulo 17.
     area = product.truncate(1)
     small = area.less_than(LIMIT)
     print(f"bits left: {area.capacity_bits:.0f}, {small.capacity_bits:.0f}")
@@ -47,7 +53,9 @@ else:
     # A toy ring of 56 slots.
     spec = everlevel.Params("bgv-17e4-m38309").spec
     del spec["bootstrap"]
-    params = everlevel.Params({**spec, "name": "insecure_bgv-17e4-m435", "index": 435}, insecure_research=True)
+    params = everlevel.Params(
+        {**spec, "name": "insecure_bgv-17e4-m435", "index": 435}, insecure_research=True
+    )
 # Sides from 1 to 11.9: areas below 144.5, the largest number with three digits.
 i = np.arange(params.slots)
 lengths, widths = ONE + i * 21 % 186, ONE + i * 13 % 186

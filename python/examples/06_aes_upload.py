@@ -1,6 +1,7 @@
-"""Example 6. AES upload: a column of 16-bit integers that its owner keeps under AES-CTR. A server takes it from AES to BGV and adds it up, without any key.
+"""Example 6. AES upload: a column of 16-bit integers that its owner keeps under AES-CTR.
 
-What travels: once the server keys and the AES key, encrypted; then data in the size that they have under AES, with a label of 174 bytes; back one compact ciphertext.
+What travels: once the server keys and the AES key, encrypted; then data in the size that they have
+under AES, with a label of 174 bytes; back one compact ciphertext.
 
 python python/examples/06_aes_upload.py [--secure]
 """
@@ -31,19 +32,28 @@ class Owner:
         return aes.encrypt_key(self.key, self.client).to_bytes()
 
     def upload(self, movements: np.ndarray) -> bytes:
-        """AES-CTR as ever, by another implementation of it (``aes.Upload.encrypt`` is the one here), and what the server has to know of the data."""
+        """AES-CTR as ever, by another implementation of it (``aes.Upload.encrypt`` is the one
+        here), and what the server has to know of the data.
+        """
         encryptor = Cipher(algorithms.AES(self.key), modes.CTR(IV)).encryptor()
         data = encryptor.update(movements.astype(">i2").tobytes()) + encryptor.finalize()
-        return aes.Upload.of_data(data, aes.key_id(self.key), self.client, mode="ctr", iv=IV).to_bytes()
+        return aes.Upload.of_data(
+            data, aes.key_id(self.key), self.client, mode="ctr", iv=IV
+        ).to_bytes()
 
     def read(self, answer: bytes) -> int:
         return int(self.client.decrypt(answer, signed=True, all_slots=True)[0])
 
 
 def serve(params: everlevel.Params, keys: pathlib.Path, key: bytes, upload: bytes) -> bytes:
-    """The server: AES-CTR undone under encryption, pairs of bytes as integers modulo 2^16, and the sum of them all. An upload under another AES key is refused."""
+    """The server: AES-CTR undone under encryption, pairs of bytes as integers modulo 2^16, and the
+    sum of them all. An upload under another AES key is refused.
+    """
     server = aes.AesServer.open(keys, params, method="byte-sliced")
-    found = server.transcipher(aes.EncryptedKey.from_bytes(key, params, bounds="fresh"), aes.Upload.from_bytes(upload, params))
+    found = server.transcipher(
+        aes.EncryptedKey.from_bytes(key, params, bounds="fresh"),
+        aes.Upload.from_bytes(upload, params),
+    )
     columns = found.integers(2, byteorder="big", server=aes.compute_server(server))
     return sum(columns[1:], columns[0]).sum().compact()
 
@@ -65,4 +75,7 @@ with tempfile.TemporaryDirectory() as directory:
     answer = serve(params, keys, key, upload)
 total = owner.read(answer)
 assert total == int(movements.sum().astype(np.int16))
-print(f"{len(movements)} movements under AES add up to {total} modulo 2^16, in an answer of {len(answer)} bytes")
+print(
+    f"{len(movements)} movements under AES add up to {total} modulo 2^16, in an answer of "
+    f"{len(answer)} bytes"
+)

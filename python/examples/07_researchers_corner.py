@@ -1,7 +1,9 @@
-"""Example 7. A researcher's corner: a digit polynomial of one's own, proved on every input in NumPy, evaluated on ciphertexts, and compared with the library's.
+"""Example 7. A researcher's corner: a digit polynomial of one's own, proved on every input in
+NumPy, evaluated on ciphertexts, and compared with the library's.
 
-The lowest balanced digit z of x = z + p m modulo p^2. The idea: x^p = z^p modulo p^2, whatever m is, and z^p - z = p w(z) for a polynomial w modulo p, so that
-z = x^p - p w(x). (Halevi and Shoup 2015.) In Rust, example 07 goes on to programs at two moduli.
+The lowest balanced digit z of x = z + p m modulo p^2. The idea: x^p = z^p modulo p^2, whatever m
+is, and z^p - z = p w(z) for a polynomial w modulo p, so that z = x^p - p w(x). (Halevi and Shoup
+2015.) In Rust, example 07 goes on to programs at two moduli.
 
 python python/examples/07_researchers_corner.py
 """
@@ -15,9 +17,13 @@ t = p * p
 spec = everlevel.Params("bgv-17e4-m38309").spec
 del spec["bootstrap"]
 # A toy ring of 56 slots.
-params = everlevel.Params({**spec, "name": "insecure_bgv-17e2-m435", "index": 435, "plain_exponent": 2}, insecure_research=True)
+params = everlevel.Params(
+    {**spec, "name": "insecure_bgv-17e2-m435", "index": 435, "plain_exponent": 2},
+    insecure_research=True,
+)
 
-# w by interpolation at all digits: Lagrange's basis polynomial at z is 1 - (x - z)^(p - 1) modulo p.
+# w by interpolation at all digits: Lagrange's basis polynomial at z is 1 - (x - z)^(p - 1) modulo
+# p.
 digits = range(-(p // 2), p // 2 + 1)
 w = np.zeros(p, dtype=int)
 for z in digits:
@@ -31,7 +37,9 @@ assert not w[::2].any(), "w is odd"
 
 # Proved: on all p^2 inputs.
 xs = np.arange(t)
-own = np.array([(pow(int(x), p, t) - p * sum(int(c) * int(x) ** k for k, c in enumerate(w))) % t for x in xs])
+own = np.array(
+    [(pow(int(x), p, t) - p * sum(int(c) * int(x) ** k for k, c in enumerate(w))) % t for x in xs]
+)
 balanced = (xs + p // 2) % p - p // 2
 assert (own == balanced % t).all()
 
@@ -56,5 +64,8 @@ library = x - x.clear_lowest_digit()
 assert (client.decrypt(library) == expected).all()
 for name, result in (("own, power by power", digit), ("library", library)):
     taken = x.capacity_bits - result.capacity_bits
-    print(f"{name:20} depth {result.depth:2}, {taken:5.1f} bits of capacity, noise below 2^{result.noise_bound_bits:.1f}")
+    print(
+        f"{name:20} depth {result.depth:2}, {taken:5.1f} bits of capacity, noise below "
+        f"2^{result.noise_bound_bits:.1f}"
+    )
 print(f"p = {p}: both digits, all exact")

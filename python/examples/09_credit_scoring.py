@@ -1,6 +1,8 @@
-"""Example 9. Credit scoring: points by brackets and tables, a limit that the points decide, and what it takes, said before it runs.
+"""Example 9. Credit scoring: points by brackets and tables, a limit that the points decide, and
+what it takes, said before it runs.
 
-The plan chooses whether the server bootstraps, and which keys it gets; the bank's tables are public, the applicants' data are not.
+The plan chooses whether the server bootstraps, and which keys it gets; the bank's tables are
+public, the applicants' data are not.
 
 python python/examples/09_credit_scoring.py; with --secure at 128 bits: 20,000 applicants.
 """
@@ -18,15 +20,27 @@ LIMITS = np.array([0, 500, 2_000, 10_000])
 
 
 @everlevel.program
-def score(age: everlevel.ranged(18, 127), income: everlevel.ranged(0, 200_000), debt: everlevel.ranged(0, 200_000), defaults: everlevel.ranged(0, 15)):
-    points = everlevel.Table(AGE_POINTS)[age] + everlevel.Table(INCOME_POINTS)[np.searchsorted(INCOMES, income)]
+def score(
+    age: everlevel.ranged(18, 127),
+    income: everlevel.ranged(0, 200_000),
+    debt: everlevel.ranged(0, 200_000),
+    defaults: everlevel.ranged(0, 15),
+):
+    points = (
+        everlevel.Table(AGE_POINTS)[age]
+        + everlevel.Table(INCOME_POINTS)[np.searchsorted(INCOMES, income)]
+    )
     points = points - np.where(debt * 2 > income, 40, 0) - 20 * defaults
     limit = everlevel.Table(LIMITS)[np.digitize(points, [30, 80, 120])]
     return {"limit": limit, "granted": np.count_nonzero(points >= 30)}
 
 
 SECURE = "--secure" in sys.argv
-params = everlevel.Params("bgv-65537-n15") if SECURE else everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)
+params = (
+    everlevel.Params("bgv-65537-n15")
+    if SECURE
+    else everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)
+)
 rows = 20_000 if SECURE else 500
 plan = score.plan(rows, params=params)
 print(plan)
@@ -43,7 +57,12 @@ found = plan.run(plan.server(client), plan.encrypt(client, **applicants))
 
 
 def plain(age, income, debt, defaults):
-    points = AGE_POINTS[age] + INCOME_POINTS[np.searchsorted(INCOMES, income)] - np.where(debt * 2 > income, 40, 0) - 20 * defaults
+    points = (
+        AGE_POINTS[age]
+        + INCOME_POINTS[np.searchsorted(INCOMES, income)]
+        - np.where(debt * 2 > income, 40, 0)
+        - 20 * defaults
+    )
     return LIMITS[np.digitize(points, [30, 80, 120])], np.count_nonzero(points >= 30)
 
 

@@ -1,7 +1,10 @@
-"""Example 13. Edit distance: how many letters have to be inserted, deleted or exchanged to make a searched name of each name of an encrypted list, and which are near.
+"""Example 13. Edit distance: how many letters have to be inserted, deleted or exchanged to make a
+searched name of each name of an encrypted list, and which are near.
 
-The searched name is encrypted, too; names have six letters. The distance is that of Levenshtein, by the usual table over prefixes. Instead of its cells their differences
-from their neighbours are kept, which are -1, 0 or 1: both new ones follow from the two old ones and from whether the letters differ, by a table of 18 entries.
+The searched name is encrypted, too; names have six letters. The distance is that of Levenshtein, by
+the usual table over prefixes. Instead of its cells their differences from their neighbours are
+kept, which are -1, 0 or 1: both new ones follow from the two old ones and from whether the letters
+differ, by a table of 18 entries.
 
 python python/examples/13_edit_distance.py; with --secure at 128 bits: 32,768 names.
 """
@@ -15,7 +18,9 @@ import everlevel
 
 SECURE = "--secure" in sys.argv
 SEARCHED = "martin"
-NAMES = "martin marten marvin morten merlin dustin justin austin marlin norton barton carmen".split()
+NAMES = (
+    "martin marten marvin morten merlin dustin justin austin marlin norton barton carmen".split()
+)
 rng = np.random.default_rng(13)
 
 
@@ -25,7 +30,9 @@ def letters(names: list[str]) -> np.ndarray:
 
 
 def step(down: int, right: int, differ: int) -> tuple[int, int]:
-    """The differences of a cell from the one above and the one on the left, from those of the cells on its left and above it."""
+    """The differences of a cell from the one above and the one on the left, from those of the cells
+    on its left and above it.
+    """
     cell = min(down + 1, right + 1, differ)  # less what is in the cell on its upper left
     return cell - right, cell - down
 
@@ -45,7 +52,11 @@ def distance(a, b):
     return len(a) + np.stack(right).sum(axis=0)
 
 
-params = everlevel.Params("bgv-65537-n15") if SECURE else everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)
+params = (
+    everlevel.Params("bgv-65537-n15")
+    if SECURE
+    else everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)
+)
 client = everlevel.Client(params)
 server = client.server()
 listed = letters([NAMES[i] for i in rng.integers(0, len(NAMES), params.slots)])
@@ -75,4 +86,7 @@ expected = np.array([plain(name, SEARCHED) for name in names])
 np.testing.assert_array_equal(client.decrypt(found), expected)
 assert client.decrypt(near) == np.count_nonzero(expected <= 1)
 print(f"{seconds:.1f} s, {server.bootstraps} refreshes")
-print(f"{len(names)} names, {client.decrypt(near)} of them at most a letter from {SEARCHED}, all exact")
+print(
+    f"{len(names)} names, {client.decrypt(near)} of them at most a letter from {SEARCHED}, all "
+    "exact"
+)

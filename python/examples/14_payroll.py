@@ -1,6 +1,8 @@
-"""Example 14. Payroll: wages from hours and rates, overtime, a progressive tax, shares in percent, and totals, computed by an office that sees no wage.
+"""Example 14. Payroll: wages from hours and rates, overtime, a progressive tax, shares in percent,
+and totals, computed by an office that sees no wage.
 
-Nothing overflows: what a product or a sum can be follows from what its operands can be, and is printed.
+Nothing overflows: what a product or a sum can be follows from what its operands can be, and is
+printed.
 
 python python/examples/14_payroll.py; with --secure at 128 bits: 20,000 people.
 """
@@ -21,7 +23,9 @@ people = 20_000 if SECURE else 500
 
 
 def payroll(hours, rate):
-    """Wages, taxes and shares of overtime, which is paid half as much again: of NumPy's arrays and of encrypted ones."""
+    """Wages, taxes and shares of overtime, which is paid half as much again: of NumPy's arrays and
+    of encrypted ones.
+    """
     wage = (2 * hours + np.maximum(hours - 40, 0)) * rate
     tax = sum(np.maximum(wage - limit, 0) for limit in LIMITS) // 8
     return wage, tax, SHARES[hours]
@@ -30,10 +34,17 @@ def payroll(hours, rate):
 rng = np.random.default_rng(14)
 hours, rates = rng.integers(0, 61, people), rng.integers(120, 900, people)  # in tenths
 
-params = everlevel.Params("bgv-65537-n15") if SECURE else everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)
+params = (
+    everlevel.Params("bgv-65537-n15")
+    if SECURE
+    else everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)
+)
 client = everlevel.Client(params)
 server = client.server()
-h, r = server.load(client.encrypt(hours, bounds=(0, 63))), server.load(client.encrypt(rates, bounds=(0, 899)))
+h, r = (
+    server.load(client.encrypt(hours, bounds=(0, 63))),
+    server.load(client.encrypt(rates, bounds=(0, 899))),
+)
 
 start = time.monotonic()
 wage, tax, share = payroll(h, r)
@@ -48,4 +59,7 @@ for found, known in zip((wage, tax, share), expected):
 assert client.decrypt(paid) == (expected[0] - expected[1]).sum()
 assert client.decrypt(taken) == expected[1].sum()
 assert client.decrypt(most) == np.count_nonzero(expected[2] >= 25)
-print(f"{people} people are paid {client.decrypt(paid) / 20:,.2f} and taxed {client.decrypt(taken) / 20:,.2f}, all exact")
+print(
+    f"{people} people are paid {client.decrypt(paid) / 20:,.2f} and taxed "
+    f"{client.decrypt(taken) / 20:,.2f}, all exact"
+)

@@ -1,4 +1,5 @@
-"""Example 15. Checksums: FNV-1a of encrypted account numbers, with arithmetic modulo 2^32 as NumPy's, and which accounts fall in the bucket that is asked for.
+"""Example 15. Checksums: FNV-1a of encrypted account numbers, with arithmetic modulo 2^32 as
+NumPy's, and which accounts fall in the bucket that is asked for.
 
 Elsewhere typed integers never wrap. Here they do, as ``wrapping`` says so.
 
@@ -23,7 +24,11 @@ def fnv1a(hashed, octets):
     return hashed
 
 
-params = everlevel.Params("bgv-65537-n15") if SECURE else everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)
+params = (
+    everlevel.Params("bgv-65537-n15")
+    if SECURE
+    else everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)
+)
 client = everlevel.Client(params)
 server = client.server()
 accounts = np.random.default_rng(15).integers(0, 256, (BYTES, params.slots)).astype(np.uint8)
@@ -40,4 +45,7 @@ expected = fnv1a(basis, accounts)
 np.testing.assert_array_equal(client.decrypt(hashed), expected)
 np.testing.assert_array_equal(client.decrypt(bucket), expected % 16)
 assert client.decrypt(chosen) == np.count_nonzero(expected % 16 == 7)
-print(f"{params.slots} account numbers of {BYTES} bytes, {client.decrypt(chosen)} of them in bucket 7, all exact")
+print(
+    f"{params.slots} account numbers of {BYTES} bytes, {client.decrypt(chosen)} of them in bucket "
+    "7, all exact"
+)

@@ -50,7 +50,10 @@ def encrypt_block(key, block):
             mixed = []
             for c in range(0, 16, 4):
                 a = state[c : c + 4]
-                mixed += [TIMES(a[i], 2) ^ TIMES(a[(i + 1) % 4], 3) ^ a[(i + 2) % 4] ^ a[(i + 3) % 4] for i in range(4)]
+                mixed += [
+                    TIMES(a[i], 2) ^ TIMES(a[(i + 1) % 4], 3) ^ a[(i + 2) % 4] ^ a[(i + 3) % 4]
+                    for i in range(4)
+                ]
             state = mixed
         state = [a ^ b for a, b in zip(state, keys[r])]
     return bytes(state)
@@ -66,7 +69,10 @@ def ctr(key, iv, data):
 
 def test_the_plain_one():
     # FIPS 197, appendix B.
-    assert encrypt_block(KEY, bytes.fromhex("3243f6a8885a308d313198a2e0370734")).hex() == "3925841d02dc09fbdc118597196a0b32"
+    assert (
+        encrypt_block(KEY, bytes.fromhex("3243f6a8885a308d313198a2e0370734")).hex()
+        == "3925841d02dc09fbdc118597196a0b32"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +105,9 @@ def test_upload_and_statistics(owner):
     columns = found.integers(2, server=compute)
     assert len(columns) == 8 and columns[0].shape == (32,) and columns[0].modulus == 1 << 16
     for j, column in enumerate(columns):
-        np.testing.assert_array_equal(owner.decrypt(column, signed=True).astype(">i2"), movements[j::8])
+        np.testing.assert_array_equal(
+            owner.decrypt(column, signed=True).astype(">i2"), movements[j::8]
+        )
     total = sum(columns[1:], columns[0]).sum()
     assert int(owner.decrypt(total, signed=True)) == int(movements.astype(int).sum())
 
@@ -109,12 +117,22 @@ def test_other_modes_and_refusals(owner, tmp_path):
     server = aes.AesServer.open(tmp_path / "aes.keys", owner.params, method="byte-sliced")
     key = aes.encrypt_key(KEY, owner)
     message = bytes(range(48))
-    found = server.transcipher_unchecked(key, b"".join(encrypt_block(KEY, message[i : i + 16]) for i in (0, 16, 32)), mode="ecb")
+    found = server.transcipher_unchecked(
+        key, b"".join(encrypt_block(KEY, message[i : i + 16]) for i in (0, 16, 32)), mode="ecb"
+    )
     # Nobody compared the keys, and whoever decrypts is told so.
-    assert found.aes_key_id is None and aes.EncryptedBytes.from_bytes(found.to_bytes(), owner.params).aes_key_id is None
+    assert (
+        found.aes_key_id is None
+        and aes.EncryptedBytes.from_bytes(found.to_bytes(), owner.params).aes_key_id is None
+    )
     with pytest.warns(everlevel.UncheckedWarning, match="not checked"):
         assert aes.decrypt(found, owner) == message
-    for how in (dict(mode="ecb", iv=IV), dict(mode="ctr"), dict(mode="xts", iv=IV), dict(mode="ctr", iv=b"short")):
+    for how in (
+        dict(mode="ecb", iv=IV),
+        dict(mode="ctr"),
+        dict(mode="xts", iv=IV),
+        dict(mode="ctr", iv=b"short"),
+    ):
         with pytest.raises(everlevel.AesError):
             server.transcipher_unchecked(key, b"x" * 16, **how)
         with pytest.raises(everlevel.AesError):
@@ -131,28 +149,43 @@ def test_other_modes_and_refusals(owner, tmp_path):
         aes.EncryptedBytes.from_bytes(key.to_bytes(), owner.params)
     with pytest.raises(everlevel.Error):
         aes.AesServer.open(tmp_path / "aes.keys", owner.params, method="sideways")
-    assert (aes.method_for(owner.params, 16), aes.method_for(owner.params, 512)) == ("packed", "byte-sliced")
+    assert (aes.method_for(owner.params, 16), aes.method_for(owner.params, 512)) == (
+        "packed",
+        "byte-sliced",
+    )
 
 
 def test_data_of_another_key_are_refused(owner):
-    """Another AES key, another owner, an encrypted key that does not say which it is, bare data, a cut upload."""
+    """Another AES key, another owner, an encrypted key that does not say which it is, bare data, a
+    cut upload.
+    """
 
     def refused(work, code, *parts):
         with pytest.raises(everlevel.Error) as told:
             work()
-        assert told.value.code == code and all(part in str(told.value) for part in parts), told.value
+        assert told.value.code == code and all(part in str(told.value) for part in parts), (
+            told.value
+        )
 
     other, wrong = everlevel.Client(owner.params), bytes(16)
     upload = aes.Upload.encrypt(b"some data", KEY, owner)
-    assert ctr(KEY, upload.iv, b"some data") == upload.to_bytes()[-9:] and upload.iv[12:] == bytes(4)
+    assert ctr(KEY, upload.iv, b"some data") == upload.to_bytes()[-9:] and upload.iv[12:] == bytes(
+        4
+    )
     assert upload.aes_key_id[:8] in repr(upload) and upload.aes_key_id == aes.key_id(KEY)
     server = aes.server(owner, method="byte-sliced")
     ids = [aes.key_id(k)[:8] for k in (KEY, wrong)]
-    refused(lambda: server.transcipher(aes.encrypt_key(wrong, owner), upload), "aes.wrong-key", *ids)
+    refused(
+        lambda: server.transcipher(aes.encrypt_key(wrong, owner), upload), "aes.wrong-key", *ids
+    )
     owners = [owner.key_id[:8], other.key_id[:8]]
-    refused(lambda: server.transcipher(aes.encrypt_key(KEY, other), upload), "scheme.wrong-key", *owners)
+    refused(
+        lambda: server.transcipher(aes.encrypt_key(KEY, other), upload), "scheme.wrong-key", *owners
+    )
     theirs = aes.Upload.encrypt(b"some data", KEY, other.public_key())
-    refused(lambda: server.transcipher(aes.encrypt_key(KEY, owner), theirs), "scheme.wrong-key", *owners)
+    refused(
+        lambda: server.transcipher(aes.encrypt_key(KEY, owner), theirs), "scheme.wrong-key", *owners
+    )
     unnamed = aes.EncryptedKey(aes.encrypt_key(KEY, owner)._rounds, "secret")
     unnamed = aes.EncryptedKey.from_bytes(unnamed.to_bytes(), owner.params)
     assert unnamed.aes_key_id is None
@@ -163,4 +196,8 @@ def test_data_of_another_key_are_refused(owner):
     refused(lambda: aes.Upload.of_data(b"x", "0" * 31, owner, iv=IV), "python.aes-key-id")
     refused(lambda: aes.Upload.encrypt(b"x", KEY[:15], owner), "aes.key-length")
     told = everlevel.inspect(upload.to_bytes(), params=owner.params)
-    assert (told["kind"], told["key_id"], told["records"]) == ("an upload under AES", owner.key_id, 1)
+    assert (told["kind"], told["key_id"], told["records"]) == (
+        "an upload under AES",
+        owner.key_id,
+        1,
+    )

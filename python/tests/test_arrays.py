@@ -144,7 +144,9 @@ def test_digits():
     assert rounded.modulus == p
     np.testing.assert_array_equal(client.decrypt(rounded), np.floor_divide(2 * a + p, 2 * p))
     b = np.arange(params.slots) * 241
-    floored = server.load(client.encrypt_modular(b, bounds=(0, params.plain_modulus - 1))).truncate(1, rounding="floor")
+    floored = server.load(client.encrypt_modular(b, bounds=(0, params.plain_modulus - 1))).truncate(
+        1, rounding="floor"
+    )
     np.testing.assert_array_equal(client.decrypt(floored), b // p)
     cleared = client.decrypt(x.clear_lowest_digit())
     np.testing.assert_array_equal(cleared, np.floor_divide(2 * a + p, 2 * p) * p)
@@ -158,7 +160,12 @@ def test_programs(toy):
     a, b = toy.random(50), toy.random(50)
     x, y = toy.client.encrypt_modular(a), toy.client.encrypt_modular(b)
     seen = []
-    found = toy.server.run("_s = x*y + 2; z = _s^3; w = -x", x=x, y=y, progress=lambda done, total: seen.append((done, total)))
+    found = toy.server.run(
+        "_s = x*y + 2; z = _s^3; w = -x",
+        x=x,
+        y=y,
+        progress=lambda done, total: seen.append((done, total)),
+    )
     assert sorted(found) == ["w", "z"] and seen == [(1, 3), (2, 3), (3, 3)]
     check(toy, found["z"], (a * b + 2) ** 3 % toy.t)
     check(toy, found["w"], -a)

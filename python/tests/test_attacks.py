@@ -26,11 +26,23 @@ def test_ranges_that_were_lost(toy):
     looped = x
     for _ in range(6):
         looped = looped * looped
-    for value in (power, looped, power + 1, power * x, power - power, power[0], power.sum(), power.refresh(), toy.server.load(power)):
+    for value in (
+        power,
+        looped,
+        power + 1,
+        power * x,
+        power - power,
+        power[0],
+        power.sum(),
+        power.refresh(),
+        toy.server.load(power),
+    ):
         assert value.range is None
         assert refused(lambda: toy.client.decrypt(value)) == "circuit.range"
     assert toy.server.run("z = x^40", x=x)["z"]._lost
-    again = EncryptedArray.from_bytes(power.to_bytes(), params=toy.params, bounds="stated", server=toy.server)
+    again = EncryptedArray.from_bytes(
+        power.to_bytes(), params=toy.params, bounds="stated", server=toy.server
+    )
     for operation in (
         lambda: toy.client.decrypt(again),
         lambda: toy.client.decrypt(power.compact()),
@@ -41,7 +53,10 @@ def test_ranges_that_were_lost(toy):
     ):
         assert refused(operation) == "circuit.range"
     expected = pow(3, 40, toy.t)
-    for found in (toy.client.decrypt(power, wrapping=True), toy.client.decrypt(power.compact(), wrapping=True)):
+    for found in (
+        toy.client.decrypt(power, wrapping=True),
+        toy.client.decrypt(power.compact(), wrapping=True),
+    ):
         assert found[0] == expected
     # Residues stay residues, and a bound that is stated again counts.
     assert toy.client.decrypt(y**40)[0] == toy.client.decrypt(power + y - y)[0] == expected
@@ -53,7 +68,9 @@ def test_public_rows_among_encrypted_ones(toy):
     x, v = typed(toy, a, bounds=(0, 9), rows=True), typed(toy, [1, 2, 3], bounds=(0, 9), rows=True)
     for arrays in ([a, [[9, 8]]], [[[9, 8], [7, 7], [0, 0]], a]):
         given = [x if array is a else array for array in arrays]
-        np.testing.assert_array_equal(toy.client.decrypt(np.concatenate(given)), np.concatenate(arrays))
+        np.testing.assert_array_equal(
+            toy.client.decrypt(np.concatenate(given)), np.concatenate(arrays)
+        )
     np.testing.assert_array_equal(toy.client.decrypt(np.concatenate([v, [5]])), [1, 2, 3, 5])
     np.testing.assert_array_equal(toy.client.decrypt(np.stack([x, a + 1])), np.stack([a, a + 1]))
     for operation in (
@@ -79,7 +96,12 @@ def test_programs_see_entries_and_nothing_else(toy):
     x, y = toy.load([1, 2, 3, 4, 5]), toy.load([1] * 5)
     assert refused(lambda: run("z = a + b", a=x[:3], b=y)) == "python.shape"
     for program in ("s = sum(a)", "s = sum(a + 1)", "s = rotate(a, 1)", "s = swap_rows(a)"):
-        assert refused(lambda: run(program, a=toy.server.load(toy.client.encrypt_modular([1, 2, 3]))[:2])) == "python.shape"
+        assert (
+            refused(
+                lambda: run(program, a=toy.server.load(toy.client.encrypt_modular([1, 2, 3]))[:2])
+            )
+            == "python.shape"
+        )
         assert refused(lambda: run(program, a=x + 1)) == "python.shape"
         if program != "s = sum(a)":
             assert refused(lambda: run(program, a=x)) == "python.shape"
@@ -87,9 +109,13 @@ def test_programs_see_entries_and_nothing_else(toy):
     found = run("s = sum(a); q = sum(a * b)", a=x, b=y)
     assert (decrypt(found["s"])[0], decrypt(found["q"])[0]) == (15, 15)
     assert refused(lambda: run("z = a", a=x, b=y)) == "python.input"
-    np.testing.assert_array_equal(decrypt(run("z = a * b", a=x[:3], b=x.sum().within(0, 256))["z"]), [15, 30, 45])
+    np.testing.assert_array_equal(
+        decrypt(run("z = a * b", a=x[:3], b=x.sum().within(0, 256))["z"]), [15, 30, 45]
+    )
     full = np.arange(128)
-    np.testing.assert_array_equal(decrypt(run("s = sum(a)", a=toy.load(full))["s"])[:2], [full.sum() % toy.t] * 2)
+    np.testing.assert_array_equal(
+        decrypt(run("s = sum(a)", a=toy.load(full))["s"])[:2], [full.sum() % toy.t] * 2
+    )
 
 
 def test_masked_entries_are_refused(toy):
@@ -104,7 +130,9 @@ def test_masked_entries_are_refused(toy):
         assert refused(operation) == "python.masked"
     assert refused(lambda: masked + x).startswith("python.")
     plain = np.ma.array([1, 2, 3], mask=[0, 0, 0])
-    np.testing.assert_array_equal(toy.client.decrypt(toy.client.encrypt(plain, bounds=(0, 9))), [1, 2, 3])
+    np.testing.assert_array_equal(
+        toy.client.decrypt(toy.client.encrypt(plain, bounds=(0, 9))), [1, 2, 3]
+    )
 
 
 def test_secret_keys_are_not_overwritten(toy, tmp_path):
@@ -159,7 +187,9 @@ def test_quantiles_are_those_of_numpy(toy):
     rows = typed(toy, [[1, 2], [3, 4]], bounds=(0, 9), rows=True)
     for q in (-0.4, 1.6, float("nan")):
         for a, axis in ((x, None), (rows, 0)):
-            assert refused(lambda: np.quantile(a, q, axis=axis, method="lower")) == "python.quantile"
+            assert (
+                refused(lambda: np.quantile(a, q, axis=axis, method="lower")) == "python.quantile"
+            )
 
 
 def test_programs_on_arrays_in_the_clear(toy):

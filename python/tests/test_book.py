@@ -9,14 +9,18 @@ DOCS = pathlib.Path(__file__).parent.parent.parent / "docs"
 BLOCKS = [
     pytest.param(page, number, block, id=f"{page.relative_to(DOCS)}-{number}")
     for page in sorted(DOCS.rglob("*.md"))
-    for number, block in enumerate(re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.S | re.M))
+    for number, block in enumerate(
+        re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.S | re.M)
+    )
 ]
 
 
 @pytest.mark.parametrize("page, number, block", BLOCKS)
 def test_block(page, number, block):
     if "from cryptography" in block:
-        pytest.importorskip("cryptography", reason="cryptography is not installed: pip install 'everlevel[test]'")
+        pytest.importorskip(
+            "cryptography", reason="cryptography is not installed: pip install 'everlevel[test]'"
+        )
     exec(compile(block, f"{page.name}, block {number}", "exec"), {"__name__": "book"})
 
 
@@ -36,5 +40,7 @@ def test_pages_that_need_python_have_some():
     if not DOCS.is_dir():
         pytest.skip("the book is not here")
     assert sum(param.values[0].name == "python.md" for param in BLOCKS) >= 3
-    recipes = {param.values[0].stem for param in BLOCKS if param.values[0].parent.name == "applications"}
+    recipes = {
+        param.values[0].stem for param in BLOCKS if param.values[0].parent.name == "applications"
+    }
     assert recipes == {"statistics", "lookup", "scoring", "set-intersection", "aes-upload"}

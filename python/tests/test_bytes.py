@@ -44,7 +44,14 @@ def test_arrays_as_bytes(toy):
 def test_damaged_bytes(toy):
     data = toy.client.encrypt_modular([1, 2, 3]).to_bytes()
     codes = set()
-    for broken in (b"", b"hello", data[:50], data[:-1], data + b"x", data[:200] + bytes([data[200] ^ 1]) + data[201:]):
+    for broken in (
+        b"",
+        b"hello",
+        data[:50],
+        data[:-1],
+        data + b"x",
+        data[:200] + bytes([data[200] ^ 1]) + data[201:],
+    ):
         with pytest.raises(everlevel.FormatError) as caught:
             toy.server.read(broken)
         codes.add(caught.value.code)
@@ -52,7 +59,9 @@ def test_damaged_bytes(toy):
     with pytest.raises(everlevel.FormatError):
         toy.server.read(toy.params.to_bytes())
     for shape in ("0", "200", "-1", "a", "1," * 40 + "1", "9999999999999999999999"):
-        raw = everlevel._everlevel.ciphertexts_to_bytes(list(toy.client.encrypt_modular([1])._xs), {"shape": shape})
+        raw = everlevel._everlevel.ciphertexts_to_bytes(
+            list(toy.client.encrypt_modular([1])._xs), {"shape": shape}
+        )
         with pytest.raises(everlevel.FormatError):
             toy.server.read(raw)
 
@@ -66,7 +75,11 @@ def test_files(toy, tmp_path):
     assert stat.S_IMODE(os.stat(keys / "secret.key").st_mode) == 0o600
     with pytest.raises(everlevel.FileError) as caught:
         toy.client.save_keys(keys)
-    assert caught.value.code == "wire.exists" and isinstance(caught.value, OSError) and "keys" in caught.value.path
+    assert (
+        caught.value.code == "wire.exists"
+        and isinstance(caught.value, OSError)
+        and "keys" in caught.value.path
+    )
     with pytest.raises(everlevel.InsecureError):
         everlevel.Client.open(keys / "secret.key", params=everlevel.Params("insecure_bgv-257-n8"))
     client = everlevel.Client.open(keys / "secret.key", insecure_research=True)
@@ -94,27 +107,40 @@ def test_pickles(toy, tmp_path):
     x = toy.load(a) * 2
     back = pickle.loads(pickle.dumps(x))
     assert back.server is None and back.shape == (6,) and back.fingerprint == x.fingerprint
-    np.testing.assert_array_equal(toy.client.decrypt(toy.server.load(back) + 1), (2 * a + 1) % toy.t)
+    np.testing.assert_array_equal(
+        toy.client.decrypt(toy.server.load(back) + 1), (2 * a + 1) % toy.t
+    )
     public = pickle.loads(pickle.dumps(toy.client.public_key()))
     np.testing.assert_array_equal(toy.client.decrypt(public.encrypt_modular(a)), a)
     with pytest.raises(everlevel.FileError):
         pickle.dumps(toy.server)
     toy.server.save_keys(tmp_path / "server.keys")
-    server = pickle.loads(pickle.dumps(everlevel.Server.open(tmp_path / "server.keys", params=toy.params)))
+    server = pickle.loads(
+        pickle.dumps(everlevel.Server.open(tmp_path / "server.keys", params=toy.params))
+    )
     np.testing.assert_array_equal(toy.client.decrypt(server.load(x) + 1), (2 * a + 1) % toy.t)
     client = everlevel.Client(toy.params)
     with pytest.raises(everlevel.SecretKeyError, match="allow_pickle"):
         pickle.dumps(client)
     client.allow_pickle()
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(client)).decrypt(client.encrypt_modular(a)), a)
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(client)).decrypt(client.encrypt_modular(a)), a
+    )
 
 
-@pytest.mark.skipif(not os.environ.get("EVERLEVEL_PROGRAM"), reason="EVERLEVEL_PROGRAM does not name the program")
+@pytest.mark.skipif(
+    not os.environ.get("EVERLEVEL_PROGRAM"), reason="EVERLEVEL_PROGRAM does not name the program"
+)
 def test_the_program_and_the_library_share_files(toy, tmp_path):
     program = shutil.which(os.environ["EVERLEVEL_PROGRAM"])
 
     def run(*args):
-        subprocess.run([program, *map(str, args), "--insecure-research"], check=True, capture_output=True, cwd=tmp_path)
+        subprocess.run(
+            [program, *map(str, args), "--insecure-research"],
+            check=True,
+            capture_output=True,
+            cwd=tmp_path,
+        )
 
     a = toy.random(20)
     np.save(tmp_path / "a.npy", a)
@@ -128,14 +154,25 @@ def test_the_program_and_the_library_share_files(toy, tmp_path):
     y.save(tmp_path / "y.ct")
     (tmp_path / "y.result").write_bytes(y.compact())
     for name in ("y.ct", "y.result"):
-        run("decrypt", "--key", "keys/secret.key", "--in", name, "--wrapping", "--out", f"{name}.npy")
+        run(
+            "decrypt",
+            "--key",
+            "keys/secret.key",
+            "--in",
+            name,
+            "--wrapping",
+            "--out",
+            f"{name}.npy",
+        )
         np.testing.assert_array_equal(np.load(tmp_path / f"{name}.npy"), 3 * a * (1 - a) % toy.t)
     # Keys and data of the library, computed on by the program, to the same bytes.
     toy.client.save_keys(tmp_path / "mine")
     toy.client.encrypt_modular(a).save(tmp_path / "b.ct")
     run("eval", "--server-keys", "mine/server.keys", "y = 3*x*(1-x)", "x=b.ct", "--out", "out")
     client = everlevel.Client.open(tmp_path / "mine/secret.key", insecure_research=True)
-    np.testing.assert_array_equal(client.decrypt((tmp_path / "out/y.ct").read_bytes()), 3 * a * (1 - a) % toy.t)
+    np.testing.assert_array_equal(
+        client.decrypt((tmp_path / "out/y.ct").read_bytes()), 3 * a * (1 - a) % toy.t
+    )
     mine = everlevel.Server.open(tmp_path / "mine/server.keys", insecure_research=True)
     here = mine.run("y = 3*x*(1-x)", x=mine.read(tmp_path / "b.ct"))["y"]
     assert here.fingerprint == mine.read(tmp_path / "out/y.ct").fingerprint

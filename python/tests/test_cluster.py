@@ -18,7 +18,12 @@ def test_here(toy):
     columns = [toy.random(20) for _ in range(5)]
     arrays = [toy.client.encrypt_modular(a) for a in columns]
     seen = []
-    found = cluster.map("y = x*x + 1", arrays, server=toy.server, progress=lambda done, total: seen.append((done, total)))
+    found = cluster.map(
+        "y = x*x + 1",
+        arrays,
+        server=toy.server,
+        progress=lambda done, total: seen.append((done, total)),
+    )
     for a, y in zip(columns, found):
         np.testing.assert_array_equal(toy.client.decrypt(y), (a * a + 1) % toy.t)
     assert seen[-1] == (5, 5)
@@ -44,7 +49,9 @@ def ray():
 @pytest.mark.parametrize("by", ["path", "object store"])
 def test_on_ray_with_a_death(toy, ray, tmp_path, by):
     toy.server.save_keys(tmp_path / "server.keys")
-    keys = str(tmp_path / "server.keys") if by == "path" else (tmp_path / "server.keys").read_bytes()
+    keys = (
+        str(tmp_path / "server.keys") if by == "path" else (tmp_path / "server.keys").read_bytes()
+    )
     log = str(tmp_path / "log")
     columns = [toy.random(20) for _ in range(40)]
     arrays = [toy.client.encrypt_modular(a) for a in columns]
@@ -63,7 +70,9 @@ def test_on_ray_with_a_death(toy, ray, tmp_path, by):
     expected = cluster.map(polynomial, arrays, server=toy.server)
     assert [y.to_bytes() for y in found] == [y.to_bytes() for y in expected]
     for a, y in zip(columns, found):
-        np.testing.assert_array_equal(toy.client.decrypt(y), (3 * a**3 * (1 - a) + np.roll(a, -1)) % toy.t)
+        np.testing.assert_array_equal(
+            toy.client.decrypt(y), (3 * a**3 * (1 - a) + np.roll(a, -1)) % toy.t
+        )
     began = open(log).read().split()
     assert len(set(began)) >= 3 + 1, "three actors and a successor"
     assert len(began) >= len(arrays) + 1

@@ -18,7 +18,9 @@ def parties():
 
 
 def modulus_polynomial(client, server, d):
-    """X^d by X, .., from a product of encrypted elements: what the coefficients of X^d are in the basis 1, X, .., X^(d - 1)."""
+    """X^d by X, .., from a product of encrypted elements: what the coefficients of X^d are in the
+    basis 1, X, .., X^(d - 1).
+    """
     x = np.zeros((1, d), int)
     x[0, 1] = 1
     y = server.load(client.encrypt_modular(x, elements=True))
@@ -80,7 +82,9 @@ def test_shapes_bytes_signs(parties):
     for y in (x, back, x.to_bytes(), x.compact(), pickle.loads(pickle.dumps(x))):
         np.testing.assert_array_equal(client.decrypt(y), a)
     np.testing.assert_array_equal(client.decrypt_for_sharing(x), a)
-    np.testing.assert_array_equal(client.decrypt(client.public_key().encrypt_modular(a, signed=True, elements=True)), a)
+    np.testing.assert_array_equal(
+        client.decrypt(client.public_key().encrypt_modular(a, signed=True, elements=True)), a
+    )
     assert client.decrypt(x, all_slots=True).shape == (2 * s, d)
     flat = server.load(x.reshape(-1))
     np.testing.assert_array_equal(client.decrypt(flat[:7]), a.reshape(-1, d)[:7])
@@ -101,12 +105,25 @@ def test_refusals(parties, tmp_path):
         everlevel.Client(toy).encrypt_modular(np.ones((2, 1), int), elements=True)
     # Bootstrapping for integers would lose them, and nobody would see it.
     assert not thin.elements
-    for refused in (thin.load, lambda x: thin.read(x.to_bytes()), lambda x: thin.load(client.encrypt_modular(np.ones(70, int))) * x):
+    for refused in (
+        thin.load,
+        lambda x: thin.read(x.to_bytes()),
+        lambda x: thin.load(client.encrypt_modular(np.ones(70, int))) * x,
+    ):
         with pytest.raises(everlevel.ParameterError) as caught:
             refused(x)
         assert caught.value.code == "python.elements"
     y = server.load(x)
-    for moved in (lambda: y[3], lambda: y[::2], lambda: y.rotate(1), y.sum, y.swap_rows, lambda: y.rotate_columns(1), y.sign, lambda: y.equals(1)):
+    for moved in (
+        lambda: y[3],
+        lambda: y[::2],
+        lambda: y.rotate(1),
+        y.sum,
+        y.swap_rows,
+        lambda: y.rotate_columns(1),
+        y.sign,
+        lambda: y.equals(1),
+    ):
         with pytest.raises(everlevel.ParameterError, match="elements"):
             moved()
     for wrong in (np.ones(70, int), np.ones((70, d + 1), int)):
@@ -114,7 +131,9 @@ def test_refusals(parties, tmp_path):
             y + wrong
     with pytest.raises(everlevel.ProgramError):
         server.run("z = sum(x)", x=y[:5])
-    np.testing.assert_array_equal(client.decrypt(server.run("z = x + x", x=y)["z"]), np.full((70, d), 2))
+    np.testing.assert_array_equal(
+        client.decrypt(server.run("z = x + x", x=y)["z"]), np.full((70, d), 2)
+    )
     # Servers on files are told.
     client.save_server_keys(tmp_path / "full.keys", elements=True)
     again = everlevel.Server.open(tmp_path / "full.keys", params=params, elements=True)

@@ -14,7 +14,9 @@ def test_bench():
 
 
 def test_plot_noise(toy):
-    matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'everlevel[plot]'")
+    matplotlib = pytest.importorskip(
+        "matplotlib", reason="matplotlib is not installed: pip install 'everlevel[plot]'"
+    )
     matplotlib.use("agg")
     from everlevel.plot import plot_noise
 
@@ -39,16 +41,31 @@ def test_selftest(capsys):
 def test_what_files_say(toy, tmp_path):
     x = toy.client.encrypt_modular([[1, 2, 3]])
     x.save(tmp_path / "x.ct")
-    for source in (tmp_path / "x.ct", str(tmp_path / "x.ct"), x.to_bytes(), memoryview(x.to_bytes())):
+    for source in (
+        tmp_path / "x.ct",
+        str(tmp_path / "x.ct"),
+        x.to_bytes(),
+        memoryview(x.to_bytes()),
+    ):
         found = everlevel.inspect(source)
-        assert (found["kind"], found["params"], found["records"]) == ("ciphertexts", "insecure_bgv-257-n8", 1)
+        assert (found["kind"], found["params"], found["records"]) == (
+            "ciphertexts",
+            "insecure_bgv-257-n8",
+            1,
+        )
         assert found["bytes"] == len(x.to_bytes()) and found["metadata"]["shape"] == "1,3"
         [stated] = found["ciphertexts"]
-        assert stated["level"] == x.level and stated["plain_modulus"] == 257 and stated["noise_bound_bits"] == x.noise_bound_bits
+        assert (
+            stated["level"] == x.level
+            and stated["plain_modulus"] == 257
+            and stated["noise_bound_bits"] == x.noise_bound_bits
+        )
     toy.client.save_secret_key(tmp_path / "secret.key")
     found = everlevel.inspect(tmp_path / "secret.key")
     assert found["kind"] == "a secret key" and "ciphertexts" not in found
-    unknown = everlevel.Params({**toy.params.spec, "name": "insecure_unknown"}, insecure_research=True)
+    unknown = everlevel.Params(
+        {**toy.params.spec, "name": "insecure_unknown"}, insecure_research=True
+    )
     data, identity = everlevel.Client(unknown).encrypt_modular([1]).to_bytes(), unknown.id
     del unknown
     assert everlevel.inspect(data)["params_id"] == identity
@@ -67,7 +84,9 @@ def test_the_stub_names_what_there_is():
     stated = {}
     for node in stub.body:
         if isinstance(node, ast.ClassDef):
-            stated[node.name] = {part.name for part in node.body if isinstance(part, ast.FunctionDef)} - {"__new__"}
+            stated[node.name] = {
+                part.name for part in node.body if isinstance(part, ast.FunctionDef)
+            } - {"__new__"}
         elif isinstance(node, ast.FunctionDef):
             stated[node.name] = None
     found = {}
@@ -86,15 +105,23 @@ def test_the_stub_names_arguments_as_they_are():
     stub = ast.parse((pathlib.Path(everlevel.__file__).parent / "_everlevel.pyi").read_text())
     count = 0
     for node in stub.body:
-        whole = getattr(_everlevel, node.name) if isinstance(node, (ast.ClassDef, ast.FunctionDef)) else None
+        whole = (
+            getattr(_everlevel, node.name)
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef))
+            else None
+        )
         for part in node.body if isinstance(node, ast.ClassDef) else [node]:
-            if not isinstance(part, ast.FunctionDef) or any(getattr(d, "id", "") == "property" for d in part.decorator_list):
+            if not isinstance(part, ast.FunctionDef) or any(
+                getattr(d, "id", "") == "property" for d in part.decorator_list
+            ):
                 continue
             real = whole if part is node or part.name == "__new__" else getattr(whole, part.name)
             if part.name.startswith("__") and part.name != "__new__":
                 continue
             names = [name for name in inspect.signature(real).parameters if name != "self"]
-            assert names == [a.arg for a in part.args.args if a.arg not in ("self", "cls")], f"{node.name}.{part.name}"
+            assert names == [a.arg for a in part.args.args if a.arg not in ("self", "cls")], (
+                f"{node.name}.{part.name}"
+            )
             count += 1
     assert count > 80
 
@@ -123,11 +150,15 @@ def test_everything_public_is_documented():
     modules = [everlevel, everlevel.errors, aes, cluster, planner, selftest, bench]
     for module in modules:
         assert module.__doc__
-        for name in getattr(module, "__all__", ["Error"] if module is everlevel.errors else ["bootstrap"]):
+        for name in getattr(
+            module, "__all__", ["Error"] if module is everlevel.errors else ["bootstrap"]
+        ):
             what = getattr(module, name)
             assert what.__doc__ or not callable(what), name
             if inspect.isclass(what):
                 for part, method in vars(what).items():
-                    plain = inspect.isfunction(method) or isinstance(method, (property, classmethod))
+                    plain = inspect.isfunction(method) or isinstance(
+                        method, (property, classmethod)
+                    )
                     if plain and not part.startswith("_"):
                         assert method.__doc__, f"{name}.{part}"

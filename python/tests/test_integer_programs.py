@@ -1,4 +1,4 @@
-"""Programs on typed integers as people would write them, against the same lines on NumPy's arrays."""
+"""Programs on typed integers as people write them, against the same lines on NumPy's arrays."""
 
 import numpy as np
 import pytest
@@ -70,11 +70,14 @@ def test_order(fermat):
 
 
 def test_a_layer(fermat):
-    """A column for each pixel, a neuron for each row of weights; the largest output by comparisons."""
+    """A column for each pixel, a neuron for each row of weights; the largest by comparisons."""
 
     def layer(pixels):
         w1, b1, w2 = np.array([[1, -2, 3], [-1, 2, 1]]), [5, -7], np.array([[2, -1], [-1, 3]])
-        hidden = [np.maximum(sum(int(w) * x for w, x in zip(row, pixels)) + b, 0) >> 6 for row, b in zip(w1, b1)]
+        hidden = [
+            np.maximum(sum(int(w) * x for w, x in zip(row, pixels)) + b, 0) >> 6
+            for row, b in zip(w1, b1)
+        ]
         first, second = (sum(int(w) * h for w, h in zip(row, hidden)) for row in w2)
         return second > first
 
@@ -90,9 +93,16 @@ def test_wrapping_on_purpose(fermat):
         return h
 
     rng = np.random.default_rng(2)
-    seed, letters = np.full(50, 2166136261, np.uint32), [rng.integers(0, 256, 50).astype(np.uint8) for _ in range(1)]
+    seed, letters = (
+        np.full(50, 2166136261, np.uint32),
+        [rng.integers(0, 256, 50).astype(np.uint8) for _ in range(1)],
+    )
     encrypted = [fermat.server.load(fermat.client.encrypt(c)) for c in letters]
-    same(fermat, fnv(fermat.server.load(fermat.client.encrypt(seed)).wrapping(), encrypted), fnv(seed, letters))
+    same(
+        fermat,
+        fnv(fermat.server.load(fermat.client.encrypt(seed)).wrapping(), encrypted),
+        fnv(seed, letters),
+    )
 
 
 def test_brackets(fermat, people):
@@ -177,7 +187,12 @@ def test_what_plans_refuse(fermat):
         (lambda: plan.encrypt(client, age=ten, income=ten), everlevel.ProgramError),
         (lambda: plan.encrypt(client, age=ten[:5], income=ten, limit=ten), everlevel.ShapeError),
         (lambda: plan.encrypt(client, age=ten + 250, income=ten, limit=ten), everlevel.RangeError),
-        (lambda: plan.run(fermat.server, {name: client.encrypt(ten, dtype=np.uint8) for name in risk.kinds}), everlevel.RangeError),
+        (
+            lambda: plan.run(
+                fermat.server, {name: client.encrypt(ten, dtype=np.uint8) for name in risk.kinds}
+            ),
+            everlevel.RangeError,
+        ),
         (lambda: risk.plan(rows=0), everlevel.RangeError),
         (lambda: risk.plan(rows=1, minimise="luck"), everlevel.RangeError),
         (lambda: everlevel.program(lambda x: x), everlevel.DtypeError),

@@ -36,14 +36,20 @@ def columns(fermat):
     return Columns(fermat)
 
 
-@pytest.mark.parametrize("dtype", ["bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"])
+@pytest.mark.parametrize(
+    "dtype", ["bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"]
+)
 def test_every_dtype_comes_back(columns, dtype):
     kind = np.dtype(dtype)
     ends = [0, 1] if kind.kind == "b" else [np.iinfo(kind).min, np.iinfo(kind).max]
     values = np.array([*ends, 1, 0], dtype=kind)
     x = columns.load(values, dtype=kind)
     found = columns.check(x, values)
-    assert found.dtype == x.dtype == kind and x.shape == (4,) and x.interval == (int(ends[0]), int(ends[1]))
+    assert (
+        found.dtype == x.dtype == kind
+        and x.shape == (4,)
+        and x.interval == (int(ends[0]), int(ends[1]))
+    )
     if kind != np.int64:
         assert columns.load(values).dtype == kind
     public = columns.party.client.public_key().encrypt(values, dtype=kind)
@@ -185,12 +191,25 @@ def test_wrapping_is_numpys(columns):
         x, y = columns.load(a).wrapping(), columns.load(b)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            for found, expected in [(x + y, a + b), (x - y, a - b), (x * 7, a * a.dtype.type(7)), (x * y, a * b), (x * x, a * a), (-x, -a), (~x, ~a), (x << 3, a << 3), (x ^ y, a ^ b)]:
+            for found, expected in [
+                (x + y, a + b),
+                (x - y, a - b),
+                (x * 7, a * a.dtype.type(7)),
+                (x * y, a * b),
+                (x * x, a * a),
+                (-x, -a),
+                (~x, ~a),
+                (x << 3, a << 3),
+                (x ^ y, a ^ b),
+            ]:
                 assert columns.check(found, expected).dtype == found.dtype == dtype
     a = np.array([250, 3], dtype=np.uint8)
     x = columns.load(a)
     columns.check((x + 10).astype(np.uint8, wrap=True), a + np.uint8(10))
-    for refused in (lambda: x.wrapping() + 256, lambda: x.wrapping() + columns.load([1, 2], dtype=np.uint16)):
+    for refused in (
+        lambda: x.wrapping() + 256,
+        lambda: x.wrapping() + columns.load([1, 2], dtype=np.uint16),
+    ):
         with pytest.raises(everlevel.DtypeError) as caught:
             refused()
         assert caught.value.code == "integers.type"
@@ -222,7 +241,12 @@ def test_tables_on_one_input(columns):
     columns.check(Table(tables)[:, np.stack([x, x])][1], tables[1][np.stack([a, a])])
     np.testing.assert_array_equal(Table(tables)[:, a], tables[:, a])
     assert repr(Table(tables)) == "<everlevel.Table of 3 rows of 256 integers>"
-    for refused in (lambda: Table(tables)[x], lambda: Table(tables)[1, x], lambda: Table(tables[0])[:, x], lambda: Table(tables)[x, :]):
+    for refused in (
+        lambda: Table(tables)[x],
+        lambda: Table(tables)[1, x],
+        lambda: Table(tables[0])[:, x],
+        lambda: Table(tables)[x, :],
+    ):
         with pytest.raises(everlevel.NotHomomorphicError):
             refused()
     with pytest.raises(everlevel.RangeError) as caught:
@@ -271,7 +295,12 @@ def test_scalars(columns):
 def test_random_expressions(columns, seed):
     """Against Python's integers, which do not wrap."""
     rng = np.random.default_rng(seed)
-    pairs = [columns.random(0, 255), columns.random(-128, 127), columns.random(0, 15), columns.random(0, 3_000)]
+    pairs = [
+        columns.random(0, 255),
+        columns.random(-128, 127),
+        columns.random(0, 15),
+        columns.random(0, 3_000),
+    ]
     for _ in range(7):
         (a, x), (b, y) = (pairs[i] for i in rng.integers(0, len(pairs), 2))
         k = int(rng.integers(-20, 20))
@@ -365,12 +394,23 @@ def test_bytes(columns, tmp_path):
     a, b = columns.rng.integers(0, 100, (50, 50)), columns.rng.integers(-5, 5, 30)
     x, y = client.encrypt(a, bounds=(0, 99)), client.encrypt(b, dtype=np.int8)
     loaded = server.read(x.to_bytes("a"), bounds="fresh")
-    assert loaded.shape == (50, 50) and loaded.ciphertexts == x.ciphertexts == 4 and loaded.interval == (0, 99)
+    assert (
+        loaded.shape == (50, 50)
+        and loaded.ciphertexts == x.ciphertexts == 4
+        and loaded.interval == (0, 99)
+    )
     columns.check(loaded + 1, a + 1)
     found = everlevel.integers_from_bytes(
-        everlevel.integers_to_bytes({"y": server.load(y) * 3, "n": loaded.sum(), "w": server.load(y).wrapping()}), params=columns.party.params
+        everlevel.integers_to_bytes(
+            {"y": server.load(y) * 3, "n": loaded.sum(), "w": server.load(y).wrapping()}
+        ),
+        params=columns.party.params,
     )
-    assert list(found) == ["y", "n", "w"] and found["w"].dtype == np.int8 and "wrapping" in repr(found["w"])
+    assert (
+        list(found) == ["y", "n", "w"]
+        and found["w"].dtype == np.int8
+        and "wrapping" in repr(found["w"])
+    )
     columns.check(found["y"], 3 * b)
     assert client.decrypt(found["n"]) == a.sum()
     y.save(tmp_path / "y.ct", name="y")
@@ -389,11 +429,25 @@ def test_bytes(columns, tmp_path):
 
 @pytest.mark.parametrize(
     "described",
-    ["{}", "[]", "no", '{"x":{}}', '{"x":{"blocks":2,"shape":[3]}}', '{"x":{"blocks":1,"shape":[4]}}', '{"x":{"blocks":1,"shape":[0]}}', '{"z":{"blocks":1,"shape":[3]}}', '{"x":{"blocks":1,"shape":["a"]}}', '{"x":{"blocks":1,"shape":[3],"wrapping":"float64"}}', '{"x":{"blocks":-1,"shape":[3]}}'],
+    [
+        "{}",
+        "[]",
+        "no",
+        '{"x":{}}',
+        '{"x":{"blocks":2,"shape":[3]}}',
+        '{"x":{"blocks":1,"shape":[4]}}',
+        '{"x":{"blocks":1,"shape":[0]}}',
+        '{"z":{"blocks":1,"shape":[3]}}',
+        '{"x":{"blocks":1,"shape":["a"]}}',
+        '{"x":{"blocks":1,"shape":[3],"wrapping":"float64"}}',
+        '{"x":{"blocks":-1,"shape":[3]}}',
+    ],
 )
 def test_descriptions_that_do_not_fit(columns, described):
     x = columns.party.client.encrypt([1, 2, 3], dtype=np.uint8)
-    data = everlevel._everlevel.columns_to_bytes(columns.party.params._raw, [("x", x._blocks[0])], {"arrays": described})
+    data = everlevel._everlevel.columns_to_bytes(
+        columns.party.params._raw, [("x", x._blocks[0])], {"arrays": described}
+    )
     with pytest.raises(everlevel.Error):
         everlevel.integers_from_bytes(data, params=columns.party.params)
 
@@ -410,7 +464,11 @@ def test_bad_operations_are_refused(columns):
         (lambda: x << 64, everlevel.RangeError, "integers.range"),
         (lambda: x >> -1, everlevel.RangeError, "integers.range"),
         (lambda: wide * (1 << 60), everlevel.RangeError, "integers.range"),
-        (lambda: columns.party.client.encrypt([1], dtype=np.uint8) + 1, everlevel.NoServerError, "python.no-server"),
+        (
+            lambda: columns.party.client.encrypt([1], dtype=np.uint8) + 1,
+            everlevel.NoServerError,
+            "python.no-server",
+        ),
     ]:
         with pytest.raises(error) as caught:
             refused()
@@ -431,7 +489,10 @@ def test_bad_operations_are_refused(columns):
 
 def test_what_they_say(columns):
     a, x = columns.random(0, 120)
-    assert repr(x).startswith("<EncryptedIntegers of shape (60,), uint8 from 0 to 120, insecure_bgv-65537-n11 in 2 ciphertexts")
+    assert repr(x).startswith(
+        "<EncryptedIntegers of shape (60,), uint8 from 0 to 120, insecure_bgv-65537-n11 in 2 "
+        "ciphertexts"
+    )
     assert x.capacity_bits > (x > 3).capacity_bits
     assert "wrapping uint8" in repr(x.wrapping())
     assert x.sum().interval == (0, 7200) and x.sum().dtype == np.uint16

@@ -25,7 +25,11 @@ def test_keys_are_of_one_generation_when_they_are_opened(tmp_path, toy, name):
     old.save_keys(keys, program="y=x*x")
     new.save_keys(other, program="y=x*x")
     interrupted(keys, other)
-    kinds = {"secret.key": everlevel.Client, "public.key": everlevel.PublicKey, "server.keys": everlevel.Server}
+    kinds = {
+        "secret.key": everlevel.Client,
+        "public.key": everlevel.PublicKey,
+        "server.keys": everlevel.Server,
+    }
     with pytest.warns(everlevel.RecoveryWarning, match="finished what an interrupted run") as told:
         opened = kinds[name].open(keys / name, insecure_research=True)
     assert len(told) == 1 and told[0].filename == __file__
@@ -35,7 +39,11 @@ def test_keys_are_of_one_generation_when_they_are_opened(tmp_path, toy, name):
         warnings.simplefilter("error")
         client = everlevel.Client.open(keys / "secret.key", insecure_research=True)
         server = everlevel.Server.open(keys / "server.keys", insecure_research=True)
-    x = server.load(everlevel.PublicKey.open(keys / "public.key", insecure_research=True).encrypt_modular([1, 2, 3]))
+    x = server.load(
+        everlevel.PublicKey.open(keys / "public.key", insecure_research=True).encrypt_modular(
+            [1, 2, 3]
+        )
+    )
     assert (client.decrypt(x * x) == [1, 4, 9]).all()
 
 

@@ -12,14 +12,18 @@ S = 128  # slots of the toy set
 
 
 def check(party, x, expected):
-    np.testing.assert_array_equal(party.client.decrypt(x, signed=False, wrapping=True), np.asarray(expected) % party.t)
+    np.testing.assert_array_equal(
+        party.client.decrypt(x, signed=False, wrapping=True), np.asarray(expected) % party.t
+    )
 
 
 @pytest.mark.parametrize("n", [S + 1, 2 * S, 300])
 def test_arithmetic(toy, n):
     a, b, c = toy.random(n), toy.random(n), toy.random(n)
     x, y = toy.load(a), toy.load(b)
-    assert x.ciphertexts == -(-n // S) and x.size == n and f"in {x.ciphertexts} ciphertexts" in repr(x)
+    assert (
+        x.ciphertexts == -(-n // S) and x.size == n and f"in {x.ciphertexts} ciphertexts" in repr(x)
+    )
     check(toy, x + y, a + b)
     check(toy, x - y, a - b)
     check(toy, 3 * x * (1 - y), 3 * a * (1 - b))
@@ -42,7 +46,9 @@ def test_arithmetic(toy, n):
 def test_shapes_and_broadcasting(toy):
     a = toy.random(20, 15)
     x = toy.load(a)
-    check(toy, x * np.arange(15) + np.arange(20)[:, None], a * np.arange(15) + np.arange(20)[:, None])
+    check(
+        toy, x * np.arange(15) + np.arange(20)[:, None], a * np.arange(15) + np.arange(20)[:, None]
+    )
     check(toy, x.reshape(10, 30)[3:5], a.reshape(10, 30)[3:5])
     assert x.explain().splitlines()[-1].startswith("300 entries in 3 ciphertexts of 128 slots")
     assert x.capacity_bits == min(EncryptedArray._make([c], (S,)).capacity_bits for c in x._xs)
@@ -74,7 +80,14 @@ def test_parts(toy, key):
 def test_parts_of_several_axes(toy):
     a = toy.random(5, 6, 7)
     x = toy.load(a)
-    for key in (np.s_[1, 2, 3], np.s_[:, 2], np.s_[..., 0], np.s_[::2, 1:, ::-3], np.s_[:, None, 4, 6], np.s_[a[:, 0, 0] % 2 == 0]):
+    for key in (
+        np.s_[1, 2, 3],
+        np.s_[:, 2],
+        np.s_[..., 0],
+        np.s_[::2, 1:, ::-3],
+        np.s_[:, None, 4, 6],
+        np.s_[a[:, 0, 0] % 2 == 0],
+    ):
         check(toy, x[key], a[key])
     assert [toy.client.decrypt(row).shape for row in x[:2]] == [(6, 7)] * 2
 
@@ -102,7 +115,9 @@ def test_rotations_and_routes_take_their_levels(toy):
     assert len(ways) == 5 and all(len(np.unique(b - a)) <= 4 for a, b in zip(ways, ways[1:]))
     assert all(len(np.unique(places)) == len(places) for places in ways), "no two entries meet"
     backwards = route(np.arange(299, -1, -1), True)
-    assert len(backwards) == 7 and all(len(np.unique(b - a)) <= 4 for a, b in zip(backwards, backwards[1:]))
+    assert len(backwards) == 7 and all(
+        len(np.unique(b - a)) <= 4 for a, b in zip(backwards, backwards[1:])
+    )
     assert len(route(np.arange(5, 300), True)) == 2 and FEW >= 4
 
 
@@ -136,7 +151,9 @@ def test_comparisons_digits_refreshes(toy):
     seen = []
     fresh = x.refresh(progress=lambda done, total: seen.append((done, total)))
     check(toy, fresh, a % 100 - 50)
-    assert seen[-1][0] == seen[-1][1] and [done for done, _ in seen] == list(range(1, len(seen) + 1))
+    assert seen[-1][0] == seen[-1][1] and [done for done, _ in seen] == list(
+        range(1, len(seen) + 1)
+    )
 
 
 def test_bytes_and_pickles(toy, tmp_path):
@@ -156,7 +173,12 @@ def test_bytes_and_pickles(toy, tmp_path):
     public = toy.client.public_key().encrypt_modular(a)
     np.testing.assert_array_equal(toy.client.decrypt(public), a)
     # Shapes that do not go with the number of ciphertexts, and what is no array.
-    for metadata in ({"shape": "128"}, {"shape": "385"}, {"shape": "5"}, {"content": "aes-round-keys"}):
+    for metadata in (
+        {"shape": "128"},
+        {"shape": "385"},
+        {"shape": "5"},
+        {"content": "aes-round-keys"},
+    ):
         data = everlevel._everlevel.ciphertexts_to_bytes(list(x._xs), metadata)
         with pytest.raises(everlevel.FormatError):
             toy.server.read(data)
@@ -168,7 +190,9 @@ def test_programs_and_maps(toy):
     a, b = toy.random(300), toy.random(300)
     x, y = toy.load(a), toy.load(b)
     seen = []
-    found = toy.server.run("z = x*y + 2; w = -z", x=x, y=y, progress=lambda done, total: seen.append((done, total)))
+    found = toy.server.run(
+        "z = x*y + 2; w = -z", x=x, y=y, progress=lambda done, total: seen.append((done, total))
+    )
     check(toy, found["w"], -(a * b + 2))
     assert seen == [(i, 6) for i in range(1, 7)]
     check(toy, toy.server.run("z = x*s", x=x, s=y.sum())["z"], a * b.sum())
@@ -179,7 +203,9 @@ def test_programs_and_maps(toy):
     with pytest.raises(everlevel.ShapeError):
         toy.server.run("z = x*y", x=x, y=toy.load(b[:5]))
     assert toy.server.explain("z = x*y", x=x, y=y).steps
-    for result in cluster.map(lambda server, x: x * x + x[1].broadcast(), [x, x], server=toy.server):
+    for result in cluster.map(
+        lambda server, x: x * x + x[1].broadcast(), [x, x], server=toy.server
+    ):
         check(toy, result, a * a + a[1])
 
 
@@ -194,7 +220,9 @@ def test_parts_without_bootstrapping():
     x = server.load(client.encrypt_modular(a))
     y = x[::-2]
     np.testing.assert_array_equal(client.decrypt(y), a[::-2])
-    np.testing.assert_array_equal(client.decrypt(x.reshape(15, 10).sum(axis=1)), a.reshape(15, 10).sum(axis=1) % 257)
+    np.testing.assert_array_equal(
+        client.decrypt(x.reshape(15, 10).sum(axis=1)), a.reshape(15, 10).sum(axis=1) % 257
+    )
 
 
 def _odd():

@@ -86,7 +86,10 @@ def test_names_are_escaped(toy):
         params = None
     from everlevel._html import facts, grid
 
-    for text in (facts("<b>", [("<i>", "a & <img src=x>")]), grid("<b>", ["<i>"], [["a & <img src=x>"]])):
+    for text in (
+        facts("<b>", [("<i>", "a & <img src=x>")]),
+        grid("<b>", ["<i>"], [["a & <img src=x>"]]),
+    ):
         table = Table(text)
         assert table.caption == "<b>" and table.cells == ["<i>", "a & <img src=x>"]
     if params is not None:
@@ -109,14 +112,18 @@ def test_keys_and_refreshes_are_told(caplog):
         told = [record.getMessage() for record in caplog.records]
         assert len(told) == 2
         assert re.fullmatch(r"secret key of insecure_bgv-65537-n11: \d+\.\d{3} s", told[0])
-        assert re.fullmatch(r"server keys of insecure_bgv-65537-n11, \d+ keys: \d+\.\d{3} s", told[1])
+        assert re.fullmatch(
+            r"server keys of insecure_bgv-65537-n11, \d+ keys: \d+\.\d{3} s", told[1]
+        )
         caplog.clear()
         y = x
         for _ in range(20):
             y = y * y
         assert (client.decrypt(y) == [pow(v, 1 << 20, 65537) for v in range(99)]).all()
         messages = [record.getMessage() for record in caplog.records]
-        told = [re.fullmatch(r"mul: \d+\.\d{3} s, (\d+) automatic refreshes", text) for text in messages]
+        told = [
+            re.fullmatch(r"mul: \d+\.\d{3} s, (\d+) automatic refreshes", text) for text in messages
+        ]
         # At INFO only those that refreshed.
         assert told and all(told)
         assert sum(int(found[1]) for found in told) == server.bootstraps > 0

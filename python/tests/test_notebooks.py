@@ -14,7 +14,11 @@ def told(book):
     found = []
     for cell in book.cells:
         for output in cell.get("outputs", []):
-            texts = [output["text"]] if "text" in output else [text for _, text in sorted(output["data"].items())]
+            texts = (
+                [output["text"]]
+                if "text" in output
+                else [text for _, text in sorted(output["data"].items())]
+            )
             found += [re.sub(r"[\w,.]*\d[\w,.]*", "#", text) for text in texts]
     return re.sub(r"[ #\n-]+", " ", "\n".join(found))
 
@@ -22,14 +26,24 @@ def told(book):
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("path", BOOKS, ids=[path.stem for path in BOOKS])
 def test_notebook(path):
-    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed: pip install 'everlevel[test]'")
-    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed: pip install 'everlevel[test]'")
+    nbformat = pytest.importorskip(
+        "nbformat", reason="nbformat is not installed: pip install 'everlevel[test]'"
+    )
+    nbclient = pytest.importorskip(
+        "nbclient", reason="nbclient is not installed: pip install 'everlevel[test]'"
+    )
     if "cryptography" in path.read_text(encoding="utf-8"):
-        pytest.importorskip("cryptography", reason="cryptography is not installed: pip install 'everlevel[test]'")
+        pytest.importorskip(
+            "cryptography", reason="cryptography is not installed: pip install 'everlevel[test]'"
+        )
     book = nbformat.read(path, as_version=4)
     stored = told(book)
-    assert sum(bool(cell.get("outputs")) for cell in book.cells) >= 3, "notebooks are kept with outputs"
-    nbclient.NotebookClient(book, timeout=300, kernel_name="python3", resources={"metadata": {"path": path.parent}}).execute()
+    assert sum(bool(cell.get("outputs")) for cell in book.cells) >= 3, (
+        "notebooks are kept with outputs"
+    )
+    nbclient.NotebookClient(
+        book, timeout=300, kernel_name="python3", resources={"metadata": {"path": path.parent}}
+    ).execute()
     assert all(cell.execution_count for cell in book.cells if cell.cell_type == "code")
     assert told(book) == stored, "store it again: jupyter execute --inplace NOTEBOOK"
 

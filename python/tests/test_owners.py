@@ -31,7 +31,9 @@ def test_ids_go_everywhere(two, tmp_path):
     x = a.encrypt_modular([1, 2, 3])
     public = a.public_key()
     change = a.key_change(b)
-    assert {public.key_id, server.key_id, x.key_id, public.encrypt_modular([1]).key_id} == {a.key_id}
+    assert {public.key_id, server.key_id, x.key_id, public.encrypt_modular([1]).key_id} == {
+        a.key_id
+    }
     assert (server.load(x) ** 2).key_id == a.key_id
     assert (change.from_key_id, change.key_id) == (a.key_id, b.key_id)
     again = EncryptedArray.from_bytes(x.to_bytes(), params=a.params)
@@ -40,7 +42,11 @@ def test_ids_go_everywhere(two, tmp_path):
     assert everlevel.Client.from_secret_bytes(a.expose_secret_bytes(), a.params).key_id == a.key_id
     change.save(tmp_path / "change.keys")
     found = everlevel.inspect(tmp_path / "change.keys", params=a.params)
-    assert (found["format_version"], found["key_id"], found["changes_from"]) == (2, b.key_id, a.key_id)
+    assert (found["format_version"], found["key_id"], found["changes_from"]) == (
+        2,
+        b.key_id,
+        a.key_id,
+    )
     assert everlevel.inspect(x.compact())["key_id"] == a.key_id
 
 
@@ -72,12 +78,19 @@ def test_two_owners_do_not_go_together(two):
 @pytest.mark.skipif(not GOLDEN.is_dir(), reason="the stored objects are not here")
 def test_older_files_are_read_on_request(two):
     a = two[0]
-    stored = {kind: (GOLDEN / f"insecure_bgv-257-n8.{kind}").read_bytes() for kind in ("public_key", "results", "server_keys")}
-    owner = everlevel.Client.from_secret_bytes((GOLDEN / "insecure_bgv-257-n8.secret_key").read_bytes(), a.params)
+    stored = {
+        kind: (GOLDEN / f"insecure_bgv-257-n8.{kind}").read_bytes()
+        for kind in ("public_key", "results", "server_keys")
+    }
+    owner = everlevel.Client.from_secret_bytes(
+        (GOLDEN / "insecure_bgv-257-n8.secret_key").read_bytes(), a.params
+    )
     with pytest.raises(everlevel.FormatError, match="allow_unknown_owner") as caught:
         everlevel.PublicKey.from_bytes(stored["public_key"], a.params)
     assert caught.value.code == "wire.unknown-owner"
-    public = everlevel.PublicKey.from_bytes(stored["public_key"], a.params, allow_unknown_owner=True)
+    public = everlevel.PublicKey.from_bytes(
+        stored["public_key"], a.params, allow_unknown_owner=True
+    )
     x = public.encrypt_modular([7, 8])
     assert public.key_id is None and x.key_id is None
     np.testing.assert_array_equal(owner.decrypt(x), [7, 8])
@@ -94,7 +107,9 @@ def test_older_files_are_read_on_request(two):
     server = everlevel.Server.from_bytes(stored["server_keys"], a.params, allow_unknown_owner=True)
     assert server.key_id is None
     # With no bound believed nothing would tell a wrong key: neither the one nor the other decrypts.
-    untrusted = EncryptedArray.from_bytes(x.to_bytes(), params=a.params, bounds="untrusted", allow_unknown_owner=True)
+    untrusted = EncryptedArray.from_bytes(
+        x.to_bytes(), params=a.params, bounds="untrusted", allow_unknown_owner=True
+    )
     for client in (a, owner):
         with pytest.raises(everlevel.DecryptionError) as caught:
             client.decrypt(untrusted)

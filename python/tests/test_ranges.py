@@ -1,4 +1,6 @@
-"""Ranges of arrays modulo p^r: stated at encryption, carried along, and what they do not allow is refused."""
+"""Ranges of arrays modulo p^r: stated at encryption, carried along, and what they do not allow is
+refused.
+"""
 
 import numpy as np
 import pytest
@@ -60,7 +62,9 @@ def test_ranges_follow_what_is_computed(toy):
     for number, (value, expected, found) in enumerate(cases):
         assert value.range == found, number
         np.testing.assert_array_equal(toy.client.decrypt(value), expected, err_msg=str(number))
-        np.testing.assert_array_equal(toy.client.decrypt(value.compact()), expected, err_msg=str(number))
+        np.testing.assert_array_equal(
+            toy.client.decrypt(value.compact()), expected, err_msg=str(number)
+        )
 
 
 def test_unknown_ranges_stay_unknown(toy):
@@ -75,7 +79,13 @@ def test_unknown_ranges_stay_unknown(toy):
 def test_comparisons_without_a_range_are_refused(toy):
     """[5, 100, 200, 250] < 150 modulo 257 was a wrong row."""
     x = toy.load(np.array([5, 100, 200, 250]))
-    for operation in (x.is_negative, x.sign, lambda: x.less_than(150), lambda: x.between(3, 9), lambda: x.less_than(x)):
+    for operation in (
+        x.is_negative,
+        x.sign,
+        lambda: x.less_than(150),
+        lambda: x.between(3, 9),
+        lambda: x.less_than(x),
+    ):
         assert refused(operation) == "circuit.range"
     wide = stated(toy, [5, 100, 200, 250], 0, 255)
     assert refused(lambda: wide.less_than(150)) == "circuit.range"
@@ -144,7 +154,11 @@ def test_truncation_needs_a_range():
     t = params.plain_modulus
     values = np.array([-1000, -64, -63, 0, 63, 64, 5000])
     x = server.load(client.encrypt_modular(values, signed=True))
-    assert refused(lambda: x.truncate(1)) == refused(lambda: x.truncate(1, rounding="floor")) == "circuit.range"
+    assert (
+        refused(lambda: x.truncate(1))
+        == refused(lambda: x.truncate(1, rounding="floor"))
+        == "circuit.range"
+    )
     assert refused(lambda: (2 * x.within(-t // 2, t // 2)).truncate(1)) == "circuit.range"
     y = x.within(-1000, 5000)
     assert y.truncate(1).range == (-8, 39) and y.truncate(1, rounding="floor").range == (-8, 39)

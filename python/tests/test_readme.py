@@ -63,18 +63,28 @@ def test_what_the_tables_name_is_there():
         resolved(name)
 
 
-@pytest.mark.skipif(not os.environ.get("EVERLEVEL_PROGRAM"), reason="EVERLEVEL_PROGRAM does not name the program")
+@pytest.mark.skipif(
+    not os.environ.get("EVERLEVEL_PROGRAM"), reason="EVERLEVEL_PROGRAM does not name the program"
+)
 def test_every_command_of_the_program_is_in_the_table():
     program = shutil.which(os.environ["EVERLEVEL_PROGRAM"])
 
     def below(*path):
-        told = subprocess.run([program, *path, "--help"], check=True, capture_output=True, text=True).stdout
+        told = subprocess.run(
+            [program, *path, "--help"], check=True, capture_output=True, text=True
+        ).stdout
         if "\nCommands:\n" not in told:
             return [" ".join(path)]
-        names = re.findall(r"^  ([\w-]+)", told.split("\nCommands:\n")[1].split("\n\n")[0], re.MULTILINE)
+        names = re.findall(
+            r"^  ([\w-]+)", told.split("\nCommands:\n")[1].split("\n\n")[0], re.MULTILINE
+        )
         found = [name for sub in names if sub != "help" for name in below(*path, sub)]
         # Some commands do something themselves.
-        return [" ".join(path), *found] if path and "COMMAND" not in told.split("Usage:")[1].splitlines()[0] else found
+        return (
+            [" ".join(path), *found]
+            if path and "COMMAND" not in told.split("Usage:")[1].splitlines()[0]
+            else found
+        )
 
     table = commands()
     found = set(below()) - {"explain bootstrap"}

@@ -1,4 +1,6 @@
-"""Arrays of typed integers by rows: what is indexed, stacked and computed along them is what NumPy says, or is refused."""
+"""Arrays of typed integers by rows: what is indexed, stacked and computed along them is what NumPy
+says, or is refused.
+"""
 
 import itertools
 import pickle
@@ -40,11 +42,30 @@ def test_indices_are_numpys(rows):
     assert x.ciphertexts == 8 and "by rows" in repr(x)
     deep = x.reshape(2, 2, 3)
     for key in [
-        0, -1, np.int64(2), slice(1, 3), slice(None, None, -2), [2, 0, 0], np.array([True, False, True, True]), None, (1, slice(None)), (Ellipsis,), (1, ...),
-        (slice(None), slice(None)), (None, 2),
+        0,
+        -1,
+        np.int64(2),
+        slice(1, 3),
+        slice(None, None, -2),
+        [2, 0, 0],
+        np.array([True, False, True, True]),
+        None,
+        (1, slice(None)),
+        (Ellipsis,),
+        (1, ...),
+        (slice(None), slice(None)),
+        (None, 2),
     ]:
         rows.check(x[key], a[key])
-    for key in [0, (1, 0), (slice(None), 1), (..., 1, slice(None)), ([0, 1], [1, 0]), (slice(None), [1, 0]), (1, None, 0)]:
+    for key in [
+        0,
+        (1, 0),
+        (slice(None), 1),
+        (..., 1, slice(None)),
+        ([0, 1], [1, 0]),
+        (slice(None), [1, 0]),
+        (1, None, 0),
+    ]:
         if Ellipsis not in (key if isinstance(key, tuple) else ()):
             rows.check(deep[key], a.reshape(2, 2, 3)[key])
     for i, row in enumerate(x):
@@ -102,7 +123,10 @@ def test_broadcasting(rows):
         (y * np.full(6, 3), b * 3),
         (x[:, None] + x, a[:, None] + a),
         (np.broadcast_to(y, (2, 6)), np.broadcast_to(b, (2, 6))),
-        (y // np.array([[0, 1, 2, 3, 4, 0], [3] * 6]), np.stack([[0, *(b[1:5] // [1, 2, 3, 4]), 0], b // 3])),
+        (
+            y // np.array([[0, 1, 2, 3, 4, 0], [3] * 6]),
+            np.stack([[0, *(b[1:5] // [1, 2, 3, 4]), 0], b // 3]),
+        ),
     ]:
         rows.check(found, expected)
     for refused in (
@@ -122,7 +146,12 @@ def test_sums_and_products_with_matrices(rows):
     for low, high in ((0, 1), (-3, 3), (0, 200), (-1000, 5)):
         a, x = rows.random(low, high, 7, 9)
         w = rows.rng.integers(-4, 5, (3, 7))
-        for found, expected in [(w @ x, w @ a), (w[0] @ x, w[0] @ a), (np.dot(w, x), w @ a), (w.tolist() @ x, w @ a)]:
+        for found, expected in [
+            (w @ x, w @ a),
+            (w[0] @ x, w[0] @ a),
+            (np.dot(w, x), w @ a),
+            (w.tolist() @ x, w @ a),
+        ]:
             rows.check(found, expected)
             least, most = found.interval
             assert least <= expected.min() and expected.max() <= most
@@ -153,7 +182,9 @@ def test_order_along_rows(rows):
         rows.check(np.all(x > -5, axis=0), np.all(a > -5, axis=0))
         rows.check(np.count_nonzero(x > 0, axis=0), np.count_nonzero(a > 0, axis=0))
     rows.check(np.median(x, axis=0), np.median(a, axis=0))
-    rows.check(np.quantile(x, 0.25, axis=0, method="lower"), np.quantile(a, 0.25, axis=0, method="lower"))
+    rows.check(
+        np.quantile(x, 0.25, axis=0, method="lower"), np.quantile(a, 0.25, axis=0, method="lower")
+    )
     b, y = rows.random(0, 9, 5)
     rows.check(y.max(), b.max())
     rows.check(np.sort(y, axis=0), np.sort(b))
@@ -276,7 +307,11 @@ def test_files_of_rows(rows, tmp_path):
     path = tmp_path / "x.ct"
     everlevel.integers_to_bytes({"x": x, "y": x[0]})
     x.save(path)
-    for found in (rows.server.read(path), rows.server.read(x.to_bytes()), rows.server.load(pickle.loads(pickle.dumps(x)))):
+    for found in (
+        rows.server.read(path),
+        rows.server.read(x.to_bytes()),
+        rows.server.load(pickle.loads(pickle.dumps(x))),
+    ):
         rows.check(found, a)
         rows.check(found[1], a[1])
     np.testing.assert_array_equal(rows.client.decrypt(path.read_bytes()), a)
@@ -284,10 +319,22 @@ def test_files_of_rows(rows, tmp_path):
     rows.check(rows.server.load(public)[2], a[2])
 
 
-@pytest.mark.parametrize("told", ['"shape":[3],"runs":2', '"shape":[3],"runs":0', '"shape":[3],"runs":3', '"shape":[1000000000000000000]', '"shape":[1000000000000000000],"runs":1000000000000000000', '"shape":[3],"runs":"a"'])
+@pytest.mark.parametrize(
+    "told",
+    [
+        '"shape":[3],"runs":2',
+        '"shape":[3],"runs":0',
+        '"shape":[3],"runs":3',
+        '"shape":[1000000000000000000]',
+        '"shape":[1000000000000000000],"runs":1000000000000000000',
+        '"shape":[3],"runs":"a"',
+    ],
+)
 def test_descriptions_of_rows_that_do_not_fit(rows, told):
     x = rows.client.encrypt([1, 2, 3], dtype=np.uint8)
-    data = everlevel._everlevel.columns_to_bytes(rows.server.params._raw, [("x", x._blocks[0])], {"arrays": f'{{"x":{{"blocks":1,{told}}}}}'})
+    data = everlevel._everlevel.columns_to_bytes(
+        rows.server.params._raw, [("x", x._blocks[0])], {"arrays": f'{{"x":{{"blocks":1,{told}}}}}'}
+    )
     with pytest.raises(everlevel.Error):
         everlevel.integers_from_bytes(data, params=rows.server.params)
 
@@ -304,7 +351,9 @@ def test_programs_with_rows(fermat):
     server = plan.server(client)
     place, product = plan.run(server, plan.encrypt(client, **dict(zip("xyz", values))))
     np.testing.assert_array_equal(client.decrypt(place), values.argmax(axis=0))
-    np.testing.assert_array_equal(client.decrypt(product), np.array([[1, 2, -1], [0, 0, 1]]) @ values)
+    np.testing.assert_array_equal(
+        client.decrypt(product), np.array([[1, 2, -1], [0, 0, 1]]) @ values
+    )
     assert server.bootstraps == plan.bootstraps and product.shape == (2, 5000)
 
 
@@ -344,7 +393,12 @@ def test_long_plans_are_shown_by_operation(fermat):
     lines = str(plan).splitlines()
     assert len(plan.stages) > 60 and len(lines) < 10
     sums = [sum(int(line.split()[i]) for line in lines[4:]) for i in range(1, 5)]
-    assert sums == [len(plan.stages), plan.products, sum(s.key_switches for s in plan.stages), plan.bootstraps]
+    assert sums == [
+        len(plan.stages),
+        plan.products,
+        sum(s.key_switches for s in plan.stages),
+        plan.bootstraps,
+    ]
 
 
 def test_public_rows(rows):

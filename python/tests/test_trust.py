@@ -29,7 +29,9 @@ def test_changes_of_keys(toy, tmp_path):
     again = everlevel.KeyChange.open(tmp_path / "change.keys", insecure_research=True)
     assert again.apply(x).fingerprint == moved.fingerprint and "KeyChange" in repr(again)
     with pytest.raises(everlevel.OtherParametersError):
-        old.key_change(everlevel.Client(everlevel.Params("insecure_bgv-127-n8", insecure_research=True)))
+        old.key_change(
+            everlevel.Client(everlevel.Params("insecure_bgv-127-n8", insecure_research=True))
+        )
     toy.server.save_keys(tmp_path / "server.keys")
     with pytest.raises(everlevel.KeyMissingError):
         everlevel.KeyChange.open(tmp_path / "server.keys", insecure_research=True).apply(x)
@@ -53,7 +55,10 @@ def test_manifests(toy, tmp_path):
     found = toy.server.read(tmp_path / "y.ct", bounds=read)
     assert found.noise_bound_bits == y.noise_bound_bits
     np.testing.assert_array_equal(toy.client.decrypt(found + 1), (a * a + 1) % toy.t)
-    assert EncryptedArray.from_bytes(z.to_bytes(), params=toy.params, bounds=read).fingerprint == z.fingerprint
+    assert (
+        EncryptedArray.from_bytes(z.to_bytes(), params=toy.params, bounds=read).fingerprint
+        == z.fingerprint
+    )
     with pytest.raises(everlevel.FormatError) as caught:
         toy.server.read((y + 2).to_bytes(), bounds=read)
     assert caught.value.code == "wire.not-in-manifest"
@@ -70,15 +75,25 @@ def test_manifests(toy, tmp_path):
     assert len(read) == 4
     toy.server.read(tmp_path / "w.ct", bounds=read)
     with pytest.raises(everlevel.FormatError):
-        everlevel.Manifest(everlevel.Params("insecure_bgv-127-n8", insecure_research=True)).merge(read)
+        everlevel.Manifest(everlevel.Params("insecure_bgv-127-n8", insecure_research=True)).merge(
+            read
+        )
     with pytest.raises(everlevel.FormatError):
         manifest.add(toy.params.to_bytes())
     # The key.
     key.save(tmp_path / "key")
     assert stat.S_IMODE(os.stat(tmp_path / "key").st_mode) == 0o600
-    assert everlevel.ManifestKey.open(tmp_path / "key").expose_secret_bytes() == key.expose_secret_bytes()
-    everlevel.Manifest.open(tmp_path / "m", everlevel.ManifestKey.from_secret_bytes(key.expose_secret_bytes()))
-    assert key.expose_secret_bytes() != other.expose_secret_bytes() and len(key.expose_secret_bytes()) == 32
+    assert (
+        everlevel.ManifestKey.open(tmp_path / "key").expose_secret_bytes()
+        == key.expose_secret_bytes()
+    )
+    everlevel.Manifest.open(
+        tmp_path / "m", everlevel.ManifestKey.from_secret_bytes(key.expose_secret_bytes())
+    )
+    assert (
+        key.expose_secret_bytes() != other.expose_secret_bytes()
+        and len(key.expose_secret_bytes()) == 32
+    )
     assert "secret" in repr(key) and key.expose_secret_bytes().hex() not in repr(key)
     with pytest.raises(everlevel.SecretKeyError):
         pickle.dumps(key)
@@ -86,12 +101,19 @@ def test_manifests(toy, tmp_path):
         everlevel.ManifestKey.from_secret_bytes(b"short")
 
 
-@pytest.mark.skipif(not os.environ.get("EVERLEVEL_PROGRAM"), reason="EVERLEVEL_PROGRAM does not name the program")
+@pytest.mark.skipif(
+    not os.environ.get("EVERLEVEL_PROGRAM"), reason="EVERLEVEL_PROGRAM does not name the program"
+)
 def test_with_the_program(toy, tmp_path):
     program = shutil.which(os.environ["EVERLEVEL_PROGRAM"])
 
     def run(*args):
-        subprocess.run([program, *map(str, args), "--insecure-research"], check=True, capture_output=True, cwd=tmp_path)
+        subprocess.run(
+            [program, *map(str, args), "--insecure-research"],
+            check=True,
+            capture_output=True,
+            cwd=tmp_path,
+        )
 
     a = toy.random(20)
     toy.client.save_keys(tmp_path / "old")
@@ -99,7 +121,16 @@ def test_with_the_program(toy, tmp_path):
     new = everlevel.Client.open(tmp_path / "new/secret.key", insecure_research=True)
     # A change of keys by the program, and by the library.
     toy.client.encrypt_modular(a).save(tmp_path / "x.ct")
-    run("keys", "change", "--from", "old/secret.key", "--to", "new/secret.key", "--out", "change.keys")
+    run(
+        "keys",
+        "change",
+        "--from",
+        "old/secret.key",
+        "--to",
+        "new/secret.key",
+        "--out",
+        "change.keys",
+    )
     run("change-key", "--keys", "change.keys", "--in", "x.ct", "--out", "moved.ct")
     np.testing.assert_array_equal(new.decrypt((tmp_path / "moved.ct").read_bytes()), a)
     change = everlevel.KeyChange.open(tmp_path / "change.keys", insecure_research=True)
@@ -107,13 +138,34 @@ def test_with_the_program(toy, tmp_path):
     # A manifest of the program's, trusted here; one of the library's, trusted there.
     run("keys", "manifest-key", "--out", "m.key")
     key = everlevel.ManifestKey.open(tmp_path / "m.key")
-    eval_ = ("eval", "--server-keys", "old/server.keys", "y = x*x", "x=x.ct", "--manifest-key", "m.key")
+    eval_ = (
+        "eval",
+        "--server-keys",
+        "old/server.keys",
+        "y = x*x",
+        "x=x.ct",
+        "--manifest-key",
+        "m.key",
+    )
     run(*eval_, "--out", "there", "--write-manifest", "there.m")
-    y = toy.server.read(tmp_path / "there/y.ct", bounds=everlevel.Manifest.open(tmp_path / "there.m", key))
+    y = toy.server.read(
+        tmp_path / "there/y.ct", bounds=everlevel.Manifest.open(tmp_path / "there.m", key)
+    )
     np.testing.assert_array_equal(toy.client.decrypt(y * y), a**4 % toy.t)
     mine = everlevel.Manifest(toy.params)
     (y + 1).save(tmp_path / "here.ct", manifest=mine)
     mine.save(tmp_path / "here.m", key)
     believing = ("--bounds", "manifest", "--manifest", "here.m", "--manifest-key", "m.key")
-    run("eval", "--server-keys", "old/server.keys", "z = y*y", "y=here.ct", "--out", "there", *believing)
-    np.testing.assert_array_equal(toy.client.decrypt((tmp_path / "there/z.ct").read_bytes()), (a * a + 1) ** 2 % toy.t)
+    run(
+        "eval",
+        "--server-keys",
+        "old/server.keys",
+        "z = y*y",
+        "y=here.ct",
+        "--out",
+        "there",
+        *believing,
+    )
+    np.testing.assert_array_equal(
+        toy.client.decrypt((tmp_path / "there/z.ct").read_bytes()), (a * a + 1) ** 2 % toy.t
+    )

@@ -57,4 +57,3 @@ def test_a_users_program() -> None:
         assert error.code == "scheme.insecure"
     else:
         raise AssertionError("an insecure set was taken")
-

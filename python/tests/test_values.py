@@ -10,11 +10,28 @@ import everlevel
 
 def test_dtypes_and_ranges(toy):
     client, t = toy.client, toy.t
-    for dtype in (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, bool):
+    for dtype in (
+        np.int8,
+        np.uint8,
+        np.int16,
+        np.uint16,
+        np.int32,
+        np.uint32,
+        np.int64,
+        np.uint64,
+        bool,
+    ):
         values = np.array([0, 1, 1, 0], dtype)
-        np.testing.assert_array_equal(client.decrypt(client.encrypt_modular(values)), values.astype(int))
-    np.testing.assert_array_equal(client.decrypt(client.encrypt_modular(np.arange(20).reshape(4, 5).T)), np.arange(20).reshape(4, 5).T)
-    np.testing.assert_array_equal(client.decrypt(client.encrypt_modular(np.arange(40)[::2])), np.arange(0, 40, 2))
+        np.testing.assert_array_equal(
+            client.decrypt(client.encrypt_modular(values)), values.astype(int)
+        )
+    np.testing.assert_array_equal(
+        client.decrypt(client.encrypt_modular(np.arange(20).reshape(4, 5).T)),
+        np.arange(20).reshape(4, 5).T,
+    )
+    np.testing.assert_array_equal(
+        client.decrypt(client.encrypt_modular(np.arange(40)[::2])), np.arange(0, 40, 2)
+    )
     assert client.decrypt(client.encrypt_modular(7)) == 7
     for bad in ([0.5], np.zeros(3), ["a"], [1j], np.array([None])):
         with pytest.raises(everlevel.DtypeError):
@@ -26,9 +43,16 @@ def test_dtypes_and_ranges(toy):
         client.encrypt_modular([])
     with pytest.raises(everlevel.RangeError) as caught:
         client.encrypt_modular([-5])
-    assert (caught.value.code, caught.value.found, caught.value.low, caught.value.high) == ("python.value-range", -5, 0, t - 1)
+    assert (caught.value.code, caught.value.found, caught.value.low, caught.value.high) == (
+        "python.value-range",
+        -5,
+        0,
+        t - 1,
+    )
     assert "signed=True" in str(caught.value)
-    np.testing.assert_array_equal(client.decrypt(client.encrypt_modular([-5, 300], reduce=True)), [t - 5, 300 - t])
+    np.testing.assert_array_equal(
+        client.decrypt(client.encrypt_modular([-5, 300], reduce=True)), [t - 5, 300 - t]
+    )
     x = client.encrypt_modular([-128, 128], signed=True)
     np.testing.assert_array_equal(client.decrypt(x), [-128, 128])
     np.testing.assert_array_equal(client.decrypt(x, signed=False), [129, 128])
@@ -52,7 +76,11 @@ def test_dtypes_and_ranges(toy):
 def test_the_tree_of_errors(toy):
     with pytest.raises(everlevel.InsecureError) as caught:
         everlevel.Params("insecure_bgv-257-n8")
-    assert caught.value.code == "scheme.insecure" and caught.value.bits < 128 and isinstance(caught.value, ValueError)
+    assert (
+        caught.value.code == "scheme.insecure"
+        and caught.value.bits < 128
+        and isinstance(caught.value, ValueError)
+    )
     spec = everlevel.Params("insecure_bgv-65537-n11", insecure_research=True).spec
     spec["bootstrap"]["overflow_bound"] = 4
     with pytest.raises(everlevel.FrequentFailuresError) as caught:
@@ -81,7 +109,9 @@ def test_the_tree_of_errors(toy):
     # Keys for one program only.
     spec = toy.params.spec
     del spec["bootstrap"]
-    owner = everlevel.Client(everlevel.Params({**spec, "name": "insecure_leveled"}, insecure_research=True))
+    owner = everlevel.Client(
+        everlevel.Params({**spec, "name": "insecure_leveled"}, insecure_research=True)
+    )
     few = owner.server(program="y = x*x")
     z = few.load(owner.encrypt_modular([1, 2]))
     with pytest.raises(everlevel.KeyMissingError) as caught:
@@ -106,7 +136,12 @@ def test_the_tree_of_errors(toy):
 
 def test_parameters(toy):
     params = toy.params
-    assert (params.slots, params.dimensions, params.plain_modulus, params.bootstraps) == (128, (2, 64), 257, True)
+    assert (params.slots, params.dimensions, params.plain_modulus, params.bootstraps) == (
+        128,
+        (2, 64),
+        257,
+        True,
+    )
     same = everlevel.Params(params.spec, insecure_research=True)
     assert same == params and hash(same) == hash(params) and same.id == params.id
     assert everlevel.Params.from_bytes(params.to_bytes(), insecure_research=True) == params
@@ -125,7 +160,11 @@ def test_parameters(toy):
 def test_progress_and_interrupts(toy):
     seen = []
     toy.client.server(program="y = x*x", progress=lambda done, total: seen.append((done, total)))
-    assert seen and [done for done, _ in seen] == list(range(1, len(seen) + 1)) and seen[-1][0] == seen[-1][1]
+    assert (
+        seen
+        and [done for done, _ in seen] == list(range(1, len(seen) + 1))
+        and seen[-1][0] == seen[-1][1]
+    )
 
     class Bar:
         total, n = None, 0

@@ -1,7 +1,8 @@
 """Exact homomorphic encryption that never runs out of levels.
 
     >>> import everlevel, numpy as np
-    >>> params = everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)  # a toy: for data, "bgv-65537-n15"
+    >>> # A toy: for data, everlevel.Params("bgv-65537-n15").
+    >>> params = everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)
     >>> client = everlevel.Client(params)          # holds the secret key
     >>> server = client.server()                   # holds evaluation keys only
     >>> x = server.load(client.encrypt_modular(np.arange(10)))
@@ -13,8 +14,11 @@
     >>> client.decrypt(np.where(age < 18, 2, 5))
     array([2, 5, 5], dtype=uint8)
 
-Roles: :class:`Client` (the key's owner), :class:`PublicKey` (encrypts), :class:`Server` (computes). :class:`EncryptedIntegers`
-behaves like a NumPy array of integers that never wraps, :class:`EncryptedArray` like one of integers modulo p^r. :mod:`everlevel.tables` answers questions in SQL, :mod:`everlevel.aes` takes AES data, :mod:`everlevel.cluster` many machines. All errors are below :class:`everlevel.Error`.
+Roles: :class:`Client` (the key's owner), :class:`PublicKey` (encrypts), :class:`Server` (computes).
+:class:`EncryptedIntegers`
+behaves like a NumPy array of integers that never wraps, :class:`EncryptedArray` like one of
+integers modulo p^r. :mod:`everlevel.tables` answers questions in SQL, :mod:`everlevel.aes` takes
+AES data, :mod:`everlevel.cluster` many machines. All errors are below :class:`everlevel.Error`.
 """
 
 from __future__ import annotations
@@ -169,7 +173,10 @@ def __dir__() -> list[str]:
 
 
 def set_num_threads(count: int) -> None:
-    """How many threads compute from now on; 0 stands for one a core. Results do not depend on it."""
+    """How many threads compute from now on; 0 stands for one a core.
+
+    Results do not depend on it.
+    """
     _rust.set_num_threads(count)
 
 

@@ -23,22 +23,29 @@ if TYPE_CHECKING:
 
 
 class EncryptedArray(Encrypted, Described):
-    """An array of integers modulo p^e, entry i (row-major) in slot i % s of ciphertext i // s, s being the slots of a ciphertext: one ciphertext for up to s entries.
+    """An array of integers modulo p^e, entry i (row-major) in slot i % s of ciphertext i // s, s
+    being the slots of a ciphertext: one ciphertext for up to s entries.
 
-    Arithmetic is slot by slot with arrays of the same shape, with NumPy arrays and integers, and takes a server (``Server.load``), which bootstraps by
-    itself. Arrays are not changed by operations; the ciphertexts behind one may be replaced by fresher ones of the same values.
+    Arithmetic is slot by slot with arrays of the same shape, with NumPy arrays and integers, and
+    takes a server (``Server.load``), which bootstraps by itself. Arrays are not changed by
+    operations; the ciphertexts behind one may be replaced by fresher ones of the same values.
 
-    What an operation costs is said with it for one ciphertext, in ciphertext products, rotations (each a key switch or a few) and levels. With several it costs
-    that for each, one after the other; operations that move entries say more.
+    What an operation costs is said with it for one ciphertext, in ciphertext products, rotations
+    (each a key switch or a few) and levels. With several it costs that for each, one after the
+    other; operations that move entries say more.
 
-    Entries may also be whole elements of GR(p^r, d), d integers each (``Client.encrypt_modular`` with ``elements``): NumPy arrays that go with them have one more axis of d
-    coefficients at the end. Elements are added and multiplied, not moved.
+    Entries may also be whole elements of GR(p^r, d), d integers each (``Client.encrypt_modular``
+    with ``elements``): NumPy arrays that go with them have one more axis of d coefficients at the
+    end. Elements are added and multiplied, not moved.
     """
 
     __slots__ = ()
 
     def __init__(self) -> None:
-        raise TypeError("encrypted arrays come from Client.encrypt_modular, PublicKey.encrypt_modular, Server.read and EncryptedArray.from_bytes")
+        raise TypeError(
+            "encrypted arrays come from Client.encrypt_modular, PublicKey.encrypt_modular, "
+            "Server.read and EncryptedArray.from_bytes"
+        )
 
     def __iter__(self) -> Iterator[EncryptedArray]:
         return (self[i] for i in range(len(self)))
@@ -52,11 +59,15 @@ class EncryptedArray(Encrypted, Described):
     def _on(self) -> Server:
         if self._server is None:
             raise NoServerError(
-                "no server holds this array, and computing takes server keys: load it with Server.load first", code="python.no-server"
+                "no server holds this array, and computing takes server keys: load it with "
+                "Server.load first",
+                code="python.no-server",
             )
         return self._server
 
-    def _like(self, xs: Sequence[_rust.Ciphertext], shape: tuple[int, ...] | None = None, **changed: Any) -> EncryptedArray:
+    def _like(
+        self, xs: Sequence[_rust.Ciphertext], shape: tuple[int, ...] | None = None, **changed: Any
+    ) -> EncryptedArray:
         kept = {
             "server": self._server,
             "signed": self._signed,
@@ -65,9 +76,13 @@ class EncryptedArray(Encrypted, Described):
             "elements": self._elements,
             "lost": self._ranged,
         }
-        return EncryptedArray._make(xs, self._shape if shape is None else shape, **{**kept, **changed})
+        return EncryptedArray._make(
+            xs, self._shape if shape is None else shape, **{**kept, **changed}
+        )
 
-    def _each(self, operation: Callable[[_rust.Ciphertext], _rust.Ciphertext], **changed: Any) -> EncryptedArray:
+    def _each(
+        self, operation: Callable[[_rust.Ciphertext], _rust.Ciphertext], **changed: Any
+    ) -> EncryptedArray:
         """The operation on every ciphertext."""
         return self._like([operation(x) for x in self._xs], **changed)
 
@@ -88,7 +103,9 @@ class EncryptedArray(Encrypted, Described):
     def _integers(self, operation: str) -> None:
         if self._elements:
             raise ParameterError(
-                f"{operation} is for entries that are integers; these are whole elements, which automorphisms conjugate", code="python.elements"
+                f"{operation} is for entries that are integers; these are whole elements, which "
+                "automorphisms conjugate",
+                code="python.elements",
             )
 
     def _plain(self, values: npt.ArrayLike) -> tuple[list[npt.NDArray[np.int64]], tuple[int, ...]]:
@@ -103,27 +120,44 @@ class EncryptedArray(Encrypted, Described):
         if shape is None or (shape != self._shape + tail and not self._repeated):
             elements = f" of elements of {tail[0]} coefficients" if tail else ""
             raise ShapeError(
-                f"an array of shape {array.shape} does not fit one of shape {self._shape}{elements}", code="python.shape", found=array.shape
+                f"an array of shape {array.shape} does not fit one of shape "
+                f"{self._shape}{elements}",
+                code="python.shape",
+                found=array.shape,
             )
-        return in_slots(np.broadcast_to(array, shape), self._xs[0].params, self._elements), shape[: len(shape) - len(tail)]
+        return in_slots(np.broadcast_to(array, shape), self._xs[0].params, self._elements), shape[
+            : len(shape) - len(tail)
+        ]
 
     def _pair(self, other: EncryptedArray) -> tuple[Server, tuple[int, ...]]:
         """The server for both, and the shape of the result."""
         server = self._on() if self._server is not None else other._on()
         if not self._xs[0].params.same(other._xs[0].params):
             raise OtherParametersError(
-                f"one array is of {self._xs[0].params.name}, the other of {other._xs[0].params.name}", code="scheme.wrong-params"
+                f"one array is of {self._xs[0].params.name}, the other of "
+                f"{other._xs[0].params.name}",
+                code="scheme.wrong-params",
             )
         if self._shape == other._shape or other._repeated:
             return server, self._shape
         if self._repeated:
             return server, other._shape
         single = 1 in (self.size, other.size)
-        hint = "; .broadcast() brings a single entry to every slot" if single else "; np.broadcast_to(x, shape) repeats entries, which moves them"
-        raise ShapeError(f"shapes {self._shape} and {other._shape} differ{hint}", code="python.shape")
+        hint = (
+            "; .broadcast() brings a single entry to every slot"
+            if single
+            else "; np.broadcast_to(x, shape) repeats entries, which moves them"
+        )
+        raise ShapeError(
+            f"shapes {self._shape} and {other._shape} differ{hint}", code="python.shape"
+        )
 
-    def _with(self, other: EncryptedArray, name: str) -> tuple[list[_rust.Ciphertext], dict[str, Any]]:
-        """The results of an operation on two arrays, ciphertext by ciphertext, and what is known of them."""
+    def _with(
+        self, other: EncryptedArray, name: str
+    ) -> tuple[list[_rust.Ciphertext], dict[str, Any]]:
+        """The results of an operation on two arrays, ciphertext by ciphertext, and what is known of
+        them.
+        """
         server, shape = self._pair(other)
         repeated = self._repeated and other._repeated
         count = 1 if repeated else self._count(shape)
@@ -133,16 +167,28 @@ class EncryptedArray(Encrypted, Described):
         xs = [operation(a, b) for a, b in zip(self._spread(count), other._spread(count))]
         signed = self._signed or other._signed
         lost = self._ranged and other._ranged
-        return xs, {"shape": shape, "server": server, "repeated": repeated, "signed": signed, "elements": elements, "lost": lost}
+        return xs, {
+            "shape": shape,
+            "server": server,
+            "repeated": repeated,
+            "signed": signed,
+            "elements": elements,
+            "lost": lost,
+        }
 
     def within(self, low: int, high: int) -> EncryptedArray:
-        """The same entries, as the integers from ``low`` to ``high`` that their residues stand for: so you say, and nobody can check it. Free.
+        """The same entries, as the integers from ``low`` to ``high`` that their residues stand for:
+        so you say, and nobody can check it. Free.
 
-        For what encryption did not know, such as the result of an own circuit. Where entries are something else, what is computed from their range is unspecified.
-        Any ``modulus`` integers in a row are right for all residues: ``x.within(-(t // 2), t // 2)`` for odd t takes those of least absolute value.
+        For what encryption did not know, such as the result of an own circuit. Where entries are
+        something else, what is computed from their range is unspecified. Any ``modulus`` integers
+        in a row are right for all residues: ``x.within(-(t // 2), t // 2)`` for odd t takes those
+        of least absolute value.
         """
         self._integers("within")
-        low, high = (_within(k, -(1 << 100), 1 << 100, "a bound of") for k in bounds_of((low, high)))
+        low, high = (
+            _within(k, -(1 << 100), 1 << 100, "a bound of") for k in bounds_of((low, high))
+        )
         return self._each(lambda x: x.within(low, high), signed=low < 0)
 
     def _spanning(self, found: tuple[int, int] | None) -> EncryptedArray:
@@ -151,7 +197,9 @@ class EncryptedArray(Encrypted, Described):
 
     # NumPy
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any
+    ) -> Any:
         from ._modular import ufunc as apply
 
         return apply(ufunc, method, inputs, out, options)
@@ -172,7 +220,10 @@ class EncryptedArray(Encrypted, Described):
         return np.dtype(np.int64)
 
     def transpose(self, axes: Sequence[int] | None = None) -> EncryptedArray:
-        """Axes in another order, reversed by default. Entries move, at the cost of an index with as many distances."""
+        """Axes in another order, reversed by default.
+
+        Entries move, at the cost of an index with as many distances.
+        """
         self._integers("transpose")
         return self._gather(np.arange(self.size).reshape(self._shape).transpose(axes))
 
@@ -203,7 +254,9 @@ class EncryptedArray(Encrypted, Described):
 
         raise not_homomorphic("division modulo p^r", way("floor_divide"))
 
-    __floordiv__ = __rfloordiv__ = __truediv__ = __rtruediv__ = __mod__ = __rmod__ = __divmod__ = __rdivmod__ = _undivided
+    __floordiv__ = __rfloordiv__ = __truediv__ = __rtruediv__ = __mod__ = __rmod__ = __divmod__ = (
+        __rdivmod__
+    ) = _undivided
 
     # Arithmetic
 
@@ -214,16 +267,31 @@ class EncryptedArray(Encrypted, Described):
             return self._like(xs, padded=both and not (self._repeated or other._repeated), **known)
         if _is_integer(other):
             k, server = self._scalar(other), self._on()._raw
-            return self._each(lambda x: server.add_scalar(x, -k if negative else k), padded=self._full(self._shape))
+            return self._each(
+                lambda x: server.add_scalar(x, -k if negative else k),
+                padded=self._full(self._shape),
+            )
         chunks, shape = self._plain(other)
         server = self._on()._raw
-        xs = [server.add_plain(x, -v if negative else v, self._elements) for x, v in zip(self._spread(len(chunks)), chunks)]
-        return self._like(xs, shape, padded=(self._padded or self._full(shape)) and not self._repeated, repeated=False)
+        xs = [
+            server.add_plain(x, -v if negative else v, self._elements)
+            for x, v in zip(self._spread(len(chunks)), chunks)
+        ]
+        return self._like(
+            xs,
+            shape,
+            padded=(self._padded or self._full(shape)) and not self._repeated,
+            repeated=False,
+        )
 
     def _scalar(self, integer: Any) -> int:
         k, t = int(integer), self.modulus
         if not -t < k < t:
-            raise RangeError(f"{k}: expected an integer above -{t} and below {t}, the plaintext modulus", code="python.value-range", found=k)
+            raise RangeError(
+                f"{k}: expected an integer above -{t} and below {t}, the plaintext modulus",
+                code="python.value-range",
+                found=k,
+            )
         return k
 
     def __add__(self, other: Any) -> EncryptedArray:
@@ -246,7 +314,11 @@ class EncryptedArray(Encrypted, Described):
         return self
 
     def __mul__(self, other: Any) -> EncryptedArray:
-        """Product. Of two encrypted arrays: one product with its key switch. With a NumPy array: a level; with an integer: the bits of the integer."""
+        """Product.
+
+        Of two encrypted arrays: one product with its key switch. With a NumPy array: a level; with
+        an integer: the bits of the integer.
+        """
         if isinstance(other, EncryptedArray):
             xs, known = self._with(other, "mul")
             padded = self._padded or other._padded or self._full(known["shape"])
@@ -256,7 +328,10 @@ class EncryptedArray(Encrypted, Described):
             return self._each(lambda x: server.mul_scalar(x, k))
         chunks, shape = self._plain(other)
         server = self._on()._raw
-        xs = [server.mul_plain(x, v, self._elements) for x, v in zip(self._spread(len(chunks)), chunks)]
+        xs = [
+            server.mul_plain(x, v, self._elements)
+            for x, v in zip(self._spread(len(chunks)), chunks)
+        ]
         return self._like(xs, shape, padded=True, repeated=False)
 
     __rmul__ = __mul__
@@ -265,23 +340,37 @@ class EncryptedArray(Encrypted, Described):
         """A power with an exponent from 1 to 2^63, at depth ⌈log2⌉."""
         exponent = operator.index(exponent)
         if not 1 <= exponent < 1 << 63:
-            raise RangeError(f"exponent {exponent}: expected 1 to 2^63 - 1", code="python.exponent", found=exponent)
+            raise RangeError(
+                f"exponent {exponent}: expected 1 to 2^63 - 1",
+                code="python.exponent",
+                found=exponent,
+            )
         server = self._on()._raw
         return self._each(lambda x: server.pow(x, exponent))
 
     def __rpow__(self, other: Any) -> NoReturn:
-        raise not_homomorphic("a power with an encrypted exponent", "everlevel.Table(powers)[x] of client.encrypt(values, dtype=...) has any function of few values")
+        raise not_homomorphic(
+            "a power with an encrypted exponent",
+            "everlevel.Table(powers)[x] of client.encrypt(values, dtype=...) has any function of "
+            "few values",
+        )
 
     def __rmatmul__(self, matrix: npt.ArrayLike) -> EncryptedArray:
-        """``matrix @ x`` for a matrix of plain integers and a vector; a vector from the left gives their scalar product.
+        """``matrix @ x`` for a matrix of plain integers and a vector; a vector from the left gives
+        their scalar product.
 
-        By diagonals: for k that are not 0, k products with plaintexts and about 2 √k rotations, one level. This for each block of as many rows and columns as the
-        slots have columns (``params.dimensions[-1]``); with several blocks, two levels more, and a move for each block of rows and of columns.
+        By diagonals: for k that are not 0, k products with plaintexts and about 2 √k rotations, one
+        level. This for each block of as many rows and columns as the slots have columns
+        (``params.dimensions[-1]``); with several blocks, two levels more, and a move for each block
+        of rows and of columns.
         """
         self._integers("@")
         array = integers(matrix)
         if self.ndim != 1 or array.ndim not in (1, 2) or array.shape[-1] != self._shape[0]:
-            raise ShapeError(f"a matrix of shape {array.shape} times a vector of shape {self._shape}", code="python.shape")
+            raise ShapeError(
+                f"a matrix of shape {array.shape} times a vector of shape {self._shape}",
+                code="python.shape",
+            )
         xs = matrix_product(self._on()._raw, self._xs, np.atleast_2d(array))
         return self._like(xs, array.shape[:-1], padded=True, repeated=False)
 
@@ -300,17 +389,23 @@ class EncryptedArray(Encrypted, Described):
         return self._like(self._xs, found, encryption=self._encryption)
 
     def __getitem__(self, key: Any) -> EncryptedArray:
-        """Entries by any index of NumPy's: ``x[i]``, ``x[a:b]``, ``x[::2]``, ``x[::-1]``, ``x[1:, 3]``, ``x[[4, 2, 2]]``, ``x[mask]``.
+        """Entries by any index of NumPy's: ``x[i]``, ``x[a:b]``, ``x[::2]``, ``x[::-1]``, ``x[1:,
+        3]``, ``x[[4, 2, 2]]``, ``x[mask]``.
 
-        Free: what begins where a ciphertext begins and is in one piece, such as ``x[:b]``. Else a level, and a rotation and a product with a plaintext for each distance
-        that entries move, twice that where they cross rows of slots: one for ``x[a:b]`` and for ``x[i]``. More than 16 distances in ascending or descending order, as with
-        steps, take ⌈log4⌉ of the way instead, with three rotations and a level each, twice that if descending, where the server bootstraps.
+        Free: what begins where a ciphertext begins and is in one piece, such as ``x[:b]``. Else a
+        level, and a rotation and a product with a plaintext for each distance that entries move,
+        twice that where they cross rows of slots: one for ``x[a:b]`` and for ``x[i]``. More than 16
+        distances in ascending or descending order, as with steps, take ⌈log4⌉ of the way instead,
+        with three rotations and a level each, twice that if descending, where the server
+        bootstraps.
         """
         if not self._shape:
             raise ShapeError("an array without dimensions has no parts", code="python.shape")
         places = np.asarray(np.arange(self.size).reshape(self._shape)[key])
         if places.size == 0:
-            raise ShapeError(f"{key} of an array of shape {self._shape} is empty", code="python.empty")
+            raise ShapeError(
+                f"{key} of an array of shape {self._shape} is empty", code="python.empty"
+            )
         return self._gather(places)
 
     def _gather(self, places: npt.NDArray[np.int64]) -> EncryptedArray:
@@ -319,7 +414,9 @@ class EncryptedArray(Encrypted, Described):
         if source.size == self.size and (source == np.arange(self.size)).all():
             return self._like(self._xs, shape, encryption=self._encryption)
         if self._server is None and (source == np.arange(source.size)).all():
-            return self._like(self._xs[: self._count(shape)], shape, padded=self._full(shape), repeated=False)
+            return self._like(
+                self._xs[: self._count(shape)], shape, padded=self._full(shape), repeated=False
+            )
         server = self._on()
         xs, clean = gather(server._raw, self._xs, source, server.can_bootstrap, self._elements)
         return self._like(xs, shape, padded=clean, repeated=False)._spanning(_times(self.range, 1))
@@ -327,11 +424,15 @@ class EncryptedArray(Encrypted, Described):
     def rotate(self, k: int) -> EncryptedArray:
         """A vector turned to the left: ``out[i] = x[(i + k) % len(x)]``, as ``numpy.roll(x, -k)``.
 
-        A level, and two to four rotations with a product with a plaintext each; one rotation and no level where the vector fills a single row of slots.
+        A level, and two to four rotations with a product with a plaintext each; one rotation and no
+        level where the vector fills a single row of slots.
         """
         self._integers("rotate")
         if self.ndim != 1:
-            raise ShapeError(f"an array of shape {self._shape} cannot be rotated: take .reshape(-1)", code="python.shape")
+            raise ShapeError(
+                f"an array of shape {self._shape} cannot be rotated: take .reshape(-1)",
+                code="python.shape",
+            )
         n = self._shape[0]
         k = operator.index(k) % n
         if k == 0:
@@ -341,13 +442,21 @@ class EncryptedArray(Encrypted, Described):
         return self._gather((np.arange(n) + k) % n)
 
     def rotate_columns(self, k: int) -> EncryptedArray:
-        """All slots of each ciphertext, whatever they hold: the columns of every row by ``k`` to the left. A rotation, no level."""
+        """All slots of each ciphertext, whatever they hold: the columns of every row by ``k`` to
+        the left. A rotation, no level.
+        """
         self._integers("rotate_columns")
-        server, k = self._on()._raw, _within(operator.index(k), -(1 << 62), 1 << 62, "a rotation by")
+        server, k = (
+            self._on()._raw,
+            _within(operator.index(k), -(1 << 62), 1 << 62, "a rotation by"),
+        )
         return self._each(lambda x: server.rotate_columns(x, k), padded=self._full(self._shape))
 
     def swap_rows(self) -> EncryptedArray:
-        """All slots of each ciphertext: the two rows exchanged; the identity where there is one. A rotation, no level."""
+        """All slots of each ciphertext: the two rows exchanged; the identity where there is one.
+
+        A rotation, no level.
+        """
         self._integers("swap_rows")
         return self._each(self._on()._raw.swap_rows, padded=self._full(self._shape))
 
@@ -357,20 +466,26 @@ class EncryptedArray(Encrypted, Described):
             return self
         *whole, last = self._xs
         ones = np.ones(self.size - len(whole) * self._slots(), np.int64)
-        return self._like([*whole, self._on()._raw.mul_plain(last, ones, False)], padded=True, repeated=False)
+        return self._like(
+            [*whole, self._on()._raw.mul_plain(last, ones, False)], padded=True, repeated=False
+        )
 
     def sum(self, axis: int | None = None) -> EncryptedArray:
         """The sum of all entries, without dimensions, in every slot; or the sums along an axis.
 
-        Of all: ciphertexts are added up, then a rotation for each doubling of the slots; before it a level if other slots are not known to be 0, as after ``x + 1``.
-        Along an axis of n entries: at most 2 log2 n rotations, each with a level where the array is larger than a row of slots (``params.dimensions[-1]``), and the
-        cost of bringing the sums together: of ``x[:, 0]`` for the last of two axes, nothing for the first.
+        Of all: ciphertexts are added up, then a rotation for each doubling of the slots; before it
+        a level if other slots are not known to be 0, as after ``x + 1``. Along an axis of n
+        entries: at most 2 log2 n rotations, each with a level where the array is larger than a row
+        of slots (``params.dimensions[-1]``), and the cost of bringing the sums together: of ``x[:,
+        0]`` for the last of two axes, nothing for the first.
         """
         self._integers("sum")
         if axis is not None and self.ndim > 1:
             return self._sum_along(axis)
         if axis is not None and axis not in range(-self.ndim, self.ndim):
-            raise ShapeError(f"axis {axis} of an array of shape {self._shape}", code="python.axis", axis=axis)
+            raise ShapeError(
+                f"axis {axis} of an array of shape {self._shape}", code="python.axis", axis=axis
+            )
         if self._repeated:
             return self._like(self._xs, ())
         alone = self._alone()
@@ -382,23 +497,34 @@ class EncryptedArray(Encrypted, Described):
 
     def _sum_along(self, axis: int) -> EncryptedArray:
         if axis not in range(-self.ndim, self.ndim):
-            raise ShapeError(f"axis {axis} of an array of shape {self._shape}", code="python.axis", axis=axis)
+            raise ShapeError(
+                f"axis {axis} of an array of shape {self._shape}", code="python.axis", axis=axis
+            )
         axis %= self.ndim
         places = np.asarray(np.arange(self.size).reshape(self._shape).take(0, axis))
         stride = math.prod(self._shape[axis + 1 :])
         xs = window_sums(self._on()._raw, self._xs, self.size, self._shape[axis], stride)
-        return self._like(xs, padded=False)._spanning(_times(self.range, self._shape[axis]))._gather(places)
+        return (
+            self._like(xs, padded=False)
+            ._spanning(_times(self.range, self._shape[axis]))
+            ._gather(places)
+        )
 
     def broadcast(self) -> EncryptedArray:
         """A single entry in every slot, so that it goes with arrays of any shape. As ``sum``."""
         if self.size != 1:
-            raise ShapeError(f"an array of shape {self._shape}: expected a single entry", code="python.shape")
+            raise ShapeError(
+                f"an array of shape {self._shape}: expected a single entry", code="python.shape"
+            )
         return self.sum()
 
     # Noise
 
     def refresh(self, *, progress: Progress = None) -> EncryptedArray:
-        """Bootstrapped now. Not needed: operations do so by themselves. ``progress`` is told of stages."""
+        """Bootstrapped now.
+
+        Not needed: operations do so by themselves. ``progress`` is told of stages.
+        """
         server, step, fresh = self._on()._raw, stepper(progress), []
         for number, x in enumerate(self._xs):
             fresh.append(server.refresh(x, part_of(step, number, len(self._xs))))
@@ -407,19 +533,28 @@ class EncryptedArray(Encrypted, Described):
     # Digits
 
     def truncate(self, digits: int, *, rounding: str = "nearest") -> EncryptedArray:
-        """Divided by p^digits, to the ``"nearest"`` integer or the next below (``"floor"``): modulo p^(e - digits).
+        """Divided by p^digits, to the ``"nearest"`` integer or the next below (``"floor"``): modulo
+        p^(e - digits).
 
-        Refused unless the range of the entries is known and has at most p^e integers: ``encrypt_modular`` with ``bounds``, or ``within``.
-        One digit removal, whose depth grows with p and e. What is modulo less than p^r cannot be bootstrapped: do what is deep before.
+        Refused unless the range of the entries is known and has at most p^e integers:
+        ``encrypt_modular`` with ``bounds``, or ``within``. One digit removal, whose depth grows
+        with p and e. What is modulo less than p^r cannot be bootstrapped: do what is deep before.
         """
         self._integers("truncate")
         if rounding not in ("nearest", "floor"):
-            raise RangeError(f"rounding = {rounding!r}: expected 'nearest' or 'floor'", code="python.rounding")
-        server, digits = self._on()._raw, _within(operator.index(digits), 0, 1 << 30, "digits to truncate:")
+            raise RangeError(
+                f"rounding = {rounding!r}: expected 'nearest' or 'floor'", code="python.rounding"
+            )
+        server, digits = (
+            self._on()._raw,
+            _within(operator.index(digits), 0, 1 << 30, "digits to truncate:"),
+        )
         return self._each(lambda x: server.truncate(x, digits, rounding == "floor"))
 
     def clear_lowest_digit(self) -> EncryptedArray:
-        """Less the balanced lowest digit to the base p, still modulo p^e: to the nearest multiple of p."""
+        """Less the balanced lowest digit to the base p, still modulo p^e: to the nearest multiple
+        of p.
+        """
         self._integers("clear_lowest_digit")
         return self._each(self._on()._raw.clear_lowest_digit)
 
@@ -429,51 +564,68 @@ class EncryptedArray(Encrypted, Described):
         return self._on()._raw.comparison_range(self._xs[0])
 
     def is_negative(self) -> EncryptedArray:
-        """1 where an entry is below 0, else 0, modulo p. For odd p below 8192: a polynomial of degree p - 2, and for e > 1 a digit removal.
+        """1 where an entry is below 0, else 0, modulo p.
 
-        Refused, as all comparisons, unless the range of the entries is known and within -T to T - 1: ``encrypt_modular`` with ``bounds``, or ``within``.
+        For odd p below 8192: a polynomial of degree p - 2, and for e > 1 a digit removal.
+
+        Refused, as all comparisons, unless the range of the entries is known and within -T to T -
+        1: ``encrypt_modular`` with ``bounds``, or ``within``.
         """
         self._integers("is_negative")
         return self._each(self._on()._raw.is_negative, signed=False)
 
     def sign(self) -> EncryptedArray:
-        """-1, 0 or 1, modulo p, for entries whose range is within -T + 1 to T. As ``is_negative``, twice."""
+        """-1, 0 or 1, modulo p, for entries whose range is within -T + 1 to T.
+
+        As ``is_negative``, twice.
+        """
         self._integers("sign")
         return self._each(self._on()._raw.sign, signed=True)
 
     def less_than(self, other: Any) -> EncryptedArray:
-        """1 where an entry is below the other's, else 0, for differences whose range is within -T to T - 1. As ``is_negative``."""
+        """1 where an entry is below the other's, else 0, for differences whose range is within -T
+        to T - 1. As ``is_negative``.
+        """
         return self._add(other, True).is_negative()
 
     def between(self, low: Any, high: Any) -> EncryptedArray:
-        """1 where low <= x <= high, else 0, for differences whose ranges are within -T to T - 1. Two comparisons and a product."""
+        """1 where low <= x <= high, else 0, for differences whose ranges are within -T to T - 1.
+
+        Two comparisons and a product.
+        """
         below, above = self.less_than(low), (-self)._add(high, False).is_negative()
         return (-below)._add(1, False) * (-above)._add(1, False)
 
     def equals(self, other: Any) -> EncryptedArray:
-        """1 where entries are equal, else 0, modulo p (e = 1): 1 - (x - y)^(p - 1), of depth ⌈log2(p - 1)⌉.
+        """1 where entries are equal, else 0, modulo p (e = 1): 1 - (x - y)^(p - 1), of depth
+        ⌈log2(p - 1)⌉.
 
-        Residues are compared. Entries whose ranges are known are integers, and refused where different ones could have one residue.
+        Residues are compared. Entries whose ranges are known are integers, and refused where
+        different ones could have one residue.
         """
         self._integers("equals")
         if self._xs[0].plain_exponent != 1:
             raise ParameterError(
-                f"entries modulo {self.modulus}: equality is told modulo a prime; truncate first", code="python.prime-modulus"
+                f"entries modulo {self.modulus}: equality is told modulo a prime; truncate first",
+                code="python.prime-modulus",
             )
         difference, prime = self._add(other, True), self._xs[0].params.plain_prime
         found = difference.range
         if difference._lost or (found is not None and not -prime < found[0] <= found[1] < prime):
             span = "past 2^100" if found is None else f"{found[0]}..{found[1]}"
             raise RangeError(
-                f"equality: differences of range {span}: expected within {1 - prime}..{prime - 1}, as integers that differ by {prime} have one residue",
+                f"equality: differences of range {span}: expected within "
+                f"{1 - prime}..{prime - 1}, as integers that differ by {prime} have one residue",
                 code="circuit.range",
             )
         one = (-(difference ** (prime - 1)))._add(1, False)
         return one._like(one._xs, signed=False).within(0, 1)
 
 
-def _times(found: tuple[int, int] | None, count: int, padded: bool = True) -> tuple[int, int] | None:
-    """The range of sums of that many integers of a range, or with ``padded`` zeros in their place."""
+def _times(
+    found: tuple[int, int] | None, count: int, padded: bool = True
+) -> tuple[int, int] | None:
+    """The range of sums of that many integers of a range, or with ``padded`` of zeros instead."""
     if found is None:
         return None
     low, high = (min(found[0], 0), max(found[1], 0)) if padded else found
@@ -483,7 +635,9 @@ def _times(found: tuple[int, int] | None, count: int, padded: bool = True) -> tu
 
 def _within(k: int, low: int, high: int, what: str) -> int:
     if not low <= k <= high:
-        raise RangeError(f"{what} {k}: expected {low} to {high}", code="python.value-range", found=k)
+        raise RangeError(
+            f"{what} {k}: expected {low} to {high}", code="python.value-range", found=k
+        )
     return k
 
 

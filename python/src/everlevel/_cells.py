@@ -1,4 +1,6 @@
-"""Tables in the clear: what PyArrow, pandas, Polars and CSV files hold as texts of cells, and answers as Python's values."""
+"""Tables in the clear: what PyArrow, pandas, Polars and CSV files hold as texts of cells, and
+answers as Python's values.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,11 @@ def pyarrow_or_none() -> Any:
 def pyarrow() -> Any:
     pa = pyarrow_or_none()
     if pa is None:
-        raise DtypeError("this needs PyArrow: pip install 'everlevel[tables]', or give a CSV file or a mapping of columns", code="python.no-pyarrow")
+        raise DtypeError(
+            "this needs PyArrow: pip install 'everlevel[tables]', or give a CSV file or a mapping "
+            "of columns",
+            code="python.no-pyarrow",
+        )
     return pa
 
 
@@ -39,7 +45,9 @@ Column = tuple[str, list["str | None"]]
 
 
 def columns_of(data: Any, schema: Schema | None) -> bytes | list[Column]:
-    """A table as the bytes of a CSV file, or as columns of texts: with a schema those that it has, in which nothing is missing unless it may be."""
+    """A table as the bytes of a CSV file, or as columns of texts: with a schema those that it has,
+    in which nothing is missing unless it may be.
+    """
     if isinstance(data, (str, os.PathLike)):
         path = path_text(data)
         if not path.endswith((".parquet", ".pq")):
@@ -50,7 +58,9 @@ def columns_of(data: Any, schema: Schema | None) -> bytes | list[Column]:
         return _arrow_columns(parquet.read_table(path), schema, False)
     if isinstance(data, Mapping):
         return _mapping_columns(data, schema)
-    if any(hasattr(data, name) for name in ("__arrow_c_stream__", "__dataframe__", "to_arrow", "arrow")):
+    if any(
+        hasattr(data, name) for name in ("__arrow_c_stream__", "__dataframe__", "to_arrow", "arrow")
+    ):
         pa = pyarrow()
         pandas = type(data).__module__.split(".")[0] == "pandas"
         if not hasattr(data, "__arrow_c_stream__") and hasattr(data, "arrow"):
@@ -58,10 +68,14 @@ def columns_of(data: Any, schema: Schema | None) -> bytes | list[Column]:
         try:
             table = pa.Table.from_pandas(data, preserve_index=False) if pandas else pa.table(data)
         except pa.ArrowException as error:
-            raise DtypeError(f"a table that PyArrow does not take: {error}", code="python.table") from error
+            raise DtypeError(
+                f"a table that PyArrow does not take: {error}", code="python.table"
+            ) from error
         return _arrow_columns(table, schema, pandas)
     raise DtypeError(
-        f"a table of type {type(data).__name__}: expected the path of a CSV or Parquet file, a mapping of columns, or a data frame", code="python.table"
+        f"a table of type {type(data).__name__}: expected the path of a CSV or Parquet file, a "
+        "mapping of columns, or a data frame",
+        code="python.table",
     )
 
 
@@ -71,30 +85,62 @@ def _fault(column: str, row: int, what: str) -> TableError:
 
 def _kept(names: Sequence[str], schema: Schema | None) -> list[int]:
     lower = None if schema is None else {name.lower() for name in schema.columns}
-    return [i for i, name in enumerate(names) if lower is None or str(name).strip().lower() in lower]
+    return [
+        i for i, name in enumerate(names) if lower is None or str(name).strip().lower() in lower
+    ]
 
 
 def _checked(name: str, values: Sequence[Any], schema: Schema | None, missing_nan: bool) -> Column:
-    """A column of texts. An empty text is no missing value, and the two are not told apart in CSV."""
+    """A column of texts.
+
+    An empty text is no missing value, and the two are not told apart in CSV.
+    """
     cells = [text_of(v) for v in values]
     field: dict[str, Any] = {}
     if schema is not None:
-        field = next((f for n, f in schema.columns.items() if n.lower() == name.strip().lower()), {})
+        field = next(
+            (f for n, f in schema.columns.items() if n.lower() == name.strip().lower()), {}
+        )
     nullable = field.get("nullable", False)
     # Integers with missing values are floating-point numbers in pandas.
-    whole = schema is None and None in cells and all(c is None or (isinstance(v, (float, np.floating)) and float(v).is_integer()) for v, c in zip(values, cells))
+    whole = (
+        schema is None
+        and None in cells
+        and all(
+            c is None or (isinstance(v, (float, np.floating)) and float(v).is_integer())
+            for v, c in zip(values, cells)
+        )
+    )
     for row, (value, cell) in enumerate(zip(values, cells)):
         if cell is None:
             if not missing_nan and isinstance(value, (float, np.floating)):
-                raise _fault(name, row, "NaN is no value, and in Arrow and Polars none that is missing: make it a null first")
+                raise _fault(
+                    name,
+                    row,
+                    "NaN is no value, and in Arrow and Polars none that is missing: make it a "
+                    "null first",
+                )
             if schema is not None and not nullable:
-                remedy = 'fill it first, or say "nullable": true of the column in the schema, as Schema.infer does'
+                remedy = (
+                    'fill it first, or say "nullable": true of the column in the schema, as '
+                    "Schema.infer does"
+                )
                 raise _fault(name, row, f"nothing is there: {remedy}")
         elif nullable and not cell.strip():
-            raise _fault(name, row, f"{cell!r} is a text without content, and no missing value: use None, or replace it")
+            raise _fault(
+                name,
+                row,
+                f"{cell!r} is a text without content, and no missing value: use None, or replace "
+                "it",
+            )
         elif isinstance(value, (float, np.floating)) and (field.get("type") == "integer" or whole):
             if abs(float(value)) >= 1 << 53:
-                raise _fault(name, row, f"{cell} is a floating-point number that may have been rounded: give integers, such as those of dtype Int64")
+                raise _fault(
+                    name,
+                    row,
+                    f"{cell} is a floating-point number that may have been rounded: give "
+                    "integers, such as those of dtype Int64",
+                )
             if whole:
                 cells[row] = str(int(value))
     return name, cells
@@ -106,7 +152,10 @@ def _mapping_columns(data: Mapping[str, Sequence[Any]], schema: Schema | None) -
     for i in _kept(names, schema):
         column = list(data.values())[i]
         if np.ma.isMaskedArray(column) and column.ndim != 1:
-            raise DtypeError(f"column {names[i]!r} has {column.ndim} dimensions: expected one", code="python.table")
+            raise DtypeError(
+                f"column {names[i]!r} has {column.ndim} dimensions: expected one",
+                code="python.table",
+            )
         foreign = type(column).__module__.split(".")[0] in ("pyarrow", "polars")
         values = [v.as_py() if hasattr(v, "as_py") else v for v in column]
         columns.append(_checked(names[i], values, schema, not foreign))
@@ -139,7 +188,11 @@ def text_of(value: Any) -> str | None:
             return str(exact)
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         value = value.item()
-    if value is None or (isinstance(value, float) and value != value) or (isinstance(value, decimal.Decimal) and value.is_nan()):
+    if (
+        value is None
+        or (isinstance(value, float) and value != value)
+        or (isinstance(value, decimal.Decimal) and value.is_nan())
+    ):
         return None
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -168,12 +221,21 @@ def _arrow_columns(table: Any, schema: Schema | None, missing_nan: bool) -> list
             days = column.cast(pa.date32(), safe=False)
             # Times of the day are no dates.
             column = days if days.cast(kind) == column else column.cast(pa.string())
-        elif not (pa.types.is_floating(kind) or pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_date32(kind)):
+        elif not (
+            pa.types.is_floating(kind)
+            or pa.types.is_boolean(kind)
+            or pa.types.is_integer(kind)
+            or pa.types.is_date32(kind)
+        ):
             # Texts of all kinds, decimals; whatever has none is no cell.
             try:
                 column = column.cast(pa.string())
             except pa.ArrowException as error:
-                raise DtypeError(f"column {name!r} of type {kind}: expected numbers, dates, truth values or texts", code="python.table") from error
+                raise DtypeError(
+                    f"column {name!r} of type {kind}: expected numbers, dates, truth values or "
+                    "texts",
+                    code="python.table",
+                ) from error
         columns.append(_checked(name, column.to_pylist(), schema, missing_nan))
     return columns
 
@@ -195,7 +257,13 @@ def array_of(pa: Any, kind: dict[str, Any], column: list[Any]) -> Any:
     name = kind["type"]
     if name == "integer":
         fits = all(v is None or -(1 << 63) <= v < 1 << 63 for v in column)
-        return pa.array(column, pa.int64()) if fits else pa.array([v if v is None else decimal.Decimal(v) for v in column], pa.decimal128(38, 0))
+        return (
+            pa.array(column, pa.int64())
+            if fits
+            else pa.array(
+                [v if v is None else decimal.Decimal(v) for v in column], pa.decimal128(38, 0)
+            )
+        )
     if name == "decimal":
         return pa.array(column, pa.decimal128(38, kind["scale"]))
     return pa.array(column, {"date": pa.date32(), "boolean": pa.bool_(), "text": pa.string()}[name])
@@ -209,7 +277,12 @@ def answer_of(told: dict[str, Any], arrow: bool | None) -> Any:
         arrow = pyarrow_or_none() is not None
     if arrow:
         pa = pyarrow()
-        return pa.table([array_of(pa, kind, column) for kind, column in zip(types, columns)], names=names)
+        return pa.table(
+            [array_of(pa, kind, column) for kind, column in zip(types, columns)], names=names
+        )
     if len(set(names)) < len(names):
-        raise TableError(f"two columns of the answer have one name: {', '.join(names)}; name them with as", code="table.name")
+        raise TableError(
+            f"two columns of the answer have one name: {', '.join(names)}; name them with as",
+            code="table.name",
+        )
     return dict(zip(names, columns))

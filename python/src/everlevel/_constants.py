@@ -9,7 +9,9 @@ from ._values import Buffer, Path, octets, read_file, replaceable
 
 
 class Constants:
-    """The encrypted constants of a plan, which the asker gives to the server with it: what ``Plan.bind`` makes."""
+    """The encrypted constants of a plan, which the asker gives to the server with it: what
+    ``Plan.bind`` makes.
+    """
 
     __slots__ = ("_data", "_facts")
 
@@ -18,7 +20,9 @@ class Constants:
     _facts: tuple[str, str, str | None]
 
     def __init__(self) -> None:
-        raise TypeError("encrypted constants come from Plan.bind, Constants.open and Constants.from_bytes")
+        raise TypeError(
+            "encrypted constants come from Plan.bind, Constants.open and Constants.from_bytes"
+        )
 
     @classmethod
     def from_bytes(cls, data: Buffer) -> Constants:

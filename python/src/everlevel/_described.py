@@ -27,7 +27,17 @@ LOST = "ranges_lost"
 class Described:
     """Entries in ciphertexts, what can be told of them, and their bytes."""
 
-    __slots__ = ("_xs", "_server", "_shape", "_signed", "_padded", "_repeated", "_elements", "_encryption", "_lost")
+    __slots__ = (
+        "_xs",
+        "_server",
+        "_shape",
+        "_signed",
+        "_padded",
+        "_repeated",
+        "_elements",
+        "_encryption",
+        "_lost",
+    )
 
     _xs: tuple[_rust.Ciphertext, ...]
     _server: Server | None
@@ -39,7 +49,8 @@ class Described:
     _repeated: bool
     _elements: bool
     _encryption: str | None
-    #: The entries have a range that went past 2^100: they are integers of which residues tell nothing.
+    #: The entries have a range that went past 2^100: they are integers of which residues tell
+    #: nothing.
     _lost: bool
 
     @classmethod
@@ -56,10 +67,18 @@ class Described:
         encryption: str | None = None,
         lost: bool = False,
     ) -> Self:
-        """``padded``: slots after the last entry are known to be 0. ``repeated``: the only entry is in every slot. ``lost``: see ``_lost``."""
+        """``padded``: slots after the last entry are known to be 0.
+
+        ``repeated``: the only entry is in every slot. ``lost``: see ``_lost``.
+        """
         self = object.__new__(cls)
         self._xs, self._shape, self._server, self._signed = tuple(xs), shape, server, signed
-        self._padded, self._repeated, self._elements, self._encryption = padded, repeated, elements, encryption
+        self._padded, self._repeated, self._elements, self._encryption = (
+            padded,
+            repeated,
+            elements,
+            encryption,
+        )
         self._lost = lost and self.range is None
         return self
 
@@ -115,9 +134,11 @@ class Described:
 
     @property
     def range(self) -> tuple[int, int] | None:
-        """The least and the largest integer that an entry can be, as it follows from the bounds stated at encryption; ``None`` where nothing is known, or it exceeds 2^100.
+        """The least and the largest integer that an entry can be, as it follows from the bounds
+        stated at encryption; ``None`` where nothing is known, or it exceeds 2^100.
 
-        Public: it never comes from data. Integers of a range that has at most ``modulus`` of them are compared, truncated and decrypted as what they are.
+        Public: it never comes from data. Integers of a range that has at most ``modulus`` of them
+        are compared, truncated and decrypted as what they are.
         """
         return joined([x.range for x in self._xs])
 
@@ -133,7 +154,11 @@ class Described:
 
     @property
     def level(self) -> int:
-        """The level: 0 is the lowest. This and all that follows is, of several ciphertexts, that of the one with the least capacity."""
+        """The level: 0 is the lowest.
+
+        This and all that follows is, of several ciphertexts, that of the one with the least
+        capacity.
+        """
         return self._worst.level
 
     @property
@@ -152,24 +177,37 @@ class Described:
         return self._worst.multiplications_left
 
     def explain(self) -> str:
-        """What is known of the noise, without any key: it follows from what was computed, so it may be shown to anybody."""
+        """What is known of the noise, without any key: it follows from what was computed, so it may
+        be shown to anybody.
+        """
         x, several = self._worst, len(self._xs) > 1
-        held = f"{self.size} entries in {len(self._xs)} ciphertexts of {x.params.slots} slots" if several else f"{self.size} of {x.params.slots} slots"
+        held = (
+            f"{self.size} entries in {len(self._xs)} ciphertexts of {x.params.slots} slots"
+            if several
+            else f"{self.size} of {x.params.slots} slots"
+        )
         return (
-            f"{x.params.name}, level {x.level} of {x.params.levels - 1}: modulus 2^{x.modulus_bits:.1f}, noise bound 2^{x.noise_bound_bits:.1f}, "
+            f"{x.params.name}, level {x.level} of {x.params.levels - 1}: modulus "
+            f"2^{x.modulus_bits:.1f}, noise bound 2^{x.noise_bound_bits:.1f}, "
             f"{x.capacity_bits:.1f} bits of capacity{' at least' if several else ''}\n"
-            f"{x.depth} products deep; {x.multiplications_left} squarings in a row are left before decryption would be refused\n"
+            f"{x.depth} products deep; {x.multiplications_left} squarings in a row are left "
+            "before decryption would be refused\n"
             f"{held} modulo {self.modulus}, in {x.form.upper()} form"
         )
 
     @property
     def depth(self) -> int:
-        """Products in a row since the encryption or the last bootstrapping, as noise bounds count them."""
+        """Products in a row since the encryption or the last bootstrapping, as noise bounds count
+        them.
+        """
         return self._worst.depth
 
     @property
     def fingerprint(self) -> int:
-        """64 bits of all residues, equal for equal ciphertexts on every machine. Not collision-resistant."""
+        """64 bits of all residues, equal for equal ciphertexts on every machine.
+
+        Not collision-resistant.
+        """
         prints = [x.fingerprint for x in self._xs]
         if len(prints) == 1:
             return prints[0]
@@ -190,8 +228,10 @@ class Described:
         found = self.range
         within = "" if found is None else f", {found[0]} to {found[1]}"
         return (
-            f"<EncryptedArray of shape {self._shape}{what} modulo {self.modulus}{sign}{within}, {params.name}{held}: level {self.level}, "
-            f"noise bound 2^{self.noise_bound_bits:.1f}, {self.capacity_bits:.1f} bits of capacity{where}>"
+            f"<EncryptedArray of shape {self._shape}{what} modulo {self.modulus}{sign}{within}, "
+            f"{params.name}{held}: level {self.level}, "
+            f"noise bound 2^{self.noise_bound_bits:.1f}, {self.capacity_bits:.1f} bits of "
+            f"capacity{where}>"
         )
 
     def _repr_html_(self) -> str:
@@ -213,7 +253,11 @@ class Described:
     # Bytes
 
     def _metadata(self) -> dict[str, str]:
-        found = {"values": str(self.size), "shape": ",".join(map(str, self._shape)), "signed": "true" if self._signed else "false"}
+        found = {
+            "values": str(self.size),
+            "shape": ",".join(map(str, self._shape)),
+            "signed": "true" if self._signed else "false",
+        }
         if self._repeated:
             found["slots"] = "repeated"
         elif self._padded:
@@ -227,7 +271,9 @@ class Described:
         return found
 
     def to_bytes(self) -> bytes:
-        """As bytes of the wire format, version 2, which every role of the program reads, too, if there is one ciphertext. Not authenticated."""
+        """As bytes of the wire format, version 2, which every role of the program reads, too, if
+        there is one ciphertext. Not authenticated.
+        """
         return _rust.ciphertexts_to_bytes(list(self._xs), self._metadata())
 
     @classmethod
@@ -243,9 +289,12 @@ class Described:
     ) -> Self:
         """From bytes or any contiguous buffer of them, such as a mapped file, which is not copied.
 
-        ``bounds`` says what is trusted of noise bounds: ``"untrusted"`` nothing, which is enough to decrypt; ``"fresh"``: it must be what ``encrypt_modular`` made;
-        ``"stated"``: what the bytes say, within reason; a :class:`everlevel.Manifest`: what it lists, and bytes that it does not list are refused.
-        A bound that is too low makes results wrong. ``allow_unknown_owner``: also bytes that do not say which secret key they belong to, as those of format
+        ``bounds`` says what is trusted of noise bounds: ``"untrusted"`` nothing, which is enough to
+        decrypt; ``"fresh"``: it must be what ``encrypt_modular`` made;
+        ``"stated"``: what the bytes say, within reason; a :class:`everlevel.Manifest`: what it
+        lists, and bytes that it does not list are refused.
+        A bound that is too low makes results wrong. ``allow_unknown_owner``: also bytes that do not
+        say which secret key they belong to, as those of format
         version 1.
         """
         raw = octets(data)
@@ -254,23 +303,45 @@ class Described:
         if params is None:
             params = params_with(_rust.inspect(raw)[1], insecure_research)
         if params is None:
-            raise ParameterError("the parameter set of these bytes has no name: give it with params=", code="python.params")
+            raise ParameterError(
+                "the parameter set of these bytes has no name: give it with params=",
+                code="python.params",
+            )
         named, manifest = (bounds, None) if isinstance(bounds, str) else ("", bounds._raw)
-        found, metadata = _rust.ciphertexts_from_bytes(params._raw, raw, named, manifest, allow_unknown_owner)
+        found, metadata = _rust.ciphertexts_from_bytes(
+            params._raw, raw, named, manifest, allow_unknown_owner
+        )
         return cls._from_metadata(found, metadata, server)
 
     @classmethod
-    def _from_metadata(cls, xs: list[_rust.Ciphertext], metadata: dict[str, str], server: Server | None) -> Self:
-        if not xs or "content" in metadata or any(x.plain_exponent != xs[0].plain_exponent for x in xs):
+    def _from_metadata(
+        cls, xs: list[_rust.Ciphertext], metadata: dict[str, str], server: Server | None
+    ) -> Self:
+        if (
+            not xs
+            or "content" in metadata
+            or any(x.plain_exponent != xs[0].plain_exponent for x in xs)
+        ):
             what = metadata.get("content", f"{len(xs)} ciphertexts")[:100]
-            raise FormatError(f"expected the ciphertexts of an array, all of one modulus, found {what!r}", code="python.array")
+            raise FormatError(
+                f"expected the ciphertexts of an array, all of one modulus, found {what!r}",
+                code="python.array",
+            )
         slots = xs[0].params.slots
-        encryption = metadata.get("encryption") if metadata.get("encryption") in ("secret", "public") else None
+        encryption = (
+            metadata.get("encryption")
+            if metadata.get("encryption") in ("secret", "public")
+            else None
+        )
         shape = shape_of(metadata, slots, len(xs))
         elements = metadata.get("elements") == "true" and xs[0].params.slot_degree > 1
         tail = metadata.get("slots")
         repeated = tail == "repeated" and math.prod(shape) == 1
-        padded = tail == "zero-padded" or (tail is None and encryption is not None) or math.prod(shape) == slots * len(xs)
+        padded = (
+            tail == "zero-padded"
+            or (tail is None and encryption is not None)
+            or math.prod(shape) == slots * len(xs)
+        )
         if server is not None:
             server._takes(xs[0].params, elements, xs)
         return cls._make(
@@ -286,12 +357,16 @@ class Described:
         )
 
     def save(self, path: Any, *, overwrite: bool = False, manifest: Manifest | None = None) -> None:
-        """Writes a file, in one step: ``NAME.ct`` by the program's custom. ``manifest`` lists it, for readers who trust that manifest."""
+        """Writes a file, in one step: ``NAME.ct`` by the program's custom. ``manifest`` lists it,
+        for readers who trust that manifest.
+        """
         data = self.to_bytes()
         _rust.write_file(replaceable(path, overwrite), data, overwrite)
         if manifest is not None:
             manifest.add(data)
 
     def compact(self) -> bytes:
-        """Cut to what decryption needs: a few percent of the bytes, for ``Client.decrypt`` and ``everlevel decrypt``. Nothing can be computed on it."""
+        """Cut to what decryption needs: a few percent of the bytes, for ``Client.decrypt`` and
+        ``everlevel decrypt``. Nothing can be computed on it.
+        """
         return _rust.compact_to_bytes(list(self._xs), self._metadata())

@@ -15,7 +15,9 @@ def not_homomorphic(what: str, way: str) -> NotHomomorphicError:
 
 
 class Encrypted:
-    """What is encrypted has no value here: everything of Python's that asks for one says what to do instead."""
+    """What is encrypted has no value here: everything of Python's that asks for one says what to do
+    instead.
+    """
 
     __slots__ = ()
 
@@ -26,22 +28,35 @@ class Encrypted:
         )
 
     def _no_number(self, *_: Any) -> NoReturn:
-        raise not_homomorphic("what is encrypted is no number here", "decrypt it: client.decrypt(x)")
+        raise not_homomorphic(
+            "what is encrypted is no number here", "decrypt it: client.decrypt(x)"
+        )
 
     __int__ = __float__ = __complex__ = __round__ = __trunc__ = __floor__ = __ceil__ = _no_number
     item = tolist = _no_number
 
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
-        raise not_homomorphic("what is encrypted is no array of NumPy's", "decrypt it, with client.decrypt(x); for table[x] there is everlevel.Table(table)[x]")
+        raise not_homomorphic(
+            "what is encrypted is no array of NumPy's",
+            "decrypt it, with client.decrypt(x); for table[x] there is everlevel.Table(table)[x]",
+        )
 
     def __index__(self) -> int:
-        raise not_homomorphic("what is encrypted is no index", "for a table of public integers there is everlevel.Table(table)[x]")
+        raise not_homomorphic(
+            "what is encrypted is no index",
+            "for a table of public integers there is everlevel.Table(table)[x]",
+        )
 
     def __hash__(self) -> int:
-        raise not_homomorphic("what is encrypted has no hash, as == is encrypted, too", "use id(x), or a list")
+        raise not_homomorphic(
+            "what is encrypted has no hash, as == is encrypted, too", "use id(x), or a list"
+        )
 
     def __contains__(self, value: Any) -> bool:
-        raise not_homomorphic("whether an entry is there is not known here", "x == value is an encrypted answer for each entry")
+        raise not_homomorphic(
+            "whether an entry is there is not known here",
+            "x == value is an encrypted answer for each entry",
+        )
 
 
 class _MissingMethod(NotHomomorphicError, AttributeError):
@@ -49,7 +64,7 @@ class _MissingMethod(NotHomomorphicError, AttributeError):
 
 
 def missing(x: object, name: str, what: str, way: str) -> Exception:
-    """What is said of an attribute that is not there: of one of NumPy's arrays, what to do instead."""
+    """What is said of a missing attribute: of one of NumPy's arrays, what to do instead."""
     if not name.startswith("_") and hasattr(np.ndarray, name):
         return _MissingMethod(f"{name} of {what}: {way}", code="python.not-homomorphic")
     return AttributeError(f"{type(x).__name__!r} object has no attribute {name!r}")

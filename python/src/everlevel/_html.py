@@ -1,4 +1,7 @@
-"""What notebooks show: plain tables, every text escaped. Nothing in them depends on a secret key or on values."""
+"""What notebooks show: plain tables, every text escaped.
+
+Nothing in them depends on a secret key or on values.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,10 @@ from html import escape
 def facts(title: str, rows: Iterable[tuple[str, object]]) -> str:
     """A table of names and what they stand for; rows without anything are left out."""
     lines = [
-        f'<tr><th style="text-align:left">{escape(name)}</th><td style="text-align:left">{escape(str(what))}</td></tr>'
+        (
+            f'<tr><th style="text-align:left">{escape(name)}</th><td '
+            f'style="text-align:left">{escape(str(what))}</td></tr>'
+        )
         for name, what in rows
         if what is not None and what != ""
     ]
@@ -19,8 +25,11 @@ def facts(title: str, rows: Iterable[tuple[str, object]]) -> str:
 def grid(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A table with a header."""
     head = "".join(f"<th>{escape(name)}</th>" for name in header)
-    body = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    caption = f"<caption>{escape(title)}</caption>"
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def power(log2: float) -> str:

@@ -12,16 +12,25 @@ from .errors import ParameterError
 
 
 def inspect(source: Path | Buffer, *, params: Params | None = None) -> dict[str, Any]:
-    """What a file (``str`` or path) or bytes of the wire format say of themselves, as ``everlevel inspect``: kind, parameter set, id of the secret key, metadata, number and size of records;
-    of ciphertexts also level, modulus, depth and the noise bound that each states. Nothing of it is authenticated.
+    """What a file (``str`` or path) or bytes of the wire format say of themselves, as ``everlevel
+    inspect``: kind, parameter set, id of the secret key, metadata, number and size of records;
+    of ciphertexts also level, modulus, depth and the noise bound that each states. Nothing of it is
+    authenticated.
 
-    Header and index are read, of ciphertexts all. ``params`` where the set has no name and there is no params.json beside the file.
+    Header and index are read, of ciphertexts all. ``params`` where the set has no name and there is
+    no params.json beside the file.
     """
     named = isinstance(source, (str, os.PathLike))
-    kind, identity, metadata, records, size, (version, owner, former) = _rust.inspect_file(path_text(source)) if named else _rust.inspect(octets(source))  # type: ignore[arg-type]
+    kind, identity, metadata, records, size, (version, owner, former) = (
+        _rust.inspect_file(path_text(source)) if named else _rust.inspect(octets(source))
+    )  # type: ignore[arg-type]
     try:
         # Looking at a set is no use of it.
-        known = params_of(path_text(source), identity, params, True) if named else params or params_with(identity, True)  # type: ignore[arg-type]
+        known = (
+            params_of(path_text(source), identity, params, True)
+            if named
+            else params or params_with(identity, True)
+        )  # type: ignore[arg-type]
     except ParameterError:
         known = None
     found: dict[str, Any] = {

@@ -32,16 +32,20 @@ ENTRIES = 256
 class EncryptedIntegers(Encrypted, Stored):
     """An encrypted array of integers: ``bool``, ``uint8`` to ``int64``, or of an interval.
 
-    Which values entries can have is public, follows from types and operations alone, and is :attr:`interval`: nothing wraps, what could leave its range is refused
-    before anything is computed, and :attr:`dtype` is the smallest one that holds the interval. :meth:`wrapping` makes arithmetic modulo 2^k instead.
+    Which values entries can have is public, follows from types and operations alone, and is
+    :attr:`interval`: nothing wraps, what could leave its range is refused before anything is
+    computed, and :attr:`dtype` is the smallest one that holds the interval. :meth:`wrapping` makes
+    arithmetic modulo 2^k instead.
 
-    Operators and NumPy's functions work entry by entry with arrays of the same shape, NumPy arrays and integers. Comparisons are encrypted arrays of ``bool``.
-    What cannot be done is a ``TypeError`` that says what to do instead.
+    Operators and NumPy's functions work entry by entry with arrays of the same shape, NumPy arrays
+    and integers. Comparisons are encrypted arrays of ``bool``. What cannot be done is a
+    ``TypeError`` that says what to do instead.
     """
 
     __slots__ = ("_blocks", "_shape", "_runs", "_server", "_wrap", "_params")
 
-    #: Entries in row-major order, as many in each as a ciphertext has slots, or as a run of them has left.
+    #: Entries in row-major order, as many in each as a ciphertext has slots, or as a run of them
+    #: has left.
     _blocks: tuple[_rust.Column, ...]
     _shape: tuple[int, ...]
     #: How many runs of equal length begin a block: 1, or with rows=True as many as there are rows.
@@ -64,7 +68,12 @@ class EncryptedIntegers(Encrypted, Stored):
         runs: int = 1,
     ) -> EncryptedIntegers:
         self = object.__new__(EncryptedIntegers)
-        self._blocks, self._shape, self._runs, self._params = tuple(blocks), shape, runs, blocks[0].params
+        self._blocks, self._shape, self._runs, self._params = (
+            tuple(blocks),
+            shape,
+            runs,
+            blocks[0].params,
+        )
         self._server, self._wrap = server, wrap
         return self
 
@@ -91,7 +100,7 @@ class EncryptedIntegers(Encrypted, Stored):
 
     @property
     def key_id(self) -> str | None:
-        """The public id of the secret key that it decrypts under; none if all entries are public."""
+        """The public id of the secret key that decrypts it; none if all entries are public."""
         return next((x.key_id for x in self._blocks if x.key_id is not None), None)
 
     @property
@@ -122,7 +131,9 @@ class EncryptedIntegers(Encrypted, Stored):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The smallest dtype that holds the interval, which ``decrypt`` gives; ``object``, with Python's integers, beyond 64 bits."""
+        """The smallest dtype that holds the interval, which ``decrypt`` gives; ``object``, with
+        Python's integers, beyond 64 bits.
+        """
         return dtype_of(self.interval) if self._wrap is None else self._wrap
 
     @property
@@ -132,8 +143,12 @@ class EncryptedIntegers(Encrypted, Stored):
 
     @property
     def capacity_bits(self) -> float:
-        """What the ciphertext with the least has left to compute with; infinite if all entries are public."""
-        return min((x.capacity_bits for x in self._blocks if x.capacity_bits is not None), default=math.inf)
+        """What the ciphertext with the least has left to compute with; infinite if all entries are
+        public.
+        """
+        return min(
+            (x.capacity_bits for x in self._blocks if x.capacity_bits is not None), default=math.inf
+        )
 
     @property
     def server(self) -> Server | Tracer | None:
@@ -143,9 +158,16 @@ class EncryptedIntegers(Encrypted, Stored):
     def __repr__(self) -> str:
         low, high = self.interval
         where = "" if self._server is not None else ", no server"
-        kind = f"wrapping {self.dtype}" if self._wrap is not None else f"{self.dtype} from {low} to {high}"
+        kind = (
+            f"wrapping {self.dtype}"
+            if self._wrap is not None
+            else f"{self.dtype} from {low} to {high}"
+        )
         rows = ", by rows" if self._runs > 1 else ""
-        return f"<EncryptedIntegers of shape {self._shape}{rows}, {kind}, {self._params.name} in {self.ciphertexts} ciphertexts{where}>"
+        return (
+            f"<EncryptedIntegers of shape {self._shape}{rows}, {kind}, {self._params.name} in "
+            f"{self.ciphertexts} ciphertexts{where}>"
+        )
 
     def _repr_html_(self) -> str:
         low, high = self.interval
@@ -169,12 +191,16 @@ class EncryptedIntegers(Encrypted, Stored):
         """An operation of the library on this array and others, entry by entry."""
         return _apply(name, (self, *operands), numbers)
 
-    def _arithmetic(self, name: str, *operands: Any, numbers: Sequence[int] = ()) -> EncryptedIntegers:
+    def _arithmetic(
+        self, name: str, *operands: Any, numbers: Sequence[int] = ()
+    ) -> EncryptedIntegers:
         """The same, modulo 2^k if this array or an operand wraps."""
         return _wrapped(_apply(name, (self, *operands), numbers), (self, *operands))
 
     def _operand(self, other: Any) -> Any:
-        """An operand in a form that is computed on: encrypted integers, a Python integer or an array of integers."""
+        """An operand in a form that is computed on: encrypted integers, a Python integer or an
+        array of integers.
+        """
         if isinstance(other, EncryptedIntegers):
             return other
         if isinstance(other, (bool, int)):
@@ -182,7 +208,9 @@ class EncryptedIntegers(Encrypted, Stored):
         if isinstance(other, EncryptedTotal):
             other._no_operation()
         if isinstance(other, (float, np.inexact)):
-            raise DtypeError(f"{other!r}: expected integers; scale and round it first", code="integers.value")
+            raise DtypeError(
+                f"{other!r}: expected integers; scale and round it first", code="integers.value"
+            )
         array = entries(other)
         return int(array[()]) if array.shape == () else array
 
@@ -220,9 +248,13 @@ class EncryptedIntegers(Encrypted, Stored):
         return self._arithmetic("abs") if found is None else found
 
     def __mul__(self, other: Any) -> EncryptedIntegers:
-        """Product. By a public integer: nothing where digits allow it, else tables. By truth values: a selection.
+        """Product.
 
-        Of two encrypted arrays: 164, 540 and 1,850 products of ciphertexts for 8, 16 and 32 bits; squares cost half.
+        By a public integer: nothing where digits allow it, else tables. By truth values: a
+        selection.
+
+        Of two encrypted arrays: 164, 540 and 1,850 products of ciphertexts for 8, 16 and 32 bits;
+        squares cost half.
         """
         other = self._operand(other)
         if isinstance(other, int):
@@ -248,7 +280,8 @@ class EncryptedIntegers(Encrypted, Stored):
     def __floordiv__(self, other: Any) -> EncryptedIntegers:
         """Quotient, rounded down, and 0 where the divisor is 0, as NumPy's value is.
 
-        By public integers: shifts, tables or a product. By encrypted ones, of values that are not negative: a product, or bit by bit.
+        By public integers: shifts, tables or a product. By encrypted ones, of values that are not
+        negative: a product, or bit by bit.
         """
         return self._divided(self._operand(other), "div")
 
@@ -270,7 +303,11 @@ class EncryptedIntegers(Encrypted, Stored):
 
     def _divided(self, divisor: Any, name: str) -> EncryptedIntegers:
         if isinstance(divisor, np.ndarray):
-            found = _each(self, divisor, operator.floordiv if name == "div" else operator.mod) if np.all(divisor) else None
+            found = (
+                _each(self, divisor, operator.floordiv if name == "div" else operator.mod)
+                if np.all(divisor)
+                else None
+            )
             if found is not None:
                 return found
             divisor = _constants(self, divisor)
@@ -281,14 +318,21 @@ class EncryptedIntegers(Encrypted, Stored):
         return self._apply(name + "_public", numbers=[divisor])
 
     def __truediv__(self, other: Any) -> NoReturn:
-        raise not_homomorphic("a quotient of integers is no integer", "divide with //, which rounds down, or decrypt first")
+        raise not_homomorphic(
+            "a quotient of integers is no integer",
+            "divide with //, which rounds down, or decrypt first",
+        )
 
     __rtruediv__ = __truediv__
 
     def __pow__(self, exponent: Any) -> EncryptedIntegers:
         """A power with a public exponent, by products."""
         if not isinstance(exponent, (int, np.integer)) or exponent < 1:
-            raise not_homomorphic(f"a power with exponent {exponent!r}", "exponents are public integers from 1; everlevel.Table has any function of few values")
+            raise not_homomorphic(
+                f"a power with exponent {exponent!r}",
+                "exponents are public integers from 1; everlevel.Table has any function of few "
+                "values",
+            )
         whole: EncryptedIntegers | None = None
         power, left = self, int(exponent)
         while True:
@@ -300,19 +344,28 @@ class EncryptedIntegers(Encrypted, Stored):
             power = power * power
 
     def __rpow__(self, other: Any) -> NoReturn:
-        raise not_homomorphic("a power with an encrypted exponent", "everlevel.Table(powers)[x] has any function of few values")
+        raise not_homomorphic(
+            "a power with an encrypted exponent",
+            "everlevel.Table(powers)[x] has any function of few values",
+        )
 
     def __matmul__(self, other: Any) -> EncryptedTotal | EncryptedIntegers:
-        """The scalar product with a vector, which is decrypted; of a vector that was encrypted with ``rows=True`` it is computed on."""
+        """The scalar product with a vector, which is decrypted; of a vector that was encrypted with
+        ``rows=True`` it is computed on.
+        """
         if self.ndim != 1:
             raise not_homomorphic(
                 "x @ y of an encrypted matrix x, whose rows lie in ciphertexts",
-                "y.T @ x.T with a public y and an x that was encrypted transposed, with rows=True; of two encrypted ones (x * y).sum(axis=0)",
+                "y.T @ x.T with a public y and an x that was encrypted transposed, with "
+                "rows=True; of two encrypted ones (x * y).sum(axis=0)",
             )
         return (self * other).sum() if isinstance(other, EncryptedIntegers) else self.dot(other)
 
     def __rmatmul__(self, other: Any) -> EncryptedTotal | EncryptedIntegers:
-        """The product of a public matrix and rows: each row of it a sum of multiples. With few values of entries, and small weights, few carries are needed."""
+        """The product of a public matrix and rows: each row of it a sum of multiples.
+
+        With few values of entries, and small weights, few carries are needed.
+        """
         from ._rows import product
 
         return self.dot(other) if self.ndim == 1 and self._runs == 1 else product(other, self)
@@ -322,11 +375,16 @@ class EncryptedIntegers(Encrypted, Stored):
         bits = self._operand(bits)
         if not isinstance(bits, int):
             found = _each(self, bits, operator.lshift)
-            return self._arithmetic("shift_left_by", _column(self, bits)) if found is None else found
+            return (
+                self._arithmetic("shift_left_by", _column(self, bits)) if found is None else found
+            )
         return self * (1 << _bits(bits))
 
     def __rshift__(self, bits: Any) -> EncryptedIntegers:
-        """Divided by a power of 2, rounded down. Nothing for multiples of 4 bits, else a table a digit."""
+        """Divided by a power of 2, rounded down.
+
+        Nothing for multiples of 4 bits, else a table a digit.
+        """
         bits = self._operand(bits)
         if not isinstance(bits, int):
             found = _each(self, bits, operator.rshift)
@@ -404,18 +462,26 @@ class EncryptedIntegers(Encrypted, Stored):
     # Types
 
     def wrapping(self, dtype: npt.DTypeLike | None = None) -> EncryptedIntegers:
-        """The same entries, with arithmetic modulo 2^k as NumPy's, in their dtype or another one that holds them."""
+        """The same entries, with arithmetic modulo 2^k as NumPy's, in their dtype or another one
+        that holds them.
+        """
         kind = named(self.dtype if dtype is None else dtype)
         if kind.kind == "b":
-            raise DtypeError("truth values do not wrap: take .astype(np.uint8).wrapping()", code="integers.type")
+            raise DtypeError(
+                "truth values do not wrap: take .astype(np.uint8).wrapping()", code="integers.type"
+            )
         return self.astype(kind)._wrapping(kind)
 
     def checked(self) -> EncryptedIntegers:
         """The same entries, with arithmetic that does not wrap."""
         return self._wrapping(None)
 
-    def astype(self, dtype: npt.DTypeLike, *, wrap: bool = False, copy: bool = True) -> EncryptedIntegers:
-        """Entries of another dtype: free where it holds them all, refused where it does not; with ``wrap`` modulo 2^k. To ``bool``: whether they are not 0."""
+    def astype(
+        self, dtype: npt.DTypeLike, *, wrap: bool = False, copy: bool = True
+    ) -> EncryptedIntegers:
+        """Entries of another dtype: free where it holds them all, refused where it does not; with
+        ``wrap`` modulo 2^k. To ``bool``: whether they are not 0.
+        """
         kind = named(dtype)
         low, high = interval_of(kind)
         least, most = self.interval
@@ -426,21 +492,24 @@ class EncryptedIntegers(Encrypted, Stored):
         if wrap:
             return self.checked()._apply("wrapped", numbers=[low, high])
         raise RangeError(
-            f"entries from {least} to {most} as {kind}, {low} to {high}: clip them first, or say astype({str(kind)!r}, wrap=True) for the lowest bits",
+            f"entries from {least} to {most} as {kind}, {low} to {high}: clip them first, or say "
+            f"astype({str(kind)!r}, wrap=True) for the lowest bits",
             code="integers.range",
             low=least,
             high=most,
         )
 
     def normalized(self) -> EncryptedIntegers:
-        """The same entries with all carries computed, so that who decrypts sees their values only."""
+        """The same entries with all carries computed: decryption shows their values only."""
         return self._apply("normalized")
 
     # Shapes
 
     def reshape(self, *shape: Any) -> EncryptedIntegers:
         """The same entries in another shape. Free."""
-        wanted = shape[0] if len(shape) == 1 and not isinstance(shape[0], (int, np.integer)) else shape
+        wanted = (
+            shape[0] if len(shape) == 1 and not isinstance(shape[0], (int, np.integer)) else shape
+        )
         try:
             found = np.broadcast_to(np.int8(0), self._shape).reshape(wanted).shape
         except ValueError as error:
@@ -452,7 +521,9 @@ class EncryptedIntegers(Encrypted, Stored):
         return self.reshape(-1)
 
     def __getitem__(self, key: Any) -> EncryptedIntegers:
-        """Rows, by any index of NumPy's, of an array that was encrypted with ``rows=True`` or stacked. Free."""
+        """Rows, by any index of NumPy's, of an array that was encrypted with ``rows=True`` or
+        stacked. Free.
+        """
         if key is Ellipsis or (isinstance(key, slice) and key == slice(None)):
             return self
         from ._rows import picked
@@ -460,12 +531,18 @@ class EncryptedIntegers(Encrypted, Stored):
         return picked(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
-        raise not_homomorphic("encrypted arrays are not changed", "take np.where(mask, value, x), which is a new one")
+        raise not_homomorphic(
+            "encrypted arrays are not changed", "take np.where(mask, value, x), which is a new one"
+        )
 
     def __iter__(self) -> Iterator[EncryptedIntegers]:
         """The rows of an array that was encrypted with ``rows=True`` or stacked."""
         if not self._shape or self._runs % self._shape[0]:
-            raise not_homomorphic("a loop over encrypted entries", "operators work on all entries at once; client.decrypt(x) gives an array to loop over")
+            raise not_homomorphic(
+                "a loop over encrypted entries",
+                "operators work on all entries at once; client.decrypt(x) gives an array to loop "
+                "over",
+            )
         return (self[i] for i in range(self._shape[0]))
 
     # Along the array
@@ -477,29 +554,45 @@ class EncryptedIntegers(Encrypted, Stored):
     def sum(self, axis: int) -> EncryptedTotal | EncryptedIntegers: ...
 
     def sum(self, axis: int | None = None) -> EncryptedTotal | EncryptedIntegers:
-        """The sum of all entries, which is decrypted: log2 of the slots rotations for each digit. Along an axis of rows sums that are computed on."""
+        """The sum of all entries, which is decrypted: log2 of the slots rotations for each digit.
+
+        Along an axis of rows sums that are computed on.
+        """
         from ._rows import along, total
 
         if axis is not None and (self.ndim != 1 or axis not in (0, -1) or self._runs > 1):
             return total(along(self, axis, "sums"))
         server = _on(self._server)
-        return EncryptedTotal._make([server._integers.totals("sum", x)[0] for x in self._blocks], server._factor)
+        return EncryptedTotal._make(
+            [server._integers.totals("sum", x)[0] for x in self._blocks], server._factor
+        )
 
     def mean(self) -> EncryptedTotal:
-        """The mean of all entries, rounded down when it is decrypted, so the party that decrypts sees the sum; of at most as many as there are slots."""
-        return EncryptedTotal._make(_on(self._server)._integers.totals("mean", self._vector("mean")), 1)
+        """The mean of all entries, rounded down when it is decrypted, so the party that decrypts
+        sees the sum; of at most as many as there are slots.
+        """
+        return EncryptedTotal._make(
+            _on(self._server)._integers.totals("mean", self._vector("mean")), 1
+        )
 
     def dot(self, weights: npt.ArrayLike) -> EncryptedTotal | EncryptedIntegers:
         """The scalar product with a vector of public integers."""
         array, server = entries(weights), _on(self._server)
         if isinstance(weights, Encrypted) or array.shape != self._shape or self.ndim != 1:
-            raise ShapeError(f"a scalar product of shapes {array.shape} and {self._shape}: expected vectors of one length", code="python.shape")
+            raise ShapeError(
+                f"a scalar product of shapes {array.shape} and {self._shape}: expected vectors of "
+                "one length",
+                code="python.shape",
+            )
         if self._runs > 1:
             from ._rows import product
 
             return product(array, self)
         slots, flat = self._params.slots, array.tolist()
-        parts = [server._integers.totals("dot", x, flat[i * slots : (i + 1) * slots])[0] for i, x in enumerate(self._blocks)]
+        parts = [
+            server._integers.totals("dot", x, flat[i * slots : (i + 1) * slots])[0]
+            for i, x in enumerate(self._blocks)
+        ]
         return EncryptedTotal._make(parts, server._factor)
 
     def _vector(self, operation: str) -> _rust.Column:
@@ -507,7 +600,8 @@ class EncryptedIntegers(Encrypted, Stored):
         if self.ndim != 1 or self._runs > 1 or self.size > self._params.slots:
             rows = " by rows" if self._runs > 1 else ""
             raise ShapeError(
-                f"{operation} of an array of shape {self._shape}{rows}: expected a vector of at most {self._params.slots} entries, or axis=0 of an array that was "
+                f"{operation} of an array of shape {self._shape}{rows}: expected a vector of at "
+                f"most {self._params.slots} entries, or axis=0 of an array that was "
                 "encrypted with rows=True",
                 code="python.shape",
             )
@@ -516,10 +610,14 @@ class EncryptedIntegers(Encrypted, Stored):
     def _along(self, name: str, *numbers: int, shape: tuple[int, ...] = ()) -> EncryptedIntegers:
         """An operation along a vector."""
         server, block = _on(self._server), self._vector(name)
-        return EncryptedIntegers._make(server._integers.apply(name, [block], list(numbers)), shape, server)
+        return EncryptedIntegers._make(
+            server._integers.apply(name, [block], list(numbers)), shape, server
+        )
 
     def _ordered(self, name: str, axis: int | None) -> EncryptedIntegers:
-        """An order statistic: of a vector all pairs are compared side by side, of rows one after the other."""
+        """An order statistic: of a vector all pairs are compared side by side, of rows one after
+        the other.
+        """
         from . import _rows
 
         if self.ndim == 1 and self._runs == 1 and axis in (None, 0, -1):
@@ -529,7 +627,10 @@ class EncryptedIntegers(Encrypted, Stored):
         return _rows.ORDERED[name](_rows.along(self, axis or 0, name))
 
     def max(self, axis: int | None = None) -> EncryptedIntegers:
-        """The largest entry, of few: all pairs are compared side by side. Along an axis of rows one comparison less than there are rows, on whole rows."""
+        """The largest entry, of few: all pairs are compared side by side.
+
+        Along an axis of rows one comparison less than there are rows, on whole rows.
+        """
         return self._ordered("maximum", axis)
 
     def min(self, axis: int | None = None) -> EncryptedIntegers:
@@ -548,14 +649,18 @@ class EncryptedIntegers(Encrypted, Stored):
         """Whether one entry at least along an axis of rows is not 0."""
         from . import _rows
 
-        found: EncryptedIntegers = _rows.reduced([x._truth() for x in _rows.along(self.checked(), axis, "any")], operator.or_)
+        found: EncryptedIntegers = _rows.reduced(
+            [x._truth() for x in _rows.along(self.checked(), axis, "any")], operator.or_
+        )
         return found
 
     def all(self, axis: int | None = None) -> EncryptedIntegers:
         """Whether no entry along an axis of rows is 0."""
         from . import _rows
 
-        found: EncryptedIntegers = _rows.reduced([x._truth() for x in _rows.along(self.checked(), axis, "all")], operator.and_)
+        found: EncryptedIntegers = _rows.reduced(
+            [x._truth() for x in _rows.along(self.checked(), axis, "all")], operator.and_
+        )
         return found
 
     def argsort(self) -> EncryptedIntegers:
@@ -567,7 +672,9 @@ class EncryptedIntegers(Encrypted, Stored):
         return self._along("cumsum", shape=self._shape)
 
     def clip(self, low: int, high: int) -> EncryptedIntegers:
-        """Entries, or the nearer one of two bounds: a table for up to 256 values, else two comparisons and selections."""
+        """Entries, or the nearer one of two bounds: a table for up to 256 values, else two
+        comparisons and selections.
+        """
         least, most = whole(operator.index(low)), whole(operator.index(high))
         found = _tabulated(self, lambda v: min(max(v, least), most))
         if found is None and least > most:
@@ -575,7 +682,9 @@ class EncryptedIntegers(Encrypted, Stored):
             return self._apply("max", least)._apply("min", most)
         return self._apply("clip", numbers=[least, most]) if found is None else found
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any
+    ) -> Any:
         from ._numpy import ufunc as apply
 
         return apply(ufunc, method, inputs, out, options)
@@ -596,18 +705,24 @@ class EncryptedIntegers(Encrypted, Stored):
 
 def _bits(bits: int) -> int:
     if not 0 <= bits < 64:
-        raise RangeError(f"a shift by {bits} bits: expected 0 to 63", code="integers.range", bits=bits)
+        raise RangeError(
+            f"a shift by {bits} bits: expected 0 to 63", code="integers.range", bits=bits
+        )
     return int(bits)
 
 
 def _on(server: Server | Tracer | None) -> Server | Tracer:
     if server is None:
-        raise NoServerError("no server holds this array, and computing takes server keys: load it with Server.load first", code="python.no-server")
+        raise NoServerError(
+            "no server holds this array, and computing takes server keys: load it with "
+            "Server.load first",
+            code="python.no-server",
+        )
     return server
 
 
 def _aligned(operands: Sequence[Any]) -> tuple[tuple[int, ...], int, list[Any]]:
-    """Shape and runs of a result, and the operands brought to it; public integers stay as they are."""
+    """Shape and runs of a result, and the operands brought to it; public integers stay."""
     encrypted = [x for x in operands if isinstance(x, EncryptedIntegers)]
     arrays = [x.shape for x in operands if isinstance(x, np.ndarray)]
     shape, runs, places = _layout.aligned([(x._shape, x._runs) for x in encrypted], arrays)
@@ -623,8 +738,12 @@ def _aligned(operands: Sequence[Any]) -> tuple[tuple[int, ...], int, list[Any]]:
     return shape, runs, found
 
 
-def _public(server: Server | Tracer, like: _rust.Column, run: npt.NDArray[Any], i: int) -> _rust.Column | int:
-    """Block i of a run of public integers, beside an encrypted one: one integer if they are all the same, else a ciphertext without noise."""
+def _public(
+    server: Server | Tracer, like: _rust.Column, run: npt.NDArray[Any], i: int
+) -> _rust.Column | int:
+    """Block i of a run of public integers, beside an encrypted one: one integer if they are all the
+    same, else a ciphertext without noise.
+    """
     if (run == run[0]).all():
         return int(run[0])
     slots = like.params.slots
@@ -642,25 +761,46 @@ def _constants(like: EncryptedIntegers, array: npt.NDArray[Any]) -> EncryptedInt
     return EncryptedIntegers._make(blocks, shape, like._server, None, runs)
 
 
-def _each(x: EncryptedIntegers, array: npt.NDArray[Any], operation: Callable[[Any, int], Any]) -> EncryptedIntegers | None:
-    """An operation with public integers, run by run, if they are the same along each run: then it has one operand that is public everywhere."""
+def _each(
+    x: EncryptedIntegers, array: npt.NDArray[Any], operation: Callable[[Any, int], Any]
+) -> EncryptedIntegers | None:
+    """An operation with public integers, run by run, if they are the same along each run: then it
+    has one operand that is public everywhere.
+    """
     if not isinstance(array, np.ndarray):
         return None
     shape, runs, (x, rows) = _aligned((x, array))
     if not (rows == rows[:, :1]).all():
         return None
-    parts = [operation(x._picked(np.array([run]), (rows.shape[1],)), int(rows[run, 0])) for run in range(runs)]
+    parts = [
+        operation(x._picked(np.array([run]), (rows.shape[1],)), int(rows[run, 0]))
+        for run in range(runs)
+    ]
     blocks = [block for part in parts for block in part._blocks]
     return EncryptedIntegers._make(blocks, shape, parts[0]._server, parts[0]._wrap, runs)
 
 
 def _column(like: EncryptedIntegers, operand: Any) -> EncryptedIntegers:
     """An operand as encrypted integers: public ones in ciphertexts without noise."""
-    return operand if isinstance(operand, EncryptedIntegers) else _constants(like, np.asarray(operand))
+    return (
+        operand if isinstance(operand, EncryptedIntegers) else _constants(like, np.asarray(operand))
+    )
 
 
 #: Operations whose results wrap where an operand does, as those of sums and products.
-KEPT = frozenset({"div", "rem", "div_public", "rem_public", "shift_right", "shift_right_by", "min", "max", "clip"})
+KEPT = frozenset(
+    {
+        "div",
+        "rem",
+        "div_public",
+        "rem_public",
+        "shift_right",
+        "shift_right_by",
+        "min",
+        "max",
+        "clip",
+    }
+)
 
 
 def _apply(name: str, operands: Sequence[Any], numbers: Sequence[int] = ()) -> EncryptedIntegers:
@@ -669,7 +809,9 @@ def _apply(name: str, operands: Sequence[Any], numbers: Sequence[int] = ()) -> E
     if not all(encrypted[0]._params.same(x._params) for x in encrypted[1:]):
         raise OtherParametersError("arrays of different parameter sets", code="scheme.wrong-params")
     if any(x._server is not None and x._server is not server for x in encrypted):
-        raise OtherParametersError("arrays on two servers: load both on one", code="python.other-server")
+        raise OtherParametersError(
+            "arrays on two servers: load both on one", code="python.other-server"
+        )
     _check_wrapping(operands)
     shape, runs, brought = _aligned(operands)
     encrypted = [x for x in brought if isinstance(x, EncryptedIntegers)]
@@ -682,7 +824,11 @@ def _apply(name: str, operands: Sequence[Any], numbers: Sequence[int] = ()) -> E
             if isinstance(x, EncryptedIntegers):
                 given.append(x._blocks[i])
             else:
-                given.append(_public(server, like, x[i // each], i % each) if isinstance(x, np.ndarray) else int(x))
+                given.append(
+                    _public(server, like, x[i // each], i % each)
+                    if isinstance(x, np.ndarray)
+                    else int(x)
+                )
         blocks.append(server._integers.apply(name, given, list(numbers))[0])
     found = EncryptedIntegers._make(blocks, shape, server, None, runs)
     return _in(found, _modulus(operands)) if name in KEPT else found
@@ -698,21 +844,34 @@ def _in(x: EncryptedIntegers, kind: np.dtype[Any] | None) -> EncryptedIntegers:
     return x._wrapping(kind)
 
 
-def _looked_up(x: EncryptedIntegers, table: Callable[[int, int], Sequence[int]]) -> EncryptedIntegers:
+def _looked_up(
+    x: EncryptedIntegers, table: Callable[[int, int], Sequence[int]]
+) -> EncryptedIntegers:
     """The entries of a table, given as those for the values of an interval: that of each block."""
     server = _on(x._server)
-    blocks = [server._integers.apply("lookup", [block], [int(v) for v in table(*block.interval)])[0] for block in x._blocks]
+    blocks = [
+        server._integers.apply("lookup", [block], [int(v) for v in table(*block.interval)])[0]
+        for block in x._blocks
+    ]
     return EncryptedIntegers._make(blocks, x._shape, server, None, x._runs)
 
 
-def _looked_up_all(x: EncryptedIntegers, tables: Callable[[int, int], Sequence[Sequence[int]]]) -> list[EncryptedIntegers]:
+def _looked_up_all(
+    x: EncryptedIntegers, tables: Callable[[int, int], Sequence[Sequence[int]]]
+) -> list[EncryptedIntegers]:
     """The same of several tables, which share the powers of x."""
     server = _on(x._server)
     found = []
     for block in x._blocks:
         parts = tables(*block.interval)
-        found.append(server._integers.apply("lookup_all", [block], [len(parts), *(int(v) for part in parts for v in part)]))
-    return [EncryptedIntegers._make(blocks, x._shape, server, None, x._runs) for blocks in zip(*found)]
+        found.append(
+            server._integers.apply(
+                "lookup_all", [block], [len(parts), *(int(v) for part in parts for v in part)]
+            )
+        )
+    return [
+        EncryptedIntegers._make(blocks, x._shape, server, None, x._runs) for blocks in zip(*found)
+    ]
 
 
 def _tabulated(x: EncryptedIntegers, function: Callable[[int], int]) -> EncryptedIntegers | None:
@@ -726,7 +885,11 @@ def _tabulated(x: EncryptedIntegers, function: Callable[[int], int]) -> Encrypte
 def _modulus(operands: Sequence[Any]) -> np.dtype[Any] | None:
     kinds = {x._wrap for x in operands if isinstance(x, EncryptedIntegers) and x._wrap is not None}
     if len(kinds) > 1:
-        raise DtypeError(f"wrapping {' and '.join(sorted(map(str, kinds)))}: convert one with .astype(dtype, wrap=True)", code="integers.type")
+        raise DtypeError(
+            f"wrapping {' and '.join(sorted(map(str, kinds)))}: convert one with .astype(dtype, "
+            "wrap=True)",
+            code="integers.type",
+        )
     return kinds.pop() if kinds else None
 
 
@@ -737,10 +900,13 @@ def _check_wrapping(operands: Sequence[Any]) -> None:
         return
     low, high = interval_of(kind)
     for x in operands:
-        least, most = x.interval if isinstance(x, EncryptedIntegers) else (int(np.min(x)), int(np.max(x)))
+        least, most = (
+            x.interval if isinstance(x, EncryptedIntegers) else (int(np.min(x)), int(np.max(x)))
+        )
         if least < low or most > high:
             raise DtypeError(
-                f"wrapping {kind} with values from {least} to {most}: take .astype({str(kind)!r}, wrap=True), or .checked() for exact arithmetic",
+                f"wrapping {kind} with values from {least} to {most}: take .astype({str(kind)!r}, "
+                "wrap=True), or .checked() for exact arithmetic",
                 code="integers.type",
             )
 
@@ -750,7 +916,11 @@ def _wrapped(x: EncryptedIntegers, operands: Sequence[Any]) -> EncryptedIntegers
 
 
 def encrypted(
-    key: dict[str, Any], params: _rust.Params, array: npt.NDArray[Any], kind: Kind, rows: bool = False
+    key: dict[str, Any],
+    params: _rust.Params,
+    array: npt.NDArray[Any],
+    kind: Kind,
+    rows: bool = False,
 ) -> EncryptedIntegers:
     """An array under a key."""
     runs, slots = (array.shape[0] if rows else 1), params.slots

@@ -10,7 +10,10 @@ from .errors import DtypeError
 
 
 class KeyChange:
-    """Keys that take arrays under an old secret key to a new one: see ``Client.key_change``. Nothing is decrypted on the way."""
+    """Keys that take arrays under an old secret key to a new one: see ``Client.key_change``.
+
+    Nothing is decrypted on the way.
+    """
 
     _raw: _rust.Keys
 
@@ -39,7 +42,10 @@ class KeyChange:
         return cls._make(_rust.Keys.open(params._raw, path_text(path), 0, allow_unknown_owner))
 
     def save(self, path: Path, *, overwrite: bool = False) -> None:
-        """Writes a file. Who has it and the new secret key can read all that the old one encrypted."""
+        """Writes a file.
+
+        Who has it and the new secret key can read all that the old one encrypted.
+        """
         self._raw.save(replaceable(path, overwrite), overwrite)
 
     @property
@@ -63,7 +69,11 @@ class KeyChange:
         Of an array under the old key: one of any other key is refused.
         """
         if not isinstance(x, EncryptedArray):
-            raise DtypeError(f"{type(x).__name__}: keys change of arrays modulo p^r, from client.encrypt_modular", code="python.input")
+            raise DtypeError(
+                f"{type(x).__name__}: keys change of arrays modulo p^r, from "
+                "client.encrypt_modular",
+                code="python.input",
+            )
         return x._like([self._raw.change_key(part) for part in x._xs], server=None)
 
     def __repr__(self) -> str:

@@ -12,7 +12,10 @@ from ._values import bounds_of, unmasked
 from .errors import DtypeError, RangeError
 
 #: The dtypes of typed integers, smallest first.
-DTYPES = tuple(np.dtype(name) for name in ("bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64"))
+DTYPES = tuple(
+    np.dtype(name)
+    for name in ("bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64")
+)
 
 Interval = tuple[int, int]
 
@@ -35,16 +38,25 @@ class Kind:
         return dtype_of((self.low, self.high))
 
     def __str__(self) -> str:
-        named = next((dtype for dtype in DTYPES if interval_of(dtype) == (self.low, self.high)), None)
+        named = next(
+            (dtype for dtype in DTYPES if interval_of(dtype) == (self.low, self.high)), None
+        )
         one = f"{self.low} to {self.high}" if named is None else str(named)
         return one if self.rows is None else f"{self.rows} rows of {one}"
 
 
 def ranged(low: int, high: int) -> Kind:
-    """The integers from ``low`` to ``high``, both included: fewer digits than a dtype has, and cheaper operations."""
+    """The integers from ``low`` to ``high``, both included: fewer digits than a dtype has, and
+    cheaper operations.
+    """
     low, high = bounds_of((low, high))
     if not -MOST <= low <= high <= MOST:
-        raise RangeError(f"bounds ({low}, {high}): expected -2^126 <= low <= high <= 2^126", code="integers.range", low=low, high=high)
+        raise RangeError(
+            f"bounds ({low}, {high}): expected -2^126 <= low <= high <= 2^126",
+            code="integers.range",
+            low=low,
+            high=high,
+        )
     return Kind(low, high)
 
 
@@ -70,7 +82,9 @@ def named(dtype: Any) -> np.dtype[Any]:
     found: np.dtype[Any] = np.dtype(getattr(dtype, "_dtype", dtype))
     if found not in DTYPES:
         raise DtypeError(
-            f"dtype {found}: expected bool, uint8 to uint64 or int8 to int64", code="integers.value", dtype=str(found)
+            f"dtype {found}: expected bool, uint8 to uint64 or int8 to int64",
+            code="integers.value",
+            dtype=str(found),
         )
     return found
 
@@ -79,7 +93,10 @@ def whole(value: Any) -> int:
     """A public integer."""
     found = int(value)
     if not -MOST <= found <= MOST:
-        raise RangeError(f"an integer of {found.bit_length()} bits: expected -2^126 to 2^126", code="integers.range")
+        raise RangeError(
+            f"an integer of {found.bit_length()} bits: expected -2^126 to 2^126",
+            code="integers.range",
+        )
     return found
 
 
@@ -91,13 +108,17 @@ def entries(values: npt.ArrayLike) -> npt.NDArray[Any]:
         for position, value in enumerate(array.flat):
             if not isinstance(value, (int, np.integer, np.bool_)):
                 raise DtypeError(
-                    f"{value!r} at position {position}: expected integers", code="integers.value", position=position
+                    f"{value!r} at position {position}: expected integers",
+                    code="integers.value",
+                    position=position,
                 )
             whole(value)
     elif array.dtype.kind not in "iub":
         first = f", such as {array.flat[0]!r} at position 0" if array.size else ""
         raise DtypeError(
-            f"an array of {array.dtype}{first}: expected integers; round and convert with .astype", code="integers.value", dtype=str(array.dtype)
+            f"an array of {array.dtype}{first}: expected integers; round and convert with .astype",
+            code="integers.value",
+            dtype=str(array.dtype),
         )
     return array
 
@@ -110,7 +131,8 @@ def within(array: npt.NDArray[Any], interval: Interval) -> None:
     flat = array.reshape(-1)
     position = next(i for i in range(flat.size) if not low <= int(flat[i]) <= high)
     raise RangeError(
-        f"{int(flat[position])} at position {position}: expected integers from {low} to {high}; nothing was encrypted",
+        f"{int(flat[position])} at position {position}: expected integers from {low} to {high}; "
+        "nothing was encrypted",
         code="integers.value",
         value=int(flat[position]),
         position=position,
@@ -125,17 +147,27 @@ def kind_of(array: npt.NDArray[Any], dtype: Any, bounds: Interval | None) -> Kin
         if dtype is not None:
             least, most = interval_of(named(dtype))
             if kind.low < least or kind.high > most:
-                raise RangeError(f"bounds {bounds} exceed {named(dtype)}, {least} to {most}", code="integers.range", low=low, high=high)
+                raise RangeError(
+                    f"bounds {bounds} exceed {named(dtype)}, {least} to {most}",
+                    code="integers.range",
+                    low=low,
+                    high=high,
+                )
         return kind
     if isinstance(dtype, Kind):
         return dtype
     if dtype is not None:
         return Kind(*interval_of(named(dtype)))
     if array.dtype == np.int64 or array.dtype.kind == "O":
-        what = "which is what NumPy makes of any integers and would take 16 ciphertexts" if array.dtype == np.int64 else "which holds integers of any size"
+        what = (
+            "which is what NumPy makes of any integers and would take 16 ciphertexts"
+            if array.dtype == np.int64
+            else "which holds integers of any size"
+        )
         raise DtypeError(
             f"an array of {array.dtype}, {what} where fewer may do: say what its entries "
-            "can be, with dtype=np.uint8 for example, or with bounds=(low, high); for integers modulo p there is encrypt_modular",
+            "can be, with dtype=np.uint8 for example, or with bounds=(low, high); for integers "
+            "modulo p there is encrypt_modular",
             code="integers.width",
             dtype=str(array.dtype),
         )

@@ -1,4 +1,6 @@
-"""Where the entries of an array of typed integers are: in row-major order, in one run or in several of equal length, each of which begins a ciphertext."""
+"""Where the entries of an array of typed integers are: in row-major order, in one run or in several
+of equal length, each of which begins a ciphertext.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,10 @@ def leading(shape: Shape, runs: int) -> int:
 def aligned(
     encrypted: Sequence[tuple[Shape, int]], public: Sequence[Shape] = ()
 ) -> tuple[Shape, int, list[npt.NDArray[np.int64] | None]]:
-    """Shape and runs of what is computed from arrays of these shapes and runs, and from public ones; and of each encrypted one which of its runs stands in which place,
-    none if it has them already. Encrypted arrays are repeated along axes whose entries lie in different runs, and along no others.
+    """Shape and runs of what is computed from arrays of these shapes and runs, and from public
+    ones; and of each encrypted one which of its runs stands in which place,
+    none if it has them already. Encrypted arrays are repeated along axes whose entries lie in
+    different runs, and along no others.
     """
     shapes = [shape for shape, _ in encrypted]
     try:
@@ -64,12 +68,19 @@ def _problem(shapes: Sequence[Shape], public: Sequence[Shape]) -> str:
     distinct = sorted(set(shapes))
     if len(distinct) > 1:
         return (
-            f"encrypted arrays of shapes {' and '.join(map(str, distinct))}: expected one shape, or arrays encrypted with rows=True, whose rows are repeated; "
+            f"encrypted arrays of shapes {' and '.join(map(str, distinct))}: expected one shape, "
+            "or arrays encrypted with rows=True, whose rows are repeated; "
             "else repeat entries before they are encrypted"
         )
     if public and any(_differ(distinct[0], shape) for shape in public):
-        return f"an array of shape {' or '.join(map(str, public))} does not fit an encrypted one of shape {distinct[0]}"
-    return f"arrays of shape {distinct[0]}, of which one was encrypted with rows=True and one without: encrypt both alike"
+        return (
+            f"an array of shape {' or '.join(map(str, public))} does not fit an encrypted one of "
+            f"shape {distinct[0]}"
+        )
+    return (
+        f"arrays of shape {distinct[0]}, of which one was encrypted with rows=True and one "
+        "without: encrypt both alike"
+    )
 
 
 def _differ(shape: Shape, public: Shape) -> bool:

@@ -1,4 +1,6 @@
-"""What is told to ``logging.getLogger("everlevel")``: names, sizes, seconds and refreshes, never values or keys."""
+"""What is told to ``logging.getLogger("everlevel")``: names, sizes, seconds and refreshes, never
+values or keys.
+"""
 
 from __future__ import annotations
 

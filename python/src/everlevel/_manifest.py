@@ -13,7 +13,8 @@ from .errors import SecretKeyError
 
 
 class ManifestKey:
-    """What those share who trust each other's noise bounds: 32 random bytes. ``ManifestKey()`` draws a key; it is wiped from memory with the object.
+    """What those share who trust each other's noise bounds: 32 random bytes. ``ManifestKey()``
+    draws a key; it is wiped from memory with the object.
 
     Who can check a manifest can make one.
     """
@@ -51,13 +52,19 @@ class ManifestKey:
         return "<everlevel.ManifestKey, secret>"
 
     def __reduce__(self) -> Any:
-        raise SecretKeyError("a key of manifests is secret, and pickle would write it unencrypted: save it to a file", code="python.secret-pickle")
+        raise SecretKeyError(
+            "a key of manifests is secret, and pickle would write it unencrypted: save it to a "
+            "file",
+            code="python.secret-pickle",
+        )
 
 
 class Manifest:
-    """Noise bounds of files, or bytes, of encrypted arrays of one parameter set, by their digests; ``Manifest(params)`` lists nothing yet.
+    """Noise bounds of files, or bytes, of encrypted arrays of one parameter set, by their digests;
+    ``Manifest(params)`` lists nothing yet.
 
-    ``bounds=manifest`` trusts what it lists, and refuses what it does not. Authenticated by a :class:`ManifestKey` when it is written and read.
+    ``bounds=manifest`` trusts what it lists, and refuses what it does not. Authenticated by a
+    :class:`ManifestKey` when it is written and read.
     """
 
     _raw: _rust.Manifest
@@ -73,7 +80,9 @@ class Manifest:
 
     @classmethod
     def open(cls, path: Path, key: ManifestKey) -> Manifest:
-        """From a file that ``save`` or ``everlevel``'s ``--write-manifest`` wrote; a :class:`everlevel.FormatError` if it was made with another key."""
+        """From a file that ``save`` or ``everlevel``'s ``--write-manifest`` wrote; a
+        :class:`everlevel.FormatError` if it was made with another key.
+        """
         return cls._make(_rust.Manifest.open(path_text(path), key._raw))
 
     @classmethod
@@ -90,11 +99,15 @@ class Manifest:
         self._raw.save(path_text(path), key._raw, overwrite)
 
     def add(self, source: EncryptedArray | Path | Buffer) -> None:
-        """Lists a file (``str`` or path), bytes, or what an array's ``to_bytes`` gives, with the bounds that it states: for what one computed oneself."""
+        """Lists a file (``str`` or path), bytes, or what an array's ``to_bytes`` gives, with the
+        bounds that it states: for what one computed oneself.
+        """
         if isinstance(source, (str, os.PathLike)):
             self._raw.add_file(path_text(source))
         else:
-            self._raw.add(octets(source.to_bytes() if isinstance(source, EncryptedArray) else source))
+            self._raw.add(
+                octets(source.to_bytes() if isinstance(source, EncryptedArray) else source)
+            )
 
     def merge(self, other: Manifest) -> None:
         """Lists what the other one lists, too; where they differ the larger bound."""

@@ -1,4 +1,6 @@
-"""NumPy's functions on arrays modulo p^r: those that there are, and a refusal that says what to do for all others."""
+"""NumPy's functions on arrays modulo p^r: those that there are, and a refusal that says what to do
+for all others.
+"""
 
 from __future__ import annotations
 
@@ -16,34 +18,60 @@ Operation = Callable[..., Any]
 
 #: What to do instead of what is not there.
 WAYS = {
-    "less": "residues have no order: client.encrypt(values, dtype=...) makes arrays that compare, and x.less_than(y) is for arrays with bounds",
+    "less": (
+        "residues have no order: client.encrypt(values, dtype=...) makes arrays that compare, and "
+        "x.less_than(y) is for arrays with bounds"
+    ),
     "mean": "divide the total: client.decrypt(x.sum()) / x.size",
     "average": "divide the total: client.decrypt(x.sum()) / x.size",
     "concatenate": "encrypt the arrays as one, of which x[a:b] are parts",
     "stack": "encrypt the arrays as one, of which x[i] are parts",
     "power": "x ** 5 has public exponents",
-    "floor_divide": "client.encrypt(values, dtype=...) makes integers that divide; x.truncate(digits) divides by powers of p",
+    "floor_divide": (
+        "client.encrypt(values, dtype=...) makes integers that divide; x.truncate(digits) divides "
+        "by powers of p"
+    ),
     "take": "client.encrypt(values, dtype=...) makes integers for everlevel.Table(table)[x]",
 }
 for _name in ("remainder", "divide", "true_divide", "divmod"):
     WAYS[_name] = WAYS["floor_divide"]
-for _name in ("less_equal", "greater", "greater_equal", "minimum", "maximum", "max", "min", "sort", "argsort", "argmax", "argmin", "clip"):
+for _name in (
+    "less_equal",
+    "greater",
+    "greater_equal",
+    "minimum",
+    "maximum",
+    "max",
+    "min",
+    "sort",
+    "argsort",
+    "argmax",
+    "argmin",
+    "clip",
+):
     WAYS[_name] = WAYS["less"]
 
 
 def way(name: str) -> str:
     """What to do instead of a function or a method of NumPy's."""
-    general = "+ - * ** @, indices, sum, rotate, equals are there; client.encrypt(values, dtype=...) makes integers with more operations; or decrypt first"
+    general = (
+        "+ - * ** @, indices, sum, rotate, equals are there; client.encrypt(values, dtype=...) "
+        "makes integers with more operations; or decrypt first"
+    )
     return WAYS.get(name, general)
 
 
-def ufunc(found: np.ufunc, method: str, inputs: Sequence[Any], out: Any, options: dict[str, Any]) -> Any:
+def ufunc(
+    found: np.ufunc, method: str, inputs: Sequence[Any], out: Any, options: dict[str, Any]
+) -> Any:
     """A universal function of which one operand at least is encrypted."""
     if found is np.add and method == "reduce" and out is None and set(options) <= {"axis"}:
         return inputs[0].sum(options.get("axis", 0))
     known = UFUNCS.get(found) if method == "__call__" and out is None and not options else None
     if known is None:
-        raise not_homomorphic(f"np.{found.__name__} of an encrypted array modulo p^r", way(found.__name__))
+        raise not_homomorphic(
+            f"np.{found.__name__} of an encrypted array modulo p^r", way(found.__name__)
+        )
     return known(*inputs)
 
 
@@ -51,13 +79,19 @@ def function(found: Any, arguments: Any, options: dict[str, Any]) -> Any:
     """A function of NumPy's of which one argument at least is encrypted."""
     known = FUNCTIONS.get(found)
     if known is None:
-        raise not_homomorphic(f"np.{found.__name__} of an encrypted array modulo p^r", way(found.__name__))
+        raise not_homomorphic(
+            f"np.{found.__name__} of an encrypted array modulo p^r", way(found.__name__)
+        )
     return known(*arguments, **options)
 
 
 def _operator(method: str) -> Operation:
     def apply(a: Any, b: Any) -> Any:
-        return getattr(a, f"__{method}__")(b) if isinstance(a, EncryptedArray) else getattr(b, f"__r{method}__")(a)
+        return (
+            getattr(a, f"__{method}__")(b)
+            if isinstance(a, EncryptedArray)
+            else getattr(b, f"__r{method}__")(a)
+        )
 
     return apply
 
@@ -72,10 +106,15 @@ def _symmetric(method: str) -> Operation:
 def where(condition: Any, a: Any, b: Any) -> Any:
     """By a public condition; an encrypted one could be something else than 0 or 1."""
     if isinstance(condition, EncryptedArray):
-        raise not_homomorphic("np.where with an encrypted condition modulo p^r", "for c of 0 and 1 write c * (a - b) + b")
+        raise not_homomorphic(
+            "np.where with an encrypted condition modulo p^r",
+            "for c of 0 and 1 write c * (a - b) + b",
+        )
     mask = integers(np.asarray(condition) != 0)
     if isinstance(a, EncryptedArray):
-        return a * mask + (b * (1 - mask) if isinstance(b, EncryptedArray) else integers(b) * (1 - mask))
+        return a * mask + (
+            b * (1 - mask) if isinstance(b, EncryptedArray) else integers(b) * (1 - mask)
+        )
     return b * (1 - mask) + integers(a) * mask
 
 

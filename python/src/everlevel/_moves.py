@@ -1,7 +1,9 @@
 """Where entries lie, and how they get from one place to another.
 
-Entry i of an array (row-major) is in slot i % s of ciphertext i // s, s being the slots of a ciphertext: its place is i. A move is a list of places in the result with the
-places in the operand that they take their values from; all else in the result is 0. It costs a rotation and a product with a plaintext for each distance, and one level.
+Entry i of an array (row-major) is in slot i % s of ciphertext i // s, s being the slots of a
+ciphertext: its place is i. A move is a list of places in the result with the places in the operand
+that they take their values from; all else in the result is 0. It costs a rotation and a product
+with a plaintext for each distance, and one level.
 """
 
 from __future__ import annotations
@@ -22,8 +24,16 @@ Chunks = list["_rust.Ciphertext | None"]
 FEW = 16
 
 
-def move(server: _rust.Server, xs: Sequence[_rust.Ciphertext | None], to: Places, source: Places, count: int, fixed: bool) -> tuple[Chunks, bool]:
-    """A move into ``count`` ciphertexts, and whether all else is 0: a ciphertext of whose entries none moves is left as it is, which costs nothing.
+def move(
+    server: _rust.Server,
+    xs: Sequence[_rust.Ciphertext | None],
+    to: Places,
+    source: Places,
+    count: int,
+    fixed: bool,
+) -> tuple[Chunks, bool]:
+    """A move into ``count`` ciphertexts, and whether all else is 0: a ciphertext of whose entries
+    none moves is left as it is, which costs nothing.
 
     ``fixed``: entries must not move between slots.
     """
@@ -46,7 +56,8 @@ def move(server: _rust.Server, xs: Sequence[_rust.Ciphertext | None], to: Places
                 continue
             if fixed:
                 raise ParameterError(
-                    "whole elements are not moved between slots, as automorphisms conjugate them: take parts that begin at a multiple of the slots",
+                    "whole elements are not moved between slots, as automorphisms conjugate them: "
+                    "take parts that begin at a multiple of the slots",
                     code="python.elements",
                 )
             parts.append(server.copy_slots(x, _copies(here_to, here_from)))
@@ -64,7 +75,9 @@ def _sum(server: _rust.Server, parts: list[_rust.Ciphertext]) -> _rust.Ciphertex
 
 
 def _copies(to: Places, source: Places) -> list[tuple[int, int, int]]:
-    """As (step, begin, end) each: slots from ``begin`` to ``end`` take what lies ``step`` further on."""
+    """As (step, begin, end) each: slots from ``begin`` to ``end`` take what lies ``step`` further
+    on.
+    """
     order = np.argsort(to, kind="stable")
     to, step = to[order], (source - to)[order]
     breaks = np.flatnonzero((np.diff(to) != 1) | (np.diff(step) != 0)) + 1
@@ -73,10 +86,14 @@ def _copies(to: Places, source: Places) -> list[tuple[int, int, int]]:
 
 
 def route(source: Places, levels: bool) -> list[Places]:
-    """The places of entries on their way to 0, 1, 2, ..: each with the next is a move. ``levels``: there are as many as it takes.
+    """The places of entries on their way to 0, 1, 2, ..: each with the next is a move.
 
-    Few distances: one move. Ascending sources: distances to base 4, a digit at a time, the lowest first; no two entries meet, as the distances ascend, too, and
-    so do what is left of them. Descending ones are first reversed among as many places as are a power of 4, which complements every digit.
+    ``levels``: there are as many as it takes.
+
+    Few distances: one move. Ascending sources: distances to base 4, a digit at a time, the lowest
+    first; no two entries meet, as the distances ascend, too, and so do what is left of them.
+    Descending ones are first reversed among as many places as are a power of 4, which complements
+    every digit.
     """
     goal = np.arange(source.size)
     if not levels or np.unique(source - goal).size <= FEW:
@@ -102,7 +119,9 @@ def route(source: Places, levels: bool) -> list[Places]:
     return found
 
 
-def gather(server: _rust.Server, xs: Sequence[_rust.Ciphertext], source: Places, levels: bool, fixed: bool) -> tuple[list[_rust.Ciphertext], bool]:
+def gather(
+    server: _rust.Server, xs: Sequence[_rust.Ciphertext], source: Places, levels: bool, fixed: bool
+) -> tuple[list[_rust.Ciphertext], bool]:
     """Entries from these places, one after the other, and whether 0 follows."""
     s = server.keys.params.slots
     places = route(source, levels and not fixed)
@@ -113,8 +132,12 @@ def gather(server: _rust.Server, xs: Sequence[_rust.Ciphertext], source: Places,
     return [x for x in current if x is not None], clean
 
 
-def window_sums(server: _rust.Server, xs: Sequence[_rust.Ciphertext], size: int, terms: int, stride: int) -> list[_rust.Ciphertext]:
-    """In place j the sum of what lies in j, j + stride, .., ``terms`` of them, for those j for which all of these are entries."""
+def window_sums(
+    server: _rust.Server, xs: Sequence[_rust.Ciphertext], size: int, terms: int, stride: int
+) -> list[_rust.Ciphertext]:
+    """In place j the sum of what lies in j, j + stride, .., ``terms`` of them, for those j for
+    which all of these are entries.
+    """
     columns = server.keys.params.dimensions[-1]
 
     def left(ys: Sequence[_rust.Ciphertext], k: int) -> list[_rust.Ciphertext]:
@@ -135,8 +158,12 @@ def window_sums(server: _rust.Server, xs: Sequence[_rust.Ciphertext], size: int,
     return found
 
 
-def matrix_product(server: _rust.Server, xs: Sequence[_rust.Ciphertext], matrix: npt.NDArray[np.int64]) -> list[_rust.Ciphertext]:
-    """The product with a vector, by blocks of a row of slots each, which is where a product by diagonals takes place."""
+def matrix_product(
+    server: _rust.Server, xs: Sequence[_rust.Ciphertext], matrix: npt.NDArray[np.int64]
+) -> list[_rust.Ciphertext]:
+    """The product with a vector, by blocks of a row of slots each, which is where a product by
+    diagonals takes place.
+    """
     params = server.keys.params
     columns, s = params.dimensions[-1], params.slots
     rows, size = matrix.shape

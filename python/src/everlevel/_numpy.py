@@ -1,4 +1,6 @@
-"""NumPy's functions on encrypted integers: those that there are, each in a line, and a refusal that says what to do for all others."""
+"""NumPy's functions on encrypted integers: those that there are, each in a line, and a refusal that
+says what to do for all others.
+"""
 
 from __future__ import annotations
 
@@ -37,14 +39,21 @@ WAYS = {
 
 def way(name: str) -> str:
     """What to do instead of a function or a method of NumPy's."""
-    general = "operators, np.where, np.minimum, np.count_nonzero and everlevel.Table are there, see docs/use/integers.md; or decrypt first"
+    general = (
+        "operators, np.where, np.minimum, np.count_nonzero and everlevel.Table are there, see "
+        "docs/use/integers.md; or decrypt first"
+    )
     return WAYS.get(name, general)
 
 
-def ufunc(found: np.ufunc, method: str, inputs: Sequence[Any], out: Any, options: dict[str, Any]) -> Any:
+def ufunc(
+    found: np.ufunc, method: str, inputs: Sequence[Any], out: Any, options: dict[str, Any]
+) -> Any:
     """A universal function of which one operand at least is encrypted."""
     if any(isinstance(x, EncryptedTotal) for x in inputs):
-        raise not_homomorphic("a total is decrypted, not computed on", "compute on client.decrypt(total)")
+        raise not_homomorphic(
+            "a total is decrypted, not computed on", "compute on client.decrypt(total)"
+        )
     if found is np.add and method == "reduce" and out is None and set(options) <= {"axis"}:
         return inputs[0].sum(options.get("axis", 0))
     known = UFUNCS.get(found) if method == "__call__" else None
@@ -52,7 +61,10 @@ def ufunc(found: np.ufunc, method: str, inputs: Sequence[Any], out: Any, options
     if known is None:
         raise not_homomorphic(f"np.{name} of encrypted integers", way(found.__name__))
     if out is not None or options:
-        raise not_homomorphic(f"np.{name} with {', '.join(options) or 'out'}", "results of encrypted operands are new arrays, of the dtype that holds them")
+        raise not_homomorphic(
+            f"np.{name} with {', '.join(options) or 'out'}",
+            "results of encrypted operands are new arrays, of the dtype that holds them",
+        )
     return known(*inputs)
 
 
@@ -74,14 +86,20 @@ def _swapped(method: str) -> Operation:
     forward, backward = f"__{method}__", f"__r{method}__"
 
     def apply(a: Any, b: Any) -> Any:
-        return getattr(a, forward)(b) if isinstance(a, EncryptedIntegers) else getattr(b, backward)(a)
+        return (
+            getattr(a, forward)(b) if isinstance(a, EncryptedIntegers) else getattr(b, backward)(a)
+        )
 
     return apply
 
 
 def _compared(method: str, mirrored: str) -> Operation:
     def apply(a: Any, b: Any) -> Any:
-        return getattr(a, f"__{method}__")(b) if isinstance(a, EncryptedIntegers) else getattr(b, f"__{mirrored}__")(a)
+        return (
+            getattr(a, f"__{method}__")(b)
+            if isinstance(a, EncryptedIntegers)
+            else getattr(b, f"__{mirrored}__")(a)
+        )
 
     return apply
 
@@ -116,7 +134,10 @@ def _truths(method: str) -> Operation:
     """An operation on truth values."""
 
     def apply(a: Any, b: Any) -> Any:
-        a, b = (x._truth() if isinstance(x, EncryptedIntegers) else np.asarray(entries(x)) != 0 for x in (a, b))
+        a, b = (
+            x._truth() if isinstance(x, EncryptedIntegers) else np.asarray(entries(x)) != 0
+            for x in (a, b)
+        )
         return _swapped(method)(a, b)
 
     return apply
@@ -125,7 +146,11 @@ def _truths(method: str) -> Operation:
 def where(condition: Any, a: Any, b: Any) -> Any:
     """A selection; the condition may be encrypted or public."""
     like = next(x for x in (condition, a, b) if isinstance(x, EncryptedIntegers))
-    truth = condition if isinstance(condition, EncryptedIntegers) else _constants(like, _filled(like, np.asarray(condition) != 0))
+    truth = (
+        condition
+        if isinstance(condition, EncryptedIntegers)
+        else _constants(like, _filled(like, np.asarray(condition) != 0))
+    )
     chosen = _apply("select", (truth.checked()._truth(), like._operand(a), like._operand(b)))
     return chosen._wrapping(_modulus((a, b)))
 
@@ -149,10 +174,20 @@ def count_nonzero(x: EncryptedIntegers, axis: Any = None) -> Any:
 
 
 def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
-    """In a public ascending list: how many of its entries are below v, or with ``"right"`` not above it."""
+    """In a public ascending list: how many of its entries are below v, or with ``"right"`` not
+    above it.
+    """
     edges = _public(a, "the list that is searched")
-    if edges.ndim != 1 or not edges.size or side not in ("left", "right") or (edges[1:] < edges[:-1]).any():
-        raise ShapeError("expected an ascending vector of public integers, and side 'left' or 'right'", code="python.shape")
+    if (
+        edges.ndim != 1
+        or not edges.size
+        or side not in ("left", "right")
+        or (edges[1:] < edges[:-1]).any()
+    ):
+        raise ShapeError(
+            "expected an ascending vector of public integers, and side 'left' or 'right'",
+            code="python.shape",
+        )
     return v.checked()._apply("searchsorted", numbers=[int(side == "right"), *edges.tolist()])
 
 
@@ -161,11 +196,18 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     return searchsorted(bins, x, "left" if right else "right")
 
 
-def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False) -> Any:
+def isin(
+    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False
+) -> Any:
     """Which are in a public list."""
     if not isinstance(element, EncryptedIntegers):
-        raise not_homomorphic("np.isin in an encrypted list", "compare with each: np.any([x == k for ...]), or encrypt what is looked for")
-    found = element.checked()._apply("isin", numbers=_public(test_elements, "the list").reshape(-1).tolist())
+        raise not_homomorphic(
+            "np.isin in an encrypted list",
+            "compare with each: np.any([x == k for ...]), or encrypt what is looked for",
+        )
+    found = element.checked()._apply(
+        "isin", numbers=_public(test_elements, "the list").reshape(-1).tolist()
+    )
     return ~found if invert else found
 
 
@@ -178,7 +220,10 @@ def sort(a: EncryptedIntegers, axis: int = -1, kind: Any = None) -> Any:
 def quantile(a: EncryptedIntegers, q: float, axis: Any = None, method: str = "linear") -> Any:
     """An entry: those between two entries are no integers."""
     if method not in ("lower", "higher"):
-        raise not_homomorphic(f"np.quantile by method {method!r}", "take method='lower' or 'higher', which are entries")
+        raise not_homomorphic(
+            f"np.quantile by method {method!r}",
+            "take method='lower' or 'higher', which are entries",
+        )
     if not 0 <= q <= 1:
         raise RangeError(f"q = {q}: expected 0 to 1", code="python.quantile")
     # In floating point, as NumPy has it.
@@ -190,7 +235,10 @@ def median(a: EncryptedIntegers, axis: Any = None) -> Any:
     """Of an odd number of entries."""
     size = a.size if axis is None else a.shape[axis]
     if size % 2 == 0:
-        raise not_homomorphic("the median of an even number of entries, which is between two", "take np.quantile(x, 0.5, method='lower')")
+        raise not_homomorphic(
+            "the median of an even number of entries, which is between two",
+            "take np.quantile(x, 0.5, method='lower')",
+        )
     return _nth(a, size // 2, axis)
 
 
@@ -203,10 +251,17 @@ def _nth(a: EncryptedIntegers, place: int, axis: Any) -> Any:
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
     """The choice of the first condition that holds."""
     if len(condlist) != len(choicelist) or not condlist:
-        raise ShapeError(f"{len(condlist)} conditions for {len(choicelist)} choices: expected one for each", code="python.shape")
+        raise ShapeError(
+            f"{len(condlist)} conditions for {len(choicelist)} choices: expected one for each",
+            code="python.shape",
+        )
     chosen = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist)):
-        chosen = where(condition, choice, chosen) if _encrypts(condition, choice, chosen) else np.where(condition, choice, chosen)
+        chosen = (
+            where(condition, choice, chosen)
+            if _encrypts(condition, choice, chosen)
+            else np.where(condition, choice, chosen)
+        )
     return chosen
 
 
@@ -215,11 +270,16 @@ def _encrypts(*values: Any) -> bool:
 
 
 def bincount(x: EncryptedIntegers) -> Any:
-    """How many entries have each value from 0 to the largest that there can be: a list of totals."""
+    """How many entries have each value from 0 to the largest possible one: a list of totals."""
     if x.interval[0] != 0:
-        raise not_homomorphic(f"np.bincount of values from {x.interval[0]}", "encrypt with bounds from 0")
+        raise not_homomorphic(
+            f"np.bincount of values from {x.interval[0]}", "encrypt with bounds from 0"
+        )
     block = x._vector("bincount")
-    return [EncryptedTotal._make([total], 1) for total in _on(x._server)._integers.totals("bincount", block)]
+    return [
+        EncryptedTotal._make([total], 1)
+        for total in _on(x._server)._integers.totals("bincount", block)
+    ]
 
 
 def choose(a: Any, choices: Any) -> Any:

@@ -17,11 +17,13 @@ _known: weakref.WeakValueDictionary[str, Params] = weakref.WeakValueDictionary()
 
 
 class Params:
-    """A validated parameter set: by name, by the path of a ``.json`` file, or by a specification as a mapping or JSON text.
+    """A validated parameter set: by name, by the path of a ``.json`` file, or by a specification as
+    a mapping or JSON text.
 
-    ``Params("bgv-65537-n15")``. Sets below 128 bits of security, whose names begin with ``insecure_``, need ``insecure_research=True``; sets whose bootstrapping
-    gives wrong values with a probability above 2^-40 need ``allow_failures=True``, and what opens a file of such a set takes it as ``params``.
-    Immutable; making one takes up to a second for large rings.
+    ``Params("bgv-65537-n15")``. Sets below 128 bits of security, whose names begin with
+    ``insecure_``, need ``insecure_research=True``; sets whose bootstrapping gives wrong values with
+    a probability above 2^-40 need ``allow_failures=True``, and what opens a file of such a set
+    takes it as ``params``. Immutable; making one takes up to a second for large rings.
     """
 
     _raw: _rust.Params
@@ -29,7 +31,11 @@ class Params:
     _allow_failures: bool
 
     def __init__(
-        self, spec: str | os.PathLike[str] | Mapping[str, Any], *, insecure_research: bool = False, allow_failures: bool = False
+        self,
+        spec: str | os.PathLike[str] | Mapping[str, Any],
+        *,
+        insecure_research: bool = False,
+        allow_failures: bool = False,
     ) -> None:
         if isinstance(spec, Mapping):
             text = json.dumps(dict(spec))
@@ -37,7 +43,9 @@ class Params:
             text = os.fspath(spec)
             if text.lower().endswith(".json"):
                 text = _parameter_file(text)
-        self._become(_rust.Params(text, insecure_research, allow_failures), insecure_research, allow_failures)
+        self._become(
+            _rust.Params(text, insecure_research, allow_failures), insecure_research, allow_failures
+        )
 
     def _become(self, raw: _rust.Params, insecure_research: bool, allow_failures: bool) -> None:
         self._raw = raw
@@ -53,10 +61,16 @@ class Params:
         return found
 
     @classmethod
-    def from_bytes(cls, data: bytes, *, insecure_research: bool = False, allow_failures: bool = False) -> Params:
+    def from_bytes(
+        cls, data: bytes, *, insecure_research: bool = False, allow_failures: bool = False
+    ) -> Params:
         """From bytes of the wire format."""
         self = cls.__new__(cls)
-        self._become(_rust.Params.from_bytes(bytes(data), insecure_research, allow_failures), insecure_research, allow_failures)
+        self._become(
+            _rust.Params.from_bytes(bytes(data), insecure_research, allow_failures),
+            insecure_research,
+            allow_failures,
+        )
         return self
 
     def to_bytes(self) -> bytes:
@@ -86,7 +100,9 @@ class Params:
 
     @property
     def dimensions(self) -> tuple[int, ...]:
-        """The dimensions of the slots, the last one contiguous: rows and columns where the index is a power of two."""
+        """The dimensions of the slots, the last one contiguous: rows and columns where the index is
+        a power of two.
+        """
         return tuple(self._raw.dimensions)
 
     @property
@@ -116,7 +132,9 @@ class Params:
 
     @property
     def security_bits(self) -> float:
-        """Bits of security (classical) of the weakest key, by the model that ``security_model`` names."""
+        """Bits of security (classical) of the weakest key, by the model that ``security_model``
+        names.
+        """
         return self._raw.security_bits
 
     @property
@@ -126,11 +144,15 @@ class Params:
 
     @property
     def failure_log2(self) -> float:
-        """log2 of the probability that a bootstrapping gives wrong values without an error, as its overflow exceeds its bound; -1024 if it cannot."""
+        """log2 of the probability that a bootstrapping gives wrong values without an error, as its
+        overflow exceeds its bound; -1024 if it cannot.
+        """
         return self._raw.failure_log2
 
     def _warn(self) -> None:
-        """Warns, when keys are made or values decrypted, that values may be wrong, where the set says so."""
+        """Warns, when keys are made or values decrypted, that values may be wrong, where the set
+        says so.
+        """
         notice = self._raw.failure_notice
         if notice is not None:
             warnings.warn(notice, FailureWarning, stacklevel=3)
@@ -146,7 +168,9 @@ class Params:
         return self._raw.levels
 
     def explain(self) -> str:
-        """What follows from the set, for people: security by key, capacities, costs, key sizes. Runs a bootstrapping without cryptography."""
+        """What follows from the set, for people: security by key, capacities, costs, key sizes.
+        Runs a bootstrapping without cryptography.
+        """
         return self._raw.datasheet()[0]
 
     def facts(self) -> dict[str, Any]:
@@ -162,17 +186,27 @@ class Params:
 
     def __repr__(self) -> str:
         exponent = "" if self.plain_exponent == 1 else f"^{self.plain_exponent}"
-        return f"<everlevel.Params {self.name}: {self.slots} slots modulo {self.plain_prime}{exponent}, {self.security_bits:.0f} bits>"
+        return (
+            f"<everlevel.Params {self.name}: {self.slots} slots modulo "
+            f"{self.plain_prime}{exponent}, {self.security_bits:.0f} bits>"
+        )
 
     def _repr_html_(self) -> str:
         exponent = "" if self.plain_exponent == 1 else f"^{self.plain_exponent}"
         rows = [
             ("slots", f"{self.slots:,} integers modulo {self.plain_prime}{exponent}"),
             ("dimensions", " × ".join(map(str, self.dimensions))),
-            ("ring", f"degree {self.degree:,}" + (f", slots of degree {self.slot_degree}" if self.slot_degree > 1 else "")),
+            (
+                "ring",
+                f"degree {self.degree:,}"
+                + (f", slots of degree {self.slot_degree}" if self.slot_degree > 1 else ""),
+            ),
             ("levels", self.levels),
             ("security", f"{self.security_bits:.0f} bits ({self.security_model})"),
-            ("bootstrapping", f"fails with probability {power(self.failure_log2)}" if self.bootstraps else "none"),
+            (
+                "bootstrapping",
+                f"fails with probability {power(self.failure_log2)}" if self.bootstraps else "none",
+            ),
         ]
         return facts(f"Params {self.name}", rows)
 
@@ -188,14 +222,20 @@ def _found(identity: str, insecure_research: bool, allow_failures: bool) -> Para
     return found if allow_failures or found.failure_log2 <= -40 else None
 
 
-def restore(identity: str, text: str, insecure_research: bool, allow_failures: bool = False) -> Params:
+def restore(
+    identity: str, text: str, insecure_research: bool, allow_failures: bool = False
+) -> Params:
     """The set of a pickle: the one that is there, or made again."""
     found = _found(identity, insecure_research, allow_failures)
     if found is not None:
         return found
     params = Params(text, insecure_research=insecure_research, allow_failures=allow_failures)
     if params.id != identity:
-        raise OtherParametersError(f"expected parameter set {identity}, found {params.id}", code="wire.other-params", params=params.name)
+        raise OtherParametersError(
+            f"expected parameter set {identity}, found {params.id}",
+            code="wire.other-params",
+            params=params.name,
+        )
     return params
 
 
@@ -205,9 +245,15 @@ def _parameter_file(path: str) -> str:
         with open(path, "rb") as file:
             data = file.read(limit + 1)
     except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}", code="wire.io", path=path) from None
+        raise FileError(
+            f"cannot read {path}: {error.strerror}", code="wire.io", path=path
+        ) from None
     if len(data) > limit:
-        raise FileError(f"{path} is larger than {limit} bytes, the most that is read", code="wire.limit", path=path)
+        raise FileError(
+            f"{path} is larger than {limit} bytes, the most that is read",
+            code="wire.limit",
+            path=path,
+        )
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -223,20 +269,27 @@ def params_with(identity: str, insecure_research: bool) -> Params | None:
     return None if text is None else Params(text, insecure_research=insecure_research)
 
 
-def params_of(path: str | os.PathLike[str], identity: str, params: Params | None, insecure_research: bool) -> Params:
-    """The set of a file whose header has ``identity``: as given, by its name, or by params.json beside the file."""
+def params_of(
+    path: str | os.PathLike[str], identity: str, params: Params | None, insecure_research: bool
+) -> Params:
+    """The set of a file whose header has ``identity``: as given, by its name, or by params.json
+    beside the file.
+    """
     if params is None:
         params = params_with(identity, insecure_research)
     if params is None:
         beside = os.path.join(os.path.dirname(os.path.abspath(path)), "params.json")
         if not os.path.exists(beside):
             raise ParameterError(
-                f"{os.fspath(path)}: its parameter set has no name that is known here: give it with params=", code="python.params"
+                f"{os.fspath(path)}: its parameter set has no name that is known here: give it "
+                "with params=",
+                code="python.params",
             )
         params = Params(beside, insecure_research=insecure_research)
     if params.id != identity:
         raise OtherParametersError(
-            f"{os.fspath(path)} belongs to parameter set {identity}, not to {params.name} ({params.id})",
+            f"{os.fspath(path)} belongs to parameter set {identity}, not to {params.name} "
+            f"({params.id})",
             code="wire.other-params",
             params=params.name,
         )

@@ -118,7 +118,9 @@ class Stage:
 
 
 class Tracer:
-    """A server that computes nothing and counts: a program runs on it once, on a block that stands for all."""
+    """A server that computes nothing and counts: a program runs on it once, on a block that stands
+    for all.
+    """
 
     def __init__(self, params: Params, bootstraps: bool, factor: int) -> None:
         self._trace = _rust.Trace(params._raw, bootstraps)
@@ -130,13 +132,27 @@ class Tracer:
     def _integers(self) -> Tracer:
         return self
 
-    def _told(self, name: str, before: tuple[int, int, int, float], x: _rust.Column | _rust.Total) -> None:
+    def _told(
+        self, name: str, before: tuple[int, int, int, float], x: _rust.Column | _rust.Total
+    ) -> None:
         k, after = self._factor, self._trace.cost
         products, switches, bootstraps = (k * (b - a) for a, b in zip(before[:3], after[:3]))
         capacity = x.capacity_bits if isinstance(x, _rust.Column) else None
-        self._stages.append(Stage(name, x.interval, products, switches, bootstraps, k * (after[3] - before[3]), capacity))
+        self._stages.append(
+            Stage(
+                name,
+                x.interval,
+                products,
+                switches,
+                bootstraps,
+                k * (after[3] - before[3]),
+                capacity,
+            )
+        )
 
-    def apply(self, name: str, operands: list[_rust.Column | int], numbers: list[int]) -> list[_rust.Column]:
+    def apply(
+        self, name: str, operands: list[_rust.Column | int], numbers: list[int]
+    ) -> list[_rust.Column]:
         before = self._trace.cost
         found = self._inner.apply(name, operands, numbers)
         self._told(name, before, found[0])
@@ -148,7 +164,9 @@ class Tracer:
         self._told("constant", before, found)
         return found
 
-    def totals(self, name: str, x: _rust.Column, numbers: list[int] | None = None) -> list[_rust.Total]:
+    def totals(
+        self, name: str, x: _rust.Column, numbers: list[int] | None = None
+    ) -> list[_rust.Total]:
         before = self._trace.cost
         found = self._inner.totals(name, x, numbers or [])
         self._told(name, before, found[0])
@@ -156,12 +174,22 @@ class Tracer:
 
 
 class Plan:
-    """What a program takes on a parameter set, found by running it once on a scheme that only counts. ``print`` shows it.
+    """What a program takes on a parameter set, found by running it once on a scheme that only
+    counts. ``print`` shows it.
 
-    Seconds are those of the model of a typical core, on one thread: an estimate. Everything else is what will be done.
+    Seconds are those of the model of a typical core, on one thread: an estimate. Everything else is
+    what will be done.
     """
 
-    def __init__(self, program: Program, params: Params, rows: int, tracer: Tracer, inputs: Mapping[str, EncryptedIntegers], results: Sequence[Any]) -> None:
+    def __init__(
+        self,
+        program: Program,
+        params: Params,
+        rows: int,
+        tracer: Tracer,
+        inputs: Mapping[str, EncryptedIntegers],
+        results: Sequence[Any],
+    ) -> None:
         trace = tracer._trace
         self._program, self._keys = program, trace.keys
         #: The parameter set.
@@ -189,17 +217,29 @@ class Plan:
         self._of(client.params)
         return client._server(self._keys, progress)
 
-    def encrypt(self, client: Client | PublicKey, **arrays: npt.ArrayLike) -> dict[str, EncryptedIntegers]:
+    def encrypt(
+        self, client: Client | PublicKey, **arrays: npt.ArrayLike
+    ) -> dict[str, EncryptedIntegers]:
         """The arguments by name, encrypted as the annotations say."""
         self._of(client.params)
         self._program._named(arrays)
-        found = {name: client.encrypt(values, dtype=self._program.kinds[name]) for name, values in arrays.items()}
+        found = {
+            name: client.encrypt(values, dtype=self._program.kinds[name])
+            for name, values in arrays.items()
+        }
         for name, x in found.items():
             self._fits(name, x)
         return found
 
-    def run(self, server: Server, arguments: Mapping[str, EncryptedIntegers] | None = None, **named: EncryptedIntegers) -> Any:
-        """Runs the program on a server: on arguments by name, of the types and lengths that were planned for."""
+    def run(
+        self,
+        server: Server,
+        arguments: Mapping[str, EncryptedIntegers] | None = None,
+        **named: EncryptedIntegers,
+    ) -> Any:
+        """Runs the program on a server: on arguments by name, of the types and lengths that were
+        planned for.
+        """
         arrays = {**(arguments or {}), **named}
         self._of(server.params)
         self._program._named(arrays)
@@ -209,28 +249,56 @@ class Plan:
 
     def _of(self, params: Params) -> None:
         if not params._raw.same(self.params._raw):
-            raise OtherParametersError(f"the plan is for {self.params.name}, not for {params.name}", code="scheme.wrong-params")
+            raise OtherParametersError(
+                f"the plan is for {self.params.name}, not for {params.name}",
+                code="scheme.wrong-params",
+            )
 
     def _fits(self, name: str, x: EncryptedIntegers) -> None:
         kind = self._program.kinds[name]
-        if x.shape != ((self.rows,) if kind.rows is None else (kind.rows, self.rows)) or x._runs != (kind.rows or 1):
-            entries = f"{self.rows} rows" if kind.rows is None else f"{kind.rows} rows of {self.rows} entries, encrypted with rows=True"
-            raise ShapeError(f"{name} of shape {x.shape}: the plan is for {entries}", code="python.shape")
+        if x.shape != (
+            (self.rows,) if kind.rows is None else (kind.rows, self.rows)
+        ) or x._runs != (kind.rows or 1):
+            entries = (
+                f"{self.rows} rows"
+                if kind.rows is None
+                else f"{kind.rows} rows of {self.rows} entries, encrypted with rows=True"
+            )
+            raise ShapeError(
+                f"{name} of shape {x.shape}: the plan is for {entries}", code="python.shape"
+            )
         if x.interval != (kind.low, kind.high):
-            raise RangeError(f"{name} of {x.interval[0]} to {x.interval[1]}: the plan is for {kind}", code="integers.range")
+            raise RangeError(
+                f"{name} of {x.interval[0]} to {x.interval[1]}: the plan is for {kind}",
+                code="integers.range",
+            )
 
     def __str__(self) -> str:
         lines = [
             f"{self._program.name} on {self.params.name}, {self.rows} rows",
-            f"{self.products} products, {self.bootstraps} bootstrappings; about {_seconds(self.seconds)} on one core",
-            f"server keys of {_bytes(self.key_bytes)}; {self.input_ciphertexts} ciphertexts of arguments, {_bytes(self.input_bytes)}",
+            (
+                f"{self.products} products, {self.bootstraps} bootstrappings; about "
+                f"{_seconds(self.seconds)} on one core"
+            ),
+            (
+                f"server keys of {_bytes(self.key_bytes)}; {self.input_ciphertexts} ciphertexts of "
+                f"arguments, {_bytes(self.input_bytes)}"
+            ),
         ]
         if len(self.stages) > LONG:
             return "\n".join(lines + self._by_operation())
-        lines.append(f"{'operation':14}{'values':>28}{'products':>10}{'switches':>10}{'refreshes':>11}{'seconds':>10}{'bits left':>11}")
+        lines.append(
+            f"{'operation':14}{'values':>28}{'products':>10}{'switches':>10}{'refreshes':>11}"
+            f"{'seconds':>10}{'bits left':>11}"
+        )
         for s in self.stages:
-            values, left = f"{s.interval[0]} to {s.interval[1]}", "" if s.capacity_bits is None else f"{s.capacity_bits:.0f}"
-            lines.append(f"{s.name:14}{values:>28}{s.products:>10}{s.key_switches:>10}{s.bootstraps:>11}{s.seconds:>10.3g}{left:>11}")
+            values, left = (
+                f"{s.interval[0]} to {s.interval[1]}",
+                "" if s.capacity_bits is None else f"{s.capacity_bits:.0f}",
+            )
+            lines.append(
+                f"{s.name:14}{values:>28}{s.products:>10}{s.key_switches:>10}{s.bootstraps:>11}{s.seconds:>10.3g}{left:>11}"
+            )
         return "\n".join(lines)
 
     def _by_operation(self) -> list[str]:
@@ -238,10 +306,20 @@ class Plan:
         groups: dict[str, list[Stage]] = {}
         for stage in self.stages:
             groups.setdefault(stage.name, []).append(stage)
-        lines = [f"{'operation':14}{'times':>10}{'products':>10}{'switches':>10}{'refreshes':>11}{'seconds':>10}"]
-        for name, group in sorted(groups.items(), key=lambda item: -sum(s.seconds for s in item[1])):
-            products, switches, refreshes = (sum(getattr(s, of) for s in group) for of in ("products", "key_switches", "bootstraps"))
-            lines.append(f"{name:14}{len(group):>10}{products:>10}{switches:>10}{refreshes:>11}{sum(s.seconds for s in group):>10.3g}")
+        lines = [
+            f"{'operation':14}{'times':>10}{'products':>10}{'switches':>10}{'refreshes':>11}{'seconds':>10}"
+        ]
+        for name, group in sorted(
+            groups.items(), key=lambda item: -sum(s.seconds for s in item[1])
+        ):
+            products = sum(s.products for s in group)
+            switches = sum(s.key_switches for s in group)
+            refreshes = sum(s.bootstraps for s in group)
+            seconds = sum(s.seconds for s in group)
+            lines.append(
+                f"{name:14}{len(group):>10}{products:>10}{switches:>10}{refreshes:>11}"
+                f"{seconds:>10.3g}"
+            )
         return lines
 
     def _repr_html_(self) -> str:
@@ -254,7 +332,15 @@ class Plan:
             ("server keys", _bytes(self.key_bytes)),
             ("arguments", f"{self.input_ciphertexts} ciphertexts, {_bytes(self.input_bytes)}"),
         ]
-        header = ("operation", "values", "products", "key switches", "bootstrappings", "seconds", "capacity, bits")
+        header = (
+            "operation",
+            "values",
+            "products",
+            "key switches",
+            "bootstrappings",
+            "seconds",
+            "capacity, bits",
+        )
         stages = [
             (
                 s.name,
@@ -270,11 +356,16 @@ class Plan:
         return facts(f"Plan of {self._program.name}", summary) + grid("Operations", header, stages)
 
     def __repr__(self) -> str:
-        return f"<everlevel.Plan of {self._program.name} on {self.params.name}: {_seconds(self.seconds)}, keys of {_bytes(self.key_bytes)}>"
+        return (
+            f"<everlevel.Plan of {self._program.name} on {self.params.name}: "
+            f"{_seconds(self.seconds)}, keys of {_bytes(self.key_bytes)}>"
+        )
 
 
 class Program:
-    """A function of typed integers: calling it computes, on encrypted arrays or NumPy's, and :meth:`plan` says before what it takes."""
+    """A function of typed integers: calling it computes, on encrypted arrays or NumPy's, and
+    :meth:`plan` says before what it takes.
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function)
@@ -287,18 +378,30 @@ class Program:
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         bound = self._signature.bind(*arguments, **named)
-        given = {name: x if isinstance(x, EncryptedIntegers) else _clear(name, x, self.kinds[name]) for name, x in bound.arguments.items()}
+        given = {
+            name: x if isinstance(x, EncryptedIntegers) else _clear(name, x, self.kinds[name])
+            for name, x in bound.arguments.items()
+        }
         return self._function(**given)
 
     def plan(
-        self, rows: int, *, params: Params | None = None, candidates: Sequence[str | Params] = CANDIDATES, minimise: str = "time"
+        self,
+        rows: int,
+        *,
+        params: Params | None = None,
+        candidates: Sequence[str | Params] = CANDIDATES,
+        minimise: str = "time",
     ) -> Plan:
-        """What it takes for arrays of a given number of entries: on ``params``, or on the best of some sets, by ``"time"`` or by bytes of ``"keys"``.
+        """What it takes for arrays of a given number of entries: on ``params``, or on the best of
+        some sets, by ``"time"`` or by bytes of ``"keys"``.
 
-        On each set first without bootstrapping, and with it if that does not fit. It is run a few times for this, on a scheme that only counts.
+        On each set first without bootstrapping, and with it if that does not fit. It is run a few
+        times for this, on a scheme that only counts.
         """
         if minimise not in ("time", "keys"):
-            raise RangeError(f"minimise = {minimise!r}: expected 'time' or 'keys'", code="python.minimise")
+            raise RangeError(
+                f"minimise = {minimise!r}: expected 'time' or 'keys'", code="python.minimise"
+            )
         if rows < 1:
             raise RangeError(f"{rows} rows: expected at least 1", code="python.rows")
         plans, refused = [], []
@@ -309,11 +412,19 @@ class Program:
                     plans.append(self._traced(given, rows, bootstraps))
                     break
                 except Error as error:
-                    if error.code not in ("integers.depth", "integers.set", "circuit.not-enough-capacity", "scheme.noise-overflow"):
+                    if error.code not in (
+                        "integers.depth",
+                        "integers.set",
+                        "circuit.not-enough-capacity",
+                        "scheme.noise-overflow",
+                    ):
                         raise
                     refused.append(error)
         if not plans:
-            raise ParameterError(f"none of the sets can run {self.name}: {refused[-1].message}", code="integers.depth")
+            raise ParameterError(
+                f"none of the sets can run {self.name}: {refused[-1].message}",
+                code="integers.depth",
+            )
         return min(plans, key=lambda plan: plan.seconds if minimise == "time" else plan.key_bytes)
 
     def _traced(self, params: Params, rows: int, bootstraps: bool) -> Plan:
@@ -321,18 +432,35 @@ class Program:
         tracer = Tracer(params, bootstraps, -(-rows // slots))
         inputs = {}
         for name, kind in self.kinds.items():
-            blocks = [tracer._trace.input(kind.low, kind.high, min(rows, slots)) for _ in range(kind.rows or 1)]
+            blocks = [
+                tracer._trace.input(kind.low, kind.high, min(rows, slots))
+                for _ in range(kind.rows or 1)
+            ]
             shape = (rows,) if kind.rows is None else (kind.rows, rows)
             inputs[name] = EncryptedIntegers._make(blocks, shape, tracer, None, len(blocks))
         found = self._function(**inputs)
-        results = found if isinstance(found, tuple) else tuple(found.values()) if isinstance(found, dict) else (found,)
+        results = (
+            found
+            if isinstance(found, tuple)
+            else tuple(found.values())
+            if isinstance(found, dict)
+            else (found,)
+        )
         if not all(isinstance(x, (EncryptedIntegers, EncryptedTotal)) for x in results):
-            raise ProgramError(f"{self.name} has to return encrypted arrays or totals, one or a tuple or a dict of them", code="python.program")
+            raise ProgramError(
+                f"{self.name} has to return encrypted arrays or totals, one or a tuple or a dict "
+                "of them",
+                code="python.program",
+            )
         return Plan(self, params, rows, tracer, inputs, results)
 
     def _named(self, arrays: Mapping[str, Any]) -> None:
         if set(arrays) != set(self.kinds):
-            raise ProgramError(f"arguments {', '.join(arrays) or 'none'}: {self.name} takes {', '.join(self.kinds)}", code="python.arguments")
+            raise ProgramError(
+                f"arguments {', '.join(arrays) or 'none'}: {self.name} takes "
+                f"{', '.join(self.kinds)}",
+                code="python.arguments",
+            )
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{name}: {kind}" for name, kind in self.kinds.items())
@@ -340,12 +468,16 @@ class Program:
 
 
 def program(function: Callable[..., Any]) -> Program:
-    """Makes a program of a function whose arguments are annotated: with ``everlevel.uint8`` and its like, ``everlevel.ranged(low, high)``, or NumPy's types."""
+    """Makes a program of a function whose arguments are annotated: with ``everlevel.uint8`` and its
+    like, ``everlevel.ranged(low, high)``, or NumPy's types.
+    """
     return Program(function)
 
 
 def _clear(name: str, values: Any, kind: Kind) -> npt.NDArray[Any]:
-    """An argument that is not encrypted, with entries as encrypted ones can have them, in a dtype that does not wrap at their width."""
+    """An argument that is not encrypted, with entries as encrypted ones can have them, in a dtype
+    that does not wrap at their width.
+    """
     array = entries(values)
     if kind.rows is not None and array.shape[:1] != (kind.rows,):
         raise ShapeError(f"{name} of shape {array.shape}: expected {kind}", code="python.shape")
@@ -362,15 +494,23 @@ def _kinds(function: Callable[..., Any]) -> dict[str, Kind]:
         said = parameter.annotation
         if typing.get_origin(said) is typing.Annotated:
             said = next((x for x in said.__metadata__ if isinstance(x, Kind)), said)
-        if said is inspect.Parameter.empty or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise DtypeError(f"argument {name} of {function.__name__} has no type: annotate it, with everlevel.uint8 for example", code="python.annotation")
+        if said is inspect.Parameter.empty or parameter.kind in (
+            parameter.VAR_POSITIONAL,
+            parameter.VAR_KEYWORD,
+        ):
+            raise DtypeError(
+                f"argument {name} of {function.__name__} has no type: annotate it, with "
+                "everlevel.uint8 for example",
+                code="python.annotation",
+            )
         if not isinstance(said, Kind):
             try:
                 dtype = np.dtype(getattr(said, "_dtype", said))
                 said = Kind(*interval_of(dtype))
             except (TypeError, ValueError):
                 raise DtypeError(
-                    f"argument {name} of {function.__name__}: expected everlevel.bool_, uint8 to uint64, int8 to int64 or everlevel.ranged(low, high)",
+                    f"argument {name} of {function.__name__}: expected everlevel.bool_, uint8 to "
+                    "uint64, int8 to int64 or everlevel.ranged(low, high)",
                     code="python.annotation",
                 ) from None
         found[name] = said

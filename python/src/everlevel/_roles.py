@@ -61,7 +61,10 @@ def _encrypted(
     degree = params.slot_degree
     if elements and (degree == 1 or array.shape[-1:] != (degree,)):
         raise ShapeError(
-            f"an array of shape {array.shape} as elements: expected a last axis of {degree} coefficients"
+            (
+                f"an array of shape {array.shape} as elements: expected a last axis of {degree} "
+                "coefficients"
+            )
             if degree > 1
             else f"slots of {params.name} have degree 1: their elements are integers",
             code="python.elements",
@@ -70,7 +73,11 @@ def _encrypted(
     if bounds is not None:
         bounds = bounds_of(bounds)
         if reduce or elements:
-            what = "whole elements have no range" if elements else "reduce=True changes entries, which then have other bounds"
+            what = (
+                "whole elements have no range"
+                if elements
+                else "reduce=True changes entries, which then have other bounds"
+            )
             raise ParameterError(f"bounds={bounds!r}: {what}", code="python.value-bounds")
         signed = signed or bounds[0] < 0
         in_bounds(array, bounds, modulus)
@@ -83,28 +90,49 @@ def _encrypted(
     if bounds is not None:
         # Slots without an entry hold 0.
         whole, padded = bounds, (min(bounds[0], 0), max(bounds[1], 0))
-        xs = [x.within(*(whole if chunk.size == params.slots else padded)) for x, chunk in zip(xs, chunks)]
+        xs = [
+            x.within(*(whole if chunk.size == params.slots else padded))
+            for x, chunk in zip(xs, chunks)
+        ]
     shape = array.shape[:-1] if elements else array.shape
-    return EncryptedArray._make(xs, shape, signed=signed, padded=True, elements=elements, encryption=encryption)
+    return EncryptedArray._make(
+        xs, shape, signed=signed, padded=True, elements=elements, encryption=encryption
+    )
 
 
-def _typed(key: dict[str, Any], params: _rust.Params, values: npt.ArrayLike, dtype: Any, bounds: tuple[int, int] | None, rows: bool) -> EncryptedIntegers:
+def _typed(
+    key: dict[str, Any],
+    params: _rust.Params,
+    values: npt.ArrayLike,
+    dtype: Any,
+    bounds: tuple[int, int] | None,
+    rows: bool,
+) -> EncryptedIntegers:
     if params.plain_exponent != 1 or params.plain_prime < 257:
         raise ParameterError(
-            f"typed integers need a plaintext modulus that is a prime of at least 257, as that of bgv-65537-n15; {params.name} has {params.plain_modulus()}: "
+            "typed integers need a plaintext modulus that is a prime of at least 257, as that of "
+            f"bgv-65537-n15; {params.name} has {params.plain_modulus()}: "
             "encrypt_modular takes integers modulo that",
             code="integers.set",
             params=params.name,
         )
     array = entries(values)
     if array.size == 0:
-        raise ShapeError(f"an array of shape {array.shape} has no values: expected at least one", code="python.empty")
+        raise ShapeError(
+            f"an array of shape {array.shape} has no values: expected at least one",
+            code="python.empty",
+        )
     if rows and not array.shape:
-        raise ShapeError("a single integer has no rows: rows=True takes arrays of one axis at least", code="python.shape")
+        raise ShapeError(
+            "a single integer has no rows: rows=True takes arrays of one axis at least",
+            code="python.shape",
+        )
     kind = kind_of(array, dtype, bounds)
     if kind.rows is not None:
         if array.shape[:1] != (kind.rows,):
-            raise ShapeError(f"an array of shape {array.shape}: expected {kind}", code="python.shape")
+            raise ShapeError(
+                f"an array of shape {array.shape}: expected {kind}", code="python.shape"
+            )
         rows = True
     within(array, (kind.low, kind.high))
     return encrypted(key, params, array, kind, rows)
@@ -116,7 +144,9 @@ class PublicKey:
     _raw: _rust.PublicKey
 
     def __init__(self) -> None:
-        raise TypeError("public keys come from Client.public_key, PublicKey.open and PublicKey.from_bytes")
+        raise TypeError(
+            "public keys come from Client.public_key, PublicKey.open and PublicKey.from_bytes"
+        )
 
     @classmethod
     def _make(cls, raw: _rust.PublicKey) -> PublicKey:
@@ -133,13 +163,17 @@ class PublicKey:
         insecure_research: bool = False,
         allow_unknown_owner: bool = False,
     ) -> PublicKey:
-        """From a file, such as ``public.key``. ``allow_unknown_owner``: also one that does not say which secret key it belongs to (format version 1)."""
+        """From a file, such as ``public.key``. ``allow_unknown_owner``: also one that does not say
+        which secret key it belongs to (format version 1).
+        """
         _rust.recover_keys(path_text(path))
         params = params_of(path, _rust.inspect_file(path_text(path))[1], params, insecure_research)
         return cls._make(_rust.PublicKey.open(params._raw, path_text(path), allow_unknown_owner))
 
     @classmethod
-    def from_bytes(cls, data: bytes, params: Params, *, allow_unknown_owner: bool = False) -> PublicKey:
+    def from_bytes(
+        cls, data: bytes, params: Params, *, allow_unknown_owner: bool = False
+    ) -> PublicKey:
         """From bytes of the wire format."""
         return cls._make(_rust.PublicKey.from_bytes(params._raw, bytes(data), allow_unknown_owner))
 
@@ -206,7 +240,10 @@ class Client:
 
     def __init__(self, params: Params) -> None:
         if not isinstance(params, Params):
-            raise ParameterError(f"params = {params!r}: expected Params, such as Params('bgv-65537-n15')", code="python.params")
+            raise ParameterError(
+                f"params = {params!r}: expected Params, such as Params('bgv-65537-n15')",
+                code="python.params",
+            )
         params._warn()
         with timed(f"secret key of {params.name}"):
             self._raw = _rust.SecretKey.generate(params._raw)
@@ -219,7 +256,9 @@ class Client:
         return self
 
     @classmethod
-    def open(cls, path: Path, *, params: Params | None = None, insecure_research: bool = False) -> Client:
+    def open(
+        cls, path: Path, *, params: Params | None = None, insecure_research: bool = False
+    ) -> Client:
         """The owner of the key in a file, such as ``secret.key``."""
         _rust.recover_keys(path_text(path))
         params = params_of(path, _rust.inspect_file(path_text(path))[1], params, insecure_research)
@@ -231,7 +270,9 @@ class Client:
         return cls._make(_rust.SecretKey.from_bytes(params._raw, bytes(data)))
 
     def expose_secret_bytes(self) -> bytes:
-        """The secret key, unencrypted: anyone who reads it can decrypt everything. Python does not wipe it."""
+        """The secret key, unencrypted: anyone who reads it can decrypt everything. Python does not
+        wipe it.
+        """
         return self._raw.expose_to_bytes()
 
     def save_secret_key(self, path: Path, *, overwrite: bool = False) -> None:
@@ -247,15 +288,20 @@ class Client:
         overwrite: bool = False,
         progress: Progress = None,
     ) -> dict[str, int]:
-        """Writes params.json, secret.key, public.key and server.keys, as ``everlevel keygen`` does, all or none; returns their bytes.
+        """Writes params.json, secret.key, public.key and server.keys, as ``everlevel keygen`` does,
+        all or none; returns their bytes.
 
-        What an interrupted run left in the directory is removed or finished first, with a :class:`RecoveryWarning`.
+        What an interrupted run left in the directory is removed or finished first, with a
+        :class:`RecoveryWarning`.
 
-        Server keys go to the file one by one: memory for one at a time. ``program`` and ``elements`` as for ``server``.
+        Server keys go to the file one by one: memory for one at a time. ``program`` and
+        ``elements`` as for ``server``.
         """
         plan = _rust.Plan(self._raw.params, program, elements)
         with timed(f"key files of {self._raw.params.name}") as told:
-            written = self._raw.write_files(plan, path_text(directory), overwrite, stepper(progress))
+            written = self._raw.write_files(
+                plan, path_text(directory), overwrite, stepper(progress)
+            )
             told.append(f"{sum(size for _, size in written)} bytes")
         return {os.path.basename(path): size for path, size in written}
 
@@ -268,10 +314,15 @@ class Client:
         overwrite: bool = False,
         progress: Progress = None,
     ) -> int:
-        """Writes server keys to a file, one by one, and returns their bytes. ``program`` and ``elements`` as for ``server``."""
+        """Writes server keys to a file, one by one, and returns their bytes.
+
+        ``program`` and ``elements`` as for ``server``.
+        """
         plan = _rust.Plan(self._raw.params, program, elements)
         with timed(f"file of server keys of {self._raw.params.name}, {len(plan)} keys") as told:
-            size = self._raw.write_server_keys(plan, replaceable(path, overwrite), overwrite, stepper(progress))
+            size = self._raw.write_server_keys(
+                plan, replaceable(path, overwrite), overwrite, stepper(progress)
+            )
             told.append(f"{size} bytes")
         return size
 
@@ -282,7 +333,9 @@ class Client:
 
     @property
     def key_id(self) -> str:
-        """The public id of the secret key, 32 hexadecimal digits: everything that was made with it carries it."""
+        """The public id of the secret key, 32 hexadecimal digits: everything that was made with it
+        carries it.
+        """
         return self._raw.key_id
 
     def public_key(self) -> PublicKey:
@@ -290,11 +343,15 @@ class Client:
         with timed(f"public key of {self._raw.params.name}"):
             return PublicKey._make(self._raw.public_key())
 
-    def server(self, *, program: str | None = None, elements: bool = False, progress: Progress = None) -> Server:
-        """A server with keys in memory: for products, bootstrapping and any rotations, or for one program (see ``Server.run``) only.
+    def server(
+        self, *, program: str | None = None, elements: bool = False, progress: Progress = None
+    ) -> Server:
+        """A server with keys in memory: for products, bootstrapping and any rotations, or for one
+        program (see ``Server.run``) only.
 
-        ``elements``: for arrays of whole elements, too; its bootstrapping takes d digit removals where that for integers takes one. ``progress`` is called after each
-        of the keys; an exception that it raises, or Ctrl-C, ends the work.
+        ``elements``: for arrays of whole elements, too; its bootstrapping takes d digit removals
+        where that for integers takes one. ``progress`` is called after each of the keys; an
+        exception that it raises, or Ctrl-C, ends the work.
         """
         return self._server(_rust.Plan(self._raw.params, program, elements), progress, elements)
 
@@ -304,7 +361,8 @@ class Client:
         return Server._make(_rust.Server(keys, elements))
 
     def key_change(self, new: Client) -> KeyChange:
-        """Keys that take arrays under this client's key to the key of ``new``, of the same parameters, for the party that stores them.
+        """Keys that take arrays under this client's key to the key of ``new``, of the same
+        parameters, for the party that stores them.
 
         Who has them and the new secret key can read all that the old one encrypted.
         """
@@ -319,15 +377,19 @@ class Client:
         bounds: tuple[int, int] | None = None,
         rows: bool = False,
     ) -> EncryptedIntegers:
-        """Encrypts integers that are computed on as NumPy's, without wrapping: compared, looked up in tables, selected from, added.
+        """Encrypts integers that are computed on as NumPy's, without wrapping: compared, looked up
+        in tables, selected from, added.
 
-        ``dtype``: ``bool``, ``uint8`` to ``uint64`` or ``int8`` to ``int64``, by default that of the array; or ``bounds`` of entries, both included, which are cheaper if
-        narrow. Both are public. Entries outside of them are refused, and so is an array of ``int64``, NumPy's default, for which neither is said.
-        A ciphertext for each 4 bits of an entry and each ``params.slots`` entries. The plaintext modulus has to be a prime of at least 257, as that of
-        ``bgv-65537-n15`` is.
+        ``dtype``: ``bool``, ``uint8`` to ``uint64`` or ``int8`` to ``int64``, by default that of
+        the array; or ``bounds`` of entries, both included, which are cheaper if narrow. Both are
+        public. Entries outside of them are refused, and so is an array of ``int64``, NumPy's
+        default, for which neither is said. A ciphertext for each 4 bits of an entry and each
+        ``params.slots`` entries. The plaintext modulus has to be a prime of at least 257, as that
+        of ``bgv-65537-n15`` is.
 
-        ``rows``: entries along the first axis, the rows, lie in ciphertexts of their own. Then rows are indexed, and ``matrix @ x``, ``x.sum(axis=0)``,
-        ``x.argmax(axis=0)`` and such compute with whole rows: a row for each feature, an entry of it for each sample.
+        ``rows``: entries along the first axis, the rows, lie in ciphertexts of their own. Then rows
+        are indexed, and ``matrix @ x``, ``x.sum(axis=0)``, ``x.argmax(axis=0)`` and such compute
+        with whole rows: a row for each feature, an entry of it for each sample.
         """
         return _typed({"secret": self._raw}, self._raw.params, values, dtype, bounds, rows)
 
@@ -342,12 +404,16 @@ class Client:
     ) -> EncryptedArray:
         """Encrypts integers modulo p^r: a ciphertext for each ``params.slots`` of them.
 
-        Values must be from 0 to p^r - 1, or with ``signed`` from -(p^r - 1)/2 to (p^r - 1)/2; with ``reduce`` they are taken modulo p^r. Arrays of
-        floating-point numbers are refused. With ``elements`` the last axis has the d = ``params.slot_degree`` coefficients of an element of GR(p^r, d), and an element is
-        an entry; servers that bootstrap have to be made for that (``Client.server`` with ``elements``).
+        Values must be from 0 to p^r - 1, or with ``signed`` from -(p^r - 1)/2 to (p^r - 1)/2; with
+        ``reduce`` they are taken modulo p^r. Arrays of floating-point numbers are refused. With
+        ``elements`` the last axis has the d = ``params.slot_degree`` coefficients of an element of
+        GR(p^r, d), and an element is an entry; servers that bootstrap have to be made for that
+        (``Client.server`` with ``elements``).
 
-        ``bounds``, the least and the largest integer that an entry may be, are public and follow the array through what is computed (``EncryptedArray.range``). They are what
-        comparisons and truncations ask for, and then ``decrypt`` gives integers of the range instead of residues, or refuses what may have wrapped.
+        ``bounds``, the least and the largest integer that an entry may be, are public and follow
+        the array through what is computed (``EncryptedArray.range``). They are what comparisons and
+        truncations ask for, and then ``decrypt`` gives integers of the range instead of residues,
+        or refuses what may have wrapped.
         """
         return _encrypted(self._raw, values, signed, reduce, elements, bounds, "secret")
 
@@ -374,36 +440,57 @@ class Client:
         wrapping: bool = False,
         allow_unknown_owner: bool = False,
     ) -> Any:
-        """The entries, exact, or an error; also of what ``EncryptedArray.compact`` made. ``signed`` overrides what the array says.
+        """The entries, exact, or an error; also of what ``EncryptedArray.compact`` made.
 
-        Of typed integers an array of the smallest dtype that holds their interval, and of a total a Python integer; of bytes with several, all by name.
+        ``signed`` overrides what the array says.
 
-        Of arrays modulo p^r residues where their range is not known. Where it is, the integers of it; a range of more than p^r integers, or one that ``signed``
+        Of arrays modulo p^r residues where their range is not known. Where it is, the integers of
+        it; a range of more than p^r integers, or one that ``signed``
         does not allow, is refused with ``circuit.range``. ``wrapping``: residues all the same.
 
-        What belongs to another key is refused, and so is, with ``scheme.not-decryptable`` for every cause, what cannot have been encrypted: more noise than it states, slots that
-        hold something else, a residue that no integer of the range has. ``allow_unknown_owner``: also bytes that do not say which secret key
-        they belong to (format version 1). Decrypt only what an honest server computed: see SECURITY.md.
+        What belongs to another key is refused, and so is, with ``scheme.not-decryptable`` for every
+        cause, what cannot have been encrypted: more noise than it states, slots that
+        hold something else, a residue that no integer of the range has. ``allow_unknown_owner``:
+        also bytes that do not say which secret key
+        they belong to (format version 1). Decrypt only what an honest server computed: see
+        SECURITY.md.
         """
         if isinstance(x, (EncryptedIntegers, EncryptedTotal)):
             if signed is not None or all_slots or wrapping:
-                raise ParameterError("signed, all_slots and wrapping are for arrays modulo p^r: typed integers have their own sign", code="python.typed")
+                raise ParameterError(
+                    "signed, all_slots and wrapping are for arrays modulo p^r: typed integers "
+                    "have their own sign",
+                    code="python.typed",
+                )
             self.params._warn()
             return decrypted(self._raw, x)
         if isinstance(x, EncryptedArray):
             self.params._warn()
             raw = np.concatenate([self._raw.decrypt(part, x._elements) for part in x._xs])
-            modulus, shape, is_signed, elements, found, lost = x.modulus, x._shape, x._signed, x._elements, x.range, x._lost
+            modulus, shape, is_signed, elements, found, lost = (
+                x.modulus,
+                x._shape,
+                x._signed,
+                x._elements,
+                x.range,
+                x._lost,
+            )
         else:
             data = octets(x)
             kind, identity, *_ = _rust.inspect(data)
             if identity != self.params.id:
                 raise OtherParametersError(
-                    f"bytes of parameter set {identity}, the key is of {self.params.name}", code="wire.other-params"
+                    f"bytes of parameter set {identity}, the key is of {self.params.name}",
+                    code="wire.other-params",
                 )
             if kind == KIND:
-                arrays = integers_from_bytes(x, params=self.params, bounds="stated", allow_unknown_owner=allow_unknown_owner)
-                opened = {name: self.decrypt(part, signed=signed, all_slots=all_slots, wrapping=wrapping) for name, part in arrays.items()}
+                arrays = integers_from_bytes(
+                    x, params=self.params, bounds="stated", allow_unknown_owner=allow_unknown_owner
+                )
+                opened = {
+                    name: self.decrypt(part, signed=signed, all_slots=all_slots, wrapping=wrapping)
+                    for name, part in arrays.items()
+                }
                 return next(iter(opened.values())) if len(opened) == 1 else opened
             if not kind.startswith("results"):
                 array = EncryptedArray.from_bytes(
@@ -413,12 +500,27 @@ class Client:
             self.params._warn()
             raw, exponent, ranges, metadata = self._raw.decrypt_compact(data, allow_unknown_owner)
             modulus = self._raw.params.plain_modulus(exponent)
-            shape, is_signed = shape_of(metadata, self.params.slots, len(ranges)), metadata.get("signed") == "true"
-            elements, found, lost = metadata.get("elements") == "true", joined(ranges), metadata.get(LOST) == "true"
+            shape, is_signed = (
+                shape_of(metadata, self.params.slots, len(ranges)),
+                metadata.get("signed") == "true",
+            )
+            elements, found, lost = (
+                metadata.get("elements") == "true",
+                joined(ranges),
+                metadata.get(LOST) == "true",
+            )
         if lost and not wrapping:
             raise _unknown()
         degree = self.params.slot_degree if elements else None
-        return _entries(raw, modulus, None if all_slots else shape, degree, signed, is_signed, None if wrapping else found)
+        return _entries(
+            raw,
+            modulus,
+            None if all_slots else shape,
+            degree,
+            signed,
+            is_signed,
+            None if wrapping else found,
+        )
 
     def decrypt_for_sharing(
         self,
@@ -429,22 +531,36 @@ class Client:
         statistical_bits: int = 64,
         decryptions_log2: int = 20,
     ) -> npt.NDArray[np.int64] | np.int64:
-        """The entries, for others to see: noise is flooded before it is rounded away, so that what is shared leaks almost nothing about the key even if a noise bound was wrong.
+        """The entries, for others to see: noise is flooded before it is rounded away, so that what
+        is shared leaks almost nothing about the key even if a noise bound was wrong.
 
-        2^-``statistical_bits`` for 2^``decryptions_log2`` values under one key. Takes capacity: refresh first where there is too little. It does not make
-        ciphertexts that an attacker made safe to decrypt.
+        2^-``statistical_bits`` for 2^``decryptions_log2`` values under one key. Takes capacity:
+        refresh first where there is too little. It does not make ciphertexts that an attacker made
+        safe to decrypt.
         """
         if not isinstance(x, EncryptedArray):
             raise NotHomomorphicError(
-                f"decrypt_for_sharing of {type(x).__name__}: it is for arrays modulo p^r that a server computed, in memory; decrypt others with client.decrypt",
+                f"decrypt_for_sharing of {type(x).__name__}: it is for arrays modulo p^r that a "
+                "server computed, in memory; decrypt others with client.decrypt",
                 code="python.not-homomorphic",
             )
         self.params._warn()
         if x._lost and not wrapping:
             raise _unknown()
-        parts = [self._raw.decrypt_for_sharing(part, x._elements, statistical_bits, decryptions_log2) for part in x._xs]
+        parts = [
+            self._raw.decrypt_for_sharing(part, x._elements, statistical_bits, decryptions_log2)
+            for part in x._xs
+        ]
         degree = self.params.slot_degree if x._elements else None
-        return _entries(np.concatenate(parts), x.modulus, x._shape, degree, signed, x._signed, None if wrapping else x.range)
+        return _entries(
+            np.concatenate(parts),
+            x.modulus,
+            x._shape,
+            degree,
+            signed,
+            x._signed,
+            None if wrapping else x.range,
+        )
 
     def allow_pickle(self, allowed: bool = True) -> None:
         """Lets ``pickle`` write the secret key of this object, unencrypted."""
@@ -456,7 +572,8 @@ class Client:
     def __reduce__(self) -> Any:
         if not self._picklable:
             raise SecretKeyError(
-                "a client holds a secret key, which pickle would write unencrypted: send a server or a public key instead, "
+                "a client holds a secret key, which pickle would write unencrypted: send a server "
+                "or a public key instead, "
                 "or say client.allow_pickle()",
                 code="python.secret-pickle",
             )
@@ -465,7 +582,11 @@ class Client:
 
 def _unknown() -> RangeError:
     """The refusal of what has a range that is too large to be told."""
-    return RangeError("decryption: the range of the entries exceeds 2^100: expected bounds that keep it, or wrapping=True, which gives residues", code="circuit.range")
+    return RangeError(
+        "decryption: the range of the entries exceeds 2^100: expected bounds that keep it, or "
+        "wrapping=True, which gives residues",
+        code="circuit.range",
+    )
 
 
 def _entries(
@@ -477,7 +598,9 @@ def _entries(
     is_signed: bool,
     found: tuple[int, int] | None,
 ) -> npt.NDArray[np.int64] | np.int64:
-    """The entries of an array of this shape, or all slots, by what the caller says of signs, or the array, or its range; ``degree``: elements of that many coefficients each."""
+    """The entries of an array of this shape, or all slots, by what the caller says of signs, or the
+    array, or its range; ``degree``: elements of that many coefficients each.
+    """
     tail = () if degree is None else (degree,)
     values = raw.view(np.int64).reshape(-1, *tail)
     if shape is not None:

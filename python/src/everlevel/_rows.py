@@ -1,4 +1,6 @@
-"""Arrays of typed integers whose rows lie in ciphertexts of their own: indexed, stacked, and computed with along their rows."""
+"""Arrays of typed integers whose rows lie in ciphertexts of their own: indexed, stacked, and
+computed with along their rows.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ from .errors import DtypeError, OtherParametersError, ShapeError
 ROOM = 30
 
 WAY = (
-    "entries along this axis lie in one ciphertext: encrypt with rows=True, or np.stack arrays, and the first axis can be indexed and computed along; "
+    "entries along this axis lie in one ciphertext: encrypt with rows=True, or np.stack arrays, "
+    "and the first axis can be indexed and computed along; "
     "or choose with np.where(mask, x, 0), which takes a mask of NumPy's"
 )
 
@@ -32,7 +35,9 @@ def range_of(low: int, high: int) -> range:
 
 
 def rows(count: int, kind: Any) -> Kind:
-    """For annotations of programs: a number of rows of a dtype, or of ``everlevel.ranged(low, high)``, as ``client.encrypt(.., rows=True)`` makes them."""
+    """For annotations of programs: a number of rows of a dtype, or of ``everlevel.ranged(low,
+    high)``, as ``client.encrypt(.., rows=True)`` makes them.
+    """
     if operator.index(count) < 1:
         raise ShapeError(f"{count} rows: expected one at least", code="python.rows")
     low, high = (kind.low, kind.high) if isinstance(kind, Kind) else interval_of(named(kind))
@@ -46,7 +51,9 @@ def _numbers(x: EncryptedIntegers) -> Any:
     return np.arange(count).reshape(lead), x._runs // count
 
 
-def _chosen(x: EncryptedIntegers, numbers: Any, each: int, tail: tuple[int, ...]) -> EncryptedIntegers:
+def _chosen(
+    x: EncryptedIntegers, numbers: Any, each: int, tail: tuple[int, ...]
+) -> EncryptedIntegers:
     runs = (numbers.reshape(-1, 1) * each + np.arange(each)).reshape(-1)
     return x._picked(runs, (*numbers.shape, *tail))
 
@@ -55,7 +62,10 @@ def picked(x: EncryptedIntegers, key: Any) -> EncryptedIntegers:
     """x[key] for leading axes."""
     keys = key if isinstance(key, tuple) else (key,)
     if any(isinstance(k, Encrypted) for k in keys):
-        raise not_homomorphic("an encrypted index", "everlevel.Table(table)[x] for a table of public integers, np.where for encrypted ones")
+        raise not_homomorphic(
+            "an encrypted index",
+            "everlevel.Table(table)[x] for a table of public integers, np.where for encrypted ones",
+        )
     numbers, each = _numbers(x)
     whole = [k is Ellipsis or (isinstance(k, slice) and k == slice(None)) for k in keys]
     while keys and whole[-1] and (keys[-1] is Ellipsis or len(keys) > numbers.ndim):
@@ -67,14 +77,20 @@ def picked(x: EncryptedIntegers, key: Any) -> EncryptedIntegers:
         raise not_homomorphic("parts of an array of typed integers", WAY)
     found = numbers[keys]
     if not np.size(found):
-        raise ShapeError("an index that chooses nothing: expected one row at least", code="python.empty")
+        raise ShapeError(
+            "an index that chooses nothing: expected one row at least", code="python.empty"
+        )
     return _chosen(x, np.asarray(found), each, x._shape[numbers.ndim :])
 
 
 def along(x: EncryptedIntegers, axis: int | None, what: str) -> list[EncryptedIntegers]:
     """The parts of an array along an axis."""
     if axis is None:
-        raise not_homomorphic(f"{what} of all entries", "take axis=0 of an array that was encrypted with rows=True, or count: client.decrypt(np.count_nonzero(x))")
+        raise not_homomorphic(
+            f"{what} of all entries",
+            "take axis=0 of an array that was encrypted with rows=True, or count: "
+            "client.decrypt(np.count_nonzero(x))",
+        )
     if not isinstance(axis, (int, np.integer)):
         raise not_homomorphic(f"{what} along {axis!r}", "take one axis after the other")
     if not -x.ndim <= axis < x.ndim:
@@ -83,7 +99,9 @@ def along(x: EncryptedIntegers, axis: int | None, what: str) -> list[EncryptedIn
     axis %= x.ndim
     if axis >= numbers.ndim:
         raise not_homomorphic(f"{what} along axis {axis}", WAY)
-    return [_chosen(x, part, each, x._shape[numbers.ndim :]) for part in np.moveaxis(numbers, axis, 0)]
+    return [
+        _chosen(x, part, each, x._shape[numbers.ndim :]) for part in np.moveaxis(numbers, axis, 0)
+    ]
 
 
 def _alike(arrays: Sequence[Any]) -> list[EncryptedIntegers]:
@@ -93,20 +111,33 @@ def _alike(arrays: Sequence[Any]) -> list[EncryptedIntegers]:
         raise DtypeError("no encrypted array among these", code="python.input")
     for x in arrays:
         if not isinstance(x, EncryptedIntegers) and np.shape(x) != like._shape:
-            raise ShapeError(f"a public array of shape {np.shape(x)} among encrypted ones of shape {like._shape}: expected the same shape", code="python.shape")
-    found = [x if isinstance(x, EncryptedIntegers) else _constants(like, entries(x)) for x in arrays]
+            raise ShapeError(
+                f"a public array of shape {np.shape(x)} among encrypted ones of shape "
+                f"{like._shape}: expected the same shape",
+                code="python.shape",
+            )
+    found = [
+        x if isinstance(x, EncryptedIntegers) else _constants(like, entries(x)) for x in arrays
+    ]
     if not all(like._params.same(x._params) for x in found):
         raise OtherParametersError("arrays of different parameter sets", code="scheme.wrong-params")
     if any(x._server is not like._server for x in found):
-        raise OtherParametersError("arrays on two servers, or some on none: load all on one", code="python.other-server")
+        raise OtherParametersError(
+            "arrays on two servers, or some on none: load all on one", code="python.other-server"
+        )
     if any(x._wrap != like._wrap for x in found):
-        raise DtypeError("arrays of which some wrap: take .checked() or .wrapping(dtype) of all", code="integers.type")
+        raise DtypeError(
+            "arrays of which some wrap: take .checked() or .wrapping(dtype) of all",
+            code="integers.type",
+        )
     return found
 
 
 def _together(parts: Sequence[EncryptedIntegers], shape: tuple[int, ...]) -> EncryptedIntegers:
     blocks = [block for x in parts for block in x._blocks]
-    return EncryptedIntegers._make(blocks, shape, parts[0]._server, parts[0]._wrap, sum(x._runs for x in parts))
+    return EncryptedIntegers._make(
+        blocks, shape, parts[0]._server, parts[0]._wrap, sum(x._runs for x in parts)
+    )
 
 
 def stack(arrays: Sequence[Any], axis: int = 0) -> EncryptedIntegers:
@@ -115,10 +146,17 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> EncryptedIntegers:
         arrays = list(arrays)
     parts = _alike(arrays)
     if axis != 0:
-        raise not_homomorphic(f"np.stack along axis {axis}", "take axis=0, whose entries lie in ciphertexts of their own")
+        raise not_homomorphic(
+            f"np.stack along axis {axis}",
+            "take axis=0, whose entries lie in ciphertexts of their own",
+        )
     if len({(x._shape, x._runs) for x in parts}) > 1:
         found = " and ".join(map(str, sorted({x._shape for x in parts})))
-        raise ShapeError(f"np.stack of arrays of shapes {found}: expected one shape, all encrypted with rows=True or none", code="python.shape")
+        raise ShapeError(
+            f"np.stack of arrays of shapes {found}: expected one shape, all encrypted with "
+            "rows=True or none",
+            code="python.shape",
+        )
     return _together(parts, (len(parts), *parts[0]._shape))
 
 
@@ -139,7 +177,9 @@ def joined(parts: Sequence[EncryptedIntegers], axis: int) -> EncryptedIntegers:
     if axis % whole.ndim == 0:
         return whole
     numbers, each = _numbers(whole)
-    return _chosen(whole, np.moveaxis(numbers, 0, axis % whole.ndim), each, whole._shape[numbers.ndim :])
+    return _chosen(
+        whole, np.moveaxis(numbers, 0, axis % whole.ndim), each, whole._shape[numbers.ndim :]
+    )
 
 
 def repeated(x: EncryptedIntegers, shape: Any) -> EncryptedIntegers:
@@ -152,7 +192,9 @@ def repeated(x: EncryptedIntegers, shape: Any) -> EncryptedIntegers:
 
 
 def reduced(parts: Sequence[Any], operation: Callable[[Any, Any], Any]) -> Any:
-    """An operation of neighbours, then of pairs of them, and so on: as deep as the logarithm of how many there are."""
+    """An operation of neighbours, then of pairs of them, and so on: as deep as the logarithm of how
+    many there are.
+    """
     parts = list(parts)
     while len(parts) > 1:
         pairs = [operation(a, b) for a, b in zip(parts[::2], parts[1::2])]
@@ -166,7 +208,11 @@ def total(parts: Sequence[EncryptedIntegers]) -> EncryptedIntegers:
 
 
 def weighted(parts: Sequence[EncryptedIntegers], weights: Sequence[int]) -> EncryptedIntegers:
-    """The sum of multiples of arrays. Small ones are added as long as that takes no carries; of the others, those with one factor before they are multiplied."""
+    """The sum of multiples of arrays.
+
+    Small ones are added as long as that takes no carries; of the others, those with one factor
+    before they are multiplied.
+    """
 
     def width(x: EncryptedIntegers) -> int:
         low, high = x.interval
@@ -208,17 +254,26 @@ def _sum(terms: Sequence[EncryptedIntegers]) -> EncryptedIntegers:
 def product(matrix: Any, x: EncryptedIntegers) -> EncryptedIntegers:
     """matrix @ x for a public matrix or vector and the rows of x."""
     if isinstance(matrix, Encrypted):
-        raise not_homomorphic("a matrix product of two encrypted arrays", "(x * y).sum(axis=0) adds up products of rows")
+        raise not_homomorphic(
+            "a matrix product of two encrypted arrays",
+            "(x * y).sum(axis=0) adds up products of rows",
+        )
     weights = entries(matrix)
     rows = along(x, 0, "a matrix product")
     if weights.ndim not in (1, 2) or weights.shape[-1] != len(rows) or x.ndim > 2:
-        raise ShapeError(f"a matrix product of shapes {weights.shape} and {x._shape}: expected as many columns as rows", code="python.shape")
+        raise ShapeError(
+            f"a matrix product of shapes {weights.shape} and {x._shape}: expected as many columns "
+            "as rows",
+            code="python.shape",
+        )
     if weights.ndim == 1:
         return weighted(rows, weights.tolist())
     return stack([weighted(rows, row) for row in weights.tolist()])
 
 
-def _largest(parts: Sequence[EncryptedIntegers], better: Callable[[Any, Any], Any]) -> EncryptedIntegers:
+def _largest(
+    parts: Sequence[EncryptedIntegers], better: Callable[[Any, Any], Any]
+) -> EncryptedIntegers:
     """The place of the best of some arrays, the first of equal ones."""
 
     def rounds(a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -230,7 +285,9 @@ def _largest(parts: Sequence[EncryptedIntegers], better: Callable[[Any, Any], An
 
 
 def exchanges(n: int) -> Iterator[tuple[int, int]]:
-    """The pairs that sort n entries if each is put in order: merging by exchanges, Knuth, The Art of Computer Programming 3, 5.2.2, algorithm M."""
+    """The pairs that sort n entries if each is put in order: merging by exchanges, Knuth, The Art
+    of Computer Programming 3, 5.2.2, algorithm M.
+    """
     top = 1 << max(n - 1, 0).bit_length() >> 1
     p = top
     while p:
@@ -249,7 +306,9 @@ def ordered(parts: Sequence[EncryptedIntegers]) -> list[EncryptedIntegers]:
     for i, j in exchanges(len(found)):
         a, b = found[i], found[j]
         swap = b < a
-        found[i], found[j] = (swap._apply("select", *pair)._wrapping(a._wrap) for pair in ((b, a), (a, b)))
+        found[i], found[j] = (
+            swap._apply("select", *pair)._wrapping(a._wrap) for pair in ((b, a), (a, b))
+        )
     return found
 
 

@@ -43,7 +43,10 @@ DEFAULT_CACHE_BYTES = 4 << 30
 
 
 class Server:
-    """Computes without the secret key, bootstrapping by itself. Threads may share it; the interpreter's lock is not held meanwhile."""
+    """Computes without the secret key, bootstrapping by itself.
+
+    Threads may share it; the interpreter's lock is not held meanwhile.
+    """
 
     #: What computes, by itself; as ``_raw`` it also tells the log.
     _compiled: _rust.Server
@@ -70,10 +73,12 @@ class Server:
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         allow_unknown_owner: bool = False,
     ) -> Server:
-        """A server on a file of keys, such as ``server.keys``: keys are read when they are needed, and kept as far as ``cache_bytes`` go.
+        """A server on a file of keys, such as ``server.keys``: keys are read when they are needed,
+        and kept as far as ``cache_bytes`` go.
 
-        ``elements``: for arrays of whole elements, with keys that were made for them. ``allow_unknown_owner``: also keys that do not say which secret key they
-        belong to, as those of format version 1.
+        ``elements``: for arrays of whole elements, with keys that were made for them.
+        ``allow_unknown_owner``: also keys that do not say which secret key they belong to, as those
+        of format version 1.
         """
         path = os.path.abspath(path_text(path))
         _rust.recover_keys(path)
@@ -83,7 +88,12 @@ class Server:
 
     @classmethod
     def from_bytes(
-        cls, data: Buffer, params: Params, *, elements: bool = False, allow_unknown_owner: bool = False
+        cls,
+        data: Buffer,
+        params: Params,
+        *,
+        elements: bool = False,
+        allow_unknown_owner: bool = False,
     ) -> Server:
         """A server with all its keys in memory, from the bytes of a file of them."""
         keys = _rust.Keys.from_bytes(params._raw, octets(data), allow_unknown_owner)
@@ -100,7 +110,7 @@ class Server:
 
     @property
     def key_id(self) -> str | None:
-        """The public id of the secret key that its keys belong to; none if their file does not say."""
+        """The public id of the secret key of its keys; none if their file does not say."""
         return self._raw.keys.key_id
 
     @property
@@ -125,10 +135,15 @@ class Server:
 
     def size_report(self) -> dict[str, tuple[int, int]]:
         """Number and bytes of keys by kind."""
-        return dict(zip(("relinearization", "automorphisms", "bootstrapping"), self._raw.keys.size_report()))
+        return dict(
+            zip(("relinearization", "automorphisms", "bootstrapping"), self._raw.keys.size_report())
+        )
 
     def verify_keys(self) -> None:
-        """Reads the whole file of keys and checks every checksum. Keys check their own whenever they are read."""
+        """Reads the whole file of keys and checks every checksum.
+
+        Keys check their own whenever they are read.
+        """
         self._raw.keys.verify()
 
     #: How many blocks one stands for: 1, as nothing is traced here.
@@ -157,12 +172,19 @@ class Server:
         """The array in this server's care: operations on it are done here."""
         if isinstance(x, EncryptedIntegers):
             if not self._raw.keys.params.same(x._params):
-                raise OtherParametersError(f"the array is of {x._params.name}, the server of {self.params.name}", code="scheme.wrong-params")
+                raise OtherParametersError(
+                    f"the array is of {x._params.name}, the server of {self.params.name}",
+                    code="scheme.wrong-params",
+                )
             for block in x._blocks:
                 self._integers.check(block)
             return x._on_server(self)
         if not isinstance(x, EncryptedArray):
-            raise DtypeError(f"{type(x).__name__}: expected an encrypted array; Server.read takes bytes and files, and totals are decrypted", code="python.input")
+            raise DtypeError(
+                f"{type(x).__name__}: expected an encrypted array; Server.read takes bytes and "
+                "files, and totals are decrypted",
+                code="python.input",
+            )
         self._takes(x._xs[0].params, x._elements, x._xs)
         if x._server is self:
             return x
@@ -171,52 +193,89 @@ class Server:
     def _takes(self, params: _rust.Params, elements: bool, xs: Sequence[_rust.Ciphertext]) -> None:
         """Refuses what this server would do damage to."""
         if not self._raw.keys.params.same(params):
-            raise OtherParametersError(f"the array is of {params.name}, the server of {self.params.name}", code="scheme.wrong-params")
+            raise OtherParametersError(
+                f"the array is of {params.name}, the server of {self.params.name}",
+                code="scheme.wrong-params",
+            )
         if elements and not self._raw.elements:
             raise ParameterError(
-                "the array holds whole elements, which bootstrapping for integers would lose: make the server with elements=True",
+                "the array holds whole elements, which bootstrapping for integers would lose: "
+                "make the server with elements=True",
                 code="python.elements",
             )
         for x in xs:
             self._raw.check(x)
 
     def read(
-        self, source: Path | Buffer, *, bounds: str | Manifest = "stated", allow_unknown_owner: bool = False
+        self,
+        source: Path | Buffer,
+        *,
+        bounds: str | Manifest = "stated",
+        allow_unknown_owner: bool = False,
     ) -> Any:
-        """An array from a file (``str`` or path) or from bytes, in this server's care; of typed integers one array, or several by name. ``bounds`` and
-        ``allow_unknown_owner`` as for ``EncryptedArray.from_bytes``."""
+        """An array from a file (``str`` or path) or from bytes, in this server's care; of typed
+        integers one array, or several by name. ``bounds`` and
+        ``allow_unknown_owner`` as for ``EncryptedArray.from_bytes``.
+        """
         if isinstance(source, (str, os.PathLike)):
             source = read_file(source)
         if _rust.inspect(octets(source))[0] == KIND:
-            arrays = integers_from_bytes(source, params=self.params, bounds=bounds, server=self, allow_unknown_owner=allow_unknown_owner)
+            arrays = integers_from_bytes(
+                source,
+                params=self.params,
+                bounds=bounds,
+                server=self,
+                allow_unknown_owner=allow_unknown_owner,
+            )
             return next(iter(arrays.values())) if len(arrays) == 1 else arrays
         x = EncryptedArray.from_bytes(
-            source, params=self.params, bounds=bounds, server=self, allow_unknown_owner=allow_unknown_owner
+            source,
+            params=self.params,
+            bounds=bounds,
+            server=self,
+            allow_unknown_owner=allow_unknown_owner,
         )
         x._encryption = None
         return x
 
     def run(
-        self, program: str, inputs: Mapping[str, EncryptedArray] | None = None, *, progress: Progress = None, **named: EncryptedArray
+        self,
+        program: str,
+        inputs: Mapping[str, EncryptedArray] | None = None,
+        *,
+        progress: Progress = None,
+        **named: EncryptedArray,
     ) -> dict[str, EncryptedArray]:
-        """Runs a program such as ``"y = 3*x*(1-x); z = rotate(y, 1) + x^5"`` on arrays by name, as ``everlevel eval``, and returns what it defines.
+        """Runs a program such as ``"y = 3*x*(1-x); z = rotate(y, 1) + x^5"`` on arrays by name, as
+        ``everlevel eval``, and returns what it defines.
 
-        ``+ - * ^``, constants, ``rotate(x, k)``, ``sum(x)``, ``swap_rows(x)``, ``refresh(x)``, on all slots. Results have the shape of the largest input. Arrays of several
-        ciphertexts go through the program one ciphertext after the other, if it moves nothing between slots.
+        ``+ - * ^``, constants, ``rotate(x, k)``, ``sum(x)``, ``swap_rows(x)``, ``refresh(x)``, on
+        all slots. Results have the shape of the largest input. Arrays of several ciphertexts go
+        through the program one ciphertext after the other, if it moves nothing between slots.
         """
         arrays = _named(inputs, named)
         read, _, moves, stays = _rust.program_facts(program)
         count = max((x.ciphertexts for x in arrays.values()), default=1)
         if any(x.ciphertexts != count and not x._repeated for x in arrays.values()):
-            raise ShapeError(f"arrays of different numbers of ciphertexts, up to {count}: give arrays of one shape", code="python.shape")
+            raise ShapeError(
+                f"arrays of different numbers of ciphertexts, up to {count}: give arrays of one "
+                "shape",
+                code="python.shape",
+            )
         elements = any(x._elements for x in arrays.values())
         if moves and (count > 1 or elements):
             what = "arrays of several ciphertexts" if count > 1 else "arrays of whole elements"
             raise ProgramError(
-                f"the program rotates or adds up slots, which programs do not with {what}: use the arrays' own operations", code="python.moves"
+                f"the program rotates or adds up slots, which programs do not with {what}: use "
+                "the arrays' own operations",
+                code="python.moves",
             )
         # Sums of arrays that are 0 behind their entries are those of the entries.
-        sums = stays and all(x._padded or x._full(x.shape) for x in arrays.values()) and not any(x._repeated for x in arrays.values())
+        sums = (
+            stays
+            and all(x._padded or x._full(x.shape) for x in arrays.values())
+            and not any(x._repeated for x in arrays.values())
+        )
         _fitting(arrays, read, moves and not sums)
         loaded = {name: self.load(x)._spread(count) for name, x in arrays.items()}
         step, parts = stepper(progress), []
@@ -224,28 +283,53 @@ class Server:
             given = {name: xs[number] for name, xs in loaded.items()}
             parts.append(self._raw.run(program, given, part_of(step, number, count)))
         shape = max((x.shape for x in arrays.values()), key=math.prod, default=())
-        signed, ranged = any(x.signed for x in arrays.values()), all(x._ranged for x in arrays.values())
+        signed, ranged = (
+            any(x.signed for x in arrays.values()),
+            all(x._ranged for x in arrays.values()),
+        )
         return {
-            name: EncryptedArray._make([part[name] for part in parts], shape, server=self, signed=signed, elements=elements, lost=ranged)
+            name: EncryptedArray._make(
+                [part[name] for part in parts],
+                shape,
+                server=self,
+                signed=signed,
+                elements=elements,
+                lost=ranged,
+            )
             for name in parts[0]
         }
 
-    def explain(self, program: str, inputs: Mapping[str, EncryptedArray] | None = None, **named: EncryptedArray) -> Explanation:
-        """Runs a program as ``run``, and tells for each operation its level, the modulus consumed, the noise bound and the probability of failure.
+    def explain(
+        self,
+        program: str,
+        inputs: Mapping[str, EncryptedArray] | None = None,
+        **named: EncryptedArray,
+    ) -> Explanation:
+        """Runs a program as ``run``, and tells for each operation its level, the modulus consumed,
+        the noise bound and the probability of failure.
 
-        Everything in it follows from the program and the parameters, and may be shown to anybody. Of arrays of several ciphertexts, each one's with the least capacity.
+        Everything in it follows from the program and the parameters, and may be shown to anybody.
+        Of arrays of several ciphertexts, each one's with the least capacity.
         """
-        return Explanation(*self._raw.explain(program, {name: self.load(x)._worst for name, x in _named(inputs, named).items()}))
+        return Explanation(
+            *self._raw.explain(
+                program, {name: self.load(x)._worst for name, x in _named(inputs, named).items()}
+            )
+        )
 
     def __repr__(self) -> str:
         where = self.path or "memory"
         boots = "" if self.can_bootstrap else ", no bootstrapping"
-        return f"<everlevel.Server of {self.params.name}: {len(self._raw.keys)} keys in {where}{boots}>"
+        return (
+            f"<everlevel.Server of {self.params.name}: {len(self._raw.keys)} keys in "
+            f"{where}{boots}>"
+        )
 
     def __reduce__(self) -> Any:
         if self._source is None:
             raise FileError(
-                "a server with keys in memory is not pickled, as they are large: save_keys to a file and Server.open that",
+                "a server with keys in memory is not pickled, as they are large: save_keys to a "
+                "file and Server.open that",
                 code="python.keys-in-memory",
             )
         return _restore_server, (self.params, *self._source)
@@ -272,7 +356,16 @@ class Explanation:
         return self._text
 
     def _repr_html_(self) -> str:
-        header = ("#", "of", "operation", "level", "log2 Q", "noise bound", "capacity, bits", "failure")
+        header = (
+            "#",
+            "of",
+            "operation",
+            "level",
+            "log2 Q",
+            "noise bound",
+            "capacity, bits",
+            "failure",
+        )
         rows = [
             (
                 step["row"],
@@ -286,43 +379,61 @@ class Explanation:
             )
             for step in self.steps
         ]
-        title = f"{self._data['params']}: {len(rows)} operations, failure {power(self.failure_log2)}"
+        title = (
+            f"{self._data['params']}: {len(rows)} operations, failure {power(self.failure_log2)}"
+        )
         return grid(title, header, rows)
 
     def __repr__(self) -> str:
         return f"<everlevel.Explanation of {len(self.steps)} operations>"
 
 
-def _named(inputs: Mapping[str, EncryptedArray] | None, named: Mapping[str, EncryptedArray]) -> dict[str, EncryptedArray]:
+def _named(
+    inputs: Mapping[str, EncryptedArray] | None, named: Mapping[str, EncryptedArray]
+) -> dict[str, EncryptedArray]:
     arrays = {**(inputs or {}), **named}
     for name, x in arrays.items():
         if not isinstance(x, EncryptedArray):
-            raise DtypeError(f"{name}: expected an encrypted array, found {type(x).__name__}", code="python.input")
+            raise DtypeError(
+                f"{name}: expected an encrypted array, found {type(x).__name__}",
+                code="python.input",
+            )
     return arrays
 
 
 def _fitting(arrays: Mapping[str, EncryptedArray], read: Sequence[str], moves: bool) -> None:
-    """Refuses arrays that a program would compute on with other slots than those of their entries."""
+    """Refuses arrays that a program would compute on with more slots than their entries have."""
     unread = sorted(set(arrays) - set(read))
     if unread:
-        raise ProgramError(f"the program does not read {', '.join(unread)}", code="python.input", name=unread[0])
+        raise ProgramError(
+            f"the program does not read {', '.join(unread)}", code="python.input", name=unread[0]
+        )
     shapes = {x.shape for x in arrays.values() if not x._repeated}
     if len({math.prod(shape) for shape in shapes}) > 1:
         found = " and ".join(map(str, sorted(shapes)))
-        raise ShapeError(f"arrays of shapes {found}: programs take arrays of one size, or single entries that are in every slot", code="python.shape")
+        raise ShapeError(
+            f"arrays of shapes {found}: programs take arrays of one size, or single entries that "
+            "are in every slot",
+            code="python.shape",
+        )
     for name, x in arrays.items():
         if moves and not x._repeated and not x._full(x.shape):
             raise ShapeError(
-                f"{name}: the program rotates or adds up all {x._slots()} slots, and {x.size} hold entries: use the arrays' own operations, such as {name}.sum()",
+                f"{name}: the program rotates or adds up all {x._slots()} slots, and {x.size} "
+                f"hold entries: use the arrays' own operations, such as {name}.sum()",
                 code="python.shape",
             )
 
 
 def _restore_server(params: Params, path: str, cache_bytes: int, elements: bool) -> Server:
-    return Server.open(path, params=params, cache_bytes=cache_bytes, elements=elements, allow_unknown_owner=True)
+    return Server.open(
+        path, params=params, cache_bytes=cache_bytes, elements=elements, allow_unknown_owner=True
+    )
 
 
-def plan_bytes(params: Params, *, program: str | None = None, elements: bool = False) -> tuple[int, int]:
+def plan_bytes(
+    params: Params, *, program: str | None = None, elements: bool = False
+) -> tuple[int, int]:
     """How many server keys ``Client.server`` makes, and the bytes that they take in a file."""
     plan = _rust.Plan(params._raw, program, elements)
     return len(plan), plan.bytes(params._raw)

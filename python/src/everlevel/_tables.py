@@ -14,10 +14,12 @@ from .errors import RangeError, ShapeError
 
 
 class Table:
-    """A table of public integers: ``Table(table)[x]`` is ``table[x]`` for encrypted x of at most 256 values, from 0 to as many as it has entries, less 1.
+    """A table of public integers: ``Table(table)[x]`` is ``table[x]`` for encrypted x of at most
+    256 values, from 0 to as many as it has entries, less 1.
 
-    Several tables are the rows of one: ``Table(tables)[:, x]`` is ``tables[:, x]``, an array with a row for each of them,
-    so that ``sine, cosine = Table([sines, cosines])[:, x]``. They share the powers of x, which is most of what a single one takes.
+    Several tables are the rows of one: ``Table(tables)[:, x]`` is ``tables[:, x]``, an array with a
+    row for each of them, so that ``sine, cosine = Table([sines, cosines])[:, x]``. They share the
+    powers of x, which is most of what a single one takes.
     """
 
     __slots__ = ("_entries",)
@@ -25,7 +27,10 @@ class Table:
     def __init__(self, table: npt.ArrayLike) -> None:
         array = entries(table)
         if array.ndim not in (1, 2) or not array.size:
-            raise ShapeError(f"a table of shape {array.shape}: expected a vector of integers, or rows of them", code="python.shape")
+            raise ShapeError(
+                f"a table of shape {array.shape}: expected a vector of integers, or rows of them",
+                code="python.shape",
+            )
         self._entries = array
 
     def __len__(self) -> int:
@@ -37,7 +42,9 @@ class Table:
             return self._entries[x]
         place, several = keys[-1], self._entries.ndim == 2
         all_rows = len(keys) == 2 and isinstance(keys[0], slice) and keys[0] == slice(None)
-        if not isinstance(place, EncryptedIntegers) or not (all_rows if several else len(keys) == 1):
+        if not isinstance(place, EncryptedIntegers) or not (
+            all_rows if several else len(keys) == 1
+        ):
             raise not_homomorphic(
                 f"this index of a table of shape {self._entries.shape}",
                 "take Table(table)[x] for one row of integers, Table(tables)[:, x] for several",
@@ -46,7 +53,8 @@ class Table:
         low, high = place.interval
         if low < 0 or high >= count:
             raise RangeError(
-                f"a table of {count} entries for values of {low} to {high}: expected values from 0 to {count - 1}; "
+                f"a table of {count} entries for values of {low} to {high}: expected values from "
+                f"0 to {count - 1}; "
                 "clip them, encrypt with bounds, or take a longer table",
                 code="integers.table",
                 low=low,

@@ -58,9 +58,14 @@ class EncryptedTotal(Encrypted, Stored):
         return Params._of(self._parts[0].params)
 
     def _no_operation(self, *_: Any) -> NoReturn:
-        raise not_homomorphic("a total is decrypted, not computed on", "compute on client.decrypt(total), or on the entries before they are summed")
+        raise not_homomorphic(
+            "a total is decrypted, not computed on",
+            "compute on client.decrypt(total), or on the entries before they are summed",
+        )
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = __truediv__ = __rtruediv__ = _no_operation
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = (
+        __truediv__
+    ) = __rtruediv__ = _no_operation
     __mod__ = __rmod__ = __neg__ = __abs__ = __lt__ = __le__ = __gt__ = __ge__ = _no_operation
 
     def __eq__(self, other: object) -> Any:
@@ -73,7 +78,11 @@ class EncryptedTotal(Encrypted, Stored):
 
     def _repr_html_(self) -> str:
         low, high = self.interval
-        rows = [("values", f"{low} to {high}"), ("parameter set", self._set().name), ("ciphertexts", self.ciphertexts)]
+        rows = [
+            ("values", f"{low} to {high}"),
+            ("parameter set", self._set().name),
+            ("ciphertexts", self.ciphertexts),
+        ]
         return facts("EncryptedTotal", rows)
 
     def __repr__(self) -> str:

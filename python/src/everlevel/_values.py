@@ -12,18 +12,33 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _everlevel as _rust
-from .errors import DecryptionError, DtypeError, Error, FileError, FormatError, RangeError, ShapeError
+from .errors import (
+    DecryptionError,
+    DtypeError,
+    Error,
+    FileError,
+    FormatError,
+    RangeError,
+    ShapeError,
+)
 
 Buffer = Union[bytes, bytearray, memoryview, "np.ndarray[Any, Any]"]
 Path = Union[str, "os.PathLike[str]"]
 Progress = Any
-"""A callable ``progress(done, total)``, or a bar with ``update`` and ``total`` such as tqdm's. An exception that it raises ends the work."""
+"""A callable ``progress(done, total)``, or a bar with ``update`` and ``total`` such as tqdm's.
+
+An exception that it raises ends the work.
+"""
 
 
 def unmasked(values: Any) -> None:
     """Refuses entries that are masked, which an array of integers would not tell from others."""
     if np.ma.is_masked(values):
-        raise DtypeError("an array with masked entries: fill them in, x.filled(0), or leave them out, x.compressed()", code="python.masked")
+        raise DtypeError(
+            "an array with masked entries: fill them in, x.filled(0), or leave them out, "
+            "x.compressed()",
+            code="python.masked",
+        )
 
 
 def integers(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
@@ -31,15 +46,25 @@ def integers(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
     unmasked(values)
     array = np.asarray(values)
     if array.size == 0:
-        raise ShapeError(f"an array of shape {array.shape} has no values: expected at least one", code="python.empty")
+        raise ShapeError(
+            f"an array of shape {array.shape} has no values: expected at least one",
+            code="python.empty",
+        )
     if array.dtype.kind == "O" and all(isinstance(v, (int, np.integer)) for v in array.flat):
-        raise RangeError("an integer does not fit 64 bits: expected values below the plaintext modulus", code="python.value-range")
+        raise RangeError(
+            "an integer does not fit 64 bits: expected values below the plaintext modulus",
+            code="python.value-range",
+        )
     if array.dtype.kind not in "iub":
         raise DtypeError(
-            f"expected integers, found dtype {array.dtype}: convert with .astype('int64')", code="python.dtype", dtype=str(array.dtype)
+            f"expected integers, found dtype {array.dtype}: convert with .astype('int64')",
+            code="python.dtype",
+            dtype=str(array.dtype),
         )
     if array.dtype == np.uint64 and int(array.max()) > np.iinfo(np.int64).max:
-        raise RangeError(f"{array.max()} is above every plaintext modulus", code="python.value-range")
+        raise RangeError(
+            f"{array.max()} is above every plaintext modulus", code="python.value-range"
+        )
     return np.asarray(array, dtype=np.int64, order="C")
 
 
@@ -49,7 +74,10 @@ def bounds_of(bounds: Any) -> tuple[int, int]:
         low, high = bounds
         return operator.index(low), operator.index(high)
     except (TypeError, ValueError):
-        raise DtypeError(f"bounds {bounds!r}: expected two integers, the least and the largest", code="python.value-bounds") from None
+        raise DtypeError(
+            f"bounds {bounds!r}: expected two integers, the least and the largest",
+            code="python.value-bounds",
+        ) from None
 
 
 def in_range(array: npt.NDArray[np.int64], modulus: int, signed: bool) -> None:
@@ -60,7 +88,8 @@ def in_range(array: npt.NDArray[np.int64], modulus: int, signed: bool) -> None:
         found = least if least < low else most
         hint = "" if signed or found >= 0 else "; give signed=True for negative values"
         raise RangeError(
-            f"{found}: expected {'signed ' if signed else ''}values from {low} to {high}{hint}, or reduce=True to take them modulo {modulus}",
+            f"{found}: expected {'signed ' if signed else ''}values from {low} to {high}{hint}, "
+            f"or reduce=True to take them modulo {modulus}",
             code="python.value-range",
             found=found,
             low=low,
@@ -74,16 +103,26 @@ def centred(values: npt.NDArray[np.int64], modulus: int) -> npt.NDArray[np.int64
 
 
 def in_bounds(array: npt.NDArray[np.int64], bounds: tuple[int, int], modulus: int) -> None:
-    """Refuses bounds that are none or have more integers than residues tell apart, and values outside of them."""
+    """Refuses bounds that are none or have more integers than residues tell apart, and values
+    outside of them.
+    """
     low, high = bounds
     if not 0 <= high - low < modulus:
         raise RangeError(
-            f"bounds={bounds!r}: expected (low, high) of at most {modulus} integers, which is as many as residues tell apart", code="python.value-bounds"
+            f"bounds={bounds!r}: expected (low, high) of at most {modulus} integers, which is as "
+            "many as residues tell apart",
+            code="python.value-bounds",
         )
     least, most = int(array.min()), int(array.max())
     if least < low or most > high:
         found = least if least < low else most
-        raise RangeError(f"{found}: expected values from {low} to {high}, as bounds={bounds!r} say", code="python.value-range", found=found, low=low, high=high)
+        raise RangeError(
+            f"{found}: expected values from {low} to {high}, as bounds={bounds!r} say",
+            code="python.value-range",
+            found=found,
+            low=low,
+            high=high,
+        )
 
 
 def joined(ranges: Sequence[tuple[int, int] | None]) -> tuple[int, int] | None:
@@ -94,8 +133,12 @@ def joined(ranges: Sequence[tuple[int, int] | None]) -> tuple[int, int] | None:
     return min(low for low, _ in known), max(high for _, high in known)
 
 
-def of_range(values: npt.NDArray[np.int64], modulus: int, found: tuple[int, int], signed: bool | None) -> npt.NDArray[np.int64]:
-    """The integers of a range that residues stand for; a range with too many of them, one that does not suit the sign, and a residue of none are refused."""
+def of_range(
+    values: npt.NDArray[np.int64], modulus: int, found: tuple[int, int], signed: bool | None
+) -> npt.NDArray[np.int64]:
+    """The integers of a range that residues stand for; a range with too many of them, one that does
+    not suit the sign, and a residue of none are refused.
+    """
     low, high = found
     if signed is None:
         allowed = high - low < modulus and -(1 << 63) <= low <= high < 1 << 63
@@ -103,19 +146,32 @@ def of_range(values: npt.NDArray[np.int64], modulus: int, found: tuple[int, int]
     else:
         least, most = (-((modulus - 1) // 2), (modulus - 1) // 2) if signed else (0, modulus - 1)
         allowed = least <= low <= high <= most
-        expected = f"{least} to {most}, as signed={signed} says, or wrapping=True, which gives residues"
+        expected = (
+            f"{least} to {most}, as signed={signed} says, or wrapping=True, which gives residues"
+        )
     if not allowed:
-        raise RangeError(f"decryption: entries are from {low} to {high}: expected {expected}", code="circuit.range", low=low, high=high)
+        raise RangeError(
+            f"decryption: entries are from {low} to {high}: expected {expected}",
+            code="circuit.range",
+            low=low,
+            high=high,
+        )
     integers = low + (values - low % modulus) % modulus
     if (integers > high).any():
         raise DecryptionError(
-            f"decryption refused: a residue that no integer from {low} to {high} has: a stated range is false, or the array was changed", code="scheme.not-decryptable"
+            f"decryption refused: a residue that no integer from {low} to {high} has: a stated range "
+            "is false, or the array was changed",
+            code="scheme.not-decryptable",
         )
     return integers
 
 
-def in_slots(array: npt.NDArray[np.int64], params: _rust.Params, elements: bool) -> list[npt.NDArray[np.int64]]:
-    """The entries for each ciphertext: as many as there are slots, the last time fewer; or the coefficients of elements for all slots, the last ones 0."""
+def in_slots(
+    array: npt.NDArray[np.int64], params: _rust.Params, elements: bool
+) -> list[npt.NDArray[np.int64]]:
+    """The entries for each ciphertext: as many as there are slots, the last time fewer; or the
+    coefficients of elements for all slots, the last ones 0.
+    """
     flat = np.ascontiguousarray(array).reshape(-1)
     held = params.slots * (params.slot_degree if elements else 1)
     if elements:
@@ -124,7 +180,9 @@ def in_slots(array: npt.NDArray[np.int64], params: _rust.Params, elements: bool)
 
 
 def shape_of(metadata: dict[str, str], slots: int, count: int) -> tuple[int, ...]:
-    """The shape that metadata state, if it fits the slots of that many ciphertexts; else a vector of as many values as they state, or of all slots."""
+    """The shape that metadata state, if it fits the slots of that many ciphertexts; else a vector
+    of as many values as they state, or of all slots.
+    """
 
     def fits(size: int) -> bool:
         return slots * (count - 1) < size <= slots * count
@@ -135,8 +193,15 @@ def shape_of(metadata: dict[str, str], slots: int, count: int) -> tuple[int, ...
             shape = tuple(int(part) for part in text.split(",")) if text else ()
         except ValueError:
             shape = (0,)
-        if len(shape) > 32 or any(not 1 <= n <= slots * count for n in shape) or not fits(math.prod(shape)):
-            raise FormatError(f"shape {text[:100]!r} does not fit {count} times {slots} slots", code="python.shape")
+        if (
+            len(shape) > 32
+            or any(not 1 <= n <= slots * count for n in shape)
+            or not fits(math.prod(shape))
+        ):
+            raise FormatError(
+                f"shape {text[:100]!r} does not fit {count} times {slots} slots",
+                code="python.shape",
+            )
         return shape
     values = metadata.get("values", "")
     size = int(values) if values.isascii() and values.isdigit() and len(values) < 16 else 0
@@ -148,7 +213,9 @@ def octets(data: Buffer) -> npt.NDArray[np.uint8]:
     try:
         return np.frombuffer(data, dtype=np.uint8)
     except (TypeError, ValueError) as error:
-        raise DtypeError(f"expected bytes or a contiguous buffer of them: {error}", code="python.buffer") from None
+        raise DtypeError(
+            f"expected bytes or a contiguous buffer of them: {error}", code="python.buffer"
+        ) from None
 
 
 def stepper(progress: Progress) -> Callable[[int, int], object] | None:
@@ -168,7 +235,9 @@ def stepper(progress: Progress) -> Callable[[int, int], object] | None:
     return step
 
 
-def part_of(step: Callable[[int, int], object] | None, number: int, count: int) -> Callable[[int, int], object] | None:
+def part_of(
+    step: Callable[[int, int], object] | None, number: int, count: int
+) -> Callable[[int, int], object] | None:
     """Progress for one of several equal parts of a work."""
     if step is None or count == 1:
         return step
@@ -183,11 +252,15 @@ def read_file(path: Path) -> bytes:
             return file.read()
     except OSError as error:
         name = path_text(path)
-        raise FileError(f"cannot read {name}: {error.strerror}", code="wire.io", path=name) from None
+        raise FileError(
+            f"cannot read {name}: {error.strerror}", code="wire.io", path=name
+        ) from None
 
 
 def replaceable(path: Path, overwrite: bool) -> str:
-    """The path of a file to be written, which is no secret key: only ``save_keys`` and ``save_secret_key`` replace those."""
+    """The path of a file to be written, which is no secret key: only ``save_keys`` and
+    ``save_secret_key`` replace those.
+    """
     text = path_text(path)
     if overwrite and os.path.isfile(text) and os.path.getsize(text) > 0:
         try:
@@ -195,7 +268,11 @@ def replaceable(path: Path, overwrite: bool) -> str:
         except Error:
             return text
         if kind.endswith("secret key"):
-            raise FileError(f"{text} is a secret key, and what it encrypted would be lost: choose another name", code="wire.exists", path=text)
+            raise FileError(
+                f"{text} is a secret key, and what it encrypted would be lost: choose another name",
+                code="wire.exists",
+                path=text,
+            )
     return text
 
 

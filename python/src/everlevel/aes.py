@@ -1,7 +1,10 @@
-"""AES data in, ciphertexts out: a server takes data that their owner keeps under AES to ciphertexts of their bytes, with the AES key encrypted once.
+"""AES data in, ciphertexts out: a server takes data that their owner keeps under AES to ciphertexts
+of their bytes, with the AES key encrypted once.
 
 An ``Upload`` is data with what nobody can see by looking at them: the mode, the vector, the AES
-key, and for whom they are. A server refuses what does not belong together. Nothing here authenticates: AES-CTR and GCM data can be changed by the party that carries them, and a server cannot check GCM's tag. See SECURITY.md.
+key, and for whom they are. A server refuses what does not belong together. Nothing here
+authenticates: AES-CTR and GCM data can be changed by the party that carries them, and a server
+cannot check GCM's tag. See SECURITY.md.
 """
 
 from __future__ import annotations
@@ -49,19 +52,27 @@ def _id_of(metadata: dict[str, str]) -> str | None:
     if found == _UNCHECKED:
         return None
     if len(found) != 32 or not set(found) <= set("0123456789abcdef"):
-        raise FormatError("the id of an AES key: expected 32 hexadecimal digits", code="python.content")
+        raise FormatError(
+            "the id of an AES key: expected 32 hexadecimal digits", code="python.content"
+        )
     return found
 
 
 class EncryptedKey:
-    """An AES key under the encryption of the scheme: its round keys, a ciphertext each, and its public id."""
+    """An AES key under the encryption of the scheme: its round keys, a ciphertext each, and its
+    public id.
+    """
 
-    def __init__(self, rounds: list[_rust.Ciphertext], encryption: str | None, aes_key_id: str | None = None) -> None:
+    def __init__(
+        self, rounds: list[_rust.Ciphertext], encryption: str | None, aes_key_id: str | None = None
+    ) -> None:
         self._rounds, self._encryption, self._aes_key_id = rounds, encryption, aes_key_id
 
     @property
     def aes_key_id(self) -> str | None:
-        """The public id of the AES key, 32 hexadecimal digits (see ``key_id``); none if its bytes do not say."""
+        """The public id of the AES key, 32 hexadecimal digits (see ``key_id``); none if its bytes
+        do not say.
+        """
         return self._aes_key_id
 
     @property
@@ -71,7 +82,9 @@ class EncryptedKey:
 
     @property
     def key_id(self) -> str | None:
-        """The public id of the secret key of the scheme that it is encrypted for; none if its bytes do not say."""
+        """The public id of the secret key of the scheme that it is encrypted for; none if its bytes
+        do not say.
+        """
         return self._rounds[0].key_id
 
     def to_bytes(self) -> bytes:
@@ -85,10 +98,17 @@ class EncryptedKey:
 
     @classmethod
     def from_bytes(
-        cls, data: Buffer, params: Params, *, bounds: str = "stated", allow_unknown_owner: bool = False
+        cls,
+        data: Buffer,
+        params: Params,
+        *,
+        bounds: str = "stated",
+        allow_unknown_owner: bool = False,
     ) -> EncryptedKey:
-        """From bytes; ``bounds`` and ``allow_unknown_owner`` as for ``EncryptedArray.from_bytes``."""
-        rounds, metadata = _rust.ciphertexts_from_bytes(params._raw, octets(data), bounds, None, allow_unknown_owner)
+        """From bytes; ``bounds``, ``allow_unknown_owner`` as for ``EncryptedArray.from_bytes``."""
+        rounds, metadata = _rust.ciphertexts_from_bytes(
+            params._raw, octets(data), bounds, None, allow_unknown_owner
+        )
         if metadata.get("content") != "aes-round-keys" or len(rounds) not in (11, 13, 15):
             raise FormatError("expected an AES key that encrypt_key made", code="python.content")
         return cls(rounds, metadata.get("encryption"), _id_of(metadata))
@@ -98,9 +118,11 @@ class EncryptedKey:
 
 
 class Upload:
-    """Data under AES with what a server has to know of them: the mode, the vector, the id of the AES key, and the secret key that the ciphertexts will be under.
+    """Data under AES with what a server has to know of them: the mode, the vector, the id of the
+    AES key, and the secret key that the ciphertexts will be under.
 
-    ``Upload.encrypt`` encrypts data, ``Upload.of_data`` labels data that something else encrypted. The label is stated by whoever makes it, and is no authentication.
+    ``Upload.encrypt`` encrypts data, ``Upload.of_data`` labels data that something else encrypted.
+    The label is stated by whoever makes it, and is no authentication.
     """
 
     _raw: _rust.AesUpload
@@ -116,17 +138,31 @@ class Upload:
 
     @classmethod
     def encrypt(cls, data: Buffer, key: bytes, to: Client | PublicKey) -> Upload:
-        """Encrypts data in counter mode under an AES key of 16, 24 or 32 bytes, from a counter block that is drawn. ``to``: whom ``key`` is encrypted for."""
+        """Encrypts data in counter mode under an AES key of 16, 24 or 32 bytes, from a counter
+        block that is drawn. ``to``: whom ``key`` is encrypted for.
+        """
         return cls._make(_rust.AesUpload.encrypt(bytes(key), octets(data), **_key_of(to)))
 
     @classmethod
-    def of_data(cls, data: Buffer, aes_key_id: str, to: Client | PublicKey, *, mode: str = "ctr", iv: bytes | None = None) -> Upload:
-        """Labels data that were encrypted elsewhere, under the AES key of this id (``key_id``); nothing can tell whether what is said of them is so.
+    def of_data(
+        cls,
+        data: Buffer,
+        aes_key_id: str,
+        to: Client | PublicKey,
+        *,
+        mode: str = "ctr",
+        iv: bytes | None = None,
+    ) -> Upload:
+        """Labels data that were encrypted elsewhere, under the AES key of this id (``key_id``);
+        nothing can tell whether what is said of them is so.
 
-        ``mode``: ``"ctr"`` (iv: the first counter block), ``"gcm"`` (without its tag; iv of 12 bytes), ``"cbc"``, ``"ecb"`` (without iv).
+        ``mode``: ``"ctr"`` (iv: the first counter block), ``"gcm"`` (without its tag; iv of 12
+        bytes), ``"cbc"``, ``"ecb"`` (without iv).
         """
         vector = None if iv is None else bytes(iv)
-        return cls._make(_rust.AesUpload.of_data(aes_key_id, octets(data), mode, vector, **_key_of(to)))
+        return cls._make(
+            _rust.AesUpload.of_data(aes_key_id, octets(data), mode, vector, **_key_of(to))
+        )
 
     @property
     def mode(self) -> str:
@@ -156,26 +192,43 @@ class Upload:
         return self._raw.to_bytes()
 
     @classmethod
-    def from_bytes(cls, data: Buffer, params: Params, *, allow_unknown_owner: bool = False) -> Upload:
+    def from_bytes(
+        cls, data: Buffer, params: Params, *, allow_unknown_owner: bool = False
+    ) -> Upload:
         """From bytes; ``allow_unknown_owner`` as for ``EncryptedArray.from_bytes``."""
         return cls._make(_rust.AesUpload.from_bytes(params._raw, octets(data), allow_unknown_owner))
 
     def __repr__(self) -> str:
-        return f"<everlevel.aes.Upload: {len(self)} bytes in {self.mode} under AES key {self.aes_key_id[:8]}>"
+        what = f"{len(self)} bytes in {self.mode} under AES key {self.aes_key_id[:8]}"
+        return f"<everlevel.aes.Upload: {what}>"
 
 
 class EncryptedBytes:
     """Bytes that were under AES, as ciphertexts."""
 
     def __init__(
-        self, states: list[list[_rust.Ciphertext]], method: str, length: int, mode: str, owner: AesServer | None, aes_key_id: str | None
+        self,
+        states: list[list[_rust.Ciphertext]],
+        method: str,
+        length: int,
+        mode: str,
+        owner: AesServer | None,
+        aes_key_id: str | None,
     ) -> None:
-        self._states, self._method, self._length, self._mode, self._owner = states, method, length, mode, owner
+        self._states, self._method, self._length, self._mode, self._owner = (
+            states,
+            method,
+            length,
+            mode,
+            owner,
+        )
         self._aes_key_id = aes_key_id
 
     @property
     def aes_key_id(self) -> str | None:
-        """The id of the AES key that the data and the encrypted key stated; none if nobody compared them (``transcipher_unchecked``)."""
+        """The id of the AES key that the data and the encrypted key stated; none if nobody compared
+        them (``transcipher_unchecked``).
+        """
         return self._aes_key_id
 
     def __len__(self) -> int:
@@ -193,46 +246,87 @@ class EncryptedBytes:
 
     def to_bytes(self) -> bytes:
         """As bytes, as ``everlevel aes transcipher`` writes them."""
-        metadata = {"content": "aes-bytes", "method": self._method, "length": str(self._length), "mode": self._mode}
+        metadata = {
+            "content": "aes-bytes",
+            "method": self._method,
+            "length": str(self._length),
+            "mode": self._mode,
+        }
         metadata["aes key"] = self._aes_key_id or _UNCHECKED
         return _rust.ciphertexts_to_bytes([x for state in self._states for x in state], metadata)
 
     @classmethod
     def from_bytes(
-        cls, data: Buffer, params: Params, *, bounds: str = "stated", allow_unknown_owner: bool = False
+        cls,
+        data: Buffer,
+        params: Params,
+        *,
+        bounds: str = "stated",
+        allow_unknown_owner: bool = False,
     ) -> EncryptedBytes:
-        """From bytes; ``bounds`` and ``allow_unknown_owner`` as for ``EncryptedArray.from_bytes``."""
-        found, metadata = _rust.ciphertexts_from_bytes(params._raw, octets(data), bounds, None, allow_unknown_owner)
+        """From bytes; ``bounds``, ``allow_unknown_owner`` as for ``EncryptedArray.from_bytes``."""
+        found, metadata = _rust.ciphertexts_from_bytes(
+            params._raw, octets(data), bounds, None, allow_unknown_owner
+        )
         length, method = metadata.get("length", ""), metadata.get("method", "")
         width = {"packed": 1, "byte-sliced": 16}.get(method)
-        good = metadata.get("content") == "aes-bytes" and length.isascii() and length.isdigit() and len(length) < 16
+        good = (
+            metadata.get("content") == "aes-bytes"
+            and length.isascii()
+            and length.isdigit()
+            and len(length) < 16
+        )
         if not good or width is None or len(found) % width:
             raise FormatError("expected what AesServer.transcipher made", code="python.content")
         states = [found[i : i + width] for i in range(0, len(found), width)]
         return cls(states, method, int(length), metadata.get("mode", ""), None, _id_of(metadata))
 
-    def integers(self, width: int, *, byteorder: str = "big", bits: int | None = None, server: Server | None = None) -> list[EncryptedArray]:
-        """Integers of ``width`` bytes each, modulo 2^bits (8 ``width`` unless given), as arrays for ``server`` to compute on.
+    def integers(
+        self,
+        width: int,
+        *,
+        byteorder: str = "big",
+        bits: int | None = None,
+        server: Server | None = None,
+    ) -> list[EncryptedArray]:
+        """Integers of ``width`` bytes each, modulo 2^bits (8 ``width`` unless given), as arrays for
+        ``server`` to compute on.
 
-        Of bytes by method ``"byte-sliced"``: 16 / width arrays with an entry for each block of 16 bytes, of which entry i of the j-th holds integer
-        ``16 / width * i + j``. Takes keys of ``save_server_keys(.., integers=True)``.
+        Of bytes by method ``"byte-sliced"``: 16 / width arrays with an entry for each block of 16
+        bytes, of which entry i of the j-th holds integer ``16 / width * i + j``. Takes keys of
+        ``save_server_keys(.., integers=True)``.
         """
         if self._owner is None:
-            raise AesError("these bytes are in no server's care: integers are made where they were transciphered", code="python.no-server")
+            raise AesError(
+                "these bytes are in no server's care: integers are made where they were "
+                "transciphered",
+                code="python.no-server",
+            )
         if self._method != "byte-sliced" or width not in (1, 2, 4, 8, 16) or self._length % 16:
             raise AesError(
-                f"integers of {width} bytes from {self._length} bytes, {self._method}: expected byte-sliced whole blocks, and 1, 2, 4, 8 or 16 bytes",
+                f"integers of {width} bytes from {self._length} bytes, {self._method}: expected "
+                "byte-sliced whole blocks, and 1, 2, 4, 8 or 16 bytes",
                 code="python.width",
             )
         if byteorder not in ("big", "little"):
-            raise AesError(f"byteorder = {byteorder!r}: expected 'big' or 'little'", code="python.byteorder")
+            raise AesError(
+                f"byteorder = {byteorder!r}: expected 'big' or 'little'", code="python.byteorder"
+            )
         exponent = 8 * width if bits is None else bits
         # A state has a block in each slot, and so fills a ciphertext of each array.
-        found = [self._owner._raw.integers(state, width, exponent, byteorder == "big") for state in self._states]
-        return [EncryptedArray._make(xs, (self._length // 16,), server=server) for xs in zip(*found)]
+        found = [
+            self._owner._raw.integers(state, width, exponent, byteorder == "big")
+            for state in self._states
+        ]
+        return [
+            EncryptedArray._make(xs, (self._length // 16,), server=server) for xs in zip(*found)
+        ]
 
     def __repr__(self) -> str:
-        return f"<everlevel.aes.EncryptedBytes: {self._length} bytes, {self._method}, {self.capacity_bits:.0f} bits of capacity>"
+        return (
+            f"<everlevel.aes.EncryptedBytes: {self._length} bytes, {self._method}, "
+            f"{self.capacity_bits:.0f} bits of capacity>"
+        )
 
 
 class AesServer:
@@ -261,8 +355,12 @@ class AesServer:
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         allow_unknown_owner: bool = False,
     ) -> AesServer:
-        """On a file of server keys, by ``"packed"`` (a block along 16 slots: least latency) or ``"byte-sliced"`` (a block a slot: most throughput)."""
-        keys = _rust.Keys.open(params._raw, os.path.abspath(path_text(path)), cache_bytes, allow_unknown_owner)
+        """On a file of server keys, by ``"packed"`` (a block along 16 slots: least latency) or
+        ``"byte-sliced"`` (a block a slot: most throughput).
+        """
+        keys = _rust.Keys.open(
+            params._raw, os.path.abspath(path_text(path)), cache_bytes, allow_unknown_owner
+        )
         return cls._make(keys, method)
 
     @property
@@ -280,22 +378,39 @@ class AesServer:
         """How many bytes are computed at a time."""
         return self._raw.capacity[0]
 
-    def transcipher(self, key: EncryptedKey, upload: Upload, *, progress: Progress = None) -> EncryptedBytes:
-        """Undoes AES under encryption. An upload under another AES key than ``key``, or for another owner, is refused. ``progress`` is told of rounds."""
+    def transcipher(
+        self, key: EncryptedKey, upload: Upload, *, progress: Progress = None
+    ) -> EncryptedBytes:
+        """Undoes AES under encryption. An upload under another AES key than ``key``, or for another
+        owner, is refused. ``progress`` is told of rounds.
+        """
         if not isinstance(upload, Upload):
             raise AesError(
-                "expected an everlevel.aes.Upload: make one of the data (Upload.of_data), or see transcipher_unchecked", code="python.upload"
+                "expected an everlevel.aes.Upload: make one of the data (Upload.of_data), or see "
+                "transcipher_unchecked",
+                code="python.upload",
             )
         with timed(f"transcipher, {len(upload)} bytes"):
-            states = self._raw.transcipher(key._rounds, key._aes_key_id, upload._raw, stepper(progress))
-        return EncryptedBytes(states, self._method, len(upload), upload.mode, self, upload.aes_key_id)
+            states = self._raw.transcipher(
+                key._rounds, key._aes_key_id, upload._raw, stepper(progress)
+            )
+        return EncryptedBytes(
+            states, self._method, len(upload), upload.mode, self, upload.aes_key_id
+        )
 
     def transcipher_unchecked(
-        self, key: EncryptedKey, data: Buffer, *, mode: str = "ctr", iv: bytes | None = None, progress: Progress = None
+        self,
+        key: EncryptedKey,
+        data: Buffer,
+        *,
+        mode: str = "ctr",
+        iv: bytes | None = None,
+        progress: Progress = None,
     ) -> EncryptedBytes:
         """The same for data that nobody labeled; ``mode`` and ``iv`` as for ``Upload.of_data``.
 
-        Nothing is checked: data under another AES key, with another mode or vector, or cut, become bytes that mean nothing, and no decryption notices.
+        Nothing is checked: data under another AES key, with another mode or vector, or cut, become
+        bytes that mean nothing, and no decryption notices.
         """
         raw = octets(data)
         if raw.size == 0:
@@ -315,23 +430,32 @@ def _key_of(by: Client | PublicKey) -> _Key:
 
 
 def key_id(key: bytes) -> str:
-    """The public id of an AES key of 16, 24 or 32 bytes, 32 hexadecimal digits: data under it and its encryption carry it.
+    """The public id of an AES key of 16, 24 or 32 bytes, 32 hexadecimal digits: data under it and
+    its encryption carry it.
 
-    It may be published, as check values of keys are: of a random key it tells nothing. A key that can be guessed can be confirmed by it.
+    It may be published, as check values of keys are: of a random key it tells nothing. A key that
+    can be guessed can be confirmed by it.
     """
     return _rust.aes_key_id(bytes(key))
 
 
 def encrypt_key(key: bytes, by: Client | PublicKey) -> EncryptedKey:
-    """Encrypts the round keys of an AES key of 16, 24 or 32 bytes; with a client at half the size."""
+    """Encrypts the round keys of an AES key of 16, 24 or 32 bytes; by a client at half the size."""
     rounds = _rust.encrypt_aes_key(bytes(key), **_key_of(by))
     return EncryptedKey(rounds, "secret" if isinstance(by, Client) else "public", key_id(key))
 
 
 def server(
-    client: Client, *, method: str = "packed", decryption: bool = False, integers: bool = False, progress: Progress = None
+    client: Client,
+    *,
+    method: str = "packed",
+    decryption: bool = False,
+    integers: bool = False,
+    progress: Progress = None,
 ) -> AesServer:
-    """A server with keys in memory: for CTR and GCM, with ``decryption`` for CBC and ECB, with ``integers`` for integers and their sums."""
+    """A server with keys in memory: for CTR and GCM, with ``decryption`` for CBC and ECB, with
+    ``integers`` for integers and their sums.
+    """
     plan = _rust.aes_plan(client.params._raw, decryption, integers)
     with timed(f"server keys of {client.params.name} for AES, {len(plan)} keys"):
         keys = client._raw.server_keys(plan, stepper(progress))
@@ -349,7 +473,9 @@ def save_server_keys(
 ) -> int:
     """The same keys straight into a file; returns their bytes."""
     plan = _rust.aes_plan(client.params._raw, decryption, integers)
-    return client._raw.write_server_keys(plan, replaceable(path, overwrite), overwrite, stepper(progress))
+    return client._raw.write_server_keys(
+        plan, replaceable(path, overwrite), overwrite, stepper(progress)
+    )
 
 
 def method_for(params: Params, length: int) -> str:
@@ -361,7 +487,10 @@ def decrypt(x: EncryptedBytes, client: Client) -> bytes:
     """The bytes. Warns (``UncheckedWarning``) of bytes whose AES key was not checked."""
     client.params._warn()
     if x.aes_key_id is None:
-        told = "the AES key, the mode and the vector of these data were not checked: if one of them was wrong, the bytes mean nothing"
+        told = (
+            "the AES key, the mode and the vector of these data were not checked: if one of them was "
+            "wrong, the bytes mean nothing"
+        )
         warnings.warn(told, UncheckedWarning, stacklevel=2)
     return _rust.decrypt_bytes(client._raw, x._states, x._method, len(x))
 

@@ -1,4 +1,5 @@
-"""Measurements: ``python -m everlevel.bench bootstrap`` says what Python adds to a bootstrapping, ``.. cluster`` what Ray adds, and how time grows.
+"""Measurements: ``python -m everlevel.bench bootstrap`` says what Python adds to a bootstrapping,
+``.. cluster`` what Ray adds, and how time grows.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from . import _everlevel as _rust
 
 
 def bootstrap(name: str, runs: int, insecure_research: bool = False) -> dict[str, Any]:
-    """Seconds of a bootstrapping from Python and from Rust, and what Python adds, in percent of the median and of the best.
+    """Seconds of a bootstrapping from Python and from Rust, and what Python adds, in percent of the
+    median and of the best.
 
-    The same ciphertext is bootstrapped by ``EncryptedArray.refresh`` and by a loop that stays in Rust, in turns, so that both see the same machine.
+    The same ciphertext is bootstrapped by ``EncryptedArray.refresh`` and by a loop that stays in
+    Rust, in turns, so that both see the same machine.
     """
     params = Params(name, insecure_research=insecure_research)
     client = Client(params)
@@ -50,8 +53,12 @@ def bootstrap(name: str, runs: int, insecure_research: bool = False) -> dict[str
     }
 
 
-def cluster(name: str, count: int, workers: list[int], insecure_research: bool = False) -> dict[str, Any]:
-    """Seconds of ``count`` bootstrappings here, and on Ray by numbers of actors with a thread each: until the first result is there, and from then on."""
+def cluster(
+    name: str, count: int, workers: list[int], insecure_research: bool = False
+) -> dict[str, Any]:
+    """Seconds of ``count`` bootstrappings here, and on Ray by numbers of actors with a thread each:
+    until the first result is there, and from then on.
+    """
     from .cluster import imap
 
     params = Params(name, insecure_research=insecure_research)
@@ -68,7 +75,9 @@ def cluster(name: str, count: int, workers: list[int], insecure_research: bool =
         for who in [0, *workers]:
             started = time.perf_counter()
             seconds = []
-            for y in imap("y = refresh(x)", (x for _ in range(count)), server=server, ray=who > 0, workers=who):
+            for y in imap(
+                "y = refresh(x)", (x for _ in range(count)), server=server, ray=who > 0, workers=who
+            ):
                 seconds.append(time.perf_counter() - started)
                 prints.add(y.fingerprint)
             later = (seconds[-1] - seconds[0]) / max(count - 1, 1)
@@ -90,7 +99,9 @@ def main() -> None:
     parser.add_argument("--params", default="bgv-65537-n15")
     parser.add_argument("--runs", type=int, default=5, help="bootstrappings, of each kind")
     parser.add_argument("--threads", type=int, default=0, help="of bootstrap; 0: one a core")
-    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], help="numbers of actors of cluster")
+    parser.add_argument(
+        "--workers", type=int, nargs="+", default=[1, 2], help="numbers of actors of cluster"
+    )
     parser.add_argument("--insecure-research", action="store_true")
     given = parser.parse_args()
     runs = max(given.runs, 1)

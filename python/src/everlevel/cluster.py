@@ -1,6 +1,8 @@
-"""One program over many ciphertexts: on this machine, or on a Ray cluster (``pip install everlevel[ray]``).
+"""One program over many ciphertexts: on this machine, or on a Ray cluster (``pip install
+everlevel[ray]``).
 
-The same function runs in both places and its results are the same bytes: computing on ciphertexts uses no randomness, and does not depend on threads.
+The same function runs in both places and its results are the same bytes: computing on ciphertexts
+uses no randomness, and does not depend on threads.
 """
 
 from __future__ import annotations
@@ -41,7 +43,16 @@ def map(
     given = list(arrays)
     done = []
     for result in imap(
-        program, given, server=server, keys=keys, params=params, ray=ray, workers=workers, threads=threads, in_flight=in_flight, retries=retries
+        program,
+        given,
+        server=server,
+        keys=keys,
+        params=params,
+        ray=ray,
+        workers=workers,
+        threads=threads,
+        in_flight=in_flight,
+        retries=retries,
     ):
         done.append(result)
         if step is not None:
@@ -62,15 +73,20 @@ def imap(
     in_flight: int = 2,
     retries: int = 3,
 ) -> Iterator[EncryptedArray]:
-    """The results one by one, in order, taking arrays from the iterable as workers have room: memory for the arrays under way only.
+    """The results one by one, in order, taking arrays from the iterable as workers have room:
+    memory for the arrays under way only.
 
-    ``program`` is a function of a server and an array, or the text of a program with one input and one output (``Server.run``).
+    ``program`` is a function of a server and an array, or the text of a program with one input and
+    one output (``Server.run``).
 
-    On this machine ``server`` computes, one array after the other. With ``ray=True`` actors do, ``workers`` of them (one a CPU of the cluster / ``threads``), with
-    ``threads`` threads each. Server keys come from ``keys``: a path that every node can read, or the bytes of the file, which go through the object store to a
-    file on each node, once. A ``server`` on a file (``Server.open``) stands for its path. ``in_flight`` arrays wait at each actor, no more. What an actor had
-    when it died is done again by its successor, ``retries`` times; every result comes exactly once, as an array has one result that is asked for.
-    An exception of the program ends the work.
+    On this machine ``server`` computes, one array after the other. With ``ray=True`` actors do,
+    ``workers`` of them (one a CPU of the cluster / ``threads``), with ``threads`` threads each.
+    Server keys come from ``keys``: a path that every node can read, or the bytes of the file, which
+    go through the object store to a file on each node, once. A ``server`` on a file
+    (``Server.open``) stands for its path. ``in_flight`` arrays wait at each actor, no more. What an
+    actor had when it died is done again by its successor, ``retries`` times; every result comes
+    exactly once, as an array has one result that is asked for. An exception of the program ends the
+    work.
     """
     if not ray:
         local = _local(server, keys, params)
@@ -85,7 +101,9 @@ def _local(server: Server | None, keys: Path | bytes | None, params: Params | No
         return server
     if isinstance(keys, (bytes, bytearray, memoryview)):
         if params is None:
-            raise ClusterError("keys as bytes: give their parameter set with params=", code="python.params")
+            raise ClusterError(
+                "keys as bytes: give their parameter set with params=", code="python.params"
+            )
         return Server.from_bytes(keys, params)
     if keys is None:
         raise ClusterError("no keys: give server= or keys=", code="python.keys")
@@ -98,14 +116,22 @@ def _run(program: Program, server: Server, x: EncryptedArray) -> EncryptedArray:
 
         names, *_ = _rust.program_facts(program)
         if len(names) != 1:
-            raise ClusterError(f"the program reads {', '.join(names)}: expected one input", code="python.inputs")
+            raise ClusterError(
+                f"the program reads {', '.join(names)}: expected one input", code="python.inputs"
+            )
         found = server.run(program, {names[0]: x})
         if len(found) != 1:
-            raise ClusterError(f"the program defines {', '.join(found)}: expected one output", code="python.outputs")
+            raise ClusterError(
+                f"the program defines {', '.join(found)}: expected one output",
+                code="python.outputs",
+            )
         return next(iter(found.values()))
     result = program(server, x)
     if not isinstance(result, EncryptedArray):
-        raise DtypeError(f"the program returned {type(result).__name__}: expected an encrypted array", code="python.result")
+        raise DtypeError(
+            f"the program returned {type(result).__name__}: expected an encrypted array",
+            code="python.result",
+        )
     return result
 
 
@@ -115,7 +141,9 @@ def _key_file(data: bytes, digest: str) -> str:
     path = os.path.join(tempfile.gettempdir(), f"everlevel-{user}-{digest}.keys")
     # A file that somebody else put there is not ours to trust.
     if not os.path.exists(path) or os.stat(path).st_uid != user:
-        handle, temporary = tempfile.mkstemp(dir=tempfile.gettempdir(), prefix="everlevel-", suffix=".part")
+        handle, temporary = tempfile.mkstemp(
+            dir=tempfile.gettempdir(), prefix="everlevel-", suffix=".part"
+        )
         with os.fdopen(handle, "wb") as file:
             file.write(data)
         os.replace(temporary, path)
@@ -126,7 +154,14 @@ class _Worker:
     """An actor: a server, and the program."""
 
     def __init__(
-        self, program: bytes, params: Params, keys: Any, digest: str | None, cache_bytes: int, elements: bool, threads: int
+        self,
+        program: bytes,
+        params: Params,
+        keys: Any,
+        digest: str | None,
+        cache_bytes: int,
+        elements: bool,
+        threads: int,
     ) -> None:
         import pickle
 
@@ -158,9 +193,13 @@ def _on_ray(
         import ray
         from ray import cloudpickle
     except ImportError as error:
-        raise ClusterError(f"ray is not installed ({error}): pip install 'everlevel[ray]'", code="python.no-ray") from None
+        raise ClusterError(
+            f"ray is not installed ({error}): pip install 'everlevel[ray]'", code="python.no-ray"
+        ) from None
     if not ray.is_initialized():
-        ray.init(address=os.environ.get("RAY_ADDRESS"), include_dashboard=False, log_to_driver=False)
+        ray.init(
+            address=os.environ.get("RAY_ADDRESS"), include_dashboard=False, log_to_driver=False
+        )
     cache_bytes, elements = DEFAULT_CACHE_BYTES, False
     if keys is None and server is not None and server._source is not None:
         keys, cache_bytes, elements = server._source
@@ -168,7 +207,9 @@ def _on_ray(
         params = server.params
     if keys is None or params is None:
         raise ClusterError(
-            "actors need server keys and their parameters: give keys= (a path or bytes) and params=, or a server on a file", code="python.keys"
+            "actors need server keys and their parameters: give keys= (a path or bytes) and "
+            "params=, or a server on a file",
+            code="python.keys",
         )
     digest: str | None = None
     shared: Any
@@ -181,7 +222,10 @@ def _on_ray(
         workers = max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
     actor = ray.remote(num_cpus=threads, max_restarts=-1, max_task_retries=retries)(_Worker)
     pickled = cloudpickle.dumps(program)
-    made = [actor.remote(pickled, params, shared, digest, cache_bytes, elements, threads) for _ in range(workers)]
+    made = [
+        actor.remote(pickled, params, shared, digest, cache_bytes, elements, threads)
+        for _ in range(workers)
+    ]
     try:
         yield from _in_order(ray, made, arrays, in_flight, params)
     finally:
@@ -189,7 +233,9 @@ def _on_ray(
             ray.kill(one)
 
 
-def _in_order(ray: Any, actors: list[Any], arrays: Iterable[EncryptedArray], in_flight: int, params: Params) -> Iterator[EncryptedArray]:
+def _in_order(
+    ray: Any, actors: list[Any], arrays: Iterable[EncryptedArray], in_flight: int, params: Params
+) -> Iterator[EncryptedArray]:
     source = iter(enumerate(arrays))
     waiting = dict.fromkeys(range(len(actors)), in_flight)
     under_way: dict[Any, tuple[int, int]] = {}
@@ -197,7 +243,9 @@ def _in_order(ray: Any, actors: list[Any], arrays: Iterable[EncryptedArray], in_
     given, handed, exhausted = 0, 0, False
     while True:
         # Results that wait for an earlier one take room, too.
-        while not exhausted and any(waiting.values()) and given - handed < 4 * in_flight * len(actors):
+        while (
+            not exhausted and any(waiting.values()) and given - handed < 4 * in_flight * len(actors)
+        ):
             try:
                 number, x = next(source)
             except StopIteration:
@@ -208,7 +256,9 @@ def _in_order(ray: Any, actors: list[Any], arrays: Iterable[EncryptedArray], in_
             under_way[actors[who].run.remote(x.to_bytes())] = (number, who)
             given += 1
         while handed in finished:
-            yield EncryptedArray.from_bytes(_result(ray, finished.pop(handed)), params=params, bounds="stated")
+            yield EncryptedArray.from_bytes(
+                _result(ray, finished.pop(handed)), params=params, bounds="stated"
+            )
             handed += 1
         if not under_way:
             if exhausted:
@@ -226,6 +276,10 @@ def _result(ray: Any, reference: Any) -> bytes:
         data: bytes = ray.get(reference)
         return data
     except ray.exceptions.RayTaskError as error:
-        raise error.cause if isinstance(error.cause, Exception) else ClusterError(str(error), code="cluster.task") from None
+        raise (
+            error.cause
+            if isinstance(error.cause, Exception)
+            else ClusterError(str(error), code="cluster.task")
+        ) from None
     except ray.exceptions.RayError as error:
         raise ClusterError(f"an actor died too often: {error}", code="cluster.actor") from None

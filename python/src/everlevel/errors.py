@@ -1,4 +1,6 @@
-"""What can go wrong: one tree of exceptions, each with a stable ``code`` and the numbers that its message states as attributes."""
+"""What can go wrong: one tree of exceptions, each with a stable ``code`` and the numbers that its
+message states as attributes.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,8 @@ from typing import Any
 class Error(Exception):
     """Any refusal of this package.
 
-    ``code`` is a name for programs, such as ``"wire.truncated"``; ``fields`` holds what the message states, also as attributes.
+    ``code`` is a name for programs, such as ``"wire.truncated"``; ``fields`` holds what the message
+    states, also as attributes.
     """
 
     def __init__(self, message: str, *, code: str = "error", **fields: Any) -> None:
@@ -43,19 +46,27 @@ class InsecureError(ParameterError):
 
 
 class FrequentFailuresError(ParameterError):
-    """A set whose bootstrapping gives wrong values with a probability above 2^-40, 2^``failure_log2``, without ``allow_failures=True``."""
+    """A set whose bootstrapping gives wrong values with a probability above 2^-40,
+    2^``failure_log2``, without ``allow_failures=True``.
+    """
 
 
 class FailureWarning(UserWarning):
-    """Keys are made or values decrypted of a set whose bootstrapping gives wrong values with a probability above 2^-128."""
+    """Keys are made or values decrypted of a set whose bootstrapping gives wrong values with a
+    probability above 2^-128.
+    """
 
 
 class UncheckedWarning(UserWarning):
-    """Bytes are decrypted that a server took from AES without a check of their AES key, their mode and their vector."""
+    """Bytes are decrypted that a server took from AES without a check of their AES key, their mode
+    and their vector.
+    """
 
 
 class RecoveryWarning(UserWarning):
-    """A run was interrupted while it wrote: what it had left was removed, or what it had begun to replace was finished."""
+    """A run was interrupted while it wrote: what it had left was removed, or what it had begun to
+    replace was finished.
+    """
 
 
 class OtherParametersError(ParameterError):
@@ -63,11 +74,15 @@ class OtherParametersError(ParameterError):
 
 
 class WrongKeyError(Error, ValueError):
-    """Keys or arrays of two owners; ``left`` and ``right`` are the ids of their secret keys, in short."""
+    """Keys or arrays of two owners; ``left`` and ``right`` are the ids of their secret keys, in
+    short.
+    """
 
 
 class DecryptionError(Error, ValueError):
-    """What was decrypted cannot be what was encrypted: another key, changed bytes, a false noise bound or range; or nothing would tell."""
+    """What was decrypted cannot be what was encrypted: another key, changed bytes, a false noise
+    bound or range; or nothing would tell.
+    """
 
 
 class RangeError(Error, ValueError):
@@ -114,7 +129,9 @@ class FileError(Error, OSError):
 
 
 class TableError(Error, ValueError):
-    """A schema, a cell or a question that encrypted tables do not have, or files of them that do not belong together."""
+    """A schema, a cell or a question that encrypted tables do not have, or files of them that do
+    not belong together.
+    """
 
 
 class AesError(Error, ValueError):

@@ -12,12 +12,25 @@ from . import _everlevel as _rust
 from ._params import Params
 from .errors import RangeError
 
-__all__ = ["Candidate", "OperationCost", "Recommendation", "Ring", "Tuned", "estimate_security", "operations", "plan", "rings", "tune"]
+__all__ = [
+    "Candidate",
+    "OperationCost",
+    "Recommendation",
+    "Ring",
+    "Tuned",
+    "estimate_security",
+    "operations",
+    "plan",
+    "rings",
+    "tune",
+]
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A parameter set that meets the requirements, and what to expect of it. Times are modeled, for one thread of a typical machine."""
+    """A parameter set that meets the requirements, and what to expect of it. Times are modeled, for
+    one thread of a typical machine.
+    """
 
     params: Params
     #: Multiplications in a row, of a fresh ciphertext or of a bootstrapped one.
@@ -50,12 +63,16 @@ class OperationCost:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """How to compute with values that :func:`plan` was told of, and on which set. ``print`` shows it.
+    """How to compute with values that :func:`plan` was told of, and on which set.
 
-    All operations were rehearsed on the set, without cryptography: none of them is refused there later.
+    ``print`` shows it.
+
+    All operations were rehearsed on the set, without cryptography: none of them is refused there
+    later.
     """
 
-    #: ``"integers"``: typed integers; ``"modular"``: arithmetic modulo p^r that cannot wrap; ``"tables"``: :mod:`everlevel.tables`.
+    #: ``"integers"``: typed integers; ``"modular"``: arithmetic modulo p^r that cannot wrap;
+    #: ``"tables"``: :mod:`everlevel.tables`.
     way: str
     params: Params
     #: The smallest and the largest value: the ``bounds`` to encrypt with.
@@ -82,7 +99,11 @@ class Recommendation:
         low, high = self.bounds
         lines = [
             f"{self.way} on {self.params.name}, values from {low} to {high}",
-            f"{self.ciphertexts} ciphertexts a column, {self.ciphertext_bytes / 2**20:.1f} MiB; server keys of {self.key_bytes / 2**20:.1f} MiB",
+            (
+                f"{self.ciphertexts} ciphertexts a column, {self.ciphertext_bytes / 2**20:.1f} "
+                "MiB; "
+                f"server keys of {self.key_bytes / 2**20:.1f} MiB"
+            ),
             f"about {self.seconds:.3g} s on one core",
             *(f"not {way}: {reason}" for way, reason in self.others.items()),
             *(f"note: {note}" for note in self.notes),
@@ -91,17 +112,27 @@ class Recommendation:
 
 
 def operations() -> dict[str, str]:
-    """The operations that ``ops`` of :func:`plan` may name, with what they compute. Python's operators and other usual names are understood, too."""
+    """The operations that ``ops`` of :func:`plan` may name, with what they compute.
+
+    Python's operators and other usual names are understood, too.
+    """
     return {name: help for name, _, help in _rust.workload_operations()}
 
 
 @overload
-def plan(plain_modulus: int, slots: int, *, depth: int | None = None, minimize: str = "latency") -> list[Candidate]: ...
+def plan(
+    plain_modulus: int, slots: int, *, depth: int | None = None, minimize: str = "latency"
+) -> list[Candidate]: ...
 
 
 @overload
 def plan(
-    *, max_value: float, rows: int, ops: Iterable[str], signed: bool = False, insecure_research: bool = False
+    *,
+    max_value: float,
+    rows: int,
+    ops: Iterable[str],
+    signed: bool = False,
+    insecure_research: bool = False,
 ) -> Recommendation: ...
 
 
@@ -119,25 +150,36 @@ def plan(
 ) -> list[Candidate] | Recommendation:
     """Parameter sets, by what the values are or, for research, by their modulus.
 
-    With ``max_value``, the largest magnitude, ``rows`` and ``ops``, names of :func:`operations`: how to compute and on which set of 128 bits, as a
-    :class:`Recommendation`. Operations that no set does raise :class:`everlevel.ParameterError` with the code ``workload.unsupported`` and the way out.
-    ``insecure_research`` allows toys, which are then preferred.
+    With ``max_value``, the largest magnitude, ``rows`` and ``ops``, names of :func:`operations`:
+    how to compute and on which set of 128 bits, as a :class:`Recommendation`. Operations that no
+    set does raise :class:`everlevel.ParameterError` with the code ``workload.unsupported`` and the
+    way out. ``insecure_research`` allows toys, which are then preferred.
 
-    With ``plain_modulus`` and ``slots``: the sets at 128 bits that hold at least that many integers modulo p^r, the best first.
-    ``depth`` is how many multiplications come in a row; without it any number, with bootstrapping. ``minimize``: ``"latency"``, ``"throughput"`` or ``"memory"``.
+    With ``plain_modulus`` and ``slots``: the sets at 128 bits that hold at least that many integers
+    modulo p^r, the best first.
+    ``depth`` is how many multiplications come in a row; without it any number, with bootstrapping.
+    ``minimize``: ``"latency"``, ``"throughput"`` or ``"memory"``.
 
     Takes seconds. Where nothing fits, a :class:`everlevel.ParameterError` says why.
     """
-    by_values = not (max_value is None and rows is None and ops is None and not signed and not insecure_research)
-    by_modulus = not (plain_modulus is None and slots is None and depth is None and minimize is None)
+    by_values = not (
+        max_value is None and rows is None and ops is None and not signed and not insecure_research
+    )
+    by_modulus = not (
+        plain_modulus is None and slots is None and depth is None and minimize is None
+    )
     if by_values == by_modulus:
         problem = "expected either max_value, rows and ops, or plain_modulus and slots"
         raise RangeError(problem, code="python.plan")
     if by_modulus:
         if plain_modulus is None or slots is None:
             raise RangeError("expected both plain_modulus and slots", code="python.plan")
-        found = _rust.candidates(plain_modulus, slots, depth, "latency" if minimize is None else minimize)
-        return [Candidate(Params._of(row[0]), row[1], row[2], row[3], row[4], row[5]) for row in found]
+        found = _rust.candidates(
+            plain_modulus, slots, depth, "latency" if minimize is None else minimize
+        )
+        return [
+            Candidate(Params._of(row[0]), row[1], row[2], row[3], row[4], row[5]) for row in found
+        ]
     if max_value is None or rows is None or ops is None:
         raise RangeError("expected max_value, rows and ops together", code="python.plan")
     words = ops.split(",") if isinstance(ops, str) else [str(word) for word in ops]
@@ -159,7 +201,14 @@ def _recommendation(found: dict[str, Any], insecure_research: bool) -> Recommend
 
     def cost(row: dict[str, Any]) -> OperationCost:
         interval = None if row["low"] is None else (int(row["low"]), int(row["high"]))
-        return OperationCost(row["operation"], row["rehearsed"], interval, row["products"], row["refreshes"], row["seconds"])
+        return OperationCost(
+            row["operation"],
+            row["rehearsed"],
+            interval,
+            row["products"],
+            row["refreshes"],
+            row["seconds"],
+        )
 
     return Recommendation(
         way=best["way"],
@@ -180,7 +229,9 @@ def _recommendation(found: dict[str, Any], insecure_research: bool) -> Recommend
 
 @dataclass(frozen=True)
 class Tuned:
-    """A parameter set with a bootstrapping plan filled in, and what it costs and leaves by the model of a typical machine."""
+    """A parameter set with a bootstrapping plan filled in, and what it costs and leaves by the
+    model of a typical machine.
+    """
 
     params: Params
     #: Seconds of a bootstrapping on one thread.
@@ -194,7 +245,8 @@ class Tuned:
 
 
 def tune(params: Params, *, by: str = "throughput") -> Tuned:
-    """A good bootstrapping plan for a set, as ``everlevel params plan NAME``: by ``"throughput"`` (time by multiplication), ``"latency"`` or ``"capacity"``.
+    """A good bootstrapping plan for a set, as ``everlevel params plan NAME``: by ``"throughput"``
+    (time by multiplication), ``"latency"`` or ``"capacity"``.
 
     The set that comes of it has an id of its own: its keys and files are not those of ``params``.
     """
@@ -215,7 +267,8 @@ class Ring:
     #: d: n / d slots.
     slot_degree: int
     slots: int
-    #: Sizes of the slots' dimensions, and whether they are good: rotations along others take a mask and a level.
+    #: Sizes of the slots' dimensions, and whether they are good: rotations along others take a mask
+    #: and a level.
     dimensions: tuple[tuple[int, bool], ...]
     #: log2 of the largest QP at the security that was asked for; none if no modulus has it.
     log_qp: float | None
@@ -224,9 +277,16 @@ class Ring:
 
 
 def rings(
-    p: int, *, slots: int = 1, degree_of: int = 1, security: float = 128.0, index_below: int = (1 << 16) + 1, limit: int = 20
+    p: int,
+    *,
+    slots: int = 1,
+    degree_of: int = 1,
+    security: float = 128.0,
+    index_below: int = (1 << 16) + 1,
+    limit: int = 20,
 ) -> list[Ring]:
-    """Rings by their slots, by degree, as ``everlevel params rings``: at least ``slots`` slots, of a degree that ``degree_of`` divides; the first ``limit`` of them.
+    """Rings by their slots, by degree, as ``everlevel params rings``: at least ``slots`` slots, of
+    a degree that ``degree_of`` divides; the first ``limit`` of them.
 
     Takes up to seconds, most of them for the moduli.
     """
@@ -235,7 +295,16 @@ def rings(
         ring = json.loads(text)
         dimensions = tuple((d["size"], d["good"]) for d in ring["dimensions"])
         found.append(
-            Ring(ring["m"], tuple(ring["factors"]), ring["n"], ring["d"], ring["slots"], dimensions, log_qp, ring["transform_radices"])
+            Ring(
+                ring["m"],
+                tuple(ring["factors"]),
+                ring["n"],
+                ring["d"],
+                ring["slots"],
+                dimensions,
+                log_qp,
+                ring["transform_radices"],
+            )
         )
     return found
 
@@ -251,13 +320,17 @@ def estimate_security(
     core_svp: bool = False,
     ntru: bool = False,
 ) -> list[dict[str, Any]]:
-    """The attacks on a key of dimension ``n`` and modulus 2^``log_qp``, the cheapest first, with log2 of their cost as ``bits``.
+    """The attacks on a key of dimension ``n`` and modulus 2^``log_qp``, the cheapest first, with
+    log2 of their cost as ``bits``.
 
-    Secrets are ternary unless a weight or a deviation is given. ``rotations``: those of a secret in Z[X]/(X^n + 1) are counted. Costs in gates (MATZOV), or
-    2^(0.292 β) with ``core_svp``. Estimates are no proofs: see SECURITY.md.
+    Secrets are ternary unless a weight or a deviation is given. ``rotations``: those of a secret in
+    Z[X]/(X^n + 1) are counted. Costs in gates (MATZOV), or 2^(0.292 β) with ``core_svp``. Estimates
+    are no proofs: see SECURITY.md.
     """
     weight, deviation = sparse_weight or 0, gaussian_deviation or 0.0
     found: list[dict[str, Any]] = json.loads(
-        _rust.estimate_security(n, log_qp, weight, deviation, error_deviation, rotations, core_svp, ntru)
+        _rust.estimate_security(
+            n, log_qp, weight, deviation, error_deviation, rotations, core_svp, ntru
+        )
     )
     return found

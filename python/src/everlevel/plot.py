@@ -1,4 +1,7 @@
-"""Pictures of noise (``pip install everlevel[plot]``). They show bounds, which follow from what was computed, and no measurements, which depend on the key."""
+"""Pictures of noise (``pip install everlevel[plot]``).
+
+They show bounds, which follow from what was computed, and no measurements, which depend on the key.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def plot_noise(arrays: EncryptedArray | Mapping[str, EncryptedArray], *, ax: Axes | None = None) -> Axes:
-    """A bar for each array: the modulus in bits, of it the noise bound, the rest being capacity. Returns the axes."""
+def plot_noise(
+    arrays: EncryptedArray | Mapping[str, EncryptedArray], *, ax: Axes | None = None
+) -> Axes:
+    """A bar for each array: the modulus in bits, of it the noise bound, the rest being capacity.
+
+    Returns the axes.
+    """
     if ax is None:
         import matplotlib.pyplot as plt
 

@@ -16,7 +16,12 @@ from .errors import Error
 __all__ = ["Check", "SETS", "selftest"]
 
 #: Toy sets: two forms, a Fermat prime, a prime power, slots in two rows and in one.
-SETS = ("insecure_bgv-257-n8", "insecure_bfv-127e2-n8", "insecure_bgv-127-n8", "insecure_bgv-65537-n11")
+SETS = (
+    "insecure_bgv-257-n8",
+    "insecure_bfv-127e2-n8",
+    "insecure_bgv-127-n8",
+    "insecure_bgv-65537-n11",
+)
 
 #: Steps within which every set has to bootstrap.
 LONGEST = 100
@@ -33,7 +38,9 @@ class Check:
 
 
 def selftest() -> list[Check]:
-    """Under fresh keys of toy sets: sums, products, rotations, bootstrappings, bytes, compared with NumPy's integers. Some seconds."""
+    """Under fresh keys of toy sets: sums, products, rotations, bootstrappings, bytes, compared with
+    NumPy's integers. Some seconds.
+    """
     return [_checked(name) for name in SETS]
 
 
@@ -55,10 +62,16 @@ def _round_trip(params: Params) -> tuple[bool, str]:
     steps = 0
     while server.bootstraps < 2 and steps < LONGEST:
         steps += 1
-        x, expected = 3 * x * (1 - x) + x.rotate(5), (3 * expected * (1 - expected) + np.roll(expected, -5)) % t
+        x, expected = (
+            3 * x * (1 - x) + x.rotate(5),
+            (3 * expected * (1 - expected) + np.roll(expected, -5)) % t,
+        )
     found = client.decrypt(server.read(x.to_bytes()))
     wrong = int(np.count_nonzero(found != expected))
-    return wrong == 0 and server.bootstraps > 0, f"{wrong} of {size} entries wrong after {steps} steps, {server.bootstraps} bootstraps"
+    return (
+        wrong == 0 and server.bootstraps > 0,
+        f"{wrong} of {size} entries wrong after {steps} steps, {server.bootstraps} bootstraps",
+    )
 
 
 def main() -> int:
@@ -66,9 +79,15 @@ def main() -> int:
     failed = 0
     for check in selftest():
         failed += not check.passed
-        print(f"{'pass' if check.passed else 'FAIL'}  {check.name} ({check.seconds:.2f} s): {check.detail}")
+        print(
+            f"{'pass' if check.passed else 'FAIL'}  {check.name} ({check.seconds:.2f} s): "
+            f"{check.detail}"
+        )
     if failed:
-        print(f"{failed} of {len(SETS)} checks failed: do not use this build, and please report this", file=sys.stderr)
+        print(
+            f"{failed} of {len(SETS)} checks failed: do not use this build, and please report this",
+            file=sys.stderr,
+        )
     return 1 if failed else 0
 
 

@@ -1,10 +1,14 @@
 """Encrypted tables: questions in SQL that a server answers without reading the table.
 
-Four parties share files, or bytes: who owns the table encrypts it (:func:`encrypt`); an analyst, with the schema and no key, makes a plan of a question
-(:class:`Plan`); a server computes its encrypted sums (:meth:`EncryptedTable.run`); the holder of the secret key reads the answer (:meth:`Result.read`).
-Answers are exact, decimals to the last place; what could not be is refused when the plan is made. The files are those of ``everlevel table``.
+Four parties share files, or bytes: who owns the table encrypts it (:func:`encrypt`); an analyst,
+with the schema and no key, makes a plan of a question
+(:class:`Plan`); a server computes its encrypted sums (:meth:`EncryptedTable.run`); the holder of
+the secret key reads the answer (:meth:`Result.read`).
+Answers are exact, decimals to the last place; what could not be is refused when the plan is made.
+The files are those of ``everlevel table``.
 
-Tables in the clear are CSV files, mappings of columns, or, with ``pip install everlevel[tables]``, Parquet files and whatever PyArrow takes: pandas, Polars, DuckDB.
+Tables in the clear are CSV files, mappings of columns, or, with ``pip install everlevel[tables]``,
+Parquet files and whatever PyArrow takes: pandas, Polars, DuckDB.
 """
 
 from __future__ import annotations
@@ -34,14 +38,26 @@ from .errors import FormatError, TableError
 if TYPE_CHECKING:
     from ._server import Server
 
-__all__ = ["Changed", "Constants", "EncryptedTable", "Plan", "PlainTable", "Result", "Schema", "encrypt"]
+__all__ = [
+    "Changed",
+    "Constants",
+    "EncryptedTable",
+    "Plan",
+    "PlainTable",
+    "Result",
+    "Schema",
+    "encrypt",
+]
 
 
 class Schema:
-    """What the columns of a table hold: of a mapping, JSON text, or the path of a ``.json`` file. Public, with all bounds and categories.
+    """What the columns of a table hold: of a mapping, JSON text, or the path of a ``.json`` file.
 
-    ``Schema({"columns": [{"name": "cost", "type": "decimal", "scale": 2, "low": "0", "high": "9999.99"}]})``; the types are ``integer``, ``decimal``, ``date``,
-    ``boolean`` and ``category`` (``"values": [...]``). Immutable.
+    Public, with all bounds and categories.
+
+    ``Schema({"columns": [{"name": "cost", "type": "decimal", "scale": 2, "low": "0", "high":
+    "9999.99"}]})``; the types are ``integer``, ``decimal``, ``date``, ``boolean`` and ``category``
+    (``"values": [...]``). Immutable.
     """
 
     __slots__ = ("_text", "_notes")
@@ -60,10 +76,12 @@ class Schema:
 
     @classmethod
     def infer(cls, data: Any) -> Schema:
-        """A schema that a table fits: numbers with bounds widened to powers of 16, dates of whole years, truth values, texts of which there are few as categories.
+        """A schema that a table fits: numbers with bounds widened to powers of 16, dates of whole
+        years, truth values, texts of which there are few as categories.
 
-        Columns with missing values are nullable. Columns of many texts, such as names, are left out, and so are those in which nothing is there.
-        What each column was taken for is in :attr:`notes`: all of a schema is public, so look it over before you use it.
+        Columns with missing values are nullable. Columns of many texts, such as names, are left
+        out, and so are those in which nothing is there. What each column was taken for is in
+        :attr:`notes`: all of a schema is public, so look it over before you use it.
         """
         columns = columns_of(data, None)
         if isinstance(columns, bytes):
@@ -77,7 +95,10 @@ class Schema:
             name, cells = columns[i]
             there = next((v for v in cells if v is not None), None)
             if any(v is not None and not v.strip() for v in cells):
-                why = "an empty text, which in a table is none: replace it, or state the column in the schema by hand"
+                why = (
+                    "an empty text, which in a table is none: replace it, or state the column in "
+                    "the schema by hand"
+                )
             elif cells and there is None:
                 why = "all of its values are missing"
             else:
@@ -95,7 +116,10 @@ class Schema:
             if column["name"] in nullable:
                 column["nullable"] = True
         self = cls(found)
-        self._notes = tuple(f"{name}: {what}" + (", or nothing" if kept and name in nullable else "") for name, what, kept in told) + tuple(left)
+        self._notes = tuple(
+            f"{name}: {what}" + (", or nothing" if kept and name in nullable else "")
+            for name, what, kept in told
+        ) + tuple(left)
         return self
 
     @property
@@ -135,9 +159,12 @@ class Schema:
 
 
 class Plan:
-    """A question bound to a schema, for a server. No key is needed; what cannot be answered exactly is refused here.
+    """A question bound to a schema, for a server.
 
-    ``Plan("select sum(cost) from t where day >= date '2026-01-01'", schema)``. Question, constants and schema are public.
+    No key is needed; what cannot be answered exactly is refused here.
+
+    ``Plan("select sum(cost) from t where day >= date '2026-01-01'", schema)``. Question, constants
+    and schema are public.
     """
 
     __slots__ = ("_text", "_facts")
@@ -154,7 +181,9 @@ class Plan:
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
-        """From the text of :meth:`to_json`, of which nothing is trusted: its question is bound again."""
+        """From the text of :meth:`to_json`, of which nothing is trusted: its question is bound
+        again.
+        """
         self = cls.__new__(cls)
         self._become(_rust.table_plan(*_rust.table_plan_facts(text)[:2]))
         return self
@@ -189,31 +218,51 @@ class Plan:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The encrypted constants, ``:name`` in the question: of each the column that it is compared with."""
+        """The encrypted constants, ``:name`` in the question: of each the column that it is
+        compared with.
+        """
         return dict(_rust.table_plan_parameters(self._text))
 
     def bind(self, key: Client | PublicKey, /, **constants: Any) -> Constants:
-        """The constants that the question calls by ``:name``, encrypted for the owner of the table, so that the server does not see them: numbers, dates, truth values, texts.
+        """The constants that the question calls by ``:name``, encrypted for the owner of the table,
+        so that the server does not see them: numbers, dates, truth values, texts.
 
-        ``Plan("select sum(cost) from t where day >= :day", schema).bind(public_key, day=datetime.date(2026, 1, 1))``.
+        ``Plan("select sum(cost) from t where day >= :day", schema).bind(public_key,
+        day=datetime.date(2026, 1, 1))``.
         """
         texts = []
         for name, value in constants.items():
             text = text_of(value)
             if text is None:
-                raise TableError(f"encrypted constants: :{name} has no value; write is null, or is not null", code="table.constants")
+                raise TableError(
+                    f"encrypted constants: :{name} has no value; write is null, or is not null",
+                    code="table.constants",
+                )
             texts.append((name, text))
         secret, public = (key._raw, None) if isinstance(key, Client) else (None, key._raw)
-        return Constants.from_bytes(_rust.encrypt_table_constants(self._text, texts, secret, public))
+        return Constants.from_bytes(
+            _rust.encrypt_table_constants(self._text, texts, secret, public)
+        )
 
     def server(self, client: Client, rows: int, *, progress: Progress = None) -> Server:
-        """A server with the keys that the plan takes for a table of ``rows`` rows, and no others: a tenth of general ones, and less, where nothing is bootstrapped."""
-        return client._server(_rust.table_plan_keys(self._text, client.params._raw, operator.index(rows)), progress)
+        """A server with the keys that the plan takes for a table of ``rows`` rows, and no others: a
+        tenth of general ones, and less, where nothing is bootstrapped.
+        """
+        return client._server(
+            _rust.table_plan_keys(self._text, client.params._raw, operator.index(rows)), progress
+        )
 
     def cost(self, params: Params, rows: int | None = None) -> dict[str, Any]:
-        """What it takes for ``rows`` rows, ``params.slots`` if none are given, counted without cryptography: products, key switches, refreshes, seconds of a
-        typical core by a model, ciphertexts read and of the result, and how many sums the reader sees."""
-        found: dict[str, Any] = json.loads(_rust.table_plan_cost(self._text, params._raw, params.slots if rows is None else operator.index(rows)))
+        """What it takes for ``rows`` rows, ``params.slots`` if none are given, counted without
+        cryptography: products, key switches, refreshes, seconds of a
+        typical core by a model, ciphertexts read and of the result, and how many sums the reader
+        sees.
+        """
+        found: dict[str, Any] = json.loads(
+            _rust.table_plan_cost(
+                self._text, params._raw, params.slots if rows is None else operator.index(rows)
+            )
+        )
         return found
 
     def __eq__(self, other: object) -> bool:
@@ -241,14 +290,18 @@ class Changed(NamedTuple):
 
 
 class EncryptedTable:
-    """A table that can be asked and not read: in memory (:func:`encrypt`) or in a directory (:meth:`open`), of which a question reads the columns that it needs."""
+    """A table that can be asked and not read: in memory (:func:`encrypt`) or in a directory
+    (:meth:`open`), of which a question reads the columns that it needs.
+    """
 
     __slots__ = ("_raw",)
 
     _raw: _rust.Table
 
     def __init__(self) -> None:
-        raise TypeError("encrypted tables come from everlevel.tables.encrypt and EncryptedTable.open")
+        raise TypeError(
+            "encrypted tables come from everlevel.tables.encrypt and EncryptedTable.open"
+        )
 
     @classmethod
     def _make(cls, raw: _rust.Table) -> EncryptedTable:
@@ -257,42 +310,86 @@ class EncryptedTable:
         return self
 
     @classmethod
-    def open(cls, directory: Path, *, params: Params | None = None, insecure_research: bool = False) -> EncryptedTable:
-        """The table in a directory. Files that are missing, or belong to another table, are found here."""
-        return cls._make(_rust.Table.open(path_text(directory), None if params is None else params._raw, insecure_research))
+    def open(
+        cls, directory: Path, *, params: Params | None = None, insecure_research: bool = False
+    ) -> EncryptedTable:
+        """The table in a directory.
+
+        Files that are missing, or belong to another table, are found here.
+        """
+        return cls._make(
+            _rust.Table.open(
+                path_text(directory), None if params is None else params._raw, insecure_research
+            )
+        )
 
     def save(self, directory: Path, *, overwrite: bool = False) -> None:
-        """Writes a directory, in one step. ``overwrite`` replaces one that holds an encrypted table and nothing else."""
+        """Writes a directory, in one step.
+
+        ``overwrite`` replaces one that holds an encrypted table and nothing else.
+        """
         self._raw.save(path_text(directory), overwrite)
 
-    def run(self, server: Server, question: Plan | str, *, constants: Constants | None = None, progress: Progress = None) -> Result:
-        """The encrypted answer to a question or a plan, with the encrypted constants that it calls by name (``Plan.bind``). ``progress(done, blocks)`` is called after each block of rows.
+    def run(
+        self,
+        server: Server,
+        question: Plan | str,
+        *,
+        constants: Constants | None = None,
+        progress: Progress = None,
+    ) -> Result:
+        """The encrypted answer to a question or a plan, with the encrypted constants that it calls
+        by name (``Plan.bind``). ``progress(done, blocks)`` is called after each block of rows.
 
         A plan for another schema is refused, and so is a server with keys of another owner.
         """
         plan = question if isinstance(question, Plan) else Plan(question, self.schema)
-        return Result.from_bytes(self._raw.run(server._raw, plan._text, None if constants is None else constants._data, stepper(progress)))
+        return Result.from_bytes(
+            self._raw.run(
+                server._raw,
+                plan._text,
+                None if constants is None else constants._data,
+                stepper(progress),
+            )
+        )
 
     def insert(self, client: Client, data: Any, *, progress: Progress = None) -> Changed:
-        """Adds rows behind the last one, ``data`` as for :func:`encrypt`. ``client`` has the secret key: the last block is decrypted unless it is full, and encrypted anew.
+        """Adds rows behind the last one, ``data`` as for :func:`encrypt`.
 
-        A directory is changed as a whole or not at all; this object is the changed table then, and others of the directory are refused when they are used.
+        ``client`` has the secret key: the last block is decrypted unless it is full, and encrypted
+        anew.
+
+        A directory is changed as a whole or not at all; this object is the changed table then, and
+        others of the directory are refused when they are used.
         """
         columns = columns_of(data, self.schema)
-        return self._changed(client, None, columns if isinstance(columns, bytes) else written(columns, True), progress)
+        return self._changed(
+            client,
+            None,
+            columns if isinstance(columns, bytes) else written(columns, True),
+            progress,
+        )
 
     def change(self, client: Client, statement: str, *, progress: Progress = None) -> Changed:
-        """Changes rows: ``update t set price = price * 2 where …`` or ``delete from t where …``. Blocks where nothing changes stay as they are.
+        """Changes rows: ``update t set price = price * 2 where …`` or ``delete from t where …``.
+        Blocks where nothing changes stay as they are.
 
-        A value that its column does not hold, and a delete of all rows, are refused, and the table is as it was. Who sees the files before and after learns which were written.
+        A value that its column does not hold, and a delete of all rows, are refused, and the table
+        is as it was. Who sees the files before and after learns which were written.
         """
         return self._changed(client, statement, None, progress)
 
-    def _changed(self, client: Client, statement: str | None, rows: bytes | None, progress: Progress) -> Changed:
-        self._raw, count, made, removed = self._raw.change(client._raw, statement, rows, stepper(progress))
+    def _changed(
+        self, client: Client, statement: str | None, rows: bytes | None, progress: Progress
+    ) -> Changed:
+        self._raw, count, made, removed = self._raw.change(
+            client._raw, statement, rows, stepper(progress)
+        )
         return Changed(count, tuple(made), tuple(removed))
 
-    def decrypt(self, client: Client, *, arrow: bool | None = None, progress: Progress = None) -> Any:
+    def decrypt(
+        self, client: Client, *, arrow: bool | None = None, progress: Progress = None
+    ) -> Any:
         """All of the table in the clear, in the form of :meth:`Result.read`."""
         client.params._warn()
         return answer_of(json.loads(self._raw.decrypt(client._raw, stepper(progress))), arrow)
@@ -309,12 +406,16 @@ class EncryptedTable:
 
     @property
     def id(self) -> str:
-        """The public id of this encryption or of its last change, 32 hexadecimal digits: results name it."""
+        """The public id of this encryption or of its last change, 32 hexadecimal digits: results
+        name it.
+        """
         return self._raw.id
 
     @property
     def key_id(self) -> str | None:
-        """The public id of the secret key that reads its answers; none if all columns have one value."""
+        """The public id of the secret key that reads its answers; none if all columns have one
+        value.
+        """
         return self._raw.key_id
 
     @property
@@ -336,14 +437,20 @@ class EncryptedTable:
         return self.rows
 
     def __repr__(self) -> str:
-        return f"<everlevel.tables.EncryptedTable of {self.rows} rows, {len(self.schema.columns)} columns, {self._raw.params.name}>"
+        return (
+            f"<everlevel.tables.EncryptedTable of {self.rows} rows, {len(self.schema.columns)} "
+            f"columns, {self._raw.params.name}>"
+        )
 
 
 class PlainTable:
-    """A table that a server has in the clear, asked with constants that it does not see: a register, a price list, a list of sanctions.
+    """A table that a server has in the clear, asked with constants that it does not see: a
+    register, a price list, a list of sanctions.
 
-    ``data`` as for :func:`encrypt`, ``schema`` what is published of it. The asker has the keys and makes plan and constants; the server runs them and learns neither the
-    constants nor the answer. The asker may learn more of the table than the answer says: ciphertexts of a result are made of the table, and are not drawn anew.
+    ``data`` as for :func:`encrypt`, ``schema`` what is published of it. The asker has the keys and
+    makes plan and constants; the server runs them and learns neither the
+    constants nor the answer. The asker may learn more of the table than the answer says:
+    ciphertexts of a result are made of the table, and are not drawn anew.
     """
 
     __slots__ = ("_raw",)
@@ -355,13 +462,23 @@ class PlainTable:
         text = columns if isinstance(columns, bytes) else written(columns, True)
         self._raw = _rust.KnownTable(text, schema._text)
 
-    def run(self, server: Server, question: Plan | str, *, constants: Constants, progress: Progress = None) -> Result:
-        """The encrypted answer to a question or a plan with encrypted constants; one without any is refused, as nothing of it would be hidden.
+    def run(
+        self,
+        server: Server,
+        question: Plan | str,
+        *,
+        constants: Constants,
+        progress: Progress = None,
+    ) -> Result:
+        """The encrypted answer to a question or a plan with encrypted constants; one without any is
+        refused, as nothing of it would be hidden.
 
         ``progress(done, blocks)`` is called after each block of rows.
         """
         plan = question if isinstance(question, Plan) else Plan(question, self.schema)
-        return Result.from_bytes(self._raw.run(server._raw, plan._text, constants._data, stepper(progress)))
+        return Result.from_bytes(
+            self._raw.run(server._raw, plan._text, constants._data, stepper(progress))
+        )
 
     @property
     def schema(self) -> Schema:
@@ -382,11 +499,15 @@ class PlainTable:
         return self._raw.rows
 
     def __repr__(self) -> str:
-        return f"<everlevel.tables.PlainTable of {self.rows} rows, {len(self.schema.columns)} columns>"
+        return (
+            f"<everlevel.tables.PlainTable of {self.rows} rows, {len(self.schema.columns)} columns>"
+        )
 
 
 class Result:
-    """The encrypted sums that answer a plan, with the plan: what a server gives to the holder of the secret key."""
+    """The encrypted sums that answer a plan, with the plan: what a server gives to the holder of
+    the secret key.
+    """
 
     __slots__ = ("_data", "_facts")
 
@@ -434,16 +555,31 @@ class Result:
         return self._facts[3]
 
     def read(
-        self, client: Client, *, plan: Plan | None = None, table_id: str | None = None, constants: Constants | None = None, arrow: bool | None = None
+        self,
+        client: Client,
+        *,
+        plan: Plan | None = None,
+        table_id: str | None = None,
+        constants: Constants | None = None,
+        arrow: bool | None = None,
     ) -> Any:
-        """The answer, exact: a ``pyarrow.Table`` if PyArrow is there, with ``decimal128`` for decimals and quotients, ``date32``, ``int64``, ``bool`` and texts; else, or with
-        ``arrow=False``, a list for each column by its name, of ``decimal.Decimal``, ``datetime.date``, ``int``, ``bool`` and ``str``. ``None`` where a sum is over no rows.
+        """The answer, exact: a ``pyarrow.Table`` if PyArrow is there, with ``decimal128`` for
+        decimals and quotients, ``date32``, ``int64``, ``bool`` and texts; else, or with
+        ``arrow=False``, a list for each column by its name, of ``decimal.Decimal``,
+        ``datetime.date``, ``int``, ``bool`` and ``str``. ``None`` where a sum is over no rows.
 
-        ``plan``, ``table_id`` and ``constants``: what the reader means; a result of others is refused. A server that lies is not found out.
+        ``plan``, ``table_id`` and ``constants``: what the reader means; a result of others is
+        refused. A server that lies is not found out.
         """
         client.params._warn()
-        meant = (None if plan is None else plan._text, table_id, None if constants is None else constants.id)
-        return answer_of(json.loads(_rust.read_table_result(client._raw, self._data, *meant)), arrow)
+        meant = (
+            None if plan is None else plan._text,
+            table_id,
+            None if constants is None else constants.id,
+        )
+        return answer_of(
+            json.loads(_rust.read_table_result(client._raw, self._data, *meant)), arrow
+        )
 
     def __reduce__(self) -> Any:
         return Result.from_bytes, (self._data,)
@@ -461,13 +597,17 @@ def encrypt(
     overwrite: bool = False,
     progress: Progress = None,
 ) -> EncryptedTable:
-    """Encrypts a table for its owner, ``key``: with a client's key, which has half the size, or with a public one.
+    """Encrypts a table for its owner, ``key``: with a client's key, which has half the size, or
+    with a public one.
 
-    ``data``: the path of a CSV or Parquet file, a mapping of names to columns, or what PyArrow takes. Columns that the schema does not have are left out; a cell that its
-    column cannot hold is refused. Floating-point numbers are taken by their shortest decimal text; in an integer column they are integers below 2^53.
-    Missing are ``None``, ``pandas.NA``, ``NaT``, masked entries, nulls of Arrow and Polars, ``NaN`` (not in Arrow and Polars, where it is refused), and empty cells of
-    CSV files: they are encrypted as ``NULL`` where the schema says ``"nullable": True``, and refused elsewhere.
-    Into a ``directory``, block by block, or in memory. 3 MB for each 32,768 rows of a column and each 4 bits of a value with ``bgv-65537-n15`` and a client's key.
+    ``data``: the path of a CSV or Parquet file, a mapping of names to columns, or what PyArrow
+    takes. Columns that the schema does not have are left out; a cell that its column cannot hold is
+    refused. Floating-point numbers are taken by their shortest decimal text; in an integer column
+    they are integers below 2^53. Missing are ``None``, ``pandas.NA``, ``NaT``, masked entries,
+    nulls of Arrow and Polars, ``NaN`` (not in Arrow and Polars, where it is refused), and empty
+    cells of CSV files: they are encrypted as ``NULL`` where the schema says ``"nullable": True``,
+    and refused elsewhere. Into a ``directory``, block by block, or in memory. 3 MB for each 32,768
+    rows of a column and each 4 bits of a value with ``bgv-65537-n15`` and a client's key.
     """
     columns = columns_of(data, schema)
     text = columns if isinstance(columns, bytes) else written(columns, True)
