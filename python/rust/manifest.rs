@@ -13,7 +13,7 @@ use pyo3::types::PyBytes;
 use crate::errors::Result;
 use crate::params::Params;
 use crate::runtime::{detached, rng};
-use crate::values::{existing, octets};
+use crate::values::{existing, octets, shown};
 
 /// The largest manifest, in bytes: also of the program.
 const MAX_BYTES: u64 = 1 << 27;

@@ -12,7 +12,6 @@ use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{MAX_PARAMS_BYTES, read_text};
 
-
 /// The specification by name, or from a JSON file.
 pub fn find_spec(name: &str) -> Result<ParamsSpec, CliError> {
     let path = Path::new(name);

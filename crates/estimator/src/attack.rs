@@ -143,8 +143,8 @@ impl<K> Estimate<K> {
         &self.attacks[0]
     }
 
-    /// The security of the key: log2 of the cost of the cheapest attack. A lattice that LLL breaks is
-    /// worth what LLL costs by the same formula, some 35 to 45 bits: nothing.
+    /// The security of the key: log2 of the cost of the cheapest attack. A lattice that LLL breaks
+    /// costs what LLL does by the same formula, some 35 to 45 bits: nothing.
     pub fn bits(&self) -> f64 {
         self.best().bits
     }

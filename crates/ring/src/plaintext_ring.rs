@@ -155,7 +155,7 @@ impl PlaintextRing {
     /// does not have.
     pub fn decode(&self, coefficients: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
         self.check(coefficients, self.degree(), e)?;
-        // What is refused takes as long as what is not: all coefficients are looked at, and decoded.
+        // What is refused takes as long as what is not: all coefficients are looked at and decoded.
         let mut wider = None;
         if self.shape.degree_of_slot() > 1 {
             let conjugate = Zeroizing::new(self.galois(coefficients, self.shape.frobenius(), e));

@@ -76,8 +76,9 @@ impl FileSet {
             if hold(&lock, &path.join(LOCK)) != Holder::Another {
                 stop_here();
                 let (set, new) = (self.clone(), path.join(NEW));
-                let pending = PendingSet { set, path, new, lock: Some(lock), stays: false };
-                fs::create_dir(&pending.new).map_err(|e| io_error(&pending.new, &e))?;
+                let pending =
+                    PendingSet { set, hidden: path, path: new, lock: Some(lock), stays: false };
+                fs::create_dir(&pending.path).map_err(|e| io_error(&pending.path, &e))?;
                 return Ok(pending);
             }
         }
@@ -116,7 +117,7 @@ impl FileSet {
         // Where nothing can be written there is perhaps a lock to look at.
         let lock = open_lock(&path).or_else(|_| File::open(&name)).ok();
         let (set, new) = (self.clone(), path.join(NEW));
-        let pending = PendingSet { set, path: path.clone(), new, lock, stays: true };
+        let pending = PendingSet { set, hidden: path.clone(), path: new, lock, stays: true };
         let Some(lock) = &pending.lock else { return here().then_some(pending) };
         for _ in 0..WAIT.0 {
             match hold(lock, &name) {
@@ -154,8 +155,8 @@ fn open_lock(directory: &Path) -> io::Result<File> {
 #[derive(Debug)]
 pub struct PendingSet {
     set: FileSet,
+    hidden: PathBuf,
     path: PathBuf,
-    new: PathBuf,
     /// Locked until it is closed.
     lock: Option<File>,
     /// Whether it stays when this is dropped.
@@ -165,7 +166,7 @@ pub struct PendingSet {
 impl PendingSet {
     /// Where they are made, by the names that they are to have.
     pub fn path(&self) -> &Path {
-        &self.new
+        &self.path
     }
 
     /// Gives all of them their names. What is replaced is gone only after that.
@@ -181,7 +182,7 @@ impl PendingSet {
     }
 
     fn old(&self) -> PathBuf {
-        self.path.join(OLD)
+        self.hidden.join(OLD)
     }
 
     fn has_begun(&self) -> bool {
@@ -192,11 +193,11 @@ impl PendingSet {
         let old = self.old();
         let _alone = self.set.alone();
         // What was made, and where it is, is on the disk before anything is replaced.
-        for directory in [&self.new, &self.path, &self.set.directory] {
+        for directory in [&self.path, &self.hidden, &self.set.directory] {
             sync_directory(directory);
         }
         fs::create_dir(&old).map_err(|e| io_error(&old, &e))?;
-        sync_directory(&self.path);
+        sync_directory(&self.hidden);
         stop_here();
         let mut done = Vec::new();
         let moved =
@@ -220,7 +221,7 @@ impl PendingSet {
         existing: Existing,
         done: &mut Vec<(PathBuf, PathBuf)>,
     ) -> Result<(), WireError> {
-        let (made, place) = (self.new.join(entry), self.set.directory.join(entry));
+        let (made, place) = (self.path.join(entry), self.set.directory.join(entry));
         let mut rename = |from: PathBuf, to: PathBuf| {
             fs::rename(&from, &to).map_err(|e| io_error(&place, &e))?;
             stop_here();
@@ -238,7 +239,7 @@ impl PendingSet {
 
     /// Brings all names to the disk.
     fn sync(&self) {
-        for directory in [&self.set.directory, &self.new, &self.old()] {
+        for directory in [&self.set.directory, &self.path, &self.old()] {
             sync_directory(directory);
         }
         stop_here();
@@ -246,7 +247,7 @@ impl PendingSet {
 
     /// Of a run that ended: finishes what has begun, and removes the rest.
     fn settle(self) -> Result<Option<Recovered>, WireError> {
-        let left = self.set.entries.iter().filter(|entry| is_there(&self.new.join(entry)));
+        let left = self.set.entries.iter().filter(|entry| is_there(&self.path.join(entry)));
         let left: Vec<&OsString> = if self.has_begun() { left.collect() } else { Vec::new() };
         let _alone = (!left.is_empty()).then(|| self.set.alone());
         for entry in &left {
@@ -262,7 +263,7 @@ impl PendingSet {
         if !left.is_empty() {
             self.sync();
         }
-        let bytes = bytes_in(&self.path);
+        let bytes = bytes_in(&self.hidden);
         let removed = self.remove().is_ok();
         let outcome = match bytes {
             _ if !left.is_empty() => Outcome::Finished,
@@ -276,7 +277,7 @@ impl PendingSet {
 
     /// Removes the directory, the lock last: without one it belongs to nobody.
     fn remove(&self) -> io::Result<()> {
-        for entry in fs::read_dir(&self.path)? {
+        for entry in fs::read_dir(&self.hidden)? {
             let entry = entry?;
             if entry.file_name() == LOCK {
                 continue;
@@ -289,10 +290,10 @@ impl PendingSet {
             stop_here();
         }
         if self.lock.is_some() {
-            fs::remove_file(self.path.join(LOCK))?;
+            fs::remove_file(self.hidden.join(LOCK))?;
             stop_here();
         }
-        fs::remove_dir(&self.path)
+        fs::remove_dir(&self.hidden)
     }
 }
 

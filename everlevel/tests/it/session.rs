@@ -377,7 +377,7 @@ fn what_cannot_be_is_one_error() {
     let code = |e: Error| e.code();
     let not = "scheme.not-decryptable";
     assert_eq!(client.decrypt_elements(&x).unwrap(), elements);
-    assert_eq!(client.decrypt_signed(&x).map_err(code), Err(not));
+    assert_eq!(client.decrypt_modular_signed(&x).map_err(code), Err(not));
     let policy = everlevel::FloodingPolicy { statistical_bits: 8, decryptions_log2: 1 };
     assert_eq!(client.decrypt_for_sharing(&x, &policy, &mut rng).map_err(code), Err(not));
     let range = ValueRange::new(0, 100).unwrap();

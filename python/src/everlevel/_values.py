@@ -159,8 +159,8 @@ def of_range(
     integers = low + (values - low % modulus) % modulus
     if (integers > high).any():
         raise DecryptionError(
-            f"decryption refused: a residue that no integer from {low} to {high} has: a stated range "
-            "is false, or the array was changed",
+            f"decryption refused: a residue that no integer from {low} to {high} has: a stated "
+            "range is false, or the array was changed",
             code="scheme.not-decryptable",
         )
     return integers
