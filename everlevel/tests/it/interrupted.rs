@@ -6,7 +6,7 @@ use std::path::Path;
 use everlevel::files::{
     Existing, KeyFiles, OpenOptions, Outcome, Recovered, open_public_key, params_to_bytes,
 };
-use everlevel::{Client, Keys, OptIn, Params, Server, program_keys};
+use everlevel::{Client, KeyId, Keys, OptIn, Params, Server, program_keys};
 use everlevel_circuit::expression::Program;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -44,7 +44,8 @@ fn keys_are_of_one_generation_when_one_is_opened() {
     let keys = |path: &Path| Keys::open(&params, path, 0).unwrap().owner();
     let secret = |path: &Path| Some(Client::open(path, &options).unwrap().secret().id());
     let public = |path: &Path| open_public_key(path, &options).unwrap().owner();
-    let opened: [(&str, &dyn Fn(&Path) -> _); 4] = [
+    type Opened<'a> = &'a dyn Fn(&Path) -> Option<KeyId>;
+    let opened: [(&str, Opened); 4] = [
         ("server.keys", &server),
         ("server.keys", &keys),
         ("secret.key", &secret),

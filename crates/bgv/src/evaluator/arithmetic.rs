@@ -139,7 +139,11 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
             sum = Some(match sum.take() {
                 None => self.scaled(x, k)?.with_meta(meta),
                 Some(above) => {
-                    let mut s = self.mod_switch_to(&above, x.meta.level)?;
+                    let mut s = if above.meta.level == x.meta.level {
+                        above
+                    } else {
+                        self.mod_switch_to(&above, x.meta.level)?
+                    };
                     s.meta = params.noise().add(&s.meta, &meta)?;
                     for (c, x) in s.components.iter_mut().zip(&x.components) {
                         c.scale_add_assign(self.engine(), x, k);
