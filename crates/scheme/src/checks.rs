@@ -14,7 +14,7 @@ pub fn same_modulus(left: u32, right: u32, operation: &'static str) -> Result<()
 }
 
 /// Refuses what belongs to two secret keys. What has no owner goes together with everything
-/// ([`KeyId`]).
+/// ([`KeyId`]), and nothing is known of the owner of the result.
 pub fn same_owner(
     left: Option<KeyId>,
     right: Option<KeyId>,

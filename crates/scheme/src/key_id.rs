@@ -6,9 +6,9 @@ use std::fmt;
 /// server keys, ciphertexts, results. It tells keys apart and says nothing about them.
 ///
 /// Two objects belong together if their ids are equal. Where there is an `Option` of one, none
-/// stands for what has no owner (plaintexts, the no-op scheme, encryptions of public constants
-/// without randomness) and for what came from a file that does not name its owner; it goes together
-/// with everything, and the check of the phase at decryption is what is left.
+/// stands for what has no owner (plaintexts, the no-op scheme) and for what came from a file that
+/// does not name its owner; it goes together with everything, of the result nothing is known
+/// either, and the check of the phase at decryption is what is left.
 ///
 /// In print `{}` gives the first 8 hexadecimal digits, `{:#}` all 32.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

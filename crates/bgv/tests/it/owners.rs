@@ -169,6 +169,11 @@ fn nothing_is_decrypted_that_no_check_would_notice() {
             let shared = key.decrypt_for_sharing(&nobodys, &FloodingPolicy::default(), &mut rng);
             assert!(shared.is_err(), "{name}");
         }
+        // Nor is anything known of the owner of what it was added to.
+        let sum = a.server.add(&a.x, &b.x.clone().without_owner()).unwrap();
+        assert_eq!(sum.owner(), None, "{name}");
+        let found = a.secret.decrypt(&untrusted(&sum));
+        assert!(matches!(found, Err(SchemeError::UnknownOwner { .. })), "{name}");
         let compact = a.x.compact_for_decryption(params).unwrap();
         let wide = compact.clone().owned_by(None).within(1 << 31).unwrap();
         let found = b.secret.decrypt_compact(&wide);

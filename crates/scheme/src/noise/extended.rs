@@ -59,7 +59,7 @@ impl ExtendedMeta {
         parts.map(|(shift, m)| m.shifted(shift)).reduce(|sum, m| sum.plus(&m))
     }
 
-    /// The sum of two.
+    /// The sum of two; of an unknown owner if one of them is.
     #[must_use]
     pub fn plus(&self, other: &ExtendedMeta) -> Self {
         let top = self.meta.noise.max(other.meta.noise);
@@ -70,7 +70,7 @@ impl ExtendedMeta {
             .collect();
         let depth = self.meta.depth.max(other.meta.depth);
         let estimate = log_hypot(self.meta.estimate, other.meta.estimate);
-        let owner = self.meta.owner.or(other.meta.owner);
+        let owner = self.meta.owner.and(other.meta.owner);
         ExtendedMeta { meta: Meta { noise: top, estimate, depth, owner, ..self.meta }, profile }
     }
 

@@ -106,7 +106,7 @@ impl NoiseTracker {
         }
     }
 
-    /// What two ciphertexts give, with the rest of `a`.
+    /// What two ciphertexts give, with the rest of `a`; of an unknown owner if one of them is.
     pub(super) fn merged(
         &self,
         a: &Meta,
@@ -115,7 +115,7 @@ impl NoiseTracker {
     ) -> Meta {
         let (noise, estimate) =
             (merge(&self.bound, a.noise, b.noise), merge(&self.average, a.estimate, b.estimate));
-        let (depth, owner) = (a.depth.max(b.depth), a.owner.or(b.owner));
+        let (depth, owner) = (a.depth.max(b.depth), a.owner.and(b.owner));
         Meta { noise, estimate, depth, owner, ..*a }
     }
 
