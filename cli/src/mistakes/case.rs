@@ -12,6 +12,16 @@ pub struct Case {
     pub code: &'static str,
 }
 
+/// A mistake in short.
+pub(super) const fn case(
+    name: &'static str,
+    before: &'static [Step],
+    command: &'static str,
+    code: &'static str,
+) -> Case {
+    Case { name, before, command, code }
+}
+
 /// What makes files for a mistake.
 pub enum Step {
     /// A command that has to succeed.

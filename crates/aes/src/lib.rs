@@ -71,6 +71,7 @@ pub mod field;
 pub mod integers;
 mod inversion;
 mod key;
+mod key_hash;
 mod key_id;
 mod layout;
 mod line;

@@ -10,7 +10,6 @@ use everlevel_aes::{AesKeyId, Direction};
 use zeroize::Zeroizing;
 
 use super::args::{AesEncryptKeyArgs, AesKeygenArgs};
-use super::transcipher::ROUND_KEYS;
 use crate::commands::roles::files::{Column, EncryptionKey};
 use crate::commands::roles::keygen::make;
 use crate::console::args::Common;
@@ -18,6 +17,9 @@ use crate::console::errors::CliError;
 use crate::console::files::{check_apart, check_free};
 use crate::console::output::{emit, emit_json};
 use crate::console::params::find_params;
+
+/// What a file of an encrypted AES key says that it holds.
+pub(super) const ROUND_KEYS: &str = "aes-round-keys";
 
 /// The most bytes of a hexadecimal key, with white space around it.
 const MAX_HEX: usize = 1 << 10;

@@ -16,6 +16,7 @@ use zeroize::Zeroizing;
 
 use super::args::{AesDecryptArgs, AesTranscipherArgs, MethodArg};
 use super::data::{Data, of_data};
+use super::key::ROUND_KEYS;
 use crate::commands::roles::args::SetOfFile;
 use crate::commands::roles::files::{Column, of_decrypted, secret_key, server_keys};
 use crate::console::args::Common;
@@ -25,7 +26,6 @@ use crate::console::output::{emit, emit_json, progress};
 use crate::console::params::tell_failures;
 
 /// What a file of ciphertexts holds.
-pub(super) const ROUND_KEYS: &str = "aes-round-keys";
 const BYTES: &str = "aes-bytes";
 /// How its bytes lie in slots.
 const METHOD: &str = "method";

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use everlevel::files::Bounds;
 use everlevel::lab::SchemeError;
-use everlevel::{Error, Params, Server, Value};
+use everlevel::{Error, Server, Value};
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::expression::Program;
 use everlevel_scheme::same_owner;
@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::args::{EvalArgs, OutArg, RefreshArgs, SetOfFile};
 use super::files::{Column, computed_metadata, kept_metadata, server, values_of};
-use super::manifest::ManifestWriter;
+use super::manifest::{self, ManifestWriter};
 use super::typed;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
@@ -147,7 +147,7 @@ pub fn run(args: &EvalArgs, common: &Common) -> Result<(), CliError> {
     let out = |name: &str| OutArg { out: args.out.join(format!("{name}.ct")), force: args.force };
     for name in program.outputs() {
         check_free(&out(name).out, args.force)?;
-        check_apart(&out(name).out, files_read(args))?;
+        check_apart(&out(name).out, manifest::files_read(args))?;
     }
     if let Some(files) = typed::inputs(&args.inputs)? {
         return typed::eval(args, &program, &files, common);
@@ -158,7 +158,7 @@ pub fn run(args: &EvalArgs, common: &Common) -> Result<(), CliError> {
     let inputs = Inputs::named(&program, &args.inputs)?;
     let bounds = args.server.bounds.believed()?;
     let server = server(&args.server, common)?;
-    let mut manifest = manifest(args, &program, server.params())?;
+    let mut manifest = manifest::of_results(args, &program, server.params())?;
     let (inputs, values) = inputs.read(&server, &bounds, &args.server.set, args.pad)?;
     let moved = moved_rows(&program, values, server.params().slots())?;
     let bar = progress(common, "computing", program.len() as u64);
@@ -176,33 +176,6 @@ pub fn run(args: &EvalArgs, common: &Common) -> Result<(), CliError> {
     }
     manifest.map_or(Ok(()), ManifestWriter::finish)?;
     finish(&server, server.bootstraps(), outputs, started, common)
-}
-
-/// The files that `eval` reads beside its keys: an argument with a name before it, and whatever has
-/// an equals sign in its own name, too.
-fn files_read(args: &EvalArgs) -> Vec<&Path> {
-    fn named(text: &String) -> [Option<&Path>; 2] {
-        let file = text.split_once('=').map(|(_, file)| Path::new(file));
-        [Some(Path::new(text)), file]
-    }
-    let manifests = &args.server.bounds.manifests;
-    let named = args.inputs.iter().chain(&args.tables).flat_map(named).flatten();
-    let manifests = manifests.manifests.iter().chain(&manifests.key.manifest_key);
-    named.chain(manifests.map(PathBuf::as_path)).collect()
-}
-
-/// The manifest of the results, if there is to be one.
-pub(super) fn manifest(
-    args: &EvalArgs,
-    program: &Program,
-    params: &Params,
-) -> Result<Option<ManifestWriter>, CliError> {
-    let out = |name: &str| args.out.join(format!("{name}.ct"));
-    let outputs: Vec<PathBuf> = program.outputs().map(out).collect();
-    let files: Vec<&Path> =
-        files_read(args).into_iter().chain(outputs.iter().map(PathBuf::as_path)).collect();
-    let key = &args.server.bounds.manifests.key;
-    ManifestWriter::begin(&args.manifest, key, params, args.force, &files)
 }
 
 /// The results whose rows are in other slots than those of columns that leave slots empty.

@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use everlevel::Params;
 use everlevel::files;
+use everlevel_circuit::expression::Program;
 use everlevel_wire::file::{read_file, write_file, write_secret_file};
 use everlevel_wire::{Manifest, ManifestKey, ReadOptions, WireError};
 
-use super::args::{Bounds, BoundsArg, ManifestKeyArg, ManifestsArg, OutArg, WriteManifestArg};
+use super::args::{
+    Bounds, BoundsArg, EvalArgs, ManifestKeyArg, ManifestsArg, OutArg, WriteManifestArg,
+};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{check_apart, check_free, existing, of_file, of_output};
@@ -144,4 +147,31 @@ impl ManifestWriter {
         let bytes = self.manifest.to_bytes(&self.key).map_err(of_file(&self.path))?;
         write_file(&self.path, &bytes, existing(self.force)).map_err(of_output(&self.path))
     }
+}
+
+/// The files that `eval` reads beside its keys: an argument with a name before it, and whatever has
+/// an equals sign in its own name, too.
+pub(super) fn files_read(args: &EvalArgs) -> Vec<&Path> {
+    fn named(text: &String) -> [Option<&Path>; 2] {
+        let file = text.split_once('=').map(|(_, file)| Path::new(file));
+        [Some(Path::new(text)), file]
+    }
+    let manifests = &args.server.bounds.manifests;
+    let named = args.inputs.iter().chain(&args.tables).flat_map(named).flatten();
+    let manifests = manifests.manifests.iter().chain(&manifests.key.manifest_key);
+    named.chain(manifests.map(PathBuf::as_path)).collect()
+}
+
+/// The manifest of the results, if there is to be one.
+pub(super) fn of_results(
+    args: &EvalArgs,
+    program: &Program,
+    params: &Params,
+) -> Result<Option<ManifestWriter>, CliError> {
+    let out = |name: &str| args.out.join(format!("{name}.ct"));
+    let outputs: Vec<PathBuf> = program.outputs().map(out).collect();
+    let files: Vec<&Path> =
+        files_read(args).into_iter().chain(outputs.iter().map(PathBuf::as_path)).collect();
+    let key = &args.server.bounds.manifests.key;
+    ManifestWriter::begin(&args.manifest, key, params, args.force, &files)
 }

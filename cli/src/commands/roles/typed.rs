@@ -214,7 +214,7 @@ pub fn eval(
     let bounds = args.server.bounds.believed()?;
     let tables = tables(&args.tables)?;
     let server = server(&args.server, common)?;
-    let mut manifest = super::eval::manifest(args, program, server.params())?;
+    let mut manifest = super::manifest::of_results(args, program, server.params())?;
     let inputs = columns(files, &server, &bounds, &args.server.set)?;
     let ints = server.integers()?;
     let bar = progress(common, "computing", program.len() as u64);

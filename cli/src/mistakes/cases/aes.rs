@@ -1,8 +1,7 @@
 //! Mistakes with data under AES.
 
-use super::case;
-use crate::mistakes::case::Case;
 use crate::mistakes::case::Step::{Change, Cut, Run, Write};
+use crate::mistakes::case::{Case, case};
 
 /// The AES keys and the data of mistakes with uploads.
 const AES_KEY: &[u8] = b"2b7e151628aed2a6abf7158809cf4f3c";

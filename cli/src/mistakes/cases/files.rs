@@ -1,8 +1,7 @@
 //! Mistakes with keys, ciphertexts, manifests, and the files that results go to.
 
-use super::case;
-use crate::mistakes::case::Case;
 use crate::mistakes::case::Step::{Change, Copy, Cut, Disown, Lengthen, Write};
+use crate::mistakes::case::{Case, case};
 
 /// All of them.
 pub const CASES: &[Case] = &[

@@ -28,15 +28,6 @@ pub(super) const SETUP: &[Step] = &[
          --manifest-key shared.key"),
 ];
 
-const fn case(
-    name: &'static str,
-    before: &'static [Step],
-    command: &'static str,
-    code: &'static str,
-) -> Case {
-    Case { name, before, command, code }
-}
-
 /// All mistakes, in the order in which they are made.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
     files::CASES.iter().chain(values::CASES).chain(aes::CASES)

@@ -1,8 +1,7 @@
 //! Mistakes with columns, ranges, programs, typed integers and tables.
 
-use super::case;
-use crate::mistakes::case::Case;
 use crate::mistakes::case::Step::{self, Change, Copy, Run, Write};
+use crate::mistakes::case::{Case, case};
 
 /// All of them.
 pub const CASES: &[Case] = &[
