@@ -113,7 +113,7 @@ fn bench_bootstrap() {
         "--runs",
         "2",
         "--mode",
-        "general",
+        "full",
     ]);
     let expected = "params slots threads backend security_bits security_model failure_log2 \
                     seconds_median seconds_min stages key_switches non_scalar_products \
