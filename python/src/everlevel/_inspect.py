@@ -20,17 +20,22 @@ def inspect(source: Path | Buffer, *, params: Params | None = None) -> dict[str,
     Header and index are read, of ciphertexts all. ``params`` where the set has no name and there is
     no params.json beside the file.
     """
-    named = isinstance(source, (str, os.PathLike))
-    kind, identity, metadata, records, size, (version, owner, former) = (
-        _rust.inspect_file(path_text(source)) if named else _rust.inspect(octets(source))
-    )  # type: ignore[arg-type]
+    path: str | None = None
+    data: Buffer = b""
+    if isinstance(source, (str, os.PathLike)):
+        path = path_text(source)
+        told = _rust.inspect_file(path)
+    else:
+        data = source
+        told = _rust.inspect(octets(data))
+    kind, identity, metadata, records, size, (version, owner, former) = told
+    known: Params | None
     try:
         # Looking at a set is no use of it.
-        known = (
-            params_of(path_text(source), identity, params, True)
-            if named
-            else params or params_with(identity, True)
-        )  # type: ignore[arg-type]
+        if path is not None:
+            known = params_of(path, identity, params, True)
+        else:
+            known = params or params_with(identity, True)
     except ParameterError:
         known = None
     found: dict[str, Any] = {
@@ -45,12 +50,12 @@ def inspect(source: Path | Buffer, *, params: Params | None = None) -> dict[str,
         "metadata": metadata,
     }
     if kind == "a manifest of noise bounds":
-        ids = _rust.Manifest.stated_owners(octets(read_file(source) if named else source))  # type: ignore[arg-type]
+        ids = _rust.Manifest.stated_owners(octets(data if path is None else read_file(path)))
         found["key_id"] = ids[0] if len(ids) == 1 else None
         found["key_ids"] = ids
     if kind == "ciphertexts" and known is not None:
-        data = octets(read_file(source) if named else source)  # type: ignore[arg-type]
-        xs, _ = _rust.ciphertexts_from_bytes(known._raw, data, "stated", None, True)
+        content = octets(data if path is None else read_file(path))
+        xs, _ = _rust.ciphertexts_from_bytes(known._raw, content, "stated", None, True)
         found["ciphertexts"] = [
             {
                 "level": x.level,
