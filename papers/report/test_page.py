@@ -172,6 +172,17 @@ class Phone(unittest.TestCase):
         found = self.shown(made, 1280)
         self.assertEqual((found["cards"], found["overflow"]), ("0", "0"))
 
+    def test_the_page_in_the_sources_fits_phones_and_screens(self):
+        made = (Path(__file__).parent / "index.html").read_text(encoding="utf-8")
+        for width in (390, 1280, 1920):
+            found = self.shown(made, width)
+            self.assertEqual(found["width"], str(width))
+            self.assertGreaterEqual(len(found["tables"].split()), 20, found)
+            self.assertGreaterEqual(len(found["plots"].split()), 20, found)
+            fits = [found[what] for what in ("cut", "overflow", "errors")]
+            self.assertEqual(fits, ["0", "0", "0"], (width, found))
+
+
 class Numbers(unittest.TestCase):
     def test_labels_are_short(self):
         cases = [0.0, 46203.0, 21.04, 6.75, 0.2655, 0.00012, 2.5e7, float("nan")]
