@@ -6,40 +6,50 @@ import re
 
 import pytest
 
+#: The set for notebooks that are for readers at 128 bits and have no toy as their default.
+TOY = {"04_hospital_cloud_analyst": "insecure_bgv-65537-n11"}
 BOOKS = sorted((pathlib.Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 
 
 def told(book):
-    """The outputs of each cell, without numbers and ids, which differ from run to run."""
+    """The outputs of each cell, without numbers and ids, which differ from run to run; of a picture
+    that there is one.
+    """
     found = []
     for cell in book.cells:
         for output in cell.get("outputs", []):
-            texts = (
-                [output["text"]]
-                if "text" in output
-                else [text for _, text in sorted(output["data"].items())]
-            )
+            if "text" in output:
+                texts = [output["text"]]
+            else:
+                texts = [
+                    kind if kind.startswith("image/") else text
+                    for kind, text in sorted(output["data"].items())
+                ]
             found += [re.sub(r"[\w,.]*\d[\w,.]*", "#", text) for text in texts]
     return re.sub(r"[ #\n-]+", " ", "\n".join(found))
 
 
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("path", BOOKS, ids=[path.stem for path in BOOKS])
-def test_notebook(path):
+def test_notebook(path, monkeypatch):
     nbformat = pytest.importorskip(
         "nbformat", reason="nbformat is not installed: pip install 'everlevel[test]'"
     )
     nbclient = pytest.importorskip(
         "nbclient", reason="nbclient is not installed: pip install 'everlevel[test]'"
     )
-    if "cryptography" in path.read_text(encoding="utf-8"):
-        pytest.importorskip(
-            "cryptography", reason="cryptography is not installed: pip install 'everlevel[test]'"
-        )
+    for package in ("cryptography", "matplotlib"):
+        if package in path.read_text(encoding="utf-8"):
+            pytest.importorskip(
+                package, reason=f"{package} is not installed: pip install 'everlevel[test]'"
+            )
+    if path.stem in TOY:
+        monkeypatch.setenv("EVERLEVEL_PARAMS", TOY[path.stem])
     book = nbformat.read(path, as_version=4)
     stored = told(book)
-    assert sum(bool(cell.get("outputs")) for cell in book.cells) >= 3, (
-        "notebooks are kept with outputs"
+    bare = [cell.source for cell in book.cells if cell.cell_type == "code" and not cell.outputs]
+    assert all(source.startswith("shutil.rmtree(") for source in bare), (
+        f"a cell shows nothing of what it did: {bare}"
     )
     nbclient.NotebookClient(
         book, timeout=300, kernel_name="python3", resources={"metadata": {"path": path.parent}}
@@ -48,5 +58,21 @@ def test_notebook(path):
     assert told(book) == stored, "store it again: jupyter execute --inplace NOTEBOOK"
 
 
-def test_there_are_three():
-    assert [path.stem[:2] for path in BOOKS] == ["01", "02", "03"]
+def test_there_are_four():
+    assert [path.stem[:2] for path in BOOKS] == ["01", "02", "03", "04"]
+
+
+def test_parameters_arrays_and_explanations_are_shown_as_tables():
+    nbformat = pytest.importorskip(
+        "nbformat", reason="nbformat is not installed: pip install 'everlevel[test]'"
+    )
+    outputs = [
+        output
+        for path in BOOKS
+        for cell in nbformat.read(path, as_version=4).cells
+        for output in cell.get("outputs", [])
+        if "text/html" in output.get("data", {})
+    ]
+    texts = [output["data"]["text/plain"] for output in outputs]
+    for shown in ("Params", "EncryptedArray", "Explanation"):
+        assert any(shown in text for text in texts), shown
