@@ -62,9 +62,16 @@ class Links(unittest.TestCase):
         page = self.write("page.md", SOURCE + DEAD_SOURCE)
         counts, dead = links.check_sources([page], self.root)
         self.assertEqual(counts["in the repository"], 11)
-        self.assertEqual([text.split(": ")[1] for text in dead], [
-            "gone.md", "#twice-2", "b/other.md#gone", "../../outside.md", "gone.rs",
-        ])
+        self.assertEqual(
+            [text.split(": ")[1] for text in dead],
+            [
+                "gone.md",
+                "#twice-2",
+                "b/other.md#gone",
+                "../../outside.md",
+                "gone.rs",
+            ],
+        )
 
     def test_site(self):
         self.write("page.md", SOURCE)

@@ -10,7 +10,8 @@ holds as CSV:
 It covers ring-LWE over rings of power-of-two index, in BGV and in BFV form, with slots that hold
 integers.
 It needs NumPy, and the package `blake3` to verify checksums and ids.
-Files of version 1 do not say which secret key they belong to; a phase above its bound is refused all the same.
+Files of version 1 do not say which secret key they belong to; a phase above its bound is refused
+nevertheless.
 It is not constant-time and does not wipe its memory: use it to learn and to check.
 """
 
@@ -541,7 +542,9 @@ def read_secret(data: bytes, params: Params) -> tuple[Signed, bytes | None]:
 def check_owner(container: Container, owner: bytes | None) -> None:
     """Refuses objects of another secret key."""
     if owner is not None and container.owner is not None:
-        message = f"the file belongs to the secret key {container.owner.hex()}, not to {owner.hex()}"
+        message = (
+            f"the file belongs to the secret key {container.owner.hex()}, not to {owner.hex()}"
+        )
         require(owner == container.owner, message)
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-import records  # noqa: E402
-from peers import PEERS, Absent  # noqa: E402
-from work import NOTES, OPERATIONS  # noqa: E402
+import records
+from peers import PEERS, Absent
+from work import NOTES, OPERATIONS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -64,14 +64,33 @@ def main(arguments):
 
 
 def parse(arguments):
-    parser = argparse.ArgumentParser(prog="papers/compare/run", description="The same work on everlevel and on other libraries.")
-    parser.add_argument("--quick", action="store_true", help="small rings: does it work, in minutes")
-    parser.add_argument("--out", default=str(ROOT / "target/compare/results"), help="where compare.jsonl goes [target/compare/results of the repository]")
-    parser.add_argument("--only", action="append", choices=[p.name for p in PEERS], help="this peer only; may be repeated")
-    parser.add_argument("--threads", type=int, default=1, help="threads on both sides, where the peer can [1]")
-    parser.add_argument("--everlevel", help="the program to measure [EVERLEVEL_PROGRAM, else built by cargo]")
+    parser = argparse.ArgumentParser(
+        prog="papers/compare/run", description="The same work on everlevel and on other libraries."
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="small rings: does it work, in minutes"
+    )
+    parser.add_argument(
+        "--out",
+        default=str(ROOT / "target/compare/results"),
+        help="where compare.jsonl goes [target/compare/results of the repository]",
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=[p.name for p in PEERS],
+        help="this peer only; may be repeated",
+    )
+    parser.add_argument(
+        "--threads", type=int, default=1, help="threads on both sides, where the peer can [1]"
+    )
+    parser.add_argument(
+        "--everlevel", help="the program to measure [EVERLEVEL_PROGRAM, else built by cargo]"
+    )
     parser.add_argument("--cache", help="where peers are built [target/compare of the repository]")
-    parser.add_argument("--list", action="store_true", help="the peers and what each needs; nothing is run")
+    parser.add_argument(
+        "--list", action="store_true", help="the peers and what each needs; nothing is run"
+    )
     options = parser.parse_args(arguments)
     if options.threads < 1:
         parser.error("--threads: expected at least 1")
@@ -93,7 +112,12 @@ def everlevel(given):
     if shutil.which("cargo") is None:
         raise Failed("cargo not found: install Rust, or give a built program by --everlevel")
     progress("everlevel: building (EVERLEVEL_PROGRAM names a program that is there already)")
-    if subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "everlevel-cli"], cwd=ROOT).returncode != 0:
+    if (
+        subprocess.run(
+            ["cargo", "build", "--release", "--quiet", "-p", "everlevel-cli"], cwd=ROOT
+        ).returncode
+        != 0
+    ):
         raise Failed("cargo build of everlevel-cli failed")
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     return str(ROOT / target / "release" / "everlevel")
@@ -101,7 +125,13 @@ def everlevel(given):
 
 def run(command, what, **options):
     """The JSON object that a program prints as its last line or as all of its output."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", **options)
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        **options,
+    )
     if done.returncode != 0:
         last = [line for line in done.stderr.splitlines() if line.strip()][-1:]
         raise Failed(f"{what}: exit code {done.returncode}: {' '.join(last)[:400]}")
@@ -116,13 +146,24 @@ def describe(program, threads):
     version = run([program, "version", "--json"], "everlevel version")
     commit = "unknown"
     if shutil.which("git"):
-        found = subprocess.run(["git", "rev-parse", "--short=10", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+        found = subprocess.run(
+            ["git", "rev-parse", "--short=10", "HEAD"], cwd=ROOT, capture_output=True, text=True
+        )
         commit = found.stdout.strip() or commit
     cpu = platform.processor() or "unknown"
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
-        fields = dict(reversed([tuple(part.strip() for part in line.split(":", 1)) for line in lines if ":" in line]))
-        cpu = f"{fields.get('model name', cpu)} (family {fields.get('cpu family')}, model {fields.get('model')})"
+        fields = dict(
+            reversed(
+                [
+                    tuple(part.strip() for part in line.split(":", 1))
+                    for line in lines
+                    if ":" in line
+                ]
+            )
+        )
+        family, model = fields.get("cpu family"), fields.get("model")
+        cpu = f"{fields.get('model name', cpu)} (family {family}, model {model})"
     except OSError:
         pass  # Another system than Linux: what Python knows of the processor has to do.
     return {
@@ -137,10 +178,10 @@ def describe(program, threads):
 
 
 def compare(peer, command, program, options, cache):
-    """All work with one peer: first one side, then the other, and round again in the other order."""
+    """All work with one peer: one side, then the other, and round again in the other order."""
     rows = []
     environment = peer.environment(options.threads)
-    for number, work in enumerate(peer.works(options.quick)):
+    for work in peer.works(options.quick):
         params = work.params
         if not isinstance(params, str):
             path = cache / f"{work.name}.json"
@@ -150,41 +191,83 @@ def compare(peer, command, program, options, cache):
         ours, theirs = [], []
         for turn in range(work.rounds):
             progress(f"{peer.name}: {work.label}, round {turn + 1} of {work.rounds}")
-            sides = [
-                lambda: ours.append(measure_ours(program, work, params, options.threads)),
-                lambda: theirs.append(run(command + [asked], peer.name, env=environment)),
-            ]
-            for side in sides if turn % 2 == 0 else sides[::-1]:
-                side()
+            for side in (ours, theirs) if turn % 2 == 0 else (theirs, ours):
+                if side is ours:
+                    ours.append(measure_ours(program, work, params, options.threads))
+                else:
+                    theirs.append(run(command + [asked], peer.name, env=environment))
         rows += make_rows(peer, work, ours, theirs, options.threads, program)
-    return {"name": peer.name, "peer": peer.name, "version": peer.version, "licence": peer.licence, "rows": rows}
+    return {
+        "name": peer.name,
+        "peer": peer.name,
+        "version": peer.version,
+        "licence": peer.licence,
+        "rows": rows,
+    }
 
 
 def measure_ours(program, work, params, threads):
     """Seconds by operation, and what the set is, from the benchmarks of the program."""
     if work.kind == "integers":
         return measure_integers(program, work, params, threads)
-    command = [program, "bench", work.kind, "--params", params, "--threads", str(threads), "--runs", str(work.runs), "--json"]
+    command = [
+        program,
+        "bench",
+        work.kind,
+        "--params",
+        params,
+        "--threads",
+        str(threads),
+        "--runs",
+        str(work.runs),
+        "--json",
+    ]
     found = run(command + ["--insecure-research"], "everlevel bench")
     if work.kind == "bootstrap":
         if found["wrong_slots"]:
             raise Failed(f"everlevel: {found['wrong_slots']} wrong slots")
         # Checked above and by the program itself, slot by slot.
         facts = f"{found['slots']} slots, {found['capacity_bits_after']:.0f} bits left"
-        return {"seconds": {"thin bootstrapping": [found["seconds_median"]]}, "facts": facts, "security": found["security_bits"]}
+        return {
+            "seconds": {"thin bootstrapping": [found["seconds_median"]]},
+            "facts": facts,
+            "security": found["security_bits"],
+        }
     entries = {e["name"]: e for e in found["results"] if e["set"] == work.name}
-    seconds = {what: [entries[name]["ms"] / 1e3] for what, name in OPERATIONS.items() if name in entries}
+    seconds = {
+        what: [entries[name]["ms"] / 1e3] for what, name in OPERATIONS.items() if name in entries
+    }
     one = entries["rotate"]
     digits = "" if one["digits"] == 1 else f", {one['digits']} digits"
     log_qp = one["log_q"] + one["log_p"]
-    return {"seconds": seconds, "facts": f"log Q + log P = {one['log_q']:.0f} + {one['log_p']:.0f}{digits}", "n": one["n"], "log_qp": log_qp}
+    return {
+        "seconds": seconds,
+        "facts": f"log Q + log P = {one['log_q']:.0f} + {one['log_p']:.0f}{digits}",
+        "n": one["n"],
+        "log_qp": log_qp,
+    }
 
 
 def measure_integers(program, work, params, threads):
-    """Seconds of one operation on a whole vector: fresh operands, and exhausted ones, which are refreshed first."""
-    command = [program, "bench", "integers", "--params", params, "--threads", str(threads), "--json", "--insecure-research"]
+    """Seconds of one operation on a whole vector: fresh operands, and exhausted ones, which are
+    refreshed first.
+    """
+    command = [
+        program,
+        "bench",
+        "integers",
+        "--params",
+        params,
+        "--threads",
+        str(threads),
+        "--json",
+        "--insecure-research",
+    ]
     command += ["--op", work.ours or work.asked["op"], "--type", work.asked["type"]]
-    found = {state: run(command + more, "everlevel bench") for state, more in (("fresh", []), ("exhausted", ["--exhausted"]))}
+    found = {
+        state: run(command + more, "everlevel bench")
+        for state, more in (("fresh", []), ("exhausted", ["--exhausted"]))
+    }
     wrong = sum(one["wrong_values"] for one in found.values())
     if wrong:
         raise Failed(f"everlevel: {wrong} wrong values")
@@ -193,35 +276,56 @@ def measure_integers(program, work, params, threads):
 
 def security(program, n, log_qp, secret="ternary"):
     """What a key of this ring and modulus is worth by one estimator for both sides."""
-    command = [program, "security", "estimate", "--n", str(n), "--log-qp", f"{log_qp:.1f}", "--secret", secret, "--json"]
+    command = [
+        program,
+        "security",
+        "estimate",
+        "--n",
+        str(n),
+        "--log-qp",
+        f"{log_qp:.1f}",
+        "--secret",
+        secret,
+        "--json",
+    ]
     return run(command, "everlevel security estimate")["security_bits"]
 
 
 def integer_rows(peer, work, ours, theirs):
     """An operation on integers: for each value of whole vectors, and for one value by itself."""
     if not all(t.get("verified") is True for t in theirs):
-        raise Failed(f"{work.asked['op']} {work.asked['type']}: results were not verified by decryption")
+        raise Failed(
+            f"{work.asked['op']} {work.asked['type']}: results were not verified by decryption"
+        )
     single = statistics.median(statistics.median(t["seconds"][work.asked["op"]]) for t in theirs)
     rows = []
     for state in ("fresh", "exhausted"):
         own = ours[0][state]
         vector = statistics.median(o[state]["seconds"] for o in ours)
-        params = f"{own['set']}, {own['security_bits']:.0f} bits, failure 2^{own['failure_log2']:.0f}; {peer.name}: {peer.facts}"
-        for what, count in ((f"of {own['values']} values, each", own["values"]), ("of one value", 1)):
-            rows.append({
-                "what": f"{work.asked['op']} {work.asked['type']}, {state}, {what}",
-                "form": "bgv",
-                "params": params,
-                "peer": peer.name,
-                "version": theirs[0]["version"],
-                "seconds": single,
-                "ours_seconds": vector / count,
-                "ratio": single * count / vector,
-                "runs": work.runs * work.rounds,
-                "note": f"{own['refreshes']} refreshes" if own["refreshes"] else "no refresh",
-                # A figure of all would be too long.
-                "figure": state == "fresh" and count > 1,
-            })
+        params = (
+            f"{own['set']}, {own['security_bits']:.0f} bits, "
+            f"failure 2^{own['failure_log2']:.0f}; {peer.name}: {peer.facts}"
+        )
+        for what, count in (
+            (f"of {own['values']} values, each", own["values"]),
+            ("of one value", 1),
+        ):
+            rows.append(
+                {
+                    "what": f"{work.asked['op']} {work.asked['type']}, {state}, {what}",
+                    "form": "bgv",
+                    "params": params,
+                    "peer": peer.name,
+                    "version": theirs[0]["version"],
+                    "seconds": single,
+                    "ours_seconds": vector / count,
+                    "ratio": single * count / vector,
+                    "runs": work.runs * work.rounds,
+                    "note": f"{own['refreshes']} refreshes" if own["refreshes"] else "no refresh",
+                    # A figure of all would be too long.
+                    "figure": state == "fresh" and count > 1,
+                }
+            )
     return rows
 
 
@@ -236,9 +340,13 @@ def make_rows(peer, work, ours, theirs, threads, program):
     their_bits = security(program, n, their["log_q"] + their["log_p"])
     own_bits = own["security"] if "security" in own else security(program, n, own["log_qp"])
     log_n = work.asked["log_n"]
-    their_facts = f"log Q + log P = {their['log_q']:.0f} + {their['log_p']:.0f}, {their['facts']}, {their_bits:.0f} bits"
+    their_facts = (
+        f"log Q + log P = {their['log_q']:.0f} + {their['log_p']:.0f}, {their['facts']}, "
+        f"{their_bits:.0f} bits"
+    )
     params = (
-        f"{work.asked['form'].upper()}, n = 2^{log_n}, t = {work.asked['t']}; {peer.name}: {their_facts}; "
+        f"{work.asked['form'].upper()}, n = 2^{log_n}, t = {work.asked['t']}; "
+        f"{peer.name}: {their_facts}; "
         f"everlevel: {own['facts']}, {own_bits:.0f} bits"
     )
     rows = []
@@ -247,21 +355,28 @@ def make_rows(peer, work, ours, theirs, threads, program):
             continue
         seconds = statistics.median(statistics.median(t["seconds"][what]) for t in theirs)
         mine = statistics.median(statistics.median(o["seconds"][what]) for o in ours)
-        notes = [work.note, NOTES.get(what, ""), their.get("notes", {}).get(what, ""), their.get("notes", {}).get("", "")]
+        notes = [
+            work.note,
+            NOTES.get(what, ""),
+            their.get("notes", {}).get(what, ""),
+            their.get("notes", {}).get("", ""),
+        ]
         if threads > 1 and not peer.threaded:
             notes.append(f"{peer.name} has one thread")
-        rows.append({
-            "what": what,
-            "form": work.asked["form"],
-            "params": params,
-            "peer": peer.name,
-            "version": their.get("version") or peer.version,
-            "seconds": seconds,
-            "ours_seconds": mine,
-            "ratio": seconds / mine,
-            "runs": work.runs * work.rounds,
-            "note": "; ".join(note for note in notes if note),
-        })
+        rows.append(
+            {
+                "what": what,
+                "form": work.asked["form"],
+                "params": params,
+                "peer": peer.name,
+                "version": their.get("version") or peer.version,
+                "seconds": seconds,
+                "ours_seconds": mine,
+                "ratio": seconds / mine,
+                "runs": work.runs * work.rounds,
+                "note": "; ".join(note for note in notes if note),
+            }
+        )
     if not rows:
         raise Failed(f"{work.name}: no operation that both sides measured")
     return rows
@@ -277,16 +392,28 @@ def table(report):
     lines = [["", "form", report["name"] + ", ms", "everlevel, ms", "ratio"]]
     notes = []
     for row in report["rows"]:
-        cells = [significant(row["seconds"] * 1e3), significant(row["ours_seconds"] * 1e3), significant(row["ratio"])]
+        cells = [
+            significant(row["seconds"] * 1e3),
+            significant(row["ours_seconds"] * 1e3),
+            significant(row["ratio"]),
+        ]
         if row["params"] not in notes:
             notes.append(row["params"])
         lines.append([row["what"] + f" [{notes.index(row['params']) + 1}]", row["form"], *cells])
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    shown = ["  ".join(c.ljust(w) if i < 2 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths))).rstrip() for line in lines]
+    shown = [
+        "  ".join(
+            c.ljust(w) if i < 2 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths))
+        ).rstrip()
+        for line in lines
+    ]
     sets = [f"[{i + 1}] {note}" for i, note in enumerate(notes)]
     remarks = {}
     for row in report["rows"]:
         for part in filter(None, row["note"].split("; ")):
             remarks.setdefault(part, []).append(f"{row['what']} {row['form']}")
-    told = [note if len(of) == len(report["rows"]) else f"{note} ({', '.join(of)})" for note, of in remarks.items()]
+    told = [
+        note if len(of) == len(report["rows"]) else f"{note} ({', '.join(of)})"
+        for note, of in remarks.items()
+    ]
     return "\n".join([*shown, *sets, *told])

@@ -1,4 +1,6 @@
-"""The other libraries: what each needs, how it is set up outside of the sources, and what it is asked for."""
+"""The other libraries: what each needs, how it is set up outside of the sources, and what it is
+asked for.
+"""
 
 import os
 import shutil
@@ -27,7 +29,14 @@ def found(program, advice):
 def call(command, what, **options):
     """Runs one step of a set-up; its last lines are the reason to skip when it fails."""
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", **options)
+        done = subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            **options,
+        )
     except OSError as e:
         raise Absent(f"{what} failed: {e}") from e
     if done.returncode != 0:
@@ -38,7 +47,9 @@ def call(command, what, **options):
 
 
 def copied(name, cache):
-    """The sources of a benchmark, copied to where they are built; unchanged files keep their times, so that nothing is built twice."""
+    """The sources of a benchmark, copied to where they are built; unchanged files keep their times,
+    so that nothing is built twice.
+    """
     target = cache / name
     target.mkdir(parents=True, exist_ok=True)
     for source in (HERE / name).rglob("*"):
@@ -51,7 +62,9 @@ def copied(name, cache):
 
 
 class Peer:
-    """A library to compare with. `prepare` sets it up and returns the command that measures one piece of work."""
+    """A library to compare with. `prepare` sets it up and returns the command that measures one
+    piece of work.
+    """
 
     name = version = licence = needs = facts = ""
     threaded = False  # whether the library itself computes with several threads
@@ -67,7 +80,9 @@ class Peer:
 
 
 class OpenFhe(Peer):
-    """OpenFHE through its Python package. The calls below take milliseconds, so that the interpreter does not count."""
+    """OpenFHE through its Python package. The calls below take milliseconds, so that the time of
+    the interpreter does not matter.
+    """
 
     name, version, licence = "openfhe", "1.6.1.0.22.4", "BSD-2-Clause"
     needs = "Python 3.10 with venv and pip, Linux on x86-64"
@@ -79,7 +94,14 @@ class OpenFhe(Peer):
         if not (venv / "done").exists():
             shutil.rmtree(venv, ignore_errors=True)
             call([python, "-m", "venv", str(venv)], "making a virtual environment")
-            pip = [str(venv / "bin/python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+            pip = [
+                str(venv / "bin/python"),
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+            ]
             call(pip + [f"openfhe=={self.version}"], "pip install openfhe")
             call([str(venv / "bin/python"), "-c", "import openfhe"], "import openfhe")
             (venv / "done").touch()
@@ -88,14 +110,26 @@ class OpenFhe(Peer):
     def interpreter(self):
         """The extension module is built for one version of Python."""
         managed = sorted(Path.home().glob(".pyenv/versions/3.10.*/bin/python3.10"))
-        for name in (os.environ.get("COMPARE_PYTHON"), sys.executable, "python3.10", *map(str, managed)):
+        for name in (
+            os.environ.get("COMPARE_PYTHON"),
+            sys.executable,
+            "python3.10",
+            *map(str, managed),
+        ):
             path = shutil.which(name) if name else None
             if path is None:
                 continue
-            shown = subprocess.run([path, "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, text=True)
+            shown = subprocess.run(
+                [path, "-c", "import sys; print(*sys.version_info[:2])"],
+                capture_output=True,
+                text=True,
+            )
             if shown.stdout.split() == ["3", "10"]:
                 return path
-        raise Absent("Python 3.10 not found (install it, or say where it is by COMPARE_PYTHON: the package is built for 3.10)")
+        raise Absent(
+            "Python 3.10 not found (install it, or say where it is by COMPARE_PYTHON: the package "
+            "is built for 3.10)"
+        )
 
     def environment(self, threads):
         return {**os.environ, "OMP_NUM_THREADS": str(threads)}
@@ -125,9 +159,14 @@ class CargoPeer(Peer):
         self.check(cargo)
         sources = copied(self.name, cache)
         environment = {**os.environ, "CARGO_TARGET_DIR": str(cache / "cargo")}
-        # The flags of the surrounding build are not the peer's: it is built for this machine, as its users would.
+        # The flags of the surrounding build are not the peer's: it is built for this machine, as
+        # its users would build it.
         environment["RUSTFLAGS"] = "-C target-cpu=native"
-        command = [cargo] + ([self.toolchain] if self.toolchain else []) + ["build", "--release", "--locked", "--quiet"]
+        command = (
+            [cargo]
+            + ([self.toolchain] if self.toolchain else [])
+            + ["build", "--release", "--locked", "--quiet"]
+        )
         call(command, "cargo build", cwd=sources, env=environment)
         return [str(cache / "cargo" / "release" / f"compare-{self.name}"), str(sources / "cache")]
 
@@ -137,19 +176,32 @@ class CargoPeer(Peer):
 
 class Fheanor(CargoPeer):
     name, version, licence = "fheanor", "0.11.9", "MIT"
-    needs = "a nightly Rust, 2026-02-05 for certain (rustup toolchain install nightly-2026-02-05 --profile minimal)"
+    needs = (
+        "a nightly Rust, 2026-02-05 for certain "
+        "(rustup toolchain install nightly-2026-02-05 --profile minimal)"
+    )
     certain = "nightly-2026-02-05"
 
     def check(self, cargo):
         """The nightly that the crate names, else the one that there is: it need not compile."""
         rustup = shutil.which("rustup")
-        there = call([rustup, "toolchain", "list"], "rustup toolchain list").split() if rustup else []
+        there = (
+            call([rustup, "toolchain", "list"], "rustup toolchain list").split() if rustup else []
+        )
         for name in (self.certain, "nightly"):
-            exact = [t for t in there if t == name or t.startswith(f"{name}-") and (name != "nightly" or not t[8:9].isdigit())]
+            exact = [
+                t
+                for t in there
+                if t == name
+                or t.startswith(f"{name}-")
+                and (name != "nightly" or not t[8:9].isdigit())
+            ]
             if exact:
                 self.toolchain = f"+{exact[0]}"
                 return
-        raise Absent(f"no nightly toolchain (rustup toolchain install {self.certain} --profile minimal)")
+        raise Absent(
+            f"no nightly toolchain (rustup toolchain install {self.certain} --profile minimal)"
+        )
 
     def works(self, quick):
         works = [primitives(form, quick) for form in ("bgv", "bfv")]

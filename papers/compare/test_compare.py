@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import json
 import os
 import stat
 import subprocess
@@ -19,7 +18,8 @@ import work
 
 HERE = Path(__file__).resolve().parent
 
-# What a program that looks like everlevel prints: 2 ms for everything, or as told by the file beside it.
+# What a program that looks like everlevel prints: 2 ms for everything, or as told by the file
+# beside it.
 FAKE_EVERLEVEL = f"""#!{sys.executable}
 import json, sys
 a = sys.argv
@@ -30,15 +30,18 @@ elif a[2] == "integers":
     log.write("ours\\n")
     seconds = 4.0 if "--exhausted" in a else 2.0
     wrong = 1 if a[a.index("--op") + 1] == "wrong" else 0
-    print(json.dumps({{"set": "s", "values": 1000, "wrong_values": wrong, "seconds": seconds, "refreshes": int(seconds) - 2,
-                       "security_bits": 128.4, "failure_log2": -130.0, "op": a[a.index("--op") + 1]}}))
+    print(json.dumps({{"set": "s", "values": 1000, "wrong_values": wrong, "seconds": seconds,
+                       "refreshes": int(seconds) - 2, "security_bits": 128.4,
+                       "failure_log2": -130.0, "op": a[a.index("--op") + 1]}}))
 elif a[1] == "security":
     print(json.dumps({{"security_bits": 100.0}}))
 else:
     log.write("ours\\n")
     spec = json.load(open(a[a.index("--params") + 1]))
-    row = {{"set": spec["name"], "n": spec["index"] // 2, "log_q": 100.0, "log_p": 50.0, "digits": 3, "ms": 2.0}}
-    print(json.dumps({{"results": [{{"name": name, **row}} for name in ("rotate", "add", "multiply_relinearize")]}}))
+    row = {{"set": spec["name"], "n": spec["index"] // 2, "log_q": 100.0, "log_p": 50.0,
+            "digits": 3, "ms": 2.0}}
+    names = ("rotate", "add", "multiply_relinearize")
+    print(json.dumps({{"results": [{{"name": name, **row}} for name in names]}}))
 """
 
 FAKE_PEER = f"""#!{sys.executable}
@@ -46,11 +49,13 @@ import json, sys
 asked = json.loads(sys.argv[1])
 open(sys.argv[0].replace("peer", "everlevel") + ".log", "a").write("theirs\\n")
 if asked["kind"] == "integers":
-    print(json.dumps({{"version": "7", "seconds": {{asked["op"]: [0.5, 1.0, 9.0]}}, "verified": asked["type"] == "u8"}}))
+    print(json.dumps({{"version": "7", "seconds": {{asked["op"]: [0.5, 1.0, 9.0]}},
+                       "verified": asked["type"] == "u8"}}))
     sys.exit()
 seconds = {{"rotate": [0.001, 0.008, 0.003], "add": [0.002], "of no concern": [1.0]}}
-print(json.dumps({{"version": "7", "log_q": 90.0, "log_p": 40.0, "facts": "3 digits", "notes": {{"add": "in place"}},
-                   "seconds": seconds, "verified": asked["t"] == 65537}}))
+print(json.dumps({{"version": "7", "log_q": 90.0, "log_p": 40.0, "facts": "3 digits",
+                   "notes": {{"add": "in place"}}, "seconds": seconds,
+                   "verified": asked["t"] == 65537}}))
 """
 
 
@@ -90,17 +95,37 @@ class Compare(unittest.TestCase):
         self.path = Path(self.directory.name)
         self.everlevel = program(self.path, "everlevel", FAKE_EVERLEVEL)
         self.peer = program(self.path, "peer", FAKE_PEER)
-        self.places = ["--everlevel", self.everlevel, "--cache", str(self.path / "cache"), "--out", str(self.path / "out")]
+        self.places = [
+            "--everlevel",
+            self.everlevel,
+            "--cache",
+            str(self.path / "cache"),
+            "--out",
+            str(self.path / "out"),
+        ]
 
     def test_every_peer_is_listed_and_the_script_runs(self):
-        done = subprocess.run([sys.executable, str(HERE / "run"), "--list"], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, str(HERE / "run"), "--list"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         lines = done.stdout.splitlines()
-        self.assertEqual([line.split()[0] for line in lines], ["openfhe", "lattigo", "fheanor", "fhe-rs", "tfhe-rs"])
+        self.assertEqual(
+            [line.split()[0] for line in lines],
+            ["openfhe", "lattigo", "fheanor", "fhe-rs", "tfhe-rs"],
+        )
         for line in lines:
-            self.assertRegex(line, r"^\S+ \S+, (MIT|Apache-2\.0|BSD-2-Clause|BSD-3-Clause-Clear): needs \S")
+            self.assertRegex(
+                line, r"^\S+ \S+, (MIT|Apache-2\.0|BSD-2-Clause|BSD-3-Clause-Clear): needs \S"
+            )
 
     def test_absent_toolchains_are_one_line_each(self):
-        with mock.patch.dict(os.environ, {"PATH": "", "HOME": str(self.path)}), mock.patch.object(sys, "executable", ""):
+        with (
+            mock.patch.dict(os.environ, {"PATH": "", "HOME": str(self.path)}),
+            mock.patch.object(sys, "executable", ""),
+        ):
             code, out = run(self.places)
         self.assertEqual(code, 1, out)
         lines = out.splitlines()
@@ -114,10 +139,16 @@ class Compare(unittest.TestCase):
 
     def test_a_failed_set_up_is_skipped_and_others_run(self):
         broken = FakePeer(self.peer, [work.primitives("bgv", True)])
-        broken.prepare = lambda cache: peers.call([sys.executable, "-c", "import no_such_module_at_all"], "set-up")
-        code, out = run([*self.places, "--quick"], [broken, FakePeer(self.peer, [work.primitives("bgv", True)])])
+        broken.prepare = lambda cache: peers.call(
+            [sys.executable, "-c", "import no_such_module_at_all"], "set-up"
+        )
+        code, out = run(
+            [*self.places, "--quick"], [broken, FakePeer(self.peer, [work.primitives("bgv", True)])]
+        )
         self.assertEqual(code, 0, out)
-        self.assertRegex(out.splitlines()[0], r"^skipped: fake: set-up failed: .*no_such_module_at_all")
+        self.assertRegex(
+            out.splitlines()[0], r"^skipped: fake: set-up failed: .*no_such_module_at_all"
+        )
         self.assertIn("written:", out)
 
     def test_rows(self):
@@ -125,19 +156,40 @@ class Compare(unittest.TestCase):
         code, out = run(self.places, [FakePeer(self.peer, [asked])])
         self.assertEqual(code, 0, out)
         report = records.read(self.path / "out")["compare-fake"]
-        self.assertEqual({"name", "peer", "version", "licence", "rows", "circumstances"}, set(report))
-        self.assertEqual({"date", "cpu", "cpu_flags", "backend", "threads", "version", "commit"}, set(report["circumstances"]))
+        self.assertEqual(
+            {"name", "peer", "version", "licence", "rows", "circumstances"}, set(report)
+        )
+        self.assertEqual(
+            {"date", "cpu", "cpu_flags", "backend", "threads", "version", "commit"},
+            set(report["circumstances"]),
+        )
         rows = {row["what"]: row for row in report["rows"]}
         self.assertEqual(set(rows), {"rotate", "add"}, "what both sides have, and nothing else")
-        fields = {"what", "form", "params", "peer", "version", "seconds", "ours_seconds", "ratio", "runs", "note"}
+        fields = {
+            "what",
+            "form",
+            "params",
+            "peer",
+            "version",
+            "seconds",
+            "ours_seconds",
+            "ratio",
+            "runs",
+            "note",
+        }
         self.assertEqual(set(rows["rotate"]), fields)
-        self.assertEqual((rows["rotate"]["seconds"], rows["rotate"]["ours_seconds"]), (0.003, 0.002))
+        self.assertEqual(
+            (rows["rotate"]["seconds"], rows["rotate"]["ours_seconds"]), (0.003, 0.002)
+        )
         self.assertAlmostEqual(rows["rotate"]["ratio"], 1.5)
         self.assertEqual(rows["rotate"]["runs"], asked.runs * asked.rounds)
         self.assertEqual((rows["rotate"]["peer"], rows["rotate"]["version"]), ("fake", "7"))
         self.assertIn("in place", rows["add"]["note"])
         # Each round begins with the side that the one before ended with.
-        self.assertEqual(Path(self.everlevel + ".log").read_text().split(), ["ours", "theirs", "theirs", "ours", "ours", "theirs"])
+        self.assertEqual(
+            Path(self.everlevel + ".log").read_text().split(),
+            ["ours", "theirs", "theirs", "ours", "ours", "theirs"],
+        )
 
     def test_threads_that_a_peer_does_not_have_are_told(self):
         run([*self.places, "--threads", "2"], [FakePeer(self.peer, [work.primitives("bgv", True)])])
@@ -152,11 +204,16 @@ class Compare(unittest.TestCase):
         self.assertFalse((self.path / "out").exists())
 
     def test_integers_are_compared_by_value_and_alone(self):
-        of = lambda op, kind: work.Work("integers", "s", {"kind": "integers", "op": op, "type": kind}, 2, 3)  # noqa: E731
+        def of(op, kind):
+            return work.Work("integers", "s", {"kind": "integers", "op": op, "type": kind}, 2, 3)
+
         code, out = run(self.places, [FakePeer(self.peer, [of("lt", "u8")])])
         self.assertEqual(code, 0, out)
         rows = records.read(self.path / "out")["compare-fake"]["rows"]
-        found = {row["what"]: (row["seconds"], row["ours_seconds"], row["ratio"], row["note"]) for row in rows}
+        found = {
+            row["what"]: (row["seconds"], row["ours_seconds"], row["ratio"], row["note"])
+            for row in rows
+        }
         expected = {
             "lt u8, fresh, of 1000 values, each": (1.0, 0.002, 500.0, "no refresh"),
             "lt u8, fresh, of one value": (1.0, 2.0, 0.5, "no refresh"),
@@ -173,12 +230,18 @@ class Compare(unittest.TestCase):
         for form in ("bgv", "bfv"):
             for quick in (False, True):
                 one = work.primitives(form, quick)
-                bits = one.params["base_bits"] + one.params["word_bits"] * (one.params["words"] + one.params["special"])
-                self.assertEqual(bits, one.asked["log_qp"], "ours has the modulus that is asked for")
+                bits = one.params["base_bits"] + one.params["word_bits"] * (
+                    one.params["words"] + one.params["special"]
+                )
+                self.assertEqual(
+                    bits, one.asked["log_qp"], "ours has the modulus that is asked for"
+                )
                 theirs = one.asked["word_bits"] * (one.asked["words"] + one.asked["special"])
                 self.assertLess(abs(theirs - bits), 25, "log QP of both sides")
                 self.assertEqual(one.params["index"], 2 << one.asked["log_n"])
-                self.assertEqual((one.params["plain_prime"], one.params["form"]), (one.asked["t"], form))
+                self.assertEqual(
+                    (one.params["plain_prime"], one.params["form"]), (one.asked["t"], form)
+                )
                 digits = -(-(one.params["words"] + 1) // one.params["digit_size"])
                 self.assertEqual(digits, one.asked["digits"])
 

@@ -21,7 +21,9 @@ NOTES = {"modulus switch": "one word less: 50 bits in everlevel, the peer's own 
 
 
 def ring(name, form, log_n, t, base, word, words, special, digit_size, **more):
-    """A parameter file for `--params`: one prime of `base` bits, `words` of `word` bits, `special` special ones of a word."""
+    """A parameter file for `--params`: one prime of `base` bits, `words` of `word` bits, `special`
+    special ones of a word.
+    """
     return {
         "name": name,
         "index": 2 << log_n,
@@ -54,7 +56,11 @@ class Work:
     @property
     def label(self):
         """What is measured, for the eye."""
-        return f"{self.asked['op']} {self.asked['type']}" if self.kind == "integers" else f"{self.kind} {self.name}"
+        return (
+            f"{self.asked['op']} {self.asked['type']}"
+            if self.kind == "integers"
+            else f"{self.kind} {self.name}"
+        )
 
     @property
     def name(self):
@@ -75,21 +81,44 @@ def primitives(form, quick, **asked):
 
 
 def thin_bootstrap(form, quick):
-    """Integers modulo 127 in the 64 slots of X^n + 1, once with the peer's modulus and once with our own set at 128 bits."""
+    """Integers modulo 127 in the 64 slots of X^n + 1, once with the peer's modulus and once with
+    our own set at 128 bits.
+    """
     log_n, bits = (10 if quick else 14), 800
-    asked = {"kind": "bootstrap", "form": form, "t": 127, "log_n": log_n, "log_qp": bits, "sparse_weight": 40, "overflow": 20}
+    asked = {
+        "kind": "bootstrap",
+        "form": form,
+        "t": 127,
+        "log_n": log_n,
+        "log_qp": bits,
+        "sparse_weight": 40,
+        "overflow": 20,
+    }
     name = f"insecure_compare-127-n{log_n}-{form}"
     more = {"fine_bits": [28, 25, 22], "bootstrap": {"sparse_weight": 40}}
     same = ring(name, form, log_n, 127, 34, 45, 12, 3, 3, **more)
     rounds, runs = (2, 1) if quick else (2, 2)
-    works = [Work("bootstrap", same, asked, rounds, runs, "the same modulus on both sides, far below 128 bits on both")]
+    works = [
+        Work(
+            "bootstrap",
+            same,
+            asked,
+            rounds,
+            runs,
+            "the same modulus on both sides, far below 128 bits on both",
+        )
+    ]
     if not quick:
-        secure = f"{form}-127-n14, everlevel's own set, at 128 bits and half the modulus; the peer stays far below 128 bits"
+        secure = (
+            f"{form}-127-n14, everlevel's own set, at 128 bits and half the modulus; the peer "
+            "stays far below 128 bits"
+        )
         works.append(Work("bootstrap", f"{form}-127-n14", asked, rounds, runs, secure))
     return works
 
 
-# Operations on integers by types. The peer's sums and products are modulo 2^bits: ours of sums are wider.
+# Operations on integers by types. The peer's sums and products are modulo 2^bits: ours of sums are
+# wider.
 INTEGERS = {
     "u8": ["add", "lt", "min", "mul", "div", "table"],
     "u16": ["add", "lt", "min", "mul"],
@@ -104,7 +133,14 @@ def integers(quick):
     kinds = {"u8": ["add", "lt", "table"]} if quick else INTEGERS
     wrapped = {"mul": "mul-wrapped"}
     return [
-        Work("integers", set_name, {"kind": "integers", "op": op, "type": kind}, 1 if quick else 2, 1 if quick else 2, ours=wrapped.get(op, ""))
+        Work(
+            "integers",
+            set_name,
+            {"kind": "integers", "op": op, "type": kind},
+            1 if quick else 2,
+            1 if quick else 2,
+            ours=wrapped.get(op, ""),
+        )
         for kind, ops in kinds.items()
         for op in ops
     ]

@@ -1,12 +1,15 @@
 """Table 2 of Doröz-Hu-Sunar (2014) in miniature: LLL and BKZ on the lattices of small LTV keys.
 
-Needs fpylll (see README.md). Enters a record and draws an SVG plot beside the other results of the papers:
+Needs fpylll (see README.md). Enters a record and draws an SVG plot beside the other results of the
+papers:
 
     python3 attack.py [--quick] [--out ../results]
 
-Two experiments. *lengths*: at one large modulus, how long the first reduced vector is, by degree and block size; the paper extrapolates this line to the
-degree at which it passes q/4. *limits*: at small moduli, up to which degree the first vector is a multiple of the secret key, f's ideal; the paper's
-model stops at δ^(2n) √q = q/4, the dense sublattice of Kirchner-Fouque and Ducas-van Woerden reaches further.
+Two experiments. *lengths*: at one large modulus, how long the first reduced vector is, by degree
+and block size; the paper extrapolates this line to the degree at which it passes q/4. *limits*: at
+small moduli, up to which degree the first vector is a multiple of the secret key, f's ideal; the
+paper's model stops at δ^(2n) √q = q/4, the dense sublattice of Kirchner-Fouque and Ducas-van
+Woerden reaches further.
 """
 
 import argparse
@@ -18,16 +21,24 @@ import random
 import sys
 import time
 
-from fpylll import BKZ, LLL, IntegerMatrix, __version__ as fpylll_version
-
+from fpylll import BKZ, LLL, IntegerMatrix
+from fpylll import __version__ as fpylll_version
 from plot import write_plot
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-import records  # noqa: E402
+import records
 
-BOUND, DEVIATION, VARIANCE = 2, 1.55, 1.461  # B and r' of the paper, and the variance of what is left within B
+BOUND, DEVIATION, VARIANCE = (
+    2,
+    1.55,
+    1.461,
+)  # B and r' of the paper, and the variance of what is left within B
 LOG2_DELTA_LLL = math.log2(1.0219)
-LENGTHS = {"log2_q": 40, "primes": [31, 47, 61, 73, 79, 83, 89, 97, 103, 109, 113, 127], "block_sizes": [2, 10]}
+LENGTHS = {
+    "log2_q": 40,
+    "primes": [31, 47, 61, 73, 79, 83, 89, 97, 103, 109, 113, 127],
+    "block_sizes": [2, 10],
+}
 LIMITS = {"log2_q": [8, 9, 10, 11], "block_sizes": [2, 10, 20], "first": 0.7, "keys": 2}
 
 
@@ -39,7 +50,9 @@ def is_prime(n):
     odd, twos = n - 1, 0
     while odd % 2 == 0:
         odd, twos = odd // 2, twos + 1
-    return all(pow(a, odd, n) == 1 or any(pow(a, odd << i, n) == n - 1 for i in range(twos)) for a in bases)
+    return all(
+        pow(a, odd, n) == 1 or any(pow(a, odd << i, n) == n - 1 for i in range(twos)) for a in bases
+    )
 
 
 def next_prime(n):
@@ -62,7 +75,10 @@ def multiply(a, b, m):
 
 def inverse(a, m, q):
     """1/a modulo q and Φ_m by Euclid's algorithm, or None."""
-    trim = lambda v: next((v[: i + 1] for i in range(len(v) - 1, -1, -1) if v[i]), [])
+
+    def trim(v):
+        return next((v[: i + 1] for i in range(len(v) - 1, -1, -1) if v[i]), [])
+
     r0, r1 = [1] * m, trim([x % q for x in a])
     t0, t1 = [], [1]
     while len(r1) > 1:
@@ -85,7 +101,12 @@ def inverse(a, m, q):
 
 def sample(n, rng):
     """A truncated Gaussian polynomial, B-bounded."""
-    draw = lambda: next(x for x in iter(lambda: round(rng.gauss(0, DEVIATION)), None) if abs(x) <= BOUND)
+
+    def draw():
+        return next(
+            x for x in iter(lambda: round(rng.gauss(0, DEVIATION)), None) if abs(x) <= BOUND
+        )
+
     return [draw() for _ in range(n)]
 
 
@@ -130,17 +151,29 @@ def attack(m, q, block_sizes, rng):
             LLL.reduction(basis, delta=0.99)
         else:
             try:
-                BKZ.reduction(basis, BKZ.Param(beta, max_loops=8, flags=BKZ.MAX_LOOPS | BKZ.AUTO_ABORT), float_type="long double")
+                BKZ.reduction(
+                    basis,
+                    BKZ.Param(beta, max_loops=8, flags=BKZ.MAX_LOOPS | BKZ.AUTO_ABORT),
+                    float_type="long double",
+                )
             except RuntimeError:
                 aborted = True  # Too little precision: the basis is what it was reduced to before.
         seconds += time.process_time() - start
         first = list(basis[0])
         multiple = multiply(first[:n], g, m) == multiply(first[n:], f, m)
-        records.append({
-            "n": n, "log2_q": math.log2(q), "block_size": beta, "seconds": round(seconds, 3),
-            "log2_length": round(log2_norm(first), 3), "log2_key_length": round(log2_norm(f + g), 3),
-            "aborted": aborted, "in_the_ideal_of_f": multiple, "useful_by_the_paper": log2_norm(first) < math.log2(q) - 2,
-        })
+        records.append(
+            {
+                "n": n,
+                "log2_q": math.log2(q),
+                "block_size": beta,
+                "seconds": round(seconds, 3),
+                "log2_length": round(log2_norm(first), 3),
+                "log2_key_length": round(log2_norm(f + g), 3),
+                "aborted": aborted,
+                "in_the_ideal_of_f": multiple,
+                "useful_by_the_paper": log2_norm(first) < math.log2(q) - 2,
+            }
+        )
     return records
 
 
@@ -152,49 +185,82 @@ def lengths(rng, quick):
     fits = []
     for beta in LENGTHS["block_sizes"]:
         # Where the key itself is found there is nothing to extrapolate.
-        points = [(r["n"], r["log2_length"]) for r in runs if r["block_size"] == beta and r["log2_length"] > r["log2_key_length"] + 0.5]
+        points = [
+            (r["n"], r["log2_length"])
+            for r in runs
+            if r["block_size"] == beta and r["log2_length"] > r["log2_key_length"] + 0.5
+        ]
         if len(points) < 3:
             continue
         slope, offset = line(points)
-        fits.append({"block_size": beta, "bits_per_degree": slope, "offset_bits": offset,
-                     "degree_at_q_over_4_for_1024_bits": round((1022 - offset) / slope)})
-    return {"log2_q": LENGTHS["log2_q"], "runs": runs, "fits": fits, "paper_degree_at_q_over_4": 26777}
+        fits.append(
+            {
+                "block_size": beta,
+                "bits_per_degree": slope,
+                "offset_bits": offset,
+                "degree_at_q_over_4_for_1024_bits": round((1022 - offset) / slope),
+            }
+        )
+    return {
+        "log2_q": LENGTHS["log2_q"],
+        "runs": runs,
+        "fits": fits,
+        "paper_degree_at_q_over_4": 26777,
+    }
 
 
 def line(points):
     """Slope and offset by least squares."""
     mean_x = sum(x for x, _ in points) / len(points)
     mean_y = sum(y for _, y in points) / len(points)
-    slope = sum((x - mean_x) * (y - mean_y) for x, y in points) / sum((x - mean_x) ** 2 for x, _ in points)
+    slope = sum((x - mean_x) * (y - mean_y) for x, y in points) / sum(
+        (x - mean_x) ** 2 for x, _ in points
+    )
     return round(slope, 5), round(mean_y - slope * mean_x, 3)
 
 
 def limits(rng, quick):
-    """The largest degree at which the first vector is in f's ideal, for each small modulus and block size."""
+    """The largest degree at which the first vector is in f's ideal, for each small modulus and
+    block size.
+    """
     rows = []
     for log2_q in LIMITS["log2_q"][:2] if quick else LIMITS["log2_q"]:
         q, failures, found = next_prime(1 << log2_q), 0, {}
         m = next_prime(round(LIMITS["first"] * dense_limit(log2_q)))
         while failures < 2:
-            records = [r for _ in range(LIMITS["keys"]) for r in attack(m, q, LIMITS["block_sizes"], rng)]
+            records = [
+                r for _ in range(LIMITS["keys"]) for r in attack(m, q, LIMITS["block_sizes"], rng)
+            ]
             for beta in LIMITS["block_sizes"]:
                 hits = [r["in_the_ideal_of_f"] for r in records if r["block_size"] == beta]
                 found.setdefault(beta, []).append((m - 1, sum(hits)))
             failures = failures + 1 if not any(r["in_the_ideal_of_f"] for r in records) else 0
             m = next_prime(m + m // 20)
-        rows.append({
-            "log2_q": log2_q,
-            "paper_model_degree": round((log2_q / 2 - 2) / (2 * LOG2_DELTA_LLL), 1),
-            "dense_sublattice_degree": round(dense_limit(log2_q), 1),
-            "found": [{"block_size": beta, "largest_degree": max((n for n, hits in by if hits), default=0),
-                       "hits": [{"n": n, "keys": LIMITS["keys"], "in_the_ideal_of_f": hits} for n, hits in by]}
-                      for beta, by in found.items()],
-        })
+        rows.append(
+            {
+                "log2_q": log2_q,
+                "paper_model_degree": round((log2_q / 2 - 2) / (2 * LOG2_DELTA_LLL), 1),
+                "dense_sublattice_degree": round(dense_limit(log2_q), 1),
+                "found": [
+                    {
+                        "block_size": beta,
+                        "largest_degree": max((n for n, hits in by if hits), default=0),
+                        "hits": [
+                            {"n": n, "keys": LIMITS["keys"], "in_the_ideal_of_f": hits}
+                            for n, hits in by
+                        ],
+                    }
+                    for beta, by in found.items()
+                ],
+            }
+        )
     return rows
 
 
 def dense_limit(log2_q):
-    """The degree up to which LLL finds the dense sublattice: n = (ln q)^2 / (4 α (ln n σ² - 0.963)), α = 2 ln 1.0219 (after Ducas-van Woerden 2021)."""
+    """The degree up to which LLL finds the dense sublattice: n = (ln q)^2 / (4 α (ln n σ² -
+    0.963)), α = 2 ln 1.0219 (after Ducas-van Woerden 2021).
+    """
     # f = 2u + 1 against g: balanced, twice the variance.
     variance, alpha, n = 2 * VARIANCE, 2 * math.log(1.0219), 64.0
     for _ in range(50):
@@ -205,19 +271,38 @@ def dense_limit(log2_q):
 def main():
     parser = argparse.ArgumentParser(description="LLL and BKZ on small LTV keys")
     parser.add_argument("--quick", action="store_true", help="smaller, in a third of the time")
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).parent.parent / "results")
+    parser.add_argument(
+        "--out", type=pathlib.Path, default=pathlib.Path(__file__).parent.parent / "results"
+    )
     parser.add_argument("--seed", type=int, default=2014)
     args = parser.parse_args()
     rng, start = random.Random(args.seed), time.process_time()
-    record = {"table": "ltv table-2, experiment in miniature", "lengths": lengths(rng, args.quick), "limits": limits(rng, args.quick)}
+    record = {
+        "table": "ltv table-2, experiment in miniature",
+        "lengths": lengths(rng, args.quick),
+        "limits": limits(rng, args.quick),
+    }
     record["circumstances"] = {
-        "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "fpylll": fpylll_version, "python": platform.python_version(),
-        "seed": args.seed, "cpu_seconds": round(time.process_time() - start, 1), "threads": 1,
+        "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "fpylll": fpylll_version,
+        "python": platform.python_version(),
+        "seed": args.seed,
+        "cpu_seconds": round(time.process_time() - start, 1),
+        "threads": 1,
     }
     name = "ltv-table-2-experiment" + ("-quick" if args.quick else "")
     records.enter(args.out, "quick" if args.quick else "ltv", name, record)
     write_plot(record, args.out / f"{name}.svg")
-    print(json.dumps({"fits": record["lengths"]["fits"], "limits": record["limits"], **record["circumstances"]}, indent=1))
+    print(
+        json.dumps(
+            {
+                "fits": record["lengths"]["fits"],
+                "limits": record["limits"],
+                **record["circumstances"],
+            },
+            indent=1,
+        )
+    )
 
 
 if __name__ == "__main__":

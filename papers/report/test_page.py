@@ -137,7 +137,8 @@ class Page(unittest.TestCase):
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 COPY = """const inner = this.contentDocument, root = document.documentElement;
 Object.assign(root.dataset, inner.documentElement.dataset);
-root.dataset.labels = [...inner.querySelectorAll('#wide td')].map(c => c.dataset.label).join('|');"""
+const cells = [...inner.querySelectorAll('#wide td')];
+root.dataset.labels = cells.map(cell => cell.dataset.label).join('|');"""
 
 
 @unittest.skipUnless(CHROMIUM, "no Chromium")
@@ -152,7 +153,10 @@ class Phone(unittest.TestCase):
             options = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000"]
             run = subprocess.run(
                 [CHROMIUM, *options, f"--user-data-dir={folder}/u", "--dump-dom", f"file://{path}"],
-                capture_output=True, text=True, timeout=120, check=True,
+                capture_output=True,
+                text=True,
+                timeout=120,
+                check=True,
             )
         tag = run.stdout.split("<html")[1].split(">")[0]
         return dict(re.findall(r'data-(\w+)="([^"]*)"', tag))

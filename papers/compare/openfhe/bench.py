@@ -1,4 +1,7 @@
-"""Single operations of OpenFHE: one JSON argument says which, one JSON line says how long they took. Results are checked by decryption."""
+"""Single operations of OpenFHE: one JSON argument says which, one JSON line how long they took.
+
+Results are checked by decryption.
+"""
 
 import json
 import math
@@ -32,7 +35,9 @@ def made(asked, depth):
 
 
 def context(asked):
-    """The modulus is given in words for BGV; for BFV the library finds it from a depth: the deepest that stays below, found by halving."""
+    """The modulus is given in words for BGV; for BFV the library finds it from a depth: the deepest
+    that stays below, found by halving.
+    """
     if asked["form"] == "bgv":
         return made(asked, asked["words"] - 1)
     below, above = 1, 2 * asked["words"]
@@ -43,7 +48,11 @@ def context(asked):
         except RuntimeError:
             log_q = 0.0  # Too few words for that many digits.
         fhe.ReleaseAllContexts()
-        below, above = (depth, above) if log_q < (asked["words"] + 0.1) * asked["word_bits"] else (below, depth)
+        below, above = (
+            (depth, above)
+            if log_q < (asked["words"] + 0.1) * asked["word_bits"]
+            else (below, depth)
+        )
     return made(asked, below)
 
 
@@ -61,7 +70,11 @@ def timed(runs, operation):
 
 def main(asked):
     cc, log_q = context(asked)
-    for feature in (fhe.PKESchemeFeature.PKE, fhe.PKESchemeFeature.KEYSWITCH, fhe.PKESchemeFeature.LEVELEDSHE):
+    for feature in (
+        fhe.PKESchemeFeature.PKE,
+        fhe.PKESchemeFeature.KEYSWITCH,
+        fhe.PKESchemeFeature.LEVELEDSHE,
+    ):
         cc.Enable(feature)
     t, n = asked["t"], 1 << asked["log_n"]
     keys = cc.KeyGen()
@@ -106,7 +119,7 @@ def main(asked):
         operations["modulus switch"] = lambda: cc.ModReduce(a)
     seconds = {what: timed(asked["runs"], operation) for what, operation in operations.items()}
     seconds["hoisted rotate"] = [s / len(steps) for s in timed(asked["runs"], hoisted)]
-    # Encoding takes a Python list: the conversion of it, about a millisecond, is the package's and counted.
+    # Encoding takes a Python list, whose conversion, about a millisecond, counts as the package's.
     seconds["encode and encrypt, public key"] = timed(
         asked["runs"], lambda: cc.Encrypt(keys.publicKey, cc.MakePackedPlaintext(centered[0]))
     )
@@ -114,10 +127,19 @@ def main(asked):
     log_p = math.ceil(math.ceil(log_q / asked["word_bits"]) / asked["digits"]) * 60
     facts = f"{asked['digits']} digits, P not shown by the package but taken as a digit's words"
     notes = {"": "wheel without HEXL", "encode and encrypt, public key": "from a Python list"}
-    print(json.dumps({
-        "version": version("openfhe"), "log_q": log_q, "log_p": log_p, "facts": facts, "notes": notes,
-        "seconds": seconds, "verified": all(checks),
-    }))
+    print(
+        json.dumps(
+            {
+                "version": version("openfhe"),
+                "log_q": log_q,
+                "log_p": log_p,
+                "facts": facts,
+                "notes": notes,
+                "seconds": seconds,
+                "verified": all(checks),
+            }
+        )
+    )
 
 
 main(json.loads(sys.argv[1]))
