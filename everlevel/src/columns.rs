@@ -136,7 +136,7 @@ impl Server {
 
     /// Columns from bytes ([`Client::upload_columns`]). `bounds` says which noise bounds are
     /// trusted; for what comes from outside take [`Bounds::Fresh`]. The intervals of a column are
-    /// a claim of whoever encrypted it: if it is false, results for its entries are unspecified,
+    /// a claim of its encryptor: if it is false, results for its entries are unspecified,
     /// and so are sums over them.
     ///
     /// # Errors

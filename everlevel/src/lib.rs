@@ -100,7 +100,7 @@ pub use everlevel_scheme::{
 pub use everlevel_wire::uploads::ModeKind;
 
 /// For research: the schemes and circuits below the roles, without the convenience, and without
-/// cryptography. Whoever needs more of them depends on the crates `everlevel-scheme`,
+/// cryptography. If you need more of them, depend on the crates `everlevel-scheme`,
 /// `everlevel-bgv` and `everlevel-circuit`, which promise nothing before 1.0.
 pub mod lab {
     pub use crate::keys::ServerEvaluator;

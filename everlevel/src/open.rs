@@ -116,7 +116,7 @@ pub(crate) fn secret_key(path: &Path, options: &OpenOptions) -> Result<SecretKey
     Ok(wire::secret_key::from_bytes(&params, &bytes, &options.reading())?.0)
 }
 
-/// The public key of a file, for whoever encrypts.
+/// The public key of a file, for encryptors.
 ///
 /// # Errors
 /// A file that cannot be read, is damaged or holds something else; a set below 128 bits without

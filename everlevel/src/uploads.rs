@@ -18,7 +18,7 @@ use crate::error::Error;
 /// their bytes will be under. [`AesServer::transcipher`](crate::AesServer::transcipher) goes by
 /// that, and refuses what does not belong together.
 ///
-/// It is a label, stated by whoever made the upload, and no authentication: see
+/// It is a label, stated by the maker of the upload, and not authenticated: see
 /// [`everlevel_aes::Transcipher`]. [`Bytes`] writes and reads it.
 ///
 /// ```
@@ -89,7 +89,7 @@ impl AesUpload {
         Self::of_data(ModeKind::Ctr, &iv, AesKeyId::of(key)?, owner, data)
     }
 
-    /// Data that were encrypted elsewhere. Whoever calls this states the mode, the vector and the
+    /// Data that were encrypted elsewhere. The caller states the mode, the vector and the
     /// key of them: nothing can tell whether that is so.
     ///
     /// # Errors

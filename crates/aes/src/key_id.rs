@@ -1,7 +1,7 @@
 //! The ids of AES keys.
 //!
 //! An id is a hash of the key, cut to 128 bits: data under AES carry no name of their own, so
-//! whoever labels them states it, and the encrypted key states it, too. It is public, as check
+//! their label states it, and the encrypted key states it, too. It is public, as check
 //! values of keys are elsewhere. Of a uniformly random key a random oracle tells nothing but to
 //! somebody who guesses all of it: a guess can be tested, which known plaintext allows as well. A
 //! key that can be guessed (made of a password, say) is confirmed by its id: such keys are none

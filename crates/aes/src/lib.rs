@@ -52,7 +52,7 @@
 //! let mut transcipher = Transcipher::new(&scheme, &aes, keys.size(), mode, top, &mut source)?;
 //! let batch = transcipher.next_batch(&data[..10], &mut |_| ())?;
 //!
-//! // The client, or whoever has the secret key.
+//! // The client, who has the secret key.
 //! let decrypt = |x| scheme.decrypt(x)?.decode_elements(&params);
 //! let slots = batch.state.iter().map(decrypt).collect::<Result<Vec<_>, _>>()?;
 //! let plain = layout.bytes(&slots, batch.length)?;

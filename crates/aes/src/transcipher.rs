@@ -38,11 +38,11 @@ pub struct Progress {
 /// A client encrypts its data under AES, as it does anyway, and sends its AES key once, encrypted
 /// under the scheme ([`crate::RoundKeys`]). What the server gets are ciphertexts whose slots are
 /// the bytes of the data. This does not give
-/// * *authentication*: whoever flips a bit of CTR or GCM data flips it in the plaintext. The tag of
+/// * *authentication*: a flipped bit of CTR or GCM data is flipped in the plaintext. The tag of
 ///   GCM or an HMAC has to be checked ahead, by somebody who has the key, as the client before it
 ///   sends the data; the server cannot.
 /// * *security against chosen ciphertexts*: data made by an attacker are decrypted like any other,
-///   and whoever sees results learns what follows from them.
+///   and readers of results learn what follows from them.
 /// * *circuit privacy*: results show the owner of the secret key, by their noise, something of what
 ///   was computed.
 ///

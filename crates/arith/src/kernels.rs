@@ -30,7 +30,7 @@ type Products = fn(Modulus, &mut [u64], &[&[u64]], &[&[u64]]);
 type ScaledProducts = fn(Modulus, &mut [u64], &[&[u64]], &[&[u64]], u64);
 type Products2 = fn(Modulus, &mut [u64], &mut [u64], &[&[u64]], &[&[u64]], &[&[u64]]);
 
-/// The kernels of one backend; see [`on`]. Whoever holds a reference to them knows that this
+/// The kernels of one backend; see [`on`]. A reference to them proves that this
 /// processor has the backend.
 pub struct Kernels {
     backend: Backend,

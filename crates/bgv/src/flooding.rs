@@ -3,7 +3,7 @@
 //! **What this is for.** An exact decryption tells nothing but the message, as long as the noise is
 //! within the bound that the ciphertext carries. Should the noise be larger (a bound that a file
 //! states wrongly, an event of probability 2^-170), whether a coefficient comes out wrong depends
-//! on the noise, hence on the key, and whoever sees enough such values learns it: the attacks on
+//! on the noise, hence on the key, and enough such values reveal it: the attacks on
 //! exact schemes of Cheon et al. and of Checri et al. (2024, ia.cr/2024/127 and 2024/116). Flooding
 //! as of Li, Micciancio, Schultz and Sorrell (*Securing approximate homomorphic encryption using
 //! differential privacy*, 2022) bounds that, by a stronger notion of distance than theirs.

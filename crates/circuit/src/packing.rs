@@ -10,7 +10,7 @@ use crate::error::CircuitError;
 ///
 /// The sum of all slots of a polynomial m of degree below n is n m_0 where every slot holds an
 /// integer, so the sums of k ciphertexts are made coefficients of one polynomial, sum j that of
-/// X^(j n / 2^depth). Whoever decrypts learns these sums and nothing else: all other coefficients
+/// X^(j n / 2^depth). The decryptor learns these sums and nothing else: all other coefficients
 /// are 0. Source: the packing of LWE ciphertexts by Chen, Dai, Kim and Song (2020).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SumPacking {

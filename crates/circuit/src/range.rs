@@ -11,7 +11,7 @@ use crate::error::CircuitError;
 /// -2^100 <= low <= high <= 2^100.
 ///
 /// Slots hold residues modulo p^e, and arithmetic on them wraps. A range says which integers they
-/// stand for: whoever encrypts states one, operations give that of their result
+/// stand for: the encryptor states one, operations give that of their result
 /// ([`Value::range`](crate::Value::range)), and where it has at most p^e integers the residue tells
 /// which. Ranges are public and never come from data. One that somebody states is a claim: if it is
 /// false, what is computed from it is unspecified, and a decryption by it is refused or wrong.

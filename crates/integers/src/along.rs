@@ -28,7 +28,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     }
 
     /// The mean of a column, rounded down: its sum, divided by the number of entries when it is
-    /// decrypted, so whoever decrypts sees the sum. Cost as [`Integers::sum`].
+    /// decrypted, so the decryptor sees the sum. Cost as [`Integers::sum`].
     ///
     /// # Errors
     /// As [`Integers::sum`].

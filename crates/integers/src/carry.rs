@@ -35,8 +35,8 @@ enum Step {
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// The column with digits 0..=15 above the standard anchor of its interval: what whoever
-    /// decrypts a result can see of how it was computed are then the values alone.
+    /// The column with digits 0..=15 above the standard anchor of its interval: what the
+    /// decryptor of a result can see of how it was computed are then the values alone.
     ///
     /// Cost: for k digits with carries, sums of two columns for example, 10 to 18 products a digit,
     /// depth 5 to 15; nothing if it has that form already.

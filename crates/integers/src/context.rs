@@ -28,8 +28,8 @@ pub type WindowObserver<S> = Box<dyn Fn(&S, &<S as Scheme>::Ciphertext, (i64, i6
 
 type Tables = (i64, i64, Vec<Vec<i64>>);
 
-/// Plans of tables, made once. Clones share them, so that whoever makes an [`Integers`] for each
-/// operation does not plan anew.
+/// Plans of tables, made once. Clones share them, so that an [`Integers`] for each operation
+/// does not plan again.
 #[derive(Clone, Default)]
 pub struct TablePlans(Arc<Mutex<BTreeMap<Tables, Arc<TablePlan>>>>);
 

@@ -230,7 +230,7 @@ impl<C> Encrypted<C> {
 
     /// What these parts make, on a set with `slots` slots and this modulus.
     ///
-    /// Interval and windows are a claim of whoever states them, as a noise bound is: where slots
+    /// Interval and windows are a claim of their author, as a noise bound is: where slots
     /// hold something else results are unspecified, or refused at decryption. What contradicts
     /// itself is refused here, so that no later operation meets it.
     ///

@@ -22,7 +22,7 @@ const WAYS: usize = 6;
 /// some leave a third of a level more capacity, which is what makes depth 5 fit a bootstrapped
 /// ciphertext of `bgv-65537-n15`.
 ///
-/// What it gives outside of its points is unspecified: whoever evaluates it has to know that there
+/// What it gives outside of its points is unspecified: its user has to know that there
 /// are no others.
 #[derive(Clone, Debug)]
 pub struct TablePlan {

@@ -9,7 +9,7 @@ use crate::encode::{Findings, lift};
 use crate::error::IntegersError;
 use crate::interval::Interval;
 
-/// The sum of a column, in parts that whoever decrypts adds up.
+/// The sum of a column, in parts that are added up after decryption.
 ///
 /// A sum that could reach p is left in several slots: of two digits modulo
 /// 65537, 256 entries are added in one. A total can be decrypted, not computed on.

@@ -97,7 +97,7 @@ impl LtvPublicKey {
 }
 
 impl LtvSecretKey {
-    /// u, of f = 2u + 1, and g, of h = 2 g/f, in natural order: whoever has them has the key.
+    /// u, of f = 2u + 1, and g, of h = 2 g/f, in natural order: they are the key.
     pub fn expose_secret_coefficients(&self) -> [Zeroizing<Vec<i64>>; 2] {
         let ring = self.params().ring();
         let one = ring.constant(1);

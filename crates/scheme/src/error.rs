@@ -64,7 +64,7 @@ pub enum SchemeError {
         /// The level.
         level: Level,
     },
-    /// Whoever asked for the work does not want it any more.
+    /// The caller ended the work before it was done.
     #[error("cancelled: the work was ended before it was done")]
     Cancelled,
     /// Operands of different plaintext moduli.

@@ -90,7 +90,7 @@ impl Plaintext {
     }
 
     /// A plaintext by coefficients in natural order that are reduced modulo p^exponent, for schemes
-    /// that have computed them. Unchecked: whoever takes the plaintext checks their number.
+    /// that have computed them. Unchecked: the user of the plaintext checks their number.
     pub fn from_reduced(coefficients: Zeroizing<Vec<u64>>, exponent: u32) -> Self {
         Plaintext { coefficients, exponent }
     }

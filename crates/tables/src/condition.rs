@@ -8,7 +8,7 @@ use crate::error::TablesError;
 use crate::ranges::Ranges;
 use crate::schema::Schema;
 
-/// A number of each row, in units of a power of ten that whoever made it knows.
+/// A number of each row, in units of a power of ten that its maker knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Number {
     /// The code of a column.

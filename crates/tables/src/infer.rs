@@ -172,7 +172,7 @@ impl Schema {
     /// truth values, integers and decimals with bounds widened to powers of 16, dates of whole
     /// years, texts of which there are few as categories, in the order of texts.
     ///
-    /// All of a schema is public, its categories too: whoever owns the table has to look it over.
+    /// All of a schema is public, its categories too: the owner of the table has to review it.
     /// Columns with empty cells are nullable. Columns of many texts are left out, and so are those
     /// in which nothing is.
     ///

@@ -19,7 +19,7 @@ const TERMS: usize = 4096;
 
 /// How a question is answered for a table of a given number of rows: which rows are told apart,
 /// what is added up or listed, and how the reader finds it. It follows from question, schema, ring
-/// and number of rows alone, so that who has these reads answers.
+/// and number of rows alone, so that they suffice to read answers.
 pub struct Layout {
     /// What all sums share; none: all rows.
     pub(crate) filter: Option<Condition>,
@@ -151,7 +151,7 @@ impl Layout {
         }
     }
 
-    /// The number of sums that the answer holds, which is what whoever decrypts it learns.
+    /// The number of sums that the answer holds, which is what the reader learns.
     pub fn sums(&self) -> usize {
         match &self.form {
             Form::Sums { plan, .. } => plan.sums(),

@@ -12,9 +12,9 @@ const FORMAT: &str = "everlevel table plan";
 /// The version that is written, and the only one that is read.
 const VERSION: u32 = 2;
 
-/// A question with the schema that it was bound to: what whoever asks gives to the server.
+/// A question with the schema that it was bound to: what the asker gives to the server.
 ///
-/// It holds text only, and whoever reads one binds the text again: a plan asks for nothing that a
+/// It holds text only, and readers bind the text again: a plan asks for nothing that a
 /// question could not. Everything in it is public. Plans for tables of one schema are equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {

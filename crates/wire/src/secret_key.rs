@@ -18,7 +18,7 @@ use crate::summary::Metadata;
 const WIDTH: u32 = 3;
 const SHIFT: i64 = 2;
 
-/// The secret key as bytes, unencrypted: **whoever reads them decrypts everything**. They are wiped
+/// The secret key as bytes, unencrypted: **readers of it decrypt everything**. They are wiped
 /// when dropped. [`write_secret_file`](crate::file::write_secret_file) writes them so that only
 /// their owner can read the file. Time does not depend on the key.
 ///

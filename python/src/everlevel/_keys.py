@@ -44,7 +44,7 @@ class KeyChange:
     def save(self, path: Path, *, overwrite: bool = False) -> None:
         """Writes a file.
 
-        Who has it and the new secret key can read all that the old one encrypted.
+        With it and the new secret key one can read all that the old one encrypted.
         """
         self._raw.save(replaceable(path, overwrite), overwrite)
 

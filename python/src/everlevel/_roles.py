@@ -1,4 +1,4 @@
-"""Two of the three roles: who owns the key, who has data."""
+"""Two of the three roles: the owner of the key, and the encryptor."""
 
 from __future__ import annotations
 
@@ -364,7 +364,7 @@ class Client:
         """Keys that take arrays under this client's key to the key of ``new``, of the same
         parameters, for the party that stores them.
 
-        Who has them and the new secret key can read all that the old one encrypted.
+        With them and the new secret key one can read all that the old one encrypted.
         """
         with timed(f"keys for a change of key of {self._raw.params.name}"):
             return KeyChange._make(self._raw.key_change(new._raw))

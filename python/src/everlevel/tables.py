@@ -1,8 +1,8 @@
 """Encrypted tables: questions in SQL that a server answers without reading the table.
 
-Four parties share files, or bytes: who owns the table encrypts it (:func:`encrypt`); an analyst,
-with the schema and no key, makes a plan of a question
-(:class:`Plan`); a server computes its encrypted sums (:meth:`EncryptedTable.run`); the holder of
+Four parties share files, or bytes: the owner of the table encrypts it (:func:`encrypt`); an
+analyst, with the schema and no key, makes a plan of a question (:class:`Plan`); a server computes
+its encrypted sums (:meth:`EncryptedTable.run`); the holder of
 the secret key reads the answer (:meth:`Result.read`).
 Answers are exact, decimals to the last place; what could not be is refused when the plan is made.
 The files are those of ``everlevel table``.

@@ -4,7 +4,7 @@
 use super::butterfly::Butterflies;
 use crate::modulus::Modulus;
 
-/// A token for an instruction set that this processor has: whoever holds one may execute its
+/// A token for an instruction set that this processor has: a holder of one may execute its
 /// instructions.
 ///
 /// `U` is a vector of [`WIDTH`](Self::WIDTH) words, `F` one of as many doubles. Doubles carry

@@ -13,7 +13,7 @@ use everlevel_scheme::spec::Level;
 
 impl ServerKeys {
     /// The keys that take ciphertexts at `highest` and below from the secret key `from` to `to`,
-    /// for [`Evaluator::change_key`]: one for each gadget. Whoever has them and `to` can read
+    /// for [`Evaluator::change_key`]: one for each gadget. With them and `to` one can read
     /// everything that `from` encrypted.
     ///
     /// # Errors

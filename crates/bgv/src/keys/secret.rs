@@ -180,7 +180,7 @@ impl SecretKey {
         SecretKey { params: params.clone(), id, main, sparse }
     }
 
-    /// The coefficients that were drawn, in natural order: whoever has them has the key.
+    /// The coefficients that were drawn, in natural order: they are the key.
     ///
     /// Time does not depend on the values.
     pub fn expose_secret_coefficients(&self) -> ExposedSecret {

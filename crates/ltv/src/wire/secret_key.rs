@@ -8,7 +8,7 @@ use super::{layout, params::id_of};
 use crate::keys::LtvSecretKey;
 use crate::spec::LtvParams;
 
-/// The secret key as bytes, unencrypted: **whoever reads them decrypts everything**. They are wiped
+/// The secret key as bytes, unencrypted: **readers of it decrypt everything**. They are wiped
 /// when dropped.
 ///
 /// # Errors

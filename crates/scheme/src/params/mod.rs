@@ -147,7 +147,7 @@ impl Params {
         self.noise().failure_of_events(Events::overflow(bootstraps))
     }
 
-    /// What whoever makes keys of the set or decrypts has to know: that bootstrappings fail with a
+    /// What the owner of keys of the set has to know: that bootstrappings fail with a
     /// probability above 2^-128. None for sets without such failures.
     pub fn failure_notice(&self) -> Option<String> {
         let failure_log2 = self.failure_log2();

@@ -90,7 +90,7 @@ impl<S: ExactScheme> Recorded<S> {
     /// The same, with the noise of every result measured by `probe`, such as
     /// `SecretKey::measure_noise` of BGV.
     ///
-    /// Measurements depend on the secret key, and whoever sees enough of them learns it: for the
+    /// Measurements depend on the secret key, and enough of them reveal it: for the
     /// owner of the key, never to be shared.
     #[cfg(feature = "diagnostics")]
     #[must_use]

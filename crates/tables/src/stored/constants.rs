@@ -15,7 +15,7 @@ use crate::stored::header::{ConstantsHeader, TableId};
 /// The largest file, in bytes.
 const FILE_BYTES: u64 = 1 << 30;
 
-/// The constants that a plan calls by `:name`, encrypted: whoever asks gives them to the server
+/// The constants that a plan calls by `:name`, encrypted: the asker gives them to the server
 /// with the plan.
 ///
 /// They name the plan that they are for. Their types are those of the columns that they are
@@ -75,7 +75,7 @@ impl Plan {
 
 impl Constants {
     /// Encrypts the constants of a plan: `(name, text)` each, the text as in a cell of the column
-    /// that it is compared with. With the public key, whoever asks needs no other one.
+    /// that it is compared with. The asker needs the public key only.
     ///
     /// # Errors
     /// Those of [`Plan::codes`], of typed integers and of encryption.

@@ -22,7 +22,7 @@ pub(crate) type Place = (usize, usize);
 pub enum TableKey<'a> {
     /// The owner's: files have half the size.
     Secret(&'a SecretKey),
-    /// The public one, for whoever encrypts for the owner.
+    /// The public one, for parties that encrypt for the owner.
     Public(&'a PublicKey),
 }
 

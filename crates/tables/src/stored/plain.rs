@@ -17,7 +17,7 @@ use crate::stored::result::TableResult;
 /// and the server learns the text of the question, and neither its constants nor its answer.
 ///
 /// What the asker learns is the answer, and how often the server computed it: ciphertexts of a
-/// result are made of the table and are not drawn anew, so that whoever has the secret key may find
+/// result are made of the table and are not re-randomized: the holder of the secret key may find
 /// more about the table in them than the answer says. It is for tables that are public, or that
 /// the asker may see.
 pub struct PlainTable {

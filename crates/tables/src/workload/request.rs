@@ -6,7 +6,7 @@ use super::operations::Operation;
 /// The largest value of signed columns.
 const LARGEST_SIGNED: u64 = i64::MAX as u64;
 
-/// What is computed, in the words of whoever has the data.
+/// What is computed, in the words of the owner of the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {
     largest: u64,

@@ -4,7 +4,7 @@
 //! A manifest has, for each object of ciphertexts, the BLAKE3 digest of all its bytes and a noise
 //! bound for every ciphertext in it, and a tag over all of that under a [`ManifestKey`]. A reader
 //! that is given it ([`BoundPolicy::Manifest`](crate::BoundPolicy::Manifest)) takes the bounds from
-//! there, and refuses objects that are not listed, which whoever carries them may have changed or
+//! there, and refuses objects that are not listed, which their carrier may have changed or
 //! made.
 //!
 //! The key is shared: who can check a manifest can make one, so it proves nothing to third parties.
