@@ -1,24 +1,21 @@
 //! Expressions of encrypted values: written with operators, computed by a server.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Neg, Not, Sub};
 use std::sync::Arc;
 
-use everlevel_wire::WireError;
-
 use crate::error::Error;
-use crate::integers::{IntegerColumn, IntegerTotal};
+use crate::integers::IntegerColumn;
 use crate::operand::{Argument, Arithmetic, Operand, no_value};
-use crate::server::{Server, Value};
-use crate::stored::Bounds;
+use crate::server::Value;
 
 /// What is to be computed on encrypted values: `3 * &income - 2 * &debt`.
 ///
 /// Operators cannot return errors, so nothing is computed by them: an expression only holds its
-/// operands, and [`Server::compute`] computes all of it, or returns the first error. The same rules
-/// hold as for the methods of the server: values modulo p^r ([`Value`]) wrap, columns of typed
-/// integers ([`IntegerColumn`]) do not, and what could be wrong is refused. Clones share what they
-/// stand for: in `let y = &x * &x; &y + &y` there is one product.
+/// operands, and [`Server::compute`](crate::Server::compute) computes all of it, or returns the
+/// first error. The same rules hold as for the methods of the server: values modulo p^r
+/// ([`Value`]) wrap, columns of typed integers ([`IntegerColumn`]) do not, and what could be wrong
+/// is refused. Clones share what they stand for: in `let y = &x * &x; &y + &y` there is one
+/// product.
 ///
 /// A public integer stands for a value that has it in every slot. On the left it is an `i64`.
 ///
@@ -37,21 +34,23 @@ use crate::stored::Bounds;
 /// assert_eq!(client.decrypt_integers::<u16>(&limit)?, [1000, 0, 0]);
 /// # Ok::<(), everlevel::Error>(())
 /// ```
-pub struct Expr<T: Operand>(Arc<Node<T>>);
+pub struct Expr<T: Operand>(pub(crate) Arc<Node<T>>);
 
 /// An operand of an operation: an expression, or a public integer.
 pub struct Input<T: Operand>(Term<T>);
 
+/// The same, without a promise.
 #[derive(Clone)]
-enum Term<T: Operand> {
+pub(crate) enum Term<T: Operand> {
     Expr(Expr<T>),
     Public(i128),
 }
 
-type Operation<T> =
+pub(crate) type Operation<T> =
     dyn Fn(&<T as Arithmetic>::Engine<'_>, &[Argument<'_, T>]) -> Result<T, Error> + Send + Sync;
 
-enum Node<T: Operand> {
+/// A value, or an operation and its operands.
+pub(crate) enum Node<T: Operand> {
     Value(T),
     Result { operation: Box<Operation<T>>, inputs: Vec<Term<T>> },
 }
@@ -84,7 +83,7 @@ impl<T: Operand> Node<T> {
         }
     }
 
-    fn inputs(&self) -> impl DoubleEndedIterator<Item = &Node<T>> {
+    pub(crate) fn inputs(&self) -> impl DoubleEndedIterator<Item = &Node<T>> {
         let terms: &[Term<T>] = match self {
             Node::Value(_) => &[],
             Node::Result { inputs, .. } => inputs,
@@ -208,19 +207,21 @@ impl<T: Operand> Neg for Expr<T> {
 }
 
 impl Expr<Value> {
-    /// The sum of all slots, in every slot ([`Server::sum`]).
+    /// The sum of all slots, in every slot ([`Server::sum`](crate::Server::sum)).
     #[must_use]
     pub fn sum(&self) -> Self {
         self.unary(|server, x| server.sum(x))
     }
 
-    /// The columns of every row, rotated by `k` to the left ([`Server::rotate_columns`]).
+    /// The columns of every row, rotated by `k` to the left
+    /// ([`Server::rotate_columns`](crate::Server::rotate_columns)).
     #[must_use]
     pub fn rotate_columns(&self, k: i64) -> Self {
         self.unary(move |server, x| server.rotate_columns(x, k))
     }
 
-    /// A polynomial of every slot, coefficients lowest first ([`Server::polynomial`]).
+    /// A polynomial of every slot, coefficients lowest first
+    /// ([`Server::polynomial`](crate::Server::polynomial)).
     #[must_use]
     pub fn polynomial(&self, coefficients: &[i64]) -> Self {
         let coefficients = coefficients.to_vec();
@@ -327,114 +328,5 @@ impl Not for Expr<IntegerColumn> {
 
     fn not(self) -> Expr<IntegerColumn> {
         !&self
-    }
-}
-
-/// What these nodes need and they themselves: each once, and after its operands.
-fn ordered<'a, T: Operand>(roots: &[&'a Node<T>]) -> Vec<&'a Node<T>> {
-    let (mut order, mut done) = (Vec::new(), HashSet::new());
-    let mut open: Vec<(&Node<T>, bool)> = roots.iter().rev().map(|&node| (node, false)).collect();
-    while let Some((node, expanded)) = open.pop() {
-        if done.contains(&std::ptr::from_ref(node)) {
-            continue;
-        }
-        if expanded {
-            done.insert(std::ptr::from_ref(node));
-            order.push(node);
-        } else {
-            open.push((node, true));
-            open.extend(node.inputs().rev().map(|input| (input, false)));
-        }
-    }
-    order
-}
-
-impl Server {
-    /// Computes an expression, bootstrapping by itself when it must.
-    ///
-    /// # Errors
-    /// Those of its operations, of which the first one is returned.
-    pub fn compute<T: Operand>(&self, x: &Expr<T>) -> Result<T, Error> {
-        self.compute_all([x])?.pop().ok_or_else(no_value)
-    }
-
-    /// Computes several expressions; what they share is computed once. Intermediate results are
-    /// dropped as soon as nothing needs them any more.
-    ///
-    /// # Errors
-    /// As [`Server::compute`].
-    pub fn compute_all<'x, T: Operand>(
-        &self,
-        expressions: impl IntoIterator<Item = &'x Expr<T>>,
-    ) -> Result<Vec<T>, Error> {
-        let engine = T::engine(self)?;
-        let roots: Vec<&Node<T>> = expressions.into_iter().map(|x| &*x.0).collect();
-        let order = ordered(&roots);
-        let mut uses: HashMap<*const Node<T>, usize> = HashMap::new();
-        for &node in &roots {
-            *uses.entry(node).or_default() += 1;
-        }
-        for input in order.iter().flat_map(|node| node.inputs()) {
-            *uses.entry(input).or_default() += 1;
-        }
-        let mut known: HashMap<*const Node<T>, T> = HashMap::new();
-        for &node in &order {
-            let value = match node {
-                Node::Value(x) => x.clone(),
-                Node::Result { operation, inputs } => {
-                    let argument = |term: &Term<T>| match term {
-                        Term::Public(k) => Some(Argument::Public(*k)),
-                        Term::Expr(x) => known.get(&Arc::as_ptr(&x.0)).map(|x| Argument::Value(x)),
-                    };
-                    let arguments: Option<Vec<_>> = inputs.iter().map(argument).collect();
-                    operation(&engine, &arguments.ok_or_else(no_value)?)?
-                }
-            };
-            known.insert(node, value);
-            for input in node.inputs() {
-                let left = uses.entry(input).or_default();
-                *left = left.saturating_sub(1);
-                if *left == 0 {
-                    known.remove(&std::ptr::from_ref(input));
-                }
-            }
-        }
-        let value = |node: &&Node<T>| known.get(&std::ptr::from_ref(*node)).cloned();
-        roots.iter().map(value).collect::<Option<_>>().ok_or_else(no_value)
-    }
-
-    /// As [`Server::compute_all`], of an array.
-    ///
-    /// # Errors
-    /// As [`Server::compute`].
-    pub fn compute_each<T: Operand, const N: usize>(
-        &self,
-        expressions: [&Expr<T>; N],
-    ) -> Result<[T; N], Error> {
-        self.compute_all(expressions)?.try_into().map_err(|_| no_value())
-    }
-
-    /// Computes an expression and adds up the entries of its column.
-    ///
-    /// # Errors
-    /// As [`Server::compute`].
-    pub fn compute_total(&self, x: &Expr<IntegerColumn>) -> Result<IntegerTotal, Error> {
-        Ok(self.integers()?.sum(&self.compute(x)?)?)
-    }
-
-    /// As many ciphertexts from bytes as are expected ([`Server::receive`]), to be computed with.
-    ///
-    /// # Errors
-    /// As [`Server::receive`]; another number of ciphertexts.
-    pub fn receive_exprs<const N: usize>(
-        &self,
-        bytes: &[u8],
-        bounds: &Bounds,
-    ) -> Result<[Expr<Value>; N], Error> {
-        let found = self.receive(bytes, bounds)?.into_iter().map(Expr::new);
-        <[_; N]>::try_from(found.collect::<Vec<_>>()).map_err(|found| {
-            let expected = format!("{N} of them");
-            WireError::malformed("ciphertexts", &expected, found.len()).into()
-        })
     }
 }

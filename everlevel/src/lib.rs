@@ -42,6 +42,7 @@ mod aes_key;
 mod bytes;
 mod client;
 mod columns;
+mod compute;
 #[cfg(feature = "unstable")]
 mod datasheet;
 mod error;

@@ -83,8 +83,8 @@ impl Candidate {
 const MARGIN_BITS: f64 = 1.0;
 
 impl Requirements {
-    /// Slots that hold integers modulo `plain_modulus` = p^r, one at least, multiplied any number of
-    /// times, as quickly as possible.
+    /// Slots that hold integers modulo `plain_modulus` = p^r, one at least, multiplied any number
+    /// of times, as quickly as possible.
     pub fn new(plain_modulus: u64) -> Self {
         let (depth, minimize) = (Depth::Unlimited, Minimize::Latency);
         Requirements { plain_modulus, slots: 1, depth, minimize }
