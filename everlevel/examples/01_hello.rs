@@ -1,7 +1,7 @@
 //! Example 1. Hello: twenty squarings of 2048 numbers, far past the last level, all exact.
 //!
 //! `cargo run --release -p everlevel --example 01_hello`
-use everlevel::{Client, Error, OptIn, Params};
+use everlevel::{Client, Error, Expr, OptIn, Params};
 
 fn main() -> Result<(), Error> {
     // A toy set for a quick run. For real data: Params::named("bgv-65537-n15", OptIn::SecureOnly)?
@@ -12,14 +12,14 @@ fn main() -> Result<(), Error> {
     let server = client.server(&mut rng)?; // holds evaluation keys only
 
     let values: Vec<u64> = (0..params.slots() as u64).collect();
-    let mut x = server.load(client.encrypt_modular(&values, &mut rng)?);
+    let mut x = Expr::new(server.load(client.encrypt_modular(&values, &mut rng)?));
     for _ in 0..20 {
-        let square = server.mul(&x, &x)?; // bootstraps by itself when it must
-        x = server.add_scalar(&square, 1)?;
+        x = &x * &x + 1; // says what to compute
     }
+    let y = server.compute(&x)?; // computes it, and bootstraps by itself when it must
 
     let plain = |v: u64| (0..20).fold(v, |v, _| (v * v + 1) % 65537);
-    assert!(client.decrypt_modular(&x.get())?.into_iter().eq(values.into_iter().map(plain)));
+    assert!(client.decrypt_modular(&y.get())?.into_iter().eq(values.into_iter().map(plain)));
     println!("{} slots, {} bootstraps, all exact", params.slots(), server.bootstraps());
     Ok(())
 }

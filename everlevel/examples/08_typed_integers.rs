@@ -5,7 +5,7 @@
 //! 32,761 customers, in 3.2 GiB.
 use std::error::Error;
 
-use everlevel::{Client, KeyPlanner, OptIn, Params, Type, general_keys, system_rng};
+use everlevel::{Client, Expr, KeyPlanner, OptIn, Params, Type, general_keys, system_rng};
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let params = match std::env::args().any(|a| a == "--secure") {
@@ -28,14 +28,18 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let bonus = client.encrypt_integers(&bonuses, Type::I16, &mut rng)?;
 
     // The server. A public integer stands for a column of it.
-    let ints = server.integers()?;
-    let working = ints.and(&ints.ge(&age, 25)?, &ints.lt(&age, 65)?)?;
-    let fee = ints.select(&ints.lt(&balance, 50_000)?, 5, 0)?;
-    let fee = ints.select(&ints.lt(&balance, 1_000)?, 12, &fee)?;
+    let [age, balance, bonus] = [age, balance, bonus].map(Expr::new);
+    let working = age.ge(25) & age.lt(65);
+    let fee = balance.lt(1_000).select(12, balance.lt(50_000).select(5, 0));
     let risk: Vec<i128> = (18..=100).map(|age: i128| (age - 50) * (age - 50) / 7).collect();
-    let risk = ints.lookup(&age, &risk)?;
-    let better = ints.max(&bonus, 100)?;
-    let charged = ints.select(&working, &fee, 0)?;
+    let [working, fee, charged, risk, better] = server.compute_each([
+        &working,
+        &fee,
+        &working.select(&fee, 0),
+        &age.lookup(&risk),
+        &bonus.max(100),
+    ])?;
+    let ints = server.integers()?;
     let (people, income) = (ints.sum(&working)?, ints.sum(&charged)?);
 
     // The client again.

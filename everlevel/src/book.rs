@@ -14,6 +14,7 @@ pages! {
     Readme: "../../README.md",
     Install: "../../docs/use/install.md",
     Roles: "../../docs/use/roles.md",
+    Rust: "../../docs/use/rust.md",
     Integers: "../../docs/use/integers.md",
     Tables: "../../docs/use/tables.md",
     NoiseAndErrors: "../../docs/use/noise-and-errors.md",

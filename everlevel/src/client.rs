@@ -12,7 +12,7 @@ use everlevel_wire::{Encryption, Metadata, ReadOptions, ciphertexts, results};
 use rand_core::CryptoRng;
 
 use crate::error::Error;
-use crate::key_files::{KeyFiles, KeysWritten};
+use crate::key_files::{KeyFiles, KeysWritten, SECRET_KEY};
 use crate::open::{self, OpenOptions};
 use crate::planner::KeyPlanner;
 use crate::server::{Server, Value};
@@ -35,19 +35,22 @@ impl Client {
         Client { secret }
     }
 
-    /// The owner of the secret key in a file that [`Client::save`] or `everlevel keygen` wrote.
+    /// The owner of the secret key in a file, or of `secret.key` in a directory, that
+    /// [`Client::save`] or `everlevel keygen` wrote.
     /// What an interrupted run left beside it is taken care of first ([`KeyFiles::recover`]).
     ///
     /// # Errors
     /// A file that cannot be read, is damaged or holds something else; a set below 128 bits without
     /// [`OpenOptions::opt_in`].
     pub fn open(path: &Path, options: &OpenOptions) -> Result<Self, Error> {
-        Ok(Client { secret: open::secret_key(path, options)? })
+        let path = open::in_directory(path, SECRET_KEY);
+        Ok(Client { secret: open::secret_key(&path, options)? })
     }
 
     /// Makes the keys of a plan and writes all four files into a directory: `secret.key`, for
     /// nobody else, `public.key`, `server.keys` and `params.json`: all or none, whenever the
-    /// process ends ([`KeyFiles::write`]).
+    /// process ends ([`KeyFiles::write`]). A server on them bootstraps as the set says; for another
+    /// plan take [`KeyFiles::bootstrapping_by`].
     ///
     /// # Errors
     /// Files that are there already, unless they are to be replaced; a plan that does not suit the
@@ -182,6 +185,30 @@ impl Client {
         let options = ReadOptions::default().limited_to(bytes.len() as u64);
         let (found, _) = results::from_bytes(self.params(), bytes, &options)?;
         all(found.iter().map(|x| Ok(self.secret.decrypt_compact(x)?)))
+    }
+
+    /// The slot values of a server's answer, in its order: residues modulo p^r, as
+    /// [`Client::decrypt_modular`] has them.
+    ///
+    /// # Errors
+    /// As [`Client::read_answer`].
+    pub fn read_modular(&self, bytes: &[u8]) -> Result<Vec<Vec<u64>>, Error> {
+        let plaintexts = self.read_answer(bytes)?;
+        all(plaintexts.iter().map(|x| Ok(x.decode_decrypted(self.params())?)))
+    }
+
+    /// Columns of slot values, encrypted ([`Client::encrypt_modular`]) and as bytes
+    /// ([`Client::upload`]).
+    ///
+    /// # Errors
+    /// As [`Client::encrypt_modular`].
+    pub fn upload_modular(
+        &self,
+        columns: &[&[u64]],
+        rng: &mut impl CryptoRng,
+    ) -> Result<Vec<u8>, Error> {
+        let columns = columns.iter().map(|values| self.encrypt_modular(values, rng));
+        self.upload(&columns.collect::<Result<Vec<_>, Error>>()?)
     }
 
     /// The integers of a server's answer, in its order: those of its ranges, which have to tell

@@ -79,7 +79,7 @@ impl Server {
 impl Explainer {
     fn new(server: &Server, traced: Recording) -> Result<Self, Error> {
         let scheme = Arc::new(traced);
-        let plan = server.bootstrapper().map(|b| b.plan().clone());
+        let plan = server.bootstrapper.as_ref().map(|b| b.plan().clone());
         let bootstrapper =
             plan.map(|plan| Bootstrapper::new(&*scheme, plan).map(Arc::new)).transpose()?;
         let session = match &bootstrapper {

@@ -73,6 +73,6 @@ impl Server {
     /// # Errors
     /// [`IntegersError::Set`] for a set whose plaintext modulus is no prime of at least 257.
     pub fn integers(&self) -> Result<Integers<'_, ServerEvaluator>, Error> {
-        Ok(Integers::new(self.session(), self.params())?)
+        Ok(Integers::new(&self.session, self.params())?)
     }
 }

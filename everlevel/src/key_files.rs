@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use everlevel_bgv::{PublicKey, SecretKey};
+use everlevel_circuit::bootstrap::BootstrapPlan;
 use everlevel_scheme::{KeyPlan, SchemeError};
 use everlevel_wire::file::{Existing, write_file, write_secret_file};
 use everlevel_wire::{
@@ -11,16 +12,17 @@ use everlevel_wire::{
 };
 use rand_core::CryptoRng;
 
+use crate::stated;
 use crate::stored::PARAMS_FILE;
 
 /// What their directory is called while they are made: `.keys.0.part`.
 const NAME: &str = "keys";
-const SERVER_KEYS: &str = "server.keys";
+pub(crate) const SERVER_KEYS: &str = "server.keys";
 const PUBLIC_KEY: &str = "public.key";
-const SECRET_KEY: &str = "secret.key";
+pub(crate) const SECRET_KEY: &str = "secret.key";
 
 /// The files of one generation of keys.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct KeyFiles {
     /// The server keys.
@@ -31,10 +33,12 @@ pub struct KeyFiles {
     pub params: PathBuf,
     /// The secret key.
     pub secret: PathBuf,
+    bootstrap: Option<BootstrapPlan>,
 }
 
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct KeysWritten {
     /// The paths of the files and their bytes.
     pub files: Vec<(PathBuf, u64)>,
@@ -51,7 +55,14 @@ impl KeyFiles {
             public: at(PUBLIC_KEY),
             params: at(PARAMS_FILE),
             secret: at(SECRET_KEY),
+            bootstrap: None,
         }
+    }
+
+    /// The same files, whose server keys state that a server with them bootstraps by this plan.
+    #[must_use]
+    pub fn bootstrapping_by(self, plan: &BootstrapPlan) -> Self {
+        KeyFiles { bootstrap: Some(plan.clone()), ..self }
     }
 
     fn all(&self) -> [&Path; 4] {
@@ -85,8 +96,11 @@ impl KeyFiles {
         self.check_places(existing)?;
         let pending = Self::set(directory).begin()?;
         let made = Self::in_directory(pending.path());
-        let none = Metadata::new();
-        try_generate_to_file(&made.server, Existing::Keep, secret, plan, &none, rng, progress)?;
+        let (none, mut stated) = (Metadata::new(), Metadata::new());
+        if let Some(bootstrap) = &self.bootstrap {
+            stated::state(&mut stated, secret.params(), Some(bootstrap));
+        }
+        try_generate_to_file(&made.server, Existing::Keep, secret, plan, &stated, rng, progress)?;
         let public = PublicKey::generate(secret, rng);
         write_file(&made.public, &public_key::to_bytes(&public, &none)?, Existing::Keep)?;
         write_file(&made.params, spec_json(secret).as_bytes(), Existing::Keep)?;

@@ -27,13 +27,14 @@ pub struct Keys {
 pub type ServerEvaluator = Evaluator<Cpu, Keys>;
 
 enum Stored {
-    Memory(ServerKeys),
+    /// With the metadata of the bytes that they were read from.
+    Memory(ServerKeys, Metadata),
     File(FileKeys),
 }
 
 impl From<ServerKeys> for Keys {
     fn from(keys: ServerKeys) -> Self {
-        Keys { stored: Arc::new(Stored::Memory(keys)), cancelled: None }
+        Keys { stored: Arc::new(Stored::Memory(keys, Metadata::new())), cancelled: None }
     }
 }
 
@@ -86,7 +87,8 @@ impl Keys {
         bytes: &[u8],
         options: &ReadOptions,
     ) -> Result<Self, Error> {
-        Ok(server_keys::from_bytes(params, bytes, options)?.0.into())
+        let (keys, metadata) = server_keys::from_bytes(params, bytes, options)?;
+        Ok(Keys { stored: Arc::new(Stored::Memory(keys, metadata)), cancelled: None })
     }
 
     /// Writes keys that are in memory to a file, whole or not at all.
@@ -95,15 +97,28 @@ impl Keys {
     /// Keys that are in a file already; a file that is there and is to be kept; what the system
     /// refuses.
     pub fn save(&self, path: &Path, existing: Existing) -> Result<(), Error> {
-        let Stored::Memory(keys) = &*self.stored else {
-            return Err(WireError::Malformed {
+        Ok(write_file(path, &self.to_bytes_with(self.metadata())?, existing)?)
+    }
+
+    /// Keys that are in memory as bytes, with these metadata.
+    pub(crate) fn to_bytes_with(&self, metadata: &Metadata) -> Result<Vec<u8>, Error> {
+        match &*self.stored {
+            Stored::Memory(keys, _) => Ok(server_keys::to_bytes(keys, metadata)?),
+            Stored::File(_) => Err(WireError::Malformed {
                 what: "keys to be written",
                 expected: "keys in memory".into(),
                 found: "keys that are in a file already: copy the file".into(),
             }
-            .into());
-        };
-        Ok(write_file(path, &server_keys::to_bytes(keys, &Metadata::new())?, existing)?)
+            .into()),
+        }
+    }
+
+    /// What was read with them.
+    pub(crate) fn metadata(&self) -> &Metadata {
+        match &*self.stored {
+            Stored::Memory(_, metadata) => metadata,
+            Stored::File(keys) => keys.metadata(),
+        }
     }
 
     /// The parameter set.
@@ -124,7 +139,7 @@ impl Keys {
     /// Which keys there are.
     pub fn plan(&self) -> KeyPlan {
         match &*self.stored {
-            Stored::Memory(keys) => keys.plan(),
+            Stored::Memory(keys, _) => keys.plan(),
             Stored::File(keys) => keys.plan(),
         }
     }
@@ -143,7 +158,7 @@ impl Keys {
     /// nothing for keys that all are in memory.
     pub fn cache_usage(&self) -> (u64, u64) {
         match &*self.stored {
-            Stored::Memory(_) => (0, 0),
+            Stored::Memory(..) => (0, 0),
             Stored::File(keys) => keys.cache_usage(),
         }
     }
@@ -155,7 +170,7 @@ impl Keys {
     /// A file that is damaged or cannot be read.
     pub fn verify(&self) -> Result<(), Error> {
         match &*self.stored {
-            Stored::Memory(_) => Ok(()),
+            Stored::Memory(..) => Ok(()),
             Stored::File(keys) => Ok(keys.verify()?),
         }
     }
@@ -169,7 +184,7 @@ impl Keys {
 
     fn stored(&self) -> &dyn EvalKeys {
         match &*self.stored {
-            Stored::Memory(keys) => keys,
+            Stored::Memory(keys, _) => keys,
             Stored::File(keys) => keys,
         }
     }

@@ -8,6 +8,7 @@
 //! * [`Params`]: a validated parameter set, by name or from a [`ParamsSpec`].
 //! * [`Client`]: the key owner. Encrypts, decrypts, makes keys.
 //! * [`Server`]: computes, bootstrapping by itself when it must. It cannot hold a secret.
+//! * [`Expr`]: what it computes, written with operators.
 //! * [`Requirements`]: from a plaintext modulus, slots and depth to the sets that can do it.
 //! * [`Explainer`]: a server that tells what each operation did to the noise.
 //! * [`KeyPlanner`], [`BootstrapMode`]: which keys a server gets, and how it bootstraps.
@@ -17,7 +18,8 @@
 //!   `examples/05_comparison_and_truncation.rs` shows them at work.
 //! * [`Program`]: a program of text, run on named values.
 //! * [`files`]: all of this as bytes and files, read with nothing taken on trust.
-//! * [`lab`]: schemes and circuits below the roles, with and without cryptography.
+//! * `lab`, with the feature `unstable`: schemes and circuits below the roles, with and without
+//!   cryptography. It may change in any version, as may the methods that lead there.
 //!
 //! # Example
 //! The program of the README:
@@ -40,20 +42,26 @@ mod aes_key;
 mod bytes;
 mod client;
 mod columns;
+mod compute;
+#[cfg(feature = "unstable")]
 mod datasheet;
 mod error;
 mod explainer;
+mod expression;
 pub mod files;
 mod integers;
 mod key_files;
 mod keys;
 mod open;
+mod operand;
 mod operations;
 mod planner;
 mod requirements;
+#[cfg(feature = "unstable")]
 mod rings;
 mod rotations;
 mod server;
+mod stated;
 mod stored;
 mod transcipher;
 mod uploads;
@@ -62,16 +70,20 @@ mod vectors;
 pub use aes_key::EncryptedAesKey;
 pub use client::Client;
 pub use columns::{IntegerValue, NamedIntegers};
+#[cfg(feature = "unstable")]
 pub use datasheet::{Datasheet, Measured};
 pub use error::Error;
 pub use explainer::{Explainer, RecordedValue};
+pub use expression::{Expr, Input};
 pub use integers::{IntegerColumn, IntegerTotal};
 pub use keys::Keys;
+pub use operand::Operand;
 pub use planner::{
     KeyPlanner, bootstrap_plan, failure_log2, multiplications_left, program_keys, search_plan,
     spec_with_plan,
 };
 pub use requirements::{Candidate, Depth, Minimize, Requirements};
+#[cfg(feature = "unstable")]
 pub use rings::{FoundRing, RingDimension, RingSearch};
 pub use rotations::{general_keys, general_rotations};
 pub use server::{Server, Value};
@@ -102,6 +114,7 @@ pub use everlevel_wire::uploads::ModeKind;
 /// For research: the schemes and circuits below the roles, without the convenience, and without
 /// cryptography. If you need more of them, depend on the crates `everlevel-scheme`,
 /// `everlevel-bgv` and `everlevel-circuit`, which promise nothing before 1.0.
+#[cfg(feature = "unstable")]
 pub mod lab {
     pub use crate::keys::ServerEvaluator;
     pub use everlevel_bgv::{EvalKeys, Evaluator};

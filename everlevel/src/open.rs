@@ -1,16 +1,17 @@
 //! Opening what is in files: of which parameter set it is, and what is trusted of it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use everlevel_bgv::{Ciphertext, PublicKey, SecretKey};
 use everlevel_circuit::Value;
 use everlevel_scheme::{OptIn, Params, ParamsSpec};
 use everlevel_wire::file::read_file;
-use everlevel_wire::{self as wire, FileKeys, ObjectKind, ParamsId, ReadOptions, WireError};
+use everlevel_wire::{self as wire, ObjectKind, ParamsId, ReadOptions, Summary, WireError};
 use zeroize::Zeroizing;
 
 use crate::error::Error;
 use crate::key_files::KeyFiles;
+use crate::stated::PARAMETERS;
 use crate::stored::{Bounds, PARAMS_FILE, parse_spec, ranges_of};
 
 /// The largest file of ciphertexts or of a single key, in bytes.
@@ -21,6 +22,7 @@ const MAX_SPEC_BYTES: u64 = 1 << 20;
 /// How files are opened. `Default`: the set that the file names, 128 bits at least, a gibibyte of
 /// server keys kept in memory.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct OpenOptions {
     /// The parameter set. None: the one with the id that is in the file, by name, or from
     /// `params.json` beside it.
@@ -45,6 +47,30 @@ impl Default for OpenOptions {
 }
 
 impl OpenOptions {
+    /// With the set as it is known here. None: the one that the file names.
+    #[must_use]
+    pub fn with_params(self, params: impl Into<Option<Params>>) -> Self {
+        OpenOptions { params: params.into(), ..self }
+    }
+
+    /// Accepting sets below 128 bits, if so it is said.
+    #[must_use]
+    pub fn accepting(self, opt_in: OptIn) -> Self {
+        OpenOptions { opt_in, ..self }
+    }
+
+    /// With another limit of server keys that stay in memory.
+    #[must_use]
+    pub fn caching(self, cache_bytes: u64) -> Self {
+        OpenOptions { cache_bytes, ..self }
+    }
+
+    /// Accepting files that do not say whose they are.
+    #[must_use]
+    pub fn allowing_unknown_owner(self, allow_unknown_owner: bool) -> Self {
+        OpenOptions { allow_unknown_owner, ..self }
+    }
+
     /// The parameter set of the file at `path`, whose header has this id: the one that was asked
     /// for, that has a name, or that `params.json` beside the file describes.
     ///
@@ -52,9 +78,17 @@ impl OpenOptions {
     /// None of them, or one with another id; a set below 128 bits without
     /// [`OpenOptions::opt_in`].
     pub fn set_of(&self, path: &Path, id: ParamsId) -> Result<Params, Error> {
+        self.set_with(id, || self.spec_of(path, id))
+    }
+
+    fn set_with(
+        &self,
+        id: ParamsId,
+        spec: impl FnOnce() -> Result<ParamsSpec, Error>,
+    ) -> Result<Params, Error> {
         let params = match &self.params {
             Some(params) => params.clone(),
-            None => Params::new(self.spec_of(path, id)?, self.opt_in)?,
+            None => Params::new(spec()?, self.opt_in)?,
         };
         let expected = ParamsId::of(&params);
         if expected != id {
@@ -70,12 +104,7 @@ impl OpenOptions {
         }
         let beside = path.with_file_name(PARAMS_FILE);
         if !beside.exists() {
-            return Err(WireError::Malformed {
-                what: "parameter set of the file",
-                expected: format!("one whose name is known here, or {PARAMS_FILE} beside the file"),
-                found: format!("the id {id} alone: state the set"),
-            }
-            .into());
+            return Err(unknown_set(id));
         }
         let text = read_file(&beside, MAX_SPEC_BYTES)?;
         let text = std::str::from_utf8(&text).map_err(|e| WireError::Malformed {
@@ -96,18 +125,57 @@ impl OpenOptions {
     /// beside it.
     pub(crate) fn set_of_server_keys(&self, path: &Path) -> Result<Params, Error> {
         KeyFiles::recover_beside(path)?;
-        self.set_of(path, FileKeys::params_id(path)?)
+        let summary = of_kind(wire::inspect_file(path)?, ObjectKind::SERVER_KEYS)?;
+        self.set_with(summary.params, || match stated_spec(&summary)? {
+            Some(spec) => Ok(spec),
+            None => self.spec_of(path, summary.params),
+        })
+    }
+
+    /// The parameter set of an object in bytes, which has a name or is stated there.
+    pub(crate) fn set_of_bytes(&self, bytes: &[u8], kind: ObjectKind) -> Result<Params, Error> {
+        let summary = of_kind(wire::inspect(bytes, &self.reading())?, kind)?;
+        self.set_with(summary.params, || {
+            stated_spec(&summary)?.ok_or_else(|| unknown_set(summary.params))
+        })
     }
 
     fn read(&self, path: &Path, kind: ObjectKind) -> Result<(Params, Zeroizing<Vec<u8>>), Error> {
         KeyFiles::recover_beside(path)?;
         let bytes = read_file(path, MAX_BYTES)?;
-        let summary = wire::inspect(&bytes, &self.reading())?;
-        if summary.kind != kind {
-            return Err(WireError::WrongKind { expected: kind, found: summary.kind }.into());
-        }
+        let summary = of_kind(wire::inspect(&bytes, &self.reading())?, kind)?;
         Ok((self.set_of(path, summary.params)?, bytes))
     }
+}
+
+fn of_kind(summary: Summary, expected: ObjectKind) -> Result<Summary, WireError> {
+    match summary.kind {
+        found if found == expected => Ok(summary),
+        found => Err(WireError::WrongKind { expected, found }),
+    }
+}
+
+/// The specification of the set of an object that has a name or is stated in its metadata. It is
+/// compared with the id of the object, as any other.
+fn stated_spec(summary: &Summary) -> Result<Option<ParamsSpec>, Error> {
+    if let Some(spec) = wire::params::named_spec(summary.params) {
+        return Ok(Some(spec));
+    }
+    summary.metadata.get(PARAMETERS).map(|text| parse_spec(text)).transpose()
+}
+
+fn unknown_set(id: ParamsId) -> Error {
+    WireError::Malformed {
+        what: "parameter set of the file",
+        expected: format!("one whose name is known here, or {PARAMS_FILE} beside the file"),
+        found: format!("the id {id} alone: state the set"),
+    }
+    .into()
+}
+
+/// A file, or the one of this name in a directory.
+pub(crate) fn in_directory(path: &Path, name: &str) -> PathBuf {
+    if path.is_dir() { path.join(name) } else { path.into() }
 }
 
 /// The secret key of a file.

@@ -23,6 +23,7 @@ pub enum Depth {
 
 /// What to choose by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Minimize {
     /// The time until a result is there: all multiplications in a row, or one bootstrapping.
     Latency,
@@ -32,8 +33,9 @@ pub enum Minimize {
     Memory,
 }
 
-/// What a computation needs.
+/// What a computation needs: [`Requirements::new`], and then what is not the default.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Requirements {
     /// p^r: slots hold integers modulo this.
     pub plain_modulus: u64,
@@ -47,6 +49,7 @@ pub struct Requirements {
 
 /// A parameter set that meets the requirements, and what to expect of it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Candidate {
     /// The set: a named one, or one made for the purpose, whose specification is `params.spec()`.
     pub params: Params,
@@ -80,6 +83,31 @@ impl Candidate {
 const MARGIN_BITS: f64 = 1.0;
 
 impl Requirements {
+    /// Slots that hold integers modulo `plain_modulus` = p^r, one at least, multiplied any number
+    /// of times, as quickly as possible.
+    pub fn new(plain_modulus: u64) -> Self {
+        let (depth, minimize) = (Depth::Unlimited, Minimize::Latency);
+        Requirements { plain_modulus, slots: 1, depth, minimize }
+    }
+
+    /// With this number of slots at least.
+    #[must_use]
+    pub fn slots(self, slots: usize) -> Self {
+        Requirements { slots, ..self }
+    }
+
+    /// With so many multiplications in a row.
+    #[must_use]
+    pub fn depth(self, depth: Depth) -> Self {
+        Requirements { depth, ..self }
+    }
+
+    /// Chosen by something else.
+    #[must_use]
+    pub fn minimize(self, minimize: Minimize) -> Self {
+        Requirements { minimize, ..self }
+    }
+
     /// The sets that do it, the best first: for a bounded depth, sets of the two smallest degrees
     /// that have room for it, with several ways to switch keys; for an unlimited one, the named
     /// sets with this plaintext modulus or, if there are none, sets over power-of-two rings made

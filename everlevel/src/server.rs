@@ -8,14 +8,16 @@ use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_circuit::expression::{Program, Values};
 use everlevel_circuit::{CircuitError, Session};
 use everlevel_scheme::{Params, Scheme};
-use everlevel_wire::Metadata;
-use everlevel_wire::file::Existing;
+use everlevel_wire::file::{Existing, write_file};
+use everlevel_wire::{Metadata, ObjectKind};
 
 use crate::error::Error;
+use crate::key_files::SERVER_KEYS;
 use crate::keys::{Keys, ServerEvaluator};
 use crate::open::{self, OpenOptions};
 use crate::operations::operations;
 use crate::planner::bootstrap_plan;
+use crate::stated::{self, Bootstrapping};
 use crate::stored::{Bounds, state_ranges};
 
 /// A ciphertext in a server's care: the server may replace it by a fresher one with the same
@@ -34,8 +36,8 @@ pub type Value = everlevel_circuit::Value<Ciphertext>;
 /// Its [`Keys`] are in memory or in a file.
 pub struct Server {
     pub(crate) evaluator: Arc<ServerEvaluator>,
-    bootstrapper: Option<Arc<Bootstrapper<ServerEvaluator>>>,
-    session: Session<ServerEvaluator>,
+    pub(crate) bootstrapper: Option<Arc<Bootstrapper<ServerEvaluator>>>,
+    pub(crate) session: Session<ServerEvaluator>,
     pub(crate) allow_unknown_owner: bool,
 }
 
@@ -62,28 +64,45 @@ impl Server {
         Server { session, evaluator, bootstrapper: None, allow_unknown_owner: false }
     }
 
-    /// A server with the keys that it is given, which bootstraps as its set says if its keys can.
+    /// A server with the keys that it is given. It bootstraps as the keys state if a server wrote
+    /// them ([`Server::save`], [`Server::to_bytes`]); else as their set says, if they can.
     ///
     /// # Errors
-    /// Keys of a set whose bootstrapping cannot be planned.
+    /// Keys of a set whose bootstrapping cannot be planned; a plan that does not suit the set.
     pub fn with_keys(keys: impl Into<Keys>) -> Result<Self, Error> {
         let keys = keys.into();
-        if keys.plan().bootstrap {
-            let plan = bootstrap_plan(keys.params())?;
-            return Server::new(keys, plan);
+        match stated::bootstrapping(keys.metadata())? {
+            Some(Bootstrapping::By(plan)) => Server::new(keys, plan),
+            None if keys.plan().bootstrap => {
+                let plan = bootstrap_plan(keys.params())?;
+                Server::new(keys, plan)
+            }
+            Some(Bootstrapping::Never) | None => Ok(Server::leveled(keys)),
         }
-        Ok(Server::leveled(keys))
     }
 
-    /// A server on the keys of a file, which stay in the file. The parameters are those of
-    /// [`OpenOptions::params`], or those in `params.json` beside the file.
+    /// A server on the keys of a file, which stay in the file, or on `server.keys` of a directory
+    /// ([`Client::save`](crate::Client::save)). The parameters are those of
+    /// [`OpenOptions::params`], those that have a name or that the file states, or those in
+    /// `params.json` beside it. The server bootstraps as the one did that wrote the file.
     ///
     /// # Errors
     /// Files that cannot be read, are damaged or belong to different sets; a set below 128 bits
     /// without [`OpenOptions::opt_in`].
     pub fn open(path: &Path, options: &OpenOptions) -> Result<Self, Error> {
+        let path = &open::in_directory(path, SERVER_KEYS);
         let params = options.set_of_server_keys(path)?;
         let keys = Keys::open_with(&params, path, options.cache_bytes, &options.reading())?;
+        Ok(Server::with_keys(keys)?.allowing_unknown_owner(options.allow_unknown_owner))
+    }
+
+    /// A server from bytes ([`Server::to_bytes`], or a file of server keys), its keys in memory.
+    ///
+    /// # Errors
+    /// As [`Server::open`].
+    pub fn from_bytes(bytes: &[u8], options: &OpenOptions) -> Result<Self, Error> {
+        let params = options.set_of_bytes(bytes, ObjectKind::SERVER_KEYS)?;
+        let keys = Keys::from_bytes_with(&params, bytes, &options.reading())?;
         Ok(Server::with_keys(keys)?.allowing_unknown_owner(options.allow_unknown_owner))
     }
 
@@ -94,12 +113,24 @@ impl Server {
         Server { allow_unknown_owner: allow, ..self }
     }
 
-    /// Writes the keys of this server to a file, whole or not at all.
+    /// Writes this server to a file, whole or not at all: its keys, how it bootstraps, and its
+    /// parameters where they have no name. [`Server::open`] needs nothing else.
     ///
     /// # Errors
     /// As [`Keys::save`].
     pub fn save(&self, path: &Path, existing: Existing) -> Result<(), Error> {
-        self.keys().save(path, existing)
+        Ok(write_file(path, &self.to_bytes()?, existing)?)
+    }
+
+    /// The bytes of the file that [`Server::save`] writes.
+    ///
+    /// # Errors
+    /// Keys that are in a file.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        let mut metadata = self.keys().metadata().clone();
+        let plan = self.bootstrapper.as_ref().map(|bootstrapper| bootstrapper.plan());
+        stated::state(&mut metadata, self.params(), plan);
+        self.keys().to_bytes_with(&metadata)
     }
 
     /// The ciphertexts of a file, in this server's care. `bounds` says which noise bounds of the
@@ -152,16 +183,19 @@ impl Server {
     /// The evaluator below, for operations without automatic bootstrapping: the traits of
     /// schemes, in BGV and in BFV form alike, and conversion between the two
     /// (`PlainModulus::convert`).
+    #[cfg(feature = "unstable")]
     pub fn evaluator(&self) -> &ServerEvaluator {
         &self.evaluator
     }
 
     /// The bootstrapping below, if there is any.
+    #[cfg(feature = "unstable")]
     pub fn bootstrapper(&self) -> Option<&Bootstrapper<ServerEvaluator>> {
         self.bootstrapper.as_deref()
     }
 
     /// The session below, for operations of one's own.
+    #[cfg(feature = "unstable")]
     pub fn session(&self) -> &Session<ServerEvaluator> {
         &self.session
     }
@@ -210,6 +244,7 @@ impl Server {
     ///
     /// # Errors
     /// An operation that is too deep even for a fresh operand; errors of the operation.
+    #[cfg(feature = "unstable")]
     pub fn apply(
         &self,
         a: &Value,

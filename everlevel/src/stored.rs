@@ -30,6 +30,7 @@ pub const PARAMS_FILE: &str = "params.json";
 
 /// Which noise bounds of a file of ciphertexts are trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Bounds {
     /// Fresh encryptions get the bound of one; what was computed on keeps the bound it states,
     /// within what its level allows.

@@ -36,7 +36,7 @@ impl Server {
     /// A source or destination that is no slot, missing keys, a ciphertext of other parameters.
     pub fn copy_slots(&self, a: &Value, copies: &[SlotCopy]) -> Result<Value, Error> {
         let ways = ways(self.params().slot_shape(), copies)?;
-        self.apply(a, |s, a| {
+        let moved = self.session.apply(a, |s, a| {
             let mut sum: Option<Ciphertext> = None;
             for (way, served) in &ways {
                 let moved = along(s, a, way)?;
@@ -52,7 +52,8 @@ impl Server {
                 Some(sum) => Ok(sum),
                 None => Ok(s.mul_scalar(a, 0)?),
             }
-        })
+        });
+        Ok(moved?)
     }
 
     /// The product of a matrix with the vector in the first slots: `out[i] = Σ matrix[i][j] a[j]`,
@@ -78,7 +79,7 @@ impl Server {
             let expected = format!("1 to {width} rows of as many columns each, 1 to {width}");
             return Err(SchemeError::BadArgument { what: "matrix", expected, found }.into());
         }
-        self.apply(a, |s, a| matrix_product(s, a, matrix, columns))
+        Ok(self.session.apply(a, |s, a| matrix_product(s, a, matrix, columns))?)
     }
 }
 

@@ -179,7 +179,7 @@ impl Table {
     ) -> Result<Self> {
         let params = params.map(|params| params.0.clone());
         let opt_in = OptIn::new(insecure_research, false);
-        let options = OpenOptions { params, opt_in, ..OpenOptions::default() };
+        let options = OpenOptions::default().with_params(params).accepting(opt_in);
         Ok(Table(Arc::new(detached(py, || Ok(EncryptedTable::open(&directory, &options)?))?)))
     }
 

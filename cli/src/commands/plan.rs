@@ -132,16 +132,13 @@ pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
     let (Some(plain_modulus), Some(depth)) = (args.plain_modulus, args.depth) else {
         return Err(CliError::usage("expected --plain-modulus and --depth, or the name of a set"));
     };
-    let requirements = Requirements {
-        plain_modulus,
-        slots: args.slots,
-        depth,
-        minimize: match args.minimize {
-            Goal::Latency => Minimize::Latency,
-            Goal::Throughput => Minimize::Throughput,
-            Goal::Memory => Minimize::Memory,
-        },
+    let minimize = match args.minimize {
+        Goal::Latency => Minimize::Latency,
+        Goal::Throughput => Minimize::Throughput,
+        Goal::Memory => Minimize::Memory,
     };
+    let requirements =
+        Requirements::new(plain_modulus).slots(args.slots).depth(depth).minimize(minimize);
     let bar = progress(common, "parameter sets", 1);
     let byte = 1e-9 / machine::bandwidth_gb_s();
     let model =

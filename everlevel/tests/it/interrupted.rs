@@ -39,7 +39,7 @@ fn keys_are_of_one_generation_when_one_is_opened() {
     let params = Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch).unwrap();
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let [old, new] = [(); 2].map(|()| Client::new(&params, &mut rng));
-    let options = OpenOptions { opt_in: OptIn::InsecureResearch, ..OpenOptions::default() };
+    let options = OpenOptions::default().accepting(OptIn::InsecureResearch);
     let server = |path: &Path| Server::open(path, &options).unwrap().keys().owner();
     let keys = |path: &Path| Keys::open(&params, path, 0).unwrap().owner();
     let secret = |path: &Path| Some(Client::open(path, &options).unwrap().secret().id());

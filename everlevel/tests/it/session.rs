@@ -286,7 +286,7 @@ fn keys_and_columns_by_their_paths() {
     assert!(owner.save(directory.path(), &plan, Existing::Keep, &mut rng).is_err());
 
     let secure = OpenOptions::default();
-    let research = OpenOptions { opt_in: OptIn::InsecureResearch, ..OpenOptions::default() };
+    let research = OpenOptions::default().accepting(OptIn::InsecureResearch);
     assert!(Client::open(&at("secret.key"), &secure).is_err(), "below 128 bits");
     let client = Client::open(&at("secret.key"), &research).unwrap();
     assert!(Client::open(&at("public.key"), &research).is_err(), "no secret key");
@@ -353,11 +353,8 @@ fn older_ciphertexts_are_read_by_servers_that_were_told_so() {
         let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/wire/tests/golden/v1");
         golden.join(format!("insecure_bgv-257-n8.{kind}"))
     };
-    let options = OpenOptions {
-        opt_in: OptIn::InsecureResearch,
-        allow_unknown_owner: true,
-        ..OpenOptions::default()
-    };
+    let options =
+        OpenOptions::default().accepting(OptIn::InsecureResearch).allowing_unknown_owner(true);
     let server = Server::open(&older("server_keys"), &options).unwrap();
     let read = |server: &Server| server.read(&older("ciphertexts"), &Bounds::Stated);
     assert!(!read(&server).unwrap().is_empty());

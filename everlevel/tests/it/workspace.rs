@@ -287,6 +287,42 @@ fn handed_on(text: &str) -> Vec<&str> {
     names.filter(|name| !name.is_empty()).collect()
 }
 
+/// How many functions a text promises: public ones that do not need the feature `unstable`.
+fn promised_functions(text: &str) -> usize {
+    let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let mut unstable = false;
+    let mut count = 0;
+    for line in text.lines().map(str::trim_start) {
+        if line.starts_with("#[") {
+            unstable |= line.contains("feature = \"unstable\"");
+            continue;
+        }
+        count += usize::from(!unstable && line.starts_with("pub fn "));
+        unstable = false;
+    }
+    count
+}
+
+/// So do its functions; those of lower crates, whose types it hands on, are not counted.
+#[test]
+fn the_facade_promises_few_functions() {
+    let directory = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src"));
+    let root = include_str!("../../src/lib.rs");
+    let mut found = 0;
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let module = format!("mod {};", path.file_stem().unwrap().to_str().unwrap());
+        if !root.contains(&format!("#[cfg(feature = \"unstable\")]\n{module}")) {
+            found += promised_functions(&std::fs::read_to_string(path).unwrap());
+        }
+    }
+    assert!((150..=190).contains(&found), "the facade promises {found} functions");
+    let text =
+        "pub fn a() {\n #[cfg(feature = \"unstable\")]\n pub fn b\n pub(crate) fn c\n pub fn d";
+    assert_eq!(promised_functions(text), 2);
+    assert_eq!(promised_functions("#[must_use]\npub fn a\n#[cfg(test)]\npub fn b"), 1);
+}
+
 /// The facade promises little (docs/adr/0032-facade.md): who needs more depends on a lower crate.
 #[test]
 fn the_facade_stays_small() {

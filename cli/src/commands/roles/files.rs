@@ -55,7 +55,7 @@ pub fn set_of(
     common: &Common,
 ) -> Result<Params, CliError> {
     let params = asked.params.as_ref().map(|name| find_params(name, common)).transpose()?;
-    let options = OpenOptions { params, opt_in: common.opt_in(), ..OpenOptions::default() };
+    let options = OpenOptions::default().with_params(params).accepting(common.opt_in());
     options.set_of(path, id).map_err(|e| match &e {
         Error::Wire(WireError::Malformed { .. }) => {
             CliError::usage(format!("{}: {e} (--params NAME|FILE.json)", path.display()))

@@ -84,7 +84,7 @@ pub fn open_table(
     let named = set.params.as_ref();
     let asked = named.map(|name| crate::console::params::find_params(name, common)).transpose()?;
     let params = params.or(asked);
-    let options = OpenOptions { params, opt_in: common.opt_in(), ..OpenOptions::default() };
+    let options = OpenOptions::default().with_params(params).accepting(common.opt_in());
     EncryptedTable::open(path, &options).map_err(of(path))
 }
 

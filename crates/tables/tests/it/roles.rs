@@ -36,7 +36,7 @@ pub(crate) static PARTIES: LazyLock<Parties> = LazyLock::new(parties);
 pub(crate) static OTHERS: LazyLock<Parties> = LazyLock::new(parties);
 
 fn options() -> OpenOptions {
-    OpenOptions { opt_in: OptIn::InsecureResearch, ..OpenOptions::default() }
+    OpenOptions::default().accepting(OptIn::InsecureResearch)
 }
 
 pub(crate) fn quiet(_: usize, _: usize) -> Result<(), TablesError> {

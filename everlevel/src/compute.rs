@@ -1,0 +1,122 @@
+//! How a server computes expressions.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use everlevel_wire::WireError;
+
+use crate::error::Error;
+use crate::expression::{Expr, Node, Term};
+use crate::integers::{IntegerColumn, IntegerTotal};
+use crate::operand::{Argument, Operand, no_value};
+use crate::server::{Server, Value};
+use crate::stored::Bounds;
+
+/// What these nodes need and they themselves: each once, and after its operands.
+fn ordered<'a, T: Operand>(roots: &[&'a Node<T>]) -> Vec<&'a Node<T>> {
+    let (mut order, mut done) = (Vec::new(), HashSet::new());
+    let mut open: Vec<(&Node<T>, bool)> = roots.iter().rev().map(|&node| (node, false)).collect();
+    while let Some((node, expanded)) = open.pop() {
+        if done.contains(&std::ptr::from_ref(node)) {
+            continue;
+        }
+        if expanded {
+            done.insert(std::ptr::from_ref(node));
+            order.push(node);
+        } else {
+            open.push((node, true));
+            open.extend(node.inputs().rev().map(|input| (input, false)));
+        }
+    }
+    order
+}
+
+impl Server {
+    /// Computes an expression, bootstrapping by itself when it must.
+    ///
+    /// # Errors
+    /// Those of its operations, of which the first one is returned.
+    pub fn compute<T: Operand>(&self, x: &Expr<T>) -> Result<T, Error> {
+        self.compute_all([x])?.pop().ok_or_else(no_value)
+    }
+
+    /// Computes several expressions; what they share is computed once. Intermediate results are
+    /// dropped as soon as nothing needs them any more.
+    ///
+    /// # Errors
+    /// As [`Server::compute`].
+    pub fn compute_all<'x, T: Operand>(
+        &self,
+        expressions: impl IntoIterator<Item = &'x Expr<T>>,
+    ) -> Result<Vec<T>, Error> {
+        let engine = T::engine(self)?;
+        let roots: Vec<&Node<T>> = expressions.into_iter().map(|x| &*x.0).collect();
+        let order = ordered(&roots);
+        let mut uses: HashMap<*const Node<T>, usize> = HashMap::new();
+        for &node in &roots {
+            *uses.entry(node).or_default() += 1;
+        }
+        for input in order.iter().flat_map(|node| node.inputs()) {
+            *uses.entry(input).or_default() += 1;
+        }
+        let mut known: HashMap<*const Node<T>, T> = HashMap::new();
+        for &node in &order {
+            let value = match node {
+                Node::Value(x) => x.clone(),
+                Node::Result { operation, inputs } => {
+                    let argument = |term: &Term<T>| match term {
+                        Term::Public(k) => Some(Argument::Public(*k)),
+                        Term::Expr(x) => known.get(&Arc::as_ptr(&x.0)).map(|x| Argument::Value(x)),
+                    };
+                    let arguments: Option<Vec<_>> = inputs.iter().map(argument).collect();
+                    operation(&engine, &arguments.ok_or_else(no_value)?)?
+                }
+            };
+            known.insert(node, value);
+            for input in node.inputs() {
+                let left = uses.entry(input).or_default();
+                *left = left.saturating_sub(1);
+                if *left == 0 {
+                    known.remove(&std::ptr::from_ref(input));
+                }
+            }
+        }
+        let value = |node: &&Node<T>| known.get(&std::ptr::from_ref(*node)).cloned();
+        roots.iter().map(value).collect::<Option<_>>().ok_or_else(no_value)
+    }
+
+    /// As [`Server::compute_all`], of an array.
+    ///
+    /// # Errors
+    /// As [`Server::compute`].
+    pub fn compute_each<T: Operand, const N: usize>(
+        &self,
+        expressions: [&Expr<T>; N],
+    ) -> Result<[T; N], Error> {
+        self.compute_all(expressions)?.try_into().map_err(|_| no_value())
+    }
+
+    /// Computes an expression and adds up the entries of its column.
+    ///
+    /// # Errors
+    /// As [`Server::compute`].
+    pub fn compute_total(&self, x: &Expr<IntegerColumn>) -> Result<IntegerTotal, Error> {
+        Ok(self.integers()?.sum(&self.compute(x)?)?)
+    }
+
+    /// As many ciphertexts from bytes as are expected ([`Server::receive`]), to be computed with.
+    ///
+    /// # Errors
+    /// As [`Server::receive`]; another number of ciphertexts.
+    pub fn receive_exprs<const N: usize>(
+        &self,
+        bytes: &[u8],
+        bounds: &Bounds,
+    ) -> Result<[Expr<Value>; N], Error> {
+        let found = self.receive(bytes, bounds)?.into_iter().map(Expr::new);
+        <[_; N]>::try_from(found.collect::<Vec<_>>()).map_err(|found| {
+            let expected = format!("{N} of them");
+            WireError::malformed("ciphertexts", &expected, found.len()).into()
+        })
+    }
+}

@@ -1,0 +1,173 @@
+//! Values that are computed with operators: exact, or refused where they are computed.
+
+use everlevel::files::Bounds;
+use everlevel::{
+    Client, Expr, IntegerColumn, KeyPlan, OptIn, Params, Server, Type, Value, ValueRange,
+};
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+fn parties(set: &str, seed: u64) -> (Client, Server, ChaCha20Rng) {
+    let params = Params::named(set, OptIn::InsecureResearch).unwrap();
+    let mut rng = ChaCha20Rng::seed_from_u64(seed);
+    let client = Client::new(&params, &mut rng);
+    let server = client.server(&mut rng).unwrap();
+    (client, server, rng)
+}
+
+/// A value modulo p with 0, 1, .. in its slots, and another one.
+fn modular(client: &Client, rng: &mut ChaCha20Rng) -> [(Expr<Value>, Vec<i128>); 2] {
+    [1u64, 5].map(|k| {
+        let t = client.params().plain_modulus();
+        let values: Vec<u64> = (0..client.params().slots() as u64).map(|i| k * i % t).collect();
+        let x = client.encrypt_modular(&values, rng).unwrap();
+        (Expr::new(Value::from(x)), values.into_iter().map(i128::from).collect())
+    })
+}
+
+#[test]
+fn operators_on_values_modulo_p() {
+    let (client, server, mut rng) = parties("insecure_bgv-257-n8", 1);
+    let [(x, a), (y, b)] = modular(&client, &mut rng);
+    let t = i128::from(client.params().plain_modulus());
+    type Plain = fn(i128, i128) -> i128;
+    let cases: Vec<(Expr<Value>, Plain)> = vec![
+        (&x + &y, |a, b| a + b),
+        (&x - &y, |a, b| a - b),
+        (&x * &y, |a, b| a * b),
+        (-&x, |a, _| -a),
+        (&x + 3, |a, _| a + 3),
+        (&x - 3, |a, _| a - 3),
+        (&x * -3, |a, _| a * -3),
+        (3 + &x, |a, _| a + 3),
+        (3 - &x, |a, _| 3 - a),
+        (3 * x.clone(), |a, _| 3 * a),
+        (&x + i64::MIN, |a, _| a + i128::from(i64::MIN)),
+        (&x - i64::MIN, |a, _| a - i128::from(i64::MIN)),
+        (i64::MAX - &x, |a, _| i128::from(i64::MAX) - a),
+        (&x * u32::MAX, |a, _| a * i128::from(u32::MAX)),
+        (-(x.clone() - 2 * &y) * (&x + 1u8), |a, b| -(a - 2 * b) * (a + 1)),
+        (x.polynomial(&[1, 0, 2]), |a, _| 1 + 2 * a * a),
+        (x.clone(), |a, _| a),
+    ];
+    let found = server.compute_all(cases.iter().map(|(x, _)| x)).unwrap();
+    for (i, (found, (_, plain))) in found.iter().zip(&cases).enumerate() {
+        let expected: Vec<u64> =
+            a.iter().zip(&b).map(|(&a, &b)| plain(a, b).rem_euclid(t) as u64).collect();
+        assert_eq!(client.decrypt_modular(&found.get()).unwrap(), expected, "case {i}");
+    }
+    assert!(server.compute_all::<Value>([]).unwrap().is_empty());
+}
+
+/// What clones stand for is computed once, and a loop may make an expression of any length, which
+/// is built, computed and dropped without recursion.
+#[test]
+fn expressions_share_and_may_be_long() {
+    let (client, server, mut rng) = parties("insecure_bgv-257-n8", 2);
+    let [(x, a), _] = modular(&client, &mut rng);
+    let t = client.params().plain_modulus();
+    let plan = KeyPlan::relinearization(client.params());
+    let leveled = Server::leveled(client.server_keys(&plan, &mut rng).unwrap());
+    let mut power = x.clone();
+    for _ in 0..2 {
+        power = &power * &power;
+    }
+    let twice = leveled.compute_all([&(&power + &power), &power]).unwrap();
+    assert_eq!(leveled.evaluator().cost().products, 2);
+    let fourth = |a: &i128| (0..2).fold(*a as u64, |v, _| v * v % t);
+    let expected: Vec<u64> = a.iter().map(|a| 2 * fourth(a) % t).collect();
+    assert_eq!(client.decrypt_modular(&twice[0].get()).unwrap(), expected);
+    // 2^40 sums, were they not shared.
+
+    let mut sum = x.clone();
+    for _ in 0..40 {
+        sum = &sum + &sum;
+    }
+    let doubled = server.compute(&sum).unwrap();
+    let factor = (0..40).fold(1, |k, _| 2 * k % t);
+    let expected: Vec<u64> = a.iter().map(|&a| a as u64 * factor % t).collect();
+    assert_eq!(client.decrypt_modular(&doubled.get()).unwrap(), expected);
+
+    let mut long = x;
+    for _ in 0..300_000 {
+        long = -long;
+    }
+    drop(long);
+}
+
+/// Ranges follow through operators as through methods.
+#[test]
+fn ranges_follow_expressions() {
+    let (client, server, mut rng) = parties("insecure_bgv-257-n8", 3);
+    let x = client.encrypt_modular_signed(&[1, -2, 3], &mut rng).unwrap();
+    let x = Expr::new(server.load(x).within(ValueRange::new(-3, 3).unwrap()));
+    let y = server.compute(&(2 * &x - 1)).unwrap();
+    assert_eq!(y.range(), Some(ValueRange::new(-7, 5).unwrap()));
+    assert_eq!(client.decrypt_value(&y).unwrap()[..3], [1, -5, 5]);
+}
+
+#[test]
+fn operators_on_typed_integers() {
+    let (client, server, mut rng) = parties("insecure_bgv-65537-n11", 4);
+    let mut column =
+        |values: &[i64], kind| Expr::new(client.encrypt_integers(values, kind, &mut rng).unwrap());
+    let (a, b) = ([60i64, 20, 255, 0], [-5i64, 9, 127, -128]);
+    let (x, y) = (column(&a, Type::U8), column(&b, Type::I8));
+    let truth = column(&[1, 0, 1, 0], Type::Bool);
+    type Plain = fn(i64, i64, bool) -> i64;
+    let cases: Vec<(Expr<IntegerColumn>, Plain)> = vec![
+        (&x + &y, |a, b, _| a + b),
+        (3 * &x - 2 * &y, |a, b, _| 3 * a - 2 * b),
+        (100 - &y, |_, b, _| 100 - b),
+        (&x * &y, |a, b, _| a * b),
+        (&y * &y, |_, b, _| b * b),
+        (-&y, |_, b, _| -b),
+        (x.ge(&y) & x.lt(100), |a, b, _| i64::from(a >= b && a < 100)),
+        (&truth | x.eq(20), |a, _, c| i64::from(c || a == 20)),
+        (&truth ^ !&truth, |_, _, _| 1),
+        (&x & 15, |a, _, _| a & 15),
+        (truth.select(&x, -1), |a, _, c| if c { a } else { -1 }),
+        (x.max(&y).min(200), |a, b, _| a.max(b).min(200)),
+        (truth.lookup(&[7, -9]), |_, _, c| if c { -9 } else { 7 }),
+    ];
+    let found = server.compute_all(cases.iter().map(|(x, _)| x)).unwrap();
+    for (i, (found, (_, plain))) in found.iter().zip(&cases).enumerate() {
+        let expected: Vec<i64> = (0..4).map(|j| plain(a[j], b[j], j % 2 == 0)).collect();
+        assert_eq!(client.decrypt_integers::<i64>(found).unwrap(), expected, "case {i}");
+    }
+    let total = server.compute_total(&(&x + 1)).unwrap();
+    assert_eq!(client.decrypt_total::<i64>(&total).unwrap(), a.iter().sum::<i64>() + 4);
+}
+
+/// Operators return no errors; what they were asked for is refused when it is to be computed.
+#[test]
+fn mistakes_in_expressions_are_refused() {
+    let (client, server, mut rng) = parties("insecure_bgv-65537-n11", 5);
+    let (other, _, _) = parties("insecure_bgv-65537-n11", 6);
+    let mut column = |client: &Client, values: &[u8]| {
+        Expr::new(client.encrypt_integers(values, Type::U8, &mut rng).unwrap())
+    };
+    let (x, short) = (column(&client, &[1, 2, 3]), column(&client, &[1, 2]));
+    let stranger = column(&other, &[1, 2, 3]);
+    let code = |x: &Expr<IntegerColumn>| server.compute(x).err().map(|e| e.code());
+    assert_eq!(code(&(&x + &short)), Some("integers.length"));
+    assert_eq!(code(&!&x), Some("integers.type"));
+    assert_eq!(code(&(&x + &stranger)), Some("scheme.wrong-key"));
+    assert_eq!(code(&(&x * 2 + 1).select(0, 1)), Some("integers.type"));
+    let wide = (0..9).fold(x.clone(), |x, _| &x * i64::MAX);
+    assert_eq!(code(&wide), Some("integers.range"));
+    // One that is wrong spoils all that are asked for with it, and nothing else.
+    assert!(server.compute_all([&x, &wide]).is_err());
+    assert!(server.compute(&(&x + 1)).is_ok());
+
+    let mut rng = ChaCha20Rng::seed_from_u64(7);
+    let upload = client.upload_modular(&[&[1, 2], &[3]], &mut rng).unwrap();
+    let [x, y] = server.receive_exprs(&upload, &Bounds::Fresh).unwrap();
+    let answer = server.answer(&server.compute_all([&(&x + &y), &x]).unwrap()).unwrap();
+    let read = client.read_modular(&answer).unwrap();
+    assert_eq!([&read[0][..3], &read[1][..3]], [[4, 2, 0], [1, 2, 0]]);
+    assert_eq!(
+        server.receive_exprs::<3>(&upload, &Bounds::Fresh).err().map(|e| e.code()),
+        Some("wire.malformed")
+    );
+}
