@@ -17,6 +17,9 @@ pub struct Common {
     /// Print one JSON object instead of text
     #[arg(long, global = true)]
     pub json: bool,
+    /// Show progress on standard error even if that is no terminal
+    #[arg(long, global = true)]
+    pub progress: bool,
     /// Allow parameter sets below 128 bits: names that begin with insecure_, and the sets of papers
     /// (chen-han-, ma-, ltv-)
     #[arg(long, global = true)]

@@ -8,19 +8,30 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 
-/// Writes to standard output.
+/// Writes a line, or several, to standard output.
 pub fn emit(text: &str) -> Result<(), CliError> {
+    written(&[text.as_bytes(), b"\n"])
+}
+
+/// Writes bytes to standard output: to a terminal only if they are text.
+pub fn emit_bytes(bytes: &[u8]) -> Result<(), CliError> {
+    if std::io::stdout().is_terminal() && std::str::from_utf8(bytes).is_err() {
+        let told = "standard output is a terminal, which cannot show these bytes: redirect it, or \
+                    give a file to --out";
+        return Err(CliError::usage(told));
+    }
+    written(&[bytes])
+}
+
+fn written(parts: &[&[u8]]) -> Result<(), CliError> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.write_all(b"\n"))
-        .and_then(|()| out.flush())
-        .map_err(|e| {
-            if e.kind() == std::io::ErrorKind::BrokenPipe {
-                CliError::OutputClosed
-            } else {
-                CliError::failure(format!("cannot write the output: {e}"))
-            }
-        })
+    parts.iter().try_for_each(|part| out.write_all(part)).and_then(|()| out.flush()).map_err(|e| {
+        if e.kind() == std::io::ErrorKind::BrokenPipe {
+            CliError::OutputClosed
+        } else {
+            CliError::failure(format!("cannot write the output: {e}"))
+        }
+    })
 }
 
 /// Writes `value` as JSON.
@@ -33,10 +44,9 @@ pub fn threads() -> usize {
     rayon::current_num_threads()
 }
 
-/// A progress bar of `total` steps: on a terminal only, never with --json.
+/// A progress bar of `total` steps on standard error: if that is a terminal, or with --progress.
 pub fn progress(common: &Common, label: impl Into<String>, total: u64) -> ProgressBar {
-    let visible =
-        !common.json && std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
+    let visible = common.progress || (!common.json && std::io::stderr().is_terminal());
     let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(Some(total), target).with_message(label.into());
     if let Ok(style) = ProgressStyle::with_template("{msg:22} [{bar:40}] {pos}/{len} {elapsed}") {

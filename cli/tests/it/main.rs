@@ -2,6 +2,7 @@
 //! its roles share.
 
 mod bad_input;
+mod blocks;
 mod columns;
 mod common;
 mod interrupted;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use everlevel::ValueRange;
 
-use crate::columns::Header;
+use crate::columns::{Format, Header};
 use crate::console::args::SetArg;
 
 /// Arguments of `keygen`.
@@ -93,14 +93,21 @@ pub struct EncryptArgs {
     /// The public key, or the secret key for ciphertexts of half the size
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
-    /// A column of integers, one per slot: .csv, .json or .npy
+    /// A column of integers, of any length: .csv, .json or .npy, or - for standard input
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
+    /// The format of --in, if its name does not say it (default: csv for standard input)
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    /// Encrypt the column of this name of a CSV file with a header; can be repeated: then --out is
+    /// a directory for a file NAME.ct each
+    #[arg(long = "column", value_name = "NAME", conflicts_with = "types")]
+    pub columns: Vec<String>,
     /// Encrypt the named columns as typed integers, for programs with comparisons, tables and sums
     /// that do not wrap; for example age=u8,income=u32:0..5000000,delta=-20..20
     #[arg(long, value_name = "NAME=TYPE,..", conflicts_with_all = ["signed", "reduce", "range"])]
     pub types: Option<String>,
-    /// The ciphertext.
+    /// The ciphertexts.
     #[command(flatten)]
     pub out: OutArg,
     /// Values are signed: -v stands for p^r - v
@@ -265,12 +272,19 @@ pub struct DecryptArgs {
     /// The secret key
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
-    /// The ciphertext
+    /// The ciphertexts of a column, or columns of typed integers; - for standard input
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
-    /// The file for the column: .csv, .json or .npy (default: CSV to standard output)
+    /// The file for the column: .csv, .json or .npy, or - for standard output (default: CSV to
+    /// standard output)
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// The format of --out, if its name does not say it (default: csv for standard output)
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    /// Decrypt the column of this name only; can be repeated
+    #[arg(long = "column", value_name = "NAME")]
+    pub columns: Vec<String>,
     /// Overwrite an existing file
     #[arg(long)]
     pub force: bool,

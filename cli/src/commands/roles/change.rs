@@ -10,7 +10,7 @@ use super::files::{Column, kept_metadata, secret_key};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{check_apart, check_free, existing, of_file, of_output};
-use crate::console::output::{emit, emit_json};
+use crate::console::output::{emit, emit_json, progress};
 use crate::console::params::tell_failures;
 
 /// Runs `keys change`.
@@ -55,10 +55,17 @@ pub fn change_key(args: &ChangeKeyArgs, common: &Common) -> Result<(), CliError>
     let params = keys.params().clone();
     let evaluator = Evaluator::new(keys);
     let column = Column::read(&args.input, &params, &args.bounds.believed()?, &args.set)?;
-    let moved =
-        column.ciphertexts.iter().map(|x| evaluator.change_key(x)).collect::<Result<Vec<_>, _>>();
-    let moved = moved.map_err(CliError::usage)?;
-    let bytes = Column::write(&args.out, &params, &moved, &kept_metadata(column.metadata))?;
+    let array = column.array(&args.input, &params)?;
+    let bar = progress(common, "changing keys", column.ciphertexts.len() as u64);
+    let moved = column.ciphertexts.iter().map(|x| {
+        let moved = evaluator.change_key(x);
+        bar.inc(1);
+        moved
+    });
+    let moved = moved.collect::<Result<Vec<_>, _>>().map_err(CliError::usage)?;
+    bar.finish_and_clear();
+    let bytes =
+        Column::write(&args.out, &params, &moved, &kept_metadata(column.metadata, array.as_ref()))?;
     if common.json {
         return emit_json(&serde_json::json!({
             "params": params.name(),

@@ -8,6 +8,7 @@ mod decrypt;
 mod encrypt;
 pub mod eval;
 pub mod files;
+pub mod inputs;
 mod inspect;
 pub mod keygen;
 pub mod manifest;
