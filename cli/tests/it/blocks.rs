@@ -55,7 +55,7 @@ fn columns_of_three_ciphertexts() {
     place.told("compact --in out/y.ct --out y.small");
     place.told("bootstrap --server-keys keys/server.keys --in out/y.ct --out fresh.ct");
     place.told("keygen --params insecure_bgv-257-n8 --out new");
-    place.told("keys change --from keys/secret.key --to new/secret.key --out change.keys");
+    place.told("keys change --old-key keys/secret.key --new-key new/secret.key --out change.keys");
     place.told("change-key --keys change.keys --in out/y.ct --out moved.ct");
     for (file, key) in [("y.small", "keys"), ("fresh.ct", "keys"), ("moved.ct", "new")] {
         let told = place.told(&format!("decrypt --key {key}/secret.key --in {file}"));
@@ -190,6 +190,14 @@ fn standard_input_and_output() {
     let again = place.piped(&format!("{encrypt} --format npy"), &array.stdout);
     let back = place.piped("decrypt --key keys/secret.key --in -", &again.stdout);
     assert_eq!(String::from_utf8_lossy(&back.stdout).lines().skip(1).count(), 150);
+
+    // One command after another.
+    let compact = place.piped("compact --in - --out -", &sent.stdout);
+    let back = place.piped("decrypt --key keys/secret.key --in -", &compact.stdout);
+    assert_eq!(String::from_utf8_lossy(&back.stdout), text);
+    let shown = place.piped(&format!("{encrypt} --progress"), text.as_bytes());
+    let err = String::from_utf8_lossy(&shown.stderr);
+    assert!(err.starts_with("encrypting: 1 of 2, "), "{err}");
 
     // Both would write to one place.
     for command in [encrypt, "decrypt --key keys/secret.key --in x.ct --out -"] {

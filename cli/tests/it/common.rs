@@ -1,5 +1,6 @@
 //! Running the program.
 
+use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -15,9 +16,14 @@ impl Place {
         Self::with_keys("insecure_bgv-257-n8")
     }
 
+    /// Without keys.
+    pub fn empty() -> Self {
+        Place(tempfile::tempdir().unwrap())
+    }
+
     /// With keys of a set.
     pub fn with_keys(set: &str) -> Self {
-        let place = Place(tempfile::tempdir().unwrap());
+        let place = Self::empty();
         place.told(&format!("keygen --params {set} --out keys"));
         place
     }
@@ -29,8 +35,12 @@ impl Place {
 
     /// Runs a command, whose arguments have no spaces, with bytes in standard input.
     pub fn piped(&self, command: &str, input: &[u8]) -> Output {
+        self.piped_words(&command.split(' ').collect::<Vec<_>>(), input)
+    }
+
+    fn piped_words<S: AsRef<OsStr>>(&self, words: &[S], input: &[u8]) -> Output {
         let mut child = Command::new(env!("CARGO_BIN_EXE_everlevel"))
-            .args(command.split(' '))
+            .args(words)
             .arg("--insecure-research")
             .current_dir(self.path())
             .stdin(Stdio::piped())
@@ -54,6 +64,14 @@ impl Place {
         let (status, told) = self.run(command);
         assert_eq!(status, Some(0), "{command}: {told}");
         told
+    }
+
+    /// The same of a command whose arguments may have spaces.
+    pub fn told_words(&self, words: &[String]) -> Value {
+        let out = self.piped_words(&[words, &["--json".into()]].concat(), b"");
+        let err = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(0), "{words:?}: {err}");
+        serde_json::from_slice(&out.stdout).unwrap()
     }
 
     /// Refused with exit code 2 and this code; what is said.
@@ -118,4 +136,14 @@ pub fn usage(args: &[&str]) -> String {
         "{args:?}: {err:?}"
     );
     err
+}
+
+/// The cells of the rows of a table in Markdown below a heading.
+pub fn page_rows(page: &str, heading: &str) -> Vec<Vec<String>> {
+    let section = page.split(heading).nth(1).expect(heading).split("\n## ").next().unwrap();
+    let cells = |line: &str| {
+        let inner = line.trim_matches('|').replace("\\|", "\u{0}");
+        inner.split('|').map(|cell| cell.replace('\u{0}', "|").trim().into()).collect()
+    };
+    section.lines().filter(|line| line.starts_with('|')).skip(2).map(cells).collect()
 }

@@ -39,7 +39,7 @@ pub struct DemoArgs {
     pub set: SetArg,
     /// A CSV file with one integer column and an optional header (default: the meter readings that
     /// are built in)
-    #[arg(long = "in", value_name = "FILE.csv")]
+    #[arg(long = "in", value_name = "FILE")]
     pub input: Option<PathBuf>,
     /// The column of this name of a CSV file with a header
     #[arg(long, value_name = "NAME", requires = "input")]

@@ -33,11 +33,11 @@ pub struct PurposeArgs {
     /// bootstrapping and any rotation
     #[arg(long, value_name = "PROGRAM", conflicts_with = "table_plans")]
     pub program: Option<String>,
-    /// Only the server keys of this question (see `table ask`) about a table of --rows rows; can be
-    /// repeated
-    #[arg(long = "table-plan", value_name = "FILE", requires = "rows")]
+    /// Only the server keys of this question (what `table ask` wrote) about a table of --rows rows;
+    /// can be repeated
+    #[arg(long = "plan", alias = "table-plan", value_name = "FILE", requires = "rows")]
     pub table_plans: Vec<PathBuf>,
-    /// With --table-plan: how many rows the table has
+    /// With --plan: how many rows the table has
     #[arg(
         long,
         value_name = "N",
@@ -233,7 +233,7 @@ pub struct EvalArgs {
     pub inputs: Vec<String>,
     /// For typed columns: a table of integers (.csv, .json or .npy) with one entry for each value
     /// of the column, in ascending order of the values
-    #[arg(long = "table", value_name = "NAME=FILE")]
+    #[arg(long = "lookup", alias = "table", value_name = "NAME=FILE")]
     pub tables: Vec<String>,
     /// The directory for the results: NAME.ct for each statement, except names that begin with _
     #[arg(long, value_name = "DIR")]
@@ -368,10 +368,10 @@ pub enum KeysCommand {
 #[derive(Args)]
 pub struct ChangeArgs {
     /// The old secret key
-    #[arg(long, value_name = "FILE")]
+    #[arg(long = "old-key", alias = "from", value_name = "FILE")]
     pub from: PathBuf,
     /// The new secret key, of the same parameters
-    #[arg(long, value_name = "FILE")]
+    #[arg(long = "new-key", alias = "to", value_name = "FILE")]
     pub to: PathBuf,
     /// The keys. With them and the new secret key one can read what the old one encrypted.
     #[command(flatten)]
@@ -407,8 +407,8 @@ pub struct SizeReportArgs {
     /// The server keys (default: those that `keygen` would generate for --params)
     #[arg(long, value_name = "FILE")]
     pub server_keys: Option<PathBuf>,
-    /// The parameter set
-    #[arg(long, value_name = "NAME|FILE.json", required_unless_present = "server_keys")]
+    /// The parameter set (default: that of --server-keys, else bgv-65537-n15)
+    #[arg(long, value_name = "NAME|FILE.json")]
     pub params: Option<String>,
     /// What the server keys are for.
     #[command(flatten)]

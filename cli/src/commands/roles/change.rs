@@ -9,7 +9,9 @@ use super::args::{ChangeArgs, ChangeKeyArgs};
 use super::files::{Column, kept_metadata, secret_key};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_apart, check_free, existing, of_file, of_output};
+use crate::console::files::{
+    check_apart, check_free, check_standard, existing, is_standard, of_file, of_output,
+};
 use crate::console::output::{emit, emit_json, progress};
 use crate::console::params::tell_failures;
 
@@ -22,8 +24,10 @@ pub fn make(args: &ChangeArgs, common: &Common) -> Result<(), CliError> {
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let params = from.params();
     tell_failures(params);
+    let bar = progress(common, "making keys", 1);
     let keys = ServerKeys::key_change(&from, &to, params.chain().top(), &mut rng)
         .map_err(CliError::usage)?;
+    bar.finish_and_clear();
     let bytes = server_keys::to_bytes(&keys, &Metadata::new()).map_err(of_file(out))?;
     write_file(out, &bytes, existing(args.out.force)).map_err(of_output(out))?;
     let told = serde_json::json!({
@@ -46,6 +50,7 @@ pub fn make(args: &ChangeArgs, common: &Common) -> Result<(), CliError> {
 
 /// Runs `change-key`.
 pub fn change_key(args: &ChangeKeyArgs, common: &Common) -> Result<(), CliError> {
+    check_standard(&args.out.out, common)?;
     check_free(&args.out.out, args.out.force)?;
     let believed = &args.bounds.manifests;
     let read = [&args.input, &args.keys].into_iter().chain(&believed.manifests);
@@ -72,6 +77,9 @@ pub fn change_key(args: &ChangeKeyArgs, common: &Common) -> Result<(), CliError>
             "ciphertexts": moved.len(),
             "bytes": bytes,
         }));
+    }
+    if is_standard(&args.out.out) {
+        return Ok(());
     }
     emit(&format!(
         "{}: {} ciphertexts, {bytes} bytes: {}",

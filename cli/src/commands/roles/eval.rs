@@ -18,7 +18,9 @@ use super::manifest::{self, ManifestWriter};
 use super::typed;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_apart, check_free, create_directory};
+use crate::console::files::{
+    check_apart, check_free, check_standard, create_directory, is_standard,
+};
 use crate::console::output::{emit, emit_json, progress};
 
 #[derive(Serialize)]
@@ -84,7 +86,7 @@ pub fn run(args: &EvalArgs, common: &Common) -> Result<(), CliError> {
         return typed::eval(args, &program, &files, common);
     }
     if !args.tables.is_empty() {
-        return Err(CliError::usage("--table: tables are for columns of typed integers"));
+        return Err(CliError::usage("--lookup: tables are for columns of typed integers"));
     }
     let inputs = Inputs::named(&program, &args.inputs)?;
     let bounds = args.server.bounds.believed()?;
@@ -111,6 +113,7 @@ pub fn run(args: &EvalArgs, common: &Common) -> Result<(), CliError> {
 /// Runs `bootstrap`.
 pub fn bootstrap(args: &RefreshArgs, common: &Common) -> Result<(), CliError> {
     let started = Instant::now();
+    check_standard(&args.out.out, common)?;
     check_free(&args.out.out, args.out.force)?;
     let believed = &args.server.bounds.manifests;
     let read = std::iter::once(&args.input).chain(&believed.manifests);
@@ -138,6 +141,9 @@ pub fn bootstrap(args: &RefreshArgs, common: &Common) -> Result<(), CliError> {
     let metadata = kept_metadata(metadata, array.as_ref());
     let output = written(&server, &name, &fresh, &args.out, &metadata, &mut manifest)?;
     manifest.map_or(Ok(()), ManifestWriter::finish)?;
+    if is_standard(&args.out.out) {
+        return Ok(());
+    }
     finish(&server, fresh.len(), vec![output], started, common)
 }
 

@@ -203,10 +203,20 @@ impl Column {
         bounds: &Bounds,
         set: &SetOfFile,
     ) -> Result<Self, CliError> {
-        let (bytes, summary) = read_object(path)?;
+        Self::parse(path, &read_object(path)?, params, bounds, set)
+    }
+
+    /// The same of the bytes of a file.
+    pub fn parse(
+        path: &Path,
+        (bytes, summary): &(zeroize::Zeroizing<Vec<u8>>, wire::Summary),
+        params: &Params,
+        bounds: &Bounds,
+        set: &SetOfFile,
+    ) -> Result<Self, CliError> {
         let options = set.options().believing(bounds.policy(&summary.metadata));
         let (ciphertexts, metadata) =
-            wire::ciphertexts::from_bytes(params, &bytes, &options).map_err(of_file(path))?;
+            wire::ciphertexts::from_bytes(params, bytes, &options).map_err(of_file(path))?;
         Ok(Column { ciphertexts, metadata })
     }
 

@@ -266,7 +266,7 @@ fn tables(texts: &[String]) -> Result<BTreeMap<String, Vec<i128>>, CliError> {
     let mut out = BTreeMap::new();
     for text in texts {
         let (name, path) = text.split_once('=').ok_or_else(|| {
-            CliError::usage(format!("expected --table NAME=FILE, found {text:?}"))
+            CliError::usage(format!("expected --lookup NAME=FILE, found {text:?}"))
         })?;
         let entries = crate::columns::integers(Path::new(path), 1 << 16)?;
         if out.insert(name.to_string(), entries).is_some() {
