@@ -1,6 +1,8 @@
 //! Worked examples, which stand at the end of the help of each command.
 
-use clap::Command;
+use clap::{Command, CommandFactory};
+
+use crate::commands::args::Cli;
 
 /// What is typed for each command, in the order of the help.
 const EXAMPLES: &[(&str, &[&str])] = &[
@@ -171,9 +173,9 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("version", &["everlevel version --verbose"]),
 ];
 
-/// The command, with an example at the end of its help and of those below it.
-pub fn added(command: Command) -> Command {
-    with(command, "")
+/// The command line, with examples at the end of the help of each command.
+pub fn command() -> Command {
+    with(Cli::command(), "")
 }
 
 fn with(command: Command, path: &str) -> Command {

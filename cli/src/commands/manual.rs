@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::commands::command;
+use crate::commands::examples::command;
 use crate::console::errors::CliError;
 use crate::console::files::create_directory;
 use crate::console::output::emit;

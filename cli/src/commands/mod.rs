@@ -20,18 +20,12 @@ mod workload;
 
 use std::ffi::OsString;
 
-use clap::CommandFactory;
-
 use crate::console::errors::CliError;
 use crate::console::program;
 use aes::args::AesCommand;
 use args::{Cli, Command};
 use bench::args::BenchCommand;
-
-/// The command line, with its help.
-pub fn command() -> clap::Command {
-    examples::added(Cli::command())
-}
+pub use examples::command;
 
 /// Runs the program `everlevel` with these arguments, its own name first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError> {

@@ -5,8 +5,9 @@ use everlevel::lab::{EvalKeys, Evaluator};
 use everlevel_wire::file::write_file;
 use everlevel_wire::{Metadata, server_keys};
 
-use super::args::{ChangeArgs, ChangeKeyArgs};
+use super::args::ChangeKeyArgs;
 use super::files::{Column, kept_metadata, secret_key};
+use super::keys_args::ChangeArgs;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{

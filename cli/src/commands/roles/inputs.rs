@@ -1,5 +1,5 @@
-//! The columns of values modulo p^r that a program reads: what goes together, in as many ciphertexts
-//! as it takes.
+//! The columns of values modulo p^r that a program reads, each in as many ciphertexts as it takes:
+//! what goes together.
 
 use std::collections::BTreeMap;
 use std::path::Path;

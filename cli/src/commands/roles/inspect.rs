@@ -6,9 +6,10 @@ use everlevel_wire as wire;
 use everlevel_wire::{BoundPolicy, FileKeys, Manifest, ObjectKind, ReadOptions};
 use serde::Serialize;
 
-use super::args::{InspectArgs, KeysCommand, SizeReportArgs};
+use super::args::InspectArgs;
 use super::files::set_of;
 use super::keygen::{for_server, plan};
+use super::keys_args::{KeysCommand, SizeReportArgs};
 use super::{change, manifest};
 use crate::console::args::{Common, DEFAULT_SET};
 use crate::console::errors::CliError;

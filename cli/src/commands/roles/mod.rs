@@ -11,6 +11,7 @@ pub mod files;
 pub mod inputs;
 mod inspect;
 pub mod keygen;
+pub mod keys_args;
 pub mod manifest;
 mod typed;
 
