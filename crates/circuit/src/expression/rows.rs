@@ -178,7 +178,7 @@ mod tests {
         let rows = program.rows(|name| (name == "x").then_some(0)).unwrap();
         let empty = ["y", "z", "v", "s", "w"].map(|name| rows[name].empty);
         assert_eq!(empty, [Some(1), Some(0), Some(-9), None, None]);
-        assert_eq!(program.rows(|_| None), Err(53));
+        assert_eq!(program.rows(|_| None), Err(44));
     }
 
     #[test]
