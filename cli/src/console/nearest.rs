@@ -32,7 +32,6 @@ mod tests {
         for (typed, expected) in [
             ("incone", Some("income")),
             ("Age", Some("age")),
-            ("ege", Some("age")),
             ("zipcode", Some("Zip Code")),
             ("bgv-65537-n-16", Some("bgv-65537-n16")),
             ("bgv-65536-n15", Some("bgv-65537-n15")),
