@@ -5,12 +5,11 @@ use std::sync::Arc;
 use everlevel_aes::AesKeyId;
 use everlevel_circuit::ValueRange;
 use everlevel_scheme::{OptIn, Params};
+pub use everlevel_wire::arrays::VALUES;
 use everlevel_wire::{BoundPolicy, Encryption, Manifest, Metadata, ReadOptions, WireError};
 
 use crate::error::Error;
 
-/// Metadata of ciphertexts: how many values the column had that they come from.
-pub const VALUES: &str = "values";
 /// Metadata of ciphertexts: which key made them, `secret` or `public`; absent once something was
 /// computed on them.
 pub const ENCRYPTION: &str = "encryption";

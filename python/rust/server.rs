@@ -358,7 +358,7 @@ fn count_stages(params: &Params, plan: &BootstrapPlan) -> usize {
 #[pyfunction]
 pub fn program_facts(program: &str) -> Result<(Vec<String>, usize, bool, bool)> {
     let program = Program::parse(program)?;
-    let stays = program.moved_rows().is_ok_and(|moved| moved.is_empty());
+    let stays = program.rows(|_| Some(0)).is_ok_and(|rows| !rows.values().any(|rows| rows.moved));
     Ok((program.inputs().map(String::from).collect(), program.len(), program.moves_slots(), stays))
 }
 

@@ -1,6 +1,7 @@
 //! One integer column of a CSV file.
 
 use super::column::{Column, Header};
+use super::named;
 use crate::console::errors::CliError;
 
 /// The largest CSV file in bytes.
@@ -164,8 +165,34 @@ fn cell(line: &str) -> Result<(&str, bool), String> {
     Ok((inside, quoted))
 }
 
+/// The column of this name, of a file with a header.
+pub fn named(text: &str, source: &str, name: &str) -> Result<Column, CliError> {
+    let none = || Column::of(source, "line");
+    Ok(all_named(text, source, &[name])?.pop().unwrap_or_else(none))
+}
+
+/// The columns of these names.
+pub fn all_named(text: &str, source: &str, names: &[&str]) -> Result<Vec<Column>, CliError> {
+    let of_name = |name: &&str| {
+        let mut column = Column::of(source, "line");
+        (column.name, column.first) = (Some((*name).into()), 2);
+        column
+    };
+    let mut columns: Vec<Column> = names.iter().map(of_name).collect();
+    let read = named::read(text, names, |place, line, cell| {
+        let told = |problem| format!("line {line}, column {}: {problem}", names[place]);
+        columns[place].values.push(integer(cell).map_err(told)?);
+        Ok(())
+    });
+    read.map_err(|problem| CliError::usage(format!("{source}: {problem}")))?;
+    Ok(columns)
+}
+
 fn value(line: &str) -> Result<i128, String> {
-    let (cell, _) = cell(line)?;
+    integer(cell(line)?.0)
+}
+
+fn integer(cell: &str) -> Result<i128, String> {
     if cell.is_empty() {
         return Err("a value is missing: every line has to have one, as rows keep their places. \
                     Fill it in, or remove the row from all columns"

@@ -2,6 +2,7 @@
 
 mod column;
 pub(crate) mod csv;
+pub(crate) mod named;
 mod npy;
 pub(crate) mod typed;
 
@@ -10,60 +11,75 @@ use std::path::Path;
 pub use crate::columns::column::{Column, Header, stated};
 pub use crate::columns::npy::Kind;
 use crate::console::errors::CliError;
-use crate::console::files::{read_bytes, read_text};
+use crate::console::files::{is_standard, read_bytes, read_text};
 
 /// A format.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// One value a line, with an optional header.
+    /// Comma-separated values, with or without a header
     Csv,
-    /// An array of integers.
+    /// An array of integers, or of typed columns an object of arrays
     Json,
-    /// NumPy's, a vector of integers.
+    /// NumPy's, a vector of integers
     Npy,
 }
 
 impl Format {
-    /// The format of a file by its name.
-    pub fn of(path: &Path) -> Result<Self, CliError> {
+    /// The format that is asked for; else that of a file by its name, and CSV of standard input and
+    /// output.
+    pub fn of(path: &Path, asked: Option<Self>) -> Result<Self, CliError> {
+        if asked.is_some() || is_standard(path) {
+            return Ok(asked.unwrap_or(Format::Csv));
+        }
         match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
             Some("csv") => Ok(Format::Csv),
             Some("json") => Ok(Format::Json),
             Some("npy") => Ok(Format::Npy),
             _ => Err(CliError::usage(format!(
-                "{}: expected a name that ends in .csv, .json or .npy",
+                "{}: expected a name that ends in .csv, .json or .npy, or --format",
                 path.display()
             ))),
         }
     }
 }
 
-/// Reads a column.
-pub fn read(path: &Path, header: Header) -> Result<Column, CliError> {
-    let (format, source) = (Format::of(path)?, path.display().to_string());
+/// Reads the columns of these names from a CSV file, or the only column of a file.
+pub fn read(
+    path: &Path,
+    format: Option<Format>,
+    header: Header,
+    names: &[String],
+) -> Result<Vec<Column>, CliError> {
+    let (format, source) = (Format::of(path, format)?, path.display().to_string());
     let what = "the column";
-    if format != Format::Csv && header != Header::Auto {
-        let problem = "--header is for .csv, as other formats have none";
-        return Err(CliError::usage(format!("{source}: {problem}")));
-    }
     let of_file = |problem: String| CliError::usage(format!("{source}: {problem}"));
-    match format {
-        Format::Csv => csv::parse(&read_text(path, csv::MAX_BYTES, what)?, &source, header),
+    let csv_only = [(header != Header::Auto, "--header"), (!names.is_empty(), "--column")];
+    for (given, option) in csv_only.into_iter().filter(|_| format != Format::Csv) {
+        if given {
+            return Err(of_file(format!("{option} is for CSV, as other formats have no header")));
+        }
+    }
+    Ok(vec![match format {
+        Format::Csv if !names.is_empty() => {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            return csv::all_named(&read_text(path, csv::MAX_BYTES, what)?, &source, &names);
+        }
+        Format::Csv => csv::parse(&read_text(path, csv::MAX_BYTES, what)?, &source, header)?,
         Format::Json => {
             let values = json_values(&read_text(path, csv::MAX_BYTES, what)?).map_err(of_file)?;
-            Ok(Column::of(&source, "value").with(None, values))
+            Column::of(&source, "value").with(None, values)
         }
         Format::Npy => {
             let (kind, values) =
                 npy::read(&read_bytes(path, csv::MAX_BYTES, what)?).map_err(of_file)?;
-            Ok(Column::of(&source, "value").with(Some(kind), values))
+            Column::of(&source, "value").with(Some(kind), values)
         }
-    }
+    }])
 }
 
 /// Integers of a file as they are, such as the entries of a table: at most `most` of them.
 pub fn integers(path: &Path, most: usize) -> Result<Vec<i128>, CliError> {
-    let (format, shown) = (Format::of(path)?, path.display());
+    let (format, shown) = (Format::of(path, None)?, path.display());
     let what = "the table";
     let values = match format {
         Format::Csv => csv_integers(&read_text(path, csv::MAX_BYTES, what)?),

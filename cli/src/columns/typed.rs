@@ -10,9 +10,10 @@ use zeroize::Zeroizing;
 
 use super::Format;
 use super::csv::MAX_BYTES;
-use super::npy;
+use super::{named, npy};
 use crate::console::errors::CliError;
 use crate::console::files::{read_bytes, read_text};
+use crate::console::nearest::did_you_mean;
 
 /// A column with its name.
 pub struct Named {
@@ -66,11 +67,15 @@ pub fn types(text: &str) -> Result<Vec<(String, Type)>, CliError> {
 
 /// The columns of a file that have types: of a CSV file with a header, of a JSON object of arrays,
 /// or the only one of a NumPy file.
-pub fn read(path: &Path, types: &[(String, Type)], slots: usize) -> Result<Vec<Named>, CliError> {
+pub fn read(
+    path: &Path,
+    format: Option<Format>,
+    types: &[(String, Type)],
+) -> Result<Vec<Named>, CliError> {
     let shown = path.display();
     let what = "the columns";
     let wrong = |problem: String| CliError::usage(format!("{shown}: {problem}"));
-    let columns = match Format::of(path)? {
+    let columns = match Format::of(path, format)? {
         Format::Csv => csv_columns(&read_text(path, MAX_BYTES, what)?, types),
         Format::Json => json_columns(&read_text(path, MAX_BYTES, what)?, types),
         Format::Npy => match types {
@@ -80,8 +85,8 @@ pub fn read(path: &Path, types: &[(String, Type)], slots: usize) -> Result<Vec<N
     };
     let columns = columns.map_err(wrong)?;
     let length = columns.first().map_or(0, |v| v.len());
-    if length == 0 || length > slots {
-        return Err(wrong(format!("expected 1 to {slots} values, one a slot, found {length}")));
+    if length == 0 {
+        return Err(wrong("expected a row with values at least".into()));
     }
     let named = types.iter().zip(columns).map(|((name, kind), values)| {
         if values.len() != length {
@@ -104,75 +109,18 @@ fn integer(text: &str) -> Option<i128> {
     }
 }
 
-/// The cells of a line. Quoted ones may hold commas, and quotes twice.
-fn cells(line: &str) -> Result<Vec<String>, String> {
-    let (mut out, mut rest) = (Vec::new(), Some(line));
-    while let Some(line) = rest {
-        let (cell, left) = match line.trim_start().strip_prefix('"') {
-            None => match line.split_once(',') {
-                None => (line.to_string(), None),
-                Some((cell, left)) => (cell.to_string(), Some(left)),
-            },
-            Some(quoted) => {
-                let inner = quoted.replace("\"\"", "\0\0");
-                let end = inner.find('"').ok_or("a cell with quotes does not end")?;
-                let left = quoted[end + 1..].trim_start();
-                let left = match left.strip_prefix(',') {
-                    None if left.is_empty() => None,
-                    None => return Err("a cell goes on behind its quotes".into()),
-                    left => left,
-                };
-                out.push(quoted[..end].replace("\"\"", "\"").trim().to_string());
-                rest = left;
-                continue;
-            }
-        };
-        if cell.contains('"') {
-            return Err("quotes inside of a cell".into());
-        }
-        out.push(cell.trim().to_string());
-        rest = left;
-    }
-    Ok(out)
-}
-
 fn csv_columns(text: &str, types: &[(String, Type)]) -> Result<Vec<Zeroizing<Vec<i128>>>, String> {
-    // An empty line is a row whose values are missing, but at the end of the file.
-    let text = text.trim_start_matches('\u{feff}').trim_end();
-    let mut lines = text.lines().zip(1..);
-    let header = lines.next().ok_or("expected a header with the names of the columns")?;
-    let header = cells(header.0).map_err(|problem| format!("line 1: {problem}"))?;
-    let places = types.iter().map(|(name, _)| {
-        let mut found = header.iter().enumerate().filter(|(_, cell)| *cell == name);
-        match (found.next(), found.next()) {
-            (Some((place, _)), None) => Ok(place),
-            (Some(_), Some(_)) => Err(format!("the header has {name} twice")),
-            (None, _) => Err(format!("no column is named {name}: there are {}", header.join(", "))),
-        }
-    });
-    let places = places.collect::<Result<Vec<_>, String>>()?;
     let mut columns = vec![Zeroizing::new(Vec::new()); types.len()];
-    for (line, number) in lines {
-        let cells = cells(line).map_err(|problem| format!("line {number}: {problem}"))?;
-        if cells.len() != header.len() {
-            let (found, expected) = (cells.len(), header.len());
-            return Err(match line.trim().is_empty() {
-                true => format!("line {number} is empty: rows keep their places"),
-                false => format!("line {number} has {found} cells, and the header {expected}"),
-            });
-        }
-        for ((place, column), (name, kind)) in places.iter().zip(&mut columns).zip(types) {
-            let cell = &cells[*place];
-            let value = integer(cell).filter(|v| kind.interval().contains(*v));
-            let Some(value) = value else {
-                let shown: String = cell.chars().take(40).collect();
-                return Err(format!(
-                    "line {number}, column {name}: expected an integer of {kind}, found {shown:?}"
-                ));
-            };
-            column.push(value);
-        }
-    }
+    let names: Vec<&str> = types.iter().map(|(name, _)| name.as_str()).collect();
+    named::read(text, &names, |place, line, cell| {
+        let (name, kind) = &types[place];
+        let value = integer(cell).filter(|v| kind.interval().contains(*v)).ok_or_else(|| {
+            let shown: String = cell.chars().take(40).collect();
+            format!("line {line}, column {name}: expected an integer of {kind}, found {shown:?}")
+        })?;
+        columns[place].push(value);
+        Ok(())
+    })?;
     Ok(columns)
 }
 
@@ -181,7 +129,10 @@ fn json_columns(text: &str, types: &[(String, Type)]) -> Result<Vec<Zeroizing<Ve
         .map_err(|e| format!("expected an object of arrays of integers: {e}"))?;
     let column = |(name, kind): &(String, Type)| {
         let array = json.get(name).and_then(|v| v.as_array());
-        let array = array.ok_or_else(|| format!("expected an array {name:?} in an object"))?;
+        let array = array.ok_or_else(|| {
+            let meant = did_you_mean(name, json.keys().map(String::as_str));
+            format!("expected an array {name:?} in an object{meant}")
+        })?;
         let value = |(i, v): (usize, &serde_json::Value)| {
             integer(&v.to_string()).filter(|v| kind.interval().contains(*v)).ok_or_else(|| {
                 let shown: String = v.to_string().chars().take(40).collect();

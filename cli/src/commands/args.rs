@@ -11,8 +11,9 @@ use crate::commands::explain::ExplainArgs;
 use crate::commands::params::ParamsCommand;
 use crate::commands::roles::args::{
     ChangeKeyArgs, CompactArgs, DecryptArgs, EncryptArgs, EvalArgs, InspectArgs, KeygenArgs,
-    KeysCommand, RefreshArgs,
+    RefreshArgs,
 };
+use crate::commands::roles::keys_args::KeysCommand;
 use crate::commands::security::SecurityCommand;
 use crate::commands::table::TableCommand;
 use crate::console::args::Common;

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use everlevel::lab::{Arithmetic, NoOp, Scheme};
 use everlevel::{
     Explainer, Explanation, KeyPlanner, NextUse, Params, Plaintext, RecordedValue, SecretKey,
-    Server, ServerKeys, Step,
+    Server, ServerKeys, Step, Value,
 };
 use everlevel_scheme::same_owner;
 use everlevel_wire::file::write_file;
@@ -17,9 +17,10 @@ use rand_core::Rng;
 use serde::Serialize;
 
 use crate::commands::roles::args::{BoundsArg, ServerArgs, SetOfFile};
-use crate::commands::roles::eval::{self, Inputs};
+use crate::commands::roles::eval;
 use crate::commands::roles::files::secret_key;
 use crate::commands::roles::files::server as server_of;
+use crate::commands::roles::inputs::Inputs;
 use crate::console::args::{Common, SetArg};
 use crate::console::errors::CliError;
 use crate::console::files::{check_apart, check_free, existing, of_output};
@@ -104,6 +105,8 @@ struct Report {
     #[serde(flatten)]
     explanation: Explanation,
     bootstraps: usize,
+    /// How many ciphertexts each column has, of which the first is explained.
+    ciphertexts: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     least_slack_bits: Option<f64>,
 }
@@ -144,9 +147,15 @@ pub fn run(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
         }
         None => keys.explainer()?,
     };
-    let (values, _) = inputs.read(&keys, &server.bounds.believed()?, &server.set, true)?;
-    let values = values
+    let loaded = inputs.read(&keys, &server.bounds.believed()?, &server.set, true)?;
+    let ciphertexts = loaded.blocks();
+    // What happens to the others of a column is the same.
+    let first =
+        |(name, mut xs): (String, Vec<Value>)| (!xs.is_empty()).then(|| (name, xs.remove(0)));
+    let values = loaded
+        .arrays
         .into_iter()
+        .filter_map(first)
         .map(|(name, x)| (name.clone(), explainer.load(Arc::unwrap_or_clone(x.get()), &name)))
         .collect();
     let bar = progress(common, "explaining", program.len() as u64);
@@ -156,7 +165,8 @@ pub fn run(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
     bar.finish_and_clear();
     let named: Vec<(&str, &RecordedValue)> =
         program.outputs().map(|name| (name, &results[name])).collect();
-    finish(&explainer, &named, explainer.session().bootstraps(), &args.plot, common)
+    let done = (explainer.session().bootstraps(), ciphertexts);
+    finish(&explainer, &named, done, &args.plot, common)
 }
 
 /// Keys are drawn for this and thrown away: measuring tells nothing about any other.
@@ -187,7 +197,7 @@ fn bootstrap(args: &ExplainBootstrapArgs, common: &Common) -> Result<(), CliErro
             "the bootstrapped ciphertext decrypts to something else: please report this",
         ));
     }
-    finish(&explainer, &[("x", &fresh)], 1, &args.plot, common)
+    finish(&explainer, &[("x", &fresh)], (1, 1), &args.plot, common)
 }
 
 /// How many squarings a fresh ciphertext takes so that the last result can still be bootstrapped.
@@ -213,7 +223,7 @@ fn check_plot(plot: &PlotArg) -> Result<(), CliError> {
 fn finish(
     explainer: &Explainer,
     named: &[(&str, &RecordedValue)],
-    bootstraps: usize,
+    (bootstraps, ciphertexts): (usize, usize),
     plot: &PlotArg,
     common: &Common,
 ) -> Result<(), CliError> {
@@ -228,13 +238,17 @@ fn finish(
         .zip(&explanation.results)
         .map(|((name, _), row)| ((*name).to_string(), *row))
         .collect();
-    let report = Report { outputs, least_slack_bits: slack, bootstraps, explanation };
+    let least_slack_bits = slack;
+    let report = Report { outputs, least_slack_bits, bootstraps, ciphertexts, explanation };
     if common.json {
         emit_json(&report)?;
     } else {
         let mut lines = vec![report.explanation.to_string()];
         lines.extend(report.outputs.iter().map(|(name, row)| format!("{name}: row {row}")));
         lines.push(format!("{bootstraps} bootstraps"));
+        if ciphertexts > 1 {
+            lines.push(format!("the first of {ciphertexts} ciphertexts; the others fare alike"));
+        }
         lines.extend(slack.map(|s| {
             format!(
                 "measured noise at least {s:.1} bits below its bound; measured with the secret \

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use clap::CommandFactory;
-
-use crate::commands::args::Cli;
+use crate::commands::examples::command;
 use crate::console::errors::CliError;
 use crate::console::files::create_directory;
 use crate::console::output::emit;
@@ -12,14 +10,14 @@ use crate::console::output::emit;
 /// Prints completions for a shell.
 pub fn completions(shell: clap_complete::Shell) -> Result<(), CliError> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "everlevel", &mut script);
+    clap_complete::generate(shell, &mut command(), "everlevel", &mut script);
     emit(String::from_utf8_lossy(&script).trim_end())
 }
 
 /// Writes manual pages.
 pub fn pages(directory: &Path) -> Result<(), CliError> {
     create_directory(directory)?;
-    clap_mangen::generate_to(Cli::command(), directory).map_err(|e| {
+    clap_mangen::generate_to(command(), directory).map_err(|e| {
         CliError::failure(format!("cannot write manual pages to {}: {e}", directory.display()))
     })?;
     emit(&format!("manual pages: {}", directory.display()))

@@ -4,6 +4,7 @@ mod aes;
 mod args;
 pub mod bench;
 mod demo;
+mod examples;
 mod explain;
 mod manual;
 mod params;
@@ -24,10 +25,13 @@ use crate::console::program;
 use aes::args::AesCommand;
 use args::{Cli, Command};
 use bench::args::BenchCommand;
+pub use examples::command;
 
 /// Runs the program `everlevel` with these arguments, its own name first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError> {
-    let Some(Cli { command, common }) = &program::parse(arguments)? else { return Ok(()) };
+    let Some(Cli { command, common }) = &program::parse_with(command(), arguments)? else {
+        return Ok(());
+    };
     program::start(common)?;
     match command {
         Command::Demo(a) => demo::run(a, common),

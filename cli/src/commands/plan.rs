@@ -56,8 +56,8 @@ pub struct PlanArgs {
     /// The maximum number of candidates to print
     #[arg(long, value_name = "K", default_value_t = 8)]
     pub max_rows: usize,
-    /// Write the best candidate to a file that --params reads
-    #[arg(long, value_name = "FILE.json")]
+    /// Write the best candidate to this file, which --params reads
+    #[arg(long = "out", alias = "save", value_name = "FILE")]
     pub save: Option<PathBuf>,
 }
 
@@ -276,7 +276,7 @@ fn text(plan: &Plan, args: &PlanArgs) -> String {
     let rows: Vec<Vec<String>> =
         std::iter::once(head.to_vec()).chain(plan.candidates.iter().map(row)).collect();
     let saved = args.save.as_ref().map_or_else(
-        || "--save FILE.json writes the first one as a file that --params takes".to_owned(),
+        || "--out FILE.json writes the first one as a file that --params takes".to_owned(),
         |path| format!("the first one is in {}", path.display()),
     );
     format!(

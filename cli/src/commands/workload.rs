@@ -37,13 +37,9 @@ pub struct ValuesArgs {
     pub ops: Option<String>,
 }
 
-/// The operations, and an example.
+/// The operations.
 pub fn help() -> String {
-    format!(
-        "Operations of --ops:\n{}\nExample:\n  everlevel params plan --max-value 1e6 --signed \
-         --rows 100000 --ops compare,sum",
-        WorkloadOperation::described()
-    )
+    format!("Operations of --ops:\n{}", WorkloadOperation::described())
 }
 
 /// What the user stated cannot be.

@@ -17,6 +17,9 @@ pub struct Common {
     /// Print one JSON object instead of text
     #[arg(long, global = true)]
     pub json: bool,
+    /// Show progress on standard error even if that is no terminal
+    #[arg(long, global = true)]
+    pub progress: bool,
     /// Allow parameter sets below 128 bits: names that begin with insecure_, and the sets of papers
     /// (chen-han-, ma-, ltv-)
     #[arg(long, global = true)]
@@ -39,11 +42,14 @@ pub fn value_name(value: &impl ValueEnum) -> String {
     value.to_possible_value().map_or_else(String::new, |value| value.get_name().into())
 }
 
+/// The set of commands that are not told another one.
+pub const DEFAULT_SET: &str = "bgv-65537-n15";
+
 /// The parameter set of a command.
 #[derive(Args, Clone)]
 pub struct SetArg {
     /// A parameter set by name (see `params list`), or a JSON file such as `params show NAME
     /// --json` prints
-    #[arg(long, value_name = "NAME|FILE.json", default_value = "bgv-65537-n15")]
+    #[arg(long, value_name = "NAME|FILE.json", default_value = DEFAULT_SET)]
     pub params: String,
 }

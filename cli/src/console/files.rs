@@ -6,20 +6,30 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use everlevel::ParamsSpec;
-use everlevel_wire::file::Existing;
+use everlevel_wire::file::{Existing, write_file, write_secret_file};
 use everlevel_wire::{ObjectKind, WireError};
 
+use crate::console::args::Common;
 use crate::console::errors::CliError;
+use crate::console::output::emit_bytes;
 
-/// Reads a file of at most `limit` bytes.
+/// Whether a path stands for standard input, or for standard output: `-`.
+pub fn is_standard(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Reads a file, or standard input, of at most `limit` bytes.
 pub fn read_bytes(path: &Path, limit: u64, what: &str) -> Result<Vec<u8>, CliError> {
     let shown = path.display();
-    let file = File::open(path)
-        .map_err(|e| CliError::usage(format!("cannot open {what} {shown}: {e}")))?;
     let mut bytes = Vec::new();
-    file.take(limit + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|e| CliError::usage(format!("cannot read {what} {shown}: {e}")))?;
+    let read = if is_standard(path) {
+        std::io::stdin().lock().take(limit + 1).read_to_end(&mut bytes)
+    } else {
+        let file = File::open(path)
+            .map_err(|e| CliError::usage(format!("cannot open {what} {shown}: {e}")))?;
+        file.take(limit + 1).read_to_end(&mut bytes)
+    };
+    read.map_err(|e| CliError::usage(format!("cannot read {what} {shown}: {e}")))?;
     if bytes.len() as u64 > limit {
         return Err(CliError::usage(format!(
             "{what} {shown} is larger than {limit} bytes, the most that is read: split it"
@@ -97,7 +107,7 @@ pub fn existing(force: bool) -> Existing {
 /// Refuses a file that is there, before any work; with `force` keys and parameters only, which
 /// nothing but new keys may replace.
 pub fn check_free(path: &Path, force: bool) -> Result<(), CliError> {
-    if path.symlink_metadata().is_err() {
+    if is_standard(path) || path.symlink_metadata().is_err() {
         return Ok(());
     }
     let exists = WireError::Exists { path: path.display().to_string() };
@@ -138,6 +148,31 @@ pub fn check_apart<P: AsRef<Path>>(
         }
     }
     Ok(())
+}
+
+/// Refuses `--json` where standard output already gets what the command writes.
+pub fn check_standard(out: &Path, common: &Common) -> Result<(), CliError> {
+    if is_standard(out) && common.json {
+        let told = "--out - and --json both write to standard output: give a file to --out";
+        return Err(CliError::usage(told));
+    }
+    Ok(())
+}
+
+/// Writes a file in one step, or standard output.
+pub fn write_output(out: &Path, bytes: &[u8], force: bool) -> Result<(), CliError> {
+    match is_standard(out) {
+        true => emit_bytes(bytes),
+        false => write_file(out, bytes, existing(force)).map_err(of_output(out)),
+    }
+}
+
+/// The same for what was secret, which nobody else needs to read.
+pub fn write_secret_output(out: &Path, bytes: &[u8], force: bool) -> Result<(), CliError> {
+    match is_standard(out) {
+        true => emit_bytes(bytes),
+        false => write_secret_file(out, bytes, existing(force)).map_err(of_output(out)),
+    }
 }
 
 /// Creates a directory for results.

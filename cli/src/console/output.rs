@@ -1,26 +1,38 @@
 //! What a command prints: text, JSON, tables, progress.
 
 use std::io::{IsTerminal, Write};
+use std::sync::Mutex;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 
-/// Writes to standard output.
+/// Writes a line, or several, to standard output.
 pub fn emit(text: &str) -> Result<(), CliError> {
+    written(&[text.as_bytes(), b"\n"])
+}
+
+/// Writes bytes to standard output: to a terminal only if they are text.
+pub fn emit_bytes(bytes: &[u8]) -> Result<(), CliError> {
+    if std::io::stdout().is_terminal() && std::str::from_utf8(bytes).is_err() {
+        let told = "standard output is a terminal, which cannot show these bytes: redirect it, or \
+                    give a file to --out";
+        return Err(CliError::usage(told));
+    }
+    written(&[bytes])
+}
+
+fn written(parts: &[&[u8]]) -> Result<(), CliError> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.write_all(b"\n"))
-        .and_then(|()| out.flush())
-        .map_err(|e| {
-            if e.kind() == std::io::ErrorKind::BrokenPipe {
-                CliError::OutputClosed
-            } else {
-                CliError::failure(format!("cannot write the output: {e}"))
-            }
-        })
+    parts.iter().try_for_each(|part| out.write_all(part)).and_then(|()| out.flush()).map_err(|e| {
+        if e.kind() == std::io::ErrorKind::BrokenPipe {
+            CliError::OutputClosed
+        } else {
+            CliError::failure(format!("cannot write the output: {e}"))
+        }
+    })
 }
 
 /// Writes `value` as JSON.
@@ -33,19 +45,77 @@ pub fn threads() -> usize {
     rayon::current_num_threads()
 }
 
-/// A progress bar of `total` steps: on a terminal only, never with --json.
+/// A progress bar of `total` steps on standard error: if that is a terminal, or with --progress.
 pub fn progress(common: &Common, label: impl Into<String>, total: u64) -> ProgressBar {
-    let visible =
-        !common.json && std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
-    let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let terminal = std::io::stderr().is_terminal();
+    let visible = common.progress || (!common.json && terminal);
+    let target = match (visible, terminal) {
+        (true, true) => ProgressDrawTarget::stderr(),
+        (true, false) => ProgressDrawTarget::term_like_with_hz(Box::new(Lines::default()), 1),
+        (false, _) => ProgressDrawTarget::hidden(),
+    };
     let bar = ProgressBar::with_draw_target(Some(total), target).with_message(label.into());
-    if let Ok(style) = ProgressStyle::with_template("{msg:22} [{bar:40}] {pos}/{len} {elapsed}") {
+    let template = match terminal {
+        true => "{msg:22} [{bar:40}] {pos}/{len} {elapsed}",
+        false => "{msg}: {pos} of {len}, {elapsed}",
+    };
+    if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style.progress_chars("=> "));
     }
-    if visible {
+    if visible && terminal {
         bar.enable_steady_tick(Duration::from_millis(200));
     }
     bar
+}
+
+/// Standard error where it is no terminal: a line each time that something changed, without what
+/// moves a cursor.
+#[derive(Debug, Default)]
+struct Lines {
+    last: Mutex<String>,
+}
+
+impl TermLike for Lines {
+    fn width(&self) -> u16 {
+        100
+    }
+
+    fn move_cursor_up(&self, _: usize) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn move_cursor_down(&self, _: usize) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn move_cursor_right(&self, _: usize) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn move_cursor_left(&self, _: usize) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn write_line(&self, line: &str) -> std::io::Result<()> {
+        self.write_str(line)
+    }
+
+    fn write_str(&self, text: &str) -> std::io::Result<()> {
+        let (text, mut last) = (text.trim(), self.last.lock().unwrap_or_else(|e| e.into_inner()));
+        if text.is_empty() || text == last.as_str() {
+            return Ok(());
+        }
+        *last = text.into();
+        writeln!(std::io::stderr(), "{text}")
+    }
+
+    fn clear_line(&self) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn flush(&self) -> std::io::Result<()> {
+        std::io::stderr().flush()
+    }
 }
 
 /// The median; 0 for no values.

@@ -11,6 +11,7 @@ use everlevel_scheme::spec::BootstrapMode;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{MAX_PARAMS_BYTES, read_text};
+use crate::console::nearest::did_you_mean;
 
 /// The specification by name, or from a JSON file.
 pub fn find_spec(name: &str) -> Result<ParamsSpec, CliError> {
@@ -26,7 +27,10 @@ pub fn find_spec(name: &str) -> Result<ParamsSpec, CliError> {
         })
     } else {
         everlevel_scheme::params::spec(name).map_err(|e| {
-            CliError::usage(format!("{e}; or give a file that ends in .json")).with_code(e.code())
+            let known = everlevel_scheme::params::names();
+            let meant = did_you_mean(name, known.chain(everlevel_scheme::params::ntru_names()));
+            CliError::usage(format!("{e}; or give a file that ends in .json{meant}"))
+                .with_code(e.code())
         })
     }
 }

@@ -18,12 +18,22 @@ use crate::console::output::emit;
 pub fn parse<P: Parser>(
     arguments: impl IntoIterator<Item = OsString>,
 ) -> Result<Option<P>, CliError> {
-    match P::try_parse_from(arguments) {
+    parse_with(P::command(), arguments)
+}
+
+/// The same by a command line with more help than the type has.
+pub fn parse_with<P: Parser>(
+    mut command: clap::Command,
+    arguments: impl IntoIterator<Item = OsString>,
+) -> Result<Option<P>, CliError> {
+    let parsed = command.try_get_matches_from_mut(arguments);
+    let parsed = parsed.and_then(|matches| P::from_arg_matches(&matches));
+    match parsed.map_err(|e| e.format(&mut command)) {
         Ok(parsed) => Ok(Some(parsed)),
         Err(e) if matches!(e.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             emit(e.to_string().trim_end()).map(|()| None)
         }
-        Err(e) => Err(usage_of(&e, &P::command())),
+        Err(e) => Err(usage_of(&e, &command)),
     }
 }
 

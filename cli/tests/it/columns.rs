@@ -2,59 +2,14 @@
 //! ranges survive or are refused.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::common::Place;
+
 const SET: &str = "insecure_bgv-257-n8";
 
-/// A directory with keys.
-struct Place(tempfile::TempDir);
-
 impl Place {
-    fn new() -> Self {
-        let place = Place(tempfile::tempdir().unwrap());
-        place.told("keygen --params insecure_bgv-257-n8 --out keys");
-        place
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    fn run(&self, command: &str) -> (Option<i32>, Value) {
-        let out = Command::new(env!("CARGO_BIN_EXE_everlevel"))
-            .args(command.split(' '))
-            .args(["--insecure-research", "--json"])
-            .current_dir(self.path())
-            .output()
-            .unwrap();
-        let bytes = if out.status.success() { &out.stdout } else { &out.stderr };
-        (out.status.code(), serde_json::from_slice(bytes).unwrap_or_default())
-    }
-
-    fn told(&self, command: &str) -> Value {
-        let (status, told) = self.run(command);
-        assert_eq!(status, Some(0), "{command}: {told}");
-        told
-    }
-
-    /// Refused with exit code 2 and this code; what is said.
-    fn refused(&self, command: &str, code: &str) -> String {
-        let (status, told) = self.run(command);
-        assert_eq!((status, told["error"]["code"].as_str()), (Some(2), Some(code)), "{told}");
-        told["error"]["message"].as_str().unwrap().into()
-    }
-
-    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
-        fs::write(self.path().join(name), bytes).unwrap();
-    }
-
-    fn read(&self, name: &str) -> Vec<u8> {
-        fs::read(self.path().join(name)).unwrap()
-    }
-
     /// Encrypts a file, with more arguments.
     fn encrypt(&self, file: &str, more: &str) {
         self.told(&format!("encrypt --key keys/public.key --in {file} --out x.ct --force{more}"));

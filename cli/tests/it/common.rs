@@ -1,7 +1,96 @@
 //! Running the program.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// A directory with keys of a toy set.
+pub struct Place(tempfile::TempDir);
+
+impl Place {
+    /// With keys of the smallest set.
+    pub fn new() -> Self {
+        Self::with_keys("insecure_bgv-257-n8")
+    }
+
+    /// Without keys.
+    pub fn empty() -> Self {
+        Place(tempfile::tempdir().unwrap())
+    }
+
+    /// With keys of a set.
+    pub fn with_keys(set: &str) -> Self {
+        let place = Self::empty();
+        place.told(&format!("keygen --params {set} --out keys"));
+        place
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Runs a command, whose arguments have no spaces, with bytes in standard input.
+    pub fn piped(&self, command: &str, input: &[u8]) -> Output {
+        self.piped_words(&command.split(' ').collect::<Vec<_>>(), input)
+    }
+
+    fn piped_words<S: AsRef<OsStr>>(&self, words: &[S], input: &[u8]) -> Output {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_everlevel"))
+            .args(words)
+            .arg("--insecure-research")
+            .current_dir(self.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // What is refused before it is read closes the pipe.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        child.wait_with_output().unwrap()
+    }
+
+    fn run(&self, command: &str) -> (Option<i32>, Value) {
+        let out = self.piped(&format!("{command} --json"), b"");
+        let bytes = if out.status.success() { &out.stdout } else { &out.stderr };
+        (out.status.code(), serde_json::from_slice(bytes).unwrap_or_default())
+    }
+
+    /// What a command that succeeds prints.
+    pub fn told(&self, command: &str) -> Value {
+        let (status, told) = self.run(command);
+        assert_eq!(status, Some(0), "{command}: {told}");
+        told
+    }
+
+    /// The same of a command whose arguments may have spaces.
+    pub fn told_words(&self, words: &[String]) -> Value {
+        let out = self.piped_words(&[words, &["--json".into()]].concat(), b"");
+        let err = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(0), "{words:?}: {err}");
+        serde_json::from_slice(&out.stdout).unwrap()
+    }
+
+    /// Refused with exit code 2 and this code; what is said.
+    pub fn refused(&self, command: &str, code: &str) -> String {
+        let (status, told) = self.run(command);
+        assert_eq!((status, told["error"]["code"].as_str()), (Some(2), Some(code)), "{told}");
+        told["error"]["message"].as_str().unwrap().into()
+    }
+
+    /// Writes a file.
+    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        std::fs::write(self.path().join(name), bytes).unwrap();
+    }
+
+    /// Reads a file.
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path().join(name)).unwrap()
+    }
+}
 
 /// Runs the program with these arguments.
 pub fn everlevel(args: &[&str]) -> Output {
@@ -47,4 +136,14 @@ pub fn usage(args: &[&str]) -> String {
         "{args:?}: {err:?}"
     );
     err
+}
+
+/// The cells of the rows of a table in Markdown below a heading.
+pub fn page_rows(page: &str, heading: &str) -> Vec<Vec<String>> {
+    let section = page.split(heading).nth(1).expect(heading).split("\n## ").next().unwrap();
+    let cells = |line: &str| {
+        let inner = line.trim_matches('|').replace("\\|", "\u{0}");
+        inner.split('|').map(|cell| cell.replace('\u{0}', "|").trim().into()).collect()
+    };
+    section.lines().filter(|line| line.starts_with('|')).skip(2).map(cells).collect()
 }

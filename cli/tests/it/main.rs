@@ -2,10 +2,13 @@
 //! its roles share.
 
 mod bad_input;
+mod blocks;
 mod columns;
 mod common;
 mod interrupted;
+mod json;
 mod mistakes;
+mod options;
 mod output;
 mod owners;
 mod replaced;

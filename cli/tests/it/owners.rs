@@ -166,10 +166,10 @@ fn older_files_are_read_on_request() {
         assert!(why.contains("old.ct") && why.contains("--bounds stated"), "{why}");
         place.refused(&of(&decrypt(key, &result, &["--wrapping", allow])), "scheme.unknown-owner");
     }
-    // A ciphertext of version 1 holds a polynomial that is no column of integers.
+    // Ciphertexts of version 1 that hold polynomials, which are no columns of integers.
     let older = older("ciphertexts");
     let (status, _, told) = place.run(&of(&decrypt(&secret, &older, &["--wrapping", allow])));
-    assert_eq!(told["error"]["code"], "cli.usage", "two ciphertexts");
+    assert_eq!(told["error"]["code"], "scheme.not-decryptable", "whole elements");
     assert_eq!(status, Some(2));
     // Columns of typed integers, likewise.
     let types = ["encrypt", "--types", "v=u8", "--key", &public, "--in", "v.csv", "--out", "typed"];

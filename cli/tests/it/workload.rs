@@ -67,7 +67,7 @@ fn the_two_kinds_of_options_do_not_mix() {
         ["--minimize", "memory"],
         ["--measure", "1"],
         ["--max-rows", "2"],
-        ["--save", "plan.json"],
+        ["--out", "plan.json"],
     ] {
         let mixed: Vec<&str> = values.into_iter().chain(other).collect();
         let err = usage(&plan(&mixed));

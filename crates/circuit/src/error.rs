@@ -133,6 +133,14 @@ pub enum CircuitError {
         /// Inputs given.
         found: usize,
     },
+    /// Arrays of different numbers of ciphertexts.
+    #[error("arrays of {expected} and of {found} ciphertexts: give arrays of one size")]
+    BlockCount {
+        /// Ciphertexts of the first array.
+        expected: usize,
+        /// Ciphertexts of another one.
+        found: usize,
+    },
     /// A program refers to a node that it does not have.
     #[error("node {node} does not exist yet: the program has {nodes} nodes")]
     UnknownNode {
@@ -275,6 +283,7 @@ everlevel_ring::error_codes!(CircuitError {
     BadSizes => "circuit.bad-sizes",
     TooManyKeys => "circuit.too-many-keys",
     ExponentMismatch => "circuit.exponent-mismatch",
+    BlockCount => "circuit.block-count",
     InputCount => "circuit.input-count",
     UnknownNode => "circuit.unknown-node",
     ProgramExponent => "circuit.program-exponent",

@@ -34,6 +34,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod arrays;
 mod cache;
 mod ciphertext_file;
 pub mod ciphertexts;

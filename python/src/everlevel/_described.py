@@ -271,8 +271,8 @@ class Described:
         return found
 
     def to_bytes(self) -> bytes:
-        """As bytes of the wire format, version 2, which every role of the program reads, too, if
-        there is one ciphertext. Not authenticated.
+        """As bytes of the wire format, version 2, which every role of the program reads, too. Not
+        authenticated.
         """
         return _rust.ciphertexts_to_bytes(list(self._xs), self._metadata())
 

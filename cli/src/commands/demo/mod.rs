@@ -39,8 +39,11 @@ pub struct DemoArgs {
     pub set: SetArg,
     /// A CSV file with one integer column and an optional header (default: the meter readings that
     /// are built in)
-    #[arg(long = "in", value_name = "FILE.csv")]
+    #[arg(long = "in", value_name = "FILE")]
     pub input: Option<PathBuf>,
+    /// The column of this name of a CSV file with a header
+    #[arg(long, value_name = "NAME", requires = "input")]
+    pub column: Option<String>,
     /// How many times to apply the map
     #[arg(
         long,
@@ -79,7 +82,11 @@ fn column(args: &DemoArgs, params: &Params) -> Result<(Vec<u64>, String), CliErr
         Some(path) => {
             let source = path.display().to_string();
             let text = read_text(&PathBuf::from(path), csv::MAX_BYTES, "the CSV file")?;
-            let values = csv::parse(&text, &source, Header::Auto)?.residues(p, slots, range)?;
+            let column = match &args.column {
+                None => csv::parse(&text, &source, Header::Auto)?,
+                Some(name) => csv::named(&text, &source, name)?,
+            };
+            let values = column.residues(p, slots, range)?;
             let told = format!("{} values of {source}", values.len());
             Ok((values, told))
         }

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use everlevel::ValueRange;
 
-use crate::columns::Header;
+use crate::columns::{Format, Header};
 use crate::console::args::SetArg;
 
 /// Arguments of `keygen`.
@@ -33,11 +33,11 @@ pub struct PurposeArgs {
     /// bootstrapping and any rotation
     #[arg(long, value_name = "PROGRAM", conflicts_with = "table_plans")]
     pub program: Option<String>,
-    /// Only the server keys of this question (see `table ask`) about a table of --rows rows; can be
-    /// repeated
-    #[arg(long = "table-plan", value_name = "FILE", requires = "rows")]
+    /// Only the server keys of this question (what `table ask` wrote) about a table of --rows rows;
+    /// can be repeated
+    #[arg(long = "plan", alias = "table-plan", value_name = "FILE", requires = "rows")]
     pub table_plans: Vec<PathBuf>,
-    /// With --table-plan: how many rows the table has
+    /// With --plan: how many rows the table has
     #[arg(
         long,
         value_name = "N",
@@ -45,23 +45,6 @@ pub struct PurposeArgs {
         value_parser = clap::value_parser!(u64).range(1..1 << 40)
     )]
     pub rows: Option<u64>,
-}
-
-/// Arguments of `keys server`.
-#[derive(Args)]
-pub struct ServerKeysArgs {
-    /// The secret key
-    #[arg(long, value_name = "FILE")]
-    pub key: PathBuf,
-    /// What the server keys are for.
-    #[command(flatten)]
-    pub purpose: PurposeArgs,
-    /// The server keys.
-    #[command(flatten)]
-    pub out: OutArg,
-    /// The parameter set.
-    #[command(flatten)]
-    pub set: SetOfFile,
 }
 
 /// Where results go.
@@ -93,14 +76,21 @@ pub struct EncryptArgs {
     /// The public key, or the secret key for ciphertexts of half the size
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
-    /// A column of integers, one per slot: .csv, .json or .npy
+    /// A column of integers, of any length: .csv, .json or .npy, or - for standard input
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
+    /// The format of --in, if its name does not say it (default: csv for standard input)
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    /// Encrypt the column of this name of a CSV file with a header; can be repeated: then --out is
+    /// a directory for a file NAME.ct each
+    #[arg(long = "column", value_name = "NAME", conflicts_with = "types")]
+    pub columns: Vec<String>,
     /// Encrypt the named columns as typed integers, for programs with comparisons, tables and sums
     /// that do not wrap; for example age=u8,income=u32:0..5000000,delta=-20..20
     #[arg(long, value_name = "NAME=TYPE,..", conflicts_with_all = ["signed", "reduce", "range"])]
     pub types: Option<String>,
-    /// The ciphertext.
+    /// The ciphertexts.
     #[command(flatten)]
     pub out: OutArg,
     /// Values are signed: -v stands for p^r - v
@@ -226,7 +216,7 @@ pub struct EvalArgs {
     pub inputs: Vec<String>,
     /// For typed columns: a table of integers (.csv, .json or .npy) with one entry for each value
     /// of the column, in ascending order of the values
-    #[arg(long = "table", value_name = "NAME=FILE")]
+    #[arg(long = "lookup", alias = "table", value_name = "NAME=FILE")]
     pub tables: Vec<String>,
     /// The directory for the results: NAME.ct for each statement, except names that begin with _
     #[arg(long, value_name = "DIR")]
@@ -265,12 +255,19 @@ pub struct DecryptArgs {
     /// The secret key
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
-    /// The ciphertext
+    /// The ciphertexts of a column, or columns of typed integers; - for standard input
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
-    /// The file for the column: .csv, .json or .npy (default: CSV to standard output)
+    /// The file for the column: .csv, .json or .npy, or - for standard output (default: CSV to
+    /// standard output)
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// The format of --out, if its name does not say it (default: csv for standard output)
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    /// Decrypt the column of this name only; can be repeated
+    #[arg(long = "column", value_name = "NAME")]
+    pub columns: Vec<String>,
     /// Overwrite an existing file
     #[arg(long)]
     pub force: bool,
@@ -336,37 +333,6 @@ pub struct InspectArgs {
     pub set: SetOfFile,
 }
 
-/// Commands below `keys`.
-#[derive(Subcommand)]
-pub enum KeysCommand {
-    /// Print the sizes of server keys by kind
-    SizeReport(SizeReportArgs),
-    /// Generate server keys for a secret key that is there, for example those of one more question
-    Server(ServerKeysArgs),
-    /// Generate the keys for `change-key`, which moves ciphertexts from an old secret key to a new
-    /// one
-    Change(ChangeArgs),
-    /// Generate a manifest key, to be shared by the parties that trust each other's noise bounds
-    ManifestKey(OutArg),
-}
-
-/// Arguments of `keys change`.
-#[derive(Args)]
-pub struct ChangeArgs {
-    /// The old secret key
-    #[arg(long, value_name = "FILE")]
-    pub from: PathBuf,
-    /// The new secret key, of the same parameters
-    #[arg(long, value_name = "FILE")]
-    pub to: PathBuf,
-    /// The keys. With them and the new secret key one can read what the old one encrypted.
-    #[command(flatten)]
-    pub out: OutArg,
-    /// The parameter set.
-    #[command(flatten)]
-    pub set: SetOfFile,
-}
-
 /// Arguments of `change-key`.
 #[derive(Args)]
 pub struct ChangeKeyArgs {
@@ -385,18 +351,4 @@ pub struct ChangeKeyArgs {
     /// The parameter set.
     #[command(flatten)]
     pub set: SetOfFile,
-}
-
-/// Arguments of `keys size-report`.
-#[derive(Args)]
-pub struct SizeReportArgs {
-    /// The server keys (default: those that `keygen` would generate for --params)
-    #[arg(long, value_name = "FILE")]
-    pub server_keys: Option<PathBuf>,
-    /// The parameter set
-    #[arg(long, value_name = "NAME|FILE.json", required_unless_present = "server_keys")]
-    pub params: Option<String>,
-    /// What the server keys are for.
-    #[command(flatten)]
-    pub purpose: PurposeArgs,
 }

@@ -5,12 +5,15 @@ use everlevel::lab::{EvalKeys, Evaluator};
 use everlevel_wire::file::write_file;
 use everlevel_wire::{Metadata, server_keys};
 
-use super::args::{ChangeArgs, ChangeKeyArgs};
+use super::args::ChangeKeyArgs;
 use super::files::{Column, kept_metadata, secret_key};
+use super::keys_args::ChangeArgs;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_apart, check_free, existing, of_file, of_output};
-use crate::console::output::{emit, emit_json};
+use crate::console::files::{
+    check_apart, check_free, check_standard, existing, is_standard, of_file, of_output,
+};
+use crate::console::output::{emit, emit_json, progress};
 use crate::console::params::tell_failures;
 
 /// Runs `keys change`.
@@ -22,8 +25,10 @@ pub fn make(args: &ChangeArgs, common: &Common) -> Result<(), CliError> {
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let params = from.params();
     tell_failures(params);
+    let bar = progress(common, "making keys", 1);
     let keys = ServerKeys::key_change(&from, &to, params.chain().top(), &mut rng)
         .map_err(CliError::usage)?;
+    bar.finish_and_clear();
     let bytes = server_keys::to_bytes(&keys, &Metadata::new()).map_err(of_file(out))?;
     write_file(out, &bytes, existing(args.out.force)).map_err(of_output(out))?;
     let told = serde_json::json!({
@@ -46,6 +51,7 @@ pub fn make(args: &ChangeArgs, common: &Common) -> Result<(), CliError> {
 
 /// Runs `change-key`.
 pub fn change_key(args: &ChangeKeyArgs, common: &Common) -> Result<(), CliError> {
+    check_standard(&args.out.out, common)?;
     check_free(&args.out.out, args.out.force)?;
     let believed = &args.bounds.manifests;
     let read = [&args.input, &args.keys].into_iter().chain(&believed.manifests);
@@ -55,16 +61,26 @@ pub fn change_key(args: &ChangeKeyArgs, common: &Common) -> Result<(), CliError>
     let params = keys.params().clone();
     let evaluator = Evaluator::new(keys);
     let column = Column::read(&args.input, &params, &args.bounds.believed()?, &args.set)?;
-    let moved =
-        column.ciphertexts.iter().map(|x| evaluator.change_key(x)).collect::<Result<Vec<_>, _>>();
-    let moved = moved.map_err(CliError::usage)?;
-    let bytes = Column::write(&args.out, &params, &moved, &kept_metadata(column.metadata))?;
+    let array = column.array(&args.input, &params)?;
+    let bar = progress(common, "changing keys", column.ciphertexts.len() as u64);
+    let moved = column.ciphertexts.iter().map(|x| {
+        let moved = evaluator.change_key(x);
+        bar.inc(1);
+        moved
+    });
+    let moved = moved.collect::<Result<Vec<_>, _>>().map_err(CliError::usage)?;
+    bar.finish_and_clear();
+    let bytes =
+        Column::write(&args.out, &params, &moved, &kept_metadata(column.metadata, array.as_ref()))?;
     if common.json {
         return emit_json(&serde_json::json!({
             "params": params.name(),
             "ciphertexts": moved.len(),
             "bytes": bytes,
         }));
+    }
+    if is_standard(&args.out.out) {
+        return Ok(());
     }
     emit(&format!(
         "{}: {} ciphertexts, {bytes} bytes: {}",

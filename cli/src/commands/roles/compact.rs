@@ -1,17 +1,17 @@
 //! `everlevel compact`.
 
 use everlevel::files::Bounds;
-use everlevel_wire as wire;
-use everlevel_wire::file::write_file;
 use everlevel_wire::results;
 use serde::Serialize;
 
 use super::args::CompactArgs;
-use super::files::{Column, set_of};
+use super::files::{Column, read_object, set_of};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_apart, check_free, existing, of_file, of_output};
-use crate::console::output::{emit, emit_json};
+use crate::console::files::{
+    check_apart, check_free, check_standard, is_standard, of_file, write_output,
+};
+use crate::console::output::{emit, emit_json, progress};
 
 #[derive(Serialize)]
 struct Report {
@@ -24,21 +24,25 @@ struct Report {
 
 /// Runs the command.
 pub fn run(args: &CompactArgs, common: &Common) -> Result<(), CliError> {
+    check_standard(&args.out.out, common)?;
     check_free(&args.out.out, args.out.force)?;
     check_apart(&args.out.out, [&args.input])?;
-    let summary = wire::inspect_file(&args.input).map_err(of_file(&args.input))?;
+    let object = read_object(&args.input)?;
+    let summary = &object.1;
     let params = set_of(&args.input, summary.params, &args.set, common)?;
     // How much can be cut follows from the bound.
-    let column = Column::read(&args.input, &params, &Bounds::Stated, &args.set)?;
-    let compact = column
-        .ciphertexts
-        .iter()
-        .map(|x| x.compact_for_decryption(&params))
-        .collect::<Result<Vec<_>, _>>()?;
+    let column = Column::parse(&args.input, &object, &params, &Bounds::Stated, &args.set)?;
+    let bar = progress(common, "compacting", column.ciphertexts.len() as u64);
+    let cut = column.ciphertexts.iter().map(|x| {
+        let cut = x.compact_for_decryption(&params);
+        bar.inc(1);
+        cut
+    });
+    let compact = cut.collect::<Result<Vec<_>, _>>()?;
+    bar.finish_and_clear();
     let bytes =
         results::to_bytes(&params, &compact, &column.metadata).map_err(of_file(&args.out.out))?;
-    write_file(&args.out.out, &bytes, existing(args.out.force))
-        .map_err(of_output(&args.out.out))?;
+    write_output(&args.out.out, &bytes, args.out.force)?;
     let chain = params.chain();
     let limbs = chain.basis(chain.top()).iter();
     let width = |i: usize| u64::from(64 - params.ring().modulus(i).value().leading_zeros());
@@ -51,6 +55,9 @@ pub fn run(args: &CompactArgs, common: &Common) -> Result<(), CliError> {
     };
     if common.json {
         return emit_json(&report);
+    }
+    if is_standard(&args.out.out) {
+        return Ok(());
     }
     emit(&format!(
         "{}: {} bytes of {}, fresh ones having {}: {}",

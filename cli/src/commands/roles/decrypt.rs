@@ -1,123 +1,173 @@
 //! `everlevel decrypt`.
 
-use everlevel::files::{Bounds, integers_within};
+use std::path::Path;
+
+use everlevel::files::{Bounds, integers_within, ranges_of};
 use everlevel::lab::SchemeError;
 use everlevel::{FloodingPolicy, Plaintext, SecretKey, ValueRange};
-use everlevel_wire::file::write_secret_file;
-use everlevel_wire::{Metadata, ObjectKind, WireError, results};
+use everlevel_wire::arrays::Array;
+use everlevel_wire::{Metadata, ObjectKind, Summary, WireError, ciphertexts, results};
+use serde_json::json;
 
 use super::args::DecryptArgs;
-use super::files::{
-    Column, KIND, NAME, of_decrypted, range_of, read_object, secret_key, values_of,
-};
+use super::files::{KIND, NAME, of_decrypted, read_object, secret_key};
 use super::typed;
+use crate::columns::named::unknown;
 use crate::columns::{self, Format, Kind};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_apart, check_free, existing, of_file, of_output};
-use crate::console::output::{emit, emit_json};
+use crate::console::files::{
+    check_apart, check_free, check_standard, is_standard, of_file, write_secret_output,
+};
+use crate::console::output::{emit, emit_json, progress};
 use crate::console::params::tell_failures;
 
 /// Runs the command.
 pub fn run(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
-    let format = args.out.as_deref().map(Format::of).transpose()?;
-    if let Some(out) = &args.out {
+    // A format without a file is one of standard output.
+    let standard = args.format.map(|_| Path::new("-"));
+    let out = args.out.as_deref().or(standard);
+    if let Some(out) = out {
+        check_standard(out, common)?;
         check_free(out, args.force)?;
         let manifests = args.manifests.manifests.iter().chain(&args.manifests.key.manifest_key);
         check_apart(out, [&args.input, &args.key].into_iter().chain(manifests))?;
     }
+    let out = match out {
+        Some(out) => Some((out, Format::of(out, args.format)?)),
+        None => None,
+    };
     let secret = secret_key(&args.key, &args.set, common)?;
     tell_failures(secret.params());
-    if read_object(&args.input)?.1.kind == ObjectKind::COLUMNS {
-        return typed::decrypt(args, secret, format, common);
+    let object = read_object(&args.input)?;
+    if object.1.kind == ObjectKind::COLUMNS {
+        return typed::decrypt(args, &object, secret, out, common);
     }
-    let (plain, metadata) = decrypted(&secret, args)?;
-    let range = range_of(&args.input, &metadata)?;
-    let mut values = integers(&secret, &plain, range, args)?;
-    if !args.all {
-        values.truncate(values_of(&metadata).unwrap_or(values.len()));
+    let Decrypted { plains, metadata, array } = decrypted(&secret, &object, args, common)?;
+    let ranges = ranges_of(&metadata, plains.len()).map_err(of_file(&args.input))?;
+    // All of it, before some of it is refused: time does not tell what was wrong.
+    let parts =
+        plains.iter().zip(ranges).map(|(plain, range)| integers(&secret, plain, range, args));
+    let parts: Vec<_> = parts.collect();
+    let mut values = parts.into_iter().collect::<Result<Vec<_>, _>>()?.concat();
+    if let Some(array) = array.filter(|_| !args.all) {
+        values.truncate(array.values());
     }
     let name = metadata.get(NAME).cloned().unwrap_or_else(|| {
-        let stem = args.input.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        stem.unwrap_or_else(|| "value".into())
+        let stem = args.input.file_stem().filter(|_| !is_standard(&args.input));
+        stem.map_or_else(|| "value".into(), |stem| stem.to_string_lossy().into_owned())
     });
+    if let Some(other) = args.columns.iter().find(|other| **other != name) {
+        let told = unknown(other, std::iter::once(name.as_str()));
+        return Err(CliError::usage(format!("{}: {told}", args.input.display())));
+    }
     // Residues are of another type.
     let kind = metadata.get(KIND).filter(|_| !args.wrapping && !args.signed);
     let kind = kind.and_then(|kind| Kind::parse(kind));
-    match (&args.out, format) {
-        (Some(out), Some(format)) => {
+    let (params, count) = (secret.params().name(), values.len());
+    match out {
+        Some((out, format)) => {
             let bytes = columns::bytes(format, &name, kind, &values)?;
-            // Nobody else needs to read what was secret.
-            write_secret_file(out, &bytes, existing(args.force)).map_err(of_output(out))?;
-            let told = serde_json::json!({
-                "params": secret.params().name(),
-                "values": values.len(),
-                "out": out,
-            });
+            write_secret_output(out, &bytes, args.force)?;
             if common.json {
-                emit_json(&told)
-            } else {
-                emit(&format!("{} values: {}", values.len(), out.display()))
+                let told = json!({ "params": params, "name": name, "values": count, "out": out });
+                return emit_json(&told);
             }
+            if is_standard(out) {
+                return Ok(());
+            }
+            emit(&format!("{count} values: {}", out.display()))
         }
-        _ if common.json => emit_json(&serde_json::json!({
-            "params": secret.params().name(),
-            "name": name,
-            "values": values,
-        })),
-        _ => {
+        None if common.json => {
+            emit_json(&json!({ "params": params, "name": name, "values": values }))
+        }
+        None => {
             let text = columns::bytes(Format::Csv, &name, kind, &values)?;
             emit(String::from_utf8_lossy(&text).trim_end())
         }
     }
 }
 
-/// The only ciphertext of the file, whole or cut.
-fn decrypted(secret: &SecretKey, args: &DecryptArgs) -> Result<(Plaintext, Metadata), CliError> {
+/// What the ciphertexts of a file hold.
+struct Decrypted {
+    plains: Vec<Plaintext>,
+    metadata: Metadata,
+    array: Option<Array>,
+}
+
+impl Decrypted {
+    /// The plaintexts, of which there has to be one at least.
+    fn of(
+        plains: Vec<Plaintext>,
+        metadata: Metadata,
+        secret: &SecretKey,
+    ) -> Result<Self, WireError> {
+        let count = plains.len();
+        if count == 0 {
+            return Err(WireError::malformed("ciphertexts", "at least one", count));
+        }
+        let array = Array::of(&metadata, secret.params().slots(), count)?;
+        Ok(Decrypted { plains, metadata, array })
+    }
+}
+
+/// The ciphertexts of the file, whole or cut. All of them are decrypted before one is refused.
+fn decrypted(
+    secret: &SecretKey,
+    (bytes, summary): &(impl AsRef<[u8]>, Summary),
+    args: &DecryptArgs,
+    common: &Common,
+) -> Result<Decrypted, CliError> {
     let (input, params) = (&args.input, secret.params());
     // A bound that is too small is found out by the check of the phase, and one that is too large
     // is no worse than none.
     let bounds = args.manifests.believed(args.bounds)?.unwrap_or(Bounds::Stated);
-    let (bytes, summary) = read_object(input)?;
-    if summary.kind == ObjectKind::RESULTS {
-        if let Bounds::Manifest(_) = bounds {
-            // Manifests list what has a noise bound.
-            return Err(of_file(input)(WireError::WrongKind {
-                expected: ObjectKind::CIPHERTEXTS,
-                found: summary.kind,
-            }));
-        }
-        let (found, metadata) =
-            results::from_bytes(params, &bytes, &args.set.options()).map_err(of_file(input))?;
-        if args.for_sharing {
-            let why = "a compact result has no room for a flood of noise: take the ciphertext \
-                       that it was cut from";
-            return Err(CliError::usage(format!("{}: --for-sharing: {why}", input.display())));
-        }
-        let [x] = &found[..] else {
-            return Err(CliError::usage(format!(
-                "{}: expected one result, found {}",
-                input.display(),
-                found.len()
-            )));
-        };
-        return Ok((secret.decrypt_compact(x).map_err(of_decrypted(input))?, metadata));
-    }
-    let (x, metadata) = Column::read(input, params, &bounds, &args.set)?.single(input)?;
-    if args.for_sharing {
-        let policy =
-            FloodingPolicy { statistical_bits: args.statistical_bits, ..FloodingPolicy::default() };
-        let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
-        let plain = secret.decrypt_for_sharing(&x, &policy, &mut rng).map_err(|e| match e {
-            // Less noise is what it takes, or another policy.
-            SchemeError::NoiseOverflow { .. } | SchemeError::BadArgument { .. } => {
-                CliError::usage(e)
+    let options = args.set.options();
+    let bar = progress(common, "decrypting", summary.records as u64);
+    let step = |plain| {
+        bar.inc(1);
+        plain
+    };
+    let (opened, metadata): (Vec<Result<Plaintext, SchemeError>>, _) =
+        if summary.kind == ObjectKind::RESULTS {
+            if let Bounds::Manifest(_) = bounds {
+                // Manifests list what has a noise bound.
+                return Err(of_file(input)(WireError::WrongKind {
+                    expected: ObjectKind::CIPHERTEXTS,
+                    found: summary.kind,
+                }));
             }
-            e => of_decrypted(input)(e),
-        })?;
-        return Ok((plain, metadata));
-    }
-    Ok((secret.decrypt(&x).map_err(of_decrypted(input))?, metadata))
+            if args.for_sharing {
+                let why = "a compact result has no room for a flood of noise: take the ciphertext \
+                           that it was cut from";
+                return Err(CliError::usage(format!("{}: --for-sharing: {why}", input.display())));
+            }
+            let (found, metadata) =
+                results::from_bytes(params, bytes.as_ref(), &options).map_err(of_file(input))?;
+            (found.iter().map(|x| step(secret.decrypt_compact(x))).collect(), metadata)
+        } else {
+            let options = options.believing(bounds.policy(&summary.metadata));
+            let (found, metadata) = ciphertexts::from_bytes(params, bytes.as_ref(), &options)
+                .map_err(of_file(input))?;
+            let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
+            let bits = args.statistical_bits;
+            let policy = FloodingPolicy { statistical_bits: bits, ..FloodingPolicy::default() };
+            let open = |x| match args.for_sharing {
+                true => step(secret.decrypt_for_sharing(x, &policy, &mut rng)),
+                false => step(secret.decrypt(x)),
+            };
+            (found.iter().map(open).collect(), metadata)
+        };
+    bar.finish_and_clear();
+    let told = |e| match e {
+        // Less noise is what it takes, or another policy.
+        SchemeError::NoiseOverflow { .. } | SchemeError::BadArgument { .. } if args.for_sharing => {
+            CliError::usage(e)
+        }
+        e => of_decrypted(input)(e),
+    };
+    let plains = opened.into_iter().collect::<Result<Vec<_>, _>>().map_err(told)?;
+    Decrypted::of(plains, metadata, secret).map_err(of_file(input))
 }
 
 /// The slots as integers: those of the range that the file states, or residues if they are asked

@@ -1,76 +1,177 @@
 //! `everlevel encrypt`.
 
-use everlevel::Plaintext;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use everlevel::{Ciphertext, Plaintext, ValueRange};
+use everlevel_wire::arrays::{Array, Rest};
+use indicatif::ProgressBar;
+use rand_core::CryptoRng;
 use serde::Serialize;
 
 use super::args::EncryptArgs;
-use super::files::{Column, EncryptionKey, fresh_metadata};
+use super::files::{Column, EncryptionKey, fresh_metadata, state_range};
 use super::manifest::ManifestWriter;
 use super::typed;
-use crate::columns;
+use crate::columns::{self, Header};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_apart, check_free};
-use crate::console::output::{emit, emit_json};
+use crate::console::files::{
+    check_apart, check_free, check_standard, create_directory, is_standard,
+};
+use crate::console::output::{emit, emit_json, progress};
 
 #[derive(Serialize)]
 struct Report {
     params: String,
     values: usize,
     slots: usize,
+    ciphertexts: usize,
+    bytes: u64,
+    files: Vec<Encrypted>,
+}
+
+#[derive(Serialize)]
+struct Encrypted {
+    name: Option<String>,
+    path: PathBuf,
+    ciphertexts: usize,
     bytes: u64,
 }
 
 /// Runs the command.
 pub fn run(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
+    check_standard(&args.out.out, common)?;
     if let Some(types) = &args.types {
         return typed::encrypt(args, types, common);
     }
-    check_free(&args.out.out, args.out.force)?;
-    check_apart(&args.out.out, [&args.input])?;
+    let outs = outs(args)?;
+    for out in &outs {
+        check_free(out, args.out.force)?;
+        check_apart(out, [&args.input])?;
+    }
     let key = EncryptionKey::read(&args.key, &args.set, common)?;
     let params = key.params();
     let (manifest, shared) = (&args.manifest, &args.manifest_key);
-    let files = [args.input.as_path(), &args.out.out];
+    let files: Vec<&Path> = [&args.input].into_iter().chain(&outs).map(PathBuf::as_path).collect();
     let mut manifest = ManifestWriter::begin(manifest, shared, params, args.out.force, &files)?;
     let t = params.plain_modulus();
     let stated = args.range.or_else(|| columns::stated(args.signed, args.reduce, t));
-    let column = columns::read(&args.input, args.header)?;
-    let values = column.residues(t, params.slots(), stated)?;
-    // Slots without a value hold 0.
-    let range =
-        stated.map(|range| if values.len() < params.slots() { range.with(0) } else { range });
-    if let Some(range) = range.filter(|range| !range.fits(t)) {
-        return Err(CliError::usage(format!(
-            "--range: expected at most {t} integers, those of slots without a value included, \
-             found {range}"
-        )));
-    }
-    let plain = Plaintext::encode(params, &values)?;
+    let columns = columns::read(&args.input, args.format, args.header, &args.columns)?;
+    let residues = columns.iter().map(|column| column.residues(t, usize::MAX, stated));
+    let residues = residues.collect::<Result<Vec<_>, _>>()?;
+    let ranges = residues.iter().map(|values| ranges(values.len(), params.slots(), stated, t));
+    let ranges = ranges.collect::<Result<Vec<_>, _>>()?;
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
-    let x = match &key {
-        EncryptionKey::Public(key) => key.encrypt(&plain, &mut rng)?,
-        EncryptionKey::Secret(key) => key.encrypt(&plain, &mut rng)?,
-    };
-    let bytes = Column::write_listed(
-        &args.out,
-        params,
-        &[x],
-        &fresh_metadata(&column, range, &key),
-        &mut manifest,
-    )?;
+    let count: usize = ranges.iter().map(Vec::len).sum();
+    let bar = progress(common, "encrypting", count as u64);
+    let encrypted = residues.iter().map(|values| encrypted(&key, values, &mut rng, &bar));
+    let encrypted = encrypted.collect::<Result<Vec<_>, _>>()?;
+    bar.finish_and_clear();
+    if outs.len() > 1 {
+        create_directory(&args.out.out)?;
+    }
+    let mut files = Vec::new();
+    for (i, (out, xs)) in outs.iter().zip(&encrypted).enumerate() {
+        let mut metadata = fresh_metadata(&columns[i], &key);
+        Array { shape: vec![residues[i].len()], rest: Rest::Zero }.state(&mut metadata);
+        state_range(&mut metadata, &ranges[i], params);
+        let bytes =
+            Column::write_listed(out, args.out.force, params, xs, &metadata, &mut manifest)?;
+        let (name, path) = (columns[i].name.clone(), out.clone());
+        files.push(Encrypted { name, path, ciphertexts: xs.len(), bytes });
+    }
     manifest.map_or(Ok(()), ManifestWriter::finish)?;
-    let report =
-        Report { params: params.name().into(), values: values.len(), slots: params.slots(), bytes };
+    let report = Report {
+        params: params.name().into(),
+        values: residues.iter().map(Vec::len).max().unwrap_or(0),
+        slots: params.slots(),
+        ciphertexts: count,
+        bytes: files.iter().map(|file| file.bytes).sum(),
+        files,
+    };
     if common.json {
         return emit_json(&report);
     }
-    emit(&format!(
-        "{}: {} values in {} slots, {} bytes: {}",
-        report.params,
-        report.values,
-        report.slots,
-        report.bytes,
-        args.out.out.display()
-    ))
+    if is_standard(&args.out.out) {
+        return Ok(());
+    }
+    let line = |file: &Encrypted| {
+        let held = match file.ciphertexts {
+            1 => format!("{} slots", report.slots),
+            count => format!("{count} ciphertexts of {} slots", report.slots),
+        };
+        format!(
+            "{}: {} values in {held}, {} bytes: {}",
+            report.params,
+            report.values,
+            file.bytes,
+            file.path.display()
+        )
+    };
+    emit(&report.files.iter().map(line).collect::<Vec<_>>().join("\n"))
+}
+
+/// The file of each column: of several NAME.ct in a directory.
+fn outs(args: &EncryptArgs) -> Result<Vec<PathBuf>, CliError> {
+    let wrong = |told: String| Err(CliError::usage(format!("--column: {told}")));
+    if !args.columns.is_empty() && args.header == Header::No {
+        return wrong("columns are found by their names in the header, and --header is no".into());
+    }
+    if args.columns.len() < 2 {
+        return Ok(vec![args.out.out.clone()]);
+    }
+    if is_standard(&args.out.out) {
+        return wrong("several columns are several files: give a directory to --out".into());
+    }
+    let mut known = BTreeSet::new();
+    for name in &args.columns {
+        let unfit = |c: char| c.is_control() || "/\\:*?\"<>|".contains(c);
+        if name.is_empty() || name.len() > 200 || name.starts_with('.') || name.contains(unfit) {
+            return wrong(format!(
+                "{name:?} cannot be the name of a file: encrypt it by itself, with a file to --out"
+            ));
+        }
+        // Some file systems take names that differ in case only for one.
+        if !known.insert(name.to_lowercase()) {
+            return wrong(format!("{name} is there twice, or another one that differs in case"));
+        }
+    }
+    Ok(args.columns.iter().map(|name| args.out.out.join(format!("{name}.ct"))).collect())
+}
+
+/// The range of what each ciphertext of a column holds, its slots without a value included: they
+/// hold 0.
+fn ranges(
+    values: usize,
+    slots: usize,
+    stated: Option<ValueRange>,
+    t: u64,
+) -> Result<Vec<Option<ValueRange>>, CliError> {
+    let mut ranges = vec![stated; values.div_ceil(slots)];
+    if let (Some(last), false) = (ranges.last_mut(), values.is_multiple_of(slots)) {
+        *last = stated.map(|range| range.with(0));
+    }
+    match ranges.iter().flatten().find(|range| !range.fits(t)) {
+        None => Ok(ranges),
+        Some(range) => Err(CliError::usage(format!(
+            "--range: expected at most {t} integers, those of slots without a value included, \
+             found {range}"
+        ))),
+    }
+}
+
+/// The values in as many ciphertexts as they take.
+fn encrypted(
+    key: &EncryptionKey,
+    values: &[u64],
+    rng: &mut impl CryptoRng,
+    bar: &ProgressBar,
+) -> Result<Vec<Ciphertext>, CliError> {
+    let encrypt = |slots: &[u64]| {
+        let x = key.encrypt(&Plaintext::encode(key.params(), slots)?, &mut *rng)?;
+        bar.inc(1);
+        Ok(x)
+    };
+    values.chunks(key.params().slots()).map(encrypt).collect()
 }

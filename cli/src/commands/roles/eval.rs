@@ -1,25 +1,26 @@
 //! `everlevel eval` and `everlevel bootstrap`: with server keys alone.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
-use everlevel::files::Bounds;
 use everlevel::lab::SchemeError;
-use everlevel::{Error, Server, Value};
+use everlevel::{Ciphertext, Error, Server, Value, ValueRange};
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::expression::Program;
-use everlevel_scheme::same_owner;
 use everlevel_wire::Metadata;
 use serde::Serialize;
 
-use super::args::{EvalArgs, OutArg, RefreshArgs, SetOfFile};
-use super::files::{Column, computed_metadata, kept_metadata, server, values_of};
+use super::args::{EvalArgs, OutArg, RefreshArgs};
+use super::files::{Column, kept_metadata, server};
+use super::inputs::Inputs;
 use super::manifest::{self, ManifestWriter};
 use super::typed;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_apart, check_free, create_directory};
+use crate::console::files::{
+    check_apart, check_free, check_standard, create_directory, is_standard,
+};
 use crate::console::output::{emit, emit_json, progress};
 
 #[derive(Serialize)]
@@ -35,8 +36,10 @@ struct Output {
     name: String,
     path: PathBuf,
     bytes: u64,
+    ciphertexts: usize,
     /// Of the integers, if it is known.
     range: Option<String>,
+    /// Of the ciphertext with the least capacity, as what follows.
     level: usize,
     noise_bound_bits: f64,
     capacity_bits: f64,
@@ -45,76 +48,6 @@ struct Output {
 /// The program, or where it is wrong.
 pub fn parse(text: &str) -> Result<Program, CliError> {
     Program::parse(text).map_err(|e| CliError::program(&e, text))
-}
-
-/// `NAME=FILE`.
-fn named(text: &str) -> Result<(&str, &Path), CliError> {
-    let parts = text.split_once('=').filter(|(name, file)| !name.is_empty() && !file.is_empty());
-    let (name, file) = parts.ok_or_else(|| {
-        CliError::usage(format!(
-            "expected NAME=FILE for an input, or a file of typed columns, found {text:?}"
-        ))
-    })?;
-    Ok((name, Path::new(file)))
-}
-
-/// The files that a program reads, by the names that it has for them.
-pub struct Inputs<'a>(BTreeMap<&'a str, &'a Path>);
-
-impl<'a> Inputs<'a> {
-    /// From `NAME=FILE` each; names that the program does not read are refused.
-    pub fn named(program: &Program, texts: &'a [String]) -> Result<Self, CliError> {
-        let mut paths = BTreeMap::new();
-        for (name, path) in texts.iter().map(|text| named(text)).collect::<Result<Vec<_>, _>>()? {
-            if !program.inputs().any(|wanted| wanted == name) {
-                let wanted: Vec<&str> = program.inputs().collect();
-                return Err(CliError::usage(format!(
-                    "the program does not read {name}: it reads {}",
-                    wanted.join(", ")
-                )));
-            }
-            if paths.insert(name, path).is_some() {
-                return Err(CliError::usage(format!("{name} is given twice")));
-            }
-        }
-        Ok(Inputs(paths))
-    }
-
-    /// Where they are.
-    pub fn files(&self) -> impl Iterator<Item = &Path> {
-        self.0.values().copied()
-    }
-
-    /// The ciphertexts, which have to belong to the owner of the server keys, and how many values
-    /// the columns had, the longest one if they may be padded.
-    pub fn read(
-        &self,
-        server: &Server,
-        bounds: &Bounds,
-        set: &SetOfFile,
-        pad: bool,
-    ) -> Result<(BTreeMap<String, Value>, Option<usize>), CliError> {
-        let owner = server.keys().owner();
-        let mut inputs = BTreeMap::new();
-        let mut longest: Option<(usize, &str)> = None;
-        for (name, path) in &self.0 {
-            let (x, metadata) = Column::read(path, server.params(), bounds, set)?.ranged(path)?;
-            same_owner(x.get().owner(), owner, "evaluation").map_err(|e| {
-                CliError::usage(format!("{}: {e}", path.display())).with_code(e.code())
-            })?;
-            if let Some(count) = values_of(&metadata) {
-                if let Some((other, of)) = longest.filter(|(other, _)| *other != count && !pad) {
-                    return Err(CliError::usage(format!(
-                        "{of} has {other} values and {name} has {count}: rows would not belong \
-                         together; --pad takes 0 for those that are missing at the end"
-                    )));
-                }
-                longest = longest.max(Some((count, *name)));
-            }
-            inputs.insert((*name).to_string(), x);
-        }
-        Ok((inputs, longest.map(|(count, _)| count)))
-    }
 }
 
 /// What the user can change is a usage error.
@@ -153,52 +86,34 @@ pub fn run(args: &EvalArgs, common: &Common) -> Result<(), CliError> {
         return typed::eval(args, &program, &files, common);
     }
     if !args.tables.is_empty() {
-        return Err(CliError::usage("--table: tables are for columns of typed integers"));
+        return Err(CliError::usage("--lookup: tables are for columns of typed integers"));
     }
     let inputs = Inputs::named(&program, &args.inputs)?;
     let bounds = args.server.bounds.believed()?;
     let server = server(&args.server, common)?;
     let mut manifest = manifest::of_results(args, &program, server.params())?;
-    let (inputs, values) = inputs.read(&server, &bounds, &args.server.set, args.pad)?;
-    let moved = moved_rows(&program, values, server.params().slots())?;
+    let loaded = inputs.read(&server, &bounds, &args.server.set, args.pad)?;
+    let rows = loaded.rows(&program, server.params().slots())?;
     let bar = progress(common, "computing", program.len() as u64);
-    let results =
-        server.run(&program, &inputs, &mut |done| bar.set_position(done as u64)).map_err(told)?;
+    let step = &mut |done| bar.set_position(done as u64);
+    let results = program.run_blocks(server.session(), &loaded.arrays, step);
+    let results = results.map_err(|e| told(e.into()))?;
     bar.finish_and_clear();
     create_directory(&args.out)?;
     let mut outputs = Vec::new();
     for name in program.outputs() {
-        let x = &results[name];
-        // Rows that are in other slots now are all shown.
-        let values = values.filter(|_| !moved.contains(name));
-        let metadata = computed_metadata(values, x.range(), server.params());
-        outputs.push(written(&server, name, x, &out(name), &metadata, &mut manifest)?);
+        let (xs, to) = (&results[name], out(name));
+        let metadata = loaded.metadata(rows.get(name), xs, &server);
+        outputs.push(written(&server, name, xs, &to, &metadata, &mut manifest)?);
     }
     manifest.map_or(Ok(()), ManifestWriter::finish)?;
     finish(&server, server.bootstraps(), outputs, started, common)
 }
 
-/// The results whose rows are in other slots than those of columns that leave slots empty.
-fn moved_rows(
-    program: &Program,
-    values: Option<usize>,
-    slots: usize,
-) -> Result<BTreeSet<&str>, CliError> {
-    match values {
-        Some(values) if values < slots => program.moved_rows().map_err(|column| {
-            CliError::usage(format!(
-                "the program, column {column}: sum adds up all {slots} slots, and those without a \
-                 value, of which there are {}, would not hold 0 there: add constants after sum",
-                slots - values
-            ))
-        }),
-        _ => Ok(BTreeSet::new()),
-    }
-}
-
 /// Runs `bootstrap`.
 pub fn bootstrap(args: &RefreshArgs, common: &Common) -> Result<(), CliError> {
     let started = Instant::now();
+    check_standard(&args.out.out, common)?;
     check_free(&args.out.out, args.out.force)?;
     let believed = &args.server.bounds.manifests;
     let read = std::iter::once(&args.input).chain(&believed.manifests);
@@ -210,37 +125,59 @@ pub fn bootstrap(args: &RefreshArgs, common: &Common) -> Result<(), CliError> {
     let (manifest, force) = (&args.manifest, args.out.force);
     let mut manifest =
         ManifestWriter::begin(manifest, &believed.key, server.params(), force, &files)?;
-    let (x, metadata) = Column::read(&args.input, server.params(), &bounds, &args.server.set)?
-        .ranged(&args.input)?;
-    let fresh = Value::from(server.bootstrap(&x.get()).map_err(told)?).within(x.range());
+    let (params, input) = (server.params(), &args.input);
+    let column = Column::read(input, params, &bounds, &args.server.set)?;
+    let (array, metadata) = (column.array(input, params)?, column.metadata.clone());
+    let values = column.values(input, params)?;
+    let bar = progress(common, "bootstrapping", values.len() as u64);
+    let mut fresh = Vec::with_capacity(values.len());
+    for x in &values {
+        fresh.push(Value::from(server.bootstrap(&x.get()).map_err(told)?).within(x.range()));
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
     let name =
         args.input.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    let metadata = kept_metadata(metadata);
+    let metadata = kept_metadata(metadata, array.as_ref());
     let output = written(&server, &name, &fresh, &args.out, &metadata, &mut manifest)?;
     manifest.map_or(Ok(()), ManifestWriter::finish)?;
-    finish(&server, 1, vec![output], started, common)
+    if is_standard(&args.out.out) {
+        return Ok(());
+    }
+    finish(&server, fresh.len(), vec![output], started, common)
 }
 
 fn written(
     server: &Server,
     name: &str,
-    x: &Value,
+    xs: &[Value],
     out: &OutArg,
     metadata: &Metadata,
     manifest: &mut Option<ManifestWriter>,
 ) -> Result<Output, CliError> {
-    let (params, range, x) = (server.params(), x.range(), x.get());
-    let bytes =
-        Column::write_listed(out, params, std::slice::from_ref(x.as_ref()), metadata, manifest)?;
+    let params = server.params();
+    let whole: Vec<Arc<Ciphertext>> = xs.iter().map(Value::get).collect();
+    let bytes = Column::write_listed(&out.out, out.force, params, &whole, metadata, manifest)?;
+    let capacity = |x: &Arc<Ciphertext>| params.noise().capacity(x.meta());
+    let worst = whole.iter().min_by(|x, y| capacity(x).total_cmp(&capacity(y)));
+    let worst = worst.ok_or_else(|| CliError::failure("a result without a ciphertext"))?;
     Ok(Output {
         name: name.into(),
         path: out.out.clone(),
         bytes,
-        range: range.map(|range| range.to_string()),
-        level: x.level().0,
-        noise_bound_bits: x.noise_bound_bits(),
-        capacity_bits: params.noise().capacity(x.meta()),
+        ciphertexts: whole.len(),
+        range: joined(xs).map(|range| range.to_string()),
+        level: worst.level().0,
+        noise_bound_bits: worst.noise_bound_bits(),
+        capacity_bits: capacity(worst),
     })
+}
+
+/// The range of all integers, if that of each ciphertext is known.
+fn joined(xs: &[Value]) -> Option<ValueRange> {
+    let ranges = xs.iter().map(Value::range).collect::<Option<Vec<_>>>()?;
+    let low = ranges.iter().map(ValueRange::low).min()?;
+    ValueRange::new(low, ranges.iter().map(ValueRange::high).max()?)
 }
 
 fn finish(

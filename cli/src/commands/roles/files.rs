@@ -2,21 +2,23 @@
 
 use std::path::Path;
 
-use everlevel::files::{
-    Bounds, ENCRYPTION, KeyFiles, OpenOptions, VALUES, ranges_of, state_ranges,
-};
+use everlevel::files::{Bounds, ENCRYPTION, KeyFiles, OpenOptions, ranges_of, state_ranges};
 use everlevel::lab::SchemeError;
-use everlevel::{Ciphertext, Error, Params, PublicKey, SecretKey, Server, Value, ValueRange};
+use everlevel::{
+    Ciphertext, Error, Params, Plaintext, PublicKey, SecretKey, Server, Value, ValueRange,
+};
 use everlevel_wire as wire;
-use everlevel_wire::file::{read_file, write_file};
+use everlevel_wire::arrays::Array;
+use everlevel_wire::file::read_file;
 use everlevel_wire::{FileKeys, Metadata, ObjectKind, ParamsId, ReadOptions, WireError};
+use rand_core::CryptoRng;
 
 use super::args::{OutArg, ServerArgs, SetOfFile};
 use super::manifest::ManifestWriter;
 use crate::columns;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{existing, of_file, of_output};
+use crate::console::files::{is_standard, of_file, read_bytes, write_output};
 use crate::console::params::{find_params, refused_set};
 
 /// Metadata of ciphertexts: the name of the column that they come from.
@@ -24,6 +26,8 @@ pub const NAME: &str = "name";
 /// Metadata of ciphertexts: that residues above half of the modulus stand for negative integers,
 /// for readers that do not know ranges.
 const SIGNED: &str = "signed";
+/// Metadata of ciphertexts: that slots hold whole elements.
+const ELEMENTS: &str = "elements";
 /// Metadata of ciphertexts: the type of that column ([`columns::Kind`]).
 pub const KIND: &str = "type";
 /// The largest file of ciphertexts or of a single key, in bytes.
@@ -31,7 +35,10 @@ const MAX_BYTES: u64 = 8 << 30;
 
 /// The bytes of a file of this program, and what its header says.
 pub fn read_object(path: &Path) -> Result<(zeroize::Zeroizing<Vec<u8>>, wire::Summary), CliError> {
-    let bytes = read_file(path, MAX_BYTES).map_err(of_file(path))?;
+    let bytes = match is_standard(path) {
+        true => read_bytes(path, MAX_BYTES, "the object of")?.into(),
+        false => read_file(path, MAX_BYTES).map_err(of_file(path))?,
+    };
     let any = ReadOptions::default().limited_to(MAX_BYTES);
     let summary = wire::inspect(&bytes, &any).map_err(of_file(path))?;
     Ok((bytes, summary))
@@ -158,6 +165,18 @@ impl EncryptionKey {
         }
     }
 
+    /// Encrypts a plaintext.
+    pub fn encrypt(
+        &self,
+        plain: &Plaintext,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Ciphertext, SchemeError> {
+        match self {
+            Self::Public(key) => key.encrypt(plain, rng),
+            Self::Secret(key) => key.encrypt(plain, rng),
+        }
+    }
+
     /// Metadata of what it encrypts.
     pub fn metadata(&self) -> Metadata {
         let encryption = match self {
@@ -184,30 +203,46 @@ impl Column {
         bounds: &Bounds,
         set: &SetOfFile,
     ) -> Result<Self, CliError> {
-        let (bytes, summary) = read_object(path)?;
+        Self::parse(path, &read_object(path)?, params, bounds, set)
+    }
+
+    /// The same of the bytes of a file.
+    pub fn parse(
+        path: &Path,
+        (bytes, summary): &(zeroize::Zeroizing<Vec<u8>>, wire::Summary),
+        params: &Params,
+        bounds: &Bounds,
+        set: &SetOfFile,
+    ) -> Result<Self, CliError> {
         let options = set.options().believing(bounds.policy(&summary.metadata));
         let (ciphertexts, metadata) =
-            wire::ciphertexts::from_bytes(params, &bytes, &options).map_err(of_file(path))?;
+            wire::ciphertexts::from_bytes(params, bytes, &options).map_err(of_file(path))?;
         Ok(Column { ciphertexts, metadata })
     }
 
-    /// The only ciphertext.
-    pub fn single(self, path: &Path) -> Result<(Ciphertext, Metadata), CliError> {
-        let found = self.ciphertexts.len();
-        match <[Ciphertext; 1]>::try_from(self.ciphertexts) {
-            Ok([x]) => Ok((x, self.metadata)),
-            Err(_) => Err(CliError::usage(format!(
-                "{}: expected one ciphertext, found {found}",
-                path.display()
-            ))),
-        }
+    /// What the ciphertexts hold together, if the file says it.
+    pub fn array(&self, path: &Path, params: &Params) -> Result<Option<Array>, CliError> {
+        Array::of(&self.metadata, params.slots(), self.ciphertexts.len()).map_err(of_file(path))
     }
 
-    /// The only ciphertext, with its range.
-    pub fn ranged(self, path: &Path) -> Result<(Value, Metadata), CliError> {
-        let (x, metadata) = self.single(path)?;
-        let range = range_of(path, &metadata)?;
-        Ok((Value::from(x).within(range), metadata))
+    /// The range of the integers in each ciphertext, if the file states it.
+    pub fn ranges(&self, path: &Path) -> Result<Vec<Option<ValueRange>>, CliError> {
+        ranges_of(&self.metadata, self.ciphertexts.len()).map_err(of_file(path))
+    }
+
+    /// The ciphertexts with their ranges, to be computed on: integers, in one at least.
+    pub fn values(self, path: &Path, params: &Params) -> Result<Vec<Value>, CliError> {
+        let refused = |told: &str| Err(CliError::usage(format!("{}: {told}", path.display())));
+        if self.ciphertexts.is_empty() {
+            return refused("expected a ciphertext, found none");
+        }
+        let elements = self.metadata.get(ELEMENTS).is_some_and(|stated| stated == "true");
+        if elements && params.slot_shape().degree_of_slot() > 1 {
+            return refused("slots hold whole elements, which Python computes on");
+        }
+        let ranges = self.ranges(path)?;
+        let own = |(x, range)| Value::from(x).within(range);
+        Ok(self.ciphertexts.into_iter().zip(ranges).map(own).collect())
     }
 
     /// Writes ciphertexts and their metadata.
@@ -217,73 +252,53 @@ impl Column {
         ciphertexts: &[Ciphertext],
         metadata: &Metadata,
     ) -> Result<u64, CliError> {
-        Self::write_listed(out, params, ciphertexts, metadata, &mut None)
+        Self::write_listed(&out.out, out.force, params, ciphertexts, metadata, &mut None)
     }
 
     /// The same, and lists the file in the manifest if there is to be one.
-    pub fn write_listed(
-        out: &OutArg,
+    pub fn write_listed<X: std::borrow::Borrow<Ciphertext> + Sync>(
+        out: &Path,
+        force: bool,
         params: &Params,
-        ciphertexts: &[Ciphertext],
+        ciphertexts: &[X],
         metadata: &Metadata,
         manifest: &mut Option<ManifestWriter>,
     ) -> Result<u64, CliError> {
-        let bytes = wire::ciphertexts::to_bytes(params, ciphertexts, metadata)
-            .map_err(of_file(&out.out))?;
+        let bytes =
+            wire::ciphertexts::to_bytes(params, ciphertexts, metadata).map_err(of_file(out))?;
         if let Some(manifest) = manifest {
-            manifest.list(&bytes).map_err(of_file(&out.out))?;
+            manifest.list(&bytes).map_err(of_file(out))?;
         }
-        write_file(&out.out, &bytes, existing(out.force)).map_err(of_output(&out.out))?;
+        write_output(out, &bytes, force)?;
         Ok(bytes.len() as u64)
     }
 }
 
-/// Metadata of a fresh column whose slots are in a range.
-pub fn fresh_metadata(
-    column: &columns::Column,
-    range: Option<ValueRange>,
-    key: &EncryptionKey,
-) -> Metadata {
+/// Metadata of a fresh column: its name, its type, the key.
+pub fn fresh_metadata(column: &columns::Column, key: &EncryptionKey) -> Metadata {
     let mut out = key.metadata();
-    out.insert(VALUES.into(), column.values.len().to_string());
     out.extend(column.name.iter().map(|name| (NAME.into(), name.clone())));
     out.extend(column.kind.iter().map(|kind| (KIND.into(), kind.to_string())));
-    state_range(&mut out, range, key.params());
     out
 }
 
-/// Metadata of what was computed from columns of at most `values` values.
-pub fn computed_metadata(
-    values: Option<usize>,
-    range: Option<ValueRange>,
-    params: &Params,
-) -> Metadata {
-    let mut out: Metadata =
-        values.map(|values| (VALUES.into(), values.to_string())).into_iter().collect();
-    state_range(&mut out, range, params);
-    out
-}
-
-fn state_range(out: &mut Metadata, range: Option<ValueRange>, params: &Params) {
-    state_ranges(out, &[range]);
+/// States the range of the integers in each ciphertext.
+pub fn state_range(out: &mut Metadata, ranges: &[Option<ValueRange>], params: &Params) {
+    state_ranges(out, ranges);
     let signed = columns::stated(true, false, params.plain_modulus());
-    if range.zip(signed).is_some_and(|(range, signed)| range.low() < 0 && signed.holds(range)) {
+    let within = |range: &Option<ValueRange>| range.zip(signed).is_some_and(|(r, s)| s.holds(r));
+    let negative = |range: &ValueRange| range.low() < 0;
+    if ranges.iter().flatten().any(negative) && ranges.iter().all(within) {
         out.insert(SIGNED.into(), "true".into());
     }
 }
 
 /// The same metadata for the same values in other ciphertexts, which are not fresh ones.
-pub fn kept_metadata(mut metadata: Metadata) -> Metadata {
+pub fn kept_metadata(mut metadata: Metadata, array: Option<&Array>) -> Metadata {
+    if let Some(array) = array {
+        // That a fresh encryption has zeros after its values goes without saying.
+        array.state(&mut metadata);
+    }
     metadata.remove(ENCRYPTION);
     metadata
-}
-
-/// How many values a column has, if its file says so.
-pub fn values_of(metadata: &Metadata) -> Option<usize> {
-    metadata.get(VALUES).and_then(|values| values.parse().ok())
-}
-
-/// The range of the integers in the only ciphertext or result of a file, if the file states it.
-pub fn range_of(path: &Path, metadata: &Metadata) -> Result<Option<ValueRange>, CliError> {
-    Ok(ranges_of(metadata, 1).map_err(of_file(path))?[0])
 }

@@ -6,11 +6,12 @@ use everlevel_wire as wire;
 use everlevel_wire::{BoundPolicy, FileKeys, Manifest, ObjectKind, ReadOptions};
 use serde::Serialize;
 
-use super::args::{InspectArgs, KeysCommand, SizeReportArgs};
+use super::args::InspectArgs;
 use super::files::set_of;
 use super::keygen::{for_server, plan};
+use super::keys_args::{KeysCommand, SizeReportArgs};
 use super::{change, manifest};
-use crate::console::args::Common;
+use crate::console::args::{Common, DEFAULT_SET};
 use crate::console::errors::CliError;
 use crate::console::files::of_file;
 use crate::console::output::{emit, emit_json, table};
@@ -265,7 +266,7 @@ fn size_report(args: &SizeReportArgs, common: &Common) -> Result<(), CliError> {
             (params, sizes)
         }
         None => {
-            let params = find_params(args.params.as_deref().unwrap_or_default(), common)?;
+            let params = find_params(args.params.as_deref().unwrap_or(DEFAULT_SET), common)?;
             let sizes =
                 wire::server_keys::SizeReport::of_plan(&params, &plan(&params, &args.purpose)?);
             (params, sizes)

@@ -9,9 +9,10 @@ use everlevel_tables::Plan;
 use everlevel_wire::WireError;
 use serde::Serialize;
 
-use super::args::{KeygenArgs, PurposeArgs, ServerKeysArgs};
+use super::args::{KeygenArgs, PurposeArgs};
 use super::eval::parse;
 use super::files::secret_key;
+use super::keys_args::ServerKeysArgs;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{Written, check_apart, check_free, existing, of_output, read_text};

@@ -8,8 +8,10 @@ mod decrypt;
 mod encrypt;
 pub mod eval;
 pub mod files;
+pub mod inputs;
 mod inspect;
 pub mod keygen;
+pub mod keys_args;
 pub mod manifest;
 mod typed;
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use everlevel_tables::TableId;
 
 use crate::commands::roles::args::{OutArg, SetOfFile};
@@ -14,7 +14,8 @@ pub struct EncryptArgs {
     /// What the columns hold: a JSON file, as `table schema infer` writes
     #[arg(long, value_name = "FILE")]
     pub schema: PathBuf,
-    /// The table: comma-separated values, with the names of its columns in the first line
+    /// The table: comma-separated values, with the names of its columns in the first line;
+    /// - for standard input
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
     /// The public key; with the secret key, ciphertexts have half the size
@@ -50,7 +51,7 @@ pub struct AskArgs {
 #[derive(Args)]
 pub struct BindArgs {
     /// The plan
-    #[arg(long = "in", value_name = "FILE")]
+    #[arg(long = "plan", alias = "in", value_name = "FILE")]
     pub input: PathBuf,
     /// The public key, or the secret one
     #[arg(long, value_name = "FILE")]
@@ -93,7 +94,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub server_keys: PathBuf,
     /// The plan
-    #[arg(long = "in", value_name = "FILE")]
+    #[arg(long = "plan", alias = "in", value_name = "FILE")]
     pub input: PathBuf,
     /// With --plain, the schema that was published: a plan for another one is refused. Without it
     /// a plan may ask for any column
@@ -118,6 +119,15 @@ pub struct RunArgs {
     pub set: SetOfFile,
 }
 
+/// The format of an answer.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AnswerFormat {
+    /// Comma-separated values
+    Csv,
+    /// The object that --json prints
+    Json,
+}
+
 /// Arguments of `table read`.
 #[derive(Args)]
 pub struct ReadArgs {
@@ -137,9 +147,12 @@ pub struct ReadArgs {
     /// The encrypted constants that were sent: a result of others is refused
     #[arg(long, value_name = "FILE")]
     pub constants: Option<PathBuf>,
-    /// The answer as comma-separated values (absent: to standard output)
+    /// The file for the answer, or - for standard output (default: CSV to standard output)
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// The format of --out, if its name does not say it (default: csv)
+    #[arg(long, value_enum)]
+    pub format: Option<AnswerFormat>,
     /// Replace the file if there is one
     #[arg(long)]
     pub force: bool,
@@ -213,9 +226,12 @@ pub struct InspectArgs {
 /// Arguments of `table explain`.
 #[derive(Args)]
 pub struct ExplainArgs {
-    /// A plan
-    #[arg(value_name = "PLAN")]
-    pub plan: PathBuf,
+    /// The plan
+    #[arg(long, value_name = "FILE", required_unless_present = "former")]
+    pub plan: Option<PathBuf>,
+    /// The plan, where earlier versions had it.
+    #[arg(value_name = "PLAN", hide = true, conflicts_with = "plan")]
+    pub former: Option<PathBuf>,
     /// The parameter set.
     #[command(flatten)]
     pub set: SetArg,
@@ -234,7 +250,8 @@ pub enum SchemaCommand {
 /// Arguments of `table schema infer`.
 #[derive(Args)]
 pub struct InferArgs {
-    /// The table: comma-separated values, with the names of its columns in the first line
+    /// The table: comma-separated values, with the names of its columns in the first line;
+    /// - for standard input
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
     /// The schema.

@@ -6,8 +6,11 @@ use everlevel::{Client, Server};
 use everlevel_tables::{
     Answer, Constants, Data, EncryptedTable, Plan, Schema, TableKey, TablesError,
 };
+use indicatif::ProgressBar;
 
+use crate::console::args::Common;
 use crate::console::errors::CliError;
+use crate::console::output::progress;
 
 /// An answer, and what it took to compute its sums.
 pub struct Asked {
@@ -22,10 +25,23 @@ pub fn encrypted(
     client: &Client,
     schema: &Schema,
     data: &Data,
+    common: &Common,
 ) -> Result<EncryptedTable, CliError> {
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let key = TableKey::Secret(client.secret());
-    EncryptedTable::encrypt(key, schema, data, &mut rng, |_, _| Ok(())).map_err(refused)
+    let bar = progress(common, "encrypting", 1);
+    let table = EncryptedTable::encrypt(key, schema, data, &mut rng, shown(&bar));
+    bar.finish_and_clear();
+    table.map_err(refused)
+}
+
+/// Blocks that are done, of how many.
+fn shown(bar: &ProgressBar) -> impl Fn(usize, usize) -> Result<(), TablesError> + '_ {
+    |done, blocks| {
+        bar.set_length(blocks as u64);
+        bar.set_position(done as u64);
+        Ok(())
+    }
 }
 
 /// Asks a question of an encrypted table, with the constants that it calls by name, decrypts the
@@ -36,6 +52,7 @@ pub fn ask(
     (table, data): (&EncryptedTable, &Data),
     plan: &Plan,
     constants: &[(String, String)],
+    common: &Common,
 ) -> Result<Asked, CliError> {
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let codes = plan.codes(constants).map_err(refused)?;
@@ -43,7 +60,9 @@ pub fn ask(
         .then(|| Constants::encrypt(TableKey::Secret(client.secret()), plan, constants, &mut rng));
     let bound = bound.transpose().map_err(refused)?;
     let (before, started) = (server.bootstraps(), Instant::now());
-    let result = table.run(server, plan, bound.as_ref(), |_, _| Ok(()));
+    let bar = progress(common, "computing", 1);
+    let result = table.run(server, plan, bound.as_ref(), shown(&bar));
+    bar.finish_and_clear();
     let result = result.map_err(refused)?;
     let (seconds, refreshes) = (started.elapsed().as_secs_f64(), server.bootstraps() - before);
     let answer = result.read(client.secret()).map_err(refused)?;

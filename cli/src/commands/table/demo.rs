@@ -65,7 +65,7 @@ pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
     let rows = args.rows.map_or(params.slots(), |rows| rows as usize);
     let schema = items::schema(rows)?;
     let data = items::data(&schema, rows)?;
-    let table = encrypted(&client, &schema, &data)?;
+    let table = encrypted(&client, &schema, &data, common)?;
     let bar = progress(common, "asking", items::QUERIES.len() as u64);
     let (mut queries, mut shown) = (Vec::new(), Vec::new());
     for (name, question) in items::QUERIES {
@@ -77,7 +77,7 @@ pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
         if args.only.is_empty() || args.only.iter().any(wanted) {
             let asked = {
                 let plan = Plan::new(&question, &schema).map_err(refused)?;
-                ask((&client, &server), (&table, &data), &plan, &constants)?
+                ask((&client, &server), (&table, &data), &plan, &constants, common)?
             };
             let (seconds, exact, refreshes) = (asked.seconds, asked.exact, asked.refreshes);
             shown.push(format!(

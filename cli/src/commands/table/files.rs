@@ -9,17 +9,20 @@ use everlevel_tables::{
     Constants, Data, EncryptedTable, PlainTable, Plan, SCHEMA_BYTES, Schema, TableId, TableKey,
     TableResult, TablesError,
 };
-use everlevel_wire::file::{read_file, write_file, write_secret_file};
+use everlevel_wire::file::{read_file, write_file};
 use serde_json::json;
 
-use super::args::{AskArgs, BindArgs, EncryptArgs, ReadArgs, RunArgs};
+use super::args::{AnswerFormat, AskArgs, BindArgs, EncryptArgs, ReadArgs, RunArgs};
 use super::ask::refused;
 use super::constants::values;
 use crate::commands::roles::args::SetOfFile;
 use crate::commands::roles::files::{EncryptionKey, secret_key, server_on};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_apart, check_free, existing, of_file, of_output, read_text};
+use crate::console::files::{
+    check_apart, check_free, check_standard, existing, is_standard, of_file, of_output, read_text,
+    write_secret_output,
+};
 use crate::console::output::{emit, emit_json, progress};
 use crate::console::params::{refused_set, tell_failures};
 
@@ -295,6 +298,7 @@ pub fn run(args: &RunArgs, common: &Common) -> Result<(), CliError> {
 /// Runs `table read`.
 pub fn read(args: &ReadArgs, common: &Common) -> Result<(), CliError> {
     if let Some(out) = &args.out {
+        check_standard(out, common)?;
         check_free(out, args.force)?;
         let read = [&args.input].into_iter().chain(&args.plan).chain(&args.constants);
         check_apart(out, read)?;
@@ -307,21 +311,27 @@ pub fn read(args: &ReadArgs, common: &Common) -> Result<(), CliError> {
     let key = secret_key(&args.key, &args.set, common)?;
     tell_failures(key.params());
     let answer = result.read(&key).map_err(of(&args.input))?;
-    let csv = answer.to_csv().map_err(refused)?;
-    if let Some(out) = &args.out {
-        // Nobody else needs to read what was secret.
-        write_secret_file(out, csv.as_bytes(), existing(args.force)).map_err(of_output(out))?;
-    }
-    if common.json {
+    let object = || {
         let types = result.plan().query().output_types(result.plan().schema());
         let mut told = answer.to_json(&types);
         told["question"] = result.plan().question().into();
         told["table"] = result.table().to_string().into();
         told["table_rows"] = result.rows().into();
-        return emit_json(&told);
+        told
+    };
+    let json_file = args.out.as_deref().is_some_and(|out| out.extension() == Some("json".as_ref()));
+    let text = match args.format {
+        Some(AnswerFormat::Json) => format!("{:#}\n", object()),
+        None if json_file => format!("{:#}\n", object()),
+        _ => answer.to_csv().map_err(refused)?,
+    };
+    if let Some(out) = &args.out {
+        write_secret_output(out, text.as_bytes(), args.force)?;
     }
     match &args.out {
+        _ if common.json => emit_json(&object()),
+        Some(out) if is_standard(out) => Ok(()),
         Some(out) => emit(&format!("{} rows: {}", answer.rows.len(), out.display())),
-        None => emit(csv.trim_end_matches('\n')),
+        None => emit(text.trim_end_matches('\n')),
     }
 }

@@ -129,12 +129,14 @@ fn clean(text: &str) -> String {
 
 /// Runs `table explain`.
 pub fn explain(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
-    let plan = read_plan(&args.plan)?;
+    let former = args.plan.as_deref().or(args.former.as_deref());
+    let path = former.ok_or_else(|| CliError::usage("expected --plan FILE"))?;
+    let plan = read_plan(path)?;
     let params = find_params(&args.set.params, common)?;
     let (schema, query) = (plan.schema(), plan.query());
     let rows = args.rows.unwrap_or(params.slots() as u64);
     let blocks = rows.div_ceil(params.slots() as u64);
-    let cost = plan.cost(&params, rows as usize).map_err(of(&args.plan))?;
+    let cost = plan.cost(&params, rows as usize).map_err(of(path))?;
     let name = |place: usize| schema.fields()[place].name();
     let places = query.columns().into_iter().filter(|place| *place < schema.fields().len());
     let read: Vec<&str> = places.map(name).collect();

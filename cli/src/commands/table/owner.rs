@@ -1,7 +1,6 @@
 //! What the owner of an encrypted table does with it: changes, and the table in the clear again.
 
 use everlevel_tables::{Change, Data, EncryptedTable, TablesError};
-use everlevel_wire::file::write_secret_file;
 use serde_json::json;
 
 use super::args::{ChangeArgs, DecryptArgs};
@@ -10,7 +9,9 @@ use super::files::{of, of_written, open_table, read_data};
 use crate::commands::roles::files::secret_key;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_apart, check_free, existing, of_output};
+use crate::console::files::{
+    check_apart, check_free, check_standard, is_standard, write_secret_output,
+};
 use crate::console::output::{emit, emit_json, progress};
 use crate::console::params::tell_failures;
 
@@ -62,6 +63,7 @@ pub fn change(args: &ChangeArgs, common: &Common) -> Result<(), CliError> {
 
 /// Runs `table decrypt`.
 pub fn decrypt(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
+    check_standard(&args.out.out, common)?;
     check_free(&args.out.out, args.out.force)?;
     let path = &args.table;
     check_apart(&args.out.out, [path])?;
@@ -77,13 +79,15 @@ pub fn decrypt(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
     bar.finish_and_clear();
     let text = zeroize::Zeroizing::new(data.to_csv(table.schema()).map_err(refused)?);
     let out = &args.out.out;
-    // Nobody else needs to read what was secret.
-    write_secret_file(out, text.as_bytes(), existing(args.out.force)).map_err(of_output(out))?;
+    write_secret_output(out, text.as_bytes(), args.out.force)?;
     let (rows, columns) = (data.rows(), table.schema().fields().len());
     if common.json {
         return emit_json(&json!({
             "table": table.id().to_string(), "rows": rows, "columns": columns, "out": out,
         }));
+    }
+    if is_standard(out) {
+        return Ok(());
     }
     emit(&format!("{rows} rows of {columns} columns: {}", out.display()))
 }

@@ -47,8 +47,8 @@ pub fn run(args: &QueryArgs, common: &Common) -> Result<(), CliError> {
     plan.check_rows(&params, data.rows()).map_err(refused)?;
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let (client, server) = parties(&params, &mut rng, common)?;
-    let table = encrypted(&client, &schema, &data)?;
-    let asked = ask((&client, &server), (&table, &data), &plan, &constants)?;
+    let table = encrypted(&client, &schema, &data, common)?;
+    let asked = ask((&client, &server), (&table, &data), &plan, &constants, common)?;
     if !asked.exact {
         return Err(CliError::failure("the answer is wrong: please report this"));
     }

@@ -58,7 +58,8 @@ mod syntax;
 mod token;
 
 pub use error::ExpressionError;
-pub use run::Values;
+pub use rows::Rows;
+pub use run::{Blocks, Values};
 pub use syntax::{
     Function, Kind, MAX_BYTES, MAX_EXPONENT, MAX_NESTING, MAX_OPERATORS, Node, Operator, Program,
     Statement, TypedFunction,

@@ -1,85 +1,141 @@
 //! Rows of columns that do not fill the slots: where a program leaves them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::syntax::{Function, Kind, Node, Program};
+use super::syntax::{Function, Kind, Node, Program, TypedFunction};
 
-/// What is known of the slots of a part.
-#[derive(Clone, Copy)]
-struct Slots {
+/// What is known of the slots of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rows {
     /// Whether rows are in other slots than those that they came in.
-    moved: bool,
+    pub moved: bool,
     /// The integer in all slots without a row; none if they differ or it is not known.
-    empty: Option<i128>,
+    pub empty: Option<i128>,
 }
 
 impl Program {
-    /// For inputs that leave slots empty, which hold 0: the statements whose rows are not in the
-    /// slots of the inputs' rows any more.
+    /// Where the statements leave the rows of inputs that leave slots empty, of which `empty` says
+    /// what they hold: an integer, or none if it is not known.
     ///
     /// # Errors
     /// The column in the text of a `sum` that would add up empty slots that do not hold 0, which
     /// is not the sum of the rows.
-    pub fn moved_rows(&self) -> Result<BTreeSet<&str>, usize> {
-        let mut known: BTreeMap<&str, Slots> =
-            self.inputs().map(|name| (name, Slots { moved: false, empty: Some(0) })).collect();
+    pub fn rows(
+        &self,
+        empty: impl Fn(&str) -> Option<i128>,
+    ) -> Result<BTreeMap<&str, Rows>, usize> {
+        let input = |name| (name, Rows { moved: false, empty: empty(name) });
+        let mut known: BTreeMap<&str, Rows> = self.inputs().map(input).collect();
         for statement in &self.statements {
-            let slots = statement.value.slots(&known)?;
-            known.insert(&statement.name, slots);
+            let rows = statement.value.rows(&known)?;
+            known.insert(&statement.name, rows);
         }
-        Ok(known.into_iter().filter(|(_, slots)| slots.moved).map(|(name, _)| name).collect())
+        Ok(known)
+    }
+
+    /// Whether it moves values modulo p^r to other slots: by a rotation or an exchange of rows.
+    pub fn rotates(&self) -> bool {
+        self.statements.iter().any(|statement| statement.value.rotates())
+    }
+
+    /// Whether results on typed columns are the same if the columns are cut and the program is run
+    /// on each part: but for sums and counts, which are results by themselves and of which each
+    /// part has its own.
+    ///
+    /// # Errors
+    /// The column in the text of what takes a column as a whole.
+    pub fn in_parts(&self) -> Result<(), usize> {
+        let totals: Vec<&str> = (self.statements.iter())
+            .filter(|statement| statement.value.total().is_some())
+            .map(|statement| statement.name.as_str())
+            .collect();
+        let entries = |value: &Node| value.total().unwrap_or(value).entrywise(&totals);
+        self.statements.iter().try_for_each(|statement| entries(&statement.value))
     }
 }
 
 impl Node {
-    fn slots(&self, known: &BTreeMap<&str, Slots>) -> Result<Slots, usize> {
-        let constant = |c: i128| Slots { moved: false, empty: Some(c) };
+    /// What is added up, if this is a sum or a count.
+    fn total(&self) -> Option<&Node> {
+        match &self.kind {
+            Kind::Call(Function::Sum, x) => Some(x),
+            Kind::Typed(TypedFunction::Count, parts) => parts.first(),
+            _ => None,
+        }
+    }
+
+    fn rotates(&self) -> bool {
+        let moving = |function| !matches!(function, Function::Sum | Function::Refresh);
+        let own = matches!(self.kind, Kind::Call(function, _) if moving(function));
+        own || self.parts().into_iter().any(Self::rotates)
+    }
+
+    /// Whether it takes a column as a whole.
+    fn is_along(&self) -> bool {
+        match &self.kind {
+            Kind::Call(function, _) => *function != Function::Refresh,
+            Kind::Typed(function, _) => function.along(),
+            _ => false,
+        }
+    }
+
+    /// Refuses whatever takes a column as a whole, or one of the `totals`.
+    fn entrywise(&self, totals: &[&str]) -> Result<(), usize> {
+        let total = matches!(&self.kind, Kind::Name(name) if totals.contains(&name.as_str()));
+        if total || self.is_along() {
+            return Err(self.column);
+        }
+        self.parts().into_iter().try_for_each(|x| x.entrywise(totals))
+    }
+
+    fn rows(&self, known: &BTreeMap<&str, Rows>) -> Result<Rows, usize> {
+        let constant = |c: i128| Rows { moved: false, empty: Some(c) };
         Ok(match &self.kind {
             Kind::Constant(c) => constant((*c).into()),
             Kind::Name(name) => {
-                known.get(name.as_str()).copied().unwrap_or(Slots { moved: true, empty: None })
+                known.get(name.as_str()).copied().unwrap_or(Rows { moved: true, empty: None })
             }
             Kind::Negative(x) => {
-                let x = x.slots(known)?;
-                Slots { empty: x.empty.and_then(i128::checked_neg), ..x }
+                let x = x.rows(known)?;
+                Rows { empty: x.empty.and_then(i128::checked_neg), ..x }
             }
             Kind::Sum(terms) => terms.iter().try_fold(constant(0), |sum, (subtracted, term)| {
-                let term = term.slots(known)?;
+                let term = term.rows(known)?;
                 let empty = sum.empty.zip(term.empty).and_then(|(x, y)| match subtracted {
                     true => x.checked_sub(y),
                     false => x.checked_add(y),
                 });
-                Ok::<_, usize>(Slots { moved: sum.moved || term.moved, empty })
+                Ok::<_, usize>(Rows { moved: sum.moved || term.moved, empty })
             })?,
             Kind::Product(factors) => factors.iter().try_fold(constant(1), |product, factor| {
-                let factor = factor.slots(known)?;
+                let factor = factor.rows(known)?;
                 let empty = match (product.empty, factor.empty) {
                     (Some(0), _) | (_, Some(0)) => Some(0),
                     (x, y) => x.zip(y).and_then(|(x, y)| x.checked_mul(y)),
                 };
-                Ok::<_, usize>(Slots { moved: product.moved || factor.moved, empty })
+                Ok::<_, usize>(Rows { moved: product.moved || factor.moved, empty })
             })?,
             Kind::Power(_, 0) => constant(1),
             Kind::Power(x, exponent) => {
-                let x = x.slots(known)?;
+                let x = x.rows(known)?;
                 let empty = match x.empty {
                     Some(c @ (0 | 1)) => Some(c),
                     c => c.zip(u32::try_from(*exponent).ok()).and_then(|(c, e)| c.checked_pow(e)),
                 };
-                Slots { empty, ..x }
+                Rows { empty, ..x }
             }
-            Kind::Call(Function::Refresh, x) => x.slots(known)?,
-            Kind::Call(Function::Sum, x) => match x.slots(known)?.empty {
+            Kind::Call(Function::Refresh, x) => x.rows(known)?,
+            Kind::Call(Function::Sum, x) => match x.rows(known)?.empty {
                 // The same in all slots.
-                Some(0) => Slots { moved: false, empty: None },
+                Some(0) => Rows { moved: false, empty: None },
                 _ => return Err(self.column),
             },
             Kind::Call(Function::Rotate(_) | Function::RotateAlong(..) | Function::SwapRows, x) => {
-                Slots { moved: true, ..x.slots(known)? }
+                Rows { moved: true, ..x.rows(known)? }
             }
             // Typed integers know their rows; running these without types is an error.
             Kind::Binary(..) | Kind::Not(_) | Kind::Typed(..) | Kind::Table(..) => {
-                Slots { moved: true, empty: None }
+                Rows { moved: true, empty: None }
             }
         })
     }
@@ -93,7 +149,10 @@ mod tests {
     fn sums_and_rows() {
         let rows = |text: &str| {
             let program = Program::parse(text).unwrap();
-            program.moved_rows().map(|names| names.into_iter().collect::<Vec<_>>().join(" "))
+            program.rows(|_| Some(0)).map(|rows| {
+                let moved = rows.into_iter().filter(|(_, rows)| rows.moved);
+                moved.map(|(name, _)| name).collect::<Vec<_>>().join(" ")
+            })
         };
         for (text, expected) in [
             ("y = 3*x*(1-x)", Ok("")),
@@ -109,6 +168,34 @@ mod tests {
             ("y = sum(x*0^0 + (x-1)^2)", Err(5)),
         ] {
             assert_eq!(rows(text), expected.map(String::from), "{text}");
+        }
+    }
+
+    /// What is in the empty slots of a result is known of those of its inputs.
+    #[test]
+    fn empty_slots() {
+        let program = Program::parse("y = x + 1; z = x*w; v = (x - 2)^3 - y; s = sum(x)").unwrap();
+        let rows = program.rows(|name| (name == "x").then_some(0)).unwrap();
+        let empty = ["y", "z", "v", "s", "w"].map(|name| rows[name].empty);
+        assert_eq!(empty, [Some(1), Some(0), Some(-9), None, None]);
+        assert_eq!(program.rows(|_| None), Err(44));
+    }
+
+    #[test]
+    fn what_takes_a_column_as_a_whole() {
+        let parts = |text: &str| Program::parse(text).unwrap().in_parts();
+        for (text, expected) in [
+            ("y = if(x > 3, x, -w); z = table(y, t)", Ok(())),
+            ("s = sum(x*x); c = count(x > 3); y = x + 1", Ok(())),
+            ("y = x - sum(x)", Err(9)),
+            ("s = sum(x); y = x*s", Err(19)),
+            ("m = mean(x)", Err(5)),
+            ("y = sort(x)", Err(5)),
+            ("y = rotate(x, 1)", Err(5)),
+            ("c = count(x > median(x))", Err(15)),
+            ("s = sum(cumsum(x))", Err(9)),
+        ] {
+            assert_eq!(parts(text), expected, "{text}");
         }
     }
 }

@@ -14,6 +14,9 @@ use crate::session::{Session, Value};
 /// Encrypted values by name.
 pub type Values<S> = BTreeMap<String, Value<<S as Scheme>::Ciphertext>>;
 
+/// Arrays of encrypted values by name: as many values, the blocks, of each name.
+pub type Blocks<S> = BTreeMap<String, Vec<Value<<S as Scheme>::Ciphertext>>>;
+
 /// A constant part of a program.
 #[derive(Clone, Copy)]
 struct Constant {
@@ -27,7 +30,8 @@ struct Constant {
 #[derive(Clone)]
 enum Operand<S: ExactScheme> {
     Constant(Constant),
-    Encrypted(Value<S::Ciphertext>),
+    /// A value for each block.
+    Encrypted(Vec<Value<S::Ciphertext>>),
 }
 
 impl Program {
@@ -47,12 +51,36 @@ impl Program {
         inputs: &Values<S>,
         progress: &mut dyn FnMut(usize),
     ) -> Result<Values<S>, CircuitError> {
+        let one = |(name, x): (&String, &Value<S::Ciphertext>)| (name.clone(), vec![x.clone()]);
+        let found = self.run_blocks(auto, &inputs.iter().map(one).collect(), progress)?;
+        Ok(found.into_iter().filter_map(|(name, mut x)| Some((name, x.pop()?))).collect())
+    }
+
+    /// The same on arrays, of which all have one number of blocks: block by block, except that
+    /// `sum` adds up the slots of all blocks. Rotations, exchanges of rows and whatever else moves
+    /// slots stay within each block. A statement costs as many operations as there are blocks, but
+    /// for `sum`, the key switches of which are those of one.
+    ///
+    /// # Errors
+    /// As [`Program::run`]; [`CircuitError::Empty`] for arrays of no block, and
+    /// [`CircuitError::BlockCount`] for arrays of different numbers of them.
+    pub fn run_blocks<S: Bootstrappable>(
+        &self,
+        auto: &Session<S>,
+        inputs: &Blocks<S>,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<Blocks<S>, CircuitError> {
         if let Some(name) = self.inputs().find(|&name| !inputs.contains_key(name)) {
             let given: Vec<&str> = inputs.keys().map(String::as_str).collect();
             return Err(CircuitError::MissingInput { name: name.into(), given: given.join(", ") });
         }
-        let first =
-            inputs.values().next().ok_or(CircuitError::Empty { what: "the list of inputs" })?;
+        let first = inputs.values().find_map(|blocks| blocks.first());
+        let first = first.ok_or(CircuitError::Empty { what: "the list of inputs" })?;
+        let mut counts = inputs.values().map(Vec::len);
+        let blocks = counts.next().unwrap_or_default();
+        if let Some(found) = counts.find(|count| *count != blocks) {
+            return Err(CircuitError::BlockCount { expected: blocks, found });
+        }
         let scheme = auto.scheme();
         let modulus = PrimePower::new(scheme.plain_prime(), scheme.plain_exponent(&first.get()))?;
         let mut run = Run { auto, modulus, values: inputs.clone() };
@@ -77,7 +105,26 @@ fn typed(node: &Node, operation: &'static str) -> CircuitError {
 struct Run<'a, S: Bootstrappable> {
     auto: &'a Session<S>,
     modulus: PrimePower,
-    values: Values<S>,
+    values: Blocks<S>,
+}
+
+type Block<S> = Value<<S as Scheme>::Ciphertext>;
+
+/// An operation on each block.
+fn each<T>(
+    x: &[T],
+    operation: impl Fn(&T) -> Result<T, CircuitError>,
+) -> Result<Vec<T>, CircuitError> {
+    x.iter().map(operation).collect()
+}
+
+/// An operation on the blocks in the same place.
+fn both<T>(
+    x: &[T],
+    y: &[T],
+    operation: impl Fn(&T, &T) -> Result<T, CircuitError>,
+) -> Result<Vec<T>, CircuitError> {
+    x.iter().zip(y).map(|(x, y)| operation(x, y)).collect()
 }
 
 impl<S: Bootstrappable> Run<'_, S> {
@@ -91,7 +138,7 @@ impl<S: Bootstrappable> Run<'_, S> {
             Kind::Name(name) => Operand::Encrypted(self.named(name)?),
             Kind::Negative(x) => match self.value(x)? {
                 Operand::Constant(c) => Operand::Constant(self.negated(c)),
-                Operand::Encrypted(x) => Operand::Encrypted(self.auto.neg(&x)?),
+                Operand::Encrypted(x) => Operand::Encrypted(each(&x, |x| self.auto.neg(x))?),
             },
             Kind::Sum(terms) => self.sum(terms)?,
             Kind::Product(factors) => self.product(factors)?,
@@ -102,7 +149,7 @@ impl<S: Bootstrappable> Run<'_, S> {
                     integer: c.integer.and_then(|c| c.power(exponent.get())),
                 }),
                 (Operand::Encrypted(x), Some(exponent)) => {
-                    Operand::Encrypted(self.auto.pow(&x, exponent)?)
+                    Operand::Encrypted(each(&x, |x| self.auto.pow(x, exponent))?)
                 }
             },
             Kind::Binary(operator, ..) => return Err(typed(node, operator.word())),
@@ -124,14 +171,14 @@ impl<S: Bootstrappable> Run<'_, S> {
         }
     }
 
-    fn named(&self, name: &str) -> Result<Value<S::Ciphertext>, CircuitError> {
+    fn named(&self, name: &str) -> Result<Vec<Block<S>>, CircuitError> {
         let missing = || CircuitError::MissingInput { name: name.into(), given: String::new() };
         self.values.get(name).cloned().ok_or_else(missing)
     }
 
     fn sum(&self, terms: &[(bool, Node)]) -> Result<Operand<S>, CircuitError> {
         let mut constant = self.constant(0);
-        let mut sum: Option<Value<S::Ciphertext>> = None;
+        let mut sum: Option<Vec<Block<S>>> = None;
         for (subtracted, term) in terms {
             match self.value(term)? {
                 Operand::Constant(c) => {
@@ -143,22 +190,25 @@ impl<S: Bootstrappable> Run<'_, S> {
                 }
                 Operand::Encrypted(x) => {
                     sum = Some(match sum {
-                        None if *subtracted => self.auto.neg(&x)?,
+                        None if *subtracted => each(&x, |x| self.auto.neg(x))?,
                         None => x,
-                        Some(sum) if *subtracted => self.auto.sub(&sum, &x)?,
-                        Some(sum) => self.auto.add(&sum, &x)?,
+                        Some(sum) if *subtracted => both(&sum, &x, |x, y| self.auto.sub(x, y))?,
+                        Some(sum) => both(&sum, &x, |x, y| self.auto.add(x, y))?,
                     });
                 }
             }
         }
         let Some(sum) = sum else { return Ok(Operand::Constant(constant)) };
-        // As integers: what is 0 modulo p^e need not be 0.
-        let range = sum.range().zip(constant.integer).and_then(|(x, y)| x.plus(y));
-        let total = match self.modulus.centered(constant.residue) {
-            0 => sum,
-            c => self.auto.add_scalar(&sum, c)?,
+        let total = |sum: &Block<S>| {
+            // As integers: what is 0 modulo p^e need not be 0.
+            let range = sum.range().zip(constant.integer).and_then(|(x, y)| x.plus(y));
+            let total = match self.modulus.centered(constant.residue) {
+                0 => sum.clone(),
+                c => self.auto.add_scalar(sum, c)?,
+            };
+            Ok(total.within(range))
         };
-        Ok(Operand::Encrypted(total.within(range)))
+        Ok(Operand::Encrypted(each(&sum, total)?))
     }
 
     fn product(&self, factors: &[Node]) -> Result<Operand<S>, CircuitError> {
@@ -177,32 +227,38 @@ impl<S: Bootstrappable> Run<'_, S> {
         }
         // A tree of least depth.
         while encrypted.len() > 1 {
-            let pair = |pair: &[Value<S::Ciphertext>]| match pair {
-                [x, y] => self.auto.mul(x, y),
+            let pair = |pair: &[Vec<Block<S>>]| match pair {
+                [x, y] => both(x, y, |x, y| self.auto.mul(x, y)),
                 rest => Ok(rest[0].clone()),
             };
             encrypted = encrypted.chunks(2).map(pair).collect::<Result<_, _>>()?;
         }
         let Some(x) = encrypted.pop() else { return Ok(Operand::Constant(constant)) };
-        let range = x.range().zip(constant.integer).and_then(|(x, y)| x.times(y));
-        let product = match self.modulus.centered(constant.residue) {
-            1 => x,
-            c => self.auto.mul_scalar(&x, c)?,
+        let product = |x: &Block<S>| {
+            let range = x.range().zip(constant.integer).and_then(|(x, y)| x.times(y));
+            let product = match self.modulus.centered(constant.residue) {
+                1 => x.clone(),
+                c => self.auto.mul_scalar(x, c)?,
+            };
+            Ok(product.within(range))
         };
-        Ok(Operand::Encrypted(product.within(range)))
+        Ok(Operand::Encrypted(each(&x, product)?))
     }
 
-    fn call(
-        &self,
-        function: Function,
-        x: &Value<S::Ciphertext>,
-    ) -> Result<Value<S::Ciphertext>, CircuitError> {
+    fn call(&self, function: Function, x: &[Block<S>]) -> Result<Vec<Block<S>>, CircuitError> {
         match function {
-            Function::Rotate(k) => self.auto.rotate_columns(x, k),
-            Function::RotateAlong(dimension, k) => self.auto.rotate_along(x, dimension, k),
-            Function::SwapRows => self.auto.swap_rows(x),
-            Function::Sum => self.auto.sum(x),
-            Function::Refresh => self.auto.refresh(x),
+            Function::Rotate(k) => each(x, |x| self.auto.rotate_columns(x, k)),
+            Function::RotateAlong(dimension, k) => {
+                each(x, |x| self.auto.rotate_along(x, dimension, k))
+            }
+            Function::SwapRows => each(x, |x| self.auto.swap_rows(x)),
+            Function::Sum => {
+                let (first, others) =
+                    x.split_first().ok_or(CircuitError::Empty { what: "an array" })?;
+                let all = others.iter().try_fold(first.clone(), |sum, x| self.auto.add(&sum, x))?;
+                Ok(vec![self.auto.sum(&all)?; x.len()])
+            }
+            Function::Refresh => each(x, |x| self.auto.refresh(x)),
         }
     }
 }

@@ -168,7 +168,7 @@ words! {
 
 impl TypedFunction {
     /// Whether it is one along a column.
-    fn along(self) -> bool {
+    pub(super) fn along(self) -> bool {
         !matches!(self, Self::If | Self::Min | Self::Max | Self::Abs | Self::Clip | Self::Xor)
     }
 

@@ -75,7 +75,7 @@ pub(super) fn typed(workload: &Workload, found: &mut Recommendation) {
     });
     let types: Vec<String> = columns.iter().map(|name| format!("{name}={kind}")).collect();
     let with_table = found.operations.iter().any(|cost| cost.operation == "table");
-    let tables = if with_table { " --table t=t.csv" } else { "" };
+    let tables = if with_table { " --lookup t=t.csv" } else { "" };
     let first = found.operations.first().map_or("", |cost| cost.rehearsed.as_str());
     let first = first.split(' ').next().unwrap_or_default();
     found.commands = vec![
@@ -157,7 +157,7 @@ pub(super) fn table(
         format!("printf '%s' '{schema}' > schema.json"),
         format!("everlevel table ask --schema schema.json \"{text}\" --out question.plan"),
         match own_keys {
-            true => format!("{} --table-plan question.plan --rows {rows}", keygen(found)),
+            true => format!("{} --plan question.plan --rows {rows}", keygen(found)),
             false => keygen(found),
         },
         format!(
@@ -165,7 +165,7 @@ pub(super) fn table(
              keys/secret.key --out table"
         ),
         format!(
-            "everlevel table run{opt} --table table --server-keys keys/server.keys --in \
+            "everlevel table run{opt} --table table --server-keys keys/server.keys --plan \
              question.plan --out question.result"
         ),
         format!(
@@ -193,7 +193,7 @@ pub(super) fn table(
     ));
     if own_keys {
         found.notes.push(
-            "the server keys are those of this question; keygen without --table-plan makes keys \
+            "the server keys are those of this question; keygen without --plan makes keys \
              for all questions"
                 .into(),
         );

@@ -1,11 +1,13 @@
 //! Columns of typed integers: a schema in the metadata, and a record for each digit.
 
+mod arrays;
 mod schema;
 
 use everlevel_bgv::Ciphertext;
 use everlevel_scheme::Params;
 use rayon::prelude::*;
 
+pub use arrays::{ARRAYS, ColumnArray};
 pub(crate) use schema::SCHEMA;
 pub use schema::{StoredColumn, StoredDigit};
 

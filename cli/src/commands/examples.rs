@@ -1,0 +1,196 @@
+//! Worked examples, which stand at the end of the help of each command.
+
+use clap::{Command, CommandFactory};
+
+use crate::commands::args::Cli;
+
+/// What is typed for each command, in the order of the help.
+const EXAMPLES: &[(&str, &[&str])] = &[
+    ("demo", &["everlevel demo", "everlevel demo --in sales.csv --column price --steps 20"]),
+    ("demo integers", &["everlevel demo integers"]),
+    ("params list", &["everlevel params list", "everlevel params list --json"]),
+    (
+        "params show",
+        &["everlevel params show bgv-65537-n15", "everlevel params show bgv-65537-n15 --json"],
+    ),
+    ("params datasheet", &["everlevel params datasheet bgv-65537-n15"]),
+    (
+        "params plan",
+        &[
+            "everlevel params plan --max-value 1e6 --signed --rows 100000 --ops compare,sum",
+            "everlevel params plan --plain-modulus 65537 --slots 1000 --depth 4 --out set.json",
+        ],
+    ),
+    ("params rings", &["everlevel params rings --prime 17 --slots 1000"]),
+    (
+        "keygen",
+        &[
+            "everlevel keygen --out keys",
+            "everlevel keygen --params bgv-65537-n15 --plan question.plan --rows 100000 --out keys",
+        ],
+    ),
+    (
+        "encrypt",
+        &[
+            "everlevel encrypt --key keys/public.key --in people.csv --column income --out \
+             income.ct",
+            "everlevel encrypt --key keys/public.key --in people.csv --types \
+             age=u8,income=u32:0..5000000 --out people.ct",
+            "everlevel encrypt --key keys/public.key --in - --format csv --out - --range 0..100",
+        ],
+    ),
+    (
+        "eval",
+        &[
+            "everlevel eval --server-keys keys/server.keys 'y = x^3 + 1; s = sum(x)' x=x.ct --out \
+             results",
+            "everlevel eval --server-keys keys/server.keys 'rich = income > 50000 & age < 30; n = \
+             count(rich)' people.ct --out results",
+        ],
+    ),
+    ("bootstrap", &["everlevel bootstrap --server-keys keys/server.keys --in y.ct --out fresh.ct"]),
+    (
+        "explain",
+        &[
+            "everlevel explain --server-keys keys/server.keys 'y = 3*x*(1-x)' x=x.ct",
+            "everlevel explain bootstrap --svg noise.svg",
+        ],
+    ),
+    ("explain bootstrap", &["everlevel explain bootstrap --svg noise.svg"]),
+    ("compact", &["everlevel compact --in results/y.ct --out y.small"]),
+    (
+        "decrypt",
+        &[
+            "everlevel decrypt --key keys/secret.key --in results/y.ct",
+            "everlevel decrypt --key keys/secret.key --in people.ct --column age --out age.npy",
+        ],
+    ),
+    ("inspect", &["everlevel inspect people.ct"]),
+    ("change-key", &["everlevel change-key --keys change.keys --in old.ct --out new.ct"]),
+    (
+        "keys size-report",
+        &[
+            "everlevel keys size-report --params bgv-65537-n15",
+            "everlevel keys size-report --server-keys keys/server.keys",
+        ],
+    ),
+    (
+        "keys server",
+        &["everlevel keys server --key keys/secret.key --plan question.plan --rows 100000 --out \
+             question.keys"],
+    ),
+    (
+        "keys change",
+        &["everlevel keys change --old-key old/secret.key --new-key new/secret.key --out \
+             change.keys"],
+    ),
+    ("keys manifest-key", &["everlevel keys manifest-key --out manifest.key"]),
+    ("security estimate", &["everlevel security estimate --n 32768 --log-qp 880 --secret ternary"]),
+    ("bench bootstrap", &["everlevel bench bootstrap --params bgv-65537-n15 --runs 3"]),
+    ("bench primitives", &["everlevel bench primitives --runs 10"]),
+    ("bench integers", &["everlevel bench integers --op lt --type u32"]),
+    ("aes keygen", &["everlevel aes keygen --out aes-keys"]),
+    (
+        "aes encrypt-key",
+        &["everlevel aes encrypt-key --key aes-keys/public.key --aes-key-file aes.hex --out \
+             aes-key.ct"],
+    ),
+    (
+        "aes upload",
+        &["everlevel aes upload --key aes-keys/public.key --aes-key-file aes.hex --in data.bin \
+             --out data.upload"],
+    ),
+    (
+        "aes transcipher",
+        &["everlevel aes transcipher --server-keys aes-keys/server.keys --aes-key aes-key.ct \
+             --in data.upload --out data.ct"],
+    ),
+    (
+        "aes decrypt",
+        &["everlevel aes decrypt --key aes-keys/secret.key --in data.ct --out data.bin"],
+    ),
+    (
+        "table encrypt",
+        &["everlevel table encrypt --schema schema.json --in stays.csv --key keys/secret.key \
+             --out stays"],
+    ),
+    (
+        "table ask",
+        &["everlevel table ask --schema stays/schema.json 'select sum(cost) from t where days > \
+             7' --out question.plan"],
+    ),
+    (
+        "table bind",
+        &[
+            "everlevel table bind --plan question.plan --key keys/public.key day=12 --out \
+             constants",
+            "everlevel table bind --plan question.plan --key keys/public.key --from values.json \
+             --out constants",
+        ],
+    ),
+    (
+        "table run",
+        &["everlevel table run --table stays --server-keys keys/server.keys --plan \
+             question.plan --out question.result"],
+    ),
+    (
+        "table read",
+        &[
+            "everlevel table read --key keys/secret.key --in question.result --plan question.plan",
+            "everlevel table read --key keys/secret.key --in question.result --format json --out -",
+        ],
+    ),
+    (
+        "table change",
+        &[
+            "everlevel table change --table stays --key keys/secret.key --insert more.csv",
+            "everlevel table change --table stays --key keys/secret.key 'delete from t where days \
+             > 90'",
+        ],
+    ),
+    (
+        "table decrypt",
+        &["everlevel table decrypt --table stays --key keys/secret.key --out stays.csv"],
+    ),
+    ("table inspect", &["everlevel table inspect stays"]),
+    (
+        "table explain",
+        &["everlevel table explain --plan question.plan --params bgv-65537-n15 --rows 100000"],
+    ),
+    ("table schema infer", &["everlevel table schema infer --in stays.csv --out schema.json"]),
+    ("table demo", &["everlevel table demo --only Q6"]),
+    (
+        "table query",
+        &["everlevel table query --schema schema.json --in stays.csv 'select ward, avg(cost) \
+             from t group by ward'"],
+    ),
+    ("selftest", &["everlevel selftest", "everlevel selftest --mistakes"]),
+    (
+        "completions",
+        &["everlevel completions bash > ~/.local/share/bash-completion/completions/everlevel"],
+    ),
+    ("man", &["everlevel man --out ~/.local/share/man/man1"]),
+    ("version", &["everlevel version --verbose"]),
+];
+
+/// The command line, with examples at the end of the help of each command.
+pub fn command() -> Command {
+    with(Cli::command(), "")
+}
+
+fn with(command: Command, path: &str) -> Command {
+    let below: Vec<String> = command.get_subcommands().map(|c| c.get_name().into()).collect();
+    let command = below.iter().fold(command, |command, name| {
+        let path = if path.is_empty() { name.clone() } else { format!("{path} {name}") };
+        command.mut_subcommand(name, |below| with(below, &path))
+    });
+    let Some((_, lines)) = EXAMPLES.iter().find(|(of, _)| *of == path) else { return command };
+    let examples = if lines.len() == 1 { "Example:" } else { "Examples:" };
+    let text = lines.iter().fold(examples.to_string(), |text, line| text + "\n  " + line);
+    // What there is to say before them is said in the long help only.
+    let before = command.get_after_long_help().map(|before| format!("{before}\n"));
+    match before {
+        Some(before) => command.after_help(text.clone()).after_long_help(before + &text),
+        None => command.after_help(text),
+    }
+}

@@ -1,0 +1,89 @@
+//! `encrypt --types`.
+
+use everlevel::{IntegerColumn, Plaintext};
+use everlevel_integers::Encoded;
+use everlevel_wire::columns::ColumnArray;
+use serde::Serialize;
+
+use super::super::args::EncryptArgs;
+use super::super::files::EncryptionKey;
+use super::super::manifest::ManifestWriter;
+use super::arrays::{TypedArray, write};
+use crate::columns::Header;
+use crate::columns::typed::{self, Named};
+use crate::console::args::Common;
+use crate::console::errors::CliError;
+use crate::console::files::{check_apart, check_free, is_standard};
+use crate::console::output::{emit, emit_json, progress};
+
+#[derive(Serialize)]
+struct ColumnReport {
+    name: String,
+    #[serde(rename = "type")]
+    kind: String,
+    ciphertexts: usize,
+}
+
+/// Runs `encrypt --types`.
+pub fn encrypt(args: &EncryptArgs, types: &str, common: &Common) -> Result<(), CliError> {
+    check_free(&args.out.out, args.out.force)?;
+    check_apart(&args.out.out, [&args.input])?;
+    let types = typed::types(types)?;
+    if args.header == Header::No {
+        return Err(CliError::usage(
+            "--header no: columns of --types are found by their names in the header",
+        ));
+    }
+    let key = EncryptionKey::read(&args.key, &args.set, common)?;
+    let params = key.params();
+    let (manifest, shared) = (&args.manifest, &args.manifest_key);
+    let files = [args.input.as_path(), &args.out.out];
+    let mut manifest = ManifestWriter::begin(manifest, shared, params, args.out.force, &files)?;
+    let read = typed::read(&args.input, args.format, &types)?;
+    let values = read.first().map_or(0, |column| column.values.len());
+    let (slots, blocks) = (params.slots(), values.div_ceil(params.slots()));
+    let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
+    let mut encrypt = |slots: &[u64]| key.encrypt(&Plaintext::encode(params, slots)?, &mut rng);
+    let bar = progress(common, "encrypting", (blocks * read.len()) as u64);
+    let (mut arrays, mut reports) = (Vec::new(), Vec::new());
+    for Named { name, kind, values, .. } in read {
+        let mut parts = Vec::with_capacity(blocks);
+        for part in values.chunks(slots) {
+            let column: IntegerColumn = Encoded::new(part, kind, slots)?.encrypt(&mut encrypt)?;
+            parts.push(column.into());
+            bar.inc(1);
+        }
+        let array = ColumnArray::vector(&name, blocks, Some(values.len()));
+        let array = TypedArray { array, blocks: parts };
+        let ciphertexts = array.ciphertexts();
+        reports.push(ColumnReport { name, kind: kind.to_string(), ciphertexts });
+        arrays.push(array);
+    }
+    bar.finish_and_clear();
+    let (out, force) = (&args.out.out, args.out.force);
+    let bytes = write(out, force, params, arrays, key.metadata(), &mut manifest)?;
+    manifest.map_or(Ok(()), ManifestWriter::finish)?;
+    if common.json {
+        return emit_json(&serde_json::json!({
+            "params": params.name(),
+            "values": values,
+            "slots": slots,
+            "ciphertexts": reports.iter().map(|c| c.ciphertexts).sum::<usize>(),
+            "columns": reports,
+            "bytes": bytes,
+        }));
+    }
+    if is_standard(out) {
+        return Ok(());
+    }
+    let mut lines: Vec<String> = reports
+        .iter()
+        .map(|c| format!("{}: {}, {} ciphertexts", c.name, c.kind, c.ciphertexts))
+        .collect();
+    lines.push(format!(
+        "{}: {values} values in {slots} slots, {bytes} bytes: {}",
+        params.name(),
+        out.display()
+    ));
+    emit(&lines.join("\n"))
+}

@@ -1,0 +1,46 @@
+//! What somebody who mistyped a name may have meant.
+
+/// Names below this similarity, of 1 for equal ones, are not suggested.
+const ALIKE: f64 = 0.78;
+
+/// The name that is most like this one, if one is; the first of equals.
+pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let plain = |name: &str| name.trim().to_lowercase();
+    let typed = plain(typed);
+    let mut best: Option<(f64, &str)> = None;
+    for name in names {
+        let alike = strsim::jaro_winkler(&typed, &plain(name));
+        if alike >= ALIKE && best.is_none_or(|(found, _)| alike > found) {
+            best = Some((alike, name));
+        }
+    }
+    best.map(|(_, name)| name)
+}
+
+/// `: did you mean NAME?` for the end of a sentence, or nothing.
+pub fn did_you_mean<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(typed, names).map_or_else(String::new, |name| format!(": did you mean {name}?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_alike_is_found() {
+        let names = ["income", "age", "Zip Code", "bgv-65537-n15", "bgv-65537-n16"];
+        for (typed, expected) in [
+            ("incone", Some("income")),
+            ("Age", Some("age")),
+            ("zipcode", Some("Zip Code")),
+            ("bgv-65537-n-16", Some("bgv-65537-n16")),
+            ("bgv-65536-n15", Some("bgv-65537-n15")),
+            ("height", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(typed, names), expected, "{typed}");
+        }
+        assert_eq!(did_you_mean("agee", names), ": did you mean age?");
+        assert_eq!(did_you_mean("x", []), "");
+    }
+}

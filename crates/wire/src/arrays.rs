@@ -1,0 +1,146 @@
+//! Arrays of ciphertexts: how many values they hold, in which shape, and what other slots hold, as
+//! the metadata of a file say it. Value i is in slot i mod s of ciphertext ⌊i / s⌋, s being the
+//! number of slots.
+
+use crate::error::WireError;
+use crate::summary::Metadata;
+
+/// Metadata: how many values the ciphertexts hold together.
+pub const VALUES: &str = "values";
+/// Metadata: the dimensions of an array of several, or of none.
+pub const SHAPE: &str = "shape";
+/// Metadata: what the slots after the last value hold.
+pub const SLOTS: &str = "slots";
+
+/// The most dimensions.
+const DIMENSIONS: usize = 32;
+const ZERO: &str = "zero-padded";
+const REPEATED: &str = "repeated";
+
+/// What the slots after the last value hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// 0, or there is no such slot.
+    Zero,
+    /// The only value.
+    Repeated,
+    /// Nobody says.
+    Unknown,
+}
+
+/// What ciphertexts hold together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Array {
+    /// The dimensions, in row-major order; none of a single value.
+    pub shape: Vec<usize>,
+    /// What is in the slots after the last value.
+    pub rest: Rest,
+}
+
+impl Array {
+    /// What the metadata say of `count` ciphertexts of `slots` slots each; none if they do not say
+    /// how many values there are. Slots after the values of a fresh encryption hold 0.
+    ///
+    /// # Errors
+    /// [`WireError::Malformed`] for a number of values that takes another number of ciphertexts.
+    pub fn of(metadata: &Metadata, slots: usize, count: usize) -> Result<Option<Self>, WireError> {
+        let stated = metadata.get(SHAPE).map(|text| (text, dimensions(text)));
+        let stated = stated.or_else(|| {
+            metadata.get(VALUES).map(|text| (text, text.parse().ok().map(|n| vec![n])))
+        });
+        let Some((text, shape)) = stated else { return Ok(None) };
+        let whole = slots.saturating_mul(count);
+        let fits = |values: usize| values <= whole && values > whole - slots.min(whole);
+        let values = |shape: &Vec<usize>| shape.iter().try_fold(1, |n: usize, d| n.checked_mul(*d));
+        let shape = shape.filter(|shape| values(shape).is_some_and(fits)).ok_or_else(|| {
+            let found: String = text.chars().filter(|c| !c.is_control()).take(100).collect();
+            let expected = format!("as many as {count} ciphertexts of {slots} slots hold");
+            WireError::malformed("values of an array", expected, found)
+        })?;
+        let full = values(&shape) == Some(whole);
+        let rest = match metadata.get(SLOTS).map(String::as_str) {
+            _ if full => Rest::Zero,
+            Some(ZERO) => Rest::Zero,
+            Some(REPEATED) if values(&shape) == Some(1) => Rest::Repeated,
+            None if metadata.contains_key("encryption") => Rest::Zero,
+            _ => Rest::Unknown,
+        };
+        Ok(Some(Array { shape, rest }))
+    }
+
+    /// How many values there are.
+    pub fn values(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// States it in metadata.
+    pub fn state(&self, metadata: &mut Metadata) {
+        metadata.insert(VALUES.into(), self.values().to_string());
+        if self.shape.len() != 1 {
+            let shape: Vec<String> = self.shape.iter().map(usize::to_string).collect();
+            metadata.insert(SHAPE.into(), shape.join(","));
+        }
+        match self.rest {
+            Rest::Zero => metadata.insert(SLOTS.into(), ZERO.into()),
+            Rest::Repeated => metadata.insert(SLOTS.into(), REPEATED.into()),
+            Rest::Unknown => metadata.remove(SLOTS),
+        };
+    }
+}
+
+fn dimensions(text: &str) -> Option<Vec<usize>> {
+    let parts: Vec<&str> = text.split(',').filter(|_| !text.is_empty()).collect();
+    let one = |part: &&str| part.parse().ok().filter(|n| *n > 0);
+    (parts.len() <= DIMENSIONS).then(|| parts.iter().map(one).collect())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(entries: &[(&str, &str)], count: usize) -> Result<Option<Array>, WireError> {
+        let metadata = entries.iter().map(|(name, v)| ((*name).into(), (*v).into())).collect();
+        Array::of(&metadata, 128, count)
+    }
+
+    fn array(shape: &[usize], rest: Rest) -> Result<Option<Array>, WireError> {
+        Ok(Some(Array { shape: shape.to_vec(), rest }))
+    }
+
+    #[test]
+    fn what_is_stated_is_read() {
+        assert_eq!(of(&[], 2), Ok(None));
+        assert_eq!(of(&[("values", "129")], 2), array(&[129], Rest::Unknown));
+        assert_eq!(of(&[("values", "256")], 2), array(&[256], Rest::Zero));
+        let fresh = [("values", "300"), ("shape", "20,15"), ("encryption", "public")];
+        assert_eq!(of(&fresh, 3), array(&[20, 15], Rest::Zero));
+        let one = [("shape", ""), ("values", "1"), ("slots", "repeated")];
+        assert_eq!(of(&one, 1), array(&[], Rest::Repeated));
+        for stated in [array(&[300], Rest::Zero), array(&[20, 15], Rest::Unknown)] {
+            let (mut metadata, stated) = (Metadata::new(), stated.unwrap().unwrap());
+            stated.state(&mut metadata);
+            assert_eq!(Array::of(&metadata, 128, 3), Ok(Some(stated)));
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        for (entry, text, count) in [
+            ("values", "128", 2),
+            ("values", "257", 2),
+            ("values", "0", 1),
+            ("values", "-1", 1),
+            ("values", "99999999999999999999999", 1),
+            ("values", "1", 0),
+            ("shape", "20,16", 2),
+            ("shape", "0,3", 1),
+            ("shape", "18446744073709551615,18446744073709551615", 1),
+            ("shape", "1,,2", 1),
+        ] {
+            let refused = of(&[(entry, text)], count).unwrap_err();
+            assert_eq!(refused.code(), "wire.malformed", "{entry} = {text}");
+        }
+        let deep = ["1"; 33].join(",");
+        assert!(of(&[("shape", &deep)], 1).is_err());
+    }
+}
