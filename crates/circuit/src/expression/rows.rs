@@ -78,7 +78,7 @@ impl Node {
                 Slots { moved: true, ..x.slots(known)? }
             }
             // Typed integers know their rows; running these without types is an error.
-            Kind::Binary(..) | Kind::Not(_) | Kind::Typed(..) | Kind::Table(..) => {
+            Kind::Binary(..) | Kind::Not(_) | Kind::Typed(..) | Kind::Named(..) => {
                 Slots { moved: true, empty: None }
             }
         })
