@@ -59,7 +59,6 @@ class Table:
                 "take Table(table)[x] for one row of integers, Table(tables)[:, x] for several, "
                 "Table(rows)[x, y] for an entry of one of them",
             )
-        count = self._entries.shape[-1]
         _check_within(place, self._entries.shape[-1])
         place = place.checked()
         if not several:
