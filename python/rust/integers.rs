@@ -242,6 +242,7 @@ fn operate<S: Home>(
         "mul" => s.mul(x.at::<S>(0)?, x.at::<S>(1)?)?,
         "square" => s.square(x.column::<S>(0)?)?,
         "mul_wrapped" => s.mul_wrapped(x.at::<S>(0)?, x.at::<S>(1)?, x.kind()?)?,
+        "sum_of_each" => s.sum_of_each(x.column::<S>(0)?)?,
         "cumsum" => s.cumsum(x.column::<S>(0)?)?,
         "sort" => s.sorted(x.column::<S>(0)?, Order::Ascending, x.number(0) as usize)?,
         "argsort" => s.argsorted(x.column::<S>(0)?, Order::Ascending, x.number(0) as usize)?,

@@ -243,7 +243,7 @@ def test_tables_on_one_input(columns):
     assert repr(Table(tables)) == "<everlevel.Table of 3 rows of 256 integers>"
     for refused in (
         lambda: Table(tables)[x],
-        lambda: Table(tables)[1, x],
+        lambda: Table(tables)[[1, 2], x],
         lambda: Table(tables[0])[:, x],
         lambda: Table(tables)[x, :],
     ):
@@ -254,6 +254,57 @@ def test_tables_on_one_input(columns):
     assert caught.value.code == "integers.table"
     with pytest.raises(everlevel.ShapeError):
         Table(np.zeros((2, 2, 2), dtype=int))
+
+
+def test_tables_of_two_arrays(columns):
+    (a, x), (b, y) = columns.random(0, 20), columns.random(0, 11)
+    table = columns.rng.integers(-9, 5_000, (21, 12))
+    columns.check(Table(table)[x, y], table[a, b])
+    columns.check(Table(table)[np.minimum(x, 3), y], table[np.minimum(a, 3), b])
+    columns.check(Table(table)[3, y], table[3, b])
+    columns.check(Table(table)[x, 11], table[a, 11])
+    for bad in (Table(table[:20]), Table(table[:, :11])):
+        with pytest.raises(everlevel.RangeError) as caught:
+            bad[x, y]
+        assert caught.value.code == "integers.table"
+
+
+def test_tables_of_more_than_two_digits(columns):
+    for low, high in ((0, 1_000), (0, 65_535)):
+        a, x = columns.random(low, high)
+        table = np.arange(high + 1) * 31 % 1_009 - 40
+        columns.check(Table(table)[x], table[a])
+    with pytest.raises(everlevel.RangeError) as caught:
+        Table(np.zeros(65_537, dtype=int))[columns.load([1], bounds=(0, 65_536))]
+    assert caught.value.code == "integers.table"
+
+
+def test_sums_that_are_computed_on(columns):
+    a, x = columns.random(-40, 90)
+    total = x.sum_of_each()
+    assert total.shape == a.shape
+    columns.check(total, np.full(a.shape, a.sum()))
+    columns.check(a.size * x > total, a.size * a > a.sum())
+    columns.check(np.where(total >= int(a.sum()), x, 0), a)
+    with pytest.raises(TypeError, match="sum_of_each"):
+        assert x.sum() > 3
+
+
+def test_signed_divisors(columns):
+    (a, x), (b, y) = columns.random(-90, 40), columns.random(-7, 9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPy of the divisor 0
+        expected, rest = a // b, a % b
+    columns.check(x // y, expected)
+    columns.check(x % y, rest)
+
+
+def test_partitions(columns):
+    a, x = columns.random(-9, 9, size=25)
+    found = columns.party.client.decrypt(np.partition(x, 4))
+    assert found[4] == np.partition(a, 4)[4] and (np.sort(found) == np.sort(a)).all()
+    places = columns.party.client.decrypt(np.argpartition(x, 4))
+    assert a[places[4]] == found[4]
 
 
 def test_tables_share_powers():

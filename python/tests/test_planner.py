@@ -172,7 +172,7 @@ def test_a_question_is_recommended_with_its_lines(tmp_path, monkeypatch):
         ("workload.rows", dict(rows=2**70)),
         ("workload.operation", dict(ops=["smu"])),
         ("workload.no-operations", dict(ops=[])),
-        ("workload.unsupported", dict(max_value=256, ops=["table"])),
+        ("workload.unsupported", dict(max_value=65_536, ops=["table"])),
         ("python.plan", dict(plain_modulus=257)),
         ("python.plan", dict(depth=2)),
         ("python.plan", dict(max_value=None)),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::{file, json, success};
+use crate::common::{file, json, success, usage};
 use serde_json::Value;
 
 const TOY: &str = "insecure_bgv-257-n8";
@@ -70,6 +70,7 @@ fn bench_integers() {
         ("rem-public", false),
         ("popcount", false),
         ("shift-right", false),
+        ("sum-where", false),
     ] {
         let mut args = vec!["bench", "integers", "--op", op, "--type", "u8", "--params"];
         args.extend([TOY_INTEGERS, "--insecure-research"]);
@@ -83,6 +84,68 @@ fn bench_integers() {
         assert_eq!(number(&report, "refreshes") > 0.0, refreshed, "{op}");
         assert!(number(&report, "failure_log2") <= -128.0);
     }
+}
+
+/// One encrypted case of every operation, of unsigned and of signed integers; and no operation of
+/// the library is without one.
+#[test]
+fn bench_of_all_integer_operations() {
+    let all = |kind: &str, values: &str| {
+        let mut args = vec!["bench", "integers", "--op", "all", "--type", kind, "--values", values];
+        args.extend(["--params", TOY_INTEGERS, "--insecure-research"]);
+        let report = json(&args);
+        let names = |list: &str| -> Vec<String> {
+            let list = report[list].as_array().unwrap();
+            list.iter().map(|x| x["op"].as_str().unwrap().to_string()).collect()
+        };
+        for one in report["operations"].as_array().unwrap() {
+            assert_eq!(one["wrong_values"], 0, "{one}");
+        }
+        (names("operations"), names("refused"))
+    };
+    // What wraps has a type with a name, and bits of negative integers have no number.
+    let (mut done, refused) = all("0..31", "25");
+    assert_eq!(refused, ["mul-wrapped"]);
+    let (more, refused) = all("i8", "7");
+    assert_eq!(refused, ["popcount"]);
+    done.extend(more.into_iter().filter(|name| name == "mul-wrapped"));
+
+    let named = |method: &str| match method {
+        "lookup" => "table".to_string(),
+        "lookup_all" => "tables".to_string(),
+        "lookup_pair" => "table-pair".to_string(),
+        "sorted" => "sort".to_string(),
+        "argsorted" => "argsort".to_string(),
+        "shift_left" | "shift_right" => format!("{}-public", method.replace('_', "-")),
+        "shift_left_by" | "shift_right_by" => method.replace("_by", "").replace('_', "-"),
+        _ => method.replace('_', "-"),
+    };
+    // What is no operation of columns alone: of tables, of files, of constants of the asker.
+    let others =
+        ["transparent", "shortened", "related", "chosen_rows", "accumulate", "pack", "run"];
+    let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/integers/src");
+    let mut methods = 0;
+    for file in std::fs::read_dir(sources).unwrap() {
+        let path = file.unwrap().path();
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let Some((_, inherent)) = text.split_once("impl<S: IntegerScheme> Integers<'_, S> {")
+        else {
+            continue;
+        };
+        for method in inherent.split("\n    pub fn ").skip(1) {
+            let (signature, _) = method.split_once(" {\n").unwrap();
+            let name: String =
+                method.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            if !signature.contains("IntegersError>") || others.contains(&&*name) {
+                continue;
+            }
+            methods += 1;
+            assert!(done.contains(&named(&name)), "{name} of {} has no case", path.display());
+        }
+    }
+    assert!(methods > 50 && methods <= done.len(), "{methods} methods, {} cases", done.len());
+    let error = usage(&["bench", "integers", "--op", "root", "--type", "u8"]);
+    assert!(error.contains("sum-of-each") && error.contains("'root'"), "{error}");
 }
 
 #[test]

@@ -194,6 +194,45 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
     }
 
+    /// The sum of all entries, in each entry of a column: what a total is where it is computed on.
+    /// log2 n rotations and an exchange of rows for each digit, and carries of all digits in
+    /// between: up to 18 products a digit and step.
+    ///
+    /// # Errors
+    /// [`IntegersError::Range`] past 2^126; [`IntegersError::Width`] beyond 124 bits; a missing
+    /// key; those of carries.
+    pub fn sum_of_each(
+        &self,
+        x: &Column<S::Ciphertext>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let count = Interval::point(x.length.unwrap_or(1) as i128)?;
+        let interval = x.interval.checked_mul(count)?;
+        let x = x.clone().narrowed();
+        if let Some(value) = x.public_value() {
+            let value = value * count.low();
+            return Ok(Column::public(value, Interval::point(value)?, x.length));
+        }
+        let x = self.normalized(&x)?;
+        let n = x.length.unwrap_or(self.slots());
+        let digits = x.digits.iter().map(|d| self.placed(&self.encrypted(d)?, n, 0));
+        let above = Interval::new(0, x.interval.high() - x.anchor)?;
+        let sum = Column {
+            interval: above,
+            anchor: 0,
+            digits: digits.collect::<Result<Vec<_>, IntegersError>>()?,
+            length: Some(self.slots()),
+        };
+        let sum = self.folded(&sum, 1, self.columns())?;
+        let sum = match self.exchanged(&sum)? {
+            Some(exchanged) => self.add(&sum, &exchanged)?,
+            None => sum,
+        };
+        let anchor = count.low() * x.anchor;
+        let reached = Interval::new(0, interval.high() - anchor)?;
+        let sum = self.normalized(&Column { interval: reached, ..sum })?;
+        self.shortened(&Column { interval, anchor, ..sum }, n)
+    }
+
     /// For each entry of x how many of the `sorted` public integers are below it, or at most it if
     /// `or_equal`: the place where NumPy's `searchsorted` would insert it on the left, or on the
     /// right; its `digitize` is that on the right. A table for up to 256 values, else a comparison

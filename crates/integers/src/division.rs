@@ -112,14 +112,14 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { interval, anchor: 0, digits, length: x.length }.narrowed())
     }
 
-    /// ⌊a / b⌋, rounded down, and 0 where b is 0, as NumPy's value is. No value may be negative.
+    /// ⌊a / b⌋, rounded down: -7 divided by 2 is -4; and 0 where b is 0, as NumPy's value is.
     ///
     /// For b of at most 256 values a table of reciprocals and a product; for wider ones bit by bit:
-    /// for each bit of the quotient a subtraction with its borrows, and a selection.
+    /// for each bit of the quotient a subtraction with its borrows, and a selection. Where a or b
+    /// may be negative, a comparison with 0 and selections more.
     ///
     /// # Errors
-    /// [`IntegersError::Type`] for values that may be negative; [`IntegersError::Length`]; those of
-    /// carries.
+    /// [`IntegersError::Length`]; those of carries.
     pub fn div<'b>(
         &self,
         a: impl Into<Operand<'b, S::Ciphertext>>,
@@ -131,7 +131,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(self.divided(a.into(), b.into(), false)?.0)
     }
 
-    /// a - b ⌊a / b⌋, and 0 where b is 0, as NumPy's value is. No value may be negative.
+    /// a - b ⌊a / b⌋, of the sign of b: -7 modulo 3 is 2; and 0 where b is 0, as NumPy's value is.
     ///
     /// # Errors
     /// As [`Integers::div`].
@@ -233,54 +233,90 @@ impl<S: IntegerScheme> Integers<'_, S> {
     ) -> Result<Both<S::Ciphertext>, IntegersError> {
         let (a, b) = (self.column(a)?, self.column(b)?);
         let length = self.common_length(&[&a, &b])?;
-        if let Some(found) = [&a, &b].iter().find(|x| x.interval.low() < 0) {
-            return Err(IntegersError::Type {
-                operation: "division by an encrypted divisor",
-                found: found.interval,
-                expected: "values that are not negative: divide abs(x), and mind the signs",
-            });
-        }
         if let (Some(x), Some(y)) = (a.public_value(), b.public_value()) {
-            let each = |v: Option<i128>| {
-                let v = v.unwrap_or(0);
-                Ok::<_, IntegersError>(Column::public(v, Interval::point(v)?, length))
-            };
-            return Ok((each(x.checked_div(y))?, each(x.checked_rem(y))?));
+            let each =
+                |v: i128| Ok::<_, IntegersError>(Column::public(v, Interval::point(v)?, length));
+            let quotient = floored(x, y);
+            return Ok((each(quotient)?, each(if y == 0 { 0 } else { x - y * quotient })?));
         }
         if let Some(c) = b.public_value() {
             let quotient = self.div_public(&a, c)?;
             let rest = if remainder { self.rem_public(&a, c)? } else { quotient.clone() };
             return Ok((quotient, rest));
         }
-        let rests = Interval::new(0, a.interval.high().min((b.interval.high() - 1).max(0)))?;
-        let quotients = Interval::new(0, a.interval.high() / b.interval.low().max(1))?;
-        // 1 instead of 0, so that all digits stay where they belong.
-        let zeros = self.eq(&b, 0)?;
-        let (highest, largest) = (a.interval.high(), b.interval.high());
-        // Errors of reciprocals are below b.
-        let s = highest.checked_mul(largest).map_or(124, |v| 4 * digits_of(v.unsigned_abs()));
-        let short = highest.leading_zeros() as usize >= s + 4;
-        let (quotient, rest) = if b.interval.points() <= ENTRIES && short {
-            self.by_table(&a, &b, s, quotients, remainder)?
-        } else {
-            let mut divisor = self.normalized(&b)?;
-            let mut lowest =
-                self.combine(&[(&divisor.digit(0), 1), (&self.bit("division", &zeros)?, 1)], 0)?;
-            let (low, high) = (divisor.digit(0).low, divisor.digit(0).high.max(1));
-            lowest = lowest.within(low, high);
-            divisor.digits[0] = lowest;
-            let (low, high) = (b.interval.low().max(1), b.interval.high());
-            divisor.interval = Interval::new(low, high)?;
-            self.bit_by_bit(&self.normalized(&a)?, &divisor)?
+        let quotients = quotients(a.interval, b.interval)?;
+        let rests = remainders(a.interval, b.interval)?;
+        // ⌊a / b⌋ = ⌊-a / -b⌋, and ⌊a / b⌋ = -1 - ⌊(-1 - a) / b⌋ for b > 0.
+        let below_zero = |x: &Column<S::Ciphertext>| match x.interval.low() < 0 {
+            true => self.lt(x, 0).map(Some),
+            false => Ok(None),
         };
+        type Values<S> = Column<<S as everlevel_scheme::Scheme>::Ciphertext>;
+        let chosen = |condition: &Option<Values<S>>, x: Values<S>, y: Values<S>| match condition {
+            Some(condition) => self.select(condition, &x, &y),
+            None => Ok(y),
+        };
+        let turned = below_zero(&b)?;
+        let (dividend, divisor) = match &turned {
+            Some(turned) => {
+                (self.select(turned, &self.neg(&a)?, &a)?, self.normalized(&self.abs(&b)?)?)
+            }
+            None => (a, b),
+        };
+        let negative = below_zero(&dividend)?;
+        let dividend = match &negative {
+            Some(negative) => {
+                let chosen = self.select(negative, &self.sub(-1, &dividend)?, &dividend)?;
+                // The intervals of both do not tell that the chosen one is not negative.
+                let interval = Interval::new(0, chosen.interval.high())?;
+                self.normalized(&Column { interval, ..chosen })?
+            }
+            None => dividend,
+        };
+        let zeros = self.eq(&divisor, 0)?;
+        let (quotient, rest) = self.divided_positive(&dividend, &divisor, &zeros, remainder)?;
         let valid = self.not(&zeros)?;
         let kept = |x: Column<S::Ciphertext>, interval: Interval| {
             let x = self.select(&valid, &x, 0)?;
             Ok::<_, IntegersError>(Column { interval, length, ..x }.narrowed())
         };
-        let quotient = kept(quotient, quotients)?;
-        let rest = if remainder { kept(rest, rests)? } else { quotient.clone() };
-        Ok((quotient, rest))
+        let flipped = self.sub(-1, &quotient)?;
+        let quotient = kept(chosen(&negative, flipped, quotient)?, quotients)?;
+        if !remainder {
+            return Ok((quotient.clone(), quotient));
+        }
+        let flipped = self.sub(&self.sub(&divisor, 1)?, &rest)?;
+        let rest = chosen(&negative, flipped, rest)?;
+        let flipped = self.neg(&rest)?;
+        Ok((quotient, kept(chosen(&turned, flipped, rest)?, rests)?))
+    }
+
+    /// Quotient and remainder of columns that are not negative; anything where `zeros` says that
+    /// the divisor is 0.
+    fn divided_positive(
+        &self,
+        a: &Column<S::Ciphertext>,
+        b: &Column<S::Ciphertext>,
+        zeros: &Column<S::Ciphertext>,
+        remainder: bool,
+    ) -> Result<Both<S::Ciphertext>, IntegersError> {
+        let (highest, largest) = (a.interval.high(), b.interval.high());
+        // Errors of reciprocals are below b.
+        let s = highest.checked_mul(largest).map_or(124, |v| 4 * digits_of(v.unsigned_abs()));
+        let short = highest.leading_zeros() as usize >= s + 4;
+        if b.interval.points() <= ENTRIES && short {
+            let quotients = Interval::new(0, highest / b.interval.low().max(1))?;
+            return self.by_table(a, b, s, quotients, remainder);
+        }
+        // 1 instead of 0, so that all digits stay where they belong.
+        let mut divisor = self.normalized(b)?;
+        let mut lowest =
+            self.combine(&[(&divisor.digit(0), 1), (&self.bit("division", zeros)?, 1)], 0)?;
+        let (low, high) = (divisor.digit(0).low, divisor.digit(0).high.max(1));
+        lowest = lowest.within(low, high);
+        divisor.digits[0] = lowest;
+        divisor.interval = Interval::new(b.interval.low().max(1), largest)?;
+        self.bit_by_bit(&self.normalized(a)?, &divisor)
     }
 
     /// Quotient and remainder by a table of reciprocals 2^s / b; the quotient is 0 where b is 0.
@@ -308,6 +344,42 @@ impl<S: IntegerScheme> Integers<'_, S> {
     }
 }
 
+/// ⌊x / y⌋, and 0 where y is 0.
+fn floored(x: i128, y: i128) -> i128 {
+    match x.checked_rem(y) {
+        None => 0,
+        Some(rest) => x / y - i128::from(rest != 0 && (rest < 0) != (y < 0)),
+    }
+}
+
+/// The intervals of the divisors below and above 0, if there are some.
+fn signed(b: Interval) -> impl Iterator<Item = (i128, i128)> {
+    [(b.low(), b.high().min(-1)), (b.low().max(1), b.high())].into_iter().filter(|(l, h)| l <= h)
+}
+
+/// Of ⌊a / b⌋, 0 where b is 0: quotients by divisors of one sign are extreme at the ends.
+fn quotients(a: Interval, b: Interval) -> Result<Interval, IntegersError> {
+    let zero = b.contains(0).then_some(0);
+    let ends = signed(b).flat_map(|(low, high)| [low, high]);
+    let found = ends.flat_map(|y| [floored(a.low(), y), floored(a.high(), y)]).chain(zero);
+    let (low, high) = found.fold((i128::MAX, i128::MIN), |(l, h), v| (l.min(v), h.max(v)));
+    Interval::new(low, high)
+}
+
+/// Of a - b ⌊a / b⌋, 0 where b is 0: from 0 to the divisor, without it, and at most the dividend
+/// where that has its sign.
+fn remainders(a: Interval, b: Interval) -> Result<Interval, IntegersError> {
+    let (mut low, mut high) = (0, 0);
+    for (least, most) in signed(b) {
+        if most > 0 {
+            high = if a.low() < 0 { most - 1 } else { a.high().min(most - 1) };
+        } else {
+            low = if a.high() > 0 { least + 1 } else { a.low().max(least + 1) };
+        }
+    }
+    Interval::new(low, high)
+}
+
 fn zero(operation: &'static str) -> IntegersError {
     IntegersError::Type {
         operation,
@@ -319,6 +391,31 @@ fn zero(operation: &'static str) -> IntegersError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Every quotient and every remainder lies in its interval, and both ends of that of quotients
+    /// are reached.
+    #[test]
+    fn intervals_of_quotients() {
+        let ends = (-7..=7i128).flat_map(|low| (low..=7).map(move |high| (low, high)));
+        let ends: Vec<(i128, i128)> = ends.collect();
+        for a in ends.iter().step_by(5) {
+            for b in &ends {
+                let [x, y] = [a, b].map(|(low, high)| Interval::new(*low, *high).unwrap());
+                let pairs = || (a.0..=a.1).flat_map(|x| (b.0..=b.1).map(move |y| (x, y)));
+                let all: Vec<i128> = pairs().map(|(x, y)| floored(x, y)).collect();
+                let found = quotients(x, y).unwrap();
+                let (low, high) = (*all.iter().min().unwrap(), *all.iter().max().unwrap());
+                assert_eq!((found.low(), found.high()), (low, high), "{a:?} {b:?}");
+                let rests = remainders(x, y).unwrap();
+                let rest = |x: i128, y: i128| if y == 0 { 0 } else { x - y * floored(x, y) };
+                assert!(pairs().all(|(x, y)| rests.contains(rest(x, y))), "{a:?} {b:?} {rests}");
+            }
+        }
+        assert_eq!(
+            [(-7, 2), (7, -2), (-6, 3), (5, 0)].map(|(x, y)| floored(x, y)),
+            [-4, -4, -2, 0]
+        );
+    }
 
     #[test]
     fn reciprocals_are_exact() {

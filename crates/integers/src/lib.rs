@@ -49,6 +49,7 @@ mod encode;
 mod error;
 mod interval;
 mod known;
+mod large;
 mod lookup;
 mod narrow;
 mod order;

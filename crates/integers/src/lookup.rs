@@ -12,14 +12,18 @@ use crate::interval::Interval;
 use crate::split::digits_of;
 use crate::stage::Stage;
 
-/// Entries of the largest table: two digits.
-const ENTRIES: u128 = 256;
+/// Entries of the largest table: four digits.
+const ENTRIES: u128 = 1 << 16;
+/// Digits that are looked up as a pair.
+const PAIR: usize = 2;
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// table[x - low] for the interval `low..=high` of x, of at most 256 integers.
+    /// table[x - low] for the interval `low..=high` of x, of at most 65,536 integers.
     ///
     /// Cost for up to 31 entries: 7 to 12 products of depth 5, and 2 for each further digit of the
-    /// results; up to 256: 28 products and 15 at most for each digit of the results, depth 5.
+    /// results; up to 256: 28 products and 15 at most for each digit of the results, depth 5; up to
+    /// 4,096: 325 products and 16 for each digit of the results, depth 6; up to 65,536: 348 and
+    /// 272, depth 7, with a multiple of a ciphertext for each entry and each digit of the results.
     /// Carries of x are computed first.
     ///
     /// # Errors
@@ -83,17 +87,25 @@ impl<S: IntegerScheme> Integers<'_, S> {
             self.tables(vec![(digit, plan)])?.pop().unwrap_or_default()
         } else {
             let mut x = x.clone();
-            if !x.is_canonical() || x.digits.len() > 2 {
-                x = self.normalized_to(&x, (x.interval.low(), 2))?;
+            let count = digits_of(points - 1).max(PAIR);
+            if !x.is_canonical() || x.digits.len() > count {
+                x = self.normalized_to(&x, (x.interval.low(), count))?;
             }
-            let (a, b) = (x.digit(1), x.digit(0));
-            let row = |f: (usize, usize), a: i64| {
-                let entry = |b| part(f, x.anchor + i128::from(BASE * a + b));
-                (b.low..=b.high).map(entry).collect()
-            };
-            let entries: Vec<Vec<Vec<i64>>> =
-                parts().map(|f| (a.low..=a.high).map(|a| row(f, a)).collect()).collect();
-            self.look_up_pair(&a, &b, &entries)?
+            if count > PAIR {
+                let functions: Vec<(usize, usize)> = parts().collect();
+                let entry = |f: usize, v: i64| part(functions[f], x.anchor + i128::from(v));
+                let digits: Vec<_> = (0..count).map(|i| x.digit(i)).collect();
+                self.look_up_digits(&digits, functions.len(), &entry)?
+            } else {
+                let (a, b) = (x.digit(1), x.digit(0));
+                let row = |f: (usize, usize), a: i64| {
+                    let entry = |b| part(f, x.anchor + i128::from(BASE * a + b));
+                    (b.low..=b.high).map(entry).collect()
+                };
+                let entries: Vec<Vec<Vec<i64>>> =
+                    parts().map(|f| (a.low..=a.high).map(|a| row(f, a)).collect()).collect();
+                self.look_up_pair(&a, &b, &entries)?
+            }
         };
         let mut digits = digits.into_iter();
         let column = |(interval, count): (Interval, usize)| Column {
@@ -105,9 +117,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(intervals.into_iter().zip(counts).map(column).collect())
     }
 
-    /// table[x - low of x][y - low of y] of two columns whose intervals have together at most 256
-    /// pairs. Cost: as a table of one column of as many values, and the carries of the place of a
-    /// pair in it.
+    /// table[x - low of x][y - low of y] of two columns whose intervals have together at most
+    /// 65,536 pairs. Cost: as a table of one column of as many values, and the carries of the place
+    /// of a pair in it.
     ///
     /// # Errors
     /// [`IntegersError::Table`] unless there is an entry for each pair; [`IntegersError::Length`];

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use everlevel_circuit::CircuitError;
-use everlevel_circuit::expression::{Function, Kind, Node, Operator, Program, TypedFunction};
+use everlevel_circuit::expression::{
+    Function, Kind, NamedFunction, Node, Operator, Program, TypedFunction,
+};
 
 use crate::column::{Column, Operand};
 use crate::context::{IntegerScheme, Integers};
@@ -66,10 +68,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// interval that is looked up in it. `progress` is called after each statement with the number
     /// of those done.
     ///
-    /// `+ - * / % << >> < <= > >= == != & | !`, `if`, `min`, `max`, `abs`, `clip`, `xor`, `table`,
-    /// `sum`, `count`, `mean`, `median`, `argmax`, `argmin`, `sort`, `argsort` and `cumsum` are the
-    /// operations of these names here; `&`, `|` and `xor` of truth values
-    /// are logic, of others they are done bit by bit. `/` rounds down, and `%` has the sign of the
+    /// `+ - * / % << >> < <= > >= == != & | !` and the functions of [`TypedFunction`] and
+    /// [`NamedFunction`] are the operations of these names here, `total` is
+    /// [`Integers::sum_of_each`]; `&`, `|` and `xor` of truth values are logic, of others they are
+    /// done bit by bit. `/` rounds down, and `%` has the sign of the
     /// divisor. Types follow from the inputs.
     ///
     /// # Errors
@@ -122,6 +124,15 @@ fn refused<T>(
     expected: &'static str,
 ) -> Result<T, IntegersError> {
     Err(IntegersError::Type { operation, found, expected })
+}
+
+/// A public integer that says which entry.
+fn place(v: i128) -> Result<usize, IntegersError> {
+    usize::try_from(v).map_err(|_| IntegersError::Value {
+        value: v,
+        position: 0,
+        expected: "a number of entries".into(),
+    })
 }
 
 impl<C> Value<C> {
@@ -199,15 +210,55 @@ impl<S: IntegerScheme> Run<'_, '_, S> {
                     arguments.iter().map(|x| self.argument(x)).collect::<Result<Vec<_>, _>>()?;
                 at(node, self.typed(*function, &arguments))
             }
-            Kind::Table(x, name) => {
-                let x = self.argument(x)?;
-                let Some(table) = self.tables.get(name) else {
+            Kind::Named(function, arguments, name) => {
+                let x =
+                    arguments.iter().map(|x| self.argument(x)).collect::<Result<Vec<_>, _>>()?;
+                let columns = x.iter().map(|x| self.ints.column(x.into()));
+                let columns = at(node, columns.collect::<Result<Vec<_>, _>>())?;
+                if let NamedFunction::Cast | NamedFunction::Wrap = function {
+                    return at(node, self.converted(*function, &columns[0], name));
+                }
+                let Some(list) = self.tables.get(name) else {
                     return missing(self.tables.keys().collect(), name);
                 };
-                let column = at(node, self.ints.column((&x).into()))?;
-                at(node, self.ints.lookup(&column, table)).map(Value::Column)
+                at(node, self.with_list(*function, &columns, list))
             }
         }
+    }
+
+    /// A column in another type.
+    fn converted(
+        &self,
+        function: NamedFunction,
+        x: &Column<S::Ciphertext>,
+        name: &str,
+    ) -> Found<S> {
+        let kind = name.parse()?;
+        Ok(Value::Column(match function {
+            NamedFunction::Cast => self.ints.cast(x, kind)?,
+            _ => self.ints.wrapped(x, kind)?,
+        }))
+    }
+
+    /// A function of columns and a public list.
+    fn with_list(
+        &self,
+        function: NamedFunction,
+        x: &[Column<S::Ciphertext>],
+        list: &[i128],
+    ) -> Found<S> {
+        Ok(Value::Column(match (function, x) {
+            (NamedFunction::Isin, [x]) => self.ints.isin(x, list)?,
+            (NamedFunction::Searchsorted, [x]) => self.ints.searchsorted(list, x, false)?,
+            (NamedFunction::Dot, [x]) => return Ok(Value::Total(self.ints.dot(x, list)?)),
+            (_, [x, y]) => {
+                // Row by row; a list that does not end with a row is refused.
+                let columns = usize::try_from(y.interval().points()).unwrap_or(usize::MAX);
+                let rows: Vec<Vec<i128>> = list.chunks(columns).map(<[i128]>::to_vec).collect();
+                self.ints.lookup_pair(x, y, &rows)?
+            }
+            (_, x) => self.ints.lookup(&x[0], list)?,
+        }))
     }
 
     /// What can be computed on.
@@ -218,7 +269,7 @@ impl<S: IntegerScheme> Run<'_, '_, S> {
                 refused(
                     "an operation",
                     x.interval(),
-                    "a column: a sum can be decrypted, not computed on",
+                    "a column: a sum can be decrypted only, and total(x) is one to be computed on",
                 ),
             ),
             value => Ok(value),
@@ -377,6 +428,27 @@ impl<S: IntegerScheme> Run<'_, '_, S> {
                 let found = self.joined(x, high, |s, a, b| s.min(a, b))?;
                 self.joined(&found, low, |s, a, b| s.max(a, b))
             }
+            (TypedFunction::Sign, [x]) => {
+                self.joined(x, &Value::Public(0), |s, x, _| s.sign(&s.column(x)?))
+            }
+            (TypedFunction::Popcount, [x]) => {
+                self.joined(x, &Value::Public(0), |s, x, _| s.popcount(&s.column(x)?))
+            }
+            (TypedFunction::Nth, [Value::Column(x), Value::Public(k)]) => {
+                Ok(Value::Column(self.ints.nth(x, Order::Ascending, place(*k)?)?))
+            }
+            (TypedFunction::Argnth, [Value::Column(x), Value::Public(k)]) => {
+                Ok(Value::Column(self.ints.arg_nth(x, Order::Ascending, place(*k)?)?))
+            }
+            (TypedFunction::Quantile, [Value::Column(x), Value::Public(a), Value::Public(b)]) => {
+                let [a, b] = [place(*a)?, place(*b)?].map(|v| u32::try_from(v).unwrap_or(u32::MAX));
+                Ok(Value::Column(self.ints.quantile(x, a, b)?))
+            }
+            (TypedFunction::Nth | TypedFunction::Argnth | TypedFunction::Quantile, x) => refused(
+                "an entry in order",
+                x.last().map_or(Interval::BOOL, Value::interval),
+                "a column, and public integers that say which entry",
+            ),
             (TypedFunction::Mean, [Value::Column(x)]) => Ok(Value::Total(self.ints.mean(x)?)),
             (_, [Value::Column(x)]) if function != TypedFunction::Count => self.along(function, x),
             (TypedFunction::Count, [Value::Column(x)]) if x.interval().high() <= 1 => {
@@ -401,6 +473,10 @@ impl<S: IntegerScheme> Run<'_, '_, S> {
             TypedFunction::Sort => self.ints.sorted(x, Order::Ascending, all)?,
             TypedFunction::Argsort => self.ints.argsorted(x, Order::Ascending, all)?,
             TypedFunction::Cumsum => self.ints.cumsum(x)?,
+            TypedFunction::Total => self.ints.sum_of_each(x)?,
+            TypedFunction::Maximum => self.ints.maximum(x)?,
+            TypedFunction::Minimum => self.ints.minimum(x)?,
+            TypedFunction::Ranks => self.ints.ranks(x, Order::Ascending)?,
             _ => return refused("this function", x.interval(), "other arguments"),
         };
         Ok(Value::Column(found))

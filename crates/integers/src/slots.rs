@@ -132,6 +132,27 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Digit { cipher, ..d.clone() })
     }
 
+    /// x with its rows exchanged; none where there is one row.
+    pub(crate) fn exchanged(
+        &self,
+        x: &Column<S::Ciphertext>,
+    ) -> Result<Option<Column<S::Ciphertext>>, IntegersError> {
+        let rows = self.session().scheme().slot_shape().swap_rows();
+        if self.columns() == self.slots() {
+            return Ok(None);
+        }
+        let exchanged = |d: &Digit<S::Ciphertext>| {
+            let Some(x) = &d.cipher else { return Ok(d.clone()) };
+            let cipher = self.apply(&[x], |s, x| {
+                let level = s.galois_level(rows, s.level(x[0])).unwrap_or(s.level(x[0]));
+                Ok(s.swap_rows(&s.mod_switch_to(x[0], level)?)?)
+            })?;
+            Ok(Digit { cipher: Some(cipher), ..d.clone() })
+        };
+        let digits = x.digits.iter().map(exchanged).collect::<Result<_, IntegersError>>()?;
+        Ok(Some(Column { digits, ..x.clone() }))
+    }
+
     /// Σ_b d(slot + b step) over 0 <= b < `count`, where no two of these are other than 0.
     pub(crate) fn gathered(
         &self,

@@ -280,8 +280,8 @@ class EncryptedIntegers(Encrypted, Stored):
     def __floordiv__(self, other: Any) -> EncryptedIntegers:
         """Quotient, rounded down, and 0 where the divisor is 0, as NumPy's value is.
 
-        By public integers: shifts, tables or a product. By encrypted ones, of values that are not
-        negative: a product, or bit by bit.
+        By public integers: shifts, tables or a product. By encrypted ones: a product, or bit by
+        bit.
         """
         return self._divided(self._operand(other), "div")
 
@@ -566,6 +566,13 @@ class EncryptedIntegers(Encrypted, Stored):
         return EncryptedTotal._make(
             [server._integers.totals("sum", x)[0] for x in self._blocks], server._factor
         )
+
+    def sum_of_each(self) -> EncryptedIntegers:
+        """The sum of all entries, in each entry of an array of the same shape, which is computed
+        on: ``x > x.sum_of_each() // 10``. Of at most as many as there are slots; log2 of the slots
+        rotations for each digit, and carries after each.
+        """
+        return self._along("sum_of_each", shape=self._shape)
 
     def mean(self) -> EncryptedTotal:
         """The mean of all entries, rounded down when it is decrypted, so the party that decrypts

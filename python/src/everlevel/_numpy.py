@@ -52,7 +52,8 @@ def ufunc(
     """A universal function of which one operand at least is encrypted."""
     if any(isinstance(x, EncryptedTotal) for x in inputs):
         raise not_homomorphic(
-            "a total is decrypted, not computed on", "compute on client.decrypt(total)"
+            "a total is decrypted, not computed on",
+            "compute on client.decrypt(total), or on x.sum_of_each(), the sum in each entry",
         )
     if found is np.add and method == "reduce" and out is None and set(options) <= {"axis"}:
         return inputs[0].sum(options.get("axis", 0))
@@ -350,6 +351,9 @@ FUNCTIONS: dict[Any, Operation] = {
     np.choose: choose,
     np.sort: sort,
     np.argsort: lambda x, axis=-1, kind=None: x.argsort(),
+    # All entries in order are as a partition has to be, about any of them.
+    np.partition: lambda a, kth, axis=-1: sort(a, axis),
+    np.argpartition: lambda a, kth, axis=-1: a.argsort(),
     np.max: lambda a, axis=None: a.max(axis),
     np.min: lambda a, axis=None: a.min(axis),
     np.argmax: lambda a, axis=None: a.argmax(axis),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from ._encrypted import not_homomorphic
@@ -12,10 +13,16 @@ from ._kinds import entries
 from ._rows import _together
 from .errors import RangeError, ShapeError
 
+#: What can stand for one entry along an axis.
+INDEX = (EncryptedIntegers, int, np.integer)
+
 
 class Table:
     """A table of public integers: ``Table(table)[x]`` is ``table[x]`` for encrypted x of at most
-    256 values, from 0 to as many as it has entries, less 1.
+    65,536 values, from 0 to as many as it has entries, less 1.
+
+    ``Table(rows)[x, y]`` is ``rows[x, y]`` for encrypted x, encrypted y, or both: as a table of one
+    row after the other, of x times the length of a row plus y.
 
     Several tables are the rows of one: ``Table(tables)[:, x]`` is ``tables[:, x]``, an array with a
     row for each of them, so that ``sine, cosine = Table([sines, cosines])[:, x]``. They share the
@@ -41,32 +48,48 @@ class Table:
         if not any(isinstance(key, EncryptedIntegers) for key in keys):
             return self._entries[x]
         place, several = keys[-1], self._entries.ndim == 2
+        if several and len(keys) == 2 and all(isinstance(key, INDEX) for key in keys):
+            return self._pair(*keys)
         all_rows = len(keys) == 2 and isinstance(keys[0], slice) and keys[0] == slice(None)
         if not isinstance(place, EncryptedIntegers) or not (
             all_rows if several else len(keys) == 1
         ):
             raise not_homomorphic(
                 f"this index of a table of shape {self._entries.shape}",
-                "take Table(table)[x] for one row of integers, Table(tables)[:, x] for several",
+                "take Table(table)[x] for one row of integers, Table(tables)[:, x] for several, "
+                "Table(rows)[x, y] for an entry of one of them",
             )
-        count = self._entries.shape[-1]
-        low, high = place.interval
-        if low < 0 or high >= count:
-            raise RangeError(
-                f"a table of {count} entries for values of {low} to {high}: expected values from "
-                f"0 to {count - 1}; "
-                "clip them, encrypt with bounds, or take a longer table",
-                code="integers.table",
-                low=low,
-                high=high,
-            )
+        _check_within(place, self._entries.shape[-1])
         place = place.checked()
         if not several:
             return _looked_up(place, lambda low, high: self._entries[low : high + 1].tolist())
         found = _looked_up_all(place, lambda low, high: self._entries[:, low : high + 1].tolist())
         return _together(found, (len(found), *place.shape))
 
+    def _pair(self, x: Any, y: Any) -> Any:
+        """rows[x, y], of which one at least is encrypted."""
+        if not isinstance(x, EncryptedIntegers):
+            return Table(self._entries[x])[y]
+        if not isinstance(y, EncryptedIntegers):
+            return Table(self._entries[:, y])[x]
+        for index, count in zip((x, y), self._entries.shape):
+            _check_within(index, count)
+        return Table(self._entries.reshape(-1))[x.checked() * self._entries.shape[1] + y.checked()]
+
     def __repr__(self) -> str:
         if self._entries.ndim == 2:
             return f"<everlevel.Table of {len(self)} rows of {self._entries.shape[1]} integers>"
         return f"<everlevel.Table of {len(self)} integers>"
+
+
+def _check_within(place: EncryptedIntegers, count: int) -> None:
+    """Refuses an index that may lie outside of ``count`` entries."""
+    low, high = place.interval
+    if low < 0 or high >= count:
+        raise RangeError(
+            f"a table of {count} entries for values of {low} to {high}: expected values from "
+            f"0 to {count - 1}; clip them, encrypt with bounds, or take a longer table",
+            code="integers.table",
+            low=low,
+            high=high,
+        )

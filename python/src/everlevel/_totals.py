@@ -60,7 +60,7 @@ class EncryptedTotal(Encrypted, Stored):
     def _no_operation(self, *_: Any) -> NoReturn:
         raise not_homomorphic(
             "a total is decrypted, not computed on",
-            "compute on client.decrypt(total), or on the entries before they are summed",
+            "compute on client.decrypt(total), or on x.sum_of_each(), the sum in each entry",
         )
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = (

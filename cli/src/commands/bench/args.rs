@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::operations::{ALL, OPERATIONS};
 use crate::console::args::SetArg;
 
 /// Commands below `bench`.
@@ -43,45 +45,10 @@ pub struct BootstrapArgs {
     pub record: Option<PathBuf>,
 }
 
-/// An operation on typed integers.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum IntegerOperation {
-    /// The sum, its carries computed
-    Add,
-    /// Whether one is less than the other
-    Lt,
-    /// Whether they are equal
-    Eq,
-    /// All entries of short columns in order, one column after the other
-    Sort,
-    /// Where the largest entry of short columns is
-    Argmax,
-    /// The median of short columns
-    Median,
-    /// The lesser one
-    Min,
-    /// One or the other by an encrypted truth value
-    Select,
-    /// The product
-    Mul,
-    /// The product modulo 2^bits
-    MulWrapped,
-    /// The square
-    Square,
-    /// The quotient, rounded down, by an encrypted divisor
-    Div,
-    /// The remainder by an encrypted divisor
-    Rem,
-    /// The quotient by 10, rounded down
-    DivPublic,
-    /// The remainder by 10
-    RemPublic,
-    /// An entry of a public table, of values of up to 8 bits
-    Table,
-    /// How many bits are 1
-    Popcount,
-    /// A shift to the right by 0 to 7 bits, encrypted
-    ShiftRight,
+/// The names of all operations on typed integers, and `all`.
+fn operations() -> PossibleValuesParser {
+    let names = OPERATIONS.iter().map(|operation| operation.name);
+    names.chain([ALL]).collect::<Vec<_>>().into()
 }
 
 /// Arguments of `bench integers`.
@@ -90,9 +57,9 @@ pub struct IntegersArgs {
     /// The parameter set.
     #[command(flatten)]
     pub set: SetArg,
-    /// The operation
-    #[arg(long, value_enum)]
-    pub op: IntegerOperation,
+    /// The operation, or all of them, one after the other
+    #[arg(long, value_parser = operations())]
+    pub op: String,
     /// bool, u8 to u64, i8 to i64, or LOW..HIGH
     #[arg(long = "type", value_name = "TYPE")]
     pub kind: String,

@@ -4,4 +4,5 @@ pub(crate) mod args;
 pub(crate) mod bootstrap;
 pub(crate) mod integers;
 pub mod measure;
+pub(crate) mod operations;
 pub(crate) mod primitives;

@@ -13,7 +13,7 @@
 //! factor     := { "-" } power | "!" power
 //! power      := atom [ "^" integer ]
 //! atom       := integer | name | "(" value ")" | function "(" value { "," [ "-" ] integer } ")"
-//!             | typed "(" value { "," value } ")" | "table" "(" value "," name ")"
+//!             | typed "(" value { "," value } ")" | named "(" value "," [ value "," ] name ")"
 //! ```
 //! Names are letters, digits and `_`, not a digit first. Integers are taken modulo p^r and stand in
 //! every slot. Functions: `rotate(x, k)`, the columns by k to the left; `rotate(x, k, i)`, along
@@ -21,8 +21,9 @@
 //! bootstrapping. White space and line ends mean nothing; `#` begins a comment that ends with the
 //! line.
 //!
-//! `| & < <= > >= == != << >> / % !`, the functions of [`TypedFunction`] and `table` are for
-//! columns of typed integers, which another crate computes on; [`Program::run`] refuses them.
+//! `| & < <= > >= == != << >> / % !`, the functions of [`TypedFunction`] and of
+//! [`NamedFunction`] are for columns of typed integers, which another crate computes on;
+//! [`Program::run`] refuses them.
 //!
 //! A program is parsed ([`Program::parse`]), which finds every mistake that needs no ciphertext and
 //! points at it, and then run on any scheme ([`Program::run`]), as deep as it is:
@@ -61,6 +62,6 @@ pub use error::ExpressionError;
 pub use rows::Rows;
 pub use run::{Blocks, Values};
 pub use syntax::{
-    Function, Kind, MAX_BYTES, MAX_EXPONENT, MAX_NESTING, MAX_OPERATORS, Node, Operator, Program,
-    Statement, TypedFunction,
+    Function, Kind, MAX_BYTES, MAX_EXPONENT, MAX_NESTING, MAX_OPERATORS, NamedFunction, Node,
+    Operator, Program, Statement, TypedFunction,
 };

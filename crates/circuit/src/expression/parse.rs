@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::error::ExpressionError;
 use super::syntax::{
-    Function, Kind, MAX_EXPONENT, MAX_NESTING, MAX_OPERATORS, Node, Operator, Program, Statement,
-    TypedFunction,
+    Function, Kind, MAX_EXPONENT, MAX_NESTING, MAX_OPERATORS, NamedFunction, Node, Operator,
+    Program, Statement, TypedFunction,
 };
 use super::token::{Token, tokens};
 
@@ -80,6 +80,11 @@ impl Parser {
             self.next();
         }
         found
+    }
+
+    /// Whether one word or number is left between parentheses.
+    fn is_last_word(&self) -> bool {
+        self.tokens.get(self.at + 1).is_some_and(|(_, token)| *token == Token::Sign(")"))
     }
 
     fn wrong<T>(&self, expected: &str) -> Result<T> {
@@ -327,16 +332,19 @@ impl Parser {
         let counts: &[usize] = match name {
             "rotate" => &[1, 2],
             "swap_rows" | "sum" | "refresh" => &[0],
-            "table" => return self.table(column),
             _ => {
-                let typed = TypedFunction::ALL;
+                let (typed, named) = (TypedFunction::ALL, NamedFunction::ALL);
                 if let Some(function) = typed.iter().find(|f| f.word() == name) {
                     return self.typed(column, *function);
                 }
-                let words: Vec<&str> = typed.iter().map(|f| f.word()).collect();
+                if let Some(function) = named.iter().find(|f| f.word() == name) {
+                    return self.with_name(column, *function);
+                }
+                let typed = typed.iter().map(|f| f.word());
+                let words: Vec<&str> = typed.chain(named.iter().map(|f| f.word())).collect();
                 let problem = format!(
                     "there is no function {name}: there are rotate, sum, swap_rows and refresh, \
-                     and of typed integers sum, {} and table",
+                     and of typed integers sum, {}",
                     words.join(", ")
                 );
                 return Err(ExpressionError::new(column, problem));
@@ -410,18 +418,29 @@ impl Parser {
         Ok(Kind::Typed(function, arguments))
     }
 
-    /// `table(x, NAME)`.
-    fn table(&mut self, column: usize) -> Result<Kind> {
+    /// A function whose last argument is a name: `table(x, NAME)`.
+    fn with_name(&mut self, column: usize, function: NamedFunction) -> Result<Kind> {
         self.expect("(")?;
-        let place = self.deeper(column)?;
-        self.expect(",")?;
+        let mut arguments = vec![self.deeper(column)?];
+        loop {
+            self.expect(",")?;
+            let last = arguments.len() == *function.arguments().end();
+            if last || self.is_last_word() {
+                break;
+            }
+            arguments.push(self.deeper(column)?);
+        }
         let (at, token) = self.next();
         let Token::Name(name) = token else {
-            let problem = format!("expected the name of a table, found {}", token.shown());
+            let what = match function {
+                NamedFunction::Cast | NamedFunction::Wrap => "type",
+                _ => "table",
+            };
+            let problem = format!("expected the name of a {what}, found {}", token.shown());
             return Err(ExpressionError::new(at, problem));
         };
         self.expect(")")?;
-        Ok(Kind::Table(Box::new(place), name))
+        Ok(Kind::Named(function, arguments, name))
     }
 }
 

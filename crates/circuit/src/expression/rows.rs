@@ -70,15 +70,6 @@ impl Node {
         own || self.parts().into_iter().any(Self::rotates)
     }
 
-    /// Whether it takes a column as a whole.
-    fn is_along(&self) -> bool {
-        match &self.kind {
-            Kind::Call(function, _) => *function != Function::Refresh,
-            Kind::Typed(function, _) => function.along(),
-            _ => false,
-        }
-    }
-
     /// Refuses whatever takes a column as a whole, or one of the `totals`.
     fn entrywise(&self, totals: &[&str]) -> Result<(), usize> {
         let total = matches!(&self.kind, Kind::Name(name) if totals.contains(&name.as_str()));
@@ -134,7 +125,7 @@ impl Node {
                 Rows { moved: true, ..x.rows(known)? }
             }
             // Typed integers know their rows; running these without types is an error.
-            Kind::Binary(..) | Kind::Not(_) | Kind::Typed(..) | Kind::Table(..) => {
+            Kind::Binary(..) | Kind::Not(_) | Kind::Typed(..) | Kind::Named(..) => {
                 Rows { moved: true, empty: None }
             }
         })
@@ -194,6 +185,10 @@ mod tests {
             ("y = rotate(x, 1)", Err(5)),
             ("c = count(x > median(x))", Err(15)),
             ("s = sum(cumsum(x))", Err(9)),
+            ("y = total(x)", Err(5)),
+            ("s = dot(x, weights)", Err(5)),
+            ("y = quantile(x, 1, 4)", Err(5)),
+            ("y = isin(x, codes)", Ok(())),
         ] {
             assert_eq!(parts(text), expected, "{text}");
         }

@@ -155,7 +155,7 @@ impl<S: Bootstrappable> Run<'_, S> {
             Kind::Binary(operator, ..) => return Err(typed(node, operator.word())),
             Kind::Not(_) => return Err(typed(node, "!")),
             Kind::Typed(function, _) => return Err(typed(node, function.word())),
-            Kind::Table(..) => return Err(typed(node, "table")),
+            Kind::Named(function, ..) => return Err(typed(node, function.word())),
             Kind::Call(function, x) => match self.value(x)? {
                 // As long as only powers are constants that the parser did not see to be ones.
                 Operand::Constant(c) => Operand::Constant(c),

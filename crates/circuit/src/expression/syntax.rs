@@ -61,8 +61,8 @@ pub enum Kind {
     Not(Box<Node>),
     /// Of typed integers: a function.
     Typed(TypedFunction, Vec<Node>),
-    /// Of typed integers: a table by its name, and what is looked up in it.
-    Table(Box<Node>, String),
+    /// Of typed integers: a function with a public argument by its name, which is the last one.
+    Named(NamedFunction, Vec<Node>, String),
 }
 
 /// A function of one value.
@@ -163,20 +163,73 @@ words! {
         Argsort = "argsort",
         /// Prefix sums.
         Cumsum = "cumsum",
+        /// -1, 0 or 1.
+        Sign = "sign",
+        /// How many bits are 1.
+        Popcount = "popcount",
+        /// The sum of a column in each of its entries, to be computed on.
+        Total = "total",
+        /// The largest entry of a column.
+        Maximum = "maximum",
+        /// The least entry of a column.
+        Minimum = "minimum",
+        /// How many entries come before each entry, in order.
+        Ranks = "ranks",
+        /// `nth(x, k)`: the entry with k entries before it, in order.
+        Nth = "nth",
+        /// `argnth(x, k)`: where that is.
+        Argnth = "argnth",
+        /// `quantile(x, a, b)`: the entry that a of b others do not exceed.
+        Quantile = "quantile",
+    }
+}
+
+words! {
+    /// A function of typed integers with a public argument by its name.
+    NamedFunction {
+        /// `table(x, NAME)`, or `table(x, y, NAME)` row by row: an entry of a public table.
+        Table = "table",
+        /// `isin(x, NAME)`: whether an entry is one of a public list.
+        Isin = "isin",
+        /// `searchsorted(x, NAME)`: how many of a public list in order are below an entry.
+        Searchsorted = "searchsorted",
+        /// `dot(x, NAME)`: the sum of the entries, each with a public weight.
+        Dot = "dot",
+        /// `cast(x, TYPE)`: the same, refused unless all values are of the type.
+        Cast = "cast",
+        /// `wrap(x, TYPE)`: modulo 2^bits.
+        Wrap = "wrap",
+    }
+}
+
+impl NamedFunction {
+    /// How many arguments it can have before the name.
+    pub fn arguments(self) -> std::ops::RangeInclusive<usize> {
+        if self == Self::Table { 1..=2 } else { 1..=1 }
     }
 }
 
 impl TypedFunction {
     /// Whether it is one along a column.
-    pub(super) fn along(self) -> bool {
-        !matches!(self, Self::If | Self::Min | Self::Max | Self::Abs | Self::Clip | Self::Xor)
+    fn along(self) -> bool {
+        !matches!(
+            self,
+            Self::If
+                | Self::Min
+                | Self::Max
+                | Self::Abs
+                | Self::Clip
+                | Self::Xor
+                | Self::Sign
+                | Self::Popcount
+        )
     }
 
     /// How many arguments it has.
     pub fn arguments(self) -> usize {
         match self {
-            Self::Min | Self::Max | Self::Xor => 2,
-            Self::If | Self::Clip => 3,
+            Self::Min | Self::Max | Self::Xor | Self::Nth | Self::Argnth => 2,
+            Self::If | Self::Clip | Self::Quantile => 3,
             _ => 1,
         }
     }
@@ -219,23 +272,26 @@ impl Node {
     pub(super) fn parts(&self) -> Vec<&Node> {
         match &self.kind {
             Kind::Constant(_) | Kind::Name(_) => Vec::new(),
-            Kind::Negative(x)
-            | Kind::Power(x, _)
-            | Kind::Call(_, x)
-            | Kind::Not(x)
-            | Kind::Table(x, _) => vec![x],
+            Kind::Negative(x) | Kind::Power(x, _) | Kind::Call(_, x) | Kind::Not(x) => vec![x],
             Kind::Binary(_, x, y) => vec![x, y],
             Kind::Sum(terms) => terms.iter().map(|(_, x)| x).collect(),
-            Kind::Product(parts) | Kind::Typed(_, parts) => parts.iter().collect(),
+            Kind::Product(parts) | Kind::Typed(_, parts) | Kind::Named(_, parts, _) => {
+                parts.iter().collect()
+            }
+        }
+    }
+
+    /// Whether it takes a column as a whole by itself, whatever its parts do.
+    pub(super) fn is_along(&self) -> bool {
+        match &self.kind {
+            Kind::Call(function, _) => *function != Function::Refresh,
+            Kind::Typed(function, _) => function.along(),
+            Kind::Named(function, ..) => *function == NamedFunction::Dot,
+            _ => false,
         }
     }
 
     fn moves_slots(&self) -> bool {
-        let moves = match &self.kind {
-            Kind::Call(function, _) => *function != Function::Refresh,
-            Kind::Typed(function, _) => function.along(),
-            _ => false,
-        };
-        moves || self.parts().into_iter().any(Self::moves_slots)
+        self.is_along() || self.parts().into_iter().any(Self::moves_slots)
     }
 }

@@ -184,6 +184,9 @@ fn typed_operations_are_refused_here() {
         ("y = x << 1 >> 2", 12, ">>"),
         ("y = if(x, 1, 2)", 5, "if"),
         ("y = 1 + table(x, t)", 9, "table"),
+        ("y = wrap(x, u8)", 5, "wrap"),
+        ("y = table(x, x + 1, t)", 5, "table"),
+        ("y = nth(x, 2)", 5, "nth"),
     ] {
         match f.run(text, &[("x", &[1])]).unwrap_err() {
             CircuitError::TypedOnly { column: found, operation: name } => {
@@ -195,6 +198,11 @@ fn typed_operations_are_refused_here() {
     let program = Program::parse("y = a + b*c & d | table(e, t) << 1; z = count(y < 3)").unwrap();
     assert_eq!(program.inputs().collect::<Vec<_>>(), ["a", "b", "c", "d", "e"]);
     assert!(program.moves_slots());
+    // Names of tables and types are no inputs.
+    let program = Program::parse("y = table(a, b*2, t) + cast(c, u8); z = isin(a, list)").unwrap();
+    assert_eq!(program.inputs().collect::<Vec<_>>(), ["a", "b", "c"]);
+    assert!(!program.moves_slots());
+    assert!(Program::parse("y = dot(a, w)").unwrap().moves_slots());
 }
 
 #[test]
@@ -211,6 +219,9 @@ fn mistakes_are_pointed_at() {
         ("y = x x", 7, "expected an operator, ';' or the end, found 'x'"),
         ("y = (x", 7, "expected ')'"),
         ("y = x)", 6, "expected an operator"),
+        ("y = wrap(x, 8)", 13, "expected the name of a type, found 8"),
+        ("y = wrap(x, x, u8)", 14, "expected ')'"),
+        ("y = table(x, y, z, t)", 18, "expected ')'"),
         ("y = a < x < b", 11, "do not chain"),
         ("y = a == x != b", 12, "do not chain"),
         ("y = !!x", 6, "directly before"),

@@ -18,6 +18,32 @@ fn kinds() -> Vec<Type> {
     [Type::U8, Type::I8, Type::I16, Type::U32].into_iter().chain(ranged).collect()
 }
 
+/// A sum to be computed on: what each entry is of it, and whether it reaches a limit.
+#[test]
+fn sums_in_each_entry() {
+    let bench = Bench::new(SET);
+    let ints = bench.integers();
+    for (kind, n) in kinds().into_iter().zip([2048, 2041, 7, 1, 100, 1030, 2047]) {
+        let xs = values(kind, n, 3);
+        let x = bench.encrypt(&xs, kind);
+        let sum: i128 = xs.iter().sum();
+        let found = ints.sum_of_each(&x).unwrap();
+        assert_eq!(found.interval().low(), n as i128 * kind.interval().low());
+        assert_eq!(found.interval().high(), n as i128 * kind.interval().high());
+        assert_eq!(bench.decrypt(&found), vec![sum; n], "{kind}");
+        let rest = ints.sub(&found, &x).unwrap();
+        assert_eq!(bench.decrypt(&rest), xs.iter().map(|x| sum - x).collect::<Vec<_>>());
+        // As a total of it, what unused slots hold does not count.
+        assert_eq!(open(&bench, &ints.sum(&found).unwrap()), n as i128 * sum);
+        for limit in [sum, sum + 1] {
+            let reached = ints.ge(&found, limit).unwrap();
+            let chosen = bench.decrypt(&ints.select(&reached, &x, -1).unwrap());
+            let expected = |x: &i128| if sum >= limit { *x } else { -1 };
+            assert_eq!(chosen, xs.iter().map(expected).collect::<Vec<_>>(), "{kind} {limit}");
+        }
+    }
+}
+
 #[test]
 fn totals() {
     let bench = Bench::new(SET);

@@ -72,16 +72,43 @@ fn encrypted_divisors() {
         (Type::U8, ranged(3, 20)),
         (ranged(0, 3000), ranged(0, 700)),
         (ranged(0, 900), ranged(300, 1000)),
+        (Type::I8, Type::I8),
+        (Type::I8, Type::U8),
+        (Type::U8, ranged(-9, -3)),
+        (Type::I16, ranged(-20, 0)),
+        (ranged(-900, -3), ranged(-300, 700)),
+        (ranged(-5, -5), Type::I8),
     ] {
         let n = bench.params.slots() - 1;
         let (xs, ys) = (values(left, n, 1), values(right, n, 2));
         let (a, b) = (bench.encrypt(&xs, left), bench.encrypt(&ys, right));
         let (q, r) = ints.div_rem(&a, &b).unwrap();
-        let quotient = |x: i128, y: i128| if y == 0 { 0 } else { x / y };
-        let rest = |x: i128, y: i128| if y == 0 { 0 } else { x % y };
+        // As in Python: of the sign of the divisor.
+        let rest = |x: i128, y: i128| if y == 0 { 0 } else { ((x % y) + y) % y };
+        let quotient = |x: i128, y: i128| if y == 0 { 0 } else { (x - rest(x, y)) / y };
+        let own = ints.rem(&a, &b).unwrap();
+        check!(bench, Ok::<_, IntegersError>(own), xs, ys, rest, "rem");
         check!(bench, Ok::<_, IntegersError>(q), xs, ys, quotient, "//");
         check!(bench, Ok::<_, IntegersError>(r), xs, ys, rest, "%");
     }
+}
+
+/// All pairs of integers from -22 to 22, zero among the divisors.
+#[test]
+fn all_pairs_of_signed_integers() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let ints = bench.integers();
+    let kind = Type::ranged(-22, 22).unwrap();
+    let (xs, ys): (Vec<i128>, Vec<i128>) =
+        (-22..=22).flat_map(|x| (-22..=22).map(move |y| (x, y))).unzip();
+    let (a, b) = (bench.encrypt(&xs, kind), bench.encrypt(&ys, kind));
+    let (q, r) = ints.div_rem(&a, &b).unwrap();
+    assert_eq!((q.interval().low(), q.interval().high()), (-22, 22));
+    assert_eq!((r.interval().low(), r.interval().high()), (-21, 21));
+    let rest = |x: i128, y: i128| if y == 0 { 0 } else { ((x % y) + y) % y };
+    let quotient = |x: i128, y: i128| if y == 0 { 0 } else { (x - rest(x, y)) / y };
+    check!(bench, Ok::<_, IntegersError>(q), xs, ys, quotient, "//");
+    check!(bench, Ok::<_, IntegersError>(r), xs, ys, rest, "%");
 }
 
 #[test]
@@ -145,8 +172,8 @@ fn refused() {
     for (found, code) in [
         (ints.div_public(&a, 0), "integers.type"),
         (ints.rem_public(&a, 0), "integers.type"),
-        (ints.div(&a, &b), "integers.type"),
-        (ints.rem(&b, &a), "integers.type"),
+        (ints.div(&a, &bench.encrypt(&[1], Type::U8)), "integers.length"),
+        (ints.rem(&bench.encrypt(&[1], Type::I8), &a), "integers.length"),
         (ints.popcount(&b), "integers.type"),
         (ints.shift_left_by(&a, &b), "integers.type"),
         (ints.shift_left_by(&a, &a), "integers.range"),

@@ -10,6 +10,7 @@ mod exhaustive;
 mod graphs;
 mod interval;
 mod known;
+mod large;
 mod narrow;
 mod order;
 mod parts;

@@ -16,7 +16,11 @@ fn run(bench: &Bench, text: &str) -> Result<NamedValues<NoOpCiphertext>, Program
         ("age".to_string(), bench.encrypt(&AGES, Type::U8)),
         ("limit".to_string(), bench.encrypt(&LIMITS, Type::I32)),
     ]);
-    let tables = BTreeMap::from([("squares".to_string(), (0..256).map(|v| v * v).collect())]);
+    let tables = BTreeMap::from([
+        ("squares".to_string(), (0..256).map(|v| v * v).collect()),
+        ("few".to_string(), vec![17, 44, 90]),
+        ("weights".to_string(), vec![1, 0, -2, 0, 0, 3]),
+    ]);
     bench.integers().run(&Program::parse(text).unwrap(), &inputs, &tables, &mut |_| ())
 }
 
@@ -28,11 +32,17 @@ fn opened(bench: &Bench, x: &Encrypted<NoOpCiphertext>) -> Vec<i128> {
     }
 }
 
+/// As Python rounds it, 0 for the divisor 0.
+fn floored(a: i128, b: i128) -> i128 {
+    let quotient = a.checked_div(b).unwrap_or(0);
+    quotient - i128::from(quotient * b != a && b != 0 && (a < 0) != (b < 0))
+}
+
 #[test]
 fn programs_compute_what_they_say() {
     let bench = Bench::new("insecure_bgv-65537-n11");
     type Case = (&'static str, fn(i128, i128) -> i128);
-    let cases: [Case; 28] = [
+    let cases: [Case; 41] = [
         ("y = age + limit - 3", |a, l| a + l - 3),
         ("y = -age*3 + 2*limit", |a, l| -3 * a + 2 * l),
         ("y = age >= 18 & age < 65", |a, _| i128::from((18..65).contains(&a))),
@@ -61,6 +71,19 @@ fn programs_compute_what_they_say() {
         ("y = age / (age & 3 | 4)", |a, _| a / (a & 3 | 4)),
         ("y = limit >> (age % 4)", |a, l| l >> (a & 3)),
         ("y = age << (age % 4)", |a, _| a << (a & 3)),
+        ("y = limit / (age - 44)", |a, l| floored(l, a - 44)),
+        ("y = sign(limit) + sign(-3)", |_, l| l.signum() - 1),
+        ("y = popcount(age)", |a, _| a.count_ones().into()),
+        ("y = cast(clip(limit, 0, 9), u8)", |_, l| l.clamp(0, 9)),
+        ("y = wrap(limit, u16) + wrap(age, i8)", |a, l| (l as u16) as i128 + (a as i8) as i128),
+        ("y = table(age/16, age & 15, squares)", |a, _| a * a),
+        ("y = isin(age, few)", |a, _| i128::from([17, 44, 90].contains(&a))),
+        ("y = searchsorted(age, few)", |a, _| [17, 44, 90].iter().filter(|v| **v < a).count() as _),
+        ("y = total(age)", |_, _| AGES.iter().sum()),
+        ("y = total(limit) > 70005 & age > 20", |a, _| i128::from(a > 20)),
+        ("y = if(total(age) >= 490, age, 7)", |_, _| 7),
+        ("y = ranks(age)", |a, _| AGES.iter().filter(|v| **v < a).count() as i128),
+        ("y = limit - limit*(limit > 9)", |_, l| if l > 9 { 0 } else { l }),
     ];
     for (text, f) in cases {
         let out = run(&bench, text).unwrap_or_else(|e| panic!("{text}: {e}"));
@@ -71,7 +94,9 @@ fn programs_compute_what_they_say() {
         run(&bench, "_a = age > 20; n = count(_a); t = sum(limit*_a); k = 0*age + 2^5").unwrap();
     assert_eq!(out.keys().collect::<Vec<_>>(), ["k", "n", "t"]);
     let order = "m = mean(limit); d = median(age); a = argmax(limit); i = argmin(limit); \
-                 s = sort(limit); p = argsort(limit); c = cumsum(age)";
+                 s = sort(limit); p = argsort(limit); c = cumsum(age); \
+                 q = quantile(age, 3, 4); n = nth(limit, 1); o = argnth(limit, 1); \
+                 h = maximum(limit); l = minimum(limit); w = dot(age, weights)";
     let along = run(&bench, order).unwrap();
     for (name, expected) in [
         ("m", vec![11_667]),
@@ -81,6 +106,12 @@ fn programs_compute_what_they_say() {
         ("s", vec![-32, -5, 0, 12, 31, 70_000]),
         ("p", vec![4, 0, 2, 3, 5, 1]),
         ("c", vec![17, 35, 79, 144, 234, 489]),
+        ("q", vec![65]),
+        ("n", vec![-5]),
+        ("o", vec![0]),
+        ("h", vec![70_000]),
+        ("l", vec![-32]),
+        ("w", vec![694]),
     ] {
         assert_eq!(opened(&bench, &along[name]), expected, "{name}");
     }
@@ -104,6 +135,17 @@ fn mistakes_are_pointed_at() {
         ("y = !age", 5, "integers.type"),
         ("s = sum(age); y = 1 + s", 23, "integers.type"),
         ("y = age + (limit << 100)", 18, "integers.range"),
+        ("y = 1 + cast(limit, u8)", 9, "integers.type"),
+        ("y = wrap(age, u9)", 5, "integers.name"),
+        ("y = popcount(limit)", 5, "integers.type"),
+        ("y = table(age, age, squares)", 5, "integers.table"),
+        ("y = isin(age, many)", 5, "circuit.missing-input"),
+        ("y = searchsorted(age, weights)", 5, "integers.value"),
+        ("y = dot(age, few)", 5, "integers.length"),
+        ("y = nth(age, age)", 5, "integers.type"),
+        ("y = nth(age, 0 - 1)", 5, "integers.value"),
+        ("y = nth(age, 6)", 5, "integers.length"),
+        ("y = quantile(age, 3, 2)", 5, "integers.value"),
     ] {
         let error = run(&bench, text).map(|_| ()).unwrap_err();
         assert_eq!((error.column, error.code()), (column, code), "{text}: {error}");

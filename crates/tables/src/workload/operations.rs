@@ -115,7 +115,7 @@ const ENTRIES: &[Entry] = entries![
         Some("x >> 3"), "x >> 3", false, false, Nothing;
     "bits" ["&", "|", "^", "and", "or", "xor", "bitwise"] DIGITS "and, or, xor of two columns",
         Some("xor(x, y)"), "x ^ y", false, false, Nothing;
-    "table" ["lookup"] DIGITS "a public table with up to 256 entries",
+    "table" ["lookup"] DIGITS "a public table with up to 65,536 entries",
         Some("table(x, t)"), "everlevel.Table(t)[x]", false, false, Nothing;
 ];
 

@@ -22,7 +22,7 @@ const SETS: [&str; 3] = ["bgv-65537-n15", "bgv-65537-n16", "bgv-786433-n16"];
 /// Tried before them if sets below 128 bits are asked for.
 const TOY: &str = "insecure_bgv-65537-n11";
 /// The most entries of a table.
-const TABLE: u128 = 256;
+const TABLE: u128 = 1 << 16;
 
 /// The allowed ones of them.
 pub(super) fn sets(opt_in: OptIn) -> impl Iterator<Item = Params> {
@@ -93,13 +93,10 @@ fn unsupported(workload: &Workload, refused: Refused) -> WorkloadError {
             "state fewer rows, and add the totals of groups of rows after decryption".into()
         }
         "table" => {
-            "state values of at most 255, or 127 if they are signed: shift or divide larger \
+            "state values of at most 65535, or 32767 if they are signed: shift or divide larger \
                     ones first"
                 .into()
         }
-        "divide-columns" => "state values that are not signed: divide absolute values, and \
-                             multiply by the signs"
-            .into(),
         "mul" | "dot" => {
             let rows = if operation.name() == "dot" { workload.rows } else { 1 };
             let most = (((1u128 << 126) / u128::from(rows)).isqrt() as i128).min(high - 1);

@@ -1,0 +1,140 @@
+//! Functions of three and four digits: of each digit the truth values which of its values it has,
+//! the products of those of the two lowest digits, and sums of products with those of the others.
+
+use everlevel_circuit::straight_line::{Circuit, CircuitBuilder, NodeId};
+use everlevel_circuit::{CircuitError, Value};
+use rayon::prelude::*;
+
+use crate::column::{Digit, value};
+use crate::context::{IntegerScheme, Integers};
+use crate::error::IntegersError;
+use crate::stage::Stage;
+
+/// The values that a digit, or a few digits, can have, each with the node of the truth value
+/// whether they have it; none where there is one value only.
+type Choices = Vec<(i64, Option<NodeId>)>;
+
+/// A function of some digits: the same integer everywhere, or a node.
+enum Part {
+    Constant(i64),
+    Node(NodeId),
+}
+
+/// The circuit of functions of digits, from the truth values of all of them.
+struct Functions<'a> {
+    builder: CircuitBuilder,
+    /// Of the two lowest digits together, then of each further one.
+    choices: Vec<Choices>,
+    entry: &'a (dyn Fn(usize, i64) -> i64 + Sync),
+}
+
+impl Functions<'_> {
+    /// A function where the digits above the first `levels` choices make up `base`.
+    fn part(&mut self, function: usize, levels: usize, base: i64) -> Result<Part, CircuitError> {
+        let (mut pairs, mut terms) = (Vec::new(), Vec::new());
+        for (own, chosen) in self.choices[levels - 1].clone() {
+            let below = match levels {
+                1 => Part::Constant((self.entry)(function, base + own)),
+                _ => self.part(function, levels - 1, base + own)?,
+            };
+            match (chosen, below) {
+                (None, below) => return Ok(below),
+                (Some(_), Part::Constant(0)) => {}
+                (Some(chosen), Part::Constant(c)) => terms.push((chosen, c)),
+                (Some(chosen), Part::Node(x)) => pairs.push((chosen, x)),
+            }
+        }
+        match pairs.is_empty() && terms.is_empty() {
+            true => Ok(Part::Constant(0)),
+            false => Ok(Part::Node(self.builder.combine(pairs, terms, 0)?)),
+        }
+    }
+}
+
+impl<S: IntegerScheme> Integers<'_, S> {
+    /// Functions of Σ 16^i d_i, given by their entries, for three digits or four. Depth 4 for the
+    /// truth values of all digits, and 2 or 3 more: between these they are bootstrapped if need be.
+    pub(crate) fn look_up_digits(
+        &self,
+        digits: &[Digit<S::Ciphertext>],
+        functions: usize,
+        entry: &(dyn Fn(usize, i64) -> i64 + Sync),
+    ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
+        let varies = |d: &Digit<S::Ciphertext>| d.cipher.is_some() && d.low < d.high;
+        let requests = digits.iter().filter(|d| varies(d)).map(|d| {
+            let is = |v: i64| (d.low..=d.high).map(move |x| i64::from(x == v)).collect();
+            Ok((d.clone(), self.plan(d.low, d.high, (d.low..=d.high).map(is).collect())?))
+        });
+        let truths = self.tables(requests.collect::<Result<_, IntegersError>>()?)?;
+        let truths: Vec<Value<S::Ciphertext>> =
+            truths.into_iter().flatten().filter_map(|d| d.cipher).collect();
+
+        let mut builder = CircuitBuilder::new();
+        let choices = digits.iter().enumerate().map(|(i, d)| {
+            let chosen = |v: i64| (v << (4 * i), varies(d).then(|| builder.input(1)));
+            (d.low..=d.high).map(chosen).collect()
+        });
+        let mut choices: Vec<Choices> = choices.collect();
+        let [lowest, next] = [0, 1].map(|i| std::mem::take(&mut choices[i]));
+        choices.remove(0);
+        for (a, x) in &next {
+            for (b, y) in &lowest {
+                let both = match (x, y) {
+                    (Some(x), Some(y)) => Some(builder.mul(*x, *y)?),
+                    (one, other) => one.or(*other),
+                };
+                choices[0].push((a + b, both));
+            }
+        }
+        let levels = choices.len();
+        let mut circuit = Functions { builder, choices, entry };
+        let mut parts = Vec::with_capacity(functions);
+        for function in 0..functions {
+            parts.push(circuit.part(function, levels, 0)?);
+        }
+        let outputs: Vec<NodeId> = parts
+            .iter()
+            .filter_map(|p| if let Part::Node(x) = p { Some(*x) } else { None })
+            .collect();
+        let found = match outputs.is_empty() {
+            true => Vec::new(),
+            false => self.chosen_sums(&truths, &circuit.builder.finish(&outputs)?)?,
+        };
+
+        let mut found = found.into_iter();
+        let pad = value(digits.iter().map(|d| d.pad)) as i64;
+        let ends = [0, 1].map(|i| digits.iter().map(move |d| if i == 0 { d.low } else { d.high }));
+        let [least, most] = ends.map(|ends| value(ends) as i64);
+        let digit = |(function, part): (usize, Part)| {
+            if let Part::Constant(c) = part {
+                return Digit::public(c);
+            }
+            let entries = || (least..=most).map(|v| entry(function, v));
+            Digit {
+                cipher: found.next().map(|c| self.session().share(c)),
+                low: entries().min().unwrap_or(0),
+                high: entries().max().unwrap_or(0),
+                pad: entry(function, pad),
+            }
+        };
+        Ok(parts.into_iter().enumerate().map(digit).collect())
+    }
+
+    /// A circuit of truth values, all of them bootstrapped if it does not fit as they are: there
+    /// are so many that rehearsing after each one would take longer.
+    fn chosen_sums(
+        &self,
+        truths: &[Value<S::Ciphertext>],
+        circuit: &Circuit,
+    ) -> Result<Vec<S::Ciphertext>, IntegersError> {
+        let inputs: Vec<&Value<S::Ciphertext>> = truths.iter().collect();
+        let stage = Stage::Circuit(circuit);
+        let now = inputs.iter().map(|x| self.operand(x)).collect::<Result<Vec<_>, _>>()?;
+        let now: Vec<&S::Ciphertext> = now.iter().map(AsRef::as_ref).collect();
+        if self.session().can_bootstrap() && !self.fits(&stage, &now) {
+            inputs.par_iter().try_for_each(|x| self.refresh(x))?;
+        }
+        let found = self.staged(&inputs, &stage, &vec![(0, 1); inputs.len()])?;
+        Ok(found.into_iter().flatten().collect())
+    }
+}
