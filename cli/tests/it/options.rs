@@ -98,7 +98,6 @@ fn help_ends_with_examples_that_are_commands() {
 #[test]
 fn former_names_still_work() {
     for line in [
-        "everlevel keygen --table-plan q.plan --rows 5 --out keys",
         "everlevel eval --server-keys k --table t=t.csv y=x x.ct --out out",
         "everlevel keys change --from a --to b --out c",
         "everlevel table run --table t --server-keys k --in q.plan --out r",

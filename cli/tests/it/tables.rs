@@ -157,7 +157,7 @@ fn a_question_about_a_table_that_the_server_knows() {
     ask("select ward, days from stays where cost = :cost", "q.plan");
     ask("select count(*) from stays", "open.plan");
     let keygen = ["keygen", "--params", "insecure_bgv-65537-n11", "--out", "keys"];
-    success(here, &[&keygen[..], &["--table-plan", "q.plan", "--rows", "5"]].concat());
+    success(here, &[&keygen[..], &["--plan", "q.plan", "--rows", "5"]].concat());
     let bind = ["table", "bind", "--key", "keys/public.key", "--in", "q.plan", "cost=9034.00"];
     success(here, &[&bind[..], &["--out", "q.constants"]].concat());
     let run = |more: &[&'static str]| {

@@ -35,7 +35,7 @@ pub struct PurposeArgs {
     pub program: Option<String>,
     /// Only the server keys of this question (what `table ask` wrote) about a table of --rows rows;
     /// can be repeated
-    #[arg(long = "plan", alias = "table-plan", value_name = "FILE", requires = "rows")]
+    #[arg(long = "plan", value_name = "FILE", requires = "rows")]
     pub table_plans: Vec<PathBuf>,
     /// With --plan: how many rows the table has
     #[arg(

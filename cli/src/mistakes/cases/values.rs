@@ -258,8 +258,8 @@ const TABLES: &[Step] = &[
     Run("table ask --schema days.json select\tsum(days)\tfrom\tt --out days.plan"),
     Run("table ask --schema days.json select\tcount(*)\tfrom\tt --out count.plan"),
     Run("table ask --schema costs.json select\tsum(cost)\tfrom\tt --out costs.plan"),
-    Run("keygen --params insecure_bgv-65537-n11 --table-plan days.plan --rows 2 --out t"),
-    Run("keygen --params insecure_bgv-65537-n11 --table-plan days.plan --rows 2 --out u"),
+    Run("keygen --params insecure_bgv-65537-n11 --plan days.plan --rows 2 --out t"),
+    Run("keygen --params insecure_bgv-65537-n11 --plan days.plan --rows 2 --out u"),
     Run("table encrypt --schema days.json --in days.csv --key t/public.key --out stays"),
 ];
 
