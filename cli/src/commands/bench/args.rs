@@ -46,21 +46,21 @@ pub struct BootstrapArgs {
 /// An operation on typed integers.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum IntegerOperation {
-    /// The sum, its carries computed
+    /// The sum, with carries
     Add,
-    /// Whether one is less than the other
+    /// Whether the first is less than the second
     Lt,
-    /// Whether they are equal
+    /// Whether the two are equal
     Eq,
     /// All entries of short columns in order, one column after the other
     Sort,
-    /// Where the largest entry of short columns is
+    /// The position of the largest entry of short columns
     Argmax,
     /// The median of short columns
     Median,
-    /// The lesser one
+    /// The smaller of the two
     Min,
-    /// One or the other by an encrypted truth value
+    /// One of the two, chosen by an encrypted truth value
     Select,
     /// The product
     Mul,
@@ -78,7 +78,7 @@ pub enum IntegerOperation {
     RemPublic,
     /// An entry of a public table, of values of up to 8 bits
     Table,
-    /// How many bits are 1
+    /// The number of bits that are 1
     Popcount,
     /// A shift to the right by 0 to 7 bits, encrypted
     ShiftRight,

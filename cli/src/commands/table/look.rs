@@ -199,7 +199,8 @@ pub fn infer(args: &InferArgs, common: &Common) -> Result<(), CliError> {
     let (schema, told) = Schema::infer(&bytes[..]).map_err(of(&args.input))?;
     let text = schema.to_json().map_err(of(&args.input))?;
     write_file(out, text.as_bytes(), existing(args.out.force)).map_err(of_output(out))?;
-    let remark = "all of this is public, categories too: look it over, and narrow or widen bounds";
+    let remark = "the schema is public, with all bounds and categories: review it, and narrow or \
+                  widen the bounds before you use it";
     if common.json {
         let columns = told.iter();
         let columns = columns.map(|i| json!({"name": i.column, "kept": i.kept, "told": i.told}));
@@ -208,6 +209,6 @@ pub fn infer(args: &InferArgs, common: &Common) -> Result<(), CliError> {
     }
     let mut lines: Vec<String> =
         told.iter().map(|i| format!("{}: {}", clean(&i.column), clean(&i.told))).collect();
-    lines.push(format!("{remark}: {}", out.display()));
+    lines.push(format!("{}: {remark}", out.display()));
     emit(&lines.join("\n"))
 }
