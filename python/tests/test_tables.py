@@ -356,7 +356,7 @@ def test_files_are_those_of_the_program(fermat, schema, table, tmp_path):
     table.save(tmp_path / "stays")
     et.Plan(QUESTION, schema).save(tmp_path / "q.plan")
     for line in (
-        "run --table stays --server-keys keys/server.keys --in q.plan --out q.result",
+        "run --table stays --server-keys keys/server.keys --plan q.plan --out q.result",
         "read --key keys/secret.key --in q.result --plan q.plan --out answer.csv",
     ):
         subprocess.run(

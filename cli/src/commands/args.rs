@@ -57,7 +57,7 @@ pub enum Command {
     Inspect(InspectArgs),
     /// Move ciphertexts from an old secret key to a new one, without using either
     ChangeKey(ChangeKeyArgs),
-    /// Report the sizes of server keys; generate keys for key changes and manifests
+    /// Generate server keys, key-change keys and manifest keys; print the sizes of server keys
     #[command(subcommand)]
     Keys(KeysCommand),
     /// Estimate security against lattice attacks
@@ -69,7 +69,7 @@ pub enum Command {
     /// Turn AES-encrypted data into homomorphic ciphertexts
     #[command(subcommand)]
     Aes(AesCommand),
-    /// Ask questions in SQL of encrypted tables
+    /// Encrypt tables, and ask questions about them in SQL
     #[command(subcommand)]
     Table(TableCommand),
     /// Test this build on this machine: known answers, round trips, all instruction sets and a
@@ -98,8 +98,8 @@ pub enum Command {
 /// Arguments of `selftest`.
 #[derive(Args)]
 pub struct SelftestArgs {
-    /// Make mistakes with keys, files, ranges and options on a small set instead, and check that
-    /// all of them are refused
+    /// Instead, make mistakes with keys, files, ranges, options and tables on a small set, and
+    /// check that each is refused
     #[arg(long)]
     pub mistakes: bool,
 }

@@ -57,7 +57,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "K", default_value_t = 8)]
     pub max_rows: usize,
     /// Write the best candidate to this file, which --params reads
-    #[arg(long = "out", alias = "save", value_name = "FILE")]
+    #[arg(long = "out", value_name = "FILE")]
     pub save: Option<PathBuf>,
 }
 

@@ -12,10 +12,10 @@ use crate::console::output::{emit, emit_json, table};
 #[derive(Args)]
 pub struct RingsArgs {
     /// The prime of the plaintext modulus
-    #[arg(long = "prime", alias = "p", value_name = "P")]
+    #[arg(long = "prime", value_name = "P")]
     pub p: u64,
     /// The minimum number of slots
-    #[arg(long = "slots", alias = "slots-at-least", value_name = "K", default_value_t = 1)]
+    #[arg(long = "slots", value_name = "K", default_value_t = 1)]
     pub slots_at_least: usize,
     /// Only slots whose degree is a multiple of this
     #[arg(

@@ -29,7 +29,7 @@ pub struct ValuesArgs {
     /// With --max-value: values may be negative
     #[arg(long, requires = "max_value")]
     pub signed: bool,
-    /// With --max-value: how many rows of values there are
+    /// With --max-value: the number of rows
     #[arg(long, value_name = "N", allow_hyphen_values = true, requires = "max_value")]
     pub rows: Option<String>,
     /// With --max-value: the operations, separated by commas, such as compare,sum (see --help)

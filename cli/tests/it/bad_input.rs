@@ -84,14 +84,14 @@ fn arguments() {
     refused(&["demo", "--steps", "0"], &["--steps"]);
     refused(&["demo", "--steps", "-3"], &[]);
     refused(&["demo", "--signed", "--reduce"], &["--signed", "--reduce"]);
-    refused(&["bench", "bootstrap", "--mode", "thick"], &["thick", "thin"]);
+    refused(&["bench", "bootstrap", "--bootstrapping", "thick"], &["thick", "thin"]);
     refused(&["bench", "bootstrap", "--runs", "0"], &["--runs"]);
     refused(&["params", "show"], &[]);
-    refused(&["params", "rings", "--p", "15"], &["expected a prime", "15"]);
-    refused(&["params", "rings", "--p", "2", "--security", "0"], &["--security 0"]);
-    refused(&["params", "rings", "--p", "2", "--degree-of", "0"], &["--degree-of"]);
+    refused(&["params", "rings", "--prime", "15"], &["expected a prime", "15"]);
+    refused(&["params", "rings", "--prime", "2", "--security", "0"], &["--security 0"]);
+    refused(&["params", "rings", "--prime", "2", "--degree-of", "0"], &["--degree-of"]);
     refused(
-        &["params", "rings", "--p", "2", "--index-below", "300000"],
+        &["params", "rings", "--prime", "2", "--index-below", "300000"],
         &["--index-below", "262145"],
     );
 }
@@ -294,7 +294,7 @@ fn frequent_failures_are_asked_for_and_told() {
         (vec!["encrypt", "--key", &key, "--in", &column, "--out", &cipher], false),
         (vec!["decrypt", "--key", &key, "--in", &cipher], true),
         (vec!["keys", "server", "--key", &key, "--program", "y = x*x", "--out", &server], true),
-        (vec!["keys", "change", "--from", &key, "--to", &key, "--out", &path("change.keys")], true),
+        (vec!["keys", "change", "--old-key", &key, "--new-key", &key, "--out", &path("change.keys")], true),
     ] {
         let flags = ["--insecure-research", "--allow-failures"];
         let out = everlevel(&command.iter().copied().chain(flags).collect::<Vec<_>>());

@@ -93,21 +93,3 @@ fn help_ends_with_examples_that_are_commands() {
         }
     }
 }
-
-/// What was renamed is still understood.
-#[test]
-fn former_names_still_work() {
-    for line in [
-        "everlevel keygen --table-plan q.plan --rows 5 --out keys",
-        "everlevel eval --server-keys k --table t=t.csv y=x x.ct --out out",
-        "everlevel keys change --from a --to b --out c",
-        "everlevel table run --table t --server-keys k --in q.plan --out r",
-        "everlevel table bind --key k --in q.plan x=1 --out c",
-        "everlevel table explain q.plan",
-        "everlevel params plan --plain-modulus 257 --depth 2 --save set.json",
-        "everlevel params rings --p 17 --slots-at-least 100",
-        "everlevel bench bootstrap --mode full",
-    ] {
-        assert!(command().try_get_matches_from(words(line)).is_ok(), "{line}");
-    }
-}

@@ -175,7 +175,7 @@ fn bench_bootstrap() {
         "1",
         "--runs",
         "2",
-        "--mode",
+        "--bootstrapping",
         "full",
     ]);
     let expected = "params slots threads backend security_bits security_model failure_log2 \
@@ -340,9 +340,9 @@ fn rings_are_searched() {
     let text = success(&[
         "params",
         "rings",
-        "--p",
+        "--prime",
         "2",
-        "--slots-at-least",
+        "--slots",
         "50",
         "--index-below",
         "10000",

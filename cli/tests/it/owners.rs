@@ -90,7 +90,7 @@ fn keys_and_files_of_two_owners_do_not_go_together() {
     );
     place.told(&["compact", "--in", "x.ct", "--out", "x.small"]);
     assert_eq!(place.id("x.small"), a);
-    let change = ["keys", "change", "--from", "a/secret.key", "--to", "b/secret.key"];
+    let change = ["keys", "change", "--old-key", "a/secret.key", "--new-key", "b/secret.key"];
     place.told(&[&change[..], &["--out", "ab.keys"]].concat());
     let shown = place.told(&["inspect", "ab.keys"]);
     assert!(shown["key_id"].as_str().unwrap().starts_with(&b));

@@ -219,9 +219,9 @@ fn ciphertexts_move_to_a_new_key() {
         &[
             "keys",
             "change",
-            "--from",
+            "--old-key",
             "old/secret.key",
-            "--to",
+            "--new-key",
             "new/secret.key",
             "--out",
             "change.keys",

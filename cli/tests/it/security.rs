@@ -113,7 +113,7 @@ fn a_plan_for_a_computation_is_a_set_that_computes_it() {
         "--minimize",
         "memory",
     ];
-    let plan = json(&[&args[..], &["--save", &path, "--measure", "1"]].concat());
+    let plan = json(&[&args[..], &["--out", &path, "--measure", "1"]].concat());
     let best = &plan["candidates"][0];
     assert!(
         number(best, "security_bits") >= 128.0

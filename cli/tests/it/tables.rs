@@ -80,7 +80,7 @@ fn a_hospital_a_cloud_and_an_analyst() {
     assert!(!here.join("no.plan").exists());
     let explained = json(
         here,
-        &["table", "explain", "q.plan", "--params", "insecure_bgv-65537-n11", "--rows", "5000"],
+        &["table", "explain", "--plan", "q.plan", "--params", "insecure_bgv-65537-n11", "--rows", "5000"],
     );
     assert_eq!(explained["blocks"], 3);
     let read: Vec<_> = ["ward", "days", "cost", "admitted"].map(Value::from).to_vec();
@@ -90,7 +90,7 @@ fn a_hospital_a_cloud_and_an_analyst() {
     // The cloud.
     let serve = |table: &'static str, keys: &'static str, out: &'static str| {
         let run = ["table", "run", "--table", table, "--server-keys", keys];
-        [&run[..], &["--in", "q.plan", "--out", out]].concat()
+        [&run[..], &["--plan", "q.plan", "--out", out]].concat()
     };
     success(here, &serve("stays", "keys/server.keys", "q.result"));
     refused(here, &serve("stays", "others/server.keys", "no.result"), "scheme.wrong-key");
@@ -157,14 +157,14 @@ fn a_question_about_a_table_that_the_server_knows() {
     ask("select ward, days from stays where cost = :cost", "q.plan");
     ask("select count(*) from stays", "open.plan");
     let keygen = ["keygen", "--params", "insecure_bgv-65537-n11", "--out", "keys"];
-    success(here, &[&keygen[..], &["--table-plan", "q.plan", "--rows", "5"]].concat());
-    let bind = ["table", "bind", "--key", "keys/public.key", "--in", "q.plan", "cost=9034.00"];
+    success(here, &[&keygen[..], &["--plan", "q.plan", "--rows", "5"]].concat());
+    let bind = ["table", "bind", "--key", "keys/public.key", "--plan", "q.plan", "cost=9034.00"];
     success(here, &[&bind[..], &["--out", "q.constants"]].concat());
     let run = |more: &[&'static str]| {
         let run = ["table", "run", "--server-keys", "keys/server.keys", "--out", "q.result"];
         [&run[..], more].concat()
     };
-    let asked = ["--in", "q.plan", "--constants", "q.constants", "--plain", "stays.csv"];
+    let asked = ["--plan", "q.plan", "--constants", "q.constants", "--plain", "stays.csv"];
     let told = json(here, &run(&asked));
     assert_eq!((&told["rows"], &told["refreshes"]), (&5.into(), &0.into()));
     let read = ["table", "read", "--key", "keys/secret.key", "--in", "q.result"];
@@ -177,9 +177,9 @@ fn a_question_about_a_table_that_the_server_knows() {
     fs::write(here.join("wider.json"), text.replace("\"high\":15", "\"high\":16")).unwrap();
     let published = ["--schema", "wider.json"];
     refused(here, &run(&[&asked[..], &published].concat()), "table.other-schema");
-    refused(here, &run(&["--in", "open.plan", "--plain", "stays.csv"]), "table.constants");
-    refused(here, &run(&["--in", "q.plan", "--plain", "stays.csv"]), "table.constants");
-    refused(here, &run(&["--in", "q.plan", "--constants", "q.constants"]), "cli.usage");
+    refused(here, &run(&["--plan", "open.plan", "--plain", "stays.csv"]), "table.constants");
+    refused(here, &run(&["--plan", "q.plan", "--plain", "stays.csv"]), "table.constants");
+    refused(here, &run(&["--plan", "q.plan", "--constants", "q.constants"]), "cli.usage");
     refused(here, &run(&[&asked[..], &["--table", "stays"]].concat()), "cli.usage");
     let short = STAYS.replace("4400.00", "");
     fs::write(here.join("stays.csv"), short).unwrap();
@@ -227,7 +227,7 @@ fn a_table_that_is_changed() {
     // The cloud has the changed table, and answers from it.
     success(here, &["table", "ask", "--schema", "stays/schema.json", QUESTION, "--out", "q.plan"]);
     let run = ["table", "run", "--table", "stays", "--server-keys", "keys/server.keys"];
-    success(here, &[&run[..], &["--in", "q.plan", "--out", "q.result"]].concat());
+    success(here, &[&run[..], &["--plan", "q.plan", "--out", "q.result"]].concat());
     let read = ["table", "read", "--key", "keys/secret.key", "--in", "q.result"];
     let answer = "ward,stays,cost,days\nsouth,2,9134.49,8.000000\nwest,1,1.50,2.000000\n";
     assert_eq!(success(here, &read), answer);

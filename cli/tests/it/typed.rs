@@ -55,7 +55,7 @@ fn people_are_filtered() {
 
     let eval = |program: &str| {
         let args = ["eval", "--server-keys", "keys/server.keys", program, "people.ct"];
-        [&args[..], &["--table", "rate=rate.csv", "--out", "out"]].concat().join("\u{0}")
+        [&args[..], &["--lookup", "rate=rate.csv", "--out", "out"]].concat().join("\u{0}")
     };
     let eval = |program: &str| eval(program).split('\u{0}').map(String::from).collect::<Vec<_>>();
     let args = eval(PROGRAM);

@@ -52,7 +52,7 @@ pub struct AesUploadArgs {
     /// A file with the AES key in 32, 48 or 64 hexadecimal digits; - for standard input
     #[arg(long, value_name = "FILE", required_unless_present = "aes_key_id")]
     pub aes_key_file: Option<PathBuf>,
-    /// With --data, in place of the AES key: its public id, which `encrypt-key` prints
+    /// With --data: the public id of the AES key, which `encrypt-key` prints, instead of the key
     #[arg(
         long,
         value_name = "HEX",
@@ -60,7 +60,7 @@ pub struct AesUploadArgs {
         value_parser = parse_aes_key_id
     )]
     pub aes_key_id: Option<AesKeyId>,
-    /// The data, which are encrypted by AES in counter mode from a counter block that is drawn
+    /// The data, to be encrypted by AES in counter mode from a random counter block
     #[arg(
         long = "in",
         value_name = "FILE",
@@ -68,7 +68,7 @@ pub struct AesUploadArgs {
         conflicts_with_all = ["data", "mode", "iv"]
     )]
     pub input: Option<PathBuf>,
-    /// In place of --in, data that are encrypted already, as by openssl
+    /// Instead of --in: data that are already encrypted, for example by openssl
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
     /// The mode of --data (default: ctr)
@@ -94,7 +94,7 @@ fn parse_aes_key_id(digits: &str) -> Result<AesKeyId, String> {
 pub enum ModeArg {
     /// Counter mode: --iv is the first counter block, as for openssl enc -aes-128-ctr
     Ctr,
-    /// The counters of GCM: --iv has 24 digits; the tag is not part of the data, and who has
+    /// The counters of GCM: --iv has 24 digits; the tag is not part of the data, and the holder of
     /// the AES key must check it
     Gcm,
     /// CBC; padding stays in the data
@@ -133,12 +133,11 @@ pub struct AesTranscipherArgs {
     /// The encrypted AES key, as written by `encrypt-key`
     #[arg(long, value_name = "FILE")]
     pub aes_key: PathBuf,
-    /// What `upload` wrote; with --raw an AES ciphertext
+    /// The output of `upload`, or with --raw an AES ciphertext
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
-    /// The data are a bare AES ciphertext, of which only --mode and --iv say anything. Nothing is
-    /// checked: data under another AES key, with another vector, or cut, become bytes that mean
-    /// nothing
+    /// The input is a bare AES ciphertext, described by --mode and --iv alone. Nothing is checked:
+    /// a wrong key, a wrong vector or truncated data give meaningless bytes
     #[arg(long)]
     pub raw: bool,
     /// The mode (default with --raw: ctr); an upload that states another one is refused
@@ -183,8 +182,9 @@ pub enum AesCommand {
     Keygen(AesKeygenArgs),
     /// Encrypt an AES key for the server
     EncryptKey(AesEncryptKeyArgs),
-    /// Encrypt data under AES for the server, or label data that are encrypted already: with the
-    /// mode, the initialization vector and the ids of both keys, which `transcipher` checks
+    /// Encrypt data under AES for the server, or take data that are already encrypted; label them
+    /// with the mode, the initialization vector and the ids of both keys, which `transcipher`
+    /// checks
     Upload(AesUploadArgs),
     /// Turn AES-encrypted data into homomorphic ciphertexts of its bytes, without the AES key and
     /// without the secret key

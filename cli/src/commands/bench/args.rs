@@ -35,7 +35,7 @@ pub struct BootstrapArgs {
     #[command(flatten)]
     pub set: SetArg,
     /// What the slots hold
-    #[arg(long = "bootstrapping", alias = "mode", value_enum, default_value = "thin")]
+    #[arg(long = "bootstrapping", value_enum, default_value = "thin")]
     pub mode: Mode,
     /// The number of runs, each with new keys and values
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]

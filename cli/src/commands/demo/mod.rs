@@ -23,7 +23,8 @@ const READINGS: &str = include_str!("../../../data/meter.csv");
 /// Other demonstrations.
 #[derive(Subcommand)]
 pub enum DemoCommand {
-    /// Filter records, apply fees by bracket, look up a table and take the maximum of two columns
+    /// Filter records, apply fees by bracket, look up a table, and take the maximum of two columns,
+    /// under encryption
     Integers(integers::IntegersDemoArgs),
 }
 

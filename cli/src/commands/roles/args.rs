@@ -33,11 +33,11 @@ pub struct PurposeArgs {
     /// bootstrapping and any rotation
     #[arg(long, value_name = "PROGRAM", conflicts_with = "table_plans")]
     pub program: Option<String>,
-    /// Only the server keys of this question (what `table ask` wrote) about a table of --rows rows;
-    /// can be repeated
-    #[arg(long = "plan", alias = "table-plan", value_name = "FILE", requires = "rows")]
+    /// Only the server keys of this question, a plan as written by `table ask`, about a table of
+    /// --rows rows; can be repeated
+    #[arg(long = "plan", value_name = "FILE", requires = "rows")]
     pub table_plans: Vec<PathBuf>,
-    /// With --plan: how many rows the table has
+    /// With --plan: the number of rows of the table
     #[arg(
         long,
         value_name = "N",
@@ -203,11 +203,11 @@ pub struct EvalArgs {
     #[command(flatten)]
     pub server: ServerArgs,
     /// The program: statements such as y = 3*x*(1-x), with + - * ^, rotate(x, k), sum(x) of all
-    /// slots, swap_rows(x), refresh(x), divided by semicolons. Arithmetic modulo p^r, which wraps:
-    /// decryption tells by the ranges of the inputs whether it can have. On typed columns, which
-    /// never wrap: + - * / % << >> < <= > >= == != & | !, if(c, a, b), min, max, abs,
-    /// clip(x, low, high), xor, table(x, NAME), sum, count, mean, median, argmax, argmin, sort,
-    /// argsort, cumsum
+    /// slots, swap_rows(x), refresh(x), separated by semicolons. Arithmetic is modulo p^r and
+    /// wraps; decryption refuses results that may have wrapped, by the ranges of the inputs. On
+    /// typed columns, which never wrap: + - * / % << >> < <= > >= == != & | !, if(c, a, b), min,
+    /// max, abs, clip(x, low, high), xor, table(x, NAME), sum, count, mean, median, argmax, argmin,
+    /// sort, argsort, cumsum
     #[arg(value_name = "PROGRAM", allow_hyphen_values = true)]
     pub program: String,
     /// The ciphertexts that the program reads; omit NAME= for files of typed columns, which contain
@@ -216,7 +216,7 @@ pub struct EvalArgs {
     pub inputs: Vec<String>,
     /// For typed columns: a table of integers (.csv, .json or .npy) with one entry for each value
     /// of the column, in ascending order of the values
-    #[arg(long = "lookup", alias = "table", value_name = "NAME=FILE")]
+    #[arg(long = "lookup", value_name = "NAME=FILE")]
     pub tables: Vec<String>,
     /// The directory for the results: NAME.ct for each statement, except names that begin with _
     #[arg(long, value_name = "DIR")]
@@ -224,7 +224,7 @@ pub struct EvalArgs {
     /// Overwrite existing results
     #[arg(long)]
     pub force: bool,
-    /// Of values modulo p^r, allow columns of different lengths: shorter ones are padded with 0
+    /// Allow columns modulo p^r of different lengths: shorter ones are padded with 0
     #[arg(long)]
     pub pad: bool,
     /// The manifest.
@@ -296,8 +296,8 @@ pub struct DecryptArgs {
     #[arg(long)]
     pub all: bool,
     /// Which noise bounds to trust (default: those that the file states). A ciphertext with more
-    /// noise than its bound is rejected, so `untrusted` rejects hardly anything, and only decrypts
-    /// what says which secret key it belongs to; `manifest` decrypts only what the manifests list
+    /// noise than its bound is rejected, so `untrusted` rejects hardly anything, and decrypts only
+    /// files that name their secret key; `manifest` decrypts only files that the manifests list
     #[arg(long, value_enum)]
     pub bounds: Option<Bounds>,
     /// Manifests.

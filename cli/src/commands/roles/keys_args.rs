@@ -11,7 +11,7 @@ use super::args::{OutArg, PurposeArgs, SetOfFile};
 pub enum KeysCommand {
     /// Print the sizes of server keys by kind
     SizeReport(SizeReportArgs),
-    /// Generate server keys for a secret key that is there, for example those of one more question
+    /// Generate server keys for an existing secret key, for example those of another question
     Server(ServerKeysArgs),
     /// Generate the keys for `change-key`, which moves ciphertexts from an old secret key to a new
     /// one
@@ -24,10 +24,10 @@ pub enum KeysCommand {
 #[derive(Args)]
 pub struct ChangeArgs {
     /// The old secret key
-    #[arg(long = "old-key", alias = "from", value_name = "FILE")]
+    #[arg(long = "old-key", value_name = "FILE")]
     pub from: PathBuf,
     /// The new secret key, of the same parameters
-    #[arg(long = "new-key", alias = "to", value_name = "FILE")]
+    #[arg(long = "new-key", value_name = "FILE")]
     pub to: PathBuf,
     /// The keys. With them and the new secret key one can read what the old one encrypted.
     #[command(flatten)]

@@ -11,20 +11,19 @@ use crate::console::args::SetArg;
 /// Arguments of `table encrypt`.
 #[derive(Args)]
 pub struct EncryptArgs {
-    /// What the columns hold: a JSON file, as `table schema infer` writes
+    /// The schema, which describes the columns: a JSON file such as `table schema infer` writes
     #[arg(long, value_name = "FILE")]
     pub schema: PathBuf,
-    /// The table: comma-separated values, with the names of its columns in the first line;
-    /// - for standard input
+    /// The table: a CSV file with the column names in the first line, or - for standard input
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
-    /// The public key; with the secret key, ciphertexts have half the size
+    /// The public key, or the secret key for ciphertexts of half the size
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
     /// The directory to write, with schema.json for the asker
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Replace an encrypted table that is there
+    /// Replace an existing encrypted table
     #[arg(long)]
     pub force: bool,
     /// The parameter set.
@@ -35,11 +34,12 @@ pub struct EncryptArgs {
 /// Arguments of `table ask`.
 #[derive(Args)]
 pub struct AskArgs {
-    /// The schema of the table: schema.json of an encrypted one
+    /// The schema of the table: schema.json in the directory of an encrypted table
     #[arg(long, value_name = "FILE")]
     pub schema: PathBuf,
-    /// The question: select sums, counts and averages from t, where, group by, order by, limit. A
-    /// constant that the server must not see is written :NAME, and encrypted by `table bind`
+    /// The question: select rows, or aggregates such as sums, counts and averages, from a table,
+    /// with where, group by, order by and limit. Write :NAME for a constant that the server must
+    /// not see, and encrypt it with `table bind`
     #[arg(value_name = "SQL")]
     pub question: String,
     /// The plan.
@@ -51,16 +51,16 @@ pub struct AskArgs {
 #[derive(Args)]
 pub struct BindArgs {
     /// The plan
-    #[arg(long = "plan", alias = "in", value_name = "FILE")]
+    #[arg(long = "plan", value_name = "FILE")]
     pub input: PathBuf,
-    /// The public key, or the secret one
+    /// The public key or the secret key
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
-    /// The constants, as in cells of the columns that they are compared with
+    /// The constants, written like the values of the columns that they are compared with
     #[arg(value_name = "NAME=VALUE")]
     pub values: Vec<String>,
-    /// More constants: a JSON file such as {"lo": "0.05"}, which other users of this machine need
-    /// not see, as they do see arguments
+    /// More constants, from a JSON file such as {"lo": "0.05"}: other users of this machine can see
+    /// arguments, but not the contents of a private file
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
     /// The encrypted constants.
@@ -75,11 +75,11 @@ pub struct BindArgs {
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 pub struct TableOfServer {
-    /// The encrypted table: a directory
+    /// The directory of the encrypted table
     #[arg(long, value_name = "DIR")]
     pub table: Option<PathBuf>,
-    /// A table that the server may see, instead of an encrypted one: comma-separated values, with
-    /// the names of its columns in the first line. The constants of the question stay hidden
+    /// A table that the server may read, instead of an encrypted one: a CSV file with the column
+    /// names in the first line; the encrypted constants of the question stay hidden
     #[arg(long, value_name = "FILE")]
     pub plain: Option<PathBuf>,
 }
@@ -94,16 +94,17 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub server_keys: PathBuf,
     /// The plan
-    #[arg(long = "plan", alias = "in", value_name = "FILE")]
+    #[arg(long = "plan", value_name = "FILE")]
     pub input: PathBuf,
-    /// With --plain, the schema that was published: a plan for another one is refused. Without it
-    /// a plan may ask for any column
+    /// With --plain: the published schema; plans for another schema are refused (default: plans may
+    /// ask for any column)
     #[arg(long, value_name = "FILE", requires = "plain")]
     pub schema: Option<PathBuf>,
-    /// The encrypted constants of the plan, if it has any: what `table bind` wrote
+    /// The encrypted constants of the plan, if it has any, as written by `table bind`
     #[arg(long, value_name = "FILE")]
     pub constants: Option<PathBuf>,
-    /// Memory for keys that are read from the file, in MiB; those that do not fit are read again
+    /// The memory in MiB for keys that are read from the file; keys that do not fit are read again
+    /// when needed
     #[arg(
         long,
         value_name = "MIB",
@@ -137,14 +138,14 @@ pub struct ReadArgs {
     /// The result
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
-    /// The plan that was asked: a result of another one is refused
+    /// The plan of the question: results of other plans are refused
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
-    /// The id of the table, as `table encrypt` and `table inspect` print it: a result of another
-    /// one is refused
+    /// The id of the table, as `table encrypt` and `table inspect` print it: results of other
+    /// tables are refused
     #[arg(long, value_name = "ID", value_parser = table_id)]
     pub table_id: Option<TableId>,
-    /// The encrypted constants that were sent: a result of others is refused
+    /// The encrypted constants that were sent: results for other constants are refused
     #[arg(long, value_name = "FILE")]
     pub constants: Option<PathBuf>,
     /// The file for the answer, or - for standard output (default: CSV to standard output)
@@ -153,7 +154,7 @@ pub struct ReadArgs {
     /// The format of --out, if its name does not say it (default: csv)
     #[arg(long, value_enum)]
     pub format: Option<AnswerFormat>,
-    /// Replace the file if there is one
+    /// Overwrite an existing file
     #[arg(long)]
     pub force: bool,
     /// The parameter set.
@@ -172,8 +173,7 @@ pub struct EditArgs {
     /// `update t set COLUMN = VALUE, … where …` or `delete from t where …`
     #[arg(value_name = "SQL")]
     pub sql: Option<String>,
-    /// Rows to add behind the last one: comma-separated values, with the names of the columns in
-    /// the first line
+    /// A CSV file of rows to append, with the column names in the first line
     #[arg(long, value_name = "FILE")]
     pub insert: Option<PathBuf>,
 }
@@ -181,7 +181,7 @@ pub struct EditArgs {
 /// Arguments of `table change`.
 #[derive(Args)]
 pub struct ChangeArgs {
-    /// The encrypted table: a directory, which is changed altogether or not at all
+    /// The directory of the encrypted table, which is changed completely or not at all
     #[arg(long, value_name = "DIR")]
     pub table: PathBuf,
     /// The secret key
@@ -198,7 +198,7 @@ pub struct ChangeArgs {
 /// Arguments of `table decrypt`.
 #[derive(Args)]
 pub struct DecryptArgs {
-    /// The encrypted table: a directory
+    /// The directory of the encrypted table
     #[arg(long, value_name = "DIR")]
     pub table: PathBuf,
     /// The secret key
@@ -227,15 +227,12 @@ pub struct InspectArgs {
 #[derive(Args)]
 pub struct ExplainArgs {
     /// The plan
-    #[arg(long, value_name = "FILE", required_unless_present = "former")]
-    pub plan: Option<PathBuf>,
-    /// The plan, where earlier versions had it.
-    #[arg(value_name = "PLAN", hide = true, conflicts_with = "plan")]
-    pub former: Option<PathBuf>,
+    #[arg(long, value_name = "FILE")]
+    pub plan: PathBuf,
     /// The parameter set.
     #[command(flatten)]
     pub set: SetArg,
-    /// How many rows the table has (absent: one block, as many as there are slots)
+    /// The number of rows of the table (default: one block, the number of slots)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..1 << 40))]
     pub rows: Option<u64>,
 }
@@ -243,15 +240,14 @@ pub struct ExplainArgs {
 /// Commands below `table schema`.
 #[derive(Subcommand)]
 pub enum SchemaCommand {
-    /// Make a schema that a table fits, to be looked over: all of it is public
+    /// Infer a schema from a table; review it, since all of it is public
     Infer(InferArgs),
 }
 
 /// Arguments of `table schema infer`.
 #[derive(Args)]
 pub struct InferArgs {
-    /// The table: comma-separated values, with the names of its columns in the first line;
-    /// - for standard input
+    /// The table: a CSV file with the column names in the first line, or - for standard input
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
     /// The schema.

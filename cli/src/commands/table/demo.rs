@@ -21,13 +21,13 @@ pub struct DemoArgs {
     /// The parameter set.
     #[command(flatten)]
     pub set: SetArg,
-    /// Line items (default: as many as there are slots)
+    /// The number of line items (default: the number of slots)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub rows: Option<u32>,
-    /// Only this query: Q1, Q6, Q12, Q14 or lookup; can be repeated
+    /// Ask only this question: Q1, Q6, Q12, Q14 or lookup; can be repeated
     #[arg(long = "only", value_name = "NAME")]
     pub only: Vec<String>,
-    /// Encrypt the constants of the queries as well, but for the prefix of texts in Q14
+    /// Also encrypt the constants of the questions, except the text prefix in Q14
     #[arg(long)]
     pub encrypted_constants: bool,
 }

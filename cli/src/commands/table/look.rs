@@ -129,8 +129,7 @@ fn clean(text: &str) -> String {
 
 /// Runs `table explain`.
 pub fn explain(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
-    let former = args.plan.as_deref().or(args.former.as_deref());
-    let path = former.ok_or_else(|| CliError::usage("expected --plan FILE"))?;
+    let path = args.plan.as_path();
     let plan = read_plan(path)?;
     let params = find_params(&args.set.params, common)?;
     let (schema, query) = (plan.schema(), plan.query());
@@ -199,7 +198,8 @@ pub fn infer(args: &InferArgs, common: &Common) -> Result<(), CliError> {
     let (schema, told) = Schema::infer(&bytes[..]).map_err(of(&args.input))?;
     let text = schema.to_json().map_err(of(&args.input))?;
     write_file(out, text.as_bytes(), existing(args.out.force)).map_err(of_output(out))?;
-    let remark = "all of this is public, categories too: look it over, and narrow or widen bounds";
+    let remark = "the schema is public, with all bounds and categories: review it, and narrow or \
+                  widen the bounds before you use it";
     if common.json {
         let columns = told.iter();
         let columns = columns.map(|i| json!({"name": i.column, "kept": i.kept, "told": i.told}));
@@ -208,6 +208,6 @@ pub fn infer(args: &InferArgs, common: &Common) -> Result<(), CliError> {
     }
     let mut lines: Vec<String> =
         told.iter().map(|i| format!("{}: {}", clean(&i.column), clean(&i.told))).collect();
-    lines.push(format!("{remark}: {}", out.display()));
+    lines.push(format!("{}: {remark}", out.display()));
     emit(&lines.join("\n"))
 }

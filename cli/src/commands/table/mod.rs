@@ -19,34 +19,35 @@ use args::SchemaCommand;
 /// What to do with tables.
 #[derive(Subcommand)]
 pub enum TableCommand {
-    /// Encrypt a table for its owner, into a directory that a server gets
+    /// Encrypt a table for its owner, into a directory to be sent to a server
     Encrypt(args::EncryptArgs),
-    /// Make a plan of a question, which the server gets: no key is needed. What cannot be answered
-    /// is refused here
+    /// Compile a question into a plan for the server (no key required); refuse what cannot be
+    /// answered exactly
     Ask(args::AskArgs),
-    /// Encrypt the constants that a question calls by :NAME, for the server
+    /// Encrypt the constants that a question refers to as :NAME
     Bind(args::BindArgs),
-    /// Compute the encrypted sums of a plan, with server keys
+    /// Run a plan on a table with server keys; the result is encrypted
     Run(args::RunArgs),
-    /// Decrypt a result: comma-separated values, or with --json rows with their types
+    /// Decrypt a result and print it as CSV, or with --json as rows with their types
     Read(args::ReadArgs),
-    /// Add rows to an encrypted table, or update or delete some, with the secret key: what is not
-    /// touched stays as it is
+    /// Insert, update or delete rows of an encrypted table, with the secret key; only the files
+    /// that change are written
     Change(args::ChangeArgs),
-    /// An encrypted table in the clear again, with the secret key
+    /// Decrypt a whole table into a CSV file, with the secret key
     Decrypt(args::DecryptArgs),
-    /// What an encrypted table, a plan, encrypted constants or a result say of themselves
+    /// Show the metadata of an encrypted table, a plan, encrypted constants or a result (no key
+    /// required)
     Inspect(args::InspectArgs),
-    /// What a plan costs, what the server learns of it and what the reader does
+    /// Show what a plan costs, and what the server and the reader learn
     Explain(args::ExplainArgs),
-    /// Schemas: what the columns of a table hold
+    /// Make schemas, which describe the columns of a table
     #[command(subcommand)]
     Schema(SchemaCommand),
-    /// Encrypt a table of line items, run queries derived from TPC-H, and compare the answers with
-    /// those in the clear
+    /// Encrypt a table of line items, ask questions derived from TPC-H, and compare the answers
+    /// with those in the clear
     Demo(demo::DemoArgs),
-    /// Encrypt a table, run one query, decrypt and compare, with all parties on this machine, to
-    /// see what a query costs
+    /// Encrypt a table, ask one question, decrypt the answer and compare it with that in the clear,
+    /// with all parties on this machine, to see what a question costs
     Query(query::QueryArgs),
 }
 

@@ -20,17 +20,17 @@ pub struct QueryArgs {
     /// The parameter set.
     #[command(flatten)]
     pub set: SetArg,
-    /// A JSON file that describes the columns
+    /// The schema, which describes the columns: a JSON file such as `table schema infer` writes
     #[arg(long, value_name = "FILE")]
     pub schema: PathBuf,
     /// The table: a CSV file with the column names in the first line
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
-    /// The query: select sums, counts and averages from a table, with where, group by, order by and
-    /// limit
+    /// The question: select rows, or aggregates such as sums, counts and averages, from a table,
+    /// with where, group by, order by and limit
     #[arg(value_name = "SQL")]
     pub question: String,
-    /// A constant that the query calls by :NAME, and that is encrypted; can be repeated
+    /// A constant that the question refers to as :NAME, to be encrypted; can be repeated
     #[arg(long = "constant", value_name = "NAME=VALUE")]
     pub constants: Vec<String>,
 }

@@ -21,7 +21,7 @@ pub(super) const SETUP: &[Step] = &[
     Run("encrypt --key b/public.key --in v.csv --out z.ct"),
     Run("compact --in x.ct --out x.small"),
     Run("eval --server-keys a/server.keys y=x*x x=x.ct --out square"),
-    Run("keys change --from a/secret.key --to b/secret.key --out ab.keys"),
+    Run("keys change --old-key a/secret.key --new-key b/secret.key --out ab.keys"),
     Run("keys manifest-key --out shared.key"),
     Run("keys manifest-key --out unshared.key"),
     Run("encrypt --key a/public.key --in v.csv --out listed.ct --write-manifest listed.manifest \

@@ -220,18 +220,18 @@ pub const CASES: &[Case] = &[
     case(
         "an encrypted table, other server keys",
         &[],
-        "table run --table stays --server-keys u/server.keys --in days.plan --out no.result",
+        "table run --table stays --server-keys u/server.keys --plan days.plan --out no.result",
         "scheme.wrong-key",
     ),
     case(
         "a plan for tables of another schema",
         &[],
-        "table run --table stays --server-keys t/server.keys --in costs.plan --out no.result",
+        "table run --table stays --server-keys t/server.keys --plan costs.plan --out no.result",
         "table.other-schema",
     ),
     case(
         "a result of another plan than the reader asked",
-        &[Run("table run --table stays --server-keys t/server.keys --in days.plan --out days.out")],
+        &[Run("table run --table stays --server-keys t/server.keys --plan days.plan --out days.out")],
         "table read --key t/secret.key --in days.out --plan count.plan",
         "table.other-result",
     ),
@@ -258,8 +258,8 @@ const TABLES: &[Step] = &[
     Run("table ask --schema days.json select\tsum(days)\tfrom\tt --out days.plan"),
     Run("table ask --schema days.json select\tcount(*)\tfrom\tt --out count.plan"),
     Run("table ask --schema costs.json select\tsum(cost)\tfrom\tt --out costs.plan"),
-    Run("keygen --params insecure_bgv-65537-n11 --table-plan days.plan --rows 2 --out t"),
-    Run("keygen --params insecure_bgv-65537-n11 --table-plan days.plan --rows 2 --out u"),
+    Run("keygen --params insecure_bgv-65537-n11 --plan days.plan --rows 2 --out t"),
+    Run("keygen --params insecure_bgv-65537-n11 --plan days.plan --rows 2 --out u"),
     Run("table encrypt --schema days.json --in days.csv --key t/public.key --out stays"),
 ];
 
