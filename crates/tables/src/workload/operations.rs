@@ -90,7 +90,7 @@ const ENTRIES: &[Entry] = entries![
     "clip" ["clamp"] ORDER "the nearest integer between two bounds",
         Some("clip(x, 0, HALF)"), "np.clip(x, 0, HALF)", false, false, Nothing;
     "select" ["where", "if", "case", "filter"] ORDER
-        "a value that a comparison chooses, or the rows of a sum",
+        "one of two values, or the rows of a sum, chosen by a comparison",
         Some("if(x > HALF, x, y)"), "np.where(x > HALF, x, y)", false, false,
         Both("sum(case when x > HALF then x else 0 end)");
     "sum" ["total"] COLUMN "the sum of a column, which is decrypted",
@@ -107,7 +107,7 @@ const ENTRIES: &[Entry] = entries![
         Some("sort(x)"), "np.sort(x)", false, true, Nothing;
     "median" ["quantile", "percentile"] COLUMN "the median of a few entries",
         Some("median(x)"), "np.median(x)", false, true, Nothing;
-    "argmax" ["argmin"] COLUMN "where the largest one of a few entries is",
+    "argmax" ["argmin"] COLUMN "the position of the largest of a few entries",
         Some("argmax(x)"), "x.argmax()", false, true, Nothing;
     "cumsum" [] COLUMN "running sums",
         Some("cumsum(x)"), "np.cumsum(x)", false, true, Nothing;
