@@ -8,6 +8,8 @@ mod interrupted;
 mod mistakes;
 mod output;
 mod owners;
+#[cfg(feature = "service")]
+mod remote;
 mod replaced;
 mod roles;
 mod security;
