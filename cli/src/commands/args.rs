@@ -16,6 +16,8 @@ use crate::commands::roles::args::{
 use crate::commands::roles::keys_args::KeysCommand;
 use crate::commands::security::SecurityCommand;
 use crate::commands::table::TableCommand;
+#[cfg(feature = "service")]
+use crate::commands::{remote::RemoteCommand, serve::ServeArgs};
 use crate::console::args::Common;
 
 /// Exact homomorphic encryption that never runs out of levels.
@@ -72,6 +74,13 @@ pub enum Command {
     /// Encrypt tables, and ask questions about them in SQL
     #[command(subcommand)]
     Table(TableCommand),
+    /// Serve encrypted computations to many tenants over HTTP, with server keys alone
+    #[cfg(feature = "service")]
+    Serve(ServeArgs),
+    /// Send files to a service, run jobs on it and fetch their results
+    #[cfg(feature = "service")]
+    #[command(subcommand)]
+    Remote(RemoteCommand),
     /// Test this build on this machine: known answers, round trips, all instruction sets and a
     /// bootstrapping
     Selftest(SelftestArgs),

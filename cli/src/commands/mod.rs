@@ -10,10 +10,14 @@ mod manual;
 mod params;
 mod parties;
 mod plan;
+#[cfg(feature = "service")]
+mod remote;
 mod rings;
 mod roles;
 mod security;
 mod selftest;
+#[cfg(feature = "service")]
+mod serve;
 mod table;
 mod version;
 mod workload;
@@ -57,6 +61,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError
         Command::Aes(AesCommand::Decrypt(a)) => aes::decrypt(a, common),
         Command::Selftest(a) => selftest::run(a, common),
         Command::Table(c) => table::run(c, common),
+        #[cfg(feature = "service")]
+        Command::Serve(a) => serve::run(a, common),
+        #[cfg(feature = "service")]
+        Command::Remote(c) => remote::run(c, common),
         Command::Completions { shell } => manual::completions(*shell),
         Command::Man { out } => manual::pages(out),
         Command::Version { verbose } => version::run(*verbose, common),

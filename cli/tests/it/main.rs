@@ -11,6 +11,8 @@ mod mistakes;
 mod options;
 mod output;
 mod owners;
+#[cfg(feature = "service")]
+mod remote;
 mod replaced;
 mod roles;
 mod security;

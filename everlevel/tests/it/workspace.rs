@@ -10,7 +10,7 @@ use serde_json::Value;
 mod circles;
 
 /// The stack of crates, lowest first.
-const STACK: [&str; 14] = [
+const STACK: [&str; 15] = [
     "everlevel-arith",
     "everlevel-ring",
     "everlevel-estimator",
@@ -22,6 +22,7 @@ const STACK: [&str; 14] = [
     "everlevel-integers",
     "everlevel",
     "everlevel-tables",
+    "everlevel-service",
     "everlevel-ltv",
     "everlevel-cli",
     "everlevel-papers",

@@ -1,0 +1,383 @@
+//! `everlevel remote`: files to a service, jobs on it, and their results back.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use everlevel::Program;
+use everlevel::files::OpenOptions;
+use everlevel_service::api::{JobInfo, JobRequest};
+use everlevel_service::{Client, Exposure, IdempotencyKey, JobId, ObjectId};
+use serde_json::json;
+
+use super::roles::args::OutArg;
+use super::roles::eval::parse;
+use super::serve::told;
+use crate::console::args::Common;
+use crate::console::errors::CliError;
+use crate::console::files::{check_free, create_directory, existing, read_text};
+use crate::console::output::{emit, emit_json, progress};
+
+/// The most bytes of a plan, and of a file with a token.
+const TEXT_BYTES: u64 = 2 << 20;
+
+/// Which service, and who asks.
+#[derive(Args, Clone)]
+pub struct ServiceArgs {
+    /// The address of the service
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8420")]
+    pub url: String,
+    /// A file that holds the token; without it the token is read from the environment variable
+    /// EVERLEVEL_TOKEN
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// Send the token to another machine without encryption
+    #[arg(long)]
+    pub insecure_http: bool,
+}
+
+/// A job, and what becomes of it.
+#[derive(Args, Clone)]
+pub struct JobArgs {
+    /// Which service.
+    #[command(flatten)]
+    pub service: ServiceArgs,
+    /// The server keys: a file, or the id of an object
+    #[arg(long, value_name = "FILE|ID")]
+    pub server_keys: String,
+    /// Print what the job would cost, and do not start it
+    #[arg(long)]
+    pub estimate: bool,
+    /// A name for this job: the command with the same name goes on with the job that it has started
+    /// before
+    #[arg(long, value_name = "NAME")]
+    pub job_name: Option<IdempotencyKey>,
+}
+
+/// What to do with a service.
+#[derive(Subcommand)]
+pub enum RemoteCommand {
+    /// Send files and encrypted tables, unless the service has them, and print their ids
+    Push {
+        /// Which service.
+        #[command(flatten)]
+        service: ServiceArgs,
+        /// Server keys, ciphertexts or columns, or the directory of an encrypted table
+        #[arg(value_name = "FILE|DIR", required = true)]
+        files: Vec<PathBuf>,
+    },
+    /// Run a program on the service, and fetch its results
+    Run {
+        /// The job.
+        #[command(flatten)]
+        job: JobArgs,
+        /// The program, as for `eval`
+        #[arg(value_name = "PROGRAM", allow_hyphen_values = true)]
+        program: String,
+        /// The ciphertexts or columns that the program reads: files, or ids of objects. Columns
+        /// that have their names in their file go without NAME=
+        #[arg(value_name = "[NAME=]FILE|ID", required = true)]
+        inputs: Vec<String>,
+        /// The directory for the results
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+        /// Overwrite existing files
+        #[arg(long)]
+        force: bool,
+    },
+    /// Ask a question of an encrypted table on the service, and fetch the encrypted answer
+    Table {
+        /// The job.
+        #[command(flatten)]
+        job: JobArgs,
+        /// The encrypted table: its directory, or its id on the service
+        #[arg(long, value_name = "DIR|ID")]
+        table: String,
+        /// The plan of the question, as `table ask` writes it
+        #[arg(long = "in", value_name = "FILE")]
+        input: PathBuf,
+        /// The encrypted constants of the question: a file, or the id of an object
+        #[arg(long, value_name = "FILE|ID")]
+        constants: Option<String>,
+        /// Where the result goes.
+        #[command(flatten)]
+        out: OutArg,
+    },
+    /// List objects, tables and jobs, and what of the quota is used
+    List {
+        /// Which service.
+        #[command(flatten)]
+        service: ServiceArgs,
+    },
+    /// Fetch an object
+    Pull {
+        /// Which service.
+        #[command(flatten)]
+        service: ServiceArgs,
+        /// The id of the object
+        #[arg(value_name = "ID")]
+        id: ObjectId,
+        /// Where it goes.
+        #[command(flatten)]
+        out: OutArg,
+    },
+    /// Delete objects and tables
+    Delete {
+        /// Which service.
+        #[command(flatten)]
+        service: ServiceArgs,
+        /// Their ids
+        #[arg(value_name = "ID", required = true)]
+        ids: Vec<ObjectId>,
+    },
+    /// Cancel a job
+    Cancel {
+        /// Which service.
+        #[command(flatten)]
+        service: ServiceArgs,
+        /// The id of the job
+        #[arg(value_name = "JOB")]
+        id: JobId,
+    },
+}
+
+fn connect(args: &ServiceArgs) -> Result<Client, CliError> {
+    let token = match &args.token_file {
+        Some(path) => read_text(path, TEXT_BYTES, "the token")?,
+        None => std::env::var("EVERLEVEL_TOKEN").map_err(|_| {
+            CliError::usage("expected a token in EVERLEVEL_TOKEN, or --token-file FILE")
+        })?,
+    };
+    let exposure = if args.insecure_http { Exposure::Anywhere } else { Exposure::Loopback };
+    Client::new(&args.url, token.trim(), exposure).map_err(told)
+}
+
+/// An object on the service: one that is there, or a file, which is sent.
+fn object(client: &Client, text: &str, common: &Common) -> Result<ObjectId, CliError> {
+    match text.parse() {
+        Ok(id) => Ok(id),
+        Err(_) => push(client, Path::new(text), common),
+    }
+}
+
+fn push(client: &Client, path: &Path, common: &Common) -> Result<ObjectId, CliError> {
+    let bar = progress(common, "sending", 1);
+    let id = client.push(path, |sent, bytes| {
+        bar.set_length(bytes);
+        bar.set_position(sent);
+    });
+    bar.finish_and_clear();
+    id.map_err(told)
+}
+
+fn push_table(client: &Client, path: &Path, common: &Common) -> Result<ObjectId, CliError> {
+    let options = OpenOptions { opt_in: common.opt_in(), ..OpenOptions::default() };
+    let bar = progress(common, "sending", 1);
+    let table = client.push_table(path, &options, |sent, files| {
+        bar.set_length(files);
+        bar.set_position(sent);
+    });
+    bar.finish_and_clear();
+    Ok(table.map_err(told)?.id)
+}
+
+/// Estimates a job, or computes it and waits.
+fn done(
+    client: &Client,
+    args: &JobArgs,
+    request: &JobRequest,
+    common: &Common,
+) -> Result<Option<JobInfo>, CliError> {
+    if args.estimate {
+        let cost = client.estimate(request).map_err(told)?;
+        if common.json {
+            emit_json(&cost)?;
+        } else {
+            emit(&format!(
+                "{:.1} s on a typical core by the model: {} products, {} key switches, {} \
+                 bootstraps; {} MiB of memory for keys",
+                cost.seconds,
+                cost.products,
+                cost.key_switches,
+                cost.refreshes,
+                cost.key_memory_bytes >> 20
+            ))?;
+        }
+        return Ok(None);
+    }
+    let key = match &args.job_name {
+        Some(name) => name.clone(),
+        None => IdempotencyKey::random().map_err(told)?,
+    };
+    let job = client.start(request, &key).map_err(told)?;
+    let bar = progress(common, "waiting", 1);
+    let done = client.wait(&job.id, |job| {
+        bar.set_message(job.stage.clone());
+        bar.set_length(job.total);
+        bar.set_position(job.done);
+    });
+    bar.finish_and_clear();
+    done.map(Some).map_err(told)
+}
+
+fn result<'a>(done: &'a JobInfo, name: &str) -> Result<&'a ObjectId, CliError> {
+    let missing = || CliError::failure(format!("the service has no result {name}"));
+    done.results.get(name).ok_or_else(missing)
+}
+
+/// Runs a command.
+pub fn run(command: &RemoteCommand, common: &Common) -> Result<(), CliError> {
+    match command {
+        RemoteCommand::Push { service, files } => {
+            let client = connect(service)?;
+            let mut ids = BTreeMap::new();
+            for path in files {
+                let id = match path.is_dir() {
+                    true => push_table(&client, path, common)?,
+                    false => push(&client, path, common)?,
+                };
+                if !common.json {
+                    emit(&format!("{id}  {}", path.display()))?;
+                }
+                ids.insert(path.display().to_string(), id);
+            }
+            if common.json { emit_json(&ids) } else { Ok(()) }
+        }
+        RemoteCommand::Run { job, program, inputs, out, force } => {
+            let request = (program.as_str(), inputs.as_slice());
+            evaluate(job, request, (out, *force), common)
+        }
+        RemoteCommand::Table { job, table, input, constants, out } => {
+            check_free(&out.out, out.force)?;
+            let plan = read_text(input, TEXT_BYTES, "the plan")?;
+            let plan = serde_json::from_str(&plan)
+                .map_err(|e| CliError::usage(format!("{}: {e}", input.display())))?;
+            let client = connect(&job.service)?;
+            let request = JobRequest::Table {
+                server_keys: object(&client, &job.server_keys, common)?,
+                table: match table.parse() {
+                    Ok(id) => id,
+                    Err(_) => push_table(&client, Path::new(table), common)?,
+                },
+                plan,
+                constants: constants
+                    .as_ref()
+                    .map(|text| object(&client, text, common))
+                    .transpose()?,
+            };
+            let Some(done) = done(&client, job, &request, common)? else { return Ok(()) };
+            let id = result(&done, "result")?;
+            let pulled = client.pull(id, &out.out, existing(out.force), |_, _| ());
+            let bytes = pulled.map_err(told)?;
+            if common.json {
+                return emit_json(&json!({ "job": done, "bytes": bytes, "out": out.out }));
+            }
+            let (refreshes, seconds) = (done.refreshes, done.seconds);
+            let path = out.out.display();
+            emit(&format!("{refreshes} refreshes, {seconds:.1} s, {bytes} bytes: {path}"))
+        }
+        RemoteCommand::List { service } => list(&connect(service)?, common),
+        RemoteCommand::Pull { service, id, out } => {
+            check_free(&out.out, out.force)?;
+            let client = connect(service)?;
+            let bar = progress(common, "fetching", 1);
+            let pulled = client.pull(id, &out.out, existing(out.force), |fetched, bytes| {
+                bar.set_length(bytes);
+                bar.set_position(fetched);
+            });
+            bar.finish_and_clear();
+            let (bytes, path) = (pulled.map_err(told)?, &out.out);
+            if common.json {
+                return emit_json(&json!({ "bytes": bytes, "out": path }));
+            }
+            emit(&format!("{bytes} bytes: {}", path.display()))
+        }
+        RemoteCommand::Delete { service, ids } => {
+            let client = connect(service)?;
+            let tables = client.tables().map_err(told)?;
+            for id in ids {
+                match tables.iter().any(|table| table.id == *id) {
+                    true => client.delete_table(id).map_err(told)?,
+                    false => client.delete_object(id).map_err(told)?,
+                }
+            }
+            if common.json {
+                return emit_json(&json!({ "deleted": ids }));
+            }
+            emit(&format!("{} deleted", ids.len()))
+        }
+        RemoteCommand::Cancel { service, id } => {
+            let job = connect(service)?.cancel(id).map_err(told)?;
+            if common.json { emit_json(&job) } else { emit(&format!("{id}: {:?}", job.state)) }
+        }
+    }
+}
+
+fn evaluate(
+    args: &JobArgs,
+    (text, inputs): (&str, &[String]),
+    (out, force): (&Path, bool),
+    common: &Common,
+) -> Result<(), CliError> {
+    let program: Program = parse(text)?;
+    let path = |name: &str| out.join(format!("{name}.ct"));
+    program.outputs().try_for_each(|name| check_free(&path(name), force))?;
+    let client = connect(&args.service)?;
+    let (mut named, mut columns) = (BTreeMap::new(), Vec::new());
+    for input in inputs {
+        let parts = input.split_once('=').filter(|_| !Path::new(input).exists());
+        match parts {
+            Some((name, text)) => {
+                if named.insert(name.to_string(), object(&client, text, common)?).is_some() {
+                    return Err(CliError::usage(format!("{name} is given twice")));
+                }
+            }
+            None => columns.push(object(&client, input, common)?),
+        }
+    }
+    let request = JobRequest::Program {
+        server_keys: object(&client, &args.server_keys, common)?,
+        program: text.into(),
+        inputs: named,
+        columns,
+        tables: BTreeMap::new(),
+    };
+    let Some(done) = done(&client, args, &request, common)? else { return Ok(()) };
+    create_directory(out)?;
+    let mut lines = Vec::new();
+    // Names of files come from the program here, not from the service.
+    for name in program.outputs() {
+        let path = path(name);
+        let pulled = client.pull(result(&done, name)?, &path, existing(force), |_, _| ());
+        lines.push(format!("{name}: {} bytes: {}", pulled.map_err(told)?, path.display()));
+    }
+    if common.json {
+        return emit_json(&done);
+    }
+    lines.push(format!("{} bootstraps, {:.1} s", done.refreshes, done.seconds));
+    emit(&lines.join("\n"))
+}
+
+fn list(client: &Client, common: &Common) -> Result<(), CliError> {
+    let (objects, tables) = (client.objects().map_err(told)?, client.tables().map_err(told)?);
+    let (jobs, usage) = (client.jobs().map_err(told)?, client.usage().map_err(told)?);
+    if common.json {
+        return emit_json(&json!({
+            "objects": objects, "tables": tables, "jobs": jobs, "usage": usage,
+        }));
+    }
+    let objects = objects.iter().map(|o| format!("{}  {}, {} bytes", o.id, o.kind, o.bytes));
+    let tables =
+        tables.iter().map(|t| format!("{}  table of {} rows, {} columns", t.id, t.rows, t.columns));
+    let jobs = jobs.iter().map(|j| format!("{}  job, {:?}, {:.1} s", j.id, j.state, j.seconds));
+    let used = format!(
+        "{} of {} bytes, {} of {} objects, {} of {} active jobs",
+        usage.bytes,
+        usage.most_bytes,
+        usage.objects,
+        usage.most_objects,
+        usage.active_jobs,
+        usage.most_active_jobs
+    );
+    emit(&objects.chain(tables).chain(jobs).chain([used]).collect::<Vec<_>>().join("\n"))
+}

@@ -1,0 +1,210 @@
+//! `everlevel serve`: the service, and its tokens.
+
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use everlevel_service::{
+    Config, Exposure, Grant, Quota, Scope, Service, ServiceError, Tenant, Tokens, interrupted,
+    log_to_stderr,
+};
+use serde_json::json;
+
+use crate::console::args::Common;
+use crate::console::errors::CliError;
+use crate::console::output::{emit, emit_json, threads};
+
+/// Arguments of `serve`.
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct ServeArgs {
+    /// Something else than to serve.
+    #[command(subcommand)]
+    pub other: Option<ServeCommand>,
+    /// Where the service keeps everything; it is created if it is not there
+    #[arg(long, value_name = "DIR", required = true)]
+    pub dir: Option<PathBuf>,
+    /// The address to listen at
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8420")]
+    pub listen: SocketAddr,
+    /// Accept connections from other machines without encryption: only behind a proxy with TLS, or
+    /// in a network where nobody else listens
+    #[arg(long)]
+    pub insecure_http: bool,
+    /// The memory in MiB for the server keys of all tenants
+    #[arg(
+        long,
+        value_name = "MIB",
+        default_value_t = 4096,
+        value_parser = clap::value_parser!(u64).range(1..1 << 30)
+    )]
+    pub key_memory: u64,
+    /// How many jobs are computed at the same time; they share the threads
+    #[arg(
+        long,
+        value_name = "K",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u16).range(1..=64)
+    )]
+    pub jobs: u16,
+    /// The most GiB that a tenant stores
+    #[arg(
+        long,
+        value_name = "GIB",
+        default_value_t = 64,
+        value_parser = clap::value_parser!(u64).range(1..1 << 30)
+    )]
+    pub quota_gib: u64,
+    /// The most objects, tables and jobs that a tenant stores
+    #[arg(long, value_name = "K", default_value_t = 10_000)]
+    pub quota_objects: u64,
+    /// The most jobs of a tenant that wait or are computed
+    #[arg(long, value_name = "K", default_value_t = 16)]
+    pub quota_jobs: u64,
+    /// The most seconds that a job takes
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 3600,
+        value_parser = clap::value_parser!(u64).range(1..1 << 30)
+    )]
+    pub job_seconds: u64,
+    /// Log every request
+    #[arg(long)]
+    pub verbose: bool,
+}
+
+/// Commands below `serve`.
+#[derive(Subcommand)]
+pub enum ServeCommand {
+    /// Add, list and revoke the tokens of a service, whether it runs or not
+    #[command(subcommand)]
+    Token(TokenCommand),
+}
+
+/// What to do with tokens.
+#[derive(Subcommand)]
+pub enum TokenCommand {
+    /// Draw a token and print it: only its hash is stored
+    Add {
+        /// The directory of the service
+        #[arg(long, value_name = "DIR")]
+        dir: PathBuf,
+        /// Whose objects and jobs it is about
+        #[arg(long, value_name = "NAME")]
+        tenant: Tenant,
+        /// What it allows, of read, write, run and metrics
+        #[arg(
+            long,
+            value_name = "SCOPES",
+            value_delimiter = ',',
+            default_value = "read,write,run"
+        )]
+        scopes: Vec<Scope>,
+    },
+    /// List the tokens, by the first digits of their hashes
+    List {
+        /// The directory of the service
+        #[arg(long, value_name = "DIR")]
+        dir: PathBuf,
+    },
+    /// End a token: from now on it is refused
+    Revoke {
+        /// The directory of the service
+        #[arg(long, value_name = "DIR")]
+        dir: PathBuf,
+        /// The first digits of its hash, as `list` prints them
+        #[arg(value_name = "TOKEN")]
+        token: String,
+    },
+}
+
+/// An error of the service, with its code.
+pub fn told(e: ServiceError) -> CliError {
+    // It may be one that another machine has sent. The program ends with it, so that it is leaked
+    // once.
+    let code: &'static str = Box::leak(e.code().to_string().into_boxed_str());
+    match &e {
+        ServiceError::Internal { .. } | ServiceError::Unreachable { .. } => {
+            CliError::failure(e.to_string()).with_code(code)
+        }
+        _ => CliError::usage(e.to_string()).with_code(code),
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &ServeArgs, common: &Common) -> Result<(), CliError> {
+    match (&args.other, &args.dir) {
+        (Some(ServeCommand::Token(command)), _) => token(command, common),
+        (None, Some(dir)) => serve(args, dir.clone(), common),
+        // The parser has seen to it that one is there.
+        (None, None) => Err(CliError::usage("expected --dir DIR")),
+    }
+}
+
+fn serve(args: &ServeArgs, dir: PathBuf, common: &Common) -> Result<(), CliError> {
+    log_to_stderr(args.verbose);
+    let workers = usize::from(args.jobs);
+    let config = Config {
+        opt_in: common.opt_in(),
+        key_memory: args.key_memory << 20,
+        workers,
+        threads: (threads() / workers).max(1),
+        quota: Quota {
+            bytes: args.quota_gib << 30,
+            objects: args.quota_objects,
+            active_jobs: args.quota_jobs,
+            job_seconds: args.job_seconds,
+        },
+        ..Config::new(dir)
+    };
+    let exposure = if args.insecure_http { Exposure::Anywhere } else { Exposure::Loopback };
+    exposure.check(args.listen).map_err(|e| {
+        CliError::usage(format!("{e} (--insecure-http)")).with_code("service.malformed")
+    })?;
+    let listener = TcpListener::bind(args.listen);
+    let listener =
+        listener.map_err(|e| CliError::usage(format!("cannot listen at {}: {e}", args.listen)))?;
+    let address = listener.local_addr().map_err(CliError::failure)?;
+    let service = Service::start(config).map_err(told)?;
+    if common.json {
+        emit_json(&json!({ "address": address }))?;
+    } else {
+        emit(&format!("serving at http://{address}"))?;
+    }
+    service.serve(listener, exposure, interrupted()).map_err(told)
+}
+
+fn token(command: &TokenCommand, common: &Common) -> Result<(), CliError> {
+    match command {
+        TokenCommand::Add { dir, tenant, scopes } => {
+            let grant = Grant { tenant: tenant.clone(), scopes: scopes.clone() };
+            let token = Tokens::in_directory(dir).add(&grant).map_err(told)?;
+            if common.json {
+                return emit_json(&json!({ "token": token.reveal() }));
+            }
+            emit(token.reveal())
+        }
+        TokenCommand::List { dir } => {
+            let found = Tokens::in_directory(dir).list().map_err(told)?;
+            if common.json {
+                let listed = found.iter().map(|(shown, Grant { tenant, scopes })| {
+                    json!({ "token": shown, "tenant": tenant, "scopes": scopes })
+                });
+                return emit_json(&listed.collect::<Vec<_>>());
+            }
+            let line = |(shown, grant): &(String, Grant)| {
+                let scopes: Vec<&str> = grant.scopes.iter().map(|scope| scope.name()).collect();
+                format!("{shown}  {}  {}", grant.tenant, scopes.join(","))
+            };
+            emit(&found.iter().map(line).collect::<Vec<_>>().join("\n"))
+        }
+        TokenCommand::Revoke { dir, token } => {
+            Tokens::in_directory(dir).revoke(token).map_err(told)?;
+            if common.json {
+                return emit_json(&json!({ "revoked": token }));
+            }
+            emit(&format!("{token} is revoked"))
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! `serve` and `remote`: as users run them, and when the process is killed.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use crate::common::{json, success, usage};
+
+const SET: &str = "insecure_bgv-65537-n11";
+
+/// A process that serves, killed when it is dropped.
+struct Serving {
+    process: Child,
+    url: String,
+}
+
+impl Serving {
+    fn start(directory: &str) -> Self {
+        let arguments = [
+            "serve",
+            "--insecure-research",
+            "--dir",
+            directory,
+            "--listen",
+            "127.0.0.1:0",
+            "--verbose",
+        ];
+        let mut process = Command::new(env!("CARGO_BIN_EXE_everlevel"))
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(std::fs::File::create(format!("{directory}.log")).unwrap())
+            .spawn()
+            .expect("the program starts");
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let url = line.trim().strip_prefix("serving at ").expect("it tells its address").into();
+        Serving { process, url }
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn words(all: &[String]) -> Vec<&str> {
+    all.iter().map(String::as_str).collect()
+}
+
+#[test]
+fn a_job_survives_the_death_of_the_service() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).into_os_string().into_string().unwrap();
+    let (service, keys, token) = (at("service"), at("keys"), at("token"));
+    let research = "--insecure-research";
+    let text = success(&["serve", "token", "add", "--dir", &service, "--tenant", "acme"]);
+    std::fs::write(&token, &text).unwrap();
+    success(&["keygen", "--params", SET, research, "--out", &keys]);
+    std::fs::write(at("data.csv"), "a,b\n60,5\n20,9\n").unwrap();
+    let (secret, data) = (format!("{keys}/secret.key"), at("data.ct"));
+    let (csv, types) = (at("data.csv"), "a=u8,b=u8");
+    success(&[
+        "encrypt", research, "--key", &secret, "--in", &csv, "--types", types, "--out", &data,
+    ]);
+    let server_keys = format!("{keys}/server.keys");
+
+    let first = Serving::start(&service);
+    let remote = |command: &str, url: &str, rest: &[&str]| -> Vec<String> {
+        let to = ["remote", command, "--url", url, "--token-file", &token];
+        to.iter().chain(rest).map(|text| (*text).to_string()).collect()
+    };
+    let run = |all: Vec<String>| success(&words(&all));
+    // The secret key does not leave.
+    let all = remote("push", &first.url, &[&secret]);
+    let told = usage(&words(&all));
+    assert!(told.contains("nothing was sent"), "{told}");
+    let pushed = run(remote("push", &first.url, &[&server_keys, &data]));
+    assert_eq!(pushed.lines().count(), 2, "{pushed}");
+    let statements: String =
+        (2..20).map(|i| format!("; c{i} = max(c{}, b + {i})", i - 1)).collect();
+    let program = &format!("c1 = max(a, b){statements}");
+    let (results, name) = (at("results"), "the-job");
+    let job =
+        ["--server-keys", &server_keys, "--job-name", name, program, &data, "--out", &results];
+    let estimate = run(remote("run", &first.url, &[&job[..], &["--estimate"]].concat()));
+    assert!(estimate.contains("on a typical core"), "{estimate}");
+
+    // Killed while it computes.
+    let url = first.url.clone();
+    let all = remote("run", &url, &job);
+    let mut waiting = Command::new(env!("CARGO_BIN_EXE_everlevel"))
+        .args(&all)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let listed = remote("list", &url, &[]);
+    let computes = (0..600).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        json(&words(&listed))["jobs"][0]["stage"] == "computing"
+    });
+    assert!(computes, "the job did not start");
+    drop(first);
+    let log = std::fs::read_to_string(format!("{service}.log")).unwrap();
+    waiting.kill().unwrap();
+    waiting.wait().unwrap();
+    // What is logged names no token, no tenant, no object.
+    assert!(log.contains("starts"), "{log}");
+    let ids = pushed.split_whitespace().filter(|word| word.len() == 64);
+    for secret in ids.chain([text.trim(), "acme"]) {
+        assert!(!log.contains(secret), "{log}");
+    }
+
+    let second = Serving::start(&service);
+    let told = run(remote("run", &second.url, &job));
+    assert!(told.contains("c19: "), "{told}");
+    let out = at("c19.csv");
+    let result = format!("{results}/c19.ct");
+    success(&["decrypt", research, "--key", &secret, "--in", &result, "--out", &out]);
+    assert_eq!(std::fs::read_to_string(&out).unwrap(), "c19\n60\n28\n");
+    let listed = remote("list", &second.url, &[]);
+    let listed = json(&words(&listed));
+    let [job] = &listed["jobs"].as_array().unwrap()[..] else { panic!("{listed}") };
+    assert_eq!((job["state"].as_str(), job["attempts"].as_u64()), (Some("done"), Some(2)));
+
+    // Without its token nobody gets anything.
+    let shown = success(&["serve", "token", "list", "--dir", &service]);
+    let shown = shown.split_whitespace().next().unwrap();
+    success(&["serve", "token", "revoke", "--dir", &service, shown]);
+    let all = remote("list", &second.url, &[]);
+    let told = usage(&words(&all));
+    assert!(told.contains("[service.unauthorized]"), "{told}");
+}
+
+#[test]
+fn http_is_for_this_machine() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).into_os_string().into_string().unwrap();
+    let told = usage(&["serve", "--dir", &path("service"), "--listen", "0.0.0.0:0"]);
+    assert!(told.contains("--insecure-http") && told.contains("[service.malformed]"), "{told}");
+    assert!(!Path::new(&path("service")).exists());
+    let token = path("token");
+    std::fs::write(&token, "everlevel_0").unwrap();
+    let told = usage(&["remote", "list", "--url", "http://192.0.2.1:1", "--token-file", &token]);
+    assert!(told.contains("[service.malformed]"), "{told}");
+}

@@ -1,0 +1,223 @@
+//! What clients and the service say to each other: JSON in both directions, bytes in parts.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Told;
+use crate::name::{JobId, ObjectId};
+
+/// The most bytes of a part of an upload or of a download.
+pub const PART_BYTES: u64 = 4 << 20;
+/// The most bytes of a request in JSON.
+pub const JSON_BYTES: usize = 2 << 20;
+
+/// Announces bytes that are to be sent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewUpload {
+    /// Their BLAKE3 hash, which will be their name.
+    pub id: ObjectId,
+    /// How many there are.
+    pub bytes: u64,
+}
+
+/// How far an upload is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UploadState {
+    /// The name of the bytes.
+    pub id: ObjectId,
+    /// How many there are.
+    pub bytes: u64,
+    /// How many have arrived: where the next part begins.
+    pub offset: u64,
+    /// Whether all of them have arrived, were verified, and are an object now.
+    pub complete: bool,
+}
+
+/// What a stored object is, by its own header.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ObjectInfo {
+    /// Its name.
+    pub id: ObjectId,
+    /// The kind of the object, as its format calls it.
+    pub kind: String,
+    /// The name of its parameter set.
+    pub params: String,
+    /// The id of the secret key that it belongs to.
+    pub owner: Option<String>,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Whether a job of this service made it, so that the noise bounds that it states are true.
+    pub computed: bool,
+}
+
+/// Makes a table of its files, which were sent as objects.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewTable {
+    /// `schema.json`, and `files.json` of a table that was changed.
+    pub texts: BTreeMap<String, String>,
+    /// `000000-0000.columns` and so on.
+    pub blocks: BTreeMap<String, ObjectId>,
+}
+
+/// A stored table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableInfo {
+    /// Its name here.
+    pub id: ObjectId,
+    /// The public name of the encryption.
+    pub table: String,
+    /// The name of its parameter set.
+    pub params: String,
+    /// The id of the secret key that it belongs to.
+    pub owner: Option<String>,
+    /// How many rows it has.
+    pub rows: usize,
+    /// How many columns.
+    pub columns: usize,
+    /// The objects that it is made of.
+    pub blocks: BTreeMap<String, ObjectId>,
+}
+
+/// What is to be computed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum JobRequest {
+    /// A program on columns of typed integers, or on ciphertexts.
+    Program {
+        /// The server keys.
+        server_keys: ObjectId,
+        /// The text of the program.
+        program: String,
+        /// Its inputs, by the names that the program has for them: objects of one column or one
+        /// ciphertext each.
+        #[serde(default)]
+        inputs: BTreeMap<String, ObjectId>,
+        /// Objects whose columns have names of their own.
+        #[serde(default)]
+        columns: Vec<ObjectId>,
+        /// Public tables that the program looks up in.
+        #[serde(default)]
+        tables: BTreeMap<String, Vec<i64>>,
+    },
+    /// A question about an encrypted table.
+    Table {
+        /// The server keys.
+        server_keys: ObjectId,
+        /// The table.
+        table: ObjectId,
+        /// The plan of the question.
+        plan: serde_json::Value,
+        /// The encrypted constants of the question, if it has some.
+        #[serde(default)]
+        constants: Option<ObjectId>,
+    },
+}
+
+impl JobRequest {
+    /// The server keys.
+    pub fn server_keys(&self) -> &ObjectId {
+        match self {
+            JobRequest::Program { server_keys, .. } | JobRequest::Table { server_keys, .. } => {
+                server_keys
+            }
+        }
+    }
+}
+
+/// Where a job is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum JobState {
+    /// It waits for its turn.
+    Queued,
+    /// It is computed.
+    Running,
+    /// Its results are there.
+    Done,
+    /// It was refused or failed.
+    Failed,
+    /// It was cancelled.
+    Cancelled,
+}
+
+impl JobState {
+    /// Whether nothing will change any more.
+    pub fn is_final(self) -> bool {
+        !matches!(self, JobState::Queued | JobState::Running)
+    }
+}
+
+/// A job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobInfo {
+    /// Its name.
+    pub id: JobId,
+    /// Where it is.
+    pub state: JobState,
+    /// What a running job does: `keys`, `inputs`, `computing`, `results`.
+    pub stage: String,
+    /// Statements or blocks of rows that are done.
+    pub done: u64,
+    /// Of how many.
+    pub total: u64,
+    /// How many times it was started: twice if the service ended meanwhile.
+    pub attempts: u32,
+    /// How many bootstrappings it took.
+    pub refreshes: u64,
+    /// How many seconds.
+    pub seconds: f64,
+    /// Objects by the names of the results; that of a question is `result`.
+    pub results: BTreeMap<String, ObjectId>,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub error: Option<Told>,
+}
+
+/// What a job will cost, counted on a scheme that does everything but the cryptography.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Seconds on a typical core, by a model that counts operations.
+    pub seconds: f64,
+    /// Products of ciphertexts.
+    pub products: u64,
+    /// Relinearizations and rotations.
+    pub key_switches: u64,
+    /// Bootstrappings.
+    pub refreshes: u64,
+    /// Bytes of memory that the server keys take, of the budget for those of all tenants.
+    pub key_memory_bytes: u64,
+}
+
+/// What a tenant uses, and what it may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsageInfo {
+    /// Bytes of objects, of announced uploads and of requests of jobs.
+    pub bytes: u64,
+    /// The most.
+    pub most_bytes: u64,
+    /// Objects, announced uploads, tables and jobs.
+    pub objects: u64,
+    /// The most.
+    pub most_objects: u64,
+    /// Jobs that wait or are computed.
+    pub active_jobs: u64,
+    /// The most.
+    pub most_active_jobs: u64,
+}
+
+/// A list.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Page<T> {
+    /// What it holds.
+    pub items: Vec<T>,
+}
+
+/// The body of a response that refuses something.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Refusal {
+    /// What was wrong.
+    pub error: Told,
+}

@@ -1,0 +1,63 @@
+//! What whoever runs the service chooses.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use everlevel::OptIn;
+
+/// The limits of every tenant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quota {
+    /// Bytes of objects, announced uploads and requests of jobs.
+    pub bytes: u64,
+    /// Objects, announced uploads, tables and jobs.
+    pub objects: u64,
+    /// Jobs that wait or are computed.
+    pub active_jobs: u64,
+    /// Seconds that a job may take.
+    pub job_seconds: u64,
+}
+
+impl Default for Quota {
+    fn default() -> Self {
+        Quota { bytes: 64 << 30, objects: 10_000, active_jobs: 16, job_seconds: 3600 }
+    }
+}
+
+/// How a service runs.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where everything is that has to outlive the process.
+    pub directory: PathBuf,
+    /// Which parameter sets are accepted.
+    pub opt_in: OptIn,
+    /// Bytes of memory for server keys, over all tenants.
+    pub key_memory: u64,
+    /// How many jobs are computed at the same time.
+    pub workers: usize,
+    /// How many threads compute a job.
+    pub threads: usize,
+    /// How many connections are open at the same time.
+    pub connections: usize,
+    /// How long a request may take to arrive and to be answered.
+    pub request_time: Duration,
+    /// The limits of every tenant.
+    pub quota: Quota,
+}
+
+impl Config {
+    /// The service in a directory, with one job at a time on all threads.
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Config {
+            directory: directory.into(),
+            opt_in: OptIn::SecureOnly,
+            key_memory: 4 << 30,
+            workers: 1,
+            threads,
+            connections: 64,
+            request_time: Duration::from_secs(60),
+            quota: Quota::default(),
+        }
+    }
+}

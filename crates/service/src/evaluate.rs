@@ -1,0 +1,336 @@
+//! One job, from stored inputs to stored results.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use everlevel::files::{Bounds, Bytes, VALUES, state_ranges};
+use everlevel::{Ciphertext, IntegerColumn, IntegerValue, Params, Program, Server, Value};
+use everlevel_scheme::same_owner;
+use everlevel_tables::{Constants, EncryptedTable, Plan};
+use everlevel_wire::{Metadata, ObjectKind, ReadOptions, inspect};
+
+use crate::api::{JobRequest, ObjectInfo};
+use crate::error::ServiceError;
+use crate::keys::{KeyCache, Stop};
+use crate::name::{ObjectId, Tenant};
+use crate::objects::Objects;
+use crate::tables::Tables;
+
+/// What jobs are computed with and on.
+pub(crate) struct Data {
+    pub(crate) objects: Arc<Objects>,
+    pub(crate) tables: Tables,
+    pub(crate) keys: KeyCache,
+}
+
+/// What a job has brought.
+pub(crate) struct Outcome {
+    pub(crate) results: BTreeMap<String, ObjectId>,
+    pub(crate) refreshes: u64,
+}
+
+/// Told of stages and steps.
+pub(crate) type Progress<'a> = &'a dyn Fn(&str, u64, u64);
+
+/// Bytes of named inputs.
+pub(crate) enum Inputs {
+    /// Columns of typed integers.
+    Columns(BTreeMap<String, IntegerColumn>),
+    /// Ciphertexts, and how many values their columns had.
+    Ciphertexts(BTreeMap<String, Value>, Option<usize>),
+}
+
+fn wrong(problem: impl ToString) -> ServiceError {
+    ServiceError::malformed("the inputs of a job", problem)
+}
+
+/// What jobs of this service have computed states true bounds; what was sent has to be fresh.
+fn bounds(info: &ObjectInfo) -> Bounds {
+    match info.computed {
+        true => Bounds::Stated,
+        false => Bounds::Fresh,
+    }
+}
+
+fn plan(plan: &serde_json::Value) -> Result<Plan, ServiceError> {
+    Ok(Plan::from_json(&plan.to_string())?)
+}
+
+impl Data {
+    /// Passes a job whose parts are there and go together, before it waits for its turn.
+    pub(crate) fn check(&self, tenant: &Tenant, request: &JobRequest) -> Result<(), ServiceError> {
+        let keys = self.objects.info(tenant, request.server_keys())?;
+        if keys.kind != ObjectKind::SERVER_KEYS.to_string() {
+            return Err(wrong(format!("expected server keys, found {}", keys.kind)));
+        }
+        self.keys.memory(tenant, &keys.id)?;
+        let goes = |what: &str, params: &str, owner: Option<&String>| {
+            if params != keys.params {
+                let set = &keys.params;
+                return Err(wrong(format!("{what} is of {params}, and the server keys of {set}")));
+            }
+            match owner.zip(keys.owner.as_ref()) {
+                Some((found, expected)) if found != expected => Err(ServiceError::Computation {
+                    code: "scheme.wrong-key".into(),
+                    message: format!(
+                        "{what} belongs to the secret key {found}, and the server keys to \
+                             {expected}: encrypt it for that one"
+                    ),
+                }),
+                _ => Ok(()),
+            }
+        };
+        let object = |id: &ObjectId| {
+            let info = self.objects.info(tenant, id)?;
+            goes(&format!("object {id}"), &info.params, info.owner.as_ref()).map(|()| info.kind)
+        };
+        match request {
+            JobRequest::Program { program, inputs, columns, .. } => {
+                let program = Program::parse(program)?;
+                if let Some(name) = inputs.keys().find(|name| !program.inputs().any(|i| i == *name))
+                {
+                    return Err(wrong(format!("the program does not read {name:?}")));
+                }
+                let mut kinds =
+                    inputs.values().chain(columns).map(object).collect::<Result<Vec<_>, _>>()?;
+                kinds.dedup();
+                let possible =
+                    [ObjectKind::COLUMNS, ObjectKind::CIPHERTEXTS].map(|kind| kind.to_string());
+                match &kinds[..] {
+                    [kind] if possible.contains(kind) => Ok(()),
+                    _ => Err(wrong(format!(
+                        "expected one or more of one kind, {} or {}, found {kinds:?}",
+                        possible[0], possible[1]
+                    ))),
+                }
+            }
+            JobRequest::Table { table, plan: asked, constants, .. } => {
+                let asked = plan(asked)?;
+                let info = self.tables.info(tenant, table)?;
+                goes(&format!("table {table}"), &info.params, info.owner.as_ref())?;
+                constants.as_ref().map(object).transpose()?;
+                asked.check_schema(self.tables.open(tenant, table, false)?.schema())?;
+                Ok(())
+            }
+        }
+    }
+
+    /// Computes a job.
+    pub(crate) fn run(
+        &self,
+        tenant: &Tenant,
+        request: &JobRequest,
+        stop: &Arc<Stop>,
+        progress: Progress<'_>,
+    ) -> Result<Outcome, ServiceError> {
+        progress("keys", 0, 0);
+        let lease = self.keys.lease(tenant, request.server_keys(), stop)?;
+        let server = lease.server();
+        let before = server.bootstraps();
+        progress("inputs", 0, 0);
+        let results = match request {
+            JobRequest::Program { program, tables, .. } => {
+                let program = Program::parse(program)?;
+                let inputs = self.inputs(tenant, request, server)?;
+                stop.check()?;
+                self.program(server, &program, inputs, tables, progress)?
+            }
+            JobRequest::Table { table, plan: asked, constants, .. } => {
+                let (asked, table) = (plan(asked)?, self.tables.open(tenant, table, true)?);
+                let constants = self.constants(tenant, constants.as_ref())?;
+                stop.check()?;
+                vec![(
+                    "result".into(),
+                    answer(server, &table, &asked, constants.as_ref(), stop, progress)?,
+                )]
+            }
+        };
+        stop.check()?;
+        progress("results", 0, results.len() as u64);
+        let mut stored = BTreeMap::new();
+        for (name, bytes) in results {
+            stored.insert(name, self.objects.add_computed(tenant, &bytes)?);
+        }
+        let refreshes = (server.bootstraps() - before) as u64;
+        Ok(Outcome { results: stored, refreshes })
+    }
+
+    fn constants(
+        &self,
+        tenant: &Tenant,
+        id: Option<&ObjectId>,
+    ) -> Result<Option<Constants>, ServiceError> {
+        let Some(id) = id else { return Ok(None) };
+        let (_, bytes) = self.objects.read(tenant, id)?;
+        Ok(Some(Constants::from_bytes(bytes)?))
+    }
+
+    /// The inputs of a program, which belong to the owner of the server keys.
+    pub(crate) fn inputs(
+        &self,
+        tenant: &Tenant,
+        request: &JobRequest,
+        server: &Server,
+    ) -> Result<Inputs, ServiceError> {
+        let JobRequest::Program { inputs, columns, .. } = request else {
+            return Err(wrong("expected those of a program"));
+        };
+        let named = inputs.iter().map(|(name, id)| (Some(name), id));
+        let all = named.chain(columns.iter().map(|id| (None, id)));
+        let (mut typed, mut ciphertexts, mut counts) =
+            (BTreeMap::new(), BTreeMap::new(), Vec::new());
+        for (name, id) in all {
+            let (info, bytes) = self.objects.read(tenant, id)?;
+            if info.kind == ObjectKind::COLUMNS.to_string() {
+                for (name, column) in typed_columns(server, name, &bytes, &bounds(&info))? {
+                    if typed.insert(name.clone(), column).is_some() {
+                        return Err(wrong(format!("column {name:?} is there twice")));
+                    }
+                }
+            } else {
+                let name = name.ok_or_else(|| wrong("a ciphertext needs the name of an input"))?;
+                let (value, count) = ciphertext(server, &bytes, &bounds(&info))?;
+                counts.extend(count);
+                ciphertexts.insert(name.clone(), value);
+            }
+        }
+        counts.sort_unstable();
+        counts.dedup();
+        match (typed.is_empty(), ciphertexts.is_empty(), &counts[..]) {
+            (false, true, _) => Ok(Inputs::Columns(typed)),
+            (true, false, [] | [_]) => {
+                Ok(Inputs::Ciphertexts(ciphertexts, counts.first().copied()))
+            }
+            (true, false, _) => Err(wrong(format!(
+                "the columns have {counts:?} values: rows would not belong together"
+            ))),
+            _ => Err(wrong("expected columns of integers or ciphertexts, found both or neither")),
+        }
+    }
+
+    fn program(
+        &self,
+        server: &Server,
+        program: &Program,
+        inputs: Inputs,
+        tables: &BTreeMap<String, Vec<i64>>,
+        progress: Progress<'_>,
+    ) -> Result<Vec<(String, Vec<u8>)>, ServiceError> {
+        let total = program.len() as u64;
+        progress("computing", 0, total);
+        let mut step = |done: usize| progress("computing", done as u64, total);
+        match inputs {
+            Inputs::Columns(columns) => {
+                let results =
+                    server.integers()?.run(program, &columns, &integers(tables), &mut step)?;
+                let written = results.into_iter().map(|(name, value)| {
+                    Ok((name.clone(), server.answer_columns(&[(name, value)])?))
+                });
+                written.collect()
+            }
+            Inputs::Ciphertexts(..) if !tables.is_empty() => {
+                Err(wrong("tables are for columns of integers"))
+            }
+            Inputs::Ciphertexts(values, count) => {
+                let moved = moved_rows(program, count, server.params())?;
+                let results = server.run(program, &values, &mut step)?;
+                let written = results.into_iter().map(|(name, value)| {
+                    let mut metadata = Metadata::new();
+                    // Rows that are in other slots now are all shown.
+                    let count = count.filter(|_| !moved.contains(&name));
+                    metadata.extend(count.map(|count| (VALUES.into(), count.to_string())));
+                    state_ranges(&mut metadata, &[value.range()]);
+                    let ciphertexts = vec![Ciphertext::clone(&value.get())];
+                    Ok((name, ciphertexts.to_bytes(server.params(), &metadata)?))
+                });
+                written.collect()
+            }
+        }
+    }
+}
+
+/// Public tables, in the integers that columns are computed in.
+pub(crate) fn integers(tables: &BTreeMap<String, Vec<i64>>) -> BTreeMap<String, Vec<i128>> {
+    let wide = |(name, entries): (&String, &Vec<i64>)| {
+        (name.clone(), entries.iter().map(|entry| i128::from(*entry)).collect())
+    };
+    tables.iter().map(wide).collect()
+}
+
+/// The columns of an object, the only one by the name that the program has for it.
+fn typed_columns(
+    server: &Server,
+    name: Option<&String>,
+    bytes: &[u8],
+    bounds: &Bounds,
+) -> Result<Vec<(String, IntegerColumn)>, ServiceError> {
+    let found = server.receive_columns(bytes, bounds)?;
+    if name.is_some() && found.len() != 1 {
+        let found = found.len();
+        return Err(wrong(format!("expected one column for a name, found {found}")));
+    }
+    let mut columns = Vec::with_capacity(found.len());
+    for (own, value) in found {
+        for x in value.values() {
+            same_owner(x.get().owner(), server.keys().owner(), "evaluation")?;
+        }
+        let IntegerValue::Column(column) = value else {
+            return Err(wrong(format!("{own:?} is a total: it can be decrypted only")));
+        };
+        columns.push((name.cloned().unwrap_or(own), column));
+    }
+    Ok(columns)
+}
+
+/// The only ciphertext of an object, and how many values its column had.
+fn ciphertext(
+    server: &Server,
+    bytes: &[u8],
+    bounds: &Bounds,
+) -> Result<(Value, Option<usize>), ServiceError> {
+    let found = server.receive(bytes, bounds)?;
+    let count = found.len();
+    let [x] = <[Value; 1]>::try_from(found)
+        .map_err(|_| wrong(format!("expected one ciphertext in an object, found {count}")))?;
+    same_owner(x.get().owner(), server.keys().owner(), "evaluation")?;
+    let any = ReadOptions::default().limited_to(bytes.len() as u64);
+    let metadata = inspect(bytes, &any)?.metadata;
+    Ok((x, metadata.get(VALUES).and_then(|values| values.parse().ok())))
+}
+
+/// The results whose rows are in other slots than those of columns that leave slots empty.
+fn moved_rows(
+    program: &Program,
+    count: Option<usize>,
+    params: &Params,
+) -> Result<Vec<String>, ServiceError> {
+    match count {
+        Some(count) if count < params.slots() => {
+            let moved = program.moved_rows().map_err(|column| {
+                wrong(format!(
+                    "the program, column {column}: sum adds up all {} slots, of which {count} have \
+                     a value, and the others would not hold 0 there: add constants after sum",
+                    params.slots()
+                ))
+            })?;
+            Ok(moved.into_iter().map(str::to_string).collect())
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn answer(
+    server: &Server,
+    table: &EncryptedTable,
+    plan: &Plan,
+    constants: Option<&Constants>,
+    stop: &Stop,
+    progress: Progress<'_>,
+) -> Result<Vec<u8>, ServiceError> {
+    progress("computing", 0, table.blocks() as u64);
+    let result = table.run(server, plan, constants, |done, blocks| {
+        progress("computing", done as u64, blocks as u64);
+        stop.check()
+    })?;
+    Ok(result.as_bytes().to_vec())
+}

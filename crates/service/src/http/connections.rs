@@ -1,0 +1,133 @@
+//! Connections: how many, for how long, and from where.
+
+use std::future::Future;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::sync::Semaphore;
+
+use super::routes::router;
+use crate::error::ServiceError;
+use crate::service::{Service, Shared};
+
+/// How long the head of a request may take.
+const HEAD_TIME: Duration = Duration::from_secs(10);
+/// The most bytes of the head of a request.
+const HEAD_BYTES: usize = 64 << 10;
+/// A connection lasts for so many times the time of a request.
+const REQUESTS: u32 = 10;
+
+/// Whether connections from other machines are accepted, although HTTP does not protect them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exposure {
+    /// From this machine only.
+    Loopback,
+    /// From wherever the address is reached: something else protects the way.
+    Anywhere,
+}
+
+impl Exposure {
+    /// Passes an address to listen at.
+    ///
+    /// # Errors
+    /// One that other machines reach, unless that was asked for.
+    pub fn check(self, address: SocketAddr) -> Result<(), ServiceError> {
+        if self == Exposure::Anywhere || address.ip().is_loopback() {
+            return Ok(());
+        }
+        let problem = format!(
+            "expected one of this machine, such as 127.0.0.1, found {address}: HTTP would show \
+             tokens to whoever is on the way; put a proxy with TLS before the service"
+        );
+        Err(ServiceError::malformed("the address to listen at", problem))
+    }
+}
+
+impl Service {
+    /// Answers requests at an address until `end` is there.
+    ///
+    /// # Errors
+    /// An address that other machines reach, unless that was asked for; what the system refuses.
+    pub fn serve(
+        &self,
+        listener: TcpListener,
+        exposure: Exposure,
+        end: impl Future<Output = ()>,
+    ) -> Result<(), ServiceError> {
+        let failed = |e: std::io::Error| ServiceError::internal("listening")(&e);
+        exposure.check(listener.local_addr().map_err(failed)?)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .max_blocking_threads(self.shared.config.connections.max(1))
+            .enable_all()
+            .build()
+            .map_err(failed)?;
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
+            let accepting = tokio::spawn(accept(self.shared.clone(), listener));
+            end.await;
+            accepting.abort();
+            Ok(())
+        })
+        // Requests that are not answered yet are not answered any more: they can be repeated.
+    }
+}
+
+async fn accept(shared: Arc<Shared>, listener: tokio::net::TcpListener) {
+    let service = TowerToHyperService::new(router(shared.clone()));
+    let open = Arc::new(Semaphore::new(shared.config.connections.max(1)));
+    let most = shared.config.request_time * REQUESTS;
+    loop {
+        let Ok(place) = open.clone().acquire_owned().await else { return };
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(e) => {
+                // Such as too many open files, which others may close.
+                tracing::warn!(error = %e, "a connection was not accepted");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                continue;
+            }
+        };
+        let service = service.clone();
+        tokio::spawn(async move {
+            let connection = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEAD_TIME)
+                .max_buf_size(HEAD_BYTES)
+                .serve_connection(TokioIo::new(stream), service);
+            // Whoever is too slow, or breaks off, has to connect again.
+            let _ = tokio::time::timeout(most, connection).await;
+            drop(place);
+        });
+    }
+}
+
+/// Waits until the process is asked to end, by Ctrl-C or as the system does it.
+pub async fn interrupted() {
+    let (asked, mut end) = tokio::sync::mpsc::channel::<()>(1);
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
+            let asked = asked.clone();
+            tokio::spawn(async move {
+                terminated.recv().await;
+                let _ = asked.send(()).await;
+            });
+        }
+    }
+    tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            let _ = asked.send(()).await;
+        }
+    });
+    if end.recv().await.is_none() {
+        // The system has no signals: the service runs until it is killed.
+        std::future::pending::<()>().await;
+    }
+}

@@ -1,0 +1,253 @@
+//! Server keys in use: opened once for many jobs, within a budget of memory over all tenants.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use everlevel::files::OpenOptions;
+use everlevel::{Keys, OptIn, Server};
+
+use crate::error::ServiceError;
+use crate::name::{ObjectId, Tenant};
+use crate::objects::Objects;
+
+/// Keys in memory take at most this many times the bytes of their file: seeds are expanded to
+/// polynomials, which doubles them, and residues are unpacked to words.
+const EXPANSION: u64 = 4;
+
+/// What ends a job before it is done.
+pub(crate) struct Stop {
+    cancelled: AtomicBool,
+    closing: AtomicBool,
+    deadline: Instant,
+    seconds: u64,
+}
+
+impl Stop {
+    pub(crate) fn after(seconds: u64) -> Self {
+        let deadline = Instant::now() + Duration::from_secs(seconds.min(1 << 30));
+        let (cancelled, closing) = (AtomicBool::new(false), AtomicBool::new(false));
+        Stop { cancelled, closing, deadline, seconds }
+    }
+
+    /// The job is not wanted any more.
+    pub(crate) fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// The service ends.
+    pub(crate) fn close(&self) {
+        self.closing.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Relaxed)
+    }
+
+    /// Passes a job that goes on.
+    pub(crate) fn check(&self) -> Result<(), ServiceError> {
+        if self.cancelled.load(Ordering::Relaxed) || self.is_closing() {
+            return Err(ServiceError::Cancelled);
+        }
+        match Instant::now() > self.deadline {
+            true => Err(ServiceError::Timeout { seconds: self.seconds }),
+            false => Ok(()),
+        }
+    }
+}
+
+/// A server, and what it asks whether it shall go on.
+struct Ready {
+    server: Server,
+    stop: Arc<RwLock<Arc<Stop>>>,
+}
+
+struct Kept {
+    of: (Tenant, ObjectId),
+    bytes: u64,
+    /// None while they are opened.
+    keys: Option<Keys>,
+    idle: Vec<Ready>,
+    in_use: usize,
+    last_use: u64,
+}
+
+#[derive(Default)]
+struct State {
+    kept: Vec<Kept>,
+    uses: u64,
+}
+
+impl State {
+    fn bytes(&self) -> u64 {
+        self.kept.iter().map(|kept| kept.bytes).sum()
+    }
+
+    /// Makes room for so many bytes, if nobody uses what has to go.
+    fn make_room(&mut self, bytes: u64, budget: u64) -> bool {
+        let idle = |kept: &&Kept| kept.in_use == 0;
+        let used: u64 = self.kept.iter().filter(|kept| !idle(kept)).map(|kept| kept.bytes).sum();
+        if used + bytes > budget {
+            return false;
+        }
+        while self.bytes() + bytes > budget {
+            let oldest = self.kept.iter().filter(idle).map(|kept| kept.last_use).min();
+            let Some(oldest) = oldest else { return false };
+            self.kept.retain(|kept| kept.in_use > 0 || kept.last_use != oldest);
+        }
+        true
+    }
+}
+
+pub(crate) struct KeyCache {
+    objects: Arc<Objects>,
+    opt_in: OptIn,
+    budget: u64,
+    state: Mutex<State>,
+    freed: Condvar,
+}
+
+/// A server for one job.
+pub(crate) struct Lease<'a> {
+    cache: &'a KeyCache,
+    of: (Tenant, ObjectId),
+    ready: Option<Ready>,
+}
+
+impl Lease<'_> {
+    pub(crate) fn server(&self) -> &Server {
+        &self.ready.as_ref().expect("it is taken when the lease ends").server
+    }
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        let mut state = self.cache.lock();
+        if let Some(kept) = state.kept.iter_mut().find(|kept| kept.of == self.of) {
+            kept.in_use -= 1;
+            kept.idle.extend(self.ready.take());
+        }
+        self.cache.freed.notify_all();
+    }
+}
+
+impl KeyCache {
+    pub(crate) fn new(objects: Arc<Objects>, opt_in: OptIn, budget: u64) -> Self {
+        KeyCache { objects, opt_in, budget, state: Mutex::default(), freed: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bytes that are promised to keys, and how many there are to promise.
+    pub(crate) fn usage(&self) -> (u64, u64) {
+        (self.lock().bytes(), self.budget)
+    }
+
+    /// The memory that keys take; refused if the budget will never do.
+    pub(crate) fn memory(&self, tenant: &Tenant, id: &ObjectId) -> Result<u64, ServiceError> {
+        let needed = self.objects.info(tenant, id)?.bytes.saturating_mul(EXPANSION);
+        match needed > self.budget {
+            true => Err(ServiceError::Memory { needed, budget: self.budget }),
+            false => Ok(needed),
+        }
+    }
+
+    /// The keys of a file, without those of others being pushed out: to look at what they are.
+    pub(crate) fn peek(&self, tenant: &Tenant, id: &ObjectId) -> Result<Keys, ServiceError> {
+        self.open(&self.objects.path(tenant, id), 0)
+    }
+
+    fn open(&self, path: &PathBuf, cache_bytes: u64) -> Result<Keys, ServiceError> {
+        let summary = everlevel_wire::inspect_file(path)?;
+        let params = OpenOptions { opt_in: self.opt_in, ..OpenOptions::default() };
+        let params = params.set_of(path, summary.params)?;
+        Ok(Keys::open(&params, path, cache_bytes)?)
+    }
+
+    /// A server with these keys. Waits until there is memory for them.
+    pub(crate) fn lease(
+        &self,
+        tenant: &Tenant,
+        id: &ObjectId,
+        stop: &Arc<Stop>,
+    ) -> Result<Lease<'_>, ServiceError> {
+        let (of, bytes) = ((tenant.clone(), id.clone()), self.memory(tenant, id)?);
+        let mut state = self.lock();
+        loop {
+            stop.check()?;
+            state.uses += 1;
+            let now = state.uses;
+            match state.kept.iter_mut().find(|kept| kept.of == of) {
+                Some(Kept { keys: Some(keys), idle, in_use, last_use, .. }) => {
+                    (*in_use, *last_use) = (*in_use + 1, now);
+                    let (ready, keys) = (idle.pop(), keys.clone());
+                    drop(state);
+                    return self.ready(of, keys, ready, stop);
+                }
+                // Another job opens them.
+                Some(_) => {}
+                None => {
+                    if state.make_room(bytes, self.budget) {
+                        let (of, keys, idle) = (of.clone(), None, Vec::new());
+                        state.kept.push(Kept { of, bytes, keys, idle, in_use: 1, last_use: now });
+                        break;
+                    }
+                }
+            }
+            let waited = self.freed.wait_timeout(state, Duration::from_millis(200));
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        drop(state);
+        let opened = self.objects.verify(tenant, id);
+        let opened = opened.and_then(|()| self.open(&self.objects.path(tenant, id), bytes));
+        let mut state = self.lock();
+        match opened {
+            Ok(keys) => {
+                let kept = state.kept.iter_mut().find(|kept| kept.of == of);
+                kept.expect("what is in use stays").keys = Some(keys.clone());
+                drop(state);
+                self.freed.notify_all();
+                self.ready(of, keys, None, stop)
+            }
+            Err(e) => {
+                state.kept.retain(|kept| kept.of != of);
+                self.freed.notify_all();
+                Err(e)
+            }
+        }
+    }
+
+    fn ready(
+        &self,
+        of: (Tenant, ObjectId),
+        keys: Keys,
+        ready: Option<Ready>,
+        stop: &Arc<Stop>,
+    ) -> Result<Lease<'_>, ServiceError> {
+        // From here on the use is counted down when the lease is dropped, also by an error.
+        let mut lease = Lease { cache: self, of, ready };
+        match &lease.ready {
+            Some(ready) => {
+                *ready.stop.write().unwrap_or_else(PoisonError::into_inner) = stop.clone();
+            }
+            None => {
+                let asked = Arc::new(RwLock::new(stop.clone()));
+                let asks = asked.clone();
+                let keys = keys.cancelled_by(move || {
+                    asks.read().unwrap_or_else(PoisonError::into_inner).check().is_err()
+                });
+                lease.ready = Some(Ready { server: Server::with_keys(keys)?, stop: asked });
+            }
+        }
+        Ok(lease)
+    }
+
+    /// Lets go of keys that nobody uses.
+    pub(crate) fn forget(&self, tenant: &Tenant, id: &ObjectId) {
+        let of = (tenant.clone(), id.clone());
+        self.lock().kept.retain(|kept| kept.of != of || kept.in_use > 0);
+    }
+}

@@ -1,0 +1,45 @@
+//! The service of everlevel: one process that computes on encrypted data of many tenants, over
+//! HTTP, and never sees a number; and its client.
+//!
+//! * [`Service`], [`Config`]: the process. Objects are files whose names are hashes of their
+//!   bytes, everything else is in transactions of an embedded store, and jobs are computed by
+//!   workers of their own, one after the other for each tenant in turn.
+//! * [`Tokens`]: who may do what.
+//! * [`api`]: what goes over the wire; [`OPENAPI`] describes it.
+//! * [`Client`]: sends files, runs jobs and fetches results; what breaks off goes on.
+//!
+//! HTTP alone protects nothing: a service listens on its own machine only, unless it is told that
+//! something else protects the way to it ([`Exposure`]). docs/service.md says what the service
+//! learns, and what it does not.
+#![forbid(unsafe_code)]
+
+pub mod api;
+mod client;
+mod config;
+mod error;
+mod estimate;
+mod evaluate;
+mod http;
+mod jobs;
+mod keys;
+mod logs;
+mod metrics;
+mod name;
+mod objects;
+mod recover;
+mod request;
+mod service;
+mod store;
+mod tables;
+mod token;
+mod uploads;
+mod usage;
+
+pub use client::Client;
+pub use config::{Config, Quota};
+pub use error::{ServiceError, Told};
+pub use http::{Exposure, OPENAPI, interrupted, routes_and_scopes};
+pub use logs::log_to_stderr;
+pub use name::{IdempotencyKey, JobId, ObjectId, Tenant};
+pub use service::Service;
+pub use token::{Grant, Scope, Token, Tokens};

@@ -1,0 +1,10 @@
+//! Where the log goes.
+
+/// Writes what the process does to standard error, a line each: names of jobs, codes of errors,
+/// times; no tokens, no names of objects or tenants, no values. `verbose` adds every request.
+pub fn log_to_stderr(verbose: bool) {
+    let level = if verbose { tracing::Level::DEBUG } else { tracing::Level::INFO };
+    let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
+    // A second call changes nothing.
+    let _ = log.with_ansi(false).with_target(false).try_init();
+}

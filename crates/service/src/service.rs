@@ -1,0 +1,124 @@
+//! One process: its state, its workers, and how both start and end.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use tokio::sync::Semaphore;
+
+use crate::config::Config;
+use crate::error::ServiceError;
+use crate::evaluate::Data;
+use crate::jobs::{Jobs, Turn};
+use crate::keys::KeyCache;
+use crate::metrics::Metrics;
+use crate::objects::Objects;
+use crate::store::Store;
+use crate::tables::Tables;
+use crate::token::Tokens;
+
+/// Everything that requests and workers share.
+pub(crate) struct Shared {
+    pub(crate) config: Config,
+    pub(crate) tokens: Tokens,
+    pub(crate) data: Data,
+    pub(crate) jobs: Jobs,
+    pub(crate) metrics: Metrics,
+    /// Estimates are made one after the other, on a thread of their own.
+    pub(crate) estimating: Arc<Semaphore>,
+    pub(crate) estimates: rayon::ThreadPool,
+}
+
+/// A service that runs. When it is dropped its workers end; what they computed waits until it
+/// starts again.
+pub struct Service {
+    pub(crate) shared: Arc<Shared>,
+    workers: Vec<JoinHandle<()>>,
+}
+
+fn pool_of(threads: usize) -> Result<rayon::ThreadPool, ServiceError> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|e| ServiceError::internal("starting threads")(&e))
+}
+
+impl Service {
+    /// Opens the directory of a service, or makes it, and starts the workers.
+    ///
+    /// # Errors
+    /// A directory that another process has open; what the system refuses.
+    pub fn start(config: Config) -> Result<Self, ServiceError> {
+        let failed = |e: std::io::Error| ServiceError::internal("opening its directory")(&e);
+        let directory = &config.directory;
+        fs::create_dir_all(directory).map_err(failed)?;
+        let store = Arc::new(Store::open(&directory.join("state.redb"))?);
+        let (opt_in, quota) = (config.opt_in, config.quota);
+        let objects = Arc::new(Objects::new(store.clone(), directory, opt_in, quota));
+        objects.recover()?;
+        let tables = Tables::new(store.clone(), objects.clone(), directory, opt_in, quota);
+        tables.recover()?;
+        let data = Data {
+            objects: objects.clone(),
+            tables,
+            keys: KeyCache::new(objects, opt_in, config.key_memory),
+        };
+        let shared = Arc::new(Shared {
+            tokens: Tokens::in_directory(directory),
+            data,
+            jobs: Jobs::open(store, quota)?,
+            metrics: Metrics::default(),
+            estimating: Arc::new(Semaphore::new(1)),
+            estimates: pool_of(1)?,
+            config,
+        });
+        let mut service = Service { shared, workers: Vec::new() };
+        for number in 0..service.shared.config.workers.max(1) {
+            // A pool for each: a thread that waits for a part of its own job must not take up
+            // another one.
+            let pool = pool_of(service.shared.config.threads)?;
+            let shared = service.shared.clone();
+            let work = move || {
+                while let Some(turn) = shared.jobs.next() {
+                    pool.install(|| shared.work(turn));
+                }
+            };
+            let thread = std::thread::Builder::new().name(format!("job {number}")).spawn(work);
+            service.workers.push(thread.map_err(failed)?);
+        }
+        Ok(service)
+    }
+}
+
+impl Shared {
+    fn work(&self, turn: Turn) {
+        tracing::info!(job = %turn.id, "starts");
+        let progress = |stage: &str, done, total| self.jobs.progress(&turn.id, stage, done, total);
+        let run = || self.data.run(&turn.tenant, &turn.request, &turn.stop, &progress);
+        // The library does not panic on what it is given; a mistake in it ends one job.
+        let outcome = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
+            Err(ServiceError::internal("a job")(&"it ended unexpectedly: please report this"))
+        });
+        self.jobs.finish(&turn, outcome.map_err(|e| self.concealed(e)));
+    }
+
+    /// An error without the place of the service's files, which is nobody's business.
+    pub(crate) fn concealed(&self, e: ServiceError) -> ServiceError {
+        match e {
+            ServiceError::Computation { code, message } => {
+                let directory = self.config.directory.display().to_string();
+                ServiceError::Computation { code, message: message.replace(&directory, "") }
+            }
+            e => e,
+        }
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.shared.jobs.close();
+        for worker in self.workers.drain(..) {
+            // It has told why, if it panicked.
+            let _ = worker.join();
+        }
+    }
+}

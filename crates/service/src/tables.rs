@@ -1,0 +1,198 @@
+//! Encrypted tables: directories of files that were sent as objects.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use everlevel::OptIn;
+use everlevel::files::OpenOptions;
+use everlevel_tables::EncryptedTable;
+use everlevel_wire::file::{Existing, write_file};
+
+use crate::api::{NewTable, TableInfo};
+use crate::config::Quota;
+use crate::error::ServiceError;
+use crate::name::{ObjectId, Tenant};
+use crate::objects::{Objects, entries};
+use crate::store::{Record, Store};
+
+/// The texts that a table may have.
+const TEXTS: [&str; 2] = ["schema.json", "files.json"];
+
+impl Record for TableInfo {
+    const KIND: &'static str = "table";
+}
+
+pub(crate) struct Tables {
+    store: Arc<Store>,
+    objects: Arc<Objects>,
+    directory: PathBuf,
+    opt_in: OptIn,
+    quota: Quota,
+    /// Tables are made one after the other.
+    adding: Mutex<()>,
+}
+
+/// `000000-0000.columns`.
+fn is_block(name: &str) -> bool {
+    let digits = |text: &str, n: usize| text.len() == n && text.bytes().all(|b| b.is_ascii_digit());
+    name.strip_suffix(".columns")
+        .and_then(|name| name.split_once('-'))
+        .is_some_and(|(block, column)| digits(block, 6) && digits(column, 4))
+}
+
+/// Removes a directory, if it is there.
+fn clear(directory: &Path) -> std::io::Result<()> {
+    match fs::remove_dir_all(directory) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
+}
+
+impl Tables {
+    pub(crate) fn new(
+        store: Arc<Store>,
+        objects: Arc<Objects>,
+        directory: &Path,
+        opt_in: OptIn,
+        quota: Quota,
+    ) -> Self {
+        let directory = directory.join("tables");
+        Tables { store, objects, directory, opt_in, quota, adding: Mutex::default() }
+    }
+
+    /// Removes directories that no record names: what a process left that ended between the one
+    /// and the other.
+    pub(crate) fn recover(&self) -> Result<(), ServiceError> {
+        let named = self.store.list::<TableInfo>(None)?.into_iter();
+        let named: HashSet<PathBuf> =
+            named.map(|(of, _, table)| self.path(&of, &table.id)).collect();
+        for tenant in entries(&self.directory)? {
+            for found in entries(&tenant)?.into_iter().filter(|found| !named.contains(found)) {
+                clear(&found).map_err(|e| ServiceError::internal("removing what was left")(&e))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn path(&self, tenant: &Tenant, id: &ObjectId) -> PathBuf {
+        self.directory.join(tenant.as_ref()).join(id.as_ref())
+    }
+
+    pub(crate) fn list(&self, tenant: &Tenant) -> Result<Vec<TableInfo>, ServiceError> {
+        let found = self.store.list::<TableInfo>(Some(tenant))?;
+        Ok(found.into_iter().map(|(_, _, info)| info).collect())
+    }
+
+    pub(crate) fn info(&self, tenant: &Tenant, id: &ObjectId) -> Result<TableInfo, ServiceError> {
+        let found = self.store.get(tenant, id.as_ref())?;
+        found.ok_or(ServiceError::NotFound { what: "table" })
+    }
+
+    /// Makes a table; the same again answers the same.
+    pub(crate) fn add(&self, tenant: &Tenant, new: &NewTable) -> Result<TableInfo, ServiceError> {
+        let wrong = |problem: String| ServiceError::malformed("the files of a table", problem);
+        if let Some(name) = new.texts.keys().find(|name| !TEXTS.contains(&name.as_str())) {
+            return Err(wrong(format!("expected schema.json or files.json, found {name:?}")));
+        }
+        if let Some(name) = new.blocks.keys().find(|name| !is_block(name)) {
+            return Err(wrong(format!("expected 000000-0000.columns and so on, found {name:?}")));
+        }
+        // Maps are in order, so that equal tables are equal texts.
+        let text =
+            serde_json::to_vec(new).map_err(|e| ServiceError::internal("naming a table")(&e))?;
+        let id = ObjectId::of_hash(blake3::hash(&text));
+        let _adding = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(info) = self.store.get(tenant, id.as_ref())? {
+            return Ok(info);
+        }
+        let path = self.path(tenant, &id);
+        let made = self.lay(tenant, new, &path).and_then(|()| {
+            let table = self.open_at(&path)?;
+            let info = TableInfo {
+                id: id.clone(),
+                table: table.id().to_string(),
+                params: table.params().name().into(),
+                owner: table.owner().map(|owner| format!("{owner:#}")),
+                rows: table.rows(),
+                columns: table.schema().fields().len(),
+                blocks: new.blocks.clone(),
+            };
+            self.store.change(|change| {
+                // Objects may have been deleted meanwhile.
+                for block in new.blocks.values() {
+                    if change.get::<crate::api::ObjectInfo>(tenant, block.as_ref())?.is_none() {
+                        return Err(ServiceError::NotFound { what: "object" });
+                    }
+                }
+                change.take(tenant, 0, &self.quota)?;
+                change.put(tenant, id.as_ref(), &info)
+            })?;
+            Ok(info)
+        });
+        if made.is_err() {
+            let _ = clear(&path);
+        }
+        made
+    }
+
+    /// The directory of a table, as the library reads it. What an interrupted run left is replaced.
+    fn lay(&self, tenant: &Tenant, new: &NewTable, path: &Path) -> Result<(), ServiceError> {
+        let failed = |e: std::io::Error| ServiceError::internal("storing a table")(&e);
+        clear(path).map_err(failed)?;
+        fs::create_dir_all(path).map_err(failed)?;
+        for (name, text) in &new.texts {
+            write_file(&path.join(name), text.as_bytes(), Existing::Replace)?;
+        }
+        for (name, block) in &new.blocks {
+            self.objects.info(tenant, block)?;
+            let (from, to) = (self.objects.path(tenant, block), path.join(name));
+            // The same bytes under two names; a copy where the file system has no links.
+            fs::hard_link(&from, &to)
+                .or_else(|_| fs::copy(&from, &to).map(drop))
+                .map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    fn open_at(&self, path: &Path) -> Result<EncryptedTable, ServiceError> {
+        let options = OpenOptions { opt_in: self.opt_in, ..OpenOptions::default() };
+        Ok(EncryptedTable::open(path, &options)?)
+    }
+
+    /// A table, its files verified if they are to be computed on.
+    pub(crate) fn open(
+        &self,
+        tenant: &Tenant,
+        id: &ObjectId,
+        verify: bool,
+    ) -> Result<EncryptedTable, ServiceError> {
+        let info = self.info(tenant, id)?;
+        if verify {
+            info.blocks.values().try_for_each(|block| self.objects.verify(tenant, block))?;
+        }
+        self.open_at(&self.path(tenant, id))
+    }
+
+    /// Removes a table. The objects that it was made of stay.
+    pub(crate) fn delete(&self, tenant: &Tenant, id: &ObjectId) -> Result<(), ServiceError> {
+        self.info(tenant, id)?;
+        self.store.change(|change| {
+            change.remove::<TableInfo>(tenant, id.as_ref())?;
+            change.give_back(tenant, 0)
+        })?;
+        clear(&self.path(tenant, id)).map_err(|e| ServiceError::internal("removing a table")(&e))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names_of_blocks_lead_nowhere_else() {
+        assert!(super::is_block("000001-0002.columns"));
+        for name in ["../../a.columns", "000001-0002", "1-2.columns", "00000a-0002.columns"] {
+            assert!(!super::is_block(name), "{name}");
+        }
+    }
+}

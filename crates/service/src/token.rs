@@ -1,0 +1,176 @@
+//! Who may do what: tokens, stored as hashes, a file each.
+//!
+//! A token has 256 random bits, so that one hash without salt and without repetition is enough:
+//! nobody tries so many, and no two are alike. The file of a token is looked up by the hash, and is
+//! there for as long as the token is valid, whether the service runs or not.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use everlevel_wire::file::{Existing, read_file, write_secret_file};
+use serde::{Deserialize, Serialize};
+
+use crate::error::ServiceError;
+use crate::name::{Tenant, random_hex};
+
+const PREFIX: &str = "everlevel_";
+const FILE_BYTES: u64 = 4096;
+/// How many digits of its hash name a token for who administers them.
+const SHOWN: usize = 16;
+
+/// What a token allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// To see and fetch what the tenant has.
+    Read,
+    /// To send, and to delete.
+    Write,
+    /// To estimate, start and cancel jobs.
+    Run,
+    /// To read counts over all tenants.
+    Metrics,
+}
+
+impl Scope {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scope::Read => "read",
+            Scope::Write => "write",
+            Scope::Run => "run",
+            Scope::Metrics => "metrics",
+        }
+    }
+}
+
+impl FromStr for Scope {
+    type Err = ServiceError;
+
+    fn from_str(text: &str) -> Result<Self, ServiceError> {
+        let all = [Scope::Read, Scope::Write, Scope::Run, Scope::Metrics];
+        all.into_iter().find(|scope| scope.name() == text).ok_or_else(|| {
+            ServiceError::malformed(
+                "a scope",
+                format!("expected read, write, run or metrics, found {text:?}"),
+            )
+        })
+    }
+}
+
+/// A token itself, which its bearer has and the service has not.
+pub struct Token(String);
+
+impl Token {
+    /// The text, to be shown once.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(..)")
+    }
+}
+
+/// What a token gives to its bearer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grant {
+    /// Whose objects and jobs it is about.
+    pub tenant: Tenant,
+    /// What is allowed.
+    pub scopes: Vec<Scope>,
+}
+
+/// The tokens in the directory of a service.
+#[derive(Clone)]
+pub struct Tokens {
+    directory: PathBuf,
+}
+
+fn hash(text: &str) -> String {
+    let mut hasher = blake3::Hasher::new_derive_key("everlevel 2026 token of the service");
+    hasher.update(text.as_bytes());
+    hasher.finalize().to_hex().to_string()
+}
+
+impl Tokens {
+    /// Those of the service in a directory.
+    pub fn in_directory(directory: &Path) -> Self {
+        Tokens { directory: directory.join("tokens") }
+    }
+
+    fn path(&self, hash: &str) -> PathBuf {
+        self.directory.join(format!("{hash}.json"))
+    }
+
+    /// Draws a token.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn add(&self, grant: &Grant) -> Result<Token, ServiceError> {
+        let failed = ServiceError::internal("storing a token");
+        fs::create_dir_all(&self.directory).map_err(|e| failed(&e))?;
+        let token = Token(format!("{PREFIX}{}", random_hex::<32>()?));
+        let text = serde_json::to_string(grant).map_err(|e| failed(&e))?;
+        write_secret_file(&self.path(&hash(&token.0)), text.as_bytes(), Existing::Keep)?;
+        Ok(token)
+    }
+
+    /// All that are valid, by the first digits of their hashes.
+    ///
+    /// # Errors
+    /// What the system refuses, and files that are no tokens.
+    pub fn list(&self) -> Result<Vec<(String, Grant)>, ServiceError> {
+        let failed = ServiceError::internal("reading the tokens");
+        if !self.directory.exists() {
+            return Ok(Vec::new());
+        }
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&self.directory).map_err(|e| failed(&e))? {
+            let path = entry.map_err(|e| failed(&e))?.path();
+            let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+            if name.len() == 64 && name.bytes().all(|b| b.is_ascii_hexdigit()) {
+                let text = read_file(&path, FILE_BYTES)?;
+                let grant = serde_json::from_slice(&text).map_err(|e| failed(&e))?;
+                found.push((name[..SHOWN].to_string(), grant));
+            }
+        }
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(found)
+    }
+
+    /// Ends a token, by the first digits of its hash as [`Tokens::list`] has them. From then on
+    /// every request with it is refused.
+    ///
+    /// # Errors
+    /// [`ServiceError::NotFound`].
+    pub fn revoke(&self, shown: &str) -> Result<(), ServiceError> {
+        let failed = ServiceError::internal("removing a token");
+        let not_found = ServiceError::NotFound { what: "token" };
+        if shown.len() != SHOWN
+            || !shown.bytes().all(|b| b.is_ascii_hexdigit())
+            || !self.directory.exists()
+        {
+            return Err(not_found);
+        }
+        for entry in fs::read_dir(&self.directory).map_err(|e| failed(&e))? {
+            let entry = entry.map_err(|e| failed(&e))?;
+            if entry.file_name().to_string_lossy().starts_with(shown) {
+                return fs::remove_file(entry.path()).map_err(|e| failed(&e));
+            }
+        }
+        Err(not_found)
+    }
+
+    /// What the bearer of this text may do; none if it is no valid token.
+    pub(crate) fn find(&self, text: &str) -> Option<Grant> {
+        // The file is looked up by the hash: whoever measures the time learns nothing of a token.
+        let stored = read_file(&self.path(&hash(text)), FILE_BYTES).ok()?;
+        serde_json::from_slice(&stored).ok()
+    }
+}

@@ -1,0 +1,164 @@
+//! Bytes that arrive in parts, until they are an object.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::{NewUpload, ObjectInfo, UploadState};
+use crate::error::ServiceError;
+use crate::name::{ObjectId, Tenant};
+use crate::objects::{Objects, system};
+use crate::store::Record;
+
+/// The smallest object has a header.
+const LEAST_BYTES: u64 = everlevel_wire::HEADER_BYTES as u64;
+
+/// Bytes that were announced.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Upload {
+    pub(crate) bytes: u64,
+}
+
+impl Record for Upload {
+    const KIND: &'static str = "upload";
+}
+
+impl Objects {
+    /// Uploads that are not complete.
+    pub(crate) fn uploads(&self, tenant: &Tenant) -> Result<Vec<UploadState>, ServiceError> {
+        let found = self.store.list::<Upload>(Some(tenant))?;
+        found.into_iter().map(|(_, id, _)| self.upload(tenant, &id.parse()?)).collect()
+    }
+
+    /// How far an upload is.
+    pub(crate) fn upload(
+        &self,
+        tenant: &Tenant,
+        id: &ObjectId,
+    ) -> Result<UploadState, ServiceError> {
+        if let Some(ObjectInfo { bytes, .. }) = self.store.get(tenant, id.as_ref())? {
+            return Ok(UploadState { id: id.clone(), bytes, offset: bytes, complete: true });
+        }
+        let upload: Option<Upload> = self.store.get(tenant, id.as_ref())?;
+        let Upload { bytes } = upload.ok_or(ServiceError::NotFound { what: "upload" })?;
+        let offset = self.part(tenant, id).metadata().map_or(0, |found| found.len());
+        Ok(UploadState { id: id.clone(), bytes, offset, complete: false })
+    }
+
+    /// Announces bytes. The same again tells how far they are.
+    pub(crate) fn begin(
+        &self,
+        tenant: &Tenant,
+        new: &NewUpload,
+    ) -> Result<UploadState, ServiceError> {
+        if new.bytes < LEAST_BYTES {
+            let problem = format!("expected {LEAST_BYTES} or more, found {}", new.bytes);
+            return Err(ServiceError::malformed("the bytes of an upload", problem));
+        }
+        self.store.change(|change| {
+            let id = new.id.as_ref();
+            let there = change.get::<ObjectInfo>(tenant, id)?.map(|object| object.bytes);
+            let there = match there {
+                Some(bytes) => Some(bytes),
+                None => change.get::<Upload>(tenant, id)?.map(|upload| upload.bytes),
+            };
+            match there {
+                Some(bytes) if bytes == new.bytes => Ok(()),
+                Some(bytes) => Err(ServiceError::Conflict {
+                    problem: format!(
+                        "the upload was announced with {bytes} bytes, and now with {}: delete it",
+                        new.bytes
+                    ),
+                }),
+                None => {
+                    change.take(tenant, new.bytes, &self.quota)?;
+                    change.put(tenant, id, &Upload { bytes: new.bytes })
+                }
+            }
+        })?;
+        self.upload(tenant, &new.id)
+    }
+
+    /// Adds a part. The last one makes an object of the upload, once it is verified.
+    pub(crate) fn append(
+        &self,
+        tenant: &Tenant,
+        id: &ObjectId,
+        offset: u64,
+        bytes: &[u8],
+    ) -> Result<UploadState, ServiceError> {
+        let _held = self.hold(tenant, id)?;
+        let state = self.upload(tenant, id)?;
+        if state.complete {
+            return Ok(state);
+        }
+        if offset != state.offset {
+            return Err(ServiceError::Offset { expected: state.offset, found: offset });
+        }
+        if bytes.len() as u64 > state.bytes - state.offset {
+            return Err(ServiceError::TooLarge { what: "bytes of an upload", limit: state.bytes });
+        }
+        let (path, failed) = (self.part(tenant, id), system("storing a part of an upload"));
+        if let Some(directory) = path.parent() {
+            fs::create_dir_all(directory).map_err(&failed)?;
+        }
+        let mut file = OpenOptions::new().append(true).create(true).open(&path).map_err(&failed)?;
+        if let Err(e) = file.write_all(bytes) {
+            // What was written of the part is taken back, so that the offset is that of a part.
+            let _ = file.set_len(offset);
+            return Err(failed(e));
+        }
+        if offset + (bytes.len() as u64) < state.bytes {
+            return self.upload(tenant, id);
+        }
+        file.sync_all().map_err(&failed)?;
+        drop(file);
+        self.complete(tenant, id, state.bytes)?;
+        self.upload(tenant, id)
+    }
+
+    fn complete(&self, tenant: &Tenant, id: &ObjectId, bytes: u64) -> Result<(), ServiceError> {
+        let path = self.part(tenant, id);
+        let info = match self.verified(&path, id, bytes) {
+            Ok(info) => info,
+            Err(e) => {
+                self.forget(tenant, id, bytes)?;
+                return Err(e);
+            }
+        };
+        let (destination, failed) = (self.path(tenant, id), system("storing an object"));
+        if let Some(directory) = destination.parent() {
+            fs::create_dir_all(directory).map_err(&failed)?;
+        }
+        // First the name, then the record: what has a record is there.
+        fs::rename(&path, &destination).map_err(&failed)?;
+        self.store.change(|change| {
+            change.remove::<Upload>(tenant, id.as_ref())?;
+            change.put(tenant, id.as_ref(), &info)
+        })
+    }
+
+    fn forget(&self, tenant: &Tenant, id: &ObjectId, bytes: u64) -> Result<(), ServiceError> {
+        let path = self.part(tenant, id);
+        self.store.change(|change| {
+            change.remove::<Upload>(tenant, id.as_ref())?;
+            change.give_back(tenant, bytes)
+        })?;
+        match fs::remove_file(path) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                Err(system("removing an upload")(e))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Gives up an upload that is not complete.
+    pub(crate) fn abandon(&self, tenant: &Tenant, id: &ObjectId) -> Result<(), ServiceError> {
+        let _held = self.hold(tenant, id)?;
+        match self.upload(tenant, id)? {
+            UploadState { complete: true, .. } => Err(ServiceError::NotFound { what: "upload" }),
+            UploadState { bytes, .. } => self.forget(tenant, id, bytes),
+        }
+    }
+}

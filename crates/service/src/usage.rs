@@ -1,0 +1,59 @@
+//! What tenants have, and what they may have.
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::Quota;
+use crate::error::ServiceError;
+use crate::name::Tenant;
+use crate::store::{Change, Record, Store};
+
+/// What a tenant has.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+pub(crate) struct Usage {
+    pub(crate) bytes: u64,
+    pub(crate) objects: u64,
+}
+
+impl Record for Usage {
+    const KIND: &'static str = "usage";
+}
+
+/// The name of the only record of its kind.
+pub(crate) const ALL: &str = "all";
+
+impl Store {
+    pub(crate) fn usage(&self, tenant: &Tenant) -> Result<Usage, ServiceError> {
+        Ok(self.get(tenant, ALL)?.unwrap_or_default())
+    }
+}
+
+impl Change<'_> {
+    /// Counts what a tenant gets; refused above its quota.
+    pub(crate) fn take(
+        &mut self,
+        tenant: &Tenant,
+        bytes: u64,
+        quota: &Quota,
+    ) -> Result<(), ServiceError> {
+        let mut usage: Usage = self.get(tenant, ALL)?.unwrap_or_default();
+        if usage.objects >= quota.objects {
+            let (used, limit) = (usage.objects, quota.objects);
+            return Err(ServiceError::Quota { what: "objects", used, limit });
+        }
+        if bytes > quota.bytes.saturating_sub(usage.bytes) {
+            let (used, limit) = (usage.bytes, quota.bytes);
+            return Err(ServiceError::Quota { what: "bytes", used, limit });
+        }
+        usage.bytes += bytes;
+        usage.objects += 1;
+        self.put(tenant, ALL, &usage)
+    }
+
+    /// Counts what a tenant gives back.
+    pub(crate) fn give_back(&mut self, tenant: &Tenant, bytes: u64) -> Result<(), ServiceError> {
+        let mut usage: Usage = self.get(tenant, ALL)?.unwrap_or_default();
+        usage.bytes = usage.bytes.saturating_sub(bytes);
+        usage.objects = usage.objects.saturating_sub(1);
+        self.put(tenant, ALL, &usage)
+    }
+}

@@ -1,0 +1,10 @@
+//! The service as its clients see it, over HTTP on this machine: what it computes, what it refuses,
+//! and what becomes of it when the process ends.
+
+mod described;
+mod garbage;
+mod restarts;
+mod round_trip;
+mod support;
+mod tenants;
+mod uploads;

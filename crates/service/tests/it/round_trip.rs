@@ -1,0 +1,143 @@
+//! From a file to a result, and what is told on the way.
+
+use std::collections::BTreeMap;
+
+use everlevel::OptIn;
+use everlevel::files::{Bytes, Existing, OpenOptions};
+use everlevel_service::IdempotencyKey;
+use everlevel_service::api::{JobRequest, JobState};
+use everlevel_tables::{Data, EncryptedTable, Plan, Schema, TableKey, TableResult};
+use everlevel_wire::ReadOptions;
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+
+use crate::support::{Owner, Running, program, push, start};
+
+#[test]
+fn a_program_on_columns() {
+    let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::shared());
+    let service = Running::start(directory.path(), |_| ());
+    let client = service.client("acme");
+    let file = owner.columns("ab", &[("a", &[1, 2, 200]), ("b", &[9, 2, 100])]);
+    let (keys, columns) = (push(&client, &owner.keys), push(&client, &file));
+    let request = program(&keys, &columns, "total = a + b; most = max(a, b)");
+
+    let estimate = client.estimate(&request).unwrap();
+    assert!(estimate.seconds > 0.0 && estimate.key_switches > 0, "{estimate:?}");
+    let key = IdempotencyKey::random().unwrap();
+    let job = client.start(&request, &key).unwrap();
+    let done = client.wait(&job.id, |_| ()).unwrap();
+    assert_eq!((done.state, done.attempts), (JobState::Done, 1));
+    for (name, expected) in [("total", [10, 4, 300]), ("most", [9, 2, 200])] {
+        let bytes = client.fetch(&done.results[name], |_, _| ()).unwrap();
+        assert_eq!(owner.values(&bytes), expected, "{name}");
+    }
+    // Asked again, it is the same job; another request of this name is refused.
+    assert_eq!(client.start(&request, &key).unwrap().id, job.id);
+    let other = program(&keys, &columns, "total = a");
+    assert_eq!(client.start(&other, &key).unwrap_err().code(), "service.conflict");
+    assert_eq!(client.jobs().unwrap().len(), 1);
+
+    // A result is computed on: its bounds are known to be true. The keys are opened already.
+    let again = program(&keys, &done.results["total"], "twice = total * 2");
+    let done = client.wait(&start(&client, &again), |_| ()).unwrap();
+    let bytes = client.fetch(&done.results["twice"], |_, _| ()).unwrap();
+    assert_eq!(owner.values(&bytes), [20, 8, 600]);
+
+    let text = service.metrics();
+    assert!(text.contains("everlevel_jobs_ended_total{state=\"done\"} 2"), "{text}");
+    assert!(!text.contains("acme") && !text.contains(keys.as_ref()), "{text}");
+}
+
+#[test]
+fn a_program_on_ciphertexts() {
+    let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::shared());
+    let service = Running::start(directory.path(), |_| ());
+    let client = service.client("acme");
+    let mut rng = ChaCha20Rng::seed_from_u64(5);
+    let path = owner.files.path().join("modular.ct");
+    let x = owner.client.encrypt_modular(&[2, 3, 65536], &mut rng).unwrap();
+    std::fs::write(&path, owner.client.upload(&[x]).unwrap()).unwrap();
+    let (keys, x) = (push(&client, &owner.keys), push(&client, &path));
+    let request = JobRequest::Program {
+        server_keys: keys,
+        program: "y = x^4 + 1".into(),
+        inputs: BTreeMap::from([("x".into(), x)]),
+        columns: Vec::new(),
+        tables: BTreeMap::new(),
+    };
+    assert!(client.estimate(&request).unwrap().products >= 2);
+    let done = client.wait(&start(&client, &request), |_| ()).unwrap();
+    let bytes = client.fetch(&done.results["y"], |_, _| ()).unwrap();
+    let params = owner.client.params();
+    let options = ReadOptions::default().limited_to(bytes.len() as u64);
+    let (found, _) = Vec::<everlevel::Ciphertext>::from_bytes(params, &bytes, &options).unwrap();
+    let plain = owner.client.decrypt_modular(&found[0]).unwrap();
+    assert_eq!(&plain[..4], [17, 82, 2, 1]);
+}
+
+#[test]
+fn a_question_about_a_table() {
+    let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::shared());
+    let service = Running::start(directory.path(), |_| ());
+    let client = service.client("acme");
+    let schema = Schema::from_json(include_str!("../../../../cli/data/orders.json")).unwrap();
+    let csv = &include_bytes!("../../../../cli/data/orders.csv")[..];
+    let data = Data::from_csv(csv, &schema).unwrap();
+    let path = directory.path().join("orders");
+    let key = TableKey::Secret(owner.client.secret());
+    let mut rng = ChaCha20Rng::seed_from_u64(6);
+    let nothing = |_, _| Ok::<_, everlevel_tables::TablesError>(());
+    let of = (&schema, &data);
+    EncryptedTable::create(&path, Existing::Keep, key, of, &mut rng, nothing).unwrap();
+
+    let options = OpenOptions { opt_in: OptIn::InsecureResearch, ..OpenOptions::default() };
+    let table = client.push_table(&path, &options, |_, _| ()).unwrap();
+    assert_eq!((table.rows, table.columns), (data.rows(), schema.fields().len()));
+    // Sent again, it is the same.
+    assert_eq!(client.push_table(&path, &options, |_, _| ()).unwrap(), table);
+    let plan = Plan::new("select count(*), sum(amount) from orders where paid", &schema).unwrap();
+    let request = JobRequest::Table {
+        server_keys: push(&client, &owner.keys),
+        table: table.id.clone(),
+        plan: serde_json::from_str(&plan.to_json().unwrap()).unwrap(),
+        constants: None,
+    };
+    assert!(client.estimate(&request).unwrap().seconds > 0.0);
+    let done = client.wait(&start(&client, &request), |_| ()).unwrap();
+    let bytes = client.fetch(&done.results["result"], |_, _| ()).unwrap();
+    let result = TableResult::from_bytes(bytes).unwrap();
+    result.check(Some(&plan), table.table.parse().ok(), None).unwrap();
+    let answer = result.read(owner.client.secret()).unwrap();
+    let expected = everlevel_tables::Answer::plain_with(plan.query(), &schema, &data, &[]).unwrap();
+    assert_eq!(answer, expected);
+
+    // An object is not taken away from its table.
+    let block = table.blocks.values().next().unwrap();
+    assert_eq!(client.delete_object(block).unwrap_err().code(), "service.conflict");
+    client.delete_table(&table.id).unwrap();
+    client.delete_object(block).unwrap();
+    assert!(client.tables().unwrap().is_empty());
+}
+
+#[test]
+fn jobs_that_cannot_be_are_refused_with_the_code_of_the_mistake() {
+    let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::shared());
+    let service = Running::start(directory.path(), |_| ());
+    let client = service.client("acme");
+    let file = owner.columns("x", &[("x", &[1, 2])]);
+    let (keys, columns) = (push(&client, &owner.keys), push(&client, &file));
+    let refused = |request: &JobRequest| {
+        let key = IdempotencyKey::random().unwrap();
+        client.start(request, &key).unwrap_err().code().to_string()
+    };
+    assert_eq!(refused(&program(&keys, &columns, "y = ")), "expression.syntax");
+    assert_eq!(refused(&program(&columns, &columns, "y = x")), "service.malformed");
+    assert_eq!(refused(&program(&keys, &keys, "y = x")), "service.malformed");
+    // What only the computation finds ends the job, not the service.
+    let fails = start(&client, &program(&keys, &columns, "y = x * z"));
+    assert_eq!(client.wait(&fails, |_| ()).unwrap_err().code(), "circuit.missing-input");
+    // Keys of another owner.
+    let other = push(&client, &Owner::other().keys);
+    assert_eq!(refused(&program(&other, &columns, "y = x")), "scheme.wrong-key");
+}
