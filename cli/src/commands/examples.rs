@@ -164,6 +164,41 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &["everlevel table query --schema schema.json --in stays.csv 'select ward, avg(cost) \
              from t group by ward'"],
     ),
+    (
+        "serve",
+        &["everlevel serve --dir service", "everlevel serve --dir service --quota-gib 10 --jobs 2"],
+    ),
+    ("serve token add", &["everlevel serve token add --dir service --tenant acme"]),
+    ("serve token list", &["everlevel serve token list --dir service"]),
+    ("serve token revoke", &["everlevel serve token revoke --dir service 3f9a0c51"]),
+    ("remote push", &["everlevel remote push --token-file token keys/server.keys people.ct"]),
+    (
+        "remote run",
+        &["everlevel remote run --token-file token --server-keys keys/server.keys 'rich = income \
+             > 50000' people.ct --out results"],
+    ),
+    (
+        "remote table",
+        &[
+            "everlevel remote table --token-file token --server-keys keys/server.keys --table stays \
+             --plan question.plan --out question.result",
+        ],
+    ),
+    ("remote list", &["everlevel remote list --token-file token"]),
+    (
+        "remote pull",
+        &["everlevel remote pull --token-file token \
+             1c53f0d2a96b7e84402bd1f5c7390ae8d4f6b12097c83e5a6fd0412b9e7c8a35 --out people.ct"],
+    ),
+    (
+        "remote delete",
+        &["everlevel remote delete --token-file token \
+             1c53f0d2a96b7e84402bd1f5c7390ae8d4f6b12097c83e5a6fd0412b9e7c8a35"],
+    ),
+    (
+        "remote cancel",
+        &["everlevel remote cancel --token-file token 5e0b93d7a41c6f280f9e3b7c1d24a685"],
+    ),
     ("selftest", &["everlevel selftest", "everlevel selftest --mistakes"]),
     (
         "completions",

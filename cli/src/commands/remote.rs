@@ -94,8 +94,8 @@ pub enum RemoteCommand {
         #[arg(long, value_name = "DIR|ID")]
         table: String,
         /// The plan of the question, as `table ask` writes it
-        #[arg(long = "in", value_name = "FILE")]
-        input: PathBuf,
+        #[arg(long, value_name = "FILE")]
+        plan: PathBuf,
         /// The encrypted constants of the question: a file, or the id of an object
         #[arg(long, value_name = "FILE|ID")]
         constants: Option<String>,
@@ -247,11 +247,11 @@ pub fn run(command: &RemoteCommand, common: &Common) -> Result<(), CliError> {
             let request = (program.as_str(), inputs.as_slice());
             evaluate(job, request, (out, *force), common)
         }
-        RemoteCommand::Table { job, table, input, constants, out } => {
+        RemoteCommand::Table { job, table, plan: path, constants, out } => {
             check_free(&out.out, out.force)?;
-            let plan = read_text(input, TEXT_BYTES, "the plan")?;
+            let plan = read_text(path, TEXT_BYTES, "the plan")?;
             let plan = serde_json::from_str(&plan)
-                .map_err(|e| CliError::usage(format!("{}: {e}", input.display())))?;
+                .map_err(|e| CliError::usage(format!("{}: {e}", path.display())))?;
             let client = connect(&job.service)?;
             let request = JobRequest::Table {
                 server_keys: object(&client, &job.server_keys, common)?,

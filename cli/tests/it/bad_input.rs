@@ -294,7 +294,19 @@ fn frequent_failures_are_asked_for_and_told() {
         (vec!["encrypt", "--key", &key, "--in", &column, "--out", &cipher], false),
         (vec!["decrypt", "--key", &key, "--in", &cipher], true),
         (vec!["keys", "server", "--key", &key, "--program", "y = x*x", "--out", &server], true),
-        (vec!["keys", "change", "--old-key", &key, "--new-key", &key, "--out", &path("change.keys")], true),
+        (
+            vec![
+                "keys",
+                "change",
+                "--old-key",
+                &key,
+                "--new-key",
+                &key,
+                "--out",
+                &path("change.keys"),
+            ],
+            true,
+        ),
     ] {
         let flags = ["--insecure-research", "--allow-failures"];
         let out = everlevel(&command.iter().copied().chain(flags).collect::<Vec<_>>());

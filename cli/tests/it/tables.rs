@@ -80,7 +80,16 @@ fn a_hospital_a_cloud_and_an_analyst() {
     assert!(!here.join("no.plan").exists());
     let explained = json(
         here,
-        &["table", "explain", "--plan", "q.plan", "--params", "insecure_bgv-65537-n11", "--rows", "5000"],
+        &[
+            "table",
+            "explain",
+            "--plan",
+            "q.plan",
+            "--params",
+            "insecure_bgv-65537-n11",
+            "--rows",
+            "5000",
+        ],
     );
     assert_eq!(explained["blocks"], 3);
     let read: Vec<_> = ["ward", "days", "cost", "admitted"].map(Value::from).to_vec();

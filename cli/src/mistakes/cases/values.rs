@@ -231,7 +231,9 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "a result of another plan than the reader asked",
-        &[Run("table run --table stays --server-keys t/server.keys --plan days.plan --out days.out")],
+        &[Run(
+            "table run --table stays --server-keys t/server.keys --plan days.plan --out days.out",
+        )],
         "table read --key t/secret.key --in days.out --plan count.plan",
         "table.other-result",
     ),
