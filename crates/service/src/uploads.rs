@@ -3,6 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 
+use everlevel_wire::file::sync_directory;
 use serde::{Deserialize, Serialize};
 
 use crate::api::{NewUpload, ObjectInfo, UploadState};
@@ -133,6 +134,9 @@ impl Objects {
         }
         // First the name, then the record: what has a record is there.
         fs::rename(&path, &destination).map_err(&failed)?;
+        if let Some(directory) = destination.parent() {
+            sync_directory(directory);
+        }
         self.store.change(|change| {
             change.remove::<Upload>(tenant, id.as_ref())?;
             change.put(tenant, id.as_ref(), &info)

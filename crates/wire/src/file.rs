@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 use crate::error::WireError;
-use crate::recovery::{
-    Holder, NAMES, crowded, directory_of, hidden, hold, remove_leftovers, sync_directory,
-};
+pub use crate::recovery::sync_directory;
+use crate::recovery::{Holder, NAMES, crowded, directory_of, hidden, hold, remove_leftovers};
 use crate::stop::stop_here;
 
 /// What becomes of a file that is there already.

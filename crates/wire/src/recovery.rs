@@ -147,7 +147,7 @@ pub(crate) fn remove_leftovers(destination: &Path) -> Vec<Recovered> {
 }
 
 /// Brings the names in a directory to the disk; file systems that cannot do this keep them anyway.
-pub(crate) fn sync_directory(directory: &Path) {
+pub fn sync_directory(directory: &Path) {
     #[cfg(unix)]
     let _ = File::open(directory).and_then(|directory| directory.sync_all());
     #[cfg(not(unix))]
