@@ -171,7 +171,7 @@ fn push(client: &Client, path: &Path, common: &Common) -> Result<ObjectId, CliEr
 }
 
 fn push_table(client: &Client, path: &Path, common: &Common) -> Result<ObjectId, CliError> {
-    let options = OpenOptions { opt_in: common.opt_in(), ..OpenOptions::default() };
+    let options = OpenOptions::default().accepting(common.opt_in());
     let bar = progress(common, "sending", 1);
     let table = client.push_table(path, &options, |sent, files| {
         bar.set_length(files);

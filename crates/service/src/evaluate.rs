@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use everlevel::files::{Bounds, Bytes, VALUES, state_ranges};
-use everlevel::{Ciphertext, IntegerColumn, IntegerValue, Params, Program, Server, Value};
+use everlevel::files::{Bounds, Bytes, state_ranges};
+use everlevel::{Ciphertext, IntegerColumn, IntegerValue, Program, Server, Value};
+use everlevel_circuit::expression::Rows;
 use everlevel_scheme::same_owner;
 use everlevel_tables::{Constants, EncryptedTable, Plan};
+use everlevel_wire::arrays::{Array, Rest};
 use everlevel_wire::{Metadata, ObjectKind, ReadOptions, inspect};
 
 use crate::api::{JobRequest, ObjectInfo};
@@ -36,8 +38,8 @@ pub(crate) type Progress<'a> = &'a dyn Fn(&str, u64, u64);
 pub(crate) enum Inputs {
     /// Columns of typed integers.
     Columns(BTreeMap<String, IntegerColumn>),
-    /// Ciphertexts, and how many values their columns had.
-    Ciphertexts(BTreeMap<String, Value>, Option<usize>),
+    /// Ciphertexts, and what is known of the rows in them.
+    Ciphertexts(BTreeMap<String, Value>, BTreeMap<String, Array>),
 }
 
 fn wrong(problem: impl ToString) -> ServiceError {
@@ -177,8 +179,8 @@ impl Data {
         };
         let named = inputs.iter().map(|(name, id)| (Some(name), id));
         let all = named.chain(columns.iter().map(|id| (None, id)));
-        let (mut typed, mut ciphertexts, mut counts) =
-            (BTreeMap::new(), BTreeMap::new(), Vec::new());
+        let (mut typed, mut ciphertexts, mut arrays) =
+            (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         for (name, id) in all {
             let (info, bytes) = self.objects.read(tenant, id)?;
             if info.kind == ObjectKind::COLUMNS.to_string() {
@@ -189,21 +191,14 @@ impl Data {
                 }
             } else {
                 let name = name.ok_or_else(|| wrong("a ciphertext needs the name of an input"))?;
-                let (value, count) = ciphertext(server, &bytes, &bounds(&info))?;
-                counts.extend(count);
+                let (value, array) = ciphertext(server, &bytes, &bounds(&info))?;
+                arrays.extend(array.map(|array| (name.clone(), array)));
                 ciphertexts.insert(name.clone(), value);
             }
         }
-        counts.sort_unstable();
-        counts.dedup();
-        match (typed.is_empty(), ciphertexts.is_empty(), &counts[..]) {
-            (false, true, _) => Ok(Inputs::Columns(typed)),
-            (true, false, [] | [_]) => {
-                Ok(Inputs::Ciphertexts(ciphertexts, counts.first().copied()))
-            }
-            (true, false, _) => Err(wrong(format!(
-                "the columns have {counts:?} values: rows would not belong together"
-            ))),
+        match (typed.is_empty(), ciphertexts.is_empty()) {
+            (false, true) => Ok(Inputs::Columns(typed)),
+            (true, false) => Ok(Inputs::Ciphertexts(ciphertexts, arrays)),
             _ => Err(wrong("expected columns of integers or ciphertexts, found both or neither")),
         }
     }
@@ -231,14 +226,14 @@ impl Data {
             Inputs::Ciphertexts(..) if !tables.is_empty() => {
                 Err(wrong("tables are for columns of integers"))
             }
-            Inputs::Ciphertexts(values, count) => {
-                let moved = moved_rows(program, count, server.params())?;
+            Inputs::Ciphertexts(values, arrays) => {
+                let rows = rows(program, &arrays, server.params().slots())?;
                 let results = server.run(program, &values, &mut step)?;
                 let written = results.into_iter().map(|(name, value)| {
                     let mut metadata = Metadata::new();
-                    // Rows that are in other slots now are all shown.
-                    let count = count.filter(|_| !moved.contains(&name));
-                    metadata.extend(count.map(|count| (VALUES.into(), count.to_string())));
+                    if let Some(array) = result_array(&arrays, rows.get(name.as_str())) {
+                        array.state(&mut metadata);
+                    }
                     state_ranges(&mut metadata, &[value.range()]);
                     let ciphertexts = vec![Ciphertext::clone(&value.get())];
                     Ok((name, ciphertexts.to_bytes(server.params(), &metadata)?))
@@ -282,41 +277,60 @@ fn typed_columns(
     Ok(columns)
 }
 
-/// The only ciphertext of an object, and how many values its column had.
+/// The only ciphertext of an object, and what is known of its rows.
 fn ciphertext(
     server: &Server,
     bytes: &[u8],
     bounds: &Bounds,
-) -> Result<(Value, Option<usize>), ServiceError> {
+) -> Result<(Value, Option<Array>), ServiceError> {
     let found = server.receive(bytes, bounds)?;
     let count = found.len();
     let [x] = <[Value; 1]>::try_from(found)
         .map_err(|_| wrong(format!("expected one ciphertext in an object, found {count}")))?;
     same_owner(x.get().owner(), server.keys().owner(), "evaluation")?;
     let any = ReadOptions::default().limited_to(bytes.len() as u64);
-    let metadata = inspect(bytes, &any)?.metadata;
-    Ok((x, metadata.get(VALUES).and_then(|values| values.parse().ok())))
+    let array = Array::of(&inspect(bytes, &any)?.metadata, server.params().slots(), count)?;
+    Ok((x, array))
 }
 
-/// The results whose rows are in other slots than those of columns that leave slots empty.
-fn moved_rows(
-    program: &Program,
-    count: Option<usize>,
-    params: &Params,
-) -> Result<Vec<String>, ServiceError> {
-    match count {
-        Some(count) if count < params.slots() => {
-            let moved = program.moved_rows().map_err(|column| {
-                wrong(format!(
-                    "the program, column {column}: sum adds up all {} slots, of which {count} have \
-                     a value, and the others would not hold 0 there: add constants after sum",
-                    params.slots()
-                ))
-            })?;
-            Ok(moved.into_iter().map(str::to_string).collect())
+/// Where a program leaves the rows of columns, if they leave slots empty.
+fn rows<'p>(
+    program: &'p Program,
+    arrays: &BTreeMap<String, Array>,
+    slots: usize,
+) -> Result<BTreeMap<&'p str, Rows>, ServiceError> {
+    let mut counts: Vec<usize> = arrays.values().map(Array::values).collect();
+    counts.sort_unstable();
+    counts.dedup();
+    let count = match counts[..] {
+        [] => return Ok(BTreeMap::new()),
+        [count] => count,
+        _ => {
+            let problem =
+                format!("the columns have {counts:?} values: rows would not belong together");
+            return Err(wrong(problem));
         }
-        _ => Ok(Vec::new()),
+    };
+    if count >= slots {
+        return Ok(BTreeMap::new());
     }
+    let zero = |name: &str| arrays.get(name).is_some_and(|array| array.rest == Rest::Zero);
+    program.rows(|name| zero(name).then_some(0)).map_err(|column| {
+        wrong(format!(
+            "the program, column {column}: sum adds up all {slots} slots, of which {count} have a \
+             value, and the others would not hold 0 there, or are not known to: add constants \
+             after sum, in one program"
+        ))
+    })
+}
+
+/// What is known of the rows of a result. Rows that are in other slots now are all shown.
+fn result_array(arrays: &BTreeMap<String, Array>, rows: Option<&Rows>) -> Option<Array> {
+    let first = arrays.values().next().filter(|_| !rows.is_some_and(|rows| rows.moved))?;
+    let alike = arrays.values().all(|array| array.shape == first.shape);
+    let shape = if alike { first.shape.clone() } else { vec![first.values()] };
+    let zero = rows.is_none_or(|rows| rows.empty == Some(0));
+    Some(Array { shape, rest: if zero { Rest::Zero } else { Rest::Unknown } })
 }
 
 fn answer(

@@ -162,7 +162,7 @@ impl KeyCache {
 
     fn open(&self, path: &PathBuf, cache_bytes: u64) -> Result<Keys, ServiceError> {
         let summary = everlevel_wire::inspect_file(path)?;
-        let params = OpenOptions { opt_in: self.opt_in, ..OpenOptions::default() };
+        let params = OpenOptions::default().accepting(self.opt_in);
         let params = params.set_of(path, summary.params)?;
         Ok(Keys::open(&params, path, cache_bytes)?)
     }

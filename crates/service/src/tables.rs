@@ -157,7 +157,7 @@ impl Tables {
     }
 
     fn open_at(&self, path: &Path) -> Result<EncryptedTable, ServiceError> {
-        let options = OpenOptions { opt_in: self.opt_in, ..OpenOptions::default() };
+        let options = OpenOptions::default().accepting(self.opt_in);
         Ok(EncryptedTable::open(path, &options)?)
     }
 

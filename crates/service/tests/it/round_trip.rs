@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use everlevel::OptIn;
 use everlevel::files::{Bytes, Existing, OpenOptions};
-use everlevel_service::IdempotencyKey;
 use everlevel_service::api::{JobRequest, JobState};
+use everlevel_service::{IdempotencyKey, ObjectId};
 use everlevel_tables::{Data, EncryptedTable, Plan, Schema, TableKey, TableResult};
 use everlevel_wire::ReadOptions;
 use rand_chacha::ChaCha20Rng;
@@ -76,6 +76,40 @@ fn a_program_on_ciphertexts() {
     assert_eq!(&plain[..4], [17, 82, 2, 1]);
 }
 
+/// Slots without a value are not added up, also not in a result of an earlier job.
+#[test]
+fn sums_are_of_values() {
+    let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::shared());
+    let service = Running::start(directory.path(), |_| ());
+    let client = service.client("acme");
+    let params = owner.client.params();
+    let mut rng = ChaCha20Rng::seed_from_u64(7);
+    let path = owner.files.path().join("sums.ct");
+    let x = owner.client.encrypt_modular(&[2, 3, 4], &mut rng).unwrap();
+    let said = [("values", "3"), ("encryption", "secret")];
+    let metadata = said.map(|(name, text)| (name.into(), text.into())).into_iter().collect();
+    std::fs::write(&path, vec![x].to_bytes(params, &metadata).unwrap()).unwrap();
+    let (keys, x) = (push(&client, &owner.keys), push(&client, &path));
+    let run = |text: &str, x: &ObjectId| {
+        let request = JobRequest::Program {
+            server_keys: keys.clone(),
+            program: text.into(),
+            inputs: BTreeMap::from([("x".into(), x.clone())]),
+            columns: Vec::new(),
+            tables: BTreeMap::new(),
+        };
+        client.wait(&start(&client, &request), |_| ()).unwrap()
+    };
+    let done = run("plus = x + 1; twice = 2*x", &x);
+    let refused = run("s = sum(x)", &done.results["plus"]);
+    assert_eq!(refused.error.unwrap().code, "service.malformed");
+    let summed = run("s = sum(x)", &done.results["twice"]);
+    let bytes = client.fetch(&summed.results["s"], |_, _| ()).unwrap();
+    let options = ReadOptions::default().limited_to(bytes.len() as u64);
+    let (found, _) = Vec::<everlevel::Ciphertext>::from_bytes(params, &bytes, &options).unwrap();
+    assert_eq!(owner.client.decrypt_modular(&found[0]).unwrap()[0], 18);
+}
+
 #[test]
 fn a_question_about_a_table() {
     let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::shared());
@@ -91,7 +125,7 @@ fn a_question_about_a_table() {
     let of = (&schema, &data);
     EncryptedTable::create(&path, Existing::Keep, key, of, &mut rng, nothing).unwrap();
 
-    let options = OpenOptions { opt_in: OptIn::InsecureResearch, ..OpenOptions::default() };
+    let options = OpenOptions::default().accepting(OptIn::InsecureResearch);
     let table = client.push_table(&path, &options, |_, _| ()).unwrap();
     assert_eq!((table.rows, table.columns), (data.rows(), schema.fields().len()));
     // Sent again, it is the same.
