@@ -1,6 +1,6 @@
 //! Server keys in use: opened once for many jobs, within a budget of memory over all tenants.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -160,7 +160,7 @@ impl KeyCache {
         self.open(&self.objects.path(tenant, id), 0)
     }
 
-    fn open(&self, path: &PathBuf, cache_bytes: u64) -> Result<Keys, ServiceError> {
+    fn open(&self, path: &Path, cache_bytes: u64) -> Result<Keys, ServiceError> {
         let summary = everlevel_wire::inspect_file(path)?;
         let params = OpenOptions::default().accepting(self.opt_in);
         let params = params.set_of(path, summary.params)?;
