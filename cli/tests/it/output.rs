@@ -329,7 +329,7 @@ fn documented_datasheets_are_the_real_ones() {
 #[test]
 fn rings_are_searched() {
     let found = json(
-        &"params rings --p 2 --slots-at-least 1000 --degree-of 8 --index-below 30000"
+        &"params rings --prime 2 --slots 1000 --degree-of 8 --index-below 30000"
             .split(' ')
             .collect::<Vec<_>>(),
     );
@@ -354,7 +354,7 @@ fn rings_are_searched() {
 
 #[test]
 fn bootstrapping_of_whole_slots_is_benched() {
-    let args = "bench bootstrap --params insecure_bfv-127e2-n8 --mode full --insecure-research \
+    let args = "bench bootstrap --params insecure_bfv-127e2-n8 --bootstrapping full --insecure-research \
                 --runs 1";
     let report = json(&args.split(' ').collect::<Vec<_>>());
     let thin = json(&[

@@ -122,7 +122,7 @@ fn inputs_are_not_replaced() {
     let place = Place::new();
     fs::create_dir(place.path().join("in")).unwrap();
     fs::copy(place.path().join("x.ct"), place.path().join("in/y.ct")).unwrap();
-    place.told("keys change --from k/secret.key --to l/secret.key --out kl.keys");
+    place.told("keys change --old-key k/secret.key --new-key l/secret.key --out kl.keys");
     place.told("keys manifest-key --out shared.key");
     place.write("t.csv", "ward,days\nnorth,3\nsouth,5\n");
     place.told("table schema infer --in t.csv --out schema.json");
@@ -161,12 +161,12 @@ fn a_full_disk_is_a_failure_of_every_command() {
     place.write("t.csv", "ward,days\nnorth,3\nsouth,5\n");
     let types = "encrypt --types age=u8,income=u16 --key k/public.key --in people.csv --out";
     place.told(&format!("{types} people"));
-    place.told("keys change --from k/secret.key --to l/secret.key --out kl.keys");
+    place.told("keys change --old-key k/secret.key --new-key l/secret.key --out kl.keys");
     let server = "--server-keys k/server.keys";
     for command in [
         "keygen --params insecure_bgv-257-n8 --program y=x*x --out full/keys".into(),
         "keys server --key k/secret.key --program y=x*x --out full/server.keys".into(),
-        "keys change --from k/secret.key --to l/secret.key --out full/kl.keys".into(),
+        "keys change --old-key k/secret.key --new-key l/secret.key --out full/kl.keys".into(),
         "encrypt --key k/public.key --in v.csv --out full/x.ct".into(),
         format!("{types} full/people"),
         format!("eval {server} y=x+1 x=x.ct --out full"),
@@ -176,7 +176,7 @@ fn a_full_disk_is_a_failure_of_every_command() {
         "compact --in x.ct --out full/x.small".into(),
         format!("explain {server} y=x*x+x*x*x x=x.ct --svg full/plot.svg"),
         "decrypt --key k/secret.key --in x.ct --out full/v.csv".into(),
-        "params plan --plain-modulus 257 --depth 2 --save full/params.json".into(),
+        "params plan --plain-modulus 257 --depth 2 --out full/params.json".into(),
         "table schema infer --in t.csv --out full/schema.json".into(),
     ] {
         fs::create_dir(place.path().join("full")).unwrap();
