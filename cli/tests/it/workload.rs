@@ -48,7 +48,7 @@ fn mistakes_are_refused_by_code() {
         (["5", "--rows", "1e13", "--ops", "add"], "workload.rows", "expected 1 to"),
         (["5", "--rows", "9", "--ops", "summ"], "workload.operation", "did you mean sum?"),
         (["5", "--rows", "9", "--ops", ","], "workload.no-operations", "some of add, sub"),
-        (["300", "--rows", "9", "--ops", "table"], "workload.unsupported", "at most 255"),
+        (["70000", "--rows", "9", "--ops", "table"], "workload.unsupported", "at most 65535"),
     ] {
         let err = usage(&plan(&rest));
         assert!(err.contains(code) && err.contains(told), "{rest:?}: {err}");
