@@ -45,7 +45,7 @@ fn usage_of(e: &clap::Error, program: &clap::Command) -> CliError {
     {
         let commands: Vec<&str> = program
             .get_subcommands()
-            .filter(|command| !command.is_hide_set())
+            .filter(|command| !command.is_hide_set() && command.get_name() != "help")
             .map(clap::Command::get_name)
             .collect();
         let (last, others) = commands.split_last().unwrap_or((&"", &[]));

@@ -98,12 +98,12 @@ fn sums_are_of_values() {
             columns: Vec::new(),
             tables: BTreeMap::new(),
         };
-        client.wait(&start(&client, &request), |_| ()).unwrap()
+        client.wait(&start(&client, &request), |_| ())
     };
-    let done = run("plus = x + 1; twice = 2*x", &x);
-    let refused = run("s = sum(x)", &done.results["plus"]);
-    assert_eq!(refused.error.unwrap().code, "service.malformed");
-    let summed = run("s = sum(x)", &done.results["twice"]);
+    let done = run("plus = x + 1; twice = 2*x", &x).unwrap();
+    let refused = run("s = sum(x)", &done.results["plus"]).unwrap_err();
+    assert_eq!(refused.code(), "service.malformed");
+    let summed = run("s = sum(x)", &done.results["twice"]).unwrap();
     let bytes = client.fetch(&summed.results["s"], |_, _| ()).unwrap();
     let options = ReadOptions::default().limited_to(bytes.len() as u64);
     let (found, _) = Vec::<everlevel::Ciphertext>::from_bytes(params, &bytes, &options).unwrap();
