@@ -231,6 +231,9 @@ def test_refusals_are_those_of_the_library(service, remote, fermat, toy, tmp_pat
     # Of another key.
     other = error.Client(fermat.params).encrypt_modular([1, 2])
     refusal(error.WrongKeyError, "scheme.wrong-key", remote.run, "y = 2*x", x=other)
+    # Noise of operations, whose bound would have to be believed.
+    computed = fermat.server.load(x) * fermat.server.load(x)
+    refusal(error.FormatError, "wire.malformed", remote.run, "y = 2*x", x=computed)
     refusal(error.ServiceError, "service.not-found", remote.fetch, "0" * 64)
     refusal(error.ServiceError, "service.malformed", remote.fetch, "../../state")
     refusal(error.ServiceError, "service.malformed", remote.cancel, "1/2")
