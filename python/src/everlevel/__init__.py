@@ -18,7 +18,8 @@ Roles: :class:`Client` (the key's owner), :class:`PublicKey` (encrypts), :class:
 :class:`EncryptedIntegers`
 behaves like a NumPy array of integers that never wraps, :class:`EncryptedArray` like one of
 integers modulo p^r. :mod:`everlevel.tables` answers questions in SQL, :mod:`everlevel.aes` takes
-AES data, :mod:`everlevel.cluster` many machines. All errors are below :class:`everlevel.Error`.
+AES data, :mod:`everlevel.cluster` many machines; :class:`Remote` asks a service. All errors are
+below :class:`everlevel.Error`.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ from ._programs import (
     uint32,
     uint64,
 )
+from ._remote import Remote
 from ._roles import Client, PublicKey
 from ._rows import rows
 from ._server import Explanation, Server, plan_bytes
@@ -75,6 +77,7 @@ from .errors import (
     RangeError,
     RecoveryWarning,
     SecretKeyError,
+    ServiceError,
     ShapeError,
     TableError,
     UncheckedWarning,
@@ -121,8 +124,10 @@ __all__ = [
     "PublicKey",
     "RangeError",
     "RecoveryWarning",
+    "Remote",
     "SecretKeyError",
     "Server",
+    "ServiceError",
     "ShapeError",
     "Table",
     "TableError",

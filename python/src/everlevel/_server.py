@@ -254,30 +254,9 @@ class Server:
         through the program one ciphertext after the other, if it moves nothing between slots.
         """
         arrays = _named(inputs, named)
-        read, _, moves, stays = _rust.program_facts(program)
-        count = max((x.ciphertexts for x in arrays.values()), default=1)
-        if any(x.ciphertexts != count and not x._repeated for x in arrays.values()):
-            raise ShapeError(
-                f"arrays of different numbers of ciphertexts, up to {count}: give arrays of one "
-                "shape",
-                code="python.shape",
-            )
-        elements = any(x._elements for x in arrays.values())
-        if moves and (count > 1 or elements):
-            what = "arrays of several ciphertexts" if count > 1 else "arrays of whole elements"
-            raise ProgramError(
-                f"the program rotates or adds up slots, which programs do not with {what}: use "
-                "the arrays' own operations",
-                code="python.moves",
-            )
-        # Sums of arrays that are 0 behind their entries are those of the entries.
-        sums = (
-            stays
-            and all(x._padded or x._full(x.shape) for x in arrays.values())
-            and not any(x._repeated for x in arrays.values())
-        )
-        _fitting(arrays, read, moves and not sums)
+        count = fitting(program, arrays)
         loaded = {name: self.load(x)._spread(count) for name, x in arrays.items()}
+        elements = any(x._elements for x in arrays.values())
         step, parts = stepper(progress), []
         for number in range(count):
             given = {name: xs[number] for name, xs in loaded.items()}
@@ -399,6 +378,35 @@ def _named(
                 code="python.input",
             )
     return arrays
+
+
+def fitting(program: str, arrays: Mapping[str, EncryptedArray]) -> int:
+    """How many ciphertexts each array of a program has; arrays that it would compute something else
+    on than on their entries are refused.
+    """
+    read, _, moves, stays = _rust.program_facts(program)
+    count = max((x.ciphertexts for x in arrays.values()), default=1)
+    if any(x.ciphertexts != count and not x._repeated for x in arrays.values()):
+        raise ShapeError(
+            f"arrays of different numbers of ciphertexts, up to {count}: give arrays of one shape",
+            code="python.shape",
+        )
+    elements = any(x._elements for x in arrays.values())
+    if moves and (count > 1 or elements):
+        what = "arrays of several ciphertexts" if count > 1 else "arrays of whole elements"
+        raise ProgramError(
+            f"the program rotates or adds up slots, which programs do not with {what}: use "
+            "the arrays' own operations",
+            code="python.moves",
+        )
+    # Sums of arrays that are 0 behind their entries are those of the entries.
+    sums = (
+        stays
+        and all(x._padded or x._full(x.shape) for x in arrays.values())
+        and not any(x._repeated for x in arrays.values())
+    )
+    _fitting(arrays, read, moves and not sums)
+    return count
 
 
 def _fitting(arrays: Mapping[str, EncryptedArray], read: Sequence[str], moves: bool) -> None:

@@ -144,3 +144,7 @@ class SecretKeyError(Error, TypeError):
 
 class ClusterError(Error, RuntimeError):
     """Work on a cluster that could not be finished."""
+
+
+class ServiceError(Error, RuntimeError):
+    """What a service refused or could not do, or that it cannot be reached."""

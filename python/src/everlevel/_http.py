@@ -1,0 +1,250 @@
+"""Requests to a service: JSON and bytes over HTTP, sent again where they break off."""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import json
+import re
+import time
+from typing import Any
+from urllib.parse import urlsplit
+
+from . import errors
+from .errors import Error, ServiceError
+
+#: The most bytes of a part of an upload or of a download.
+PART_BYTES = 4 << 20
+#: The most bytes of a request in JSON.
+JSON_BYTES = 2 << 20
+#: The most bytes of an answer in JSON: a list of everything that a tenant may have.
+ANSWER_BYTES = 64 << 20
+#: How many times a request is sent before the service counts as unreachable.
+TRIES = 5
+#: How long an answer may take.
+ANSWER_SECONDS = 90.0
+#: The first pause before a request is sent again; each further one is twice as long.
+PAUSE = 0.2
+
+#: The exceptions of codes, and of all other codes of a layer, as the library raises them itself.
+CLASSES: dict[str, type[Error]] = {
+    "scheme.bad-params": errors.ParameterError,
+    "scheme.unknown-params": errors.ParameterError,
+    "scheme.insecure": errors.InsecureError,
+    "scheme.frequent-failures": errors.FrequentFailuresError,
+    "scheme.noise-overflow": errors.NoiseError,
+    "scheme.plain-modulus-mismatch": errors.ParameterError,
+    "scheme.form-mismatch": errors.ParameterError,
+    "scheme.wrong-key": errors.WrongKeyError,
+    "scheme.not-decryptable": errors.DecryptionError,
+    "scheme.unknown-owner": errors.DecryptionError,
+    "scheme.missing-key": errors.KeyMissingError,
+    "scheme.key-too-short": errors.KeyMissingError,
+    "scheme.unreadable-key": errors.FileError,
+    "scheme.wrong-params": errors.OtherParametersError,
+    "scheme": errors.RangeError,
+    "circuit.no-route": errors.KeyMissingError,
+    "circuit.no-bootstrapping": errors.KeyMissingError,
+    "circuit.not-enough-capacity": errors.NoiseError,
+    "circuit.missing-input": errors.ProgramError,
+    "circuit.unknown-dimension": errors.RangeError,
+    "circuit": errors.ParameterError,
+    "integers.type": errors.DtypeError,
+    "integers.length": errors.ShapeError,
+    "integers.depth": errors.NoiseError,
+    "integers.set": errors.ParameterError,
+    "integers": errors.RangeError,
+    "table": errors.TableError,
+    "expression": errors.ProgramError,
+    "wire.other-params": errors.OtherParametersError,
+    "wire": errors.FormatError,
+}
+
+
+def malformed(what: str, problem: str) -> ServiceError:
+    """A part of a request or of an answer that cannot be understood."""
+    return ServiceError(f"{what}: {problem}", code="service.malformed")
+
+
+def unreachable(problem: object) -> ServiceError:
+    """The service did not answer, or not as a service does."""
+    return ServiceError(f"cannot reach the service: {problem}", code="service.unreachable")
+
+
+def told(error: Any) -> Error:
+    """What the service says that was wrong, as this package's exception."""
+    try:
+        code, message = error["code"], error["message"]
+    except (TypeError, KeyError):
+        return malformed("the answer", "expected an error with a code and a message")
+    if not isinstance(message, str) or not isinstance(code, str):
+        return malformed("the answer", "expected an error with a code and a message")
+    if not re.fullmatch(r"[a-z]{1,20}\.[a-z-]{1,60}", code):
+        return malformed("the answer", "expected a stable code")
+    kind = CLASSES.get(code) or CLASSES.get(code.partition(".")[0]) or ServiceError
+    return kind(message[:4000], code=code)
+
+
+def field(answer: Any, name: str, kind: type | tuple[type, ...]) -> Any:
+    """A field of an answer, of the type that it should have."""
+    found = answer.get(name) if isinstance(answer, dict) else None
+    if not isinstance(found, kind) or isinstance(found, bool) != (kind is bool):
+        raise malformed("the answer", f"{name!r} is missing or of another type")
+    return found
+
+
+def count(answer: Any, name: str) -> int:
+    """A field that counts something."""
+    found = field(answer, name, int)
+    if found < 0:
+        raise malformed("the answer", f"{name!r} is negative")
+    return int(found)
+
+
+class Connection:
+    """Requests of the bearer of a token to the service at an address. Each takes a connection of
+    its own, so that threads may share this. Neither a proxy nor another address gets to see the
+    token.
+    """
+
+    __slots__ = ("host", "port", "_token")
+
+    def __init__(self, url: str, token: str, insecure_http: bool) -> None:
+        what = "the address of the service"
+        try:
+            parts = urlsplit(url)
+            host, port = parts.hostname or "", parts.port
+        except (ValueError, AttributeError) as error:
+            raise malformed(what, f"expected http://HOST:PORT: {error}") from None
+        # It may hold a password, and is not repeated in a message.
+        if "@" in url or parts.scheme != "http" or not re.fullmatch(r"[\w.:-]+", host, re.ASCII):
+            raise malformed(what, "expected http://HOST:PORT, without a user name")
+        if parts.path not in ("", "/") or parts.query or parts.fragment:
+            raise malformed(what, "expected http://HOST:PORT, without a path")
+        if not insecure_http and not _is_near(host):
+            raise malformed(
+                what,
+                f"{host} is another machine, and HTTP would show the token on the way: reach it "
+                "through an encrypted tunnel that ends at 127.0.0.1, or give insecure_http=True",
+            )
+        if not isinstance(token, str) or not re.fullmatch(r"[!-~]+", token):
+            raise malformed("the token", "expected printable characters without spaces")
+        self.host, self.port, self._token = host, 80 if port is None else port, token
+
+    def forget(self) -> None:
+        """Keeps the token no longer."""
+        self._token = ""
+
+    def _once(
+        self, method: str, path: str, body: bytes | None, headers: dict[str, str], most: int
+    ) -> tuple[int, bytes]:
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=ANSWER_SECONDS)
+        # Its traces would have the token.
+        connection.set_debuglevel(0)
+        try:
+            connection.request(method, path, body, headers)
+            response = connection.getresponse()
+            return response.status, _read(response, most)
+        finally:
+            connection.close()
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        headers: dict[str, str] | None = None,
+        most: int = ANSWER_BYTES,
+    ) -> bytes:
+        """The body of the answer to a request, which may be sent several times: each that is made
+        here has the same effect then.
+        """
+        if not self._token:
+            raise malformed("the request", "this connection was closed")
+        headers = {
+            "Authorization": f"Bearer {self._token}",
+            "Connection": "close",
+            **(headers or {}),
+        }
+        for tried in range(TRIES):
+            if tried:
+                time.sleep(PAUSE * 2 ** (tried - 1))
+            problem: Error
+            try:
+                status, answer = self._once(method, path, body, headers, most)
+            except (OSError, http.client.HTTPException) as error:
+                problem = unreachable(error or type(error).__name__)
+                continue
+            if 200 <= status < 300:
+                return answer
+            problem = _refused(status, answer)
+            if status not in (502, 503, 504):
+                break
+        raise problem
+
+    def json(
+        self,
+        method: str,
+        path: str,
+        request: Any = None,
+        *,
+        body: bytes | None = None,
+        key: str | None = None,
+    ) -> dict[str, Any]:
+        """The object that is the answer to a request in JSON, or of the bytes of ``body``; ``key``
+        names it, so that its repetition is known as one.
+        """
+        headers = {}
+        if method == "POST":
+            headers["Content-Type"] = "application/json"
+            body = json.dumps(request, separators=(",", ":"), allow_nan=False).encode()
+            if len(body) > JSON_BYTES:
+                raise ServiceError(
+                    f"bytes of a request: at most {JSON_BYTES} are accepted",
+                    code="service.too-large",
+                )
+        if key is not None:
+            headers["Idempotency-Key"] = key
+        try:
+            found = json.loads(self.send(method, path, body, headers=headers))
+        except (ValueError, RecursionError) as error:
+            if isinstance(error, Error):
+                raise
+            raise malformed("the answer", "expected JSON") from None
+        if not isinstance(found, dict):
+            raise malformed("the answer", "expected an object in JSON")
+        return found
+
+
+def _is_near(host: str) -> bool:
+    """Whether it is this machine, by its name."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _read(response: http.client.HTTPResponse, most: int) -> bytes:
+    """All of a body; one that is longer, takes longer, or ends early is refused."""
+    until, data = time.monotonic() + ANSWER_SECONDS, bytearray()
+    while part := response.read1(1 << 20):
+        data += part
+        if len(data) > most:
+            raise malformed("the answer", f"expected at most {most} bytes")
+        if time.monotonic() > until:
+            raise TimeoutError("the answer took too long")
+    if response.length:
+        raise http.client.IncompleteRead(bytes(data[:0]), response.length)
+    return bytes(data)
+
+
+def _refused(status: int, answer: bytes) -> Error:
+    """An answer that was not one of success."""
+    try:
+        found = json.loads(answer)
+        return told(found["error"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return unreachable(f"it answered with status {status}")
