@@ -113,7 +113,7 @@ pub enum TokenCommand {
         /// The directory of the service
         #[arg(long, value_name = "DIR")]
         dir: PathBuf,
-        /// The first digits of its hash, as `list` prints them
+        /// Its name: the 16 digits that `list` prints
         #[arg(value_name = "TOKEN")]
         token: String,
     },

@@ -122,6 +122,14 @@ pub enum ServiceError {
         /// What the system said.
         problem: String,
     },
+    /// The records of the service cannot be opened.
+    #[error("{path}: {problem}")]
+    State {
+        /// Their file.
+        path: String,
+        /// What is wrong with it, and what to do.
+        problem: String,
+    },
     /// The service cannot be reached.
     #[error("cannot reach the service: {problem}")]
     Unreachable {
@@ -156,6 +164,7 @@ impl ServiceError {
         "service.interrupted",
         "service.cancelled",
         "service.internal",
+        "service.state",
         "service.unreachable",
     ];
 
@@ -176,7 +185,8 @@ impl ServiceError {
             ServiceError::Interrupted => (12, 500),
             ServiceError::Cancelled => (13, 409),
             ServiceError::Internal { .. } => (14, 500),
-            ServiceError::Unreachable { .. } => (15, 502),
+            ServiceError::State { .. } => (15, 500),
+            ServiceError::Unreachable { .. } => (16, 502),
             ServiceError::Computation { .. } => return None,
         })
     }

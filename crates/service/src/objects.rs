@@ -60,6 +60,24 @@ fn hash_of(path: &Path) -> std::io::Result<blake3::Hash> {
     Ok(hasher.finalize())
 }
 
+/// Makes a directory that other users of the machine cannot read, if it is not there.
+pub(crate) fn private_directory(path: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(path)
+}
+
+/// Whether a directory of tenants has a file.
+pub(crate) fn has_files(directory: &Path) -> Result<bool, ServiceError> {
+    for tenant in entries(directory)? {
+        if !entries(&tenant)?.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// What is in a directory; nothing if it is not there.
 pub(crate) fn entries(directory: &Path) -> Result<Vec<PathBuf>, ServiceError> {
     let failed = system("reading its directory");

@@ -42,12 +42,17 @@ impl Objects {
             }
             found.iter().try_for_each(|(tenant, usage)| change.put(tenant, ALL, usage))
         })?;
+        let mut removed = 0;
         for kind in ["objects", "uploads"] {
             for tenant in entries(&self.directory.join(kind))? {
                 for file in entries(&tenant)?.into_iter().filter(|file| !named.contains(file)) {
                     fs::remove_file(&file).map_err(system("removing what was left"))?;
+                    removed += 1;
                 }
             }
+        }
+        if removed > 0 {
+            tracing::warn!(files = removed, "removed files that no record names");
         }
         Ok(())
     }

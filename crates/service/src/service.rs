@@ -1,6 +1,5 @@
 //! One process: its state, its workers, and how both start and end.
 
-use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -13,8 +12,8 @@ use crate::evaluate::Data;
 use crate::jobs::{Jobs, Turn};
 use crate::keys::KeyCache;
 use crate::metrics::Metrics;
-use crate::objects::Objects;
-use crate::store::Store;
+use crate::objects::{Objects, has_files, private_directory};
+use crate::store::{RESTORE, Store};
 use crate::tables::Tables;
 use crate::token::Tokens;
 
@@ -50,8 +49,15 @@ impl Service {
     pub fn start(config: Config) -> Result<Self, ServiceError> {
         let failed = |e: std::io::Error| ServiceError::internal("opening its directory")(&e);
         let directory = &config.directory;
-        fs::create_dir_all(directory).map_err(failed)?;
-        let store = Arc::new(Store::open(&directory.join("state.redb"))?);
+        private_directory(directory).map_err(failed)?;
+        let records = directory.join("state.redb");
+        // Without records all bytes would count as left over, and be removed.
+        let lost = !records.metadata().is_ok_and(|file| file.len() > 0);
+        if lost && has_files(&directory.join("objects"))? {
+            let problem = format!("the records of what is in objects are lost: {RESTORE}");
+            return Err(ServiceError::State { path: records.display().to_string(), problem });
+        }
+        let store = Arc::new(Store::open(&records)?);
         let (opt_in, quota) = (config.opt_in, config.quota);
         let objects = Arc::new(Objects::new(store.clone(), directory, opt_in, quota));
         objects.recover()?;

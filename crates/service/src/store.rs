@@ -1,8 +1,9 @@
 //! What the service knows, in transactions: records by kind, tenant and name.
 
+use std::panic::catch_unwind;
 use std::path::Path;
 
-use redb::{Database, ReadableDatabase, ReadableTable, Table, TableDefinition};
+use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, Table, TableDefinition};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -11,6 +12,10 @@ use crate::name::Tenant;
 
 /// `kind/tenant/name` to JSON.
 const RECORDS: TableDefinition<&str, &[u8]> = TableDefinition::new("records");
+
+/// What to do if the records are lost.
+pub(crate) const RESTORE: &str = "restore it from a backup, or move objects, uploads and tables out \
+                                  of the directory to begin anew";
 
 /// Something that is stored.
 pub(crate) trait Record: Serialize + DeserializeOwned {
@@ -69,7 +74,20 @@ fn list<R: Record>(
 impl Store {
     /// The store in a file, which is made if it is not there. A second process is refused.
     pub(crate) fn open(path: &Path) -> Result<Self, ServiceError> {
-        let database = Database::create(path).map_err(failed)?;
+        // The database panics on some files that were cut off.
+        let opened = catch_unwind(|| Database::create(path));
+        let problem = match opened {
+            Ok(Ok(database)) => return Self::begin(database),
+            Ok(Err(DatabaseError::DatabaseAlreadyOpen)) => {
+                "another process has it open: a directory is for one service".to_string()
+            }
+            Ok(Err(e)) => format!("expected the records of a service, found {e}: {RESTORE}"),
+            Err(_) => format!("expected the records of a service, found a part of them: {RESTORE}"),
+        };
+        Err(ServiceError::State { path: path.display().to_string(), problem })
+    }
+
+    fn begin(database: Database) -> Result<Self, ServiceError> {
         let store = Store { database };
         store.change(|_| Ok(()))?;
         Ok(store)

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::ServiceError;
 use crate::name::{Tenant, random_hex};
+use crate::objects::private_directory;
 
 const PREFIX: &str = "everlevel_";
 const FILE_BYTES: u64 = 4096;
@@ -114,7 +115,7 @@ impl Tokens {
     /// What the system refuses.
     pub fn add(&self, grant: &Grant) -> Result<Token, ServiceError> {
         let failed = ServiceError::internal("storing a token");
-        fs::create_dir_all(&self.directory).map_err(|e| failed(&e))?;
+        private_directory(&self.directory).map_err(|e| failed(&e))?;
         let token = Token(format!("{PREFIX}{}", random_hex::<32>()?));
         let text = serde_json::to_string(grant).map_err(|e| failed(&e))?;
         write_secret_file(&self.path(&hash(&token.0)), text.as_bytes(), Existing::Keep)?;

@@ -206,8 +206,10 @@ pub struct EvalArgs {
     /// slots, swap_rows(x), refresh(x), separated by semicolons. Arithmetic is modulo p^r and
     /// wraps; decryption refuses results that may have wrapped, by the ranges of the inputs. On
     /// typed columns, which never wrap: + - * / % << >> < <= > >= == != & | !, if(c, a, b), min,
-    /// max, abs, clip(x, low, high), xor, table(x, NAME), sum, count, mean, median, argmax, argmin,
-    /// sort, argsort, cumsum
+    /// max, abs, clip(x, low, high), xor, sign, popcount, cast(x, TYPE), wrap(x, TYPE), table(x,
+    /// NAME), table(x, y, NAME), isin(x, NAME), searchsorted(x, NAME), dot(x, NAME), sum, count, mean
+    /// (rounded down), total, cumsum, maximum, minimum, argmax, argmin, median, quantile(x, a, b),
+    /// nth(x, k), argnth(x, k), ranks, sort, argsort
     #[arg(value_name = "PROGRAM", allow_hyphen_values = true)]
     pub program: String,
     /// The ciphertexts that the program reads; omit NAME= for files of typed columns, which contain

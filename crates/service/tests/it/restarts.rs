@@ -69,7 +69,47 @@ fn two_processes_do_not_share_a_directory() {
     let directory = tempfile::tempdir().unwrap();
     let _service = Running::start(directory.path(), |_| ());
     let second = Service::start(everlevel_service::Config::new(directory.path()));
-    assert_eq!(second.err().unwrap().code(), "service.internal");
+    let refused = second.err().unwrap();
+    assert_eq!(refused.code(), "service.state");
+    assert!(refused.to_string().contains("another process"), "{refused}");
+}
+
+/// Records that are lost or cut off lose no objects.
+#[test]
+fn lost_records_remove_nothing() {
+    let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::shared());
+    let path = owner.columns("lost", &[("x", &[1])]);
+    let id = {
+        let service = Running::start(directory.path(), |_| ());
+        push(&service.client("acme"), &path)
+    };
+    let object = directory.path().join("objects/acme").join(id.as_ref());
+    let records = directory.path().join("state.redb");
+    let whole = std::fs::read(&records).unwrap();
+    for part in [None, Some(&whole[..0]), Some(&whole[..5000]), Some(&b"junk"[..])] {
+        match part {
+            Some(bytes) => std::fs::write(&records, bytes).unwrap(),
+            None => std::fs::remove_file(&records).unwrap(),
+        }
+        let refused = Service::start(everlevel_service::Config::new(directory.path()));
+        let refused = refused.err().unwrap();
+        assert_eq!(refused.code(), "service.state", "{refused}");
+        assert!(refused.to_string().contains("restore it"), "{refused}");
+        assert!(object.exists());
+    }
+    std::fs::write(&records, whole).unwrap();
+    let service = Running::start(directory.path(), |_| ());
+    assert_eq!(service.client("acme").objects().unwrap().len(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn other_users_of_the_machine_read_nothing() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = tempfile::tempdir().unwrap();
+    let own = directory.path().join("service");
+    let _service = Running::start(&own, |_| ());
+    assert_eq!(own.metadata().unwrap().permissions().mode() & 0o777, 0o700);
 }
 
 #[test]
