@@ -124,9 +124,9 @@ def test_with_the_program(toy, tmp_path):
     run(
         "keys",
         "change",
-        "--from",
+        "--old-key",
         "old/secret.key",
-        "--to",
+        "--new-key",
         "new/secret.key",
         "--out",
         "change.keys",
