@@ -435,6 +435,9 @@ fn aes_data_become_ciphertexts() {
         fs::read(data.join("same.upload")).unwrap(),
         fs::read(data.join("data.upload")).unwrap()
     );
+    // An output in the directory of an input is not in the place of one.
+    let again = ["--data", "./data.aes", "--iv", iv, "--out", "same.upload", "--force"];
+    told(&data, &[&by_id[..], &again].concat());
     told(&data, &[&upload[..], &["--in", "plain", "--out", "own.upload"]].concat());
     let own = told(&data, &["inspect", "own.upload"]);
     let kind = own["kind"].as_str().unwrap();

@@ -21,7 +21,7 @@ pub fn upload(args: &AesUploadArgs, common: &Common) -> Result<(), CliError> {
     let out = &args.out.out;
     check_free(out, args.out.force)?;
     for read in [&args.input, &args.data, &args.aes_key_file].into_iter().flatten() {
-        check_apart(out, read)?;
+        check_apart(out, [read])?;
     }
     let by = EncryptionKey::read(&args.key, &args.set, common)?;
     let owner = match &by {
