@@ -40,7 +40,8 @@ pub fn candidates(
         }
     };
     let depth = depth.map_or(Depth::Unlimited, Depth::Levels);
-    let requirements = Requirements::new(plain_modulus).slots(slots).depth(depth).minimize(minimize);
+    let requirements =
+        Requirements::new(plain_modulus).slots(slots).depth(depth).minimize(minimize);
     let found =
         detached(
             py,

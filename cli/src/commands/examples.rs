@@ -179,10 +179,8 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     (
         "remote table",
-        &[
-            "everlevel remote table --token-file token --server-keys keys/server.keys --table stays \
-             --plan question.plan --out question.result",
-        ],
+        &["everlevel remote table --token-file token --server-keys keys/server.keys --table \
+             stays --plan question.plan --out question.result"],
     ),
     ("remote list", &["everlevel remote list --token-file token"]),
     (

@@ -354,8 +354,8 @@ fn rings_are_searched() {
 
 #[test]
 fn bootstrapping_of_whole_slots_is_benched() {
-    let args = "bench bootstrap --params insecure_bfv-127e2-n8 --bootstrapping full --insecure-research \
-                --runs 1";
+    let args = "bench bootstrap --params insecure_bfv-127e2-n8 --bootstrapping full \
+                --insecure-research --runs 1";
     let report = json(&args.split(' ').collect::<Vec<_>>());
     let thin = json(&[
         "bench",

@@ -14,8 +14,8 @@ use crate::name::Tenant;
 const RECORDS: TableDefinition<&str, &[u8]> = TableDefinition::new("records");
 
 /// What to do if the records are lost.
-pub(crate) const RESTORE: &str = "restore it from a backup, or move objects, uploads and tables out \
-                                  of the directory to begin anew";
+pub(crate) const RESTORE: &str = "restore it from a backup, or move objects, uploads and tables \
+                                  out of the directory to begin anew";
 
 /// Something that is stored.
 pub(crate) trait Record: Serialize + DeserializeOwned {

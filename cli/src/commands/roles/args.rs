@@ -207,8 +207,8 @@ pub struct EvalArgs {
     /// wraps; decryption refuses results that may have wrapped, by the ranges of the inputs. On
     /// typed columns, which never wrap: + - * / % << >> < <= > >= == != & | !, if(c, a, b), min,
     /// max, abs, clip(x, low, high), xor, sign, popcount, cast(x, TYPE), wrap(x, TYPE), table(x,
-    /// NAME), table(x, y, NAME), isin(x, NAME), searchsorted(x, NAME), dot(x, NAME), sum, count, mean
-    /// (rounded down), total, cumsum, maximum, minimum, argmax, argmin, median, quantile(x, a, b),
+    /// NAME), table(x, y, NAME), isin(x, NAME), searchsorted(x, NAME), dot(x, NAME), sum, count,
+    /// mean (rounded down), total, cumsum, maximum, minimum, argmax, argmin, median, quantile(x, a, b),
     /// nth(x, k), argnth(x, k), ranks, sort, argsort
     #[arg(value_name = "PROGRAM", allow_hyphen_values = true)]
     pub program: String,
