@@ -167,10 +167,10 @@ class Connection:
             "Connection": "close",
             **(headers or {}),
         }
+        problem: Error = unreachable("no answer")
         for tried in range(TRIES):
             if tried:
                 time.sleep(PAUSE * 2 ** (tried - 1))
-            problem: Error
             try:
                 status, answer = self._once(method, path, body, headers, most)
             except (OSError, http.client.HTTPException) as error:
