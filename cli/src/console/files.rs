@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use everlevel::ParamsSpec;
@@ -128,14 +129,15 @@ pub fn check_free(path: &Path, force: bool) -> Result<(), CliError> {
 }
 
 /// Refuses to replace what a command reads: a file, or one in a directory.
-pub fn check_apart<P: AsRef<Path>>(
-    out: &Path,
-    inputs: impl IntoIterator<Item = P>,
-) -> Result<(), CliError> {
+pub fn check_apart<P>(out: &Path, inputs: impl IntoIterator<Item = P>) -> Result<(), CliError>
+where
+    // Paths, and not the parts of one, which a path is a list of.
+    P: Deref<Target: AsRef<Path> + ToOwned<Owned = PathBuf>>,
+{
     // What is not there is not replaced.
     let Ok(found) = out.canonicalize() else { return Ok(()) };
     for input in inputs {
-        let input = input.as_ref();
+        let input = (*input).as_ref();
         if input.canonicalize().is_ok_and(|input| found.starts_with(input)) {
             let told = format!(
                 "{} is what the command reads ({}), and would be replaced by what it writes: \

@@ -118,7 +118,7 @@ pub fn bootstrap(args: &RefreshArgs, common: &Common) -> Result<(), CliError> {
     let believed = &args.server.bounds.manifests;
     let read = std::iter::once(&args.input).chain(&believed.manifests);
     let read: Vec<&Path> = read.chain(&believed.key.manifest_key).map(PathBuf::as_path).collect();
-    check_apart(&args.out.out, &read)?;
+    check_apart(&args.out.out, read.iter().copied())?;
     let bounds = args.server.bounds.believed()?;
     let server = server(&args.server, common)?;
     let files = [&read[..], &[&args.out.out]].concat();
