@@ -13,7 +13,7 @@ use super::guess::{
     MAX_LOG2_CANDIDATES, ln_binomial, ln_hit, log2_most_likely, log2_of_any, log2_repetitions,
 };
 use super::key::{Lwe, Secret};
-use super::regions::{Bound, Plane, Region, TOLERANCE, cheapest};
+use super::regions::{Bound, Plane, Region, TOLERANCE, cheapest, none_below};
 use crate::attack::{Attack, AttackName, Guess};
 use crate::reduction::{CostModel, root_hermite};
 use crate::special::log2_sum;
@@ -305,6 +305,12 @@ pub(super) fn plane(key: &Lwe, model: CostModel) -> (impl Plane<Point = Attack>,
         Hybrid { key, model, longer, tried: 0 },
         Region { zeta: (1, last), beta: (MIN_BLOCK, MAX_BLOCK) },
     )
+}
+
+/// Whether the dual hybrid is sure to cost at least `limit` bits, wherever it is run.
+pub(super) fn hybrid_costs_at_least(key: &Lwe, model: CostModel, limit: f64) -> bool {
+    let (mut plane, whole) = plane(key, model);
+    none_below(&mut plane, whole, limit)
 }
 
 /// The dual hybrid at its best, as far as the search is sure to find it.

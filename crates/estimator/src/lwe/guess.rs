@@ -4,6 +4,7 @@
 use crate::special::{ln_gamma, log2_sum};
 
 use std::f64::consts::LOG2_E;
+use std::sync::LazyLock;
 
 /// More candidates than 2^this are no attack: meeting in the middle takes their square root.
 pub(super) const MAX_LOG2_CANDIDATES: f64 = 1100.0;
@@ -12,7 +13,15 @@ pub(super) fn ln_binomial(n: usize, k: usize) -> f64 {
     if k > n {
         return f64::NEG_INFINITY;
     }
-    ln_gamma((n + 1) as f64) - ln_gamma((k + 1) as f64) - ln_gamma((n - k + 1) as f64)
+    ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k)
+}
+
+/// ln n!, looked up for the dimensions of practical keys: searches need millions of them.
+fn ln_factorial(n: usize) -> f64 {
+    const KEPT: usize = (1 << 16) + 1;
+    static FACTORIALS: LazyLock<Vec<f64>> =
+        LazyLock::new(|| (0..KEPT).map(|n| ln_gamma((n + 1) as f64)).collect());
+    if n < KEPT { FACTORIALS[n] } else { ln_gamma((n + 1) as f64) }
 }
 
 /// ln of the probability that of ζ coordinates out of n exactly w are among the h nonzero ones.

@@ -85,6 +85,43 @@ pub fn estimate(key: &Lwe, model: CostModel) -> Result<Estimate<Lwe>, SecurityEr
     Ok(Estimate::new(*key, attacks))
 }
 
+/// Whether every attack that [`estimate`] knows is sure to cost at least `bits` bits: a tenth of the
+/// time, as the best parameters of attacks that cost more are not looked for. `false` for a key
+/// whose cheapest attack is so near to `bits` that the search does not tell them apart.
+///
+/// ```
+/// use everlevel_estimator::{CostModel, lwe::{Lwe, Secret, holds}};
+///
+/// let key = |log2_q| Lwe::ring(1 << 15, log2_q, Secret::Ternary);
+/// assert!(holds(&key(860.0), CostModel::Matzov, 128.0)?);
+/// assert!(!holds(&key(880.0), CostModel::Matzov, 128.0)?);
+/// # Ok::<(), everlevel_estimator::SecurityError>(())
+/// ```
+///
+/// # Errors
+/// As [`estimate`].
+pub fn holds(key: &Lwe, model: CostModel, bits: f64) -> Result<bool, SecurityError> {
+    key.check()?;
+    let direct = [
+        primal::usvp(key, model),
+        dual::plain(key, model),
+        primal::enumeration(key),
+        Some(tiny::exhaustive(key)),
+    ];
+    if direct.iter().flatten().any(|attack| attack.bits < bits) {
+        return Ok(false);
+    }
+    let trials = [
+        Trial::Search,
+        Trial::Planes,
+        Trial::PlanesMeeting,
+        Trial::SearchMeeting,
+        Trial::Representations,
+    ];
+    Ok(trials.into_iter().all(|trial| primal::costs_at_least(key, model, trial, bits))
+        && dual::hybrid_costs_at_least(key, model, bits))
+}
+
 /// log2 of the largest modulus at which a key of this dimension has `bits` bits of security, to a
 /// tenth;
 /// `None` if none below 2^100000 or above 4 does.

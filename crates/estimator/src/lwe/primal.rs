@@ -21,7 +21,7 @@ use super::guess::{
     GuessSet, log2_most_likely, log2_of_any, log2_repetitions, rotation_choices, sets,
 };
 use super::key::Lwe;
-use super::regions::{Bound, Plane, Region, TOLERANCE, cheapest};
+use super::regions::{Bound, Plane, Region, TOLERANCE, cheapest, none_below};
 use super::representations;
 use crate::attack::{Attack, AttackName, Guess};
 use crate::reduction::{CostModel, root_hermite};
@@ -375,6 +375,16 @@ fn starts(n: usize) -> impl Iterator<Item = (usize, usize)> {
     zetas
         .map(move |zeta| zeta.min(n - 8))
         .flat_map(|zeta| [60, 120, 180, 250, 330].map(|beta| (zeta, beta)))
+}
+
+/// Whether the attack is sure to cost at least `limit` bits, wherever it is run.
+pub(super) fn costs_at_least(key: &Lwe, model: CostModel, trial: Trial, limit: f64) -> bool {
+    if trial != Trial::Search && key.weight().is_none() {
+        return true;
+    }
+    let mut plane = Primal::new(key, model, trial);
+    let whole = plane.whole();
+    none_below(&mut plane, whole, limit)
 }
 
 /// The attack at its best, as far as the search is sure to find it: what it may have missed beyond

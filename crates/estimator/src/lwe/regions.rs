@@ -153,6 +153,32 @@ pub(super) fn cheapest<P: Plane>(
     best.map(|(bits, point)| Found { bits, point, loss })
 }
 
+/// Whether no point costs less than `limit`: the search of [`cheapest`], which ends at the first
+/// point below. `false`, too, if the steps did not suffice to tell.
+pub(super) fn none_below<P: Plane>(plane: &mut P, whole: Region, limit: f64) -> bool {
+    let bound = plane.bound(whole, limit);
+    let mut waiting = BinaryHeap::from([Waiting(whole, bound)]);
+    let mut steps = 0;
+    while let Some(Waiting(region, bound)) = waiting.pop() {
+        if bound.bits >= limit {
+            return true;
+        }
+        let (zeta, beta) = region.center();
+        let below = plane.at(zeta, beta, limit).is_some_and(|(bits, _)| bits < limit);
+        if below || steps >= STEPS || plane.weights_tried() >= WEIGHTS {
+            return false;
+        }
+        for half in region.halves(bound).into_iter().flatten() {
+            steps += 1;
+            let bound = plane.bound(half, limit);
+            if bound.bits < limit {
+                waiting.push(Waiting(half, bound));
+            }
+        }
+    }
+    true
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,5 +229,8 @@ mod tests {
         assert!(found.loss > 0.0 || found.bits <= least + TOLERANCE);
         assert!(valley.looked < 1001 * 561 / 100, "{}", valley.looked);
         assert!(cheapest(&mut valley, whole, [], least - 1.0).is_none());
+        assert!(none_below(&mut valley, whole, least - 1.0));
+        assert!(none_below(&mut valley, whole, least - 0.01));
+        assert!(!none_below(&mut valley, whole, least + 0.01));
     }
 }

@@ -4,6 +4,7 @@ use super::dual;
 use super::key::{Lwe, Secret};
 use super::primal::{Primal, Trial, best};
 use super::regions::{Plane, Region, TOLERANCE};
+use super::{estimate, holds};
 use crate::attack::Attack;
 use crate::reduction::CostModel;
 
@@ -40,6 +41,25 @@ fn searches_agree_with_all_points_of_the_plane() {
             assert!(missed <= TOLERANCE + 1e-9, "{key:?} {trial:?}: {missed}");
             assert!(missed >= -1e-9 || found.bits < least, "{key:?} {trial:?}: {missed}");
         }
+    }
+}
+
+/// What a key is said to hold is what its cheapest attack costs, to the tolerance of the search.
+#[test]
+fn keys_hold_what_their_cheapest_attack_costs() {
+    for key in [
+        Lwe::ring(1 << 15, 860.0, Secret::Ternary),
+        Lwe::ring(1 << 14, 423.0, Secret::Gaussian(3.24)),
+        Lwe::ring(1 << 15, 97.0, Secret::Sparse(28)),
+        Lwe::ring(1 << 14, 300.0, Secret::Sparse(120)).without_rotations(),
+        Lwe::ring(50112, 1305.0, Secret::Ternary),
+        Lwe::ring(256, 604.0, Secret::Ternary),
+        Lwe::ring(64, 4.0, Secret::Sparse(3)),
+    ] {
+        let bits = estimate(&key, CostModel::Matzov).unwrap().bits();
+        let at = |bits| holds(&key, CostModel::Matzov, bits).unwrap();
+        assert!(at(bits - 2.0 * TOLERANCE), "{key:?} {bits}");
+        assert!(!at(bits + 0.01), "{key:?} {bits}");
     }
 }
 

@@ -4,7 +4,7 @@ mod named;
 mod security;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use everlevel_ring::{Backend, Cpu, PlaintextRing, Ring, SlotShape};
 
@@ -55,6 +55,8 @@ impl OptIn {
 const FREQUENT_FAILURE_LOG2: f64 = -40.0;
 /// log2 of the probability above which users are told.
 const RARE_FAILURE_LOG2: f64 = -128.0;
+/// What every key of a set has to hold, unless the set is called insecure.
+const MIN_SECURITY_BITS: f64 = 128.0;
 
 /// A validated parameter set with every table that hangs off it. Immutable, cheap to clone,
 /// shareable.
@@ -67,7 +69,7 @@ struct Inner {
     plain: Arc<PlaintextRing>,
     chain: Arc<ModulusChain>,
     noise: NoiseTracker,
-    security: SecurityReport,
+    security: OnceLock<SecurityReport>,
 }
 
 impl Params {
@@ -99,22 +101,22 @@ impl Params {
         let plain = PlaintextRing::new(shape, backend)?;
         let (chain, moduli) = ModulusChain::build(&spec)?;
         let ring = Ring::new(spec.index, &moduli)?;
-        let security = SecurityReport::of(&spec, &ring, &chain);
-        if security.bits() < 128.0 {
-            if !spec.is_insecure_by_name() {
+        // Figures are for those who ask for them.
+        let security = OnceLock::new();
+        let allowed = spec.is_insecure_by_name() && opt_in.insecure();
+        if !allowed && !SecurityReport::holds(&spec, &ring, &chain, MIN_SECURITY_BITS) {
+            let report = security.get_or_init(|| SecurityReport::of(&spec, &ring, &chain));
+            let bits = report.bits();
+            if bits < MIN_SECURITY_BITS && spec.is_insecure_by_name() {
+                return Err(SchemeError::Insecure { name: spec.name.clone(), bits });
+            }
+            if bits < MIN_SECURITY_BITS {
                 return Err(bad(format!(
-                    "its weakest key ({}) holds {:.1} bits, below 128: lower the modulus, raise \
-                     the degree, or name the set insecure_{}",
-                    security.weakest().key,
-                    security.bits(),
+                    "its weakest key ({}) holds {bits:.1} bits, below 128: lower the modulus, \
+                     raise the degree, or name the set insecure_{}",
+                    report.weakest().key,
                     spec.name
                 )));
-            }
-            if !opt_in.insecure() {
-                return Err(SchemeError::Insecure {
-                    name: spec.name.clone(),
-                    bits: security.bits(),
-                });
             }
         }
         let (spec, ring) = (Arc::new(spec), Arc::new(ring));
@@ -212,7 +214,8 @@ impl Params {
 
     /// Security of every key.
     pub fn security(&self) -> &SecurityReport {
-        &self.0.security
+        let Inner { spec, chain, security, .. } = &*self.0;
+        security.get_or_init(|| SecurityReport::of(spec, self.ring(), chain))
     }
 
     /// The degree n of the ring.

@@ -28,8 +28,7 @@ pub struct KeySecurity {
     pub attacks: Vec<Attack>,
 }
 
-/// Estimates made so far: sets are validated again and again, and one takes up to a tenth of a
-/// second.
+/// Estimates made so far: one takes up to a tenth of a second.
 static ESTIMATES: Mutex<Vec<(Lwe, Vec<Attack>)>> = Mutex::new(Vec::new());
 /// More are not kept: parameters may come from strangers.
 const KEPT: usize = 1024;
@@ -63,11 +62,9 @@ impl KeySecurity {
     /// secret; but multiplied by (X^m − 1)/Φ_m a sample becomes one modulo X^m − 1, where nothing
     /// is reduced and only the error grows, so that we do not rely on it
     /// (docs/adr/0023-security-estimator.md).
-    fn rlwe(key: &'static str, degree: usize, modulus_bits: f64, secret: Secret) -> Self {
-        // σ = 3.2, although errors have 3.24.
-        let lwe = Lwe::ring(degree, modulus_bits, secret);
+    fn rlwe(key: &'static str, modulus_bits: f64, lwe: Lwe) -> Self {
         let mut security = KeySecurity::new(key, modulus_bits, attacks(&lwe));
-        if matches!(secret, Secret::Sparse(_)) {
+        if matches!(lwe.secret, Secret::Sparse(_)) {
             security.bits_without_rotations =
                 attacks(&lwe.without_rotations()).first().map(|attack| attack.bits);
         }
@@ -129,6 +126,75 @@ fn drawn_variance(secret: SecretKind) -> Option<f64> {
     }
 }
 
+/// A key whose security can be estimated.
+enum Key {
+    Rlwe {
+        name: &'static str,
+        modulus_bits: f64,
+        lwe: Lwe,
+    },
+    Ntru {
+        degree: usize,
+        modulus_bits: f64,
+        /// t: the factor of the key's random part.
+        factor: f64,
+        secret: SecretKind,
+    },
+}
+
+impl Key {
+    fn rlwe(name: &'static str, degree: usize, modulus_bits: f64, secret: Secret) -> Self {
+        // σ = 3.2, although errors have 3.24.
+        Key::Rlwe { name, modulus_bits, lwe: Lwe::ring(degree, modulus_bits, secret) }
+    }
+
+    fn estimate(&self) -> KeySecurity {
+        match *self {
+            Key::Rlwe { name, modulus_bits, lwe } => KeySecurity::rlwe(name, modulus_bits, lwe),
+            Key::Ntru { degree, modulus_bits, factor, secret } => {
+                KeySecurity::ntru(degree, modulus_bits, factor, drawn_variance(secret))
+            }
+        }
+    }
+
+    fn holds(&self, bits: f64) -> bool {
+        match self {
+            Key::Rlwe { lwe, .. } => lwe::holds(lwe, CostModel::Matzov, bits).unwrap_or(false),
+            Key::Ntru { .. } => self.estimate().bits >= bits,
+        }
+    }
+}
+
+/// The keys of a set, the main one first.
+fn keys(spec: &ParamsSpec, ring: &Ring, chain: &ModulusChain) -> Vec<Key> {
+    let modulus_bits = chain.bits(chain.top()) + ring.log2(chain.special());
+    let degree = ring.degree();
+    let rlwe = |name, secret| Key::rlwe(name, degree, modulus_bits, secret);
+    let key = match (spec.assumption, spec.secret) {
+        (Assumption::Ntru, secret) => {
+            let factor = (spec.plain_prime as f64).powi(spec.largest_exponent() as i32);
+            Key::Ntru { degree, modulus_bits, factor, secret }
+        }
+        (Assumption::Rlwe, SecretKind::UniformTernary) => {
+            rlwe("main secret at QP", Secret::Ternary)
+        }
+        (Assumption::Rlwe, SecretKind::Sparse(weight)) => {
+            rlwe("sparse main secret at QP", Secret::Sparse(weight))
+        }
+        (Assumption::Rlwe, SecretKind::TruncatedGaussian) => {
+            let secret = Secret::Gaussian(sample::GAUSSIAN_VARIANCE.sqrt());
+            rlwe("Gaussian main secret at QP", secret)
+        }
+    };
+    let mut keys = vec![key];
+    if let Some(b) = spec.bootstrap.as_ref().filter(|b| !b.under_main_key) {
+        let low = chain.bits(Level(0)) + ring.log2(chain.encapsulation().special());
+        let secret = Secret::Sparse(b.sparse_weight);
+        keys.push(Key::rlwe("encapsulated sparse secret at q0 R", degree, low, secret));
+    }
+    keys
+}
+
 /// Every key of a set with its security.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SecurityReport {
@@ -146,31 +212,13 @@ impl SecurityReport {
                                   Woerden 2021; Albrecht-Bai-Ducas 2016), MATZOV, GSA; classical";
 
     pub(crate) fn of(spec: &ParamsSpec, ring: &Ring, chain: &ModulusChain) -> Self {
-        let main = chain.bits(chain.top()) + ring.log2(chain.special());
-        let degree = ring.degree();
-        let key = match (spec.assumption, spec.secret) {
-            (Assumption::Ntru, secret) => {
-                let t = (spec.plain_prime as f64).powi(spec.largest_exponent() as i32);
-                KeySecurity::ntru(degree, main, t, drawn_variance(secret))
-            }
-            (Assumption::Rlwe, SecretKind::UniformTernary) => {
-                KeySecurity::rlwe("main secret at QP", degree, main, Secret::Ternary)
-            }
-            (Assumption::Rlwe, SecretKind::Sparse(weight)) => {
-                KeySecurity::rlwe("sparse main secret at QP", degree, main, Secret::Sparse(weight))
-            }
-            (Assumption::Rlwe, SecretKind::TruncatedGaussian) => {
-                let secret = Secret::Gaussian(sample::GAUSSIAN_VARIANCE.sqrt());
-                KeySecurity::rlwe("Gaussian main secret at QP", degree, main, secret)
-            }
-        };
-        let mut keys = vec![key];
-        if let Some(b) = spec.bootstrap.as_ref().filter(|b| !b.under_main_key) {
-            let low = chain.bits(Level(0)) + ring.log2(chain.encapsulation().special());
-            let secret = Secret::Sparse(b.sparse_weight);
-            keys.push(KeySecurity::rlwe("encapsulated sparse secret at q0 R", degree, low, secret));
-        }
-        SecurityReport { keys }
+        SecurityReport { keys: keys(spec, ring, chain).iter().map(Key::estimate).collect() }
+    }
+
+    /// Whether every key of a set is sure to hold this number of bits, without the figures. `false`
+    /// if a key holds just as many.
+    pub(crate) fn holds(spec: &ParamsSpec, ring: &Ring, chain: &ModulusChain, bits: f64) -> bool {
+        keys(spec, ring, chain).iter().all(|key| key.holds(bits))
     }
 
     /// Where the figures of this set come from.
@@ -220,6 +268,8 @@ mod tests {
         for name in crate::params::names() {
             let Ok(params) = Params::named(name, OptIn::SecureOnly) else { continue };
             checked += 1;
+            let (spec, ring, chain) = (params.spec(), params.ring(), params.chain());
+            assert!(SecurityReport::holds(spec, ring, chain, 128.0), "{name}");
             for key in params.security().keys() {
                 assert!(key.bits >= 129.0, "{name}: {key}");
                 for attack in &key.attacks {
@@ -234,7 +284,7 @@ mod tests {
     fn limits_have_the_security_asked_for() {
         for degree in [1 << 12, 1 << 15, 55080] {
             let limit = largest_modulus(degree, 128.0).unwrap();
-            let at = |bits| KeySecurity::rlwe("", degree, bits, Secret::Ternary).bits;
+            let at = |bits| Key::rlwe("", degree, bits, Secret::Ternary).estimate().bits;
             assert!(at(limit) >= 128.0 && at(limit + 0.1) < 128.0, "{degree}: {limit}");
         }
         assert_eq!(largest_modulus(1 << 15, 1e6), None);
