@@ -74,7 +74,10 @@ pub enum IntegersError {
         expected: &'static str,
     },
     /// No type has this name.
-    #[error("no type is named {name:?}: expected bool, u8 to u64, i8 to i64 or LOW..HIGH")]
+    #[error(
+        "no type is named {name:?}: expected bool, u8 to u64, i8 to i64 or LOW..HIGH, in integers; \
+         state decimals in their smallest unit, cents say, or encrypt a table"
+    )]
     Name {
         /// The name found.
         name: String,

@@ -76,7 +76,8 @@ pub fn decrypt(
             if is_standard(out) {
                 return Ok(());
             }
-            emit(&format!("{} columns, {values} values: {}", columns.len(), out.display()))
+            let s = if columns.len() == 1 { "" } else { "s" };
+            emit(&format!("{} column{s}, {values} values: {}", columns.len(), out.display()))
         }
         None if common.json => emit(&typed::json(&columns)?),
         None => {
