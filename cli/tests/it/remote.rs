@@ -216,8 +216,8 @@ fn a_table_is_looked_up_and_shorter_columns_are_padded() {
         success(&["decrypt", research, "--key", &secret, "--in", &format!("{out}/{name}.ct")])
     };
     assert_eq!(decrypt("price"), "price\n12\n7\n300\n");
-    let x = format!("x={}", encrypt("x", "x\n1\n2\n3\n", &[]));
-    let w = format!("w={}", encrypt("w", "w\n10\n20\n", &[]));
+    let x = format!("x={}", encrypt("x", "x\n1\n2\n3\n", &["--range", "0..100"]));
+    let w = format!("w={}", encrypt("w", "w\n10\n20\n", &["--range", "0..100"]));
     run(&["y = x + w", &x, &w, "--pad", "--out", &out]);
     assert_eq!(decrypt("y"), "y\n11\n22\n3\n");
 }

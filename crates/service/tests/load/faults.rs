@@ -88,7 +88,8 @@ fn send(
                      Content-Length: {}\r\n\r\n",
                     end - begin + 1
                 );
-                service.raw(&[head.as_bytes(), &bytes[begin..end]].concat());
+                let part = [head.as_bytes(), &bytes[begin..end]].concat();
+                service.raw(&part, Duration::from_secs(10), true);
                 cut += 1;
             }
             1 => {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -11,6 +12,8 @@ use crate::options::Options;
 use crate::process::Process;
 use crate::tenant::Tenant;
 
+/// How long an answer is waited for: some of them look as if more were to come.
+const PAUSE: Duration = Duration::from_millis(200);
 /// How many of them come at the same time.
 const SENDERS: usize = 4;
 
@@ -27,7 +30,7 @@ pub fn run(options: &Options, tenants: &[Tenant], directory: &Path) -> Value {
             scope.spawn(move || {
                 let mut rng = ChaCha20Rng::seed_from_u64(sender as u64);
                 for _ in 0..options.garbage.div_ceil(SENDERS) {
-                    let answer = service.raw(&request(token, &mut rng));
+                    let answer = service.raw(&request(token, &mut rng), PAUSE, false);
                     let answer = String::from_utf8_lossy(&answer);
                     match answer.split(' ').nth(1) {
                         None => silent.fetch_add(1, Ordering::Relaxed),
@@ -69,9 +72,8 @@ fn request(token: &str, rng: &mut impl Rng) -> Vec<u8> {
     let path = paths[draw(paths.len())].replace("ID", &id);
     let head = format!(
         "{} /v1/{path} HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer {token}\r\n\
-         Content-Length: {}\r\n\r\n",
+         Content-Length: {}\r\nConnection: close\r\n\r\n",
         methods[draw(methods.len())],
-        // An upload of as many bytes as an object has would be no garbage.
         body.len()
     );
     let mut bytes = [head.as_bytes(), body.as_bytes()].concat();

@@ -12,6 +12,9 @@ use serde_json::Value;
 
 use crate::options::Options;
 
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Is the service in a directory, until it is killed.
 pub fn serve(directory: &Path, options: &Options) {
     let config = Config {
@@ -98,21 +101,24 @@ impl Process {
              Content-Length: {}\r\nConnection: close\r\n\r\n",
             body.len()
         );
-        let answer = self.raw(&[head.as_bytes(), body].concat());
+        let answer = self.raw(&[head.as_bytes(), body].concat(), PATIENCE, false);
         let text = String::from_utf8_lossy(&answer);
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
         (status, serde_json::from_str(body).unwrap_or(Value::Null))
     }
 
-    /// Bytes as they are, and what comes back.
-    pub fn raw(&self, bytes: &[u8]) -> Vec<u8> {
+    /// Bytes as they are, with their end if that `ends` the connection, and what comes back without
+    /// a pause of `wait`.
+    pub fn raw(&self, bytes: &[u8], wait: Duration, ends: bool) -> Vec<u8> {
         let mut answer = Vec::new();
         let Ok(mut stream) = TcpStream::connect(self.address) else { return answer };
-        let _ = stream.set_read_timeout(Some(Duration::from_secs(60)));
+        let _ = stream.set_read_timeout(Some(wait));
         // The service may have closed it already.
         let _ = stream.write_all(bytes);
-        let _ = stream.shutdown(std::net::Shutdown::Write);
+        if ends {
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+        }
         let _ = stream.read_to_end(&mut answer);
         answer
     }
