@@ -25,8 +25,8 @@ pub struct ServeArgs {
     /// Where the service keeps everything; it is created if it is not there
     #[arg(long, value_name = "DIR", required_unless_present = "demo")]
     pub dir: Option<PathBuf>,
-    /// Try it out: with a tenant, keys of an insecure toy set and data in DIR, or in a new temporary
-    /// directory, and the commands to go on with
+    /// Try it out: with a tenant, keys of an insecure toy set and data in DIR, or in a new
+    /// temporary directory, and the commands to go on with
     #[arg(long, conflicts_with = "insecure_http")]
     pub demo: bool,
     /// The address to listen at

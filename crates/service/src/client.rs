@@ -59,8 +59,8 @@ impl Client {
     /// A client of the service at `http://HOST:PORT`. Nothing is sent yet.
     ///
     /// # Errors
-    /// A text that is no token; an address that is none, or of another machine, unless that was asked for: HTTP would show
-    /// the token to whoever is on the way.
+    /// A text that is no token; an address that is none, or of another machine, unless that was
+    /// asked for: HTTP would show the token to whoever is on the way.
     pub fn new(url: &str, token: &str, exposure: Exposure) -> Result<Self, ServiceError> {
         let token: Token = token.parse()?;
         let wrong =

@@ -170,12 +170,11 @@ impl TypedInputs {
 
     /// A part of all columns.
     pub fn part(&self, block: usize) -> BTreeMap<String, IntegerColumn> {
-        let part = |(name, x): (&String, &TypedArray)| {
-            match x.blocks.get(block).or(x.blocks.first()) {
+        let part =
+            |(name, x): (&String, &TypedArray)| match x.blocks.get(block).or(x.blocks.first()) {
                 Some(IntegerValue::Column(x)) => Some((name.clone(), x.clone())),
                 _ => None,
-            }
-        };
+            };
         self.0.iter().filter_map(part).collect()
     }
 

@@ -1,5 +1,5 @@
-//! What is no request of HTTP is refused below the routes, by an answer without a body. Here it gets
-//! the body of every other refusal.
+//! What is no request of HTTP is refused below the routes, by an answer without a body. Here it
+//! gets the body of every other refusal.
 
 use std::io;
 use std::pin::Pin;

@@ -1,6 +1,6 @@
-//! Load and faults: many clients of many tenants, a process that is killed, files that change, disks
-//! that are full, clients that are slow or talk nonsense. The service runs in processes of their
-//! own, and everything stays on this machine.
+//! Load and faults: many clients of many tenants, a process that is killed, files that change,
+//! disks that are full, clients that are slow or talk nonsense. The service runs in processes of
+//! their own, and everything stays on this machine.
 //!
 //! `cargo test` runs it with small numbers; docs/service.md has the command for full ones, which
 //! writes a record.

@@ -152,5 +152,6 @@ pub fn run(options: &Options, tenants: &[Tenant], directory: &Path) -> Value {
     }
     let (mut times, jobs) = all.into_inner().expect("no panic");
     assert!(jobs >= options.clients as u64, "{jobs} jobs");
-    json!({ "jobs": jobs, "calls": times.record(), "most_rss_bytes": most.into_inner().expect("ok") })
+    let most = most.into_inner().expect("no panic");
+    json!({ "jobs": jobs, "calls": times.record(), "most_rss_bytes": most })
 }
