@@ -46,6 +46,8 @@ mod compute;
 #[cfg(feature = "unstable")]
 mod datasheet;
 mod error;
+#[cfg(feature = "unstable")]
+mod evaluation;
 mod explainer;
 mod expression;
 pub mod files;
@@ -116,6 +118,9 @@ pub use everlevel_wire::uploads::ModeKind;
 /// `everlevel-bgv` and `everlevel-circuit`, which promise nothing before 1.0.
 #[cfg(feature = "unstable")]
 pub mod lab {
+    pub use crate::evaluation::{
+        EvaluationError, ModularInputs, ModularResult, TypedArray, TypedInputs,
+    };
     pub use crate::keys::ServerEvaluator;
     pub use everlevel_bgv::{EvalKeys, Evaluator};
     pub use everlevel_circuit::bootstrap::{

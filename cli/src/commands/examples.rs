@@ -166,7 +166,11 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     (
         "serve",
-        &["everlevel serve --dir service", "everlevel serve --dir service --quota-gib 10 --jobs 2"],
+        &[
+            "everlevel serve --demo",
+            "everlevel serve --dir service",
+            "everlevel serve --dir service --quota-gib 10 --jobs 2",
+        ],
     ),
     ("serve token add", &["everlevel serve token add --dir service --tenant acme"]),
     ("serve token list", &["everlevel serve token list --dir service"]),

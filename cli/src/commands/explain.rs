@@ -8,8 +8,8 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use everlevel::lab::{Arithmetic, NoOp, Scheme};
 use everlevel::{
-    Explainer, Explanation, KeyPlanner, NextUse, Params, Plaintext, RecordedValue, SecretKey,
-    Server, ServerKeys, Step, Value,
+    Ciphertext, Explainer, Explanation, KeyPlanner, NextUse, Params, Plaintext, RecordedValue,
+    SecretKey, Server, ServerKeys, Step, Value,
 };
 use everlevel_scheme::same_owner;
 use everlevel_wire::file::write_file;
@@ -150,14 +150,11 @@ pub fn run(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
     let loaded = inputs.read(&keys, &server.bounds.believed()?, &server.set, true)?;
     let ciphertexts = loaded.blocks();
     // What happens to the others of a column is the same.
-    let first =
-        |(name, mut xs): (String, Vec<Value>)| (!xs.is_empty()).then(|| (name, xs.remove(0)));
-    let values = loaded
-        .arrays
-        .into_iter()
-        .filter_map(first)
-        .map(|(name, x)| (name.clone(), explainer.load(Arc::unwrap_or_clone(x.get()), &name)))
-        .collect();
+    let first = |(name, xs): (&String, &Vec<Value>)| {
+        let x = Ciphertext::clone(&xs.first()?.get());
+        Some((name.clone(), explainer.load(x, name)))
+    };
+    let values = loaded.arrays().iter().filter_map(first).collect();
     let bar = progress(common, "explaining", program.len() as u64);
     let results = explainer
         .run(&program, &values, &mut |done| bar.set_position(done as u64))

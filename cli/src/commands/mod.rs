@@ -18,6 +18,8 @@ mod security;
 mod selftest;
 #[cfg(feature = "service")]
 mod serve;
+#[cfg(feature = "service")]
+mod serve_demo;
 mod table;
 mod version;
 mod workload;

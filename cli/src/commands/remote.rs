@@ -12,9 +12,9 @@ use serde_json::json;
 
 use super::roles::args::OutArg;
 use super::roles::eval::parse;
-use super::serve::told;
+use super::roles::lookup_tables;
 use crate::console::args::Common;
-use crate::console::errors::CliError;
+use crate::console::errors::{CliError, of_service};
 use crate::console::files::{check_free, create_directory, existing, read_text};
 use crate::console::output::{emit, emit_json, progress};
 
@@ -78,6 +78,13 @@ pub enum RemoteCommand {
         /// that have their names in their file go without NAME=
         #[arg(value_name = "[NAME=]FILE|ID", required = true)]
         inputs: Vec<String>,
+        /// For typed columns: a table of integers (.csv, .json or .npy) with one entry for each
+        /// value of the column, in ascending order of the values; the service sees it
+        #[arg(long = "lookup", value_name = "NAME=FILE")]
+        tables: Vec<String>,
+        /// Allow columns modulo p^r of different lengths: shorter ones are padded with 0
+        #[arg(long)]
+        pad: bool,
         /// The directory for the results
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
@@ -149,7 +156,7 @@ fn connect(args: &ServiceArgs) -> Result<Client, CliError> {
         })?,
     };
     let exposure = if args.insecure_http { Exposure::Anywhere } else { Exposure::Loopback };
-    Client::new(&args.url, token.trim(), exposure).map_err(told)
+    Client::new(&args.url, token.trim(), exposure).map_err(of_service)
 }
 
 /// An object on the service: one that is there, or a file, which is sent.
@@ -167,7 +174,7 @@ fn push(client: &Client, path: &Path, common: &Common) -> Result<ObjectId, CliEr
         bar.set_position(sent);
     });
     bar.finish_and_clear();
-    id.map_err(told)
+    id.map_err(of_service)
 }
 
 fn push_table(client: &Client, path: &Path, common: &Common) -> Result<ObjectId, CliError> {
@@ -178,7 +185,7 @@ fn push_table(client: &Client, path: &Path, common: &Common) -> Result<ObjectId,
         bar.set_position(sent);
     });
     bar.finish_and_clear();
-    Ok(table.map_err(told)?.id)
+    Ok(table.map_err(of_service)?.id)
 }
 
 /// Estimates a job, or computes it and waits.
@@ -189,7 +196,7 @@ fn done(
     common: &Common,
 ) -> Result<Option<JobInfo>, CliError> {
     if args.estimate {
-        let cost = client.estimate(request).map_err(told)?;
+        let cost = client.estimate(request).map_err(of_service)?;
         if common.json {
             emit_json(&cost)?;
         } else {
@@ -207,9 +214,9 @@ fn done(
     }
     let key = match &args.job_name {
         Some(name) => name.clone(),
-        None => IdempotencyKey::random().map_err(told)?,
+        None => IdempotencyKey::random().map_err(of_service)?,
     };
-    let job = client.start(request, &key).map_err(told)?;
+    let job = client.start(request, &key).map_err(of_service)?;
     let bar = progress(common, "waiting", 1);
     let done = client.wait(&job.id, |job| {
         bar.set_message(job.stage.clone());
@@ -217,7 +224,7 @@ fn done(
         bar.set_position(job.done);
     });
     bar.finish_and_clear();
-    done.map(Some).map_err(told)
+    done.map(Some).map_err(of_service)
 }
 
 fn result<'a>(done: &'a JobInfo, name: &str) -> Result<&'a ObjectId, CliError> {
@@ -243,8 +250,8 @@ pub fn run(command: &RemoteCommand, common: &Common) -> Result<(), CliError> {
             }
             if common.json { emit_json(&ids) } else { Ok(()) }
         }
-        RemoteCommand::Run { job, program, inputs, out, force } => {
-            let request = (program.as_str(), inputs.as_slice());
+        RemoteCommand::Run { job, program, inputs, tables, pad, out, force } => {
+            let request = (program.as_str(), inputs.as_slice(), tables.as_slice(), *pad);
             evaluate(job, request, (out, *force), common)
         }
         RemoteCommand::Table { job, table, plan: path, constants, out } => {
@@ -268,7 +275,7 @@ pub fn run(command: &RemoteCommand, common: &Common) -> Result<(), CliError> {
             let Some(done) = done(&client, job, &request, common)? else { return Ok(()) };
             let id = result(&done, "result")?;
             let pulled = client.pull(id, &out.out, existing(out.force), |_, _| ());
-            let bytes = pulled.map_err(told)?;
+            let bytes = pulled.map_err(of_service)?;
             if common.json {
                 return emit_json(&json!({ "job": done, "bytes": bytes, "out": out.out }));
             }
@@ -286,7 +293,7 @@ pub fn run(command: &RemoteCommand, common: &Common) -> Result<(), CliError> {
                 bar.set_position(fetched);
             });
             bar.finish_and_clear();
-            let (bytes, path) = (pulled.map_err(told)?, &out.out);
+            let (bytes, path) = (pulled.map_err(of_service)?, &out.out);
             if common.json {
                 return emit_json(&json!({ "bytes": bytes, "out": path }));
             }
@@ -294,11 +301,11 @@ pub fn run(command: &RemoteCommand, common: &Common) -> Result<(), CliError> {
         }
         RemoteCommand::Delete { service, ids } => {
             let client = connect(service)?;
-            let tables = client.tables().map_err(told)?;
+            let tables = client.tables().map_err(of_service)?;
             for id in ids {
                 match tables.iter().any(|table| table.id == *id) {
-                    true => client.delete_table(id).map_err(told)?,
-                    false => client.delete_object(id).map_err(told)?,
+                    true => client.delete_table(id).map_err(of_service)?,
+                    false => client.delete_object(id).map_err(of_service)?,
                 }
             }
             if common.json {
@@ -307,7 +314,7 @@ pub fn run(command: &RemoteCommand, common: &Common) -> Result<(), CliError> {
             emit(&format!("{} deleted", ids.len()))
         }
         RemoteCommand::Cancel { service, id } => {
-            let job = connect(service)?.cancel(id).map_err(told)?;
+            let job = connect(service)?.cancel(id).map_err(of_service)?;
             if common.json { emit_json(&job) } else { emit(&format!("{id}: {:?}", job.state)) }
         }
     }
@@ -315,13 +322,14 @@ pub fn run(command: &RemoteCommand, common: &Common) -> Result<(), CliError> {
 
 fn evaluate(
     args: &JobArgs,
-    (text, inputs): (&str, &[String]),
+    (text, inputs, lookups, pad): (&str, &[String], &[String], bool),
     (out, force): (&Path, bool),
     common: &Common,
 ) -> Result<(), CliError> {
     let program: Program = parse(text)?;
     let path = |name: &str| out.join(format!("{name}.ct"));
     program.outputs().try_for_each(|name| check_free(&path(name), force))?;
+    let tables = tables(lookups)?;
     let client = connect(&args.service)?;
     let (mut named, mut columns) = (BTreeMap::new(), Vec::new());
     for input in inputs {
@@ -340,7 +348,8 @@ fn evaluate(
         program: text.into(),
         inputs: named,
         columns,
-        tables: BTreeMap::new(),
+        tables,
+        pad,
     };
     let Some(done) = done(&client, args, &request, common)? else { return Ok(()) };
     create_directory(out)?;
@@ -349,7 +358,7 @@ fn evaluate(
     for name in program.outputs() {
         let path = path(name);
         let pulled = client.pull(result(&done, name)?, &path, existing(force), |_, _| ());
-        lines.push(format!("{name}: {} bytes: {}", pulled.map_err(told)?, path.display()));
+        lines.push(format!("{name}: {} bytes: {}", pulled.map_err(of_service)?, path.display()));
     }
     if common.json {
         return emit_json(&done);
@@ -358,9 +367,23 @@ fn evaluate(
     emit(&lines.join("\n"))
 }
 
+/// Public tables of a program, as they are sent.
+fn tables(lookups: &[String]) -> Result<BTreeMap<String, Vec<i64>>, CliError> {
+    let mut out = BTreeMap::new();
+    for (name, entries) in lookup_tables(lookups)? {
+        let sent: Result<Vec<i64>, _> = entries.into_iter().map(i64::try_from).collect();
+        let sent = sent.map_err(|_| {
+            CliError::usage(format!("table {name}: a service takes entries of up to 64 bits"))
+        })?;
+        out.insert(name, sent);
+    }
+    Ok(out)
+}
+
 fn list(client: &Client, common: &Common) -> Result<(), CliError> {
-    let (objects, tables) = (client.objects().map_err(told)?, client.tables().map_err(told)?);
-    let (jobs, usage) = (client.jobs().map_err(told)?, client.usage().map_err(told)?);
+    let (objects, tables) =
+        (client.objects().map_err(of_service)?, client.tables().map_err(of_service)?);
+    let (jobs, usage) = (client.jobs().map_err(of_service)?, client.usage().map_err(of_service)?);
     if common.json {
         return emit_json(&json!({
             "objects": objects, "tables": tables, "jobs": jobs, "usage": usage,

@@ -4,14 +4,15 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use everlevel::OptIn;
 use everlevel_service::{
-    Config, Exposure, Grant, Quota, Scope, Service, ServiceError, Tenant, Tokens, interrupted,
-    log_to_stderr,
+    Config, Exposure, Grant, Quota, Scope, Service, Tenant, Tokens, interrupted, log_to_stderr,
 };
 use serde_json::json;
 
+use super::serve_demo::Demo;
 use crate::console::args::Common;
-use crate::console::errors::CliError;
+use crate::console::errors::{CliError, of_service};
 use crate::console::output::{emit, emit_json, threads};
 
 /// Arguments of `serve`.
@@ -22,8 +23,12 @@ pub struct ServeArgs {
     #[command(subcommand)]
     pub other: Option<ServeCommand>,
     /// Where the service keeps everything; it is created if it is not there
-    #[arg(long, value_name = "DIR", required = true)]
+    #[arg(long, value_name = "DIR", required_unless_present = "demo")]
     pub dir: Option<PathBuf>,
+    /// Try it out: with a tenant, keys of an insecure toy set and data in DIR, or in a new
+    /// temporary directory, and the commands to go on with
+    #[arg(long, conflicts_with = "insecure_http")]
+    pub demo: bool,
     /// The address to listen at
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8420")]
     pub listen: SocketAddr,
@@ -47,6 +52,22 @@ pub struct ServeArgs {
         value_parser = clap::value_parser!(u16).range(1..=64)
     )]
     pub jobs: u16,
+    /// The most connections at the same time
+    #[arg(
+        long,
+        value_name = "K",
+        default_value_t = 256,
+        value_parser = clap::value_parser!(u32).range(1..=65536)
+    )]
+    pub connections: u32,
+    /// The memory in MiB for requests that arrive, of which a tenant has a quarter
+    #[arg(
+        long,
+        value_name = "MIB",
+        default_value_t = 256,
+        value_parser = clap::value_parser!(u64).range(4..1 << 20)
+    )]
+    pub request_memory: u64,
     /// The most GiB that a tenant stores
     #[arg(
         long,
@@ -119,37 +140,36 @@ pub enum TokenCommand {
     },
 }
 
-/// An error of the service, with its code.
-pub fn told(e: ServiceError) -> CliError {
-    // It may be one that another machine has sent. The program ends with it, so that it is leaked
-    // once.
-    let code: &'static str = Box::leak(e.code().to_string().into_boxed_str());
-    match &e {
-        ServiceError::Internal { .. } | ServiceError::Unreachable { .. } => {
-            CliError::failure(e.to_string()).with_code(code)
-        }
-        _ => CliError::usage(e.to_string()).with_code(code),
-    }
-}
-
 /// Runs the command.
 pub fn run(args: &ServeArgs, common: &Common) -> Result<(), CliError> {
     match (&args.other, &args.dir) {
         (Some(ServeCommand::Token(command)), _) => token(command, common),
-        (None, Some(dir)) => serve(args, dir.clone(), common),
+        (None, dir) if args.demo => {
+            let demo = Demo::prepare(dir.as_deref())?;
+            serve(args, demo.service(), OptIn::InsecureResearch, Some(&demo), common)
+        }
+        (None, Some(dir)) => serve(args, dir.clone(), common.opt_in(), None, common),
         // The parser has seen to it that one is there.
-        (None, None) => Err(CliError::usage("expected --dir DIR")),
+        (None, None) => Err(CliError::usage("expected --dir DIR or --demo")),
     }
 }
 
-fn serve(args: &ServeArgs, dir: PathBuf, common: &Common) -> Result<(), CliError> {
+fn serve(
+    args: &ServeArgs,
+    dir: PathBuf,
+    opt_in: OptIn,
+    demo: Option<&Demo>,
+    common: &Common,
+) -> Result<(), CliError> {
     log_to_stderr(args.verbose);
     let workers = usize::from(args.jobs);
     let config = Config {
-        opt_in: common.opt_in(),
+        opt_in,
         key_memory: args.key_memory << 20,
         workers,
         threads: (threads() / workers).max(1),
+        connections: args.connections as usize,
+        request_memory: args.request_memory << 20,
         quota: Quota {
             bytes: args.quota_gib << 30,
             objects: args.quota_objects,
@@ -166,27 +186,38 @@ fn serve(args: &ServeArgs, dir: PathBuf, common: &Common) -> Result<(), CliError
     let listener =
         listener.map_err(|e| CliError::usage(format!("cannot listen at {}: {e}", args.listen)))?;
     let address = listener.local_addr().map_err(CliError::failure)?;
-    let service = Service::start(config).map_err(told)?;
+    let service = Service::start(config).map_err(of_service)?;
+    let url = format!("http://{address}");
+    let commands = demo.map(|demo| demo.commands(&url)).unwrap_or_default();
     if common.json {
-        emit_json(&json!({ "address": address }))?;
+        emit_json(&match demo {
+            Some(demo) => json!({
+                "address": address, "directory": demo.service(), "commands": commands,
+            }),
+            None => json!({ "address": address }),
+        })?;
     } else {
-        emit(&format!("serving at http://{address}"))?;
+        emit(&format!("serving at {url}"))?;
     }
-    service.serve(listener, exposure, interrupted()).map_err(told)
+    if let (Some(demo), false) = (demo, common.json) {
+        let typed = commands.join("\n  ");
+        emit(&format!("{}\nin another terminal:\n  {typed}", demo.introduction()))?;
+    }
+    service.serve(listener, exposure, interrupted()).map_err(of_service)
 }
 
 fn token(command: &TokenCommand, common: &Common) -> Result<(), CliError> {
     match command {
         TokenCommand::Add { dir, tenant, scopes } => {
             let grant = Grant { tenant: tenant.clone(), scopes: scopes.clone() };
-            let token = Tokens::in_directory(dir).add(&grant).map_err(told)?;
+            let token = Tokens::in_directory(dir).add(&grant).map_err(of_service)?;
             if common.json {
                 return emit_json(&json!({ "token": token.reveal() }));
             }
             emit(token.reveal())
         }
         TokenCommand::List { dir } => {
-            let found = Tokens::in_directory(dir).list().map_err(told)?;
+            let found = Tokens::in_directory(dir).list().map_err(of_service)?;
             if common.json {
                 let listed = found.iter().map(|(shown, Grant { tenant, scopes })| {
                     json!({ "token": shown, "tenant": tenant, "scopes": scopes })
@@ -200,7 +231,7 @@ fn token(command: &TokenCommand, common: &Common) -> Result<(), CliError> {
             emit(&found.iter().map(line).collect::<Vec<_>>().join("\n"))
         }
         TokenCommand::Revoke { dir, token } => {
-            Tokens::in_directory(dir).revoke(token).map_err(told)?;
+            Tokens::in_directory(dir).revoke(token).map_err(of_service)?;
             if common.json {
                 return emit_json(&json!({ "revoked": token }));
             }

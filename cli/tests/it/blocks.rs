@@ -97,7 +97,7 @@ fn sums_of_results_are_of_their_rows() {
     assert_eq!(decrypted(&place, "out/v.ct"), json!([2, 1, 1]), "padded before it was computed on");
     place.told(&format!("{EVAL} u=w+1 w=w.ct"));
     let why = place.refused(&format!("{EVAL} t=x+u x=x.ct u=out/u.ct --pad"), "cli.usage");
-    assert!(why.contains("--pad: the slots of u after its values"), "{why}");
+    assert!(why.contains("u cannot be filled up, as its slots after its values"), "{why}");
 }
 
 #[test]

@@ -16,20 +16,23 @@ struct Serving {
 
 impl Serving {
     fn start(directory: &str) -> Self {
-        let arguments = [
-            "serve",
-            "--insecure-research",
-            "--dir",
-            directory,
-            "--listen",
-            "127.0.0.1:0",
-            "--verbose",
-        ];
+        let log = std::fs::File::create(format!("{directory}.log")).unwrap();
+        let arguments =
+            ["--insecure-research", "--dir", directory, "--listen", "127.0.0.1:0", "--verbose"];
+        Self::logging(&arguments, log.into())
+    }
+
+    fn start_with(arguments: &[&str]) -> Self {
+        Self::logging(arguments, Stdio::null())
+    }
+
+    fn logging(arguments: &[&str], log: Stdio) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_everlevel"))
+            .arg("serve")
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(std::fs::File::create(format!("{directory}.log")).unwrap())
+            .stderr(log)
             .spawn()
             .expect("the program starts");
         let mut line = String::new();
@@ -134,6 +137,89 @@ fn a_job_survives_the_death_of_the_service() {
     let all = remote("list", &second.url, &[]);
     let told = usage(&words(&all));
     assert!(told.contains("[service.unauthorized]"), "{told}");
+}
+
+/// The commands that a demonstration prints work as they are.
+#[test]
+fn a_demonstration_can_be_followed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a demo").into_os_string().into_string().unwrap();
+    let demo = ["serve", "--demo", "--dir", &path, "--listen", "127.0.0.1:0"];
+    let mut process = Command::new(env!("CARGO_BIN_EXE_everlevel"))
+        .args(demo)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    let mut out = BufReader::new(process.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let url = out.next().unwrap().strip_prefix("serving at ").unwrap().to_string();
+    let serving = Serving { process, url };
+    let introduction = out.next().unwrap();
+    assert!(introduction.contains("protects nothing") && introduction.contains(&path));
+    assert_eq!(out.next().unwrap(), "in another terminal:");
+    let commands: Vec<String> = out.by_ref().take(4).collect();
+    let mut told = Vec::new();
+    for command in &commands {
+        // As a shell takes words apart, of which these have single quotes only.
+        let mut words: Vec<String> = Vec::new();
+        for (number, part) in command.trim().split('\'').enumerate() {
+            match number % 2 {
+                0 => words.extend(part.split_whitespace().map(str::to_string)),
+                _ => words.push(part.to_string()),
+            }
+        }
+        assert_eq!(words.remove(0), "everlevel", "{command}");
+        told.push(success(&words.iter().map(String::as_str).collect::<Vec<_>>()));
+    }
+    assert!(told[0].contains("on a typical core"), "{told:?}");
+    assert!(told[1].contains("limit: "), "{told:?}");
+    assert_eq!(told[2], "limit\n1000\n0\n1000\n");
+    assert!(told[3].contains("job, Done"), "{told:?}");
+    // It goes on where it was, with the same keys.
+    let key = std::fs::read(format!("{path}/keys/secret.key")).unwrap();
+    drop(serving);
+    let again = Serving::start_with(&demo[1..]);
+    let token = format!("{path}/token");
+    let listed = json(&["remote", "list", "--url", &again.url, "--token-file", &token]);
+    assert_eq!(listed["jobs"].as_array().unwrap().len(), 1);
+    assert_eq!(std::fs::read(format!("{path}/keys/secret.key")).unwrap(), key);
+}
+
+#[test]
+fn a_table_is_looked_up_and_shorter_columns_are_padded() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).into_os_string().into_string().unwrap();
+    let path = at("demo");
+    let serving = Serving::start_with(&["--demo", "--dir", &path, "--listen", "127.0.0.1:0"]);
+    let (research, secret) = ("--insecure-research", format!("{path}/keys/secret.key"));
+    let write = |name: &str, text: &str| {
+        std::fs::write(at(name), text).unwrap();
+        at(name)
+    };
+    let encrypt = |name: &str, text: &str, more: &[&str]| {
+        let (csv, out) = (write(&format!("{name}.csv"), text), at(&format!("{name}.ct")));
+        let begin = ["encrypt", research, "--key", &secret, "--in", &csv, "--out", &out];
+        success(&[&begin[..], more].concat());
+        out
+    };
+    let level = encrypt("level", "level\n3\n0\n2\n", &["--types", "level=u8:0..3"]);
+    let prices = format!("PRICES={}", write("prices.csv", "7\n-1\n300\n12\n"));
+    let (token, keys) = (format!("{path}/token"), format!("{path}/keys/server.keys"));
+    let run = |rest: &[&str]| {
+        let who = ["remote", "run", "--url", &serving.url, "--token-file", &token];
+        success(&[&who[..], &["--server-keys", &keys], rest].concat())
+    };
+    let out = at("out");
+    run(&["price = table(level, PRICES)", &level, "--lookup", &prices, "--out", &out]);
+    let decrypt = |name: &str| {
+        success(&["decrypt", research, "--key", &secret, "--in", &format!("{out}/{name}.ct")])
+    };
+    assert_eq!(decrypt("price"), "price\n12\n7\n300\n");
+    let x = format!("x={}", encrypt("x", "x\n1\n2\n3\n", &["--range", "0..100"]));
+    let w = format!("w={}", encrypt("w", "w\n10\n20\n", &["--range", "0..100"]));
+    run(&["y = x + w", &x, &w, "--pad", "--out", &out]);
+    assert_eq!(decrypt("y"), "y\n11\n22\n3\n");
 }
 
 #[test]

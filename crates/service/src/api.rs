@@ -92,7 +92,7 @@ pub enum JobRequest {
         /// The text of the program.
         program: String,
         /// Its inputs, by the names that the program has for them: objects of one column or one
-        /// ciphertext each.
+        /// array of ciphertexts each.
         #[serde(default)]
         inputs: BTreeMap<String, ObjectId>,
         /// Objects whose columns have names of their own.
@@ -101,6 +101,9 @@ pub enum JobRequest {
         /// Public tables that the program looks up in.
         #[serde(default)]
         tables: BTreeMap<String, Vec<i64>>,
+        /// Whether shorter arrays modulo p^r are filled up with 0.
+        #[serde(default)]
+        pad: bool,
     },
     /// A question about an encrypted table.
     Table {
@@ -124,6 +127,25 @@ impl JobRequest {
                 server_keys
             }
         }
+    }
+
+    /// The table, if it is a question.
+    pub(crate) fn table(&self) -> Option<&ObjectId> {
+        match self {
+            JobRequest::Program { .. } => None,
+            JobRequest::Table { table, .. } => Some(table),
+        }
+    }
+
+    /// The objects that it is computed from, but for those of its table.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = &ObjectId> {
+        let (inputs, columns, constants) = match self {
+            JobRequest::Program { inputs, columns, .. } => (Some(inputs), Some(columns), None),
+            JobRequest::Table { constants, .. } => (None, None, constants.as_ref()),
+        };
+        let inputs = inputs.into_iter().flat_map(BTreeMap::values);
+        let parts = inputs.chain(columns.into_iter().flatten()).chain(constants);
+        [self.server_keys()].into_iter().chain(parts)
     }
 }
 
@@ -189,6 +211,8 @@ pub struct Estimate {
     pub refreshes: u64,
     /// Bytes of memory that the server keys take, of the budget for those of all tenants.
     pub key_memory_bytes: u64,
+    /// Bytes of the results, which count against the quota.
+    pub result_bytes: u64,
 }
 
 /// What a tenant uses, and what it may.

@@ -23,6 +23,7 @@ use crate::api::{
 use crate::error::ServiceError;
 use crate::http::Exposure;
 use crate::name::{IdempotencyKey, JobId, ObjectId};
+use crate::token::Token;
 
 /// How many times a request is sent before the service counts as unreachable.
 const TRIES: u32 = 5;
@@ -58,9 +59,10 @@ impl Client {
     /// A client of the service at `http://HOST:PORT`. Nothing is sent yet.
     ///
     /// # Errors
-    /// An address that is none, or of another machine, unless that was asked for: HTTP would show
-    /// the token to whoever is on the way.
+    /// A text that is no token; an address that is none, or of another machine, unless that was
+    /// asked for: HTTP would show the token to whoever is on the way.
     pub fn new(url: &str, token: &str, exposure: Exposure) -> Result<Self, ServiceError> {
+        let token: Token = token.parse()?;
         let wrong =
             |problem: String| ServiceError::malformed("the address of the service", problem);
         let uri: Uri = url.parse().map_err(|e| wrong(format!("{url:?}: {e}")))?;
@@ -85,7 +87,8 @@ impl Client {
             .timeout_global(Some(ANSWER_TIME))
             .build()
             .into();
-        let (base, authorization) = (url.trim_end_matches('/').into(), format!("Bearer {token}"));
+        let authorization = format!("Bearer {}", token.reveal());
+        let base = url.trim_end_matches('/').into();
         Ok(Client { agent, base, authorization })
     }
 
@@ -396,7 +399,7 @@ impl Client {
     /// Removes an object.
     ///
     /// # Errors
-    /// An object that a table is made of; what the service refuses.
+    /// An object that a table is made of or a job needs; what the service refuses.
     pub fn delete_object(&self, id: &ObjectId) -> Result<(), ServiceError> {
         self.delete(&format!("/v1/objects/{id}"))
     }

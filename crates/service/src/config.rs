@@ -39,6 +39,8 @@ pub struct Config {
     pub threads: usize,
     /// How many connections are open at the same time.
     pub connections: usize,
+    /// Bytes of memory for requests that arrive, over all tenants.
+    pub request_memory: u64,
     /// How long a request may take to arrive and to be answered.
     pub request_time: Duration,
     /// The limits of every tenant.
@@ -55,7 +57,8 @@ impl Config {
             key_memory: 4 << 30,
             workers: 1,
             threads,
-            connections: 64,
+            connections: 256,
+            request_memory: 256 << 20,
             request_time: Duration::from_secs(60),
             quota: Quota::default(),
         }

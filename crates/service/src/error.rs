@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use everlevel::Error;
+use everlevel::lab::EvaluationError;
 use everlevel_tables::TablesError;
 use everlevel_wire::WireError;
 
@@ -136,6 +137,14 @@ pub enum ServiceError {
         /// Why.
         problem: String,
     },
+    /// What a job needs that has not ended.
+    #[error("job {job} needs the {what}, and has not ended: wait for it, or cancel it first")]
+    InUse {
+        /// What was to be deleted.
+        what: &'static str,
+        /// The job.
+        job: String,
+    },
     /// Encrypted computations refused something: a stable code, and what was said.
     #[error("{message}")]
     Computation {
@@ -166,6 +175,7 @@ impl ServiceError {
         "service.internal",
         "service.state",
         "service.unreachable",
+        "service.in-use",
     ];
 
     fn place(&self) -> Option<(usize, u16)> {
@@ -187,6 +197,7 @@ impl ServiceError {
             ServiceError::Internal { .. } => (14, 500),
             ServiceError::State { .. } => (15, 500),
             ServiceError::Unreachable { .. } => (16, 502),
+            ServiceError::InUse { .. } => (17, 409),
             ServiceError::Computation { .. } => return None,
         })
     }
@@ -249,6 +260,17 @@ macro_rules! computations {
 
 computations!(Error, TablesError, WireError, everlevel_scheme::SchemeError);
 computations!(everlevel_integers::IntegersError, everlevel_circuit::CircuitError);
+
+/// With the code of the library, where it has one.
+impl From<EvaluationError> for ServiceError {
+    fn from(e: EvaluationError) -> Self {
+        match e {
+            EvaluationError::Library(e) => e.into(),
+            EvaluationError::Program(e) => e.into(),
+            e => ServiceError::malformed("the inputs of a job", e),
+        }
+    }
+}
 
 /// With the place in the text.
 impl From<everlevel_circuit::expression::ExpressionError> for ServiceError {

@@ -3,16 +3,26 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use everlevel::lab::{Bootstrapper, NoOp, Session};
-use everlevel::{Integers, Params, Plaintext, Program, Server, TimeModel, Type, bootstrap_plan};
+use everlevel::lab::{Bootstrapper, NoOp, Scheme, Session};
+use everlevel::{
+    Integers, Level, Params, Plaintext, Program, Server, TimeModel, Type, bootstrap_plan,
+};
 use everlevel_circuit::Value;
-use everlevel_integers::Encoded;
+use everlevel_integers::{Encoded, Encrypted};
 use everlevel_tables::Plan;
 
 use crate::api::{Estimate, JobRequest};
 use crate::error::ServiceError;
 use crate::evaluate::{Data, Inputs, integers};
 use crate::name::Tenant;
+
+/// How many times the bytes of an input a result takes at most: two polynomials for one, and 32
+/// digits for one, with some room for inputs at lower levels.
+const GROWTH: u64 = 256;
+/// Results of a question about a table, of which there may be several.
+const TABLE_RESULTS: usize = 16;
+/// What a record takes beside its polynomials.
+const RECORD_BYTES: u64 = 256;
 
 /// A session that counts, and bootstraps if the keys can.
 fn rehearsal(params: &Params, bootstraps: bool) -> Result<Session<NoOp>, ServiceError> {
@@ -35,6 +45,7 @@ impl Data {
         let key_memory_bytes = self.keys.memory(tenant, request.server_keys())?;
         let keys = self.keys.peek(tenant, request.server_keys())?;
         let params = keys.params().clone();
+        let top = params.chain().top();
         match request {
             JobRequest::Table { table, plan, .. } => {
                 let plan = Plan::from_json(&plan.to_string())?;
@@ -45,6 +56,7 @@ impl Data {
                     key_switches: cost.key_switches,
                     refreshes: cost.refreshes as u64,
                     key_memory_bytes,
+                    result_bytes: cost.result_ciphertexts as u64 * ciphertext_bytes(&params, top),
                 })
             }
             JobRequest::Program { program, tables, .. } => {
@@ -53,51 +65,96 @@ impl Data {
                 let inputs = self.inputs(tenant, request, &Server::leveled(keys))?;
                 let session = rehearsal(&params, bootstraps)?;
                 let before = session.scheme().cost();
-                counted(&session, &params, &program, &inputs, tables)?;
+                let (parts, result_bytes) = counted(&session, &params, &program, &inputs, tables)?;
                 let cost = session.scheme().cost() - before;
                 Ok(Estimate {
-                    seconds: TimeModel::typical(params.degree()).seconds(&cost),
-                    products: cost.products,
-                    key_switches: cost.key_switches,
-                    refreshes: session.bootstraps() as u64,
+                    seconds: parts as f64 * TimeModel::typical(params.degree()).seconds(&cost),
+                    products: parts * cost.products,
+                    key_switches: parts * cost.key_switches,
+                    refreshes: parts * session.bootstraps() as u64,
                     key_memory_bytes,
+                    result_bytes,
                 })
             }
         }
     }
+
+    /// Passes a job whose results the tenant has room for. What they take is counted only where
+    /// there is less room than any program has needed for so many results of such inputs.
+    pub(crate) fn check_room(
+        &self,
+        tenant: &Tenant,
+        request: &JobRequest,
+        estimates: &rayon::ThreadPool,
+    ) -> Result<(), ServiceError> {
+        let (used, limit) = (self.objects.store.usage(tenant)?.bytes, self.objects.quota.bytes);
+        let room = limit.saturating_sub(used);
+        let results = match request {
+            JobRequest::Program { program, .. } => Program::parse(program)?.outputs().count(),
+            JobRequest::Table { .. } => TABLE_RESULTS,
+        };
+        let table = request.table().map(|id| self.tables.info(tenant, id)).transpose()?;
+        let blocks = table.iter().flat_map(|table| table.blocks.values());
+        let mut largest = 0;
+        for id in request.objects().skip(1).chain(blocks) {
+            largest = largest.max(self.objects.info(tenant, id)?.bytes);
+        }
+        if largest.saturating_mul(GROWTH * results as u64) <= room {
+            return Ok(());
+        }
+        // Where it cannot be counted, the job itself tells why.
+        let estimate = estimates.install(|| self.estimate(tenant, request));
+        let Ok(estimate) = estimate else { return Ok(()) };
+        match estimate.result_bytes > room {
+            true => Err(ServiceError::Quota { what: "bytes of results", used, limit }),
+            false => Ok(()),
+        }
+    }
 }
 
-/// Runs a program on values that look like its inputs.
+/// The bytes of a ciphertext at a level: residues packed to the width of their primes.
+fn ciphertext_bytes(params: &Params, level: Level) -> u64 {
+    let bits = 1.05 * params.modulus_bits(level);
+    (2.0 * params.degree() as f64 * bits / 8.0) as u64 + RECORD_BYTES
+}
+
+type Counted = <NoOp as Scheme>::Ciphertext;
+
+/// Runs a program on values that look like its inputs: on one part of columns that are cut. Says
+/// how many parts there are, and how many bytes all results take.
 fn counted(
     session: &Session<NoOp>,
     params: &Params,
     program: &Program,
     inputs: &Inputs,
     tables: &BTreeMap<String, Vec<i64>>,
-) -> Result<(), ServiceError> {
+) -> Result<(u64, u64), ServiceError> {
     let zero = Plaintext::encode(params, &[])?;
     let scheme = session.scheme();
+    let bytes = |x: &Value<Counted>| ciphertext_bytes(params, scheme.level(&x.get()));
     match inputs {
         Inputs::Columns(columns) => {
+            columns.shape(program)?;
             let mut alike = BTreeMap::new();
-            for (name, column) in columns {
+            for (name, column) in columns.part(0) {
                 let interval = column.interval();
                 let kind = Type::ranged(interval.low(), interval.high())?;
                 let entries = vec![interval.low(); column.length().unwrap_or(1)];
                 let encoded = Encoded::new(&entries, kind, params.slots())?;
                 let column = encoded.encrypt(|_| scheme.encrypt(&zero))?;
-                alike.insert(name.clone(), column);
+                alike.insert(name, column);
             }
             let ints = Integers::new(session, params)?;
-            ints.run(program, &alike, &integers(tables), &mut |_| ())?;
+            let found = ints.run(program, &alike, &integers(tables), &mut |_| ())?;
+            let part: u64 = found.values().flat_map(Encrypted::values).map(bytes).sum();
+            let parts = columns.blocks() as u64;
+            Ok((parts, parts * part))
         }
-        Inputs::Ciphertexts(values, _) => {
-            let alike = values.iter().map(|(name, x)| {
-                Ok((name.clone(), Value::from(scheme.encrypt(&zero)?).within(x.range())))
-            });
-            let alike = alike.collect::<Result<_, ServiceError>>()?;
-            program.run(session, &alike, &mut |_| ())?;
+        Inputs::Ciphertexts(arrays) => {
+            arrays.rows(program, params.slots())?;
+            let alike = arrays.alike(|| scheme.encrypt(&zero))?;
+            let found = program.run_blocks(session, &alike, &mut |_| ())?;
+            Ok((1, found.values().flatten().map(bytes).sum()))
         }
     }
-    Ok(())
 }

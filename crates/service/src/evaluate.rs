@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use everlevel::files::{Bounds, Bytes, state_ranges};
-use everlevel::{Ciphertext, IntegerColumn, IntegerValue, Program, Server, Value};
-use everlevel_circuit::expression::Rows;
-use everlevel_scheme::same_owner;
+use everlevel::files::{Bounds, Bytes};
+use everlevel::lab::{ModularInputs, TypedArray, TypedInputs};
+use everlevel::{Ciphertext, Program, Server, Value};
 use everlevel_tables::{Constants, EncryptedTable, Plan};
-use everlevel_wire::arrays::{Array, Rest};
 use everlevel_wire::{Metadata, ObjectKind, ReadOptions, inspect};
 
 use crate::api::{JobRequest, ObjectInfo};
@@ -34,12 +32,12 @@ pub(crate) struct Outcome {
 /// Told of stages and steps.
 pub(crate) type Progress<'a> = &'a dyn Fn(&str, u64, u64);
 
-/// Bytes of named inputs.
+/// The inputs of a program.
 pub(crate) enum Inputs {
     /// Columns of typed integers.
-    Columns(BTreeMap<String, IntegerColumn>),
-    /// Ciphertexts, and what is known of the rows in them.
-    Ciphertexts(BTreeMap<String, Value>, BTreeMap<String, Array>),
+    Columns(TypedInputs),
+    /// Arrays of ciphertexts.
+    Ciphertexts(ModularInputs),
 }
 
 fn wrong(problem: impl ToString) -> ServiceError {
@@ -174,31 +172,32 @@ impl Data {
         request: &JobRequest,
         server: &Server,
     ) -> Result<Inputs, ServiceError> {
-        let JobRequest::Program { inputs, columns, .. } = request else {
+        let JobRequest::Program { inputs, columns, tables, pad, .. } = request else {
             return Err(wrong("expected those of a program"));
         };
         let named = inputs.iter().map(|(name, id)| (Some(name), id));
         let all = named.chain(columns.iter().map(|id| (None, id)));
-        let (mut typed, mut ciphertexts, mut arrays) =
-            (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let (mut typed, mut modular) = (TypedInputs::default(), ModularInputs::default());
         for (name, id) in all {
             let (info, bytes) = self.objects.read(tenant, id)?;
             if info.kind == ObjectKind::COLUMNS.to_string() {
-                for (name, column) in typed_columns(server, name, &bytes, &bounds(&info))? {
-                    if typed.insert(name.clone(), column).is_some() {
-                        return Err(wrong(format!("column {name:?} is there twice")));
-                    }
-                }
+                let (found, metadata) = received(server, &bytes, &info)?;
+                let found = TypedArray::joined(found, &metadata, server.params())?;
+                typed.add(server, name.map(String::as_str), found)?;
             } else {
                 let name = name.ok_or_else(|| wrong("a ciphertext needs the name of an input"))?;
-                let (value, array) = ciphertext(server, &bytes, &bounds(&info))?;
-                arrays.extend(array.map(|array| (name.clone(), array)));
-                ciphertexts.insert(name.clone(), value);
+                let (found, metadata) = received(server, &bytes, &info)?;
+                modular.add(server, name, found, &metadata)?;
             }
         }
-        match (typed.is_empty(), ciphertexts.is_empty()) {
-            (false, true) => Ok(Inputs::Columns(typed)),
-            (true, false) => Ok(Inputs::Ciphertexts(ciphertexts, arrays)),
+        match (typed.blocks() > 0, modular.blocks() > 0) {
+            (true, false) if *pad => Err(wrong(
+                "columns of typed integers in one operation have to have one length: pad is for \
+                 values modulo p^r",
+            )),
+            (true, false) => Ok(Inputs::Columns(typed)),
+            (false, true) if !tables.is_empty() => Err(wrong("tables are for columns of integers")),
+            (false, true) => Ok(Inputs::Ciphertexts(modular.aligned(server, *pad)?)),
             _ => Err(wrong("expected columns of integers or ciphertexts, found both or neither")),
         }
     }
@@ -211,32 +210,29 @@ impl Data {
         tables: &BTreeMap<String, Vec<i64>>,
         progress: Progress<'_>,
     ) -> Result<Vec<(String, Vec<u8>)>, ServiceError> {
-        let total = program.len() as u64;
-        progress("computing", 0, total);
-        let mut step = |done: usize| progress("computing", done as u64, total);
+        let steps = match &inputs {
+            Inputs::Columns(columns) => columns.blocks() * program.len(),
+            Inputs::Ciphertexts(_) => program.len(),
+        };
+        let mut step = |done: usize| progress("computing", done as u64, steps as u64);
+        step(0);
+        let params = server.params();
         match inputs {
             Inputs::Columns(columns) => {
-                let results =
-                    server.integers()?.run(program, &columns, &integers(tables), &mut step)?;
-                let written = results.into_iter().map(|(name, value)| {
-                    Ok((name.clone(), server.answer_columns(&[(name, value)])?))
+                let results = columns.run(server, program, &integers(tables), &mut step)?;
+                let written = results.into_iter().map(|x| {
+                    let (name, mut metadata) = (x.array.name.clone(), Metadata::new());
+                    let columns = TypedArray::columns(vec![x], &mut metadata);
+                    Ok((name, columns.to_bytes(params, &metadata)?))
                 });
                 written.collect()
             }
-            Inputs::Ciphertexts(..) if !tables.is_empty() => {
-                Err(wrong("tables are for columns of integers"))
-            }
-            Inputs::Ciphertexts(values, arrays) => {
-                let rows = rows(program, &arrays, server.params().slots())?;
-                let results = server.run(program, &values, &mut step)?;
-                let written = results.into_iter().map(|(name, value)| {
-                    let mut metadata = Metadata::new();
-                    if let Some(array) = result_array(&arrays, rows.get(name.as_str())) {
-                        array.state(&mut metadata);
-                    }
-                    state_ranges(&mut metadata, &[value.range()]);
-                    let ciphertexts = vec![Ciphertext::clone(&value.get())];
-                    Ok((name, ciphertexts.to_bytes(server.params(), &metadata)?))
+            Inputs::Ciphertexts(arrays) => {
+                let results = arrays.run(server, program, &mut step)?;
+                let written = results.into_iter().map(|x| {
+                    let copied = |x: &Value| Ciphertext::clone(&x.get());
+                    let ciphertexts: Vec<Ciphertext> = x.values.iter().map(copied).collect();
+                    Ok((x.name, ciphertexts.to_bytes(params, &x.metadata)?))
                 });
                 written.collect()
             }
@@ -252,85 +248,15 @@ pub(crate) fn integers(tables: &BTreeMap<String, Vec<i64>>) -> BTreeMap<String, 
     tables.iter().map(wide).collect()
 }
 
-/// The columns of an object, the only one by the name that the program has for it.
-fn typed_columns(
-    server: &Server,
-    name: Option<&String>,
-    bytes: &[u8],
-    bounds: &Bounds,
-) -> Result<Vec<(String, IntegerColumn)>, ServiceError> {
-    let found = server.receive_columns(bytes, bounds)?;
-    if name.is_some() && found.len() != 1 {
-        let found = found.len();
-        return Err(wrong(format!("expected one column for a name, found {found}")));
-    }
-    let mut columns = Vec::with_capacity(found.len());
-    for (own, value) in found {
-        for x in value.values() {
-            same_owner(x.get().owner(), server.keys().owner(), "evaluation")?;
-        }
-        let IntegerValue::Column(column) = value else {
-            return Err(wrong(format!("{own:?} is a total: it can be decrypted only")));
-        };
-        columns.push((name.cloned().unwrap_or(own), column));
-    }
-    Ok(columns)
-}
-
-/// The only ciphertext of an object, and what is known of its rows.
-fn ciphertext(
+/// What an object holds, and its metadata.
+fn received<T: Bytes>(
     server: &Server,
     bytes: &[u8],
-    bounds: &Bounds,
-) -> Result<(Value, Option<Array>), ServiceError> {
-    let found = server.receive(bytes, bounds)?;
-    let count = found.len();
-    let [x] = <[Value; 1]>::try_from(found)
-        .map_err(|_| wrong(format!("expected one ciphertext in an object, found {count}")))?;
-    same_owner(x.get().owner(), server.keys().owner(), "evaluation")?;
+    info: &ObjectInfo,
+) -> Result<(T, Metadata), ServiceError> {
     let any = ReadOptions::default().limited_to(bytes.len() as u64);
-    let array = Array::of(&inspect(bytes, &any)?.metadata, server.params().slots(), count)?;
-    Ok((x, array))
-}
-
-/// Where a program leaves the rows of columns, if they leave slots empty.
-fn rows<'p>(
-    program: &'p Program,
-    arrays: &BTreeMap<String, Array>,
-    slots: usize,
-) -> Result<BTreeMap<&'p str, Rows>, ServiceError> {
-    let mut counts: Vec<usize> = arrays.values().map(Array::values).collect();
-    counts.sort_unstable();
-    counts.dedup();
-    let count = match counts[..] {
-        [] => return Ok(BTreeMap::new()),
-        [count] => count,
-        _ => {
-            let problem =
-                format!("the columns have {counts:?} values: rows would not belong together");
-            return Err(wrong(problem));
-        }
-    };
-    if count >= slots {
-        return Ok(BTreeMap::new());
-    }
-    let zero = |name: &str| arrays.get(name).is_some_and(|array| array.rest == Rest::Zero);
-    program.rows(|name| zero(name).then_some(0)).map_err(|column| {
-        wrong(format!(
-            "the program, column {column}: sum adds up all {slots} slots, of which {count} have a \
-             value, and the others would not hold 0 there, or are not known to: add constants \
-             after sum, in one program"
-        ))
-    })
-}
-
-/// What is known of the rows of a result. Rows that are in other slots now are all shown.
-fn result_array(arrays: &BTreeMap<String, Array>, rows: Option<&Rows>) -> Option<Array> {
-    let first = arrays.values().next().filter(|_| !rows.is_some_and(|rows| rows.moved))?;
-    let alike = arrays.values().all(|array| array.shape == first.shape);
-    let shape = if alike { first.shape.clone() } else { vec![first.values()] };
-    let zero = rows.is_none_or(|rows| rows.empty == Some(0));
-    Some(Array { shape, rest: if zero { Rest::Zero } else { Rest::Unknown } })
+    let policy = bounds(info).policy(&inspect(bytes, &any)?.metadata);
+    Ok(T::from_bytes(server.params(), bytes, &any.believing(policy))?)
 }
 
 fn answer(

@@ -170,6 +170,8 @@ impl Jobs {
         let (order, bytes) = (live.order, text.len() as u64);
         let request = Request { request, order, key, bytes };
         self.store.change(|change| {
+            // What it needs may have been deleted since it was checked; from here on it stays.
+            change.check_there(tenant, &request.request)?;
             change.take(tenant, bytes, &self.quota)?;
             if let Some(key) = &request.key {
                 change.put(tenant, key.as_ref(), &Repeatable { job: info.id.clone() })?;

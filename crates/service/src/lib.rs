@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod api;
+mod bodies;
 mod client;
 mod config;
 mod error;

@@ -23,8 +23,8 @@ impl Metrics {
         self.received.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    pub(crate) fn sent(&self, bytes: usize) {
-        self.sent.fetch_add(bytes as u64, Ordering::Relaxed);
+    pub(crate) fn sent(&self, bytes: u64) {
+        self.sent.fetch_add(bytes, Ordering::Relaxed);
     }
 
     pub(crate) fn text(&self, jobs: &Counts, (key_bytes, key_budget): (u64, u64)) -> String {

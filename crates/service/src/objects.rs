@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use everlevel::{OptIn, Params};
-use everlevel_wire::file::{Existing, read_file, write_file};
+use everlevel_wire::file::{Existing, write_file};
 use everlevel_wire::{ObjectKind, inspect_file};
 
 use crate::api::{ObjectInfo, PART_BYTES, TableInfo};
@@ -51,6 +51,14 @@ impl Drop for Held<'_> {
 
 pub(crate) fn system(what: &'static str) -> impl Fn(std::io::Error) -> ServiceError {
     move |e| ServiceError::internal(what)(&e)
+}
+
+/// An object that cannot be read: if its file is not there, it is damaged like one that changed.
+pub(crate) fn unreadable(id: &ObjectId) -> impl Fn(std::io::Error) -> ServiceError + '_ {
+    move |e| match e.kind() {
+        std::io::ErrorKind::NotFound => ServiceError::Damaged { object: id.to_string() },
+        _ => system("reading an object")(e),
+    }
 }
 
 /// The hash of a file, read in parts.
@@ -169,7 +177,7 @@ impl Objects {
         Ok(Params::new(spec, self.opt_in)?)
     }
 
-    /// Removes an object that no table is made of.
+    /// Removes an object that no table is made of and no job needs.
     pub(crate) fn delete(&self, tenant: &Tenant, id: &ObjectId) -> Result<(), ServiceError> {
         self.store.change(|change| {
             let info: Option<ObjectInfo> = change.get(tenant, id.as_ref())?;
@@ -181,34 +189,39 @@ impl Objects {
                     return Err(ServiceError::Conflict { problem });
                 }
             }
+            change.check_unused(tenant, "object", id)?;
             change.remove::<ObjectInfo>(tenant, id.as_ref())?;
             change.give_back(tenant, info.bytes)
         })?;
-        fs::remove_file(self.path(tenant, id)).map_err(system("removing an object"))
+        match fs::remove_file(self.path(tenant, id)) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                Err(system("removing an object")(e))
+            }
+            _ => Ok(()),
+        }
     }
 
-    /// A part of an object.
-    pub(crate) fn read_part(
+    /// The file of an object at the beginning of a part, and the length of the part.
+    pub(crate) fn part_of(
         &self,
         tenant: &Tenant,
         id: &ObjectId,
         offset: u64,
-    ) -> Result<Vec<u8>, ServiceError> {
+    ) -> Result<(File, u64), ServiceError> {
         let info = self.info(tenant, id)?;
         if offset > info.bytes {
             return Err(ServiceError::Offset { expected: info.bytes, found: offset });
         }
-        let failed = system("reading an object");
+        let failed = unreadable(id);
         let mut file = File::open(self.path(tenant, id)).map_err(&failed)?;
+        let length = file.metadata().map_err(&failed)?.len();
         file.seek(SeekFrom::Start(offset)).map_err(&failed)?;
-        let mut part = Vec::new();
-        file.take(PART_BYTES).read_to_end(&mut part).map_err(&failed)?;
-        Ok(part)
+        Ok((file, length.saturating_sub(offset).min(PART_BYTES)))
     }
 
     /// Passes an object whose bytes are what its name says.
     pub(crate) fn verify(&self, tenant: &Tenant, id: &ObjectId) -> Result<(), ServiceError> {
-        let found = hash_of(&self.path(tenant, id)).map_err(system("reading an object"))?;
+        let found = hash_of(&self.path(tenant, id)).map_err(unreadable(id))?;
         match ObjectId::of_hash(found) == *id {
             true => Ok(()),
             false => Err(ServiceError::Damaged { object: id.to_string() }),
@@ -222,7 +235,10 @@ impl Objects {
         id: &ObjectId,
     ) -> Result<(ObjectInfo, Vec<u8>), ServiceError> {
         let info = self.info(tenant, id)?;
-        let bytes = read_file(&self.path(tenant, id), info.bytes)?.to_vec();
+        let mut bytes = Vec::new();
+        let file = File::open(self.path(tenant, id)).map_err(unreadable(id))?;
+        // A file that became longer is another one, which its hash tells.
+        file.take(info.bytes + 1).read_to_end(&mut bytes).map_err(unreadable(id))?;
         match ObjectId::of_hash(blake3::hash(&bytes)) == *id {
             true => Ok((info, bytes)),
             false => Err(ServiceError::Damaged { object: id.to_string() }),

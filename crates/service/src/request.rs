@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::JobRequest;
-use crate::name::IdempotencyKey;
-use crate::store::Record;
+use crate::api::{JobInfo, JobRequest, ObjectInfo, TableInfo};
+use crate::error::ServiceError;
+use crate::name::{IdempotencyKey, ObjectId, Tenant};
+use crate::store::{Change, Record};
 
 /// The request of a job.
 #[derive(Serialize, Deserialize)]
@@ -20,4 +21,44 @@ pub(crate) struct Request {
 
 impl Record for Request {
     const KIND: &'static str = "request";
+}
+
+impl Change<'_> {
+    /// Passes a request of which everything is there, in the transaction that adds it.
+    pub(crate) fn check_there(
+        &self,
+        tenant: &Tenant,
+        request: &JobRequest,
+    ) -> Result<(), ServiceError> {
+        for id in request.objects() {
+            let found = self.get::<ObjectInfo>(tenant, id.as_ref())?;
+            found.ok_or(ServiceError::NotFound { what: "object" })?;
+        }
+        if let Some(id) = request.table() {
+            let found = self.get::<TableInfo>(tenant, id.as_ref())?;
+            found.ok_or(ServiceError::NotFound { what: "table" })?;
+        }
+        Ok(())
+    }
+
+    /// Passes an object or a table that no job needs which has not ended.
+    pub(crate) fn check_unused(
+        &self,
+        tenant: &Tenant,
+        what: &'static str,
+        id: &ObjectId,
+    ) -> Result<(), ServiceError> {
+        for (_, job, info) in self.list::<JobInfo>(Some(tenant))? {
+            if info.state.is_final() {
+                continue;
+            }
+            let needs = |Request { request, .. }: Request| {
+                request.objects().chain(request.table()).any(|needed| needed == id)
+            };
+            if self.get::<Request>(tenant, &job)?.is_some_and(needs) {
+                return Err(ServiceError::InUse { what, job });
+            }
+        }
+        Ok(())
+    }
 }

@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 
 use tokio::sync::Semaphore;
 
+use crate::bodies::Bodies;
 use crate::config::Config;
 use crate::error::ServiceError;
 use crate::evaluate::Data;
@@ -24,6 +25,7 @@ pub(crate) struct Shared {
     pub(crate) data: Data,
     pub(crate) jobs: Jobs,
     pub(crate) metrics: Metrics,
+    pub(crate) bodies: Bodies,
     /// Estimates are made one after the other, on a thread of their own.
     pub(crate) estimating: Arc<Semaphore>,
     pub(crate) estimates: rayon::ThreadPool,
@@ -49,7 +51,13 @@ impl Service {
     pub fn start(config: Config) -> Result<Self, ServiceError> {
         let failed = |e: std::io::Error| ServiceError::internal("opening its directory")(&e);
         let directory = &config.directory;
-        private_directory(directory).map_err(failed)?;
+        private_directory(directory).map_err(|e| {
+            let problem = format!(
+                "the directory of the service cannot be made: {e}: give another one, or make it \
+                 and let this user write to it"
+            );
+            ServiceError::State { path: directory.display().to_string(), problem }
+        })?;
         let records = directory.join("state.redb");
         // Without records all bytes would count as left over, and be removed.
         let lost = !records.metadata().is_ok_and(|file| file.len() > 0);
@@ -73,6 +81,7 @@ impl Service {
             data,
             jobs: Jobs::open(store, quota)?,
             metrics: Metrics::default(),
+            bodies: Bodies::new(config.request_memory),
             estimating: Arc::new(Semaphore::new(1)),
             estimates: pool_of(1)?,
             config,

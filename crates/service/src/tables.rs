@@ -14,7 +14,7 @@ use crate::api::{NewTable, TableInfo};
 use crate::config::Quota;
 use crate::error::ServiceError;
 use crate::name::{ObjectId, Tenant};
-use crate::objects::{Objects, entries};
+use crate::objects::{Objects, entries, unreadable};
 use crate::store::{Record, Store};
 
 /// The texts that a table may have.
@@ -151,7 +151,7 @@ impl Tables {
             // The same bytes under two names; a copy where the file system has no links.
             fs::hard_link(&from, &to)
                 .or_else(|_| fs::copy(&from, &to).map(drop))
-                .map_err(failed)?;
+                .map_err(unreadable(block))?;
         }
         Ok(())
     }
@@ -175,10 +175,11 @@ impl Tables {
         self.open_at(&self.path(tenant, id))
     }
 
-    /// Removes a table. The objects that it was made of stay.
+    /// Removes a table that no job needs. The objects that it was made of stay.
     pub(crate) fn delete(&self, tenant: &Tenant, id: &ObjectId) -> Result<(), ServiceError> {
         self.info(tenant, id)?;
         self.store.change(|change| {
+            change.check_unused(tenant, "table", id)?;
             change.remove::<TableInfo>(tenant, id.as_ref())?;
             change.give_back(tenant, 0)
         })?;

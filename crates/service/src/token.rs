@@ -18,6 +18,8 @@ use crate::objects::private_directory;
 
 const PREFIX: &str = "everlevel_";
 const FILE_BYTES: u64 = 4096;
+/// How many hexadecimal digits a token has.
+const DIGITS: usize = 64;
 /// How many digits of its hash name a token for who administers them.
 const SHOWN: usize = 16;
 
@@ -71,6 +73,26 @@ impl Token {
     }
 }
 
+impl FromStr for Token {
+    type Err = ServiceError;
+
+    /// A text that may be a token, whether a service knows it or not.
+    fn from_str(text: &str) -> Result<Self, ServiceError> {
+        let digits = text.strip_prefix(PREFIX).unwrap_or_default();
+        match digits.len() == DIGITS && digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+            true => Ok(Token(text.into())),
+            // What it is instead may be another secret.
+            false => Err(ServiceError::malformed(
+                "the token",
+                format!(
+                    "expected {PREFIX} and {DIGITS} hexadecimal digits, as it was printed when it \
+                     was drawn, found something else"
+                ),
+            )),
+        }
+    }
+}
+
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(..)")
@@ -115,7 +137,10 @@ impl Tokens {
     /// What the system refuses.
     pub fn add(&self, grant: &Grant) -> Result<Token, ServiceError> {
         let failed = ServiceError::internal("storing a token");
-        private_directory(&self.directory).map_err(|e| failed(&e))?;
+        private_directory(&self.directory).map_err(|e| {
+            let problem = format!("the directory of tokens cannot be made: {e}: give another one");
+            ServiceError::State { path: self.directory.display().to_string(), problem }
+        })?;
         let token = Token(format!("{PREFIX}{}", random_hex::<32>()?));
         let text = serde_json::to_string(grant).map_err(|e| failed(&e))?;
         write_secret_file(&self.path(&hash(&token.0)), text.as_bytes(), Existing::Keep)?;
@@ -137,7 +162,10 @@ impl Tokens {
             let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
             if name.len() == 64 && name.bytes().all(|b| b.is_ascii_hexdigit()) {
                 let text = read_file(&path, FILE_BYTES)?;
-                let grant = serde_json::from_slice(&text).map_err(|e| failed(&e))?;
+                let grant = serde_json::from_slice(&text).map_err(|e| {
+                    let problem = format!("expected what a token allows, found {e}: remove it");
+                    ServiceError::State { path: path.display().to_string(), problem }
+                })?;
                 found.push((name[..SHOWN].to_string(), grant));
             }
         }

@@ -51,6 +51,8 @@ class Estimate(NamedTuple):
     refreshes: int
     #: Bytes of memory that the server keys take, of the budget for those of all tenants.
     key_memory_bytes: int
+    #: Bytes of the results, which count against the quota.
+    result_bytes: int
 
 
 class Usage(NamedTuple):

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use everlevel::lab::SchemeError;
+use everlevel::lab::{ModularResult, SchemeError};
 use everlevel::{Ciphertext, Error, Server, Value, ValueRange};
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::expression::Program;
@@ -12,8 +12,8 @@ use everlevel_wire::Metadata;
 use serde::Serialize;
 
 use super::args::{EvalArgs, OutArg, RefreshArgs};
-use super::files::{Column, kept_metadata, server};
-use super::inputs::Inputs;
+use super::files::{Column, kept_metadata, server, state_range};
+use super::inputs::{Inputs, of_program};
 use super::manifest::{self, ManifestWriter};
 use super::typed;
 use crate::console::args::Common;
@@ -93,18 +93,17 @@ pub fn run(args: &EvalArgs, common: &Common) -> Result<(), CliError> {
     let server = server(&args.server, common)?;
     let mut manifest = manifest::of_results(args, &program, server.params())?;
     let loaded = inputs.read(&server, &bounds, &args.server.set, args.pad)?;
-    let rows = loaded.rows(&program, server.params().slots())?;
     let bar = progress(common, "computing", program.len() as u64);
     let step = &mut |done| bar.set_position(done as u64);
-    let results = program.run_blocks(server.session(), &loaded.arrays, step);
-    let results = results.map_err(|e| told(e.into()))?;
+    let results = loaded.run(&server, &program, step);
+    let results = results.map_err(|e| of_program(e, &args.program, told))?;
     bar.finish_and_clear();
     create_directory(&args.out)?;
     let mut outputs = Vec::new();
-    for name in program.outputs() {
-        let (xs, to) = (&results[name], out(name));
-        let metadata = loaded.metadata(rows.get(name), xs, &server);
-        outputs.push(written(&server, name, xs, &to, &metadata, &mut manifest)?);
+    for ModularResult { name, values, mut metadata } in results {
+        let ranges: Vec<Option<ValueRange>> = values.iter().map(Value::range).collect();
+        state_range(&mut metadata, &ranges, server.params());
+        outputs.push(written(&server, &name, &values, &out(&name), &metadata, &mut manifest)?);
     }
     manifest.map_or(Ok(()), ManifestWriter::finish)?;
     finish(&server, server.bootstraps(), outputs, started, common)

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use everlevel::files::{Bounds, ENCRYPTION, KeyFiles, OpenOptions, ranges_of, state_ranges};
-use everlevel::lab::SchemeError;
+use everlevel::files::{Bounds, ENCRYPTION, KeyFiles, OpenOptions, state_ranges};
+use everlevel::lab::{EvaluationError, ModularInputs, SchemeError};
 use everlevel::{
     Ciphertext, Error, Params, Plaintext, PublicKey, SecretKey, Server, Value, ValueRange,
 };
@@ -26,8 +26,6 @@ pub const NAME: &str = "name";
 /// Metadata of ciphertexts: that residues above half of the modulus stand for negative integers,
 /// for readers that do not know ranges.
 const SIGNED: &str = "signed";
-/// Metadata of ciphertexts: that slots hold whole elements.
-const ELEMENTS: &str = "elements";
 /// Metadata of ciphertexts: the type of that column ([`columns::Kind`]).
 pub const KIND: &str = "type";
 /// The largest file of ciphertexts or of a single key, in bytes.
@@ -103,6 +101,17 @@ pub fn of_decrypted(path: &Path) -> impl Fn(SchemeError) -> CliError + '_ {
             _ => return e.into(),
         };
         CliError::usage(format!("{}: {e}{way}", path.display())).with_code(e.code())
+    }
+}
+
+/// An error with the file that it is about.
+pub fn of_input(path: &Path) -> impl Fn(EvaluationError) -> CliError + '_ {
+    move |e| match e {
+        EvaluationError::Library(Error::Wire(e)) => of_file(path)(e),
+        EvaluationError::Library(e) => {
+            CliError::usage(format!("{}: {e}", path.display())).with_code(e.code())
+        }
+        e => CliError::usage(format!("{}: {e}", path.display())),
     }
 }
 
@@ -225,24 +234,10 @@ impl Column {
         Array::of(&self.metadata, params.slots(), self.ciphertexts.len()).map_err(of_file(path))
     }
 
-    /// The range of the integers in each ciphertext, if the file states it.
-    pub fn ranges(&self, path: &Path) -> Result<Vec<Option<ValueRange>>, CliError> {
-        ranges_of(&self.metadata, self.ciphertexts.len()).map_err(of_file(path))
-    }
-
     /// The ciphertexts with their ranges, to be computed on: integers, in one at least.
     pub fn values(self, path: &Path, params: &Params) -> Result<Vec<Value>, CliError> {
-        let refused = |told: &str| Err(CliError::usage(format!("{}: {told}", path.display())));
-        if self.ciphertexts.is_empty() {
-            return refused("expected a ciphertext, found none");
-        }
-        let elements = self.metadata.get(ELEMENTS).is_some_and(|stated| stated == "true");
-        if elements && params.slot_shape().degree_of_slot() > 1 {
-            return refused("slots hold whole elements, which Python computes on");
-        }
-        let ranges = self.ranges(path)?;
-        let own = |(x, range)| Value::from(x).within(range);
-        Ok(self.ciphertexts.into_iter().zip(ranges).map(own).collect())
+        let Column { ciphertexts, metadata } = self;
+        ModularInputs::integers(params, ciphertexts, &metadata).map_err(of_input(path))
     }
 
     /// Writes ciphertexts and their metadata.

@@ -22,3 +22,4 @@ pub use encrypt::run as encrypt;
 pub use eval::{bootstrap, run as eval};
 pub use inspect::{inspect, keys};
 pub use keygen::run as keygen;
+pub use typed::tables as lookup_tables;

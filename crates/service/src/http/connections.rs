@@ -10,6 +10,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::sync::Semaphore;
 
+use super::refusals::Refusing;
 use super::routes::router;
 use crate::error::ServiceError;
 use crate::service::{Service, Shared};
@@ -18,6 +19,8 @@ use crate::service::{Service, Shared};
 const HEAD_TIME: Duration = Duration::from_secs(10);
 /// The most bytes of the head of a request.
 const HEAD_BYTES: usize = 64 << 10;
+/// How many requests read and write files at the same time.
+const BLOCKING_THREADS: usize = 32;
 /// A connection lasts for so many times the time of a request.
 const REQUESTS: u32 = 10;
 
@@ -63,7 +66,7 @@ impl Service {
         listener.set_nonblocking(true).map_err(failed)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
-            .max_blocking_threads(self.shared.config.connections.max(1))
+            .max_blocking_threads(BLOCKING_THREADS)
             .enable_all()
             .build()
             .map_err(failed)?;
@@ -99,7 +102,7 @@ async fn accept(shared: Arc<Shared>, listener: tokio::net::TcpListener) {
                 .timer(TokioTimer::new())
                 .header_read_timeout(HEAD_TIME)
                 .max_buf_size(HEAD_BYTES)
-                .serve_connection(TokioIo::new(stream), service);
+                .serve_connection(TokioIo::new(Refusing::new(stream)), service);
             // Whoever is too slow, or breaks off, has to connect again.
             let _ = tokio::time::timeout(most, connection).await;
             drop(place);

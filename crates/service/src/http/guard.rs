@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
-use axum::http::header::AUTHORIZATION;
+use axum::http::header::{AUTHORIZATION, CONTENT_LENGTH};
+use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -42,11 +42,23 @@ pub(super) async fn guard(
     let header = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let token = header.and_then(|value| value.strip_prefix("Bearer ")).map(str::to_string);
     let answered = async {
+        let mut reads = None;
         if let Some(scope) = scope {
             let tenant = allowed(&shared, scope, token).await?.tenant;
-            request.extensions_mut().insert(tenant);
+            request.extensions_mut().insert(tenant.clone());
+            // No other method has a body that is read.
+            reads = Some(tenant).filter(|_| [Method::POST, Method::PUT].contains(&method));
         }
-        let answer = tokio::time::timeout(shared.config.request_time, next.run(request)).await;
+        let length = request.headers().get(CONTENT_LENGTH);
+        let length = length.and_then(|value| value.to_str().ok()?.parse().ok());
+        let answer = async {
+            let _room = match &reads {
+                Some(tenant) => shared.bodies.room(tenant, length).await,
+                None => None,
+            };
+            next.run(request).await
+        };
+        let answer = tokio::time::timeout(shared.config.request_time, answer).await;
         answer.map_err(|_| ServiceError::Timeout { seconds: shared.config.request_time.as_secs() })
     };
     let response = answered.await.unwrap_or_else(|e: ServiceError| e.into_response());

@@ -1,14 +1,18 @@
 //! What is done for each route.
 
+use std::fs::File;
+use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{FromRequestParts, Path, Query, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
+use futures_util::stream::{Stream, try_unfold};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +27,8 @@ type Answer<T> = Result<Json<T>, ServiceError>;
 /// What was removed has no body.
 type Removed = Result<(), ServiceError>;
 
+/// How many bytes of a download are in memory.
+const CHUNK_BYTES: u64 = 128 << 10;
 /// The longest that a request waits for the end of a job, in seconds.
 const LONGEST_WAIT: u64 = 30;
 
@@ -38,6 +44,18 @@ pub(super) struct Place {
 pub(super) struct Wait {
     #[serde(default)]
     wait: u64,
+}
+
+/// The name in a path. What is no text names nothing.
+pub(super) struct Id(pub(super) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Id {
+    type Rejection = ServiceError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ServiceError> {
+        let found = Path::<String>::from_request_parts(parts, state).await;
+        found.map(|Path(text)| Id(text)).map_err(|_| ServiceError::NotFound { what: "route" })
+    }
 }
 
 /// A query, or what is wrong with it.
@@ -63,13 +81,16 @@ fn json<T: DeserializeOwned>(body: Body) -> Result<T, ServiceError> {
 }
 
 /// The name in a path. What is no name is not there.
-fn name<T: std::str::FromStr>(text: &str, what: &'static str) -> Result<T, ServiceError> {
+pub(super) fn name<T: std::str::FromStr>(
+    text: &str,
+    what: &'static str,
+) -> Result<T, ServiceError> {
     text.parse().map_err(|_| ServiceError::NotFound { what })
 }
 
 /// Work on files and in transactions, beside the threads that answer requests. Messages do not tell
 /// where the files are.
-async fn blocking<T: Send + 'static>(
+pub(super) async fn blocking<T: Send + 'static>(
     shared: Arc<Shared>,
     work: impl FnOnce(&Shared) -> Result<T, ServiceError> + Send + 'static,
 ) -> Result<T, ServiceError> {
@@ -103,7 +124,7 @@ pub(super) async fn uploads(
 pub(super) async fn upload(
     State(app): App,
     Extension(tenant): Extension<Tenant>,
-    Path(id): Path<String>,
+    Id(id): Id,
 ) -> impl IntoResponse {
     let id = name(&id, "upload")?;
     answer(app, move |s| s.data.objects.upload(&tenant, &id)).await
@@ -112,7 +133,7 @@ pub(super) async fn upload(
 pub(super) async fn append(
     State(app): App,
     Extension(tenant): Extension<Tenant>,
-    Path(id): Path<String>,
+    Id(id): Id,
     place: Asked<Place>,
     body: Body,
 ) -> impl IntoResponse {
@@ -125,7 +146,7 @@ pub(super) async fn append(
 pub(super) async fn abandon(
     State(app): App,
     Extension(tenant): Extension<Tenant>,
-    Path(id): Path<String>,
+    Id(id): Id,
 ) -> Removed {
     let id = name(&id, "upload")?;
     blocking(app, move |s| s.data.objects.abandon(&tenant, &id)).await
@@ -141,7 +162,7 @@ pub(super) async fn objects(
 pub(super) async fn object(
     State(app): App,
     Extension(tenant): Extension<Tenant>,
-    Path(id): Path<String>,
+    Id(id): Id,
 ) -> impl IntoResponse {
     let id = name(&id, "object")?;
     answer(app, move |s| s.data.objects.info(&tenant, &id)).await
@@ -150,20 +171,41 @@ pub(super) async fn object(
 pub(super) async fn content(
     State(app): App,
     Extension(tenant): Extension<Tenant>,
-    Path(id): Path<String>,
+    Id(id): Id,
     place: Asked<Place>,
 ) -> Result<Response, ServiceError> {
     let (id, Place { offset }) = (name(&id, "object")?, asked(place)?);
-    let read = move |s: &Shared| s.data.objects.read_part(&tenant, &id, offset);
-    let part = blocking(app.clone(), read).await?;
-    app.metrics.sent(part.len());
-    Ok(([(header::CONTENT_TYPE, "application/octet-stream")], part).into_response())
+    let find = move |s: &Shared| s.data.objects.part_of(&tenant, &id, offset);
+    let (file, length) = blocking(app.clone(), find).await?;
+    app.metrics.sent(length);
+    let head = [
+        (header::CONTENT_TYPE, "application/octet-stream".to_string()),
+        (header::CONTENT_LENGTH, length.to_string()),
+    ];
+    Ok((head, axum::body::Body::from_stream(chunks(file, length))).into_response())
+}
+
+/// So many bytes of a file, piece by piece, so that whoever reads slowly takes little memory.
+fn chunks(file: File, length: u64) -> impl Stream<Item = std::io::Result<Bytes>> {
+    try_unfold((file, length), |(mut file, left)| async move {
+        if left == 0 {
+            return Ok(None);
+        }
+        let read = move || {
+            let mut chunk = vec![0; left.min(CHUNK_BYTES) as usize];
+            file.read_exact(&mut chunk)?;
+            Ok::<_, std::io::Error>((file, chunk))
+        };
+        let (file, chunk) = tokio::task::spawn_blocking(read).await??;
+        let left = left - chunk.len() as u64;
+        Ok(Some((Bytes::from(chunk), (file, left))))
+    })
 }
 
 pub(super) async fn delete_object(
     State(app): App,
     Extension(tenant): Extension<Tenant>,
-    Path(id): Path<String>,
+    Id(id): Id,
 ) -> Removed {
     let id = name(&id, "object")?;
     blocking(app, move |s| {
@@ -193,7 +235,7 @@ pub(super) async fn tables(
 pub(super) async fn table(
     State(app): App,
     Extension(tenant): Extension<Tenant>,
-    Path(id): Path<String>,
+    Id(id): Id,
 ) -> impl IntoResponse {
     let id = name(&id, "table")?;
     answer(app, move |s| s.data.tables.info(&tenant, &id)).await
@@ -202,7 +244,7 @@ pub(super) async fn table(
 pub(super) async fn delete_table(
     State(app): App,
     Extension(tenant): Extension<Tenant>,
-    Path(id): Path<String>,
+    Id(id): Id,
 ) -> Removed {
     let id = name(&id, "table")?;
     blocking(app, move |s| s.data.tables.delete(&tenant, &id)).await
@@ -243,6 +285,7 @@ pub(super) async fn add_job(
             return Ok(found);
         }
         s.data.check(&tenant, &request)?;
+        s.data.check_room(&tenant, &request, &s.estimates)?;
         s.jobs.add(&tenant, request, key)
     })
     .await
@@ -259,7 +302,7 @@ pub(super) async fn jobs(
 pub(super) async fn job(
     State(app): App,
     Extension(tenant): Extension<Tenant>,
-    Path(id): Path<String>,
+    Id(id): Id,
     wait: Asked<Wait>,
 ) -> Answer<JobInfo> {
     let (id, Wait { wait }) = (name::<JobId>(&id, "job")?, asked(wait)?);
@@ -277,7 +320,7 @@ pub(super) async fn job(
 pub(super) async fn cancel(
     State(app): App,
     Extension(tenant): Extension<Tenant>,
-    Path(id): Path<String>,
+    Id(id): Id,
 ) -> impl IntoResponse {
     let id = name(&id, "job")?;
     answer(app, move |s| s.jobs.cancel(&tenant, &id)).await
@@ -286,7 +329,7 @@ pub(super) async fn cancel(
 pub(super) async fn delete_job(
     State(app): App,
     Extension(tenant): Extension<Tenant>,
-    Path(id): Path<String>,
+    Id(id): Id,
 ) -> Removed {
     let id = name(&id, "job")?;
     blocking(app, move |s| s.jobs.delete(&tenant, &id)).await
@@ -315,7 +358,7 @@ pub(super) async fn all_params() -> impl IntoResponse {
     Json(Page { items })
 }
 
-pub(super) async fn params(Path(name): Path<String>) -> impl IntoResponse {
+pub(super) async fn params(Id(name): Id) -> impl IntoResponse {
     let not_found = |_| ServiceError::NotFound { what: "parameter set" };
     everlevel_scheme::params::spec(&name).map(Json).map_err(not_found)
 }

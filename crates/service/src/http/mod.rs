@@ -1,8 +1,10 @@
 //! The service over HTTP.
 
 mod connections;
+mod events;
 mod guard;
 mod handlers;
+mod refusals;
 mod routes;
 
 pub use connections::{Exposure, interrupted};

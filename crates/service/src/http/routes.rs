@@ -9,6 +9,7 @@ use axum::middleware::from_fn_with_state;
 use axum::response::IntoResponse;
 use axum::routing::{MethodRouter, delete, get, post, put};
 
+use super::events::events;
 use super::guard::guard;
 use super::handlers as h;
 use crate::api::PART_BYTES;
@@ -48,6 +49,7 @@ fn routes() -> Vec<Route> {
         ("post", "/v1/jobs", Some(Run), post(h::add_job)),
         ("get", "/v1/jobs/{id}", Some(Read), get(h::job)),
         ("delete", "/v1/jobs/{id}", Some(Write), delete(h::delete_job)),
+        ("get", "/v1/jobs/{id}/events", Some(Read), get(events)),
         ("post", "/v1/jobs/{id}/cancel", Some(Run), post(h::cancel)),
     ]
 }

@@ -1,8 +1,11 @@
 //! The service as its clients see it, over HTTP on this machine: what it computes, what it refuses,
 //! and what becomes of it when the process ends.
 
+mod arrays;
 mod described;
+mod events;
 mod garbage;
+mod in_use;
 mod restarts;
 mod round_trip;
 mod support;

@@ -1,17 +1,14 @@
 //! From a file to a result, and what is told on the way.
 
-use std::collections::BTreeMap;
-
 use everlevel::OptIn;
-use everlevel::files::{Bytes, Existing, OpenOptions};
+use everlevel::files::{Existing, OpenOptions};
 use everlevel_service::api::{JobRequest, JobState};
 use everlevel_service::{IdempotencyKey, ObjectId};
 use everlevel_tables::{Data, EncryptedTable, Plan, Schema, TableKey, TableResult};
-use everlevel_wire::ReadOptions;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
-use crate::support::{Owner, Running, program, push, start};
+use crate::support::{Owner, Running, program, program_of, push, start};
 
 #[test]
 fn a_program_on_columns() {
@@ -55,25 +52,14 @@ fn a_program_on_ciphertexts() {
     let service = Running::start(directory.path(), |_| ());
     let client = service.client("acme");
     let mut rng = ChaCha20Rng::seed_from_u64(5);
-    let path = owner.files.path().join("modular.ct");
     let x = owner.client.encrypt_modular(&[2, 3, 65536], &mut rng).unwrap();
-    std::fs::write(&path, owner.client.upload(&[x]).unwrap()).unwrap();
+    let path = owner.file("modular", &owner.client.upload(&[x]).unwrap());
     let (keys, x) = (push(&client, &owner.keys), push(&client, &path));
-    let request = JobRequest::Program {
-        server_keys: keys,
-        program: "y = x^4 + 1".into(),
-        inputs: BTreeMap::from([("x".into(), x)]),
-        columns: Vec::new(),
-        tables: BTreeMap::new(),
-    };
+    let request = program_of(&keys, &[("x", &x)], "y = x^4 + 1");
     assert!(client.estimate(&request).unwrap().products >= 2);
     let done = client.wait(&start(&client, &request), |_| ()).unwrap();
     let bytes = client.fetch(&done.results["y"], |_, _| ()).unwrap();
-    let params = owner.client.params();
-    let options = ReadOptions::default().limited_to(bytes.len() as u64);
-    let (found, _) = Vec::<everlevel::Ciphertext>::from_bytes(params, &bytes, &options).unwrap();
-    let plain = owner.client.decrypt_modular(&found[0]).unwrap();
-    assert_eq!(&plain[..4], [17, 82, 2, 1]);
+    assert_eq!(&owner.residues(&bytes)[..4], [17, 82, 2, 1]);
 }
 
 /// Slots without a value are not added up, also not in a result of an earlier job.
@@ -82,32 +68,17 @@ fn sums_are_of_values() {
     let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::shared());
     let service = Running::start(directory.path(), |_| ());
     let client = service.client("acme");
-    let params = owner.client.params();
-    let mut rng = ChaCha20Rng::seed_from_u64(7);
-    let path = owner.files.path().join("sums.ct");
-    let x = owner.client.encrypt_modular(&[2, 3, 4], &mut rng).unwrap();
-    let said = [("values", "3"), ("encryption", "secret")];
-    let metadata = said.map(|(name, text)| (name.into(), text.into())).into_iter().collect();
-    std::fs::write(&path, vec![x].to_bytes(params, &metadata).unwrap()).unwrap();
+    let path = owner.modular("sums", &[2, 3, 4]);
     let (keys, x) = (push(&client, &owner.keys), push(&client, &path));
     let run = |text: &str, x: &ObjectId| {
-        let request = JobRequest::Program {
-            server_keys: keys.clone(),
-            program: text.into(),
-            inputs: BTreeMap::from([("x".into(), x.clone())]),
-            columns: Vec::new(),
-            tables: BTreeMap::new(),
-        };
-        client.wait(&start(&client, &request), |_| ())
+        client.wait(&start(&client, &program_of(&keys, &[("x", x)], text)), |_| ())
     };
     let done = run("plus = x + 1; twice = 2*x", &x).unwrap();
     let refused = run("s = sum(x)", &done.results["plus"]).unwrap_err();
     assert_eq!(refused.code(), "service.malformed");
     let summed = run("s = sum(x)", &done.results["twice"]).unwrap();
     let bytes = client.fetch(&summed.results["s"], |_, _| ()).unwrap();
-    let options = ReadOptions::default().limited_to(bytes.len() as u64);
-    let (found, _) = Vec::<everlevel::Ciphertext>::from_bytes(params, &bytes, &options).unwrap();
-    assert_eq!(owner.client.decrypt_modular(&found[0]).unwrap()[0], 18);
+    assert_eq!(owner.residues(&bytes)[0], 18);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use everlevel::files::Existing;
+use everlevel::files::{Bytes, Existing, ReadOptions};
 use everlevel::{Keys, NamedIntegers, OptIn, Params, Type, general_keys};
 use everlevel_service::api::{JobRequest, JobState};
 use everlevel_service::{
@@ -64,16 +64,21 @@ impl Running {
 
     /// A request as it is, and its answer: the status, and the body if it is JSON.
     pub fn call(&self, method: &str, path: &str, token: &str, body: &[u8]) -> (u16, Value) {
+        let text = self.answer(method, path, token, body);
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        (status, serde_json::from_str(body).unwrap_or(Value::Null))
+    }
+
+    /// A request as it is, and its answer as text, head and body.
+    pub fn answer(&self, method: &str, path: &str, token: &str, body: &[u8]) -> String {
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer {token}\r\n\
              Content-Length: {}\r\nConnection: close\r\n\r\n",
             body.len()
         );
         let answer = self.exchanged(&[head.as_bytes(), body].concat(), false);
-        let text = String::from_utf8_lossy(&answer);
-        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-        (status, serde_json::from_str(body).unwrap_or(Value::Null))
+        String::from_utf8_lossy(&answer).into_owned()
     }
 
     /// Bytes as they are, and the end; what comes back.
@@ -155,15 +160,40 @@ impl Owner {
                 ((*name).to_string(), column.into())
             })
             .collect();
-        let path = self.files.path().join(format!("{file}.{:?}", std::thread::current().id()));
-        std::fs::write(&path, self.client.upload_columns(&encrypted).unwrap()).unwrap();
+        self.file(file, &self.client.upload_columns(&encrypted).unwrap())
+    }
+
+    /// A file of these bytes.
+    pub fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.files.path().join(format!("{name}.{:?}", std::thread::current().id()));
+        std::fs::write(&path, bytes).unwrap();
         path
     }
 
-    /// The values of a result.
+    /// A file of values modulo p^r in as many ciphertexts as they take.
+    pub fn modular(&self, file: &str, values: &[u64]) -> PathBuf {
+        let (params, mut rng) = (self.client.params(), ChaCha20Rng::seed_from_u64(8));
+        let parts = values.chunks(params.slots());
+        let encrypt = |part: &[u64]| self.client.encrypt_modular(part, &mut rng).unwrap();
+        let ciphertexts: Vec<everlevel::Ciphertext> = parts.map(encrypt).collect();
+        let said = [("values", values.len().to_string()), ("encryption", "secret".into())];
+        let metadata = said.map(|(name, text)| (name.into(), text)).into_iter().collect();
+        self.file(file, &ciphertexts.to_bytes(params, &metadata).unwrap())
+    }
+
+    /// The values of a result modulo p^r, in all slots.
+    pub fn residues(&self, bytes: &[u8]) -> Vec<u64> {
+        let options = ReadOptions::default().limited_to(bytes.len() as u64);
+        let params = self.client.params();
+        let (found, _) = Vec::<everlevel::Ciphertext>::from_bytes(params, bytes, &options).unwrap();
+        found.iter().flat_map(|x| self.client.decrypt_modular(x).unwrap()).collect()
+    }
+
+    /// The values of a result, of all its columns one after the other.
     pub fn values(&self, bytes: &[u8]) -> Vec<i64> {
         let columns = self.client.read_columns(bytes).unwrap();
-        self.client.decrypt_column(&columns[0].1).unwrap()
+        let values = |x| self.client.decrypt_column::<i64>(x).unwrap();
+        columns.iter().flat_map(|(_, x)| values(x)).collect()
     }
 }
 
@@ -175,11 +205,25 @@ pub fn program(server_keys: &ObjectId, columns: &ObjectId, text: &str) -> JobReq
         inputs: Default::default(),
         columns: vec![columns.clone()],
         tables: Default::default(),
+        pad: false,
     }
 }
 
 pub fn push(client: &Client, path: &Path) -> ObjectId {
     client.push(path, |_, _| ()).unwrap()
+}
+
+/// A program on named arrays.
+pub fn program_of(server_keys: &ObjectId, inputs: &[(&str, &ObjectId)], text: &str) -> JobRequest {
+    let named = |(name, id): &(&str, &ObjectId)| ((*name).to_string(), (*id).clone());
+    JobRequest::Program {
+        server_keys: server_keys.clone(),
+        program: text.into(),
+        inputs: inputs.iter().map(named).collect(),
+        columns: Vec::new(),
+        tables: Default::default(),
+        pad: false,
+    }
 }
 
 /// Starts a job under a new key.

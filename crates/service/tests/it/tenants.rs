@@ -85,7 +85,7 @@ fn a_token_does_what_its_scopes_say_until_it_is_revoked() {
 fn quotas_hold() {
     let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::shared());
     let file = owner.columns("x", &[("x", &[1, 2])]);
-    let most = owner.keys.metadata().unwrap().len() + file.metadata().unwrap().len() + 1_000_000;
+    let most = owner.keys.metadata().unwrap().len() + file.metadata().unwrap().len() + 200_000_000;
     let service = Running::start(directory.path(), |config| {
         config.quota.bytes = most;
         config.quota.active_jobs = 2;
@@ -98,15 +98,15 @@ fn quotas_hold() {
         let new = NewUpload { id: digit.repeat(64).parse().unwrap(), bytes };
         service.call("POST", "/v1/uploads", &token, &serde_json::to_vec(&new).unwrap())
     };
-    assert_eq!(announce("1", 900_000).0, 200);
-    let (status, told) = announce("2", 900_000);
+    assert_eq!(announce("1", 150_000_000).0, 200);
+    let (status, told) = announce("2", 150_000_000);
     assert_eq!((status, told["error"]["code"].as_str()), (429, Some("service.quota")));
     assert_eq!(announce("3", u64::MAX).0, 429);
     assert_eq!(
         service.call("DELETE", &format!("/v1/uploads/{}", "1".repeat(64)), &token, b"").0,
         200
     );
-    assert_eq!(announce("2", 900_000).0, 200);
+    assert_eq!(announce("2", 150_000_000).0, 200);
     // Jobs, of which the third has to wait until one has ended. Another tenant has its own.
     let long = program(&keys, &columns, &long_program(40));
     let (first, second) = (start(&acme, &long), start(&acme, &long));

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use everlevel::files::Bounds;
+use everlevel::lab::TypedArray;
 use everlevel::{Client, SecretKey, Type};
 use everlevel_wire::{Summary, WireError};
 use zeroize::Zeroizing;
 
 use super::super::args::DecryptArgs;
-use super::arrays::{TypedArray, length, of, parse};
+use super::arrays::{of, parse};
 use crate::columns::Format;
 use crate::columns::named::unknown;
 use crate::columns::typed::{self, Named};
@@ -116,7 +117,7 @@ fn entries(
     let lengths = x.array.lengths(slots);
     let mut all = Zeroizing::new(Vec::new());
     for (i, (part, block)) in parts.iter().zip(&x.blocks).enumerate() {
-        match (length(block), &lengths) {
+        match (TypedArray::length(block), &lengths) {
             // One value that stands in all slots.
             (None, Some(lengths)) => {
                 all.extend(part.iter().copied().cycle().take(lengths[i]));

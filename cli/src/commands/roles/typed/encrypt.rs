@@ -1,5 +1,6 @@
 //! `encrypt --types`.
 
+use everlevel::lab::TypedArray;
 use everlevel::{IntegerColumn, Plaintext};
 use everlevel_integers::Encoded;
 use everlevel_wire::columns::ColumnArray;
@@ -8,7 +9,7 @@ use serde::Serialize;
 use super::super::args::EncryptArgs;
 use super::super::files::EncryptionKey;
 use super::super::manifest::ManifestWriter;
-use super::arrays::{TypedArray, write};
+use super::arrays::write;
 use crate::columns::Header;
 use crate::columns::typed::{self, Named};
 use crate::console::args::Common;

@@ -7,4 +7,4 @@ mod eval;
 
 pub use decrypt::decrypt;
 pub use encrypt::encrypt;
-pub use eval::{eval, inputs};
+pub use eval::{eval, inputs, tables};

@@ -1,0 +1,55 @@
+//! Why a program is not computed.
+
+use everlevel_integers::ProgramError;
+use everlevel_scheme::SchemeError;
+use everlevel_wire::WireError;
+
+use crate::error::Error;
+
+/// Why a program is not computed on the inputs that it is given.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EvaluationError {
+    /// Inputs that do not go together, or that the program does not take.
+    #[error("{problem}")]
+    Inputs {
+        /// What was expected and found, and what to do.
+        problem: String,
+    },
+    /// Columns of different lengths, of which the shorter ones could be filled up with 0.
+    #[error("{name} has {values} values and {longest} has {most}: rows would not belong together")]
+    Lengths {
+        /// A shorter column.
+        name: String,
+        /// How many values it has.
+        values: usize,
+        /// The longest column.
+        longest: String,
+        /// How many values that one has.
+        most: usize,
+    },
+    /// A place in the text of a program on typed integers.
+    #[error("the program, column {}: {}", .0.column, .0.error)]
+    Program(ProgramError),
+    /// What the library refuses, with its code.
+    #[error(transparent)]
+    Library(#[from] Error),
+}
+
+impl EvaluationError {
+    pub(super) fn inputs(problem: impl Into<String>) -> Self {
+        EvaluationError::Inputs { problem: problem.into() }
+    }
+}
+
+impl From<SchemeError> for EvaluationError {
+    fn from(e: SchemeError) -> Self {
+        EvaluationError::Library(e.into())
+    }
+}
+
+impl From<WireError> for EvaluationError {
+    fn from(e: WireError) -> Self {
+        EvaluationError::Library(e.into())
+    }
+}

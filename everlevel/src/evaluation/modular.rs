@@ -1,0 +1,237 @@
+//! Arrays of values modulo p^r, each in as many ciphertexts as it takes.
+
+use std::collections::BTreeMap;
+
+use everlevel_bgv::Ciphertext;
+use everlevel_circuit::ValueRange;
+use everlevel_circuit::expression::{Program, Rows};
+use everlevel_scheme::{Params, same_owner};
+use everlevel_wire::Metadata;
+use everlevel_wire::arrays::{Array, Rest};
+
+use super::error::EvaluationError;
+use crate::error::Error;
+use crate::server::{Server, Value};
+use crate::stored::{ranges_of, state_ranges};
+
+/// Metadata of ciphertexts: that slots hold whole elements.
+const ELEMENTS: &str = "elements";
+
+/// The arrays that a program reads, by the names that it has for them.
+#[derive(Default)]
+pub struct ModularInputs {
+    arrays: BTreeMap<String, Vec<Value>>,
+    /// What files say of them.
+    known: BTreeMap<String, Array>,
+}
+
+/// An array that a program has computed.
+pub struct ModularResult {
+    /// Its name.
+    pub name: String,
+    /// Its ciphertexts.
+    pub values: Vec<Value>,
+    /// What is known of it, as a file states it.
+    pub metadata: Metadata,
+}
+
+impl ModularInputs {
+    /// The ciphertexts of a file with their ranges, to be computed on: integers, in one at least.
+    ///
+    /// # Errors
+    /// No ciphertext, whole elements in slots, ranges that are none.
+    pub fn integers(
+        params: &Params,
+        ciphertexts: Vec<Ciphertext>,
+        metadata: &Metadata,
+    ) -> Result<Vec<Value>, EvaluationError> {
+        if ciphertexts.is_empty() {
+            return Err(EvaluationError::inputs("expected a ciphertext, found none"));
+        }
+        let elements = metadata.get(ELEMENTS).is_some_and(|stated| stated == "true");
+        if elements && params.slot_shape().degree_of_slot() > 1 {
+            let problem = "slots hold whole elements, which Python computes on";
+            return Err(EvaluationError::inputs(problem));
+        }
+        let ranges = ranges_of(metadata, ciphertexts.len())?;
+        let own = |(x, range)| Value::from(x).within(range);
+        Ok(ciphertexts.into_iter().zip(ranges).map(own).collect())
+    }
+
+    /// Adds the array of a file, which has to belong to the owner of the server keys.
+    ///
+    /// # Errors
+    /// As [`ModularInputs::integers`]; `scheme.wrong-key` for another owner; a name that is there
+    /// already.
+    pub fn add(
+        &mut self,
+        server: &Server,
+        name: &str,
+        ciphertexts: Vec<Ciphertext>,
+        metadata: &Metadata,
+    ) -> Result<(), EvaluationError> {
+        let (owner, params) = (server.keys().owner(), server.params());
+        let array = Array::of(metadata, params.slots(), ciphertexts.len())?;
+        let values = Self::integers(params, ciphertexts, metadata)?;
+        values.iter().try_for_each(|x| same_owner(x.get().owner(), owner, "evaluation"))?;
+        self.known.extend(array.map(|array| (name.to_string(), array)));
+        match self.arrays.insert(name.to_string(), values) {
+            Some(_) => Err(EvaluationError::inputs(format!("{name} is given twice"))),
+            None => Ok(()),
+        }
+    }
+
+    /// The same once all arrays have one number of ciphertexts: arrays have to be of one length,
+    /// and with `pad` shorter ones are filled up with 0.
+    ///
+    /// # Errors
+    /// Arrays of several lengths; with `pad`, those that are not known to end in zeros.
+    pub fn aligned(mut self, server: &Server, pad: bool) -> Result<Self, EvaluationError> {
+        self.check(pad)?;
+        self.fill_up(server)?;
+        Ok(self)
+    }
+
+    /// The longest array of those whose length is known, and its name.
+    fn longest(&self) -> Option<(&String, &Array)> {
+        self.known.iter().max_by_key(|(_, array)| array.values())
+    }
+
+    fn check(&self, pad: bool) -> Result<(), EvaluationError> {
+        let Some((longest, most)) = self.longest() else { return Ok(()) };
+        for (name, array) in self.known.iter().filter(|(_, x)| x.values() < most.values()) {
+            if !pad {
+                return Err(EvaluationError::Lengths {
+                    name: name.clone(),
+                    values: array.values(),
+                    longest: longest.clone(),
+                    most: most.values(),
+                });
+            }
+            if array.rest != Rest::Zero {
+                return Err(EvaluationError::inputs(format!(
+                    "{name} cannot be filled up, as its slots after its values are not known to \
+                     hold 0: encrypt it in the length of {longest}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives all arrays as many ciphertexts as the longest one has: those of 0.
+    fn fill_up(&mut self, server: &Server) -> Result<(), EvaluationError> {
+        let most = self.blocks();
+        for (name, blocks) in &mut self.arrays {
+            if blocks.len() < most && !self.known.contains_key(name) {
+                return Err(EvaluationError::inputs(format!(
+                    "{name} has {} ciphertexts and another input has {most}: give columns of one \
+                     length",
+                    blocks.len()
+                )));
+            }
+            if let (true, Some(x)) = (blocks.len() < most, blocks.first()) {
+                let zero = server.sub(x, x)?.within(ValueRange::new(0, 0));
+                blocks.resize(most, zero);
+            }
+        }
+        Ok(())
+    }
+
+    /// The ciphertexts of each.
+    pub fn arrays(&self) -> &BTreeMap<String, Vec<Value>> {
+        &self.arrays
+    }
+
+    /// How many ciphertexts each array has.
+    pub fn blocks(&self) -> usize {
+        self.arrays.values().map(Vec::len).max().unwrap_or(0)
+    }
+
+    /// Arrays of another scheme that look like these, for a rehearsal.
+    ///
+    /// # Errors
+    /// Those of `fresh`.
+    pub fn alike<C, E>(
+        &self,
+        fresh: impl Fn() -> Result<C, E>,
+    ) -> Result<BTreeMap<String, Vec<everlevel_circuit::Value<C>>>, E> {
+        let one = |x: &Value| Ok(everlevel_circuit::Value::from(fresh()?).within(x.range()));
+        let all = |(name, blocks): (&String, &Vec<Value>)| {
+            Ok((name.clone(), blocks.iter().map(one).collect::<Result<_, E>>()?))
+        };
+        self.arrays.iter().map(all).collect()
+    }
+
+    /// Where a program leaves the rows of these arrays, if they do not fill the slots.
+    ///
+    /// # Errors
+    /// What would be answered wrongly: slots that move within each of several ciphertexts, and sums
+    /// over slots without a value.
+    pub fn rows<'p>(
+        &self,
+        program: &'p Program,
+        slots: usize,
+    ) -> Result<BTreeMap<&'p str, Rows>, EvaluationError> {
+        let blocks = self.blocks();
+        if blocks > 1 && program.rotates() {
+            return Err(EvaluationError::inputs(format!(
+                "the program moves slots of columns of {blocks} ciphertexts, and would move each \
+                 by itself: take a set with more slots, or arrays in Python, which move as a whole"
+            )));
+        }
+        let whole = slots * blocks;
+        let values = self.longest().map_or(whole, |(_, array)| array.values());
+        let empty = whole.saturating_sub(values);
+        if empty == 0 {
+            return Ok(BTreeMap::new());
+        }
+        let zero = |name: &str| self.known.get(name).is_some_and(|x| x.rest == Rest::Zero);
+        program.rows(|name| zero(name).then_some(0)).map_err(|column| {
+            EvaluationError::inputs(format!(
+                "the program, column {column}: sum adds up all {whole} slots, and those without a \
+                 value, of which there are {empty}, would not hold 0 there, or are not known to: \
+                 add constants after sum, in one program"
+            ))
+        })
+    }
+
+    /// The results of a program, in its order. `progress` is called with the number of statements
+    /// done.
+    ///
+    /// # Errors
+    /// As [`ModularInputs::rows`] and [`Program::run_blocks`].
+    pub fn run(
+        &self,
+        server: &Server,
+        program: &Program,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<Vec<ModularResult>, EvaluationError> {
+        let rows = self.rows(program, server.params().slots())?;
+        let found = program.run_blocks(&server.session, &self.arrays, progress);
+        let mut found = found.map_err(Error::from)?;
+        let named = program.outputs().filter_map(|name| {
+            let values = found.remove(name)?;
+            let metadata = self.metadata(rows.get(name), &values);
+            Some(ModularResult { name: name.into(), values, metadata })
+        });
+        Ok(named.collect())
+    }
+
+    /// Metadata of a result, of which these are the rows.
+    fn metadata(&self, rows: Option<&Rows>, result: &[Value]) -> Metadata {
+        let mut metadata = Metadata::new();
+        // Rows that are in other slots now are all shown.
+        let longest = self.longest().filter(|_| !rows.is_some_and(|rows| rows.moved));
+        if let Some((_, longest)) = longest {
+            let mut alike = self.known.values().filter(|x| x.values() == longest.values());
+            let one = alike.all(|x| x.shape == longest.shape);
+            let shape = if one { longest.shape.clone() } else { vec![longest.values()] };
+            let zero = rows.is_none_or(|rows| rows.empty == Some(0));
+            let rest = if zero { Rest::Zero } else { Rest::Unknown };
+            Array { shape, rest }.state(&mut metadata);
+        }
+        let ranges: Vec<Option<ValueRange>> = result.iter().map(Value::range).collect();
+        state_ranges(&mut metadata, &ranges);
+        metadata
+    }
+}

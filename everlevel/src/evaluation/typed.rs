@@ -1,0 +1,249 @@
+//! Columns of typed integers of any length, in as many ciphertexts a digit as it takes.
+
+use std::collections::BTreeMap;
+
+use everlevel_circuit::expression::Program;
+use everlevel_integers::Interval;
+use everlevel_scheme::{Params, same_owner};
+use everlevel_wire::columns::ColumnArray;
+use everlevel_wire::{Metadata, WireError};
+
+use super::error::EvaluationError;
+use crate::columns::{IntegerValue, NamedIntegers};
+use crate::error::Error;
+use crate::integers::IntegerColumn;
+use crate::server::Server;
+
+/// A column, or a total, of any length.
+#[derive(Clone)]
+pub struct TypedArray {
+    /// What the file says of it.
+    pub array: ColumnArray,
+    /// As many columns as it says, or totals.
+    pub blocks: Vec<IntegerValue>,
+}
+
+impl TypedArray {
+    /// What is read of a file, all of it one array or parts of several.
+    ///
+    /// # Errors
+    /// Metadata that do not describe just these columns.
+    pub fn joined(
+        found: Vec<NamedIntegers>,
+        metadata: &Metadata,
+        params: &Params,
+    ) -> Result<Vec<Self>, Error> {
+        let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+        let described = ColumnArray::all(metadata, params.slots(), &names)?;
+        let own = |(name, x): &NamedIntegers| ColumnArray::vector(name, 1, Self::length(x));
+        let described = described.unwrap_or_else(|| found.iter().map(own).collect());
+        let place = |name: &str| found.iter().find(|(column, _)| column == name);
+        let joined = described.into_iter().map(|array| {
+            let columns = (0..array.blocks).filter_map(|i| place(&array.column(i)));
+            let blocks: Vec<IntegerValue> = columns.map(|(_, x)| x.clone()).collect();
+            let lengths = array.lengths(params.slots());
+            let fits = blocks.iter().enumerate().all(|(i, x)| match (x, &lengths) {
+                (IntegerValue::Total(_), None) => true,
+                (IntegerValue::Total(_), Some(_)) => false,
+                (x, Some(lengths)) => Self::length(x).is_none_or(|n| n == lengths[i]),
+                (x, None) => Self::length(x).is_none() && array.blocks == 1,
+            });
+            if !fits {
+                let (name, problem) = (array.name, "its columns do not fit its shape".into());
+                return Err(WireError::Columns { name, problem }.into());
+            }
+            Ok(TypedArray { array, blocks })
+        });
+        joined.collect()
+    }
+
+    /// The columns of arrays with their names in a file, whose metadata get to state the arrays.
+    pub fn columns(arrays: Vec<Self>, metadata: &mut Metadata) -> Vec<NamedIntegers> {
+        let described: Vec<ColumnArray> = arrays.iter().map(|x| x.array.clone()).collect();
+        ColumnArray::state(&described, metadata);
+        let named = |TypedArray { array, blocks }| {
+            let column = move |(i, block)| (ColumnArray::column(&array, i), block);
+            blocks.into_iter().enumerate().map(column)
+        };
+        arrays.into_iter().flat_map(named).collect()
+    }
+
+    /// How many entries a column has; none of totals and of what stands for a column of any
+    /// length.
+    pub fn length(x: &IntegerValue) -> Option<usize> {
+        match x {
+            IntegerValue::Column(x) => x.length(),
+            IntegerValue::Total(_) => None,
+        }
+    }
+
+    /// Whether it stands for a column of any length.
+    pub fn is_any_length(&self) -> bool {
+        !self.is_total() && self.blocks.iter().all(|x| Self::length(x).is_none())
+    }
+
+    /// Whether it is a total.
+    pub fn is_total(&self) -> bool {
+        self.blocks.iter().any(|x| matches!(x, IntegerValue::Total(_)))
+    }
+
+    /// Which values it has, if they are within 127 bits.
+    ///
+    /// # Errors
+    /// A total past that.
+    pub fn interval(&self) -> Result<Interval, Error> {
+        let parts = self.blocks.iter().map(IntegerValue::interval);
+        let total = self.is_total();
+        let joined =
+            parts.map(|part| (part.low(), part.high())).reduce(|(low, high), (l, h)| match total {
+                true => (low.saturating_add(l), high.saturating_add(h)),
+                false => (low.min(l), high.max(h)),
+            });
+        let (low, high) = joined.unwrap_or((0, 0));
+        Ok(Interval::new(low, high)?)
+    }
+
+    /// How many ciphertexts it has.
+    pub fn ciphertexts(&self) -> usize {
+        self.blocks.iter().map(|x| x.values().count()).sum()
+    }
+
+    /// A result, in the shape of the inputs if it has entries where they have them.
+    fn of_result(name: String, blocks: Vec<IntegerValue>, like: Option<&ColumnArray>) -> Self {
+        let lengths: Option<Vec<usize>> = blocks.iter().map(Self::length).collect();
+        let total = blocks.iter().any(|x| matches!(x, IntegerValue::Total(_)));
+        let whole = lengths.map(|lengths| lengths.into_iter().sum::<usize>());
+        let vector = ColumnArray::vector(&name, blocks.len(), whole.filter(|_| !total));
+        let array = match like.filter(|like| !total && like.blocks == blocks.len()) {
+            Some(like) => ColumnArray { shape: like.shape.clone(), runs: like.runs, ..vector },
+            None => vector,
+        };
+        TypedArray { array, blocks }
+    }
+}
+
+/// The columns that a program reads, by the names that it has for them.
+#[derive(Default)]
+pub struct TypedInputs(BTreeMap<String, TypedArray>);
+
+impl TypedInputs {
+    /// Adds the columns of a file, which have to belong to the owner of the server keys; with a
+    /// name, the only one by that name.
+    ///
+    /// # Errors
+    /// `scheme.wrong-key` for another owner; totals, which nothing is computed on; a name for
+    /// several columns, or one that is there already.
+    pub fn add(
+        &mut self,
+        server: &Server,
+        name: Option<&str>,
+        found: Vec<TypedArray>,
+    ) -> Result<(), EvaluationError> {
+        let owner = server.keys().owner();
+        if name.is_some() && found.len() != 1 {
+            return Err(EvaluationError::inputs(format!(
+                "expected one column for a name, found {}: give them by the names that they have",
+                found.len()
+            )));
+        }
+        for mut x in found {
+            let values = x.blocks.iter().flat_map(IntegerValue::values);
+            let owners: Vec<_> = values.map(|v| v.get().owner()).collect();
+            owners.into_iter().try_for_each(|x| same_owner(x, owner, "evaluation"))?;
+            let name = name.map_or_else(|| x.array.name.clone(), str::to_string);
+            if x.is_total() {
+                let problem = format!("{name} is a total: it can be decrypted only");
+                return Err(EvaluationError::inputs(problem));
+            }
+            x.array.name.clone_from(&name);
+            if self.0.insert(name.clone(), x).is_some() {
+                return Err(EvaluationError::inputs(format!("column {name} is there twice")));
+            }
+        }
+        Ok(())
+    }
+
+    /// How many parts the columns are cut to.
+    pub fn blocks(&self) -> usize {
+        self.0.values().map(|x| x.blocks.len()).max().unwrap_or(0)
+    }
+
+    /// A part of all columns.
+    pub fn part(&self, block: usize) -> BTreeMap<String, IntegerColumn> {
+        let part =
+            |(name, x): (&String, &TypedArray)| match x.blocks.get(block).or(x.blocks.first()) {
+                Some(IntegerValue::Column(x)) => Some((name.clone(), x.clone())),
+                _ => None,
+            };
+        self.0.iter().filter_map(part).collect()
+    }
+
+    /// The shape of results, if these columns are computed on part by part, and if they have one.
+    ///
+    /// # Errors
+    /// What would be answered wrongly: a program that takes a column as a whole on columns that are
+    /// cut, and columns that are cut differently.
+    pub fn shape(&self, program: &Program) -> Result<Option<&ColumnArray>, EvaluationError> {
+        let (parts, blocks) = (program.in_parts(), self.blocks());
+        if let (true, Err(column)) = (blocks > 1, parts) {
+            return Err(EvaluationError::inputs(format!(
+                "the program, column {column}: columns in {blocks} ciphertexts a digit are \
+                 computed on part by part, and this takes a column as a whole: only sum and count \
+                 do, as results by themselves; take a set with more slots, or a table"
+            )));
+        }
+        Ok(self.cut()?.filter(|_| parts.is_ok()))
+    }
+
+    /// How columns are cut that are in several ciphertexts a digit: all of them alike, or standing
+    /// for columns of any length. None if they have several shapes.
+    fn cut(&self) -> Result<Option<&ColumnArray>, EvaluationError> {
+        let of_a_length = |x: &&TypedArray| x.array.shape.is_some() && !x.is_any_length();
+        let mut arrays = self.0.values().filter(of_a_length).map(|x| &x.array);
+        let Some(first) = arrays.next() else { return Ok(None) };
+        let mut shapes = Some(first);
+        for array in arrays {
+            let alike = (array.shape == first.shape) && array.runs == first.runs;
+            if !alike {
+                shapes = None;
+            }
+            if !alike && (array.blocks > 1 || first.blocks > 1) {
+                return Err(EvaluationError::inputs(format!(
+                    "{} and {} are columns of several lengths or shapes, in {} and {} ciphertexts \
+                     a digit: give columns of one length",
+                    first.name, array.name, first.blocks, array.blocks
+                )));
+            }
+        }
+        Ok(shapes)
+    }
+
+    /// The results of a program with public tables: of columns that are cut, part by part.
+    /// `progress` is called with the number of statements done, over all parts.
+    ///
+    /// # Errors
+    /// As [`TypedInputs::shape`]; what the program asks for that cannot be.
+    pub fn run(
+        &self,
+        server: &Server,
+        program: &Program,
+        tables: &BTreeMap<String, Vec<i128>>,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<Vec<TypedArray>, EvaluationError> {
+        let shape = self.shape(program)?;
+        let ints = server.integers()?;
+        let mut results: Vec<(String, Vec<IntegerValue>)> = Vec::new();
+        for i in 0..self.blocks() {
+            let step = &mut |done| progress(i * program.len() + done);
+            let found = ints.run(program, &self.part(i), tables, step);
+            for (name, value) in found.map_err(EvaluationError::Program)? {
+                match results.iter_mut().find(|(known, _)| *known == name) {
+                    Some((_, values)) => values.push(value),
+                    None => results.push((name, vec![value])),
+                }
+            }
+        }
+        let array = |(name, blocks)| TypedArray::of_result(name, blocks, shape);
+        Ok(results.into_iter().map(array).collect())
+    }
+}
