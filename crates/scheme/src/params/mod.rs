@@ -1,10 +1,11 @@
 //! Parameters: plain data ([`ParamsSpec`]) and their validated, immutable form ([`Params`]).
 
 mod named;
+mod products;
 mod security;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use everlevel_ring::{Backend, Cpu, PlaintextRing, Ring, SlotShape};
 
@@ -67,7 +68,8 @@ struct Inner {
     plain: Arc<PlaintextRing>,
     chain: Arc<ModulusChain>,
     noise: NoiseTracker,
-    security: SecurityReport,
+    /// Estimated when it is asked for, or when the set is not known to be secure.
+    security: OnceLock<SecurityReport>,
 }
 
 impl Params {
@@ -99,22 +101,20 @@ impl Params {
         let plain = PlaintextRing::new(shape, backend)?;
         let (chain, moduli) = ModulusChain::build(&spec)?;
         let ring = Ring::new(spec.index, &moduli)?;
-        let security = SecurityReport::of(&spec, &ring, &chain);
-        if security.bits() < 128.0 {
-            if !spec.is_insecure_by_name() {
+        let security = OnceLock::new();
+        if !security::is_known_to_hold(&spec, &ring, &chain) {
+            let report = security.get_or_init(|| SecurityReport::of(&spec, &ring, &chain));
+            if report.bits() < 128.0 && !spec.is_insecure_by_name() {
                 return Err(bad(format!(
                     "its weakest key ({}) holds {:.1} bits, below 128: lower the modulus, raise \
                      the degree, or name the set insecure_{}",
-                    security.weakest().key,
-                    security.bits(),
+                    report.weakest().key,
+                    report.bits(),
                     spec.name
                 )));
             }
-            if !opt_in.insecure() {
-                return Err(SchemeError::Insecure {
-                    name: spec.name.clone(),
-                    bits: security.bits(),
-                });
+            if report.bits() < 128.0 && !opt_in.insecure() {
+                return Err(SchemeError::Insecure { name: spec.name.clone(), bits: report.bits() });
             }
         }
         let (spec, ring) = (Arc::new(spec), Arc::new(ring));
@@ -212,7 +212,24 @@ impl Params {
 
     /// Security of every key.
     pub fn security(&self) -> &SecurityReport {
-        &self.0.security
+        let estimate = || SecurityReport::of(self.spec(), self.ring(), self.chain());
+        self.0.security.get_or_init(estimate)
+    }
+
+    /// Passes a set whose servers can have keys: one with special primes.
+    ///
+    /// # Errors
+    /// A set without.
+    pub fn check_switching(&self) -> Result<(), SchemeError> {
+        if !self.chain().special().is_empty() {
+            return Ok(());
+        }
+        Err(SchemeError::BadParams {
+            name: self.name().into(),
+            problem: "it has no special primes, so servers have no keys for relinearization, \
+                      rotations or a change of keys: take a set with special primes"
+                .into(),
+        })
     }
 
     /// The degree n of the ring.
