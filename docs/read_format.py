@@ -59,6 +59,9 @@ KINDS = {
     11: "LTV evaluation keys",
     12: "LTV ciphertexts",
     13: "a manifest",
+    14: "columns of integers",
+    15: "an upload under AES",
+    16: "products for decryption",
 }
 
 
@@ -318,7 +321,7 @@ RANGES = {
     "base_bits": (20, 62),
     "word_bits": (20, 50),
     "words": (0, 80),
-    "special": (1, 16),
+    "special": (0, 16),
     "digit_size": (1, 16),
     "sparse_weight": (2, 2**17),
     "digits": (1, 16),
