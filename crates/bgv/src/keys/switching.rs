@@ -68,8 +68,8 @@ impl SwitchingKey {
     /// which are expanded here: one ChaCha20 stream a limb. Residues must be canonical.
     ///
     /// # Errors
-    /// A set without special primes, another number of digits than the gadget has over `basis`, polynomials over other primes, a
-    /// seed over NTRU or none over ring-LWE.
+    /// A set without special primes, another number of digits than the gadget has over `basis`,
+    /// polynomials over other primes, a seed over NTRU or none over ring-LWE.
     pub fn from_parts(
         params: &Params,
         gadget: &Gadget,

@@ -1,4 +1,4 @@
-//! Products before relinearization: decrypted, summed in one pass, and made by servers without keys.
+//! Products before relinearization: decrypted, summed in one pass, made by servers without keys.
 
 use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator, Product, SecretKey, ServerKeys};
 use everlevel_scheme::noise::Meta;

@@ -23,8 +23,8 @@ fn factors<'a>(
 }
 
 impl Cpu {
-    /// Prime by prime in parallel, and all sums a few words at a time, so that a factor that several
-    /// of them have comes from the cache.
+    /// Prime by prime in parallel, and all sums a few words at a time, so that a factor that
+    /// several of them have comes from the cache.
     pub(super) fn summed_products(
         &self,
         basis: Basis,
