@@ -9,11 +9,13 @@ use crate::error::SuiteError;
 /// Bytes of a buffer.
 const BUFFER: usize = 1 << 20;
 
-/// A file that gets its name when it is finished, without waiting for the disk.
+/// A file that gets its name when it is finished, without waiting for the disk, and is removed if
+/// it is not.
 pub(crate) struct Output {
     file: BufWriter<File>,
     temporary: PathBuf,
     path: PathBuf,
+    finished: bool,
 }
 
 impl Output {
@@ -22,7 +24,8 @@ impl Output {
         make_directory_of(&path)?;
         let temporary = path.with_extension("part");
         let file = File::create(&temporary).map_err(|e| SuiteError::io(&temporary, &e))?;
-        Ok(Output { file: BufWriter::with_capacity(BUFFER, file), temporary, path })
+        let file = BufWriter::with_capacity(BUFFER, file);
+        Ok(Output { file, temporary, path, finished: false })
     }
 
     /// Writes what comes next.
@@ -33,7 +36,17 @@ impl Output {
     /// Gives the file its name, in place of one that is there.
     pub fn finish(mut self) -> Result<(), SuiteError> {
         self.file.flush().map_err(|e| SuiteError::io(&self.temporary, &e))?;
-        fs::rename(&self.temporary, &self.path).map_err(|e| SuiteError::io(&self.path, &e))
+        fs::rename(&self.temporary, &self.path).map_err(|e| SuiteError::io(&self.path, &e))?;
+        self.finished = true;
+        Ok(())
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if !self.finished {
+            let _ = fs::remove_file(&self.temporary);
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use everlevel_wire::{
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-use super::{
+use super::protocol::{
     DIGIT_BITS, DIGITS, Files, INSTANCES, OPERANDS, batches, blocks, check_file, metadata, spec,
     use_threads,
 };

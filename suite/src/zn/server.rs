@@ -8,7 +8,7 @@ use everlevel_wire::{
 };
 use rayon::prelude::*;
 
-use super::{
+use super::protocol::{
     DIGITS, Files, INSTANCES, OPERANDS, batches, blocks, check_file, metadata, use_threads,
 };
 use crate::error::SuiteError;
