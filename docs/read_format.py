@@ -2,8 +2,8 @@
 
 This program was written from docs/format.md and shares no code with the library: it is that page as
 a program, and a check that the page is complete.
-It reads parameters, a secret key, and ciphertexts, results or plaintexts, and prints what each slot
-holds as CSV:
+It reads parameters, a secret key, and ciphertexts, results, products or plaintexts, and prints what
+each slot holds as CSV:
 
     python docs/read_format.py params.json secret.key numbers.ct
 
@@ -44,7 +44,7 @@ MAGIC = b"\x89EVL\r\n\x1a\n"
 VERSIONS = (1, 2)
 #: What the id of a secret key is derived with.
 ID_CONTEXT = "everlevel 2026-11-22 id of a secret key"
-PARAMETERS, SECRET_KEY, PLAINTEXTS, CIPHERTEXTS, RESULTS = 1, 2, 5, 6, 7
+PARAMETERS, SECRET_KEY, PLAINTEXTS, CIPHERTEXTS, RESULTS, PRODUCTS = 1, 2, 5, 6, 7, 16
 KINDS = {
     PARAMETERS: "parameters",
     SECRET_KEY: "a secret key",
@@ -59,6 +59,9 @@ KINDS = {
     11: "LTV evaluation keys",
     12: "LTV ciphertexts",
     13: "a manifest",
+    14: "columns of integers",
+    15: "an upload under AES",
+    PRODUCTS: "products for decryption",
 }
 
 
@@ -155,7 +158,7 @@ def parse(data: bytes, kinds: tuple[int, ...]) -> Container:
 
     index = Reader(index_bytes, "index")
     owner, former = (read_owner(index), read_owner(index)) if version > 1 else (None, None)
-    owned = kind in (SECRET_KEY, CIPHERTEXTS, RESULTS)
+    owned = kind in (SECRET_KEY, CIPHERTEXTS, RESULTS, PRODUCTS)
     require((owner is None or owned) and former is None, "an owner that the kind does not have")
     metadata: dict[str, str] = {}
     last = b""
@@ -318,7 +321,7 @@ RANGES = {
     "base_bits": (20, 62),
     "word_bits": (20, 50),
     "words": (0, 80),
-    "special": (1, 16),
+    "special": (0, 16),
     "digit_size": (1, 16),
     "sparse_weight": (2, 2**17),
     "digits": (1, 16),
@@ -616,20 +619,34 @@ def centered(residues: list[Words], primes: list[int]) -> npt.NDArray[np.object_
 
 
 def phase(
-    c0: list[Words], c1: list[Words], scale: int, secret: Signed, primes: list[int]
+    components: list[list[Words]], scale: int, secret: Signed, primes: list[int]
 ) -> npt.NDArray[np.object_]:
-    """The coefficients of scale (c0 + c1 s), centered; c0 and c1 are evaluations."""
+    """The coefficients of scale (c0 + c1 s + ..), centered; components are evaluations."""
     residues = []
-    for limb0, limb1, q in zip(c0, c1, primes, strict=True):
+    for place, q in enumerate(primes):
         ring = transform(len(secret), q, q)
         s = ring.evaluate((secret % q).astype(np.uint64))
-        limb = (limb0 + multiply(limb1, s, q)) % np.uint64(q)
+        limb = np.zeros(len(secret), dtype=np.uint64)
+        for component in reversed(components):
+            limb = (component[place] + multiply(limb, s, q)) % np.uint64(q)
         residues.append(ring.interpolate(multiply(limb, scale % q, q)))
     return centered(residues, primes)
 
 
 def read_ciphertext(record: Record, secret: Signed, params: Params) -> tuple[Words, int]:
     """The plaintext polynomial of a ciphertext, and its modulus."""
+    return read_components(record, secret, params, 2)
+
+
+def read_product(record: Record, secret: Signed, params: Params) -> tuple[Words, int]:
+    """The plaintext polynomial of a product, and its modulus."""
+    return read_components(record, secret, params, 3)
+
+
+def read_components(
+    record: Record, secret: Signed, params: Params, count: int
+) -> tuple[Words, int]:
+    """What a ciphertext or a product of so many components holds."""
     require(len(record.descriptor) == 32, "the descriptor of a ciphertext does not have 32 bytes")
     level, e, form, encoding, reserved, depth, more, factor, noise = struct.unpack(
         "<HBBB3sI4sQd", record.descriptor
@@ -644,14 +661,15 @@ def read_ciphertext(record: Record, secret: Signed, params: Params) -> tuple[Wor
     data = Reader(record.data, "ciphertext")
     positions = params.levels[level]
     if encoding == 1:
+        require(count == 2, "a seed in a product")
         seed = data.take(32)
         c0 = read_limbs(data, positions, params)
-        c1 = [expand(seed, 0, i, params) for i in positions]
+        components = [c0, [expand(seed, 0, i, params) for i in positions]]
     else:
-        c0, c1 = (read_limbs(data, positions, params) for _ in range(2))
+        components = [read_limbs(data, positions, params) for _ in range(count)]
     data.finish()
     primes = [params.primes[i] for i in positions]
-    w = phase(c0, c1, t if form == 1 else 1, secret, primes)
+    w = phase(components, t if form == 1 else 1, secret, primes)
     good = noise > 1000 or int(abs(w).max()) <= 2.0 ** (noise + 1e-6)
     require(good, "the ciphertext is not of this key: its phase is above its noise bound")
     return (w * pow(factor, -1, t) % t).astype(np.uint64), t
@@ -677,8 +695,8 @@ def read_result(record: Record, secret: Signed, params: Params) -> tuple[Words, 
     while math.prod(primes) <= params.n * 2 ** (w1 + 3):
         require(len(primes) < len(params.primes), "widths of a result are out of range")
         primes.append(params.primes[len(primes)])
-    c0, c1 = ([transform(params.n, q, q).evaluate(c % q) for q in primes] for c in (high, low))
-    v = phase(c0, c1, 1, secret, primes) % 2**w1
+    parts = [[transform(params.n, q, q).evaluate(c % q) for q in primes] for c in (high, low)]
+    v = phase(parts, 1, secret, primes) % 2**w1
     far = abs((t * v + 2 ** (w1 - 1)) % 2**w1 - 2 ** (w1 - 1))
     require(int(far.max()) <= distance * 2**w1 >> 32, "the result is not of this key")
     return ((2 * t * v + 2**w1) // 2 ** (w1 + 1) * unit % t).astype(np.uint64), t
@@ -758,10 +776,15 @@ def run(arguments: argparse.Namespace) -> list[str]:
         path = arguments.secret_key
         secret, owner = read_secret(path.read_bytes(), params)
         path = arguments.ciphertexts
-        container = parse(path.read_bytes(), (CIPHERTEXTS, RESULTS, PLAINTEXTS))
+        container = parse(path.read_bytes(), (CIPHERTEXTS, RESULTS, PLAINTEXTS, PRODUCTS))
         check_id(container, params)
         check_owner(container, owner)
-        readers = {CIPHERTEXTS: read_ciphertext, RESULTS: read_result, PLAINTEXTS: read_plaintext}
+        readers = {
+            CIPHERTEXTS: read_ciphertext,
+            RESULTS: read_result,
+            PLAINTEXTS: read_plaintext,
+            PRODUCTS: read_product,
+        }
         lines = []
         for number, record in enumerate(container.records):
             message, t = readers[container.kind](record, secret, params)
@@ -778,7 +801,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Decrypt a file of everlevel without everlevel.")
     parser.add_argument("params", type=Path, help="parameters: a JSON file or an object of kind 1")
     parser.add_argument("secret_key", type=Path, help="an object of kind 2")
-    parser.add_argument("ciphertexts", type=Path, help="an object of kind 5, 6 or 7")
+    parser.add_argument("ciphertexts", type=Path, help="an object of kind 5, 6, 7 or 16")
     parser.add_argument(
         "--coefficients", action="store_true", help="print coefficients instead of slots"
     )

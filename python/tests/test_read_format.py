@@ -133,6 +133,22 @@ def test_the_stored_objects_of_every_version(name, version):
 
 
 @pytest.mark.skipif(not GOLDEN.is_dir(), reason="the stored objects are not here")
+@pytest.mark.parametrize("name", ["insecure_bgv-257-n8", "insecure_bfv-257-n8"])
+def test_stored_products_are_squares(name):
+    params, key, plaintexts, products = (
+        GOLDEN / "v2" / f"{name}.{kind}"
+        for kind in ("params", "secret_key", "plaintexts", "products")
+    )
+    message = values("--coefficients", params, key, plaintexts)[0]
+    # Modulo X^n + 1 and 257.
+    whole = np.convolve(message, message)
+    square = whole[: len(message)].copy()
+    square[: len(whole) - len(message)] -= whole[len(message) :]
+    found = values("--coefficients", params, key, products)
+    assert found.shape == (1, len(message)) and (found[0] == square % 257).all()
+
+
+@pytest.mark.skipif(not GOLDEN.is_dir(), reason="the stored objects are not here")
 def test_the_bytes_on_the_page_are_those_of_the_file():
     page = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
     lines = re.findall(r"^([0-9a-f]{3})  ((?:[0-9a-f]{2} ?){16})$", page, re.M)

@@ -107,6 +107,35 @@ impl SecretKey {
         same_owner(owner, Some(self.id()), operation)
     }
 
+    /// Decrypts a product, or a sum of products, that was not relinearized: exact, or refused. For
+    /// servers without keys, whose results nobody computes on.
+    ///
+    /// # Errors
+    /// As [`SecretKey::decrypt`].
+    pub fn decrypt_product(&self, product: &Product) -> Result<Plaintext, SchemeError> {
+        let params = self.params();
+        let cpu = params.cpu();
+        product.check(params)?;
+        self.check_owner(product.meta.owner, "decryption")?;
+        let meta = params.noise().checked(product.meta, "decryption")?;
+        let basis = sufficient(params, meta.level, meta.noise);
+        let secret = self.main().poly().restricted(basis);
+        // (d2 s + d1) s + d0, or (d f) f.
+        let mut parts = product.tensor.evaluations(cpu, basis).into_iter().rev();
+        let mut phase = parts.next().expect("a product has a component");
+        for next in [parts.next(), parts.next()] {
+            phase = phase.mul(cpu, &secret);
+            phase.wipe_on_drop();
+            if let Some(next) = next {
+                phase.add_assign(cpu, &next);
+            }
+        }
+        let t = params.plaintext_ring().modulus(meta.exponent).value();
+        phase.scale_assign(cpu, meta.form.scale(t));
+        let largest = meta.noise + params.ring().coefficient_bits();
+        plaintext_of(params, &meta, phase.into_coeff(cpu), largest)
+    }
+
     /// Decrypts a product, not relinearized, of a ciphertext under this key and one under the key
     /// of `other`: López-Alt, Tromer and Vaikuntanathan's evaluation across keys, over NTRU, where
     /// c c' has the phase (c f)(c' f').
@@ -150,7 +179,8 @@ impl SecretKey {
         let mut joint =
             self.main().poly().restricted(basis).mul(cpu, &other.main().poly().restricted(basis));
         joint.wipe_on_drop();
-        let mut phase = product.tensor.last_evaluations(cpu, basis).mul(cpu, &joint);
+        let tensor = product.tensor.evaluations(cpu, basis);
+        let mut phase = tensor[tensor.len() - 1].mul(cpu, &joint);
         phase.wipe_on_drop();
         phase.scale_assign(
             cpu,

@@ -112,6 +112,21 @@ pub trait Engine: Memory + Send + Sync + Sized {
     /// acc += x y.
     fn mul_add(&self, acc: &mut Poly<Eval, Self>, x: &Poly<Eval, Self>, y: &Poly<Eval, Self>);
 
+    /// Sums of products over one basis: Σ x y over the pairs of each list, 0 for an empty one. What
+    /// several sums share is best read once, so they are asked for together.
+    fn sums_of_products(
+        &self,
+        basis: Basis,
+        sums: &[Vec<Pair<'_, Self>>],
+    ) -> Vec<Poly<Eval, Self>> {
+        let sum = |pairs: &Vec<Pair<'_, Self>>| {
+            let mut sum = self.zero(basis);
+            pairs.iter().for_each(|(x, y)| self.mul_add(&mut sum, x, y));
+            sum
+        };
+        sums.iter().map(sum).collect()
+    }
+
     /// X^k, for any integer k.
     fn monomial(&self, basis: Basis, k: i64) -> Poly<Eval, Self>;
 

@@ -3,19 +3,18 @@
 use std::borrow::Borrow;
 
 use everlevel_bgv::Ciphertext;
-use everlevel_ring::Basis;
-use everlevel_scheme::{Form, Level, Meta, Params};
-use rayon::prelude::*;
+use everlevel_ring::{Basis, Eval, Poly};
+use everlevel_scheme::{Form, KeyId, Level, Meta, Params};
 
 use crate::error::WireError;
-use crate::format::{Layout, Owners, Planned, encode_owned};
-use crate::id::ParamsId;
+use crate::format::{Layout, Planned};
 use crate::kind::ObjectKind;
-use crate::manifest::bounds::digest_of;
 use crate::options::{Belief, ReadOptions};
 use crate::poly::{poly_len, read_poly, write_poly};
 use crate::reader::Reader;
+use crate::record::Record;
 use crate::summary::Metadata;
+use crate::vector;
 
 /// Bytes of a seed.
 pub(crate) const SEED_BYTES: usize = 32;
@@ -82,39 +81,7 @@ pub fn to_bytes(
     ciphertexts: &[impl Borrow<Ciphertext> + Sync],
     metadata: &Metadata,
 ) -> Result<Vec<u8>, WireError> {
-    let records =
-        ciphertexts.iter().map(|c| planned(params, c.borrow())).collect::<Result<Vec<_>, _>>()?;
-    let owners = Owners::common(ciphertexts.iter().map(|c| c.borrow().owner()))?;
-    let id = ParamsId::of(params);
-    encode_owned(ObjectKind::CIPHERTEXTS, id, &owners, metadata, &records, |i, out| {
-        fill(params, ciphertexts[i].borrow(), out)
-    })
-}
-
-/// The record of a ciphertext, which is checked as a reader checks it.
-pub(crate) fn planned(params: &Params, c: &Ciphertext) -> Result<Planned, WireError> {
-    let (ring, meta) = (params.ring(), *c.meta());
-    Ciphertext::from_parts(params, meta, c.components().to_vec())?;
-    let basis = params.chain().basis(meta.level);
-    let (encoding, length) = match c.seed() {
-        Some(_) => (SEEDED, SEED_BYTES + poly_len(ring, basis)),
-        None => (FULL, params.components() * poly_len(ring, basis)),
-    };
-    Ok(Planned { descriptor: encode_meta(&meta, encoding)?, length })
-}
-
-/// Writes the record that was [`planned`].
-pub(crate) fn fill(params: &Params, c: &Ciphertext, out: &mut [u8]) {
-    let (stored, out) = match c.seed() {
-        Some(seed) => {
-            let (head, rest) = out.split_at_mut(SEED_BYTES);
-            head.copy_from_slice(seed);
-            (&c.components()[..1], rest)
-        }
-        None => (c.components(), out),
-    };
-    let each = out.len() / stored.len();
-    out.chunks_mut(each).zip(stored).for_each(|(out, c)| write_poly(params.ring(), c, out));
+    vector::to_bytes::<Ciphertext>(params, ciphertexts, metadata)
 }
 
 /// Ciphertexts from bytes. Their noise bounds are what `options` trusts, which is nothing by
@@ -128,17 +95,7 @@ pub fn from_bytes(
     bytes: &[u8],
     options: &ReadOptions,
 ) -> Result<(Vec<Ciphertext>, Metadata), WireError> {
-    let layout = Layout::of(bytes, ObjectKind::CIPHERTEXTS, params, options)?;
-    let belief =
-        options.belief(layout.entries.len(), layout.owners.owner, || Ok(digest_of(bytes)))?;
-    let read = |i: usize| {
-        let record = layout.record(bytes, i, options)?;
-        let descriptor = &layout.entries[i].0.descriptor;
-        read_one(params, &layout, (i, descriptor), record, belief, options)
-    };
-    let ciphertexts =
-        (0..layout.entries.len()).into_par_iter().map(read).collect::<Result<_, WireError>>()?;
-    Ok((ciphertexts, layout.metadata))
+    vector::from_bytes(params, bytes, options)
 }
 
 /// [`from_bytes`] without the checksums and without the check that residues are below their primes.
@@ -155,33 +112,70 @@ pub fn from_bytes_unchecked(
     from_bytes(params, bytes, &options.unchecked())
 }
 
-/// Ciphertext i of an object, which has this descriptor and these bytes.
-pub(crate) fn read_one(
-    params: &Params,
-    layout: &Layout,
-    (i, descriptor): (usize, &[u8]),
-    record: &[u8],
-    belief: Belief<'_>,
-    options: &ReadOptions,
-) -> Result<Ciphertext, WireError> {
-    let (stated, encoding) = decode_meta(descriptor)?;
-    let meta = Meta { owner: layout.owners.owner, ..belief.meta(params, i, stated)? };
-    let basis = params.chain().basis(meta.level);
-    match encoding {
-        FULL => {
-            let components = read_polys(params, params.components(), basis, record, options)?;
-            Ok(Ciphertext::from_parts(params, meta, components)?)
-        }
-        SEEDED if params.components() > 1 => {
-            let mut body = Reader::new(record);
-            let seed = body.array()?;
-            let first = read_poly(params.cpu(), basis, body.rest(), options)?;
-            Ok(Ciphertext::from_seeded(params, meta, first, seed)?)
-        }
-        other => {
-            Err(WireError::malformed("encoding of a ciphertext", "0, or over ring-LWE 1", other))
+impl Record for Ciphertext {
+    const KIND: ObjectKind = ObjectKind::CIPHERTEXTS;
+
+    fn record_owner(&self) -> Option<KeyId> {
+        self.owner()
+    }
+
+    fn planned(&self, params: &Params) -> Result<Planned, WireError> {
+        let (ring, meta) = (params.ring(), *self.meta());
+        Ciphertext::from_parts(params, meta, self.components().to_vec())?;
+        let basis = params.chain().basis(meta.level);
+        let (encoding, length) = match self.seed() {
+            Some(_) => (SEEDED, SEED_BYTES + poly_len(ring, basis)),
+            None => (FULL, params.components() * poly_len(ring, basis)),
+        };
+        Ok(Planned { descriptor: encode_meta(&meta, encoding)?, length })
+    }
+
+    fn fill(&self, params: &Params, out: &mut [u8]) {
+        let (stored, out) = match self.seed() {
+            Some(seed) => {
+                let (head, rest) = out.split_at_mut(SEED_BYTES);
+                head.copy_from_slice(seed);
+                (&self.components()[..1], rest)
+            }
+            None => (self.components(), out),
+        };
+        write_polys(params, stored, out);
+    }
+
+    fn read_one(
+        params: &Params,
+        layout: &Layout,
+        (i, descriptor): (usize, &[u8]),
+        record: &[u8],
+        belief: Belief<'_>,
+        options: &ReadOptions,
+    ) -> Result<Self, WireError> {
+        let (stated, encoding) = decode_meta(descriptor)?;
+        let meta = Meta { owner: layout.owners.owner, ..belief.meta(params, i, stated)? };
+        let basis = params.chain().basis(meta.level);
+        match encoding {
+            FULL => {
+                let components = read_polys(params, params.components(), basis, record, options)?;
+                Ok(Ciphertext::from_parts(params, meta, components)?)
+            }
+            SEEDED if params.components() > 1 => {
+                let mut body = Reader::new(record);
+                let seed = body.array()?;
+                let first = read_poly(params.cpu(), basis, body.rest(), options)?;
+                Ok(Ciphertext::from_seeded(params, meta, first, seed)?)
+            }
+            other => {
+                let expected = "0, or over ring-LWE 1";
+                Err(WireError::malformed("encoding of a ciphertext", expected, other))
+            }
         }
     }
+}
+
+/// Writes polynomials over one basis, which fill the bytes.
+pub(crate) fn write_polys(params: &Params, polys: &[Poly<Eval>], out: &mut [u8]) {
+    let each = out.len() / polys.len();
+    out.chunks_mut(each).zip(polys).for_each(|(out, c)| write_poly(params.ring(), c, out));
 }
 
 /// Reads the polynomials over one basis that fill the bytes.
@@ -191,7 +185,7 @@ pub(crate) fn read_polys(
     basis: Basis,
     bytes: &[u8],
     options: &ReadOptions,
-) -> Result<Vec<everlevel_ring::Poly<everlevel_ring::Eval>>, WireError> {
+) -> Result<Vec<Poly<Eval>>, WireError> {
     let each = poly_len(params.ring(), basis);
     if bytes.len() != count * each {
         return Err(WireError::malformed("bytes of the polynomials", count * each, bytes.len()));

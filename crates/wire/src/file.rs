@@ -79,9 +79,18 @@ impl Pending {
     }
 
     /// Brings what was written to the disk and gives it its name.
-    pub(crate) fn finish(mut self) -> Result<(), WireError> {
+    pub(crate) fn finish(self) -> Result<(), WireError> {
         stop_here();
         self.file.sync_all().map_err(|e| io_error(&self.temporary, &e))?;
+        let directory = directory_of(&self.destination).to_path_buf();
+        self.publish()?;
+        // The name is on the disk too.
+        sync_directory(&directory);
+        Ok(())
+    }
+
+    /// Gives what was written its name; the system brings it to the disk when it likes.
+    pub(crate) fn publish(mut self) -> Result<(), WireError> {
         stop_here();
         match self.existing {
             Existing::Replace => self.rename()?,
@@ -97,8 +106,6 @@ impl Pending {
             },
         }
         stop_here();
-        // The name is on the disk too.
-        sync_directory(directory_of(&self.destination));
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct ObjectKind(u16);
 
 /// What the kinds are called, from number 1.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 16] = [
     "parameters",
     "a secret key",
     "a public key",
@@ -23,6 +23,7 @@ const NAMES: [&str; 15] = [
     "a manifest of noise bounds",
     "columns of integers",
     "an upload under AES",
+    "products for decryption",
 ];
 
 impl ObjectKind {
@@ -57,6 +58,8 @@ impl ObjectKind {
     pub const COLUMNS: Self = ObjectKind(14);
     /// Data under AES.
     pub const UPLOAD: Self = ObjectKind(15);
+    /// A vector of products before relinearization.
+    pub const PRODUCTS: Self = ObjectKind(16);
 
     /// The kind of this number, if there is one.
     pub fn new(number: u16) -> Option<Self> {
@@ -79,13 +82,14 @@ impl ObjectKind {
             Self::RESULTS,
             Self::COLUMNS,
             Self::UPLOAD,
+            Self::PRODUCTS,
         ];
         owned.contains(&self)
     }
 
     /// Whether objects of this kind hold ciphertexts with a noise bound each.
     pub(crate) fn has_bounds(self) -> bool {
-        [Self::CIPHERTEXTS, Self::LTV_CIPHERTEXTS, Self::COLUMNS].contains(&self)
+        [Self::CIPHERTEXTS, Self::LTV_CIPHERTEXTS, Self::COLUMNS, Self::PRODUCTS].contains(&self)
     }
 }
 

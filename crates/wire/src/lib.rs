@@ -36,7 +36,6 @@
 
 pub mod arrays;
 mod cache;
-mod ciphertext_file;
 pub mod ciphertexts;
 pub mod columns;
 pub mod container;
@@ -54,8 +53,10 @@ mod pack;
 pub mod params;
 pub mod plaintexts;
 mod poly;
+pub mod products;
 pub mod public_key;
 mod reader;
+mod record;
 mod recovery;
 pub mod results;
 pub mod secret_key;
@@ -63,8 +64,9 @@ pub mod server_keys;
 mod stop;
 mod summary;
 pub mod uploads;
+mod vector;
+mod vector_file;
 
-pub use ciphertext_file::{CiphertextReader, CiphertextWriter};
 pub use error::WireError;
 pub use file_keys::{FileKeys, generate_to_file, inspect_file, try_generate_to_file};
 pub use file_set::{FileSet, PendingSet};
@@ -75,6 +77,9 @@ pub use manifest::{MANIFEST_LIMIT, Manifest, ManifestKey};
 pub use options::{BoundPolicy, Encryption, ReadOptions};
 pub use recovery::{Outcome, Recovered, on_recovery};
 pub use summary::{Metadata, Summary};
+pub use vector_file::{
+    CiphertextReader, CiphertextWriter, ProductReader, ProductWriter, VectorReader, VectorWriter,
+};
 
 /// What an object is. Checks header and index, not the records.
 ///

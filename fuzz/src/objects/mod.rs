@@ -15,7 +15,8 @@ use everlevel_scheme::{
 };
 use everlevel_wire::{
     BoundPolicy, Encryption, Manifest, Metadata, ReadOptions, ciphertexts, columns, inspect,
-    params as wire_params, plaintexts, public_key, results, secret_key, server_keys, uploads,
+    params as wire_params, plaintexts, products, public_key, results, secret_key, server_keys,
+    uploads,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -73,6 +74,7 @@ pub fn conform(bytes: &[u8]) -> usize {
                 BoundPolicy::Stated,
             ] {
                 count(columns::from_bytes(set, bytes, &options(bounds.clone())).is_ok());
+                count(products::from_bytes(set, bytes, &options(bounds.clone())).is_ok());
                 count(ciphertexts::from_bytes(set, bytes, &options(bounds)).is_ok());
             }
             let any = options(BoundPolicy::Untrusted);
@@ -132,6 +134,11 @@ fn use_ciphertexts(party: &Party, bytes: &[u8]) {
         if let Ok(raised) = evaluator.to_base_modulus(x) {
             let _ = evaluator.mod_raise_scaled(&raised).and_then(|y| secret.decrypt(&y));
         }
+    }
+    let read = products::from_bytes(set, bytes, &options(BoundPolicy::Stated));
+    for x in read.iter().flat_map(|(xs, _)| xs).take(2) {
+        let _ = secret.decrypt_product(x);
+        let _ = evaluator.add_products(x, x).and_then(|y| evaluator.relinearize(&y, NextUse::Keep));
     }
     let read = results::from_bytes(set, bytes, &options(BoundPolicy::Untrusted));
     for x in read.iter().flat_map(|(xs, _)| xs).take(2) {

@@ -5,12 +5,12 @@ use std::sync::OnceLock;
 use everlevel_bgv::{Ciphertext, Evaluator, PublicKey, SecretKey, ServerKeys};
 use everlevel_ring::GaloisElement;
 use everlevel_scheme::spec::{Assumption, BootstrapSpec, SecretKind};
-use everlevel_scheme::{Form, KeyPlan, Level, OptIn, Params, ParamsSpec, Plaintext};
+use everlevel_scheme::{Arithmetic, Form, KeyPlan, Level, OptIn, Params, ParamsSpec, Plaintext};
 use everlevel_wire::columns::{StoredColumn, StoredDigit};
 use everlevel_wire::uploads::{self, ModeKind, StoredUpload};
 use everlevel_wire::{
     Manifest, ManifestKey, Metadata, ParamsId, WireError, ciphertexts, columns,
-    params as wire_params, plaintexts, public_key, results, secret_key, server_keys,
+    params as wire_params, plaintexts, products, public_key, results, secret_key, server_keys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -124,6 +124,8 @@ pub fn seeds() -> Result<Vec<(String, Vec<u8>)>, WireError> {
         let mut manifest = Manifest::new(set);
         manifest.add(&encrypted)?;
         let digits = columns_of(&party.fresh, set.slots());
+        let low = party.secret.encrypt_at(&party.message, Level(2), &mut rng)?;
+        let square = party.evaluator.mul_lazy_aligned(&low, &low)?;
         for (kind, bytes) in [
             ("columns", columns::to_bytes(set, &digits, &metadata)?),
             ("params", wire_params::to_bytes(set, &metadata)?),
@@ -136,6 +138,7 @@ pub fn seeds() -> Result<Vec<(String, Vec<u8>)>, WireError> {
             ),
             ("ciphertexts", encrypted),
             ("manifest", manifest.to_bytes(&manifest_key()?)?),
+            ("products", products::to_bytes(set, &[square], &metadata)?),
             ("results", results::to_bytes(set, &[compact], &metadata)?),
             ("upload", uploads::to_bytes(set, &upload_for(&party.secret), &metadata)?),
         ] {

@@ -43,6 +43,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     ) -> Result<Vec<Extended<E>>, SchemeError> {
         self.engine.status()?;
         let params = self.params();
+        params.check_switching()?;
         let basis = x.basis();
         let gadget = params.chain().gadget(x.meta.level);
         let special = gadget.special();

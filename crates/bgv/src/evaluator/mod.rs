@@ -8,6 +8,7 @@ pub(crate) mod mod_raise;
 mod operands;
 pub(crate) mod prepared;
 pub(crate) mod product;
+mod product_sum;
 mod relinearize;
 mod resident_keys;
 

@@ -11,6 +11,7 @@ use everlevel_ring::Engine;
 use everlevel_scheme::Arithmetic;
 use everlevel_scheme::Plaintext;
 use everlevel_scheme::SchemeError;
+use everlevel_scheme::noise::Meta;
 use everlevel_scheme::same_kind;
 use everlevel_scheme::spec::{Form, Level};
 
@@ -75,7 +76,18 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     ) -> Result<Product<E>, SchemeError> {
         let square = std::ptr::eq(a, b);
         let (meta, (a, b)) = self.factors(a, b, level)?;
-        let (x, y) = (&a.components[..], (!square).then_some(&b.components[..]));
+        Ok(self.multiplied(meta, &a, (!square).then_some(&b)))
+    }
+
+    /// The product, which will have this public data, of two factors at its level, or of one with
+    /// itself.
+    pub(super) fn multiplied(
+        &self,
+        meta: Meta,
+        x: &Ciphertext<E>,
+        y: Option<&Ciphertext<E>>,
+    ) -> Product<E> {
+        let (x, y) = (&x.components[..], y.map(|y| &y.components[..]));
         let t = self.params.plaintext_ring().modulus(meta.exponent).value();
         let tensor = match self.params.noise().product_form(meta.form) {
             Form::Bgv => {
@@ -86,7 +98,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
             }
             Form::Bfv => Tensor::Coeff(self.scaled_tensor(x, y, t, meta.level)),
         };
-        Ok(Product { meta, tensor })
+        Product { meta, tensor }
     }
 
     /// The polynomial times k; the factor stays.

@@ -1,9 +1,13 @@
 //! The products of BGV and BFV, before relinearization.
 
+use std::fmt;
+
 use everlevel_ring::{Basis, Coeff, Cpu, Engine, Eval, Poly, Rest, RoundingScale, Sum};
 
 use crate::evaluator::Evaluator;
 use crate::keys::EvalKeys;
+use everlevel_scheme::KeyId;
+use everlevel_scheme::Params;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::Meta;
 use everlevel_scheme::spec::Level;
@@ -12,6 +16,82 @@ use everlevel_scheme::spec::Level;
 pub struct Product<E: Engine = Cpu> {
     pub(crate) meta: Meta,
     pub(crate) tensor: Tensor<E>,
+}
+
+impl<E: Engine> Product<E> {
+    /// A product from its public data and its polynomials, as [`Product::meta`] and
+    /// [`Product::components`] give them. Residues must be canonical.
+    ///
+    /// # Errors
+    /// As [`Ciphertext::from_parts`](crate::Ciphertext::from_parts), for 3 polynomials over
+    /// ring-LWE and 1 over NTRU.
+    pub fn from_parts(
+        params: &Params,
+        meta: Meta,
+        components: Vec<Poly<Eval, E>>,
+    ) -> Result<Self, SchemeError> {
+        params.noise().check_meta(&meta)?;
+        let out = Product { meta, tensor: Tensor::Eval(components) };
+        if !out.fits(params) {
+            let found = format!("{} polynomials, or others", out.tensor.len());
+            return Err(SchemeError::BadArgument {
+                what: "components of a product",
+                expected: format!(
+                    "{} polynomials of degree {} over the {} primes of level {}",
+                    product_components(params),
+                    params.degree(),
+                    params.chain().basis(meta.level).len(),
+                    meta.level
+                ),
+                found,
+            });
+        }
+        Ok(out)
+    }
+
+    /// Whether there are as many polynomials as these parameters give, of their degree and over the
+    /// primes of the level, which must be one of theirs.
+    fn fits(&self, params: &Params) -> bool {
+        let (basis, degree) = (params.chain().basis(self.meta.level), params.degree());
+        self.tensor.len() == product_components(params) && self.tensor.all(basis, degree)
+    }
+
+    /// Refuses what is not a product of these parameters.
+    ///
+    /// # Errors
+    /// Public data, or polynomials, that no product of these parameters has.
+    pub fn check(&self, params: &Params) -> Result<(), SchemeError> {
+        params.noise().check_meta(&self.meta)?;
+        let wrong =
+            || SchemeError::WrongParams { object: "the product", name: params.name().into() };
+        self.fits(params).then_some(()).ok_or_else(wrong)
+    }
+
+    /// d0, d1, d2, or d, as evaluations: a transform a limb for products that BFV scaled.
+    pub fn components(&self, engine: &E) -> Vec<Poly<Eval, E>> {
+        self.tensor.evaluations(engine, self.tensor.basis())
+    }
+
+    /// Level, plaintext modulus, factor, noise bound and owner.
+    pub fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    /// The secret key that it decrypts under, if it has an owner that is known.
+    pub fn owner(&self) -> Option<KeyId> {
+        self.meta.owner
+    }
+}
+
+/// How many polynomials a product has: 3, over NTRU 1.
+fn product_components(params: &Params) -> usize {
+    2 * params.components() - 1
+}
+
+impl<E: Engine> fmt::Debug for Product<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Product(level {}, noise bound 2^{:.1})", self.meta.level, self.meta.noise)
+    }
 }
 
 impl<E: Engine> Clone for Product<E> {
@@ -48,6 +128,14 @@ impl<E: Engine> Tensor<E> {
         }
     }
 
+    /// Whether all polynomials are over these primes and of this degree.
+    fn all(&self, basis: Basis, degree: usize) -> bool {
+        match self {
+            Tensor::Eval(d) => d.iter().all(|d| d.basis() == basis && d.degree() == degree),
+            Tensor::Coeff(d) => d.iter().all(|d| d.basis() == basis && d.degree() == degree),
+        }
+    }
+
     /// How many polynomials.
     pub(crate) fn len(&self) -> usize {
         match self {
@@ -56,11 +144,11 @@ impl<E: Engine> Tensor<E> {
         }
     }
 
-    /// The last polynomial over some of the primes.
-    pub(crate) fn last_evaluations(&self, engine: &E, basis: Basis) -> Poly<Eval, E> {
+    /// The polynomials over some of the primes, as evaluations.
+    pub(crate) fn evaluations(&self, engine: &E, basis: Basis) -> Vec<Poly<Eval, E>> {
         match self {
-            Tensor::Eval(d) => d[d.len() - 1].restricted(basis),
-            Tensor::Coeff(d) => d[d.len() - 1].restricted(basis).into_eval(engine),
+            Tensor::Eval(d) => d.iter().map(|d| d.restricted(basis)).collect(),
+            Tensor::Coeff(d) => d.iter().map(|d| d.restricted(basis).into_eval(engine)).collect(),
         }
     }
 

@@ -17,7 +17,7 @@ impl ServerKeys {
     /// everything that `from` encrypted.
     ///
     /// # Errors
-    /// Keys of different parameters, a level above the top.
+    /// Keys of different parameters, a set without special primes, a level above the top.
     pub fn key_change(
         from: &SecretKey,
         to: &SecretKey,
@@ -32,6 +32,7 @@ impl ServerKeys {
                 name: params.name().into(),
             });
         }
+        params.check_switching()?;
         if highest > chain.top() {
             return Err(SchemeError::BadLevel { found: highest, highest: chain.top() });
         }

@@ -176,7 +176,8 @@ impl ServerKeys {
     /// Generates the keys of a plan. `progress(done, total)` is called after each key.
     ///
     /// # Errors
-    /// A plan with bootstrapping for a set without it.
+    /// A plan with bootstrapping for a set without it, or with any key for one without special
+    /// primes.
     pub fn generate(
         secret: &SecretKey,
         plan: &KeyPlan,
@@ -200,7 +201,7 @@ impl ServerKeys {
     /// bootstrapping; the same randomness makes the same keys as [`ServerKeys::generate`].
     ///
     /// # Errors
-    /// A plan with bootstrapping for a set without it; what `take` returns.
+    /// As [`ServerKeys::generate`]; what `take` returns.
     pub fn generate_each<E: From<SchemeError>>(
         secret: &SecretKey,
         plan: &KeyPlan,
@@ -208,6 +209,9 @@ impl ServerKeys {
         mut take: impl FnMut(ServerKey) -> Result<(), E>,
     ) -> Result<(), E> {
         let params = secret.params();
+        if !plan.is_empty() {
+            params.check_switching()?;
+        }
         let (ring, cpu) = (params.ring(), params.cpu());
         let gadget = |id: GadgetId| &params.chain().gadgets()[id.0];
         let main = secret.main();

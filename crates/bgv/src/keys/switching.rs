@@ -68,8 +68,8 @@ impl SwitchingKey {
     /// which are expanded here: one ChaCha20 stream a limb. Residues must be canonical.
     ///
     /// # Errors
-    /// Another number of digits than the gadget has over `basis`, polynomials over other primes, a
-    /// seed over NTRU or none over ring-LWE.
+    /// A set without special primes, another number of digits than the gadget has over `basis`,
+    /// polynomials over other primes, a seed over NTRU or none over ring-LWE.
     pub fn from_parts(
         params: &Params,
         gadget: &Gadget,
@@ -77,6 +77,7 @@ impl SwitchingKey {
         seed: Option<sample::Seed>,
         firsts: Vec<Poly<Eval>>,
     ) -> Result<Self, SchemeError> {
+        params.check_switching()?;
         let full = basis.union(gadget.special());
         let groups: Vec<usize> = gadget.digits(basis).map(|(group, _)| group).collect();
         let fits = |c: &Poly<Eval>| c.basis() == full && c.degree() == params.degree();

@@ -8,6 +8,7 @@ mod flooding;
 mod foreign;
 mod ntru;
 mod owners;
+mod products;
 mod random_circuits;
 mod record;
 mod rlwe;

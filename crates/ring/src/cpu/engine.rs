@@ -6,7 +6,7 @@ use super::combine::Diagonal;
 use super::decompose::Digits;
 use super::processor::Cpu;
 use crate::basis::Basis;
-use crate::engine::{Constant, Engine, Hoist, RoundingScale, Source, Sum};
+use crate::engine::{Constant, Engine, Hoist, Pair, RoundingScale, Source, Sum};
 use crate::error::RingError;
 use crate::gadget::{Gadget, KeyDigit};
 use crate::poly::{Coeff, Eval, Poly, Representation};
@@ -106,6 +106,10 @@ impl Engine for Cpu {
 
     fn mul_add(&self, acc: &mut Poly<Eval>, x: &Poly<Eval>, y: &Poly<Eval>) {
         self.add_product(acc, x, y);
+    }
+
+    fn sums_of_products(&self, basis: Basis, sums: &[Vec<Pair<'_, Self>>]) -> Vec<Poly<Eval>> {
+        self.summed_products(basis, sums)
     }
 
     fn monomial(&self, basis: Basis, k: i64) -> Poly<Eval> {

@@ -13,6 +13,7 @@ mod elementwise;
 mod engine;
 pub(crate) mod limb;
 pub(crate) mod processor;
+mod products;
 mod read;
 mod sum;
 

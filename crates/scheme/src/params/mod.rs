@@ -1,6 +1,7 @@
 //! Parameters: plain data ([`ParamsSpec`]) and their validated, immutable form ([`Params`]).
 
 mod named;
+mod products;
 mod security;
 
 use std::fmt;
@@ -69,6 +70,7 @@ struct Inner {
     plain: Arc<PlaintextRing>,
     chain: Arc<ModulusChain>,
     noise: NoiseTracker,
+    /// Estimated when it is asked for, or when a set is to be refused.
     security: OnceLock<SecurityReport>,
 }
 
@@ -216,6 +218,22 @@ impl Params {
     pub fn security(&self) -> &SecurityReport {
         let Inner { spec, chain, security, .. } = &*self.0;
         security.get_or_init(|| SecurityReport::of(spec, self.ring(), chain))
+    }
+
+    /// Passes a set whose servers can have keys: one with special primes.
+    ///
+    /// # Errors
+    /// A set without.
+    pub fn check_switching(&self) -> Result<(), SchemeError> {
+        if !self.chain().special().is_empty() {
+            return Ok(());
+        }
+        Err(SchemeError::BadParams {
+            name: self.name().into(),
+            problem: "it has no special primes, so servers have no keys for relinearization, \
+                      rotations or a change of keys: take a set with special primes"
+                .into(),
+        })
     }
 
     /// The degree n of the ring.

@@ -144,7 +144,8 @@ impl ModulusChain {
             entries.into_iter().map(|(bits, basis)| (bits, basis, choose(basis))).collect();
         // The primes of q0, each by itself, over the first special prime.
         let groups = (0..b).map(|i| Basis::of([i])).collect();
-        let encapsulation = Gadget::new(Basis::of([special_at]), groups);
+        let first = Basis::of((special_at..special_at + spec.special).take(1));
+        let encapsulation = Gadget::new(first, groups);
         let chain = ModulusChain { entries, gadgets, components, encapsulation, keyed, auxiliary };
         Ok((chain, moduli))
     }

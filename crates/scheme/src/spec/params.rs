@@ -154,7 +154,8 @@ pub struct ParamsSpec {
     pub words: usize,
     /// Bits of the replaceable primes that let the chain stop near any size.
     pub fine_bits: Vec<u32>,
-    /// How many special primes (their product is P), of word size.
+    /// How many special primes (their product is P), of word size. A set with none is for servers
+    /// without keys: they add, and multiply what then is decrypted without relinearization.
     pub special: usize,
     /// How many primes a key-switching digit holds.
     pub digit_size: usize,
@@ -265,10 +266,10 @@ impl ParamsSpec {
                 return bad(format!("{what} = {bits}: expected 20 to 50 (primes stay below 2^50)"));
             }
         }
-        if self.words > 80 || self.fine_bits.len() > 8 || !(1..=16).contains(&self.special) {
+        if self.words > 80 || self.fine_bits.len() > 8 || self.special > 16 {
             return bad(format!(
-                "words = {}, fine_bits: {}, special = {}: expected at most 80, at most 8, and 1 \
-                 to 16",
+                "words = {}, fine_bits: {}, special = {}: expected at most 80, at most 8, and at \
+                 most 16",
                 self.words,
                 self.fine_bits.len(),
                 self.special
@@ -276,6 +277,9 @@ impl ParamsSpec {
         }
         if !(1..=16).contains(&self.digit_size) {
             return bad(format!("digit_size = {}: expected 1 to 16", self.digit_size));
+        }
+        if self.special == 0 && self.bootstrap.is_some() {
+            return bad("special = 0: expected at least 1, as bootstrapping switches keys".into());
         }
         if let Some(b) = &self.bootstrap {
             if self.assumption == Assumption::Ntru {

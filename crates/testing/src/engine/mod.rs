@@ -225,12 +225,36 @@ impl<E: Engine> Laws<'_, E> {
         engine.mul_add(&mut sum, &self.eval(&x), &self.eval(&y));
         let expected = self.words(basis, |i, k| ring.modulus(i).add(z.values(i)[k], product(i, k)));
         self.assert_is(&sum, basis, &expected, "mul_add");
+        self.sums_of_products();
         for c in self.constants() {
             let mut sum = self.eval(&x);
             engine.add_constant(&mut sum, c);
             let expected =
                 self.words(basis, |i, k| ring.modulus(i).add(x.values(i)[k], self.constant(c, i)));
             self.assert_is(&sum, basis, &expected, "add_constant");
+        }
+    }
+
+    /// Sums that share factors, one without any, and one of more terms than a kernel takes.
+    fn sums_of_products(&self) {
+        let (engine, ring, basis) = (self.engine, &self.definitions.ring, Basis::of([1, 2, 5]));
+        let known: Vec<Known> = (0..4).map(|_| self.random(basis)).collect();
+        let polys: Vec<_> = known.iter().map(|x| self.eval(x)).collect();
+        let many: Vec<(usize, usize)> = (0..2500).map(|k| (k % 4, k / 4 % 4)).collect();
+        let wanted = [vec![(0, 1)], Vec::new(), vec![(0, 2), (1, 1), (2, 0), (3, 1)], many];
+        let pairs = |terms: &Vec<(usize, usize)>| {
+            terms.iter().map(|&(x, y)| (&polys[x], &polys[y])).collect::<Vec<_>>()
+        };
+        let sums = engine.sums_of_products(basis, &wanted.iter().map(pairs).collect::<Vec<_>>());
+        assert_eq!(sums.len(), wanted.len());
+        for (sum, terms) in sums.iter().zip(&wanted) {
+            let expected = self.words(basis, |i, k| {
+                let q = ring.modulus(i);
+                let product =
+                    |x: usize, y: usize| q.mul(known[x].values(i)[k], known[y].values(i)[k]);
+                terms.iter().fold(0, |sum, &(x, y)| q.add(sum, product(x, y)))
+            });
+            self.assert_is(sum, basis, &expected, "sums_of_products");
         }
     }
 

@@ -11,7 +11,7 @@ pub use arrays::{ARRAYS, ColumnArray};
 pub(crate) use schema::SCHEMA;
 pub use schema::{StoredColumn, StoredDigit};
 
-use crate::ciphertexts::{DESCRIPTOR_BYTES, fill, planned, read_one};
+use crate::ciphertexts::DESCRIPTOR_BYTES;
 use crate::error::WireError;
 use crate::format::{Layout, Owners, Planned, encode_owned};
 use crate::id::ParamsId;
@@ -19,6 +19,7 @@ use crate::kind::ObjectKind;
 use crate::manifest::bounds::digest_of;
 use crate::options::ReadOptions;
 use crate::reader::Reader;
+use crate::record::Record;
 use crate::summary::{Metadata, Summary};
 use schema::{Schema, wrong};
 
@@ -94,7 +95,7 @@ pub fn to_bytes(
                 return wrong(&column.name, format!("a digit of power {}", digit.power));
             }
             let Some(ciphertext) = &digit.ciphertext else { continue };
-            let Planned { mut descriptor, length } = planned(params, ciphertext)?;
+            let Planned { mut descriptor, length } = ciphertext.planned(params)?;
             let StoredDigit { power, stride, low, high, pad, .. } = *digit;
             descriptor.extend(Place { column: i, power, stride, low, high, pad }.encode());
             records.push(Planned { descriptor, length });
@@ -104,7 +105,7 @@ pub fn to_bytes(
     let owners = Owners::common(ciphertexts.iter().map(|c| c.owner()))?;
     let id = ParamsId::of(params);
     encode_owned(ObjectKind::COLUMNS, id, &owners, &metadata, &records, |i, out| {
-        fill(params, ciphertexts[i], out)
+        ciphertexts[i].fill(params, out)
     })
 }
 
@@ -158,7 +159,8 @@ pub fn from_bytes(
     let read = |i: usize| {
         let record = layout.record(bytes, i, options)?;
         let (descriptor, _) = ciphertext_part(&layout.entries[i].0.descriptor)?;
-        let found = read_one(params, &layout, (i, descriptor), record, belief, options)?;
+        let found =
+            Ciphertext::read_one(params, &layout, (i, descriptor), record, belief, options)?;
         match found.meta().exponent {
             1 | 2 => Ok(found),
             other => wrong(

@@ -13,7 +13,8 @@ use everlevel_scheme::{Arithmetic, Automorphisms, KeyPlan, Level, OptIn, Params,
 use everlevel_wire::file::{Existing, write_file};
 use everlevel_wire::{
     BoundPolicy, FORMAT_VERSION, Manifest, Metadata, ObjectKind, ParamsId, ReadOptions,
-    ciphertexts, inspect, params, plaintexts, public_key, results, secret_key, server_keys,
+    ciphertexts, inspect, params, plaintexts, products, public_key, results, secret_key,
+    server_keys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -140,6 +141,40 @@ fn write_golden_manifest() {
         Existing::Replace,
     )
     .unwrap();
+}
+
+/// Products came with the second version.
+#[test]
+#[ignore = "writes the stored products: run once for each version of the format"]
+fn write_golden_products() {
+    let options = ReadOptions::with_bounds(BoundPolicy::Stated);
+    for set in sets() {
+        let stored = |kind: &str| stored(FORMAT_VERSION, set.name(), kind);
+        let (xs, _) = ciphertexts::from_bytes(&set, &stored("ciphertexts"), &options).unwrap();
+        let server = Evaluator::new(everlevel_bgv::ServerKeys::empty(&set));
+        let square = server.mul_lazy_aligned(&xs[0], &xs[0]).unwrap();
+        let bytes = products::to_bytes(&set, &[square], &metadata(FORMAT_VERSION)).unwrap();
+        let path = path(FORMAT_VERSION, set.name(), "products");
+        write_file(&path, &bytes, Existing::Replace).unwrap();
+    }
+}
+
+#[test]
+fn stored_products_are_read_and_written_again() {
+    let options = ReadOptions::with_bounds(BoundPolicy::Stated);
+    for set in sets() {
+        let stored = |kind: &str| stored(FORMAT_VERSION, set.name(), kind);
+        let (secret, _) = secret_key::from_bytes(&set, &stored("secret_key"), &options).unwrap();
+        let (messages, _) = plaintexts::from_bytes(&set, &stored("plaintexts"), &options).unwrap();
+        let bytes = stored("products");
+        let (found, about) = products::from_bytes(&set, &bytes, &options).unwrap();
+        assert!(products::to_bytes(&set, &found, &about).unwrap() == bytes, "{}", set.name());
+        let expected = messages[0].mul(&messages[0], &set).unwrap();
+        assert!(secret.decrypt_product(&found[0]).unwrap() == expected, "{}", set.name());
+        assert_eq!(found[0].meta().level, Level(2));
+        let summary = inspect(&bytes, &options).unwrap();
+        assert_eq!((summary.kind, summary.owner), (ObjectKind::PRODUCTS, Some(secret.id())));
+    }
 }
 
 #[test]

@@ -1,0 +1,33 @@
+//! What vectors consist of: a record for each.
+
+use everlevel_scheme::{KeyId, Params};
+
+use crate::error::WireError;
+use crate::format::{Layout, Planned};
+use crate::kind::ObjectKind;
+use crate::options::{Belief, ReadOptions};
+
+/// An object of which files hold many, with a noise bound each.
+pub trait Record: Sized + Send + Sync {
+    /// The kind of a vector of them.
+    const KIND: ObjectKind;
+
+    /// The secret key that it belongs to, if that is known.
+    fn record_owner(&self) -> Option<KeyId>;
+
+    /// The record, after the checks that a reader makes.
+    fn planned(&self, params: &Params) -> Result<Planned, WireError>;
+
+    /// Writes the record that was [`Record::planned`].
+    fn fill(&self, params: &Params, out: &mut [u8]);
+
+    /// Record i of a vector, which has this descriptor and these bytes.
+    fn read_one(
+        params: &Params,
+        layout: &Layout,
+        place: (usize, &[u8]),
+        record: &[u8],
+        belief: Belief<'_>,
+        options: &ReadOptions,
+    ) -> Result<Self, WireError>;
+}

@@ -1,0 +1,84 @@
+//! What a stage refuses.
+
+use std::path::Path;
+
+use everlevel_ring::RingError;
+use everlevel_scheme::SchemeError;
+use everlevel_wire::WireError;
+
+/// Why a stage failed. Every variant has a stable code ([`SuiteError::code`]).
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SuiteError {
+    /// Arguments that the stage does not have.
+    #[error("expected {expected}, found {found:?}")]
+    Usage {
+        /// The arguments of the stage.
+        expected: &'static str,
+        /// The arguments.
+        found: Vec<String>,
+    },
+    /// Files of another instance, or an instance that the workload does not have.
+    #[error("expected {expected}, found {found}: run the stages of one instance in their order")]
+    Instance {
+        /// What would fit.
+        expected: String,
+        /// What there is.
+        found: String,
+    },
+    /// A file that does not hold the numbers that it should.
+    #[error("{path}: expected {expected}, found {found}")]
+    Numbers {
+        /// The file.
+        path: String,
+        /// What it should hold.
+        expected: String,
+        /// What it holds.
+        found: String,
+    },
+    /// A decrypted value that no honest result has.
+    #[error("pair {pair}: expected a sum of digits' products up to {largest}, found {found}")]
+    Result {
+        /// The place of the pair.
+        pair: u64,
+        /// The largest possible value.
+        largest: u64,
+        /// The value.
+        found: u64,
+    },
+    /// What the system refuses.
+    #[error("{path}: {problem}")]
+    Io {
+        /// The file.
+        path: String,
+        /// What the system says.
+        problem: String,
+    },
+    /// Of the format.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    /// Of the scheme.
+    #[error(transparent)]
+    Scheme(#[from] SchemeError),
+    /// Of the ring.
+    #[error(transparent)]
+    Ring(#[from] RingError),
+}
+
+everlevel_ring::error_codes! {
+    SuiteError {
+        Usage => "suite.usage",
+        Instance => "suite.instance",
+        Numbers => "suite.numbers",
+        Result => "suite.result",
+        Io => "suite.io",
+    }
+    inner { Wire, Scheme, Ring }
+}
+
+impl SuiteError {
+    /// An error of the system with the file that it is about.
+    pub(crate) fn io(path: &Path, error: &std::io::Error) -> Self {
+        SuiteError::Io { path: path.display().to_string(), problem: error.to_string() }
+    }
+}

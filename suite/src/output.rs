@@ -1,0 +1,57 @@
+//! Files between stages: there in full or not at all.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::SuiteError;
+
+/// Bytes of a buffer.
+const BUFFER: usize = 1 << 20;
+
+/// A file that gets its name when it is finished, without waiting for the disk, and is removed if
+/// it is not.
+pub(crate) struct Output {
+    file: BufWriter<File>,
+    temporary: PathBuf,
+    path: PathBuf,
+    finished: bool,
+}
+
+impl Output {
+    /// Begins a file, in a directory that is made if it is not there.
+    pub fn create(path: PathBuf) -> Result<Self, SuiteError> {
+        make_directory_of(&path)?;
+        let temporary = path.with_extension("part");
+        let file = File::create(&temporary).map_err(|e| SuiteError::io(&temporary, &e))?;
+        let file = BufWriter::with_capacity(BUFFER, file);
+        Ok(Output { file, temporary, path, finished: false })
+    }
+
+    /// Writes what comes next.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), SuiteError> {
+        self.file.write_all(bytes).map_err(|e| SuiteError::io(&self.temporary, &e))
+    }
+
+    /// Gives the file its name, in place of one that is there.
+    pub fn finish(mut self) -> Result<(), SuiteError> {
+        self.file.flush().map_err(|e| SuiteError::io(&self.temporary, &e))?;
+        fs::rename(&self.temporary, &self.path).map_err(|e| SuiteError::io(&self.path, &e))?;
+        self.finished = true;
+        Ok(())
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if !self.finished {
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+/// Makes the directory that a file is to be in.
+pub(crate) fn make_directory_of(path: &Path) -> Result<(), SuiteError> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(directory).map_err(|e| SuiteError::io(directory, &e))
+}

@@ -1,0 +1,194 @@
+//! The stages of the client.
+
+use everlevel_bgv::{Ciphertext, Product, SecretKey};
+use everlevel_ring::sample::system_rng;
+use everlevel_scheme::{OptIn, Params, Plaintext};
+use everlevel_wire::file::{Existing, read_file, write_file, write_secret_file};
+use everlevel_wire::{
+    CiphertextWriter, Metadata, ProductReader, ReadOptions, params as wire_params, secret_key,
+};
+use rayon::prelude::*;
+use zeroize::Zeroizing;
+
+use super::protocol::{
+    DIGIT_BITS, DIGITS, Files, INSTANCES, OPERANDS, batches, blocks, check_file, metadata, spec,
+    use_threads,
+};
+use crate::error::SuiteError;
+use crate::instance::Instance;
+use crate::numbers::{Lines, Words, to_bytes};
+use crate::output::{Output, make_directory_of};
+use crate::stage::usage;
+
+/// Pairs that are text in memory together.
+const PAIRS_AT_ONCE: u64 = 1 << 16;
+
+/// `client_preprocess_input COUNT`: both files of text to one of words, pair by pair.
+///
+/// # Errors
+/// Files that do not hold as many numbers below 2^64, one a line.
+pub fn preprocess(arguments: &[&str]) -> Result<(), SuiteError> {
+    let [count] = arguments else { return Err(usage("COUNT", arguments)) };
+    let instance = Instance::of_count(&INSTANCES, count)?;
+    let open = |file| Lines::open(instance.dataset(file), instance.count);
+    let (mut left, mut right) = (open("lhs.txt")?, open("rhs.txt")?);
+    let mut out = Output::create(Files::of(&instance).operands)?;
+    for _ in 0..instance.count {
+        out.write(&to_bytes(&[left.number()?, right.number()?]))?;
+    }
+    left.finish()?;
+    right.finish()?;
+    out.finish()
+}
+
+/// `client_key_generation INSTANCE`: a secret key, and the parameters for the server, which gets no
+/// keys.
+///
+/// # Errors
+/// What the system refuses.
+pub fn generate_key(arguments: &[&str]) -> Result<(), SuiteError> {
+    let [name] = arguments else { return Err(usage("INSTANCE", arguments)) };
+    let files = Files::of(&Instance::named(&INSTANCES, name)?);
+    let params = Params::new(spec(), OptIn::SecureOnly)?;
+    let secret = SecretKey::generate(&params, &mut system_rng()?);
+    for path in [&files.parameters, &files.secret_key] {
+        make_directory_of(path)?;
+    }
+    let public = wire_params::to_bytes(&params, &Metadata::new())?;
+    write_file(&files.parameters, &public, Existing::Replace)?;
+    let bytes = secret_key::expose_to_bytes(&secret, &Metadata::new())?;
+    Ok(write_secret_file(&files.secret_key, &bytes, Existing::Replace)?)
+}
+
+/// The secret key, with the parameters that the server has, too.
+fn read_key(files: &Files) -> Result<SecretKey, SuiteError> {
+    let options = ReadOptions::default();
+    let bytes = read_file(&files.parameters, options.max_bytes)?;
+    let (params, _) = wire_params::from_bytes(&bytes, OptIn::SecureOnly, &options)?;
+    let bytes = read_file(&files.secret_key, options.max_bytes)?;
+    Ok(secret_key::from_bytes(&params, &bytes, &options)?.0)
+}
+
+/// `client_encode_encrypt_input INSTANCE`: a ciphertext for each digit of a block of pairs.
+///
+/// # Errors
+/// A file of another number of pairs, what the system refuses.
+pub fn encrypt(arguments: &[&str]) -> Result<(), SuiteError> {
+    let [name] = arguments else { return Err(usage("INSTANCE", arguments)) };
+    let instance = Instance::named(&INSTANCES, name)?;
+    let files = Files::of(&instance);
+    let secret = read_key(&files)?;
+    let params = secret.params();
+    let slots = params.slots();
+    let blocks = blocks(&instance, slots);
+    use_threads(blocks);
+    let mut operands = Words::open(&files.operands, 2 * instance.count)?;
+    make_directory_of(&files.upload)?;
+    let (replace, count) = (Existing::Replace, OPERANDS * blocks);
+    let metadata = metadata(&instance);
+    let mut upload = CiphertextWriter::create(params, &files.upload, replace, count, &metadata)?;
+    let mut left = instance.count as usize;
+    for batch in batches(blocks) {
+        let pairs = left.min(batch.len() * slots);
+        left -= pairs;
+        let words = Zeroizing::new(operands.read(2 * pairs)?);
+        let jobs: Vec<(&[u64], usize)> = words
+            .chunks(2 * slots)
+            .flat_map(|pairs| (0..OPERANDS).map(move |operand| (pairs, operand)))
+            .collect();
+        let encrypted = jobs.into_par_iter().map(|(pairs, operand)| {
+            encrypt_digit(&secret, pairs, operand / DIGITS, operand % DIGITS)
+        });
+        upload.push_all(&encrypted.collect::<Result<Vec<_>, _>>()?)?;
+    }
+    upload.finish_without_sync()?;
+    Ok(())
+}
+
+/// A digit of the left or the right factors of some pairs.
+fn encrypt_digit(
+    secret: &SecretKey,
+    pairs: &[u64],
+    side: usize,
+    digit: usize,
+) -> Result<Ciphertext, SuiteError> {
+    let digit_of = |pair: &[u64]| pair[side] >> (DIGIT_BITS * digit as u32) & 0xffff;
+    let digits = Zeroizing::new(pairs.chunks_exact(2).map(digit_of).collect::<Vec<u64>>());
+    let message = Plaintext::encode(secret.params(), &digits)?;
+    Ok(secret.encrypt(&message, &mut system_rng()?)?)
+}
+
+/// `client_decrypt_decode INSTANCE COUNT`: the sums, put together to products modulo 2^64.
+///
+/// # Errors
+/// What is not a result for this instance and key, or cannot be one.
+pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
+    let [name, count] = arguments else { return Err(usage("INSTANCE COUNT", arguments)) };
+    let instance = Instance::with_count(&INSTANCES, name, count)?;
+    let files = Files::of(&instance);
+    let secret = read_key(&files)?;
+    let slots = secret.params().slots();
+    let blocks = blocks(&instance, slots);
+    use_threads(blocks);
+    let mut sums = ProductReader::open(secret.params(), &files.download, ReadOptions::default())?;
+    check_file(&instance, sums.metadata(), sums.len(), DIGITS * blocks)?;
+    let mut out = Output::create(files.products)?;
+    for batch in batches(blocks) {
+        let first = batch.start;
+        let sums = sums.read_range(DIGITS * batch.start..DIGITS * batch.end)?;
+        let block = |(i, sums): (usize, &[Product])| {
+            let start = ((first + i) * slots) as u64;
+            let pairs = (instance.count - start).min(slots as u64) as usize;
+            decrypt_block(&secret, sums, start, pairs)
+        };
+        let products = sums.par_chunks(DIGITS).enumerate().map(block);
+        for block in products.collect::<Result<Vec<_>, _>>()? {
+            out.write(&to_bytes(&block))?;
+        }
+    }
+    out.finish()
+}
+
+/// The products of the pairs of a block, of which `start` is the first one.
+fn decrypt_block(
+    secret: &SecretKey,
+    sums: &[Product],
+    start: u64,
+    pairs: usize,
+) -> Result<Zeroizing<Vec<u64>>, SuiteError> {
+    let mut products = Zeroizing::new(vec![0u64; pairs]);
+    for (k, sum) in sums.iter().enumerate() {
+        let values = secret.decrypt_product(sum)?.decode_decrypted(secret.params())?;
+        let values = Zeroizing::new(values);
+        let digit = (1u64 << DIGIT_BITS) - 1;
+        let largest = (k as u64 + 1) * digit * digit;
+        for (place, (product, &found)) in products.iter_mut().zip(values.iter()).enumerate() {
+            if found > largest {
+                return Err(SuiteError::Result { pair: start + place as u64, largest, found });
+            }
+            *product = product.wrapping_add(found << (DIGIT_BITS * k as u32));
+        }
+    }
+    Ok(products)
+}
+
+/// `client_postprocess INSTANCE COUNT`: the products as text.
+///
+/// # Errors
+/// A file of another number of products.
+pub fn postprocess(arguments: &[&str]) -> Result<(), SuiteError> {
+    let [name, count] = arguments else { return Err(usage("INSTANCE COUNT", arguments)) };
+    let instance = Instance::with_count(&INSTANCES, name, count)?;
+    let files = Files::of(&instance);
+    let mut products = Words::open(&files.products, instance.count)?;
+    let mut out = Output::create(files.output)?;
+    let mut left = instance.count;
+    while left > 0 {
+        let next = left.min(PAIRS_AT_ONCE);
+        left -= next;
+        let lines: String =
+            products.read(next as usize)?.iter().map(|product| format!("{product}\n")).collect();
+        out.write(lines.as_bytes())?;
+    }
+    out.finish()
+}

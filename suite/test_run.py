@@ -1,0 +1,142 @@
+"""Tests of suite/run, with a small harness of our own in the place of a clone."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+# Writes what a harness writes, without any stage: {passes} says whether its check does.
+HARNESS = """
+import json, sys
+from pathlib import Path
+size, runs = int(sys.argv[1]), int(sys.argv[3])
+name = {names}[size]
+assert Path("scripts/build_task.sh").stat().st_mode & 0o100
+assert not Path("submission/reference").exists() and not Path("measurements", name).exists()
+Path("io", name).mkdir(parents=True)
+Path("io", name, "server_reported_steps.json").write_text("{{}}")
+Path("measurements", name).mkdir(parents=True)
+for run in range(1, runs + 1):
+    print("[harness] {says}")
+    Path("measurements", name, f"results-{{run}}.json").write_text(json.dumps({{"run": run}}))
+"""
+NAMES = ["single", "small", "medium", "large"]
+
+
+class RunTest(unittest.TestCase):
+    """Each test has a clone of its own."""
+
+    def setUp(self) -> None:
+        self.temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(self.temporary.cleanup)
+        self.root = Path(self.temporary.name)
+        self.clone = self.root / "clone"
+        self.results = self.root / "results"
+        self.harness("PASS")
+
+    def git(self, *arguments: str) -> str:
+        """Runs git in the clone."""
+        identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        command = ["git", "-C", str(self.clone), *identity, *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def harness(self, says: str) -> None:
+        """Commits a harness whose check says this."""
+        for path in ["harness", "scripts", "submission", "measurements/single"]:
+            (self.clone / path).mkdir(parents=True, exist_ok=True)
+        text = HARNESS.format(names=NAMES, says=says)
+        (self.clone / "harness" / "run_submission.py").write_text(text)
+        (self.clone / "submission" / "reference").write_text("the reference")
+        (self.clone / "measurements" / "single" / "results-1.json").write_text("the reference's")
+        (self.clone / "scripts" / "build_task.sh").write_text("exit 1\n")
+        self.git("init", "-q")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", says)
+
+    def run_suite(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        """Starts suite/run for this workload."""
+        command = [sys.executable, str(HERE / "run"), "zn-multiplication", *arguments]
+        environment = {**os.environ, "TMPDIR": str(self.root)}
+        return subprocess.run(command, capture_output=True, text=True, env=environment)
+
+    def test_the_commit_is_checked(self) -> None:
+        done = self.run_suite("--harness", str(self.clone))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("expected commit", done.stderr)
+        (self.clone / "harness" / "run_submission.py").write_text("changed")
+        done = self.run_suite("--harness", str(self.clone), "--any-commit")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("without changes", done.stderr)
+
+    def measured(self, *more: str) -> "subprocess.CompletedProcess[str]":
+        """Runs the harness as it is."""
+        place = ["--harness", str(self.clone), "--results", str(self.results), "--any-commit"]
+        return self.run_suite(*place, *more)
+
+    def test_only_what_was_measured_is_kept(self) -> None:
+        done = self.measured("--sizes", "0,2", "--runs", "2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        files = sorted(p.relative_to(self.results).parts[1:] for p in self.results.rglob("*.json"))
+        expected = [
+            ("zn-multiplication", size, file)
+            for size in ["medium", "single"]
+            for file in [
+                "about.json",
+                "results-1.json",
+                "results-2.json",
+                "server_reported_steps-last.json",
+            ]
+        ]
+        self.assertEqual(files, expected)
+        about = json.loads(next(self.results.rglob("about.json")).read_text())
+        self.assertEqual(about["harness"], self.git("rev-parse", "HEAD").strip())
+        # The clone is as it was, and nothing is left beside it.
+        self.assertEqual(self.git("status", "--porcelain"), "")
+        self.assertEqual(len(self.git("worktree", "list").splitlines()), 1)
+        self.assertEqual(sorted(p.name for p in self.root.iterdir()), ["clone", "results"])
+
+    def test_runs_that_fail_leave_no_result(self) -> None:
+        self.harness("FAIL")
+        done = self.measured("--sizes", "0", "--runs", "1")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("0 of 1 runs passed", done.stderr)
+        self.assertFalse(self.results.exists())
+        self.assertEqual(len(self.git("worktree", "list").splitlines()), 1)
+
+    def test_arguments(self) -> None:
+        for sizes in ["4", "-1", "one", ""]:
+            done = self.measured(f"--sizes={sizes}")
+            self.assertEqual(done.returncode, 2, sizes)
+
+    def test_a_submission_is_a_crate_of_its_own(self) -> None:
+        out = self.root / "fork"
+        done = self.run_suite("--export", str(out))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        manifest = out / "submission" / "Cargo.toml"
+        command = ["cargo", "metadata", "--no-deps", "--offline", "--format-version", "1"]
+        command += ["--manifest-path", str(manifest)]
+        found = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        (package,) = json.loads(found)["packages"]
+        pins = json.loads((HERE / "pins.json").read_text())["zn-multiplication"]
+        programs = [program for program in package["targets"] if program["kind"] == ["bin"]]
+        names = {program["name"] for program in programs}
+        self.assertEqual(names, {stage[0] for stage in pins["stages"]})
+        for program in programs:
+            self.assertTrue(Path(program["src_path"]).is_file())
+        ours = {known["name"]: known for known in package["dependencies"]}
+        self.assertTrue(ours["everlevel-bgv"]["source"].startswith("git+https://"))
+        self.assertTrue(ours["rayon"]["source"].startswith("registry+"))
+        self.assertFalse(any("path" in known for known in ours.values()))
+        self.assertTrue((out / "submission" / "README.md").is_file())
+        self.assertEqual((out / "scripts" / "build_task.sh").stat().st_mode & 0o777, 0o755)
+        done = self.run_suite("--export", str(out))
+        self.assertIn("empty directory", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
