@@ -13,6 +13,7 @@ mod plain;
 mod plans;
 mod random;
 mod refused;
+mod rehearse;
 mod roles;
 mod rows;
 mod workload;
