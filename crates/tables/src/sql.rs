@@ -14,6 +14,7 @@ use sqlparser::tokenizer::{Token, Tokenizer};
 use crate::bind::Binder;
 use crate::condition::Condition;
 use crate::error::TablesError;
+use crate::flatten::flattened;
 use crate::formula::{Formula, Having};
 use crate::query::{Fold, MOST_GROUPS, Output, Parameter, Query, with_parameters};
 use crate::schema::Schema;
@@ -21,9 +22,9 @@ use crate::schema::Schema;
 /// How deep expressions may be nested.
 const DEPTH: usize = 50;
 /// The longest question, in bytes.
-const QUESTION_BYTES: usize = 1 << 16;
+pub(crate) const QUESTION_BYTES: usize = 1 << 16;
 /// The most operators and parentheses of a question: chains of them are as deep as they are long.
-const OPERATORS: usize = 500;
+pub(crate) const OPERATORS: usize = 500;
 /// The most words that are no operators.
 const WORDS: usize = 2000;
 /// Words that join expressions.
@@ -53,7 +54,7 @@ impl Query {
     /// encrypted tables do not answer, with what could be used instead; [`TablesError::Name`],
     /// [`TablesError::Type`] and [`TablesError::Range`] for expressions that have no value.
     pub fn parse(text: &str, schema: &Schema) -> Result<Self, TablesError> {
-        let ast = question(text)?;
+        let ast = flattened(&question(text)?, schema)?;
         let query = Self::bound(&ast, schema, &[])?;
         if query.parameters.is_empty() {
             return Ok(query);
@@ -251,7 +252,7 @@ pub(crate) fn statements(text: &str) -> Result<Vec<Statement>, TablesError> {
 
 /// The select of a query. What it may hold is put into an empty one, which then has to be equal to
 /// it, so that no clause is passed over in silence.
-fn only_select(ast: &Ast) -> Result<(&Select, &str), TablesError> {
+pub(crate) fn only_select(ast: &Ast) -> Result<(&Select, &str), TablesError> {
     let plain = question("select 1 from t")?;
     let rest = Ast { body: plain.body.clone(), order_by: None, limit_clause: None, ..ast.clone() };
     let (SetExpr::Select(select), SetExpr::Select(empty)) = (&*ast.body, &*plain.body) else {

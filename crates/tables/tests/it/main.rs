@@ -4,6 +4,7 @@ mod answers;
 mod ask_random;
 mod changes;
 mod constants;
+mod flatten;
 mod forged;
 mod fuzzed;
 mod keys;
