@@ -236,3 +236,40 @@ def test_names_and_texts_are_nothing_else(seed):
     found = et.Plan(q).answer(data, arrow=False)
     sums = {value: sum(i for i, cell in enumerate(cells) if cell == value) for value in set(cells)}
     assert dict(zip(found[text], found["n"])) == sums
+
+
+def test_plans_are_explained_and_rehearsed(t):
+    params = everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)
+    q = t.filter(t.cost > et.parameter("least")).group_by("ward").agg(cost=t.cost.sum())
+    plan = et.Plan(q)
+    told = plan.explain(params, rows=5000)
+    assert told.columns_read == ("ward", "cost") and told.refreshes >= 0 and told.seconds > 0
+    assert told.products > 10 and 3 < told.levels and told.bytes_read > told.bytes_up > 0
+    assert "but for those that are encrypted" in told.server_learns
+    assert "4 groups" in told.reader_learns and str(told).startswith("question: select")
+    assert told.to_dict()["cost"] == plan.cost(params, 5000) and told.to_dict()["blocks"] == 3
+    assert "<table>" in told._repr_html_() and "&quot;ward&quot;" in told._repr_html_()
+    assert repr(told).startswith("<everlevel.tables.Explanation of")
+    answer = plan.answer(STAYS, arrow=False, least=D("99.90"))
+    assert answer == plan.rehearse(params, STAYS, arrow=False, least=D("99.90"))
+    assert answer == {"ward": ["north", "south"], "cost": [D("1510.75"), D("9034.00")]}
+    refused("table.constants", lambda: plan.answer(STAYS), ":least")
+    refused("table.constants", lambda: plan.rehearse(params, STAYS, least=None), "null")
+    refused("table.value", lambda: plan.answer({**STAYS, "cost": [D("-1")] * 5}, least=0))
+    with pytest.raises(TypeError):
+        et.Explanation()
+
+
+def test_bytes_of_results_are_those_of_the_explanation(fermat):
+    schema = et.Schema.infer(STAYS)
+    table = et.encrypt(fermat.client, STAYS, schema)
+    t = et.table(schema)
+    for question in (t.group_by("ward").agg(cost=t.cost.sum()), t.filter(t.days > 2)):
+        result = table.run(fermat.server, question)
+        told = et.Plan(question).explain(fermat.params, table.rows)
+        assert 0.8 < len(result.to_bytes()) / told.bytes_down < 1.25
+        assert result.read(fermat.client, arrow=False) == et.Plan(question).answer(
+            STAYS, arrow=False
+        )
+    other = et.table(et.Schema.infer({"days": [1, 2]}))
+    refused("table.other-schema", lambda: table.run(fermat.server, other))
