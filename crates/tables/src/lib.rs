@@ -31,6 +31,7 @@ mod infer;
 mod layout;
 mod literal;
 mod output;
+mod parse;
 mod plan;
 mod pretend;
 mod query;

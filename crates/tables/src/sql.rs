@@ -14,9 +14,8 @@ use sqlparser::tokenizer::{Token, Tokenizer};
 use crate::bind::Binder;
 use crate::condition::Condition;
 use crate::error::TablesError;
-use crate::flatten::flattened;
 use crate::formula::{Formula, Having};
-use crate::query::{Fold, MOST_GROUPS, Output, Parameter, Query, with_parameters};
+use crate::query::{Fold, MOST_GROUPS, Output, Parameter, Query};
 use crate::schema::Schema;
 
 /// How deep expressions may be nested.
@@ -45,27 +44,12 @@ const JOINS: [Keyword; 13] = [
 ];
 
 impl Query {
-    /// Reads a question: `select` of sums, counts, averages and columns that are grouped by, with
-    /// `from` one table, and `where`, `group by`, `order by`, `limit`. A constant that is compared
-    /// with a column may be `:name`, and is encrypted then.
-    ///
-    /// # Errors
-    /// [`TablesError::Syntax`] for text that is no SQL; [`TablesError::Unsupported`] for what
-    /// encrypted tables do not answer, with what could be used instead; [`TablesError::Name`],
-    /// [`TablesError::Type`] and [`TablesError::Range`] for expressions that have no value.
-    pub fn parse(text: &str, schema: &Schema) -> Result<Self, TablesError> {
-        let ast = flattened(&question(text)?, schema)?;
-        let query = Self::bound(&ast, schema, &[])?;
-        if query.parameters.is_empty() {
-            return Ok(query);
-        }
-        // Encrypted constants have columns, which are known only now.
-        let parameters = &query.parameters;
-        Self::bound(&ast, &with_parameters(schema, parameters)?, parameters)
-    }
-
     /// Binds a question to the schema of its rows, which the encrypted constants end.
-    fn bound(ast: &Ast, schema: &Schema, parameters: &[Parameter]) -> Result<Self, TablesError> {
+    pub(crate) fn bound(
+        ast: &Ast,
+        schema: &Schema,
+        parameters: &[Parameter],
+    ) -> Result<Self, TablesError> {
         let (select, table) = only_select(ast)?;
         let mut binder = Binder::new(schema, table, parameters);
         let filter = match &select.selection {
@@ -208,7 +192,8 @@ fn named(item: &SelectItem) -> Result<(&Expr, String), TablesError> {
     }
 }
 
-fn question(text: &str) -> Result<Ast, TablesError> {
+/// The one question of a text.
+pub(crate) fn question(text: &str) -> Result<Ast, TablesError> {
     let mut statements = statements(text)?;
     match (statements.pop(), statements.is_empty()) {
         (Some(Statement::Query(ast)), true) => Ok(*ast),
