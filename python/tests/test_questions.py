@@ -121,6 +121,8 @@ def test_misuse_is_refused_with_a_way_out(t):
     for number in (0.05, np.float32(1), float("nan"), float("inf")):
         refused("python.question", lambda: t.cost > number, "decimal.Decimal")
     refused("python.question", lambda: t.cost * D("NaN"), "isnull")
+    for number in (D("1E+999999999"), D("1E-999999999"), 1 << 1_000_000):
+        refused("python.question", lambda: t.cost > number, "expected")
     refused("python.question", lambda: t.ward == None, "isnull")  # noqa: E711
     refused("python.question", lambda: t.admitted > datetime.datetime(2025, 1, 1, 12), "time")
     refused("python.question", lambda: t.ward == b"north", "bytes")

@@ -127,6 +127,7 @@ fn numbered(ast: &mut Ast) {
     let OrderByKind::Expressions(keys) = &mut order.kind else { return };
     let table = only_table(&select.from).ok();
     let items = &select.projection;
+    let all = matches!(&items[..], [item] if is_all(item));
     // Places behind a `*` are not those of the list.
     let listed = !items.iter().any(|item| matches!(item, SelectItem::Wildcard(_)));
     for key in keys {
@@ -151,8 +152,8 @@ fn numbered(ast: &mut Ast) {
         };
         let found = items.iter().position(called).or_else(|| items.iter().position(equal));
         if let Some(place) = found.filter(|_| listed) {
-            key.expr = Expr::Value(Literal::Number((place + 1).to_string(), false).into());
-        } else if let Some(name) = name.filter(|_| !listed || !qualified) {
+            key.expr = counted(place);
+        } else if let Some(name) = name.filter(|_| all || !qualified) {
             key.expr = Expr::Identifier(Ident::new(&name.value));
         }
     }
@@ -242,18 +243,23 @@ impl<'a> Merge<'a> {
             select.group_by = inner.group_by.clone();
         }
         select.distinct = select.distinct.take().or(inner.distinct.clone());
-        select.projection = projection;
         select.from = inner.from.clone();
+        select.projection = projection;
         named(select);
+        let projection = select.projection.clone();
         if let Some(order) = &mut out.order_by
             && let OrderByKind::Expressions(keys) = &mut order.kind
         {
             for key in keys {
                 // A name of the answer goes before a name of its source.
                 let of_answer = matches!(&key.expr, Expr::Identifier(name)
-                    if answers(&out.body, &name.value));
+                    if answers(&projection, &name.value));
                 if !of_answer && place(&key.expr).is_none() {
-                    key.expr = self.put(&key.expr)?;
+                    let source = self.put(&key.expr)?;
+                    key.expr = shown(&projection, &source).ok_or_else(|| {
+                        let found = format!("order by {}", key.expr);
+                        TablesError::unsupported(&found, "order by a column of the answer")
+                    })?;
                 }
             }
         }
@@ -354,12 +360,34 @@ fn keys(order: &Option<OrderBy>) -> impl Iterator<Item = &Expr> {
     keys.flatten().map(|key| &key.expr)
 }
 
-fn answers(body: &SetExpr, name: &str) -> bool {
-    let SetExpr::Select(select) = body else { return false };
-    select.projection.iter().any(|item| {
+/// Whether a column of the answer has this name.
+fn answers(projection: &[SelectItem], name: &str) -> bool {
+    projection.iter().any(|item| {
         matches!(item, SelectItem::ExprWithAlias { alias, .. }
             if alias.value.eq_ignore_ascii_case(name))
     })
+}
+
+/// The key of `order by` for a column of the answer by what it shows, whatever its name.
+fn shown(projection: &[SelectItem], source: &Expr) -> Option<Expr> {
+    if let [item] = projection
+        && is_all(item)
+    {
+        return column(source).map(|name| Expr::Identifier(Ident::new(&name.value)));
+    }
+    let listed = !projection.iter().any(|item| matches!(item, SelectItem::Wildcard(_)));
+    let name = column(source);
+    let same = |e: &Expr| {
+        let both = column(e).zip(name);
+        e == source || both.is_some_and(|(a, b)| a.value.eq_ignore_ascii_case(&b.value))
+    };
+    let found = projection.iter().position(|item| expression(item).is_some_and(same));
+    found.filter(|_| listed).map(counted)
+}
+
+/// A place in the select list, counted from 1, as a key.
+fn counted(place: usize) -> Expr {
+    Expr::Value(Literal::Number((place + 1).to_string(), false).into())
 }
 
 fn both(a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {

@@ -19,6 +19,9 @@ from .errors import DtypeError
 if TYPE_CHECKING:
     from .tables import Schema
 
+#: Digits of a constant: more than any column holds.
+DIGITS = 100
+
 
 def literal(value: Any) -> Value:
     """A value of Python's as an expression."""
@@ -47,10 +50,17 @@ def literal(value: Any) -> Value:
             raise fault(f"{value!r}: expected a date without a time of day")
         return Value(f"date '{text}'", ATOM, None)
     if isinstance(value, decimal.Decimal) and value.is_finite():
+        _, digits, exponent = value.as_tuple()
+        # Written out, exponents are digits.
+        if len(digits) + abs(int(exponent)) > DIGITS:
+            raise fault(f"{value!r}: expected a number of up to {DIGITS} digits")
         text = format(value, "f")
     else:
         try:
-            text = str(operator.index(value))
+            whole = operator.index(value)
+            if whole.bit_length() > 3 * DIGITS:
+                raise fault(f"an integer of {whole.bit_length()} bits: expected 63 at most")
+            text = str(whole)
         except TypeError:
             if text_of(value) is None:
                 raise fault("nothing is equal to a missing value: write x.isnull()") from None
