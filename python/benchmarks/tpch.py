@@ -251,7 +251,7 @@ def main():
         "params": params.name,
         "security_bits": params.security_bits,
         "failure_log2": params.failure_log2,
-        "threads": everlevel.num_threads(),
+        "threads": everlevel.get_num_threads(),
         "machine": platform.processor() or platform.machine(),
         "cores": os.cpu_count(),
         "everlevel": everlevel.__version__,
