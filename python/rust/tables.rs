@@ -127,6 +127,42 @@ pub fn table_plan_cost(py: Python<'_>, plan: &str, params: &Params, rows: usize)
     json(&cost)
 }
 
+/// What a plan does, costs and tells for a given number of rows, as JSON, and in words.
+#[pyfunction]
+pub fn table_plan_explain(
+    py: Python<'_>,
+    plan: &str,
+    params: &Params,
+    rows: usize,
+) -> Result<(String, String)> {
+    let found = detached(py, || Ok(Plan::from_json(plan)?.explain(&params.0, rows)?))?;
+    Ok((json(&found)?, found.to_string()))
+}
+
+/// The answer to a plan about comma-separated values, as JSON: in the clear, or by the computation
+/// of a server on the no-op scheme of a parameter set.
+#[pyfunction]
+#[pyo3(signature = (plan, csv, constants, params = None))]
+pub fn table_plan_answer(
+    py: Python<'_>,
+    plan: &str,
+    csv: &[u8],
+    constants: Vec<(String, String)>,
+    params: Option<&Params>,
+) -> Result<String> {
+    let answer = detached(py, || {
+        let plan = Plan::from_json(plan)?;
+        let (query, schema) = (plan.query(), plan.schema());
+        let (data, codes) = (Data::from_csv(csv, schema)?, plan.codes(&constants)?);
+        let answer = match params {
+            None => Answer::plain_with(query, schema, &data, &codes)?,
+            Some(params) => plan.rehearse(&params.0, &data, &codes)?,
+        };
+        Ok(answer.to_json(&query.output_types(schema)))
+    })?;
+    json(&answer)
+}
+
 fn json(value: &impl serde::Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|e| refusal("FormatError", "python.json", &e.to_string()))
 }

@@ -165,11 +165,7 @@ impl Answer {
         data: &Data,
         constants: &[i128],
     ) -> Result<Self, TablesError> {
-        if constants.len() != query.parameters.len() {
-            let (found, count) = (constants.len(), query.parameters.len());
-            let problem = format!("{found} constants, and the question has {count}");
-            return Err(TablesError::Constants { problem });
-        }
+        query.check_constants(constants)?;
         let width = schema.fields().len();
         let mut sums = vec![vec![0; query.aggregates.len()]; query.group_codes(schema).len()];
         let mut listed = Vec::new();

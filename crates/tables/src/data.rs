@@ -150,6 +150,16 @@ impl Data {
         Ok(Data { columns, rows })
     }
 
+    /// Passes a table of this many columns.
+    pub(crate) fn check_width(&self, width: usize) -> Result<(), TablesError> {
+        match self.columns.len() {
+            found if found == width => Ok(()),
+            found => Err(TablesError::Data {
+                problem: format!("{found} columns, and the schema of the plan has {width}"),
+            }),
+        }
+    }
+
     /// How many rows there are.
     pub fn rows(&self) -> usize {
         self.rows

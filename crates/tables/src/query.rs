@@ -131,6 +131,16 @@ impl Query {
         out
     }
 
+    /// Passes a code for each encrypted constant.
+    pub(crate) fn check_constants(&self, constants: &[i128]) -> Result<(), TablesError> {
+        let (found, count) = (constants.len(), self.parameters.len());
+        if found == count {
+            return Ok(());
+        }
+        let problem = format!("{found} constants, and the question has {count}");
+        Err(TablesError::Constants { problem })
+    }
+
     /// The column whose values a column of the answer shows; none for numbers that are computed.
     pub(crate) fn column_of(&self, formula: &Formula) -> Option<usize> {
         match formula {

@@ -15,15 +15,15 @@ use crate::bind::Binder;
 use crate::condition::Condition;
 use crate::error::TablesError;
 use crate::formula::{Formula, Having};
-use crate::query::{Fold, MOST_GROUPS, Output, Parameter, Query, with_parameters};
+use crate::query::{Fold, MOST_GROUPS, Output, Parameter, Query};
 use crate::schema::Schema;
 
 /// How deep expressions may be nested.
 const DEPTH: usize = 50;
 /// The longest question, in bytes.
-const QUESTION_BYTES: usize = 1 << 16;
+pub(crate) const QUESTION_BYTES: usize = 1 << 16;
 /// The most operators and parentheses of a question: chains of them are as deep as they are long.
-const OPERATORS: usize = 500;
+pub(crate) const OPERATORS: usize = 500;
 /// The most words that are no operators.
 const WORDS: usize = 2000;
 /// Words that join expressions.
@@ -44,27 +44,12 @@ const JOINS: [Keyword; 13] = [
 ];
 
 impl Query {
-    /// Reads a question: `select` of sums, counts, averages and columns that are grouped by, with
-    /// `from` one table, and `where`, `group by`, `order by`, `limit`. A constant that is compared
-    /// with a column may be `:name`, and is encrypted then.
-    ///
-    /// # Errors
-    /// [`TablesError::Syntax`] for text that is no SQL; [`TablesError::Unsupported`] for what
-    /// encrypted tables do not answer, with what could be used instead; [`TablesError::Name`],
-    /// [`TablesError::Type`] and [`TablesError::Range`] for expressions that have no value.
-    pub fn parse(text: &str, schema: &Schema) -> Result<Self, TablesError> {
-        let ast = question(text)?;
-        let query = Self::bound(&ast, schema, &[])?;
-        if query.parameters.is_empty() {
-            return Ok(query);
-        }
-        // Encrypted constants have columns, which are known only now.
-        let parameters = &query.parameters;
-        Self::bound(&ast, &with_parameters(schema, parameters)?, parameters)
-    }
-
     /// Binds a question to the schema of its rows, which the encrypted constants end.
-    fn bound(ast: &Ast, schema: &Schema, parameters: &[Parameter]) -> Result<Self, TablesError> {
+    pub(crate) fn bound(
+        ast: &Ast,
+        schema: &Schema,
+        parameters: &[Parameter],
+    ) -> Result<Self, TablesError> {
         let (select, table) = only_select(ast)?;
         let mut binder = Binder::new(schema, table, parameters);
         let filter = match &select.selection {
@@ -207,7 +192,8 @@ fn named(item: &SelectItem) -> Result<(&Expr, String), TablesError> {
     }
 }
 
-fn question(text: &str) -> Result<Ast, TablesError> {
+/// The one question of a text.
+pub(crate) fn question(text: &str) -> Result<Ast, TablesError> {
     let mut statements = statements(text)?;
     match (statements.pop(), statements.is_empty()) {
         (Some(Statement::Query(ast)), true) => Ok(*ast),
@@ -251,7 +237,7 @@ pub(crate) fn statements(text: &str) -> Result<Vec<Statement>, TablesError> {
 
 /// The select of a query. What it may hold is put into an empty one, which then has to be equal to
 /// it, so that no clause is passed over in silence.
-fn only_select(ast: &Ast) -> Result<(&Select, &str), TablesError> {
+pub(crate) fn only_select(ast: &Ast) -> Result<(&Select, &str), TablesError> {
     let plain = question("select 1 from t")?;
     let rest = Ast { body: plain.body.clone(), order_by: None, limit_clause: None, ..ast.clone() };
     let (SetExpr::Select(select), SetExpr::Select(empty)) = (&*ast.body, &*plain.body) else {

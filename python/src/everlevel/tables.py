@@ -21,7 +21,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from . import _everlevel as _rust
 from ._cells import answer_of, columns_of, text_of, written
 from ._constants import Constants
+from ._explained import Explanation
+from ._expressions import (
+    Aggregate,
+    Column,
+    Condition,
+    GroupCondition,
+    Value,
+    case,
+    count,
+    parameter,
+)
+from ._fragments import Parameter
 from ._params import Params
+from ._questions import Descending, Question, UnknownColumnError, desc, table
 from ._roles import Client, PublicKey
 from ._values import (
     Buffer,
@@ -39,14 +52,29 @@ if TYPE_CHECKING:
     from ._server import Server
 
 __all__ = [
+    "Aggregate",
     "Changed",
+    "Column",
+    "Condition",
     "Constants",
+    "Descending",
     "EncryptedTable",
+    "Explanation",
+    "GroupCondition",
+    "Parameter",
     "Plan",
     "PlainTable",
+    "Question",
     "Result",
     "Schema",
+    "UnknownColumnError",
+    "Value",
+    "case",
+    "count",
+    "desc",
     "encrypt",
+    "parameter",
+    "table",
 ]
 
 
@@ -163,8 +191,9 @@ class Plan:
 
     No key is needed; what cannot be answered exactly is refused here.
 
-    ``Plan("select sum(cost) from t where day >= date '2026-01-01'", schema)``. Question, constants
-    and schema are public.
+    ``Plan("select sum(cost) from t where day >= date '2026-01-01'", schema)``, or, with ``t =
+    table(schema)``, ``Plan(t.filter(t.day >= "2026-01-01").agg(cost=t.cost.sum()))``. Question,
+    constants and schema are public.
     """
 
     __slots__ = ("_text", "_facts")
@@ -173,7 +202,17 @@ class Plan:
     #: Question, schema, id.
     _facts: tuple[str, str, str]
 
-    def __init__(self, question: str, schema: Schema) -> None:
+    def __init__(self, question: str | Question, schema: Schema | None = None) -> None:
+        if isinstance(question, Question):
+            if schema is not None and schema != question.schema:
+                raise TableError(
+                    "the question is about a table of another schema: make it with "
+                    "et.table(schema) of this one",
+                    code="table.other-schema",
+                )
+            schema, question = question.schema, question.sql
+        if schema is None:
+            raise TypeError("a question in SQL needs the schema of its table: Plan(text, schema)")
         self._become(_rust.table_plan(question, schema._text))
 
     def _become(self, text: str) -> None:
@@ -230,18 +269,9 @@ class Plan:
         ``Plan("select sum(cost) from t where day >= :day", schema).bind(public_key,
         day=datetime.date(2026, 1, 1))``.
         """
-        texts = []
-        for name, value in constants.items():
-            text = text_of(value)
-            if text is None:
-                raise TableError(
-                    f"encrypted constants: :{name} has no value; write is null, or is not null",
-                    code="table.constants",
-                )
-            texts.append((name, text))
         secret, public = (key._raw, None) if isinstance(key, Client) else (None, key._raw)
         return Constants.from_bytes(
-            _rust.encrypt_table_constants(self._text, texts, secret, public)
+            _rust.encrypt_table_constants(self._text, _texts(constants), secret, public)
         )
 
     def server(self, client: Client, rows: int, *, progress: Progress = None) -> Server:
@@ -264,6 +294,41 @@ class Plan:
             )
         )
         return found
+
+    def explain(self, params: Params, rows: int | None = None) -> Explanation:
+        """What it does, costs and tells, for ``rows`` rows, ``params.slots`` if none are given:
+        levels, products, refreshes, seconds by a model, bytes, what the server and the reader
+        learn.
+        """
+        count = params.slots if rows is None else operator.index(rows)
+        return Explanation._of(self._text, params, count)
+
+    def answer(self, data: Any, *, arrow: bool | None = None, **constants: Any) -> Any:
+        """The answer for a table in the clear, ``data`` as for :func:`encrypt`, computed in the
+        clear: what :meth:`Result.read` gives of the same table under encryption.
+        """
+        return self._in_the_clear(data, None, arrow, constants)
+
+    def rehearse(
+        self, params: Params, data: Any, *, arrow: bool | None = None, **constants: Any
+    ) -> Any:
+        """The same by the computation that a server does, operation by operation, on numbers
+        instead of ciphertexts: without keys and without security, and with all limits on levels,
+        noise and ranges that there are under encryption. To test questions.
+        """
+        return self._in_the_clear(data, params, arrow, constants)
+
+    def _in_the_clear(
+        self, data: Any, params: Params | None, arrow: bool | None, constants: dict[str, Any]
+    ) -> Any:
+        columns = columns_of(data, self.schema)
+        told = _rust.table_plan_answer(
+            self._text,
+            columns if isinstance(columns, bytes) else written(columns, True),
+            _texts(constants),
+            None if params is None else params._raw,
+        )
+        return answer_of(json.loads(told), arrow)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Plan) and self._text == other._text
@@ -333,7 +398,7 @@ class EncryptedTable:
     def run(
         self,
         server: Server,
-        question: Plan | str,
+        question: Plan | Question | str,
         *,
         constants: Constants | None = None,
         progress: Progress = None,
@@ -465,7 +530,7 @@ class PlainTable:
     def run(
         self,
         server: Server,
-        question: Plan | str,
+        question: Plan | Question | str,
         *,
         constants: Constants,
         progress: Progress = None,
@@ -621,6 +686,20 @@ def encrypt(
         stepper(progress),
     )
     return EncryptedTable._make(raw)
+
+
+def _texts(constants: dict[str, Any]) -> list[tuple[str, str]]:
+    """Encrypted constants by their names, as cells are written."""
+    texts = []
+    for name, value in constants.items():
+        text = text_of(value)
+        if text is None:
+            raise TableError(
+                f"encrypted constants: :{name} has no value; write is null, or is not null",
+                code="table.constants",
+            )
+        texts.append((name, text))
+    return texts
 
 
 def _utf8(data: bytes) -> str:

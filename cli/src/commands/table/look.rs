@@ -132,61 +132,12 @@ pub fn explain(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
     let path = args.plan.as_path();
     let plan = read_plan(path)?;
     let params = find_params(&args.set.params, common)?;
-    let (schema, query) = (plan.schema(), plan.query());
     let rows = args.rows.unwrap_or(params.slots() as u64);
-    let blocks = rows.div_ceil(params.slots() as u64);
-    let cost = plan.cost(&params, rows as usize).map_err(of(path))?;
-    let name = |place: usize| schema.fields()[place].name();
-    let places = query.columns().into_iter().filter(|place| *place < schema.fields().len());
-    let read: Vec<&str> = places.map(name).collect();
-    let (groups, sums) = (query.group_codes(schema).len(), query.aggregates.len());
-    let encrypted: Vec<_> = query.parameters.iter().map(|p| (&p.name, name(p.column))).collect();
+    let explanation = plan.explain(&params, rows as usize).map_err(of(path))?;
     if common.json {
-        return emit_json(&json!({
-            "question": plan.question(),
-            "params": params.name(),
-            "rows": rows,
-            "blocks": blocks,
-            "columns_read": read,
-            "encrypted_constants": encrypted,
-            "groups": groups,
-            "sums": sums,
-            "rows_listed": query.listed.is_some(),
-            "cost": cost,
-        }));
+        return emit_json(&explanation);
     }
-    let learned = match &query.listed {
-        Some(columns) => {
-            let names: Vec<&str> = columns.iter().map(|place| name(*place)).collect();
-            let of =
-                if names.is_empty() { "".into() } else { format!(", with {}", names.join(", ")) };
-            format!("the rows that are meant{of}, and their places in the table")
-        }
-        None => format!(
-            "for each of {groups} groups {sums} sums, made of {} sums over all rows that are meant",
-            cost.sums
-        ),
-    };
-    emit(&format!(
-        "question: {}\nthe server learns: the question with its constants{}, the schema with its \
-         bounds and categories, that there are {rows} rows, when it was asked; of the data \
-         nothing, not even how many rows are meant: it does the same for all data\nit reads the \
-         columns: {}\nthe reader learns: {}\n{}: {blocks} blocks of {} rows\n{} ciphertexts read, \
-         {} products, {} key switches, {} refreshes, about {:.1} s on one core by a model\n{} \
-         ciphertexts of result",
-        clean(plan.question()),
-        if encrypted.is_empty() { "" } else { ", but for those that are encrypted" },
-        if read.is_empty() { "none but for the number of rows".into() } else { read.join(", ") },
-        learned,
-        params.name(),
-        params.slots(),
-        cost.ciphertexts,
-        cost.products,
-        cost.key_switches,
-        cost.refreshes,
-        cost.seconds,
-        cost.result_ciphertexts,
-    ))
+    emit(&explanation.to_string())
 }
 
 /// Runs `table schema infer`.

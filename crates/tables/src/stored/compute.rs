@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use everlevel::lab::ServerEvaluator;
-use everlevel::{IntegerColumn, Integers, Server};
-use everlevel_integers::EncryptedConstant;
+use everlevel::{IntegerColumn, Integers, Params, Server};
+use everlevel_integers::{Column, EncryptedConstant, IntegerScheme};
 use everlevel_scheme::same_owner;
 
 use crate::error::TablesError;
@@ -17,39 +17,51 @@ use crate::stored::result::TableResult;
 /// Integers of a server.
 pub(crate) type ServerIntegers<'a> = Integers<'a, ServerEvaluator>;
 
-/// Where the rows of a table come from.
-pub(crate) trait Rows {
-    /// The name of the table.
-    fn id(&self) -> TableId;
+/// Where the rows of a table come from, under encryption of some scheme.
+pub(crate) trait Rows<S: IntegerScheme> {
     /// How many rows there are.
     fn rows(&self) -> usize;
     /// A column of a block of rows, by its place in the schema.
     fn column(
         &self,
-        ints: &ServerIntegers<'_>,
+        ints: &Integers<'_, S>,
         block: usize,
         place: usize,
-    ) -> Result<IntegerColumn, TablesError>;
+    ) -> Result<Column<S::Ciphertext>, TablesError>;
     /// The codes of a column of a block, if the server knows them.
     fn codes(&self, block: usize, place: usize) -> Option<&[i128]>;
 }
 
-/// The encrypted sums or rows that answer a plan. `progress(done, blocks)` is called after each
-/// block.
+/// The encrypted sums or rows that answer a plan about the table of this name. `progress(done,
+/// blocks)` is called after each block.
 pub(crate) fn compute<E: From<TablesError>>(
-    table: &impl Rows,
+    (id, table): (TableId, &impl Rows<ServerEvaluator>),
     server: &Server,
     plan: &Plan,
     constants: Option<&Constants>,
-    mut progress: impl FnMut(usize, usize) -> Result<(), E>,
+    progress: impl FnMut(usize, usize) -> Result<(), E>,
 ) -> Result<TableResult, E> {
-    let params = server.params();
     let bound = bound(server, plan, constants)?;
     let ints = server.integers().map_err(TablesError::from)?;
+    let sums = evaluate(table, &ints, server.params(), plan, &bound, progress)?;
+    let used = constants.map(Constants::id).filter(|_| !bound.is_empty());
+    Ok(TableResult::new(server, plan, (id, table.rows()), used, sums)?)
+}
+
+/// The same on any scheme, without what a result states: with a column for each encrypted constant
+/// of the plan.
+pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
+    table: &impl Rows<S>,
+    ints: &Integers<'_, S>,
+    params: &Params,
+    plan: &Plan,
+    bound: &[Column<S::Ciphertext>],
+    mut progress: impl FnMut(usize, usize) -> Result<(), E>,
+) -> Result<Vec<S::Ciphertext>, E> {
     let (needed, schema) = plan.needed()?;
     let width = plan.schema().fields().len();
     let (_, layout) = plan.layout(params, table.rows())?;
-    let mut runner = Runner::new(&ints, &schema, &layout);
+    let mut runner = Runner::new(ints, &schema, &layout);
     let places = needed.iter().enumerate();
     let constant = |(i, place): (usize, &usize)| {
         place.checked_sub(width).map(|k| (i, EncryptedConstant::new(bound[k].clone())))
@@ -59,7 +71,7 @@ pub(crate) fn compute<E: From<TablesError>>(
     for (block, rows) in layout.blocks().enumerate() {
         let columns = needed.iter().map(|place| -> Result<_, TablesError> {
             match place.checked_sub(width) {
-                None => table.column(&ints, block, *place),
+                None => table.column(ints, block, *place),
                 Some(constant) => Ok(ints.shortened(&bound[constant], rows)?),
             }
         });
@@ -71,8 +83,7 @@ pub(crate) fn compute<E: From<TablesError>>(
         runner.add_known(&columns, any.then_some(&known))?;
         progress(block + 1, blocks)?;
     }
-    let used = constants.map(Constants::id).filter(|_| !bound.is_empty());
-    Ok(TableResult::new(server, plan, (table.id(), table.rows()), used, runner.finish()?)?)
+    Ok(runner.finish()?)
 }
 
 /// A column for each encrypted constant of a plan.

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use everlevel::lab::{Bootstrapper, NoOp, Session};
-use everlevel::{Integers, Params, Plaintext, TimeModel, bootstrap_plan};
+use everlevel::lab::{NoOp, Scheme};
+use everlevel::{Integers, Params, Plaintext, TimeModel};
 use everlevel_integers::{Column, Encoded};
 use everlevel_scheme::SchemeError;
 use serde::Serialize;
@@ -12,9 +12,11 @@ use serde::Serialize;
 use crate::error::TablesError;
 use crate::layout::Layout;
 use crate::plan::Plan;
+use crate::pretend::{self, ciphertext_bytes};
 use crate::query::Query;
 use crate::run::Runner;
 use crate::schema::{Field, Schema};
+use crate::stored::result::lowest;
 
 /// What a plan takes on a parameter set.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -27,10 +29,20 @@ pub struct PlanCost {
     pub key_switches: u64,
     /// Bootstrappings.
     pub refreshes: usize,
+    /// Levels between fresh columns and the answer; those of the set if something is bootstrapped
+    /// on the way.
+    pub levels: usize,
     /// Seconds on a typical core, by a model that counts operations.
     pub seconds: f64,
     /// Ciphertexts of the result.
     pub result_ciphertexts: usize,
+    /// Bytes of the columns that are read, of a table encrypted with the secret key: twice as many
+    /// with the public key.
+    pub table_bytes: u64,
+    /// Bytes of the encrypted constants under the public key: half as many with the secret key.
+    pub constant_bytes: u64,
+    /// Bytes of the result.
+    pub result_bytes: u64,
     /// Sums that the result holds, which is what the reader learns: those that were asked for, or
     /// sums of parts of a product of which they are made.
     pub sums: usize,
@@ -94,13 +106,11 @@ impl Plan {
     /// A set on which typed integers cannot be computed, or whose bootstrapping cannot be planned;
     /// a question that is too deep even for it.
     pub fn cost(&self, params: &Params, rows: usize) -> Result<PlanCost, TablesError> {
-        let (_, schema) = self.needed()?;
+        let (needed, schema) = self.needed()?;
         let (_, layout) = self.layout(params, rows)?;
         let blocks = layout.blocks().count();
         let scheme = Arc::new(NoOp::blank(params));
-        let bootstrapper = Bootstrapper::new(&*scheme, bootstrap_plan(params)?);
-        let bootstrapper = bootstrapper.map_err(everlevel::Error::from)?;
-        let session = Session::new(scheme.clone(), Arc::new(bootstrapper));
+        let session = pretend::session(params, scheme.clone())?;
         let ints = Integers::new(&session, params)?;
         let length = rows.clamp(1, params.slots());
         let columns = pretended(params, &schema, length, |zero| scheme.encrypt(zero))?;
@@ -111,12 +121,26 @@ impl Plan {
         let (block, refreshes) = (scheme.cost() - before, session.bootstraps());
         let before = scheme.cost();
         runner.skip_rest();
-        runner.finish()?;
+        let answer = runner.finish()?;
         let end = scheme.cost() - before;
         let model = TimeModel::typical(params.degree());
-        let read: usize = columns.iter().map(|column| column.ciphertexts()).sum();
+        let top = params.chain().top();
+        let width = self.schema().fields().len();
+        // Encrypted constants are sent once, columns of the table read block by block.
+        let (mut read, mut constants) = (0, 0);
+        for (place, column) in needed.iter().zip(&columns) {
+            *if *place < width { &mut read } else { &mut constants } += column.ciphertexts();
+        }
+        let reached = answer.iter().map(|x| scheme.level(x)).min().unwrap_or(top);
+        let bytes = |x| Ok(ciphertext_bytes(params, scheme.level(&lowest(&*scheme, x)?)));
+        let result_bytes = answer.iter().map(bytes).sum::<Result<u64, TablesError>>()?;
+        let fresh = ciphertext_bytes(params, top);
         Ok(PlanCost {
             ciphertexts: read * blocks,
+            levels: if refreshes > 0 { top.0 } else { top.0 - reached.0 },
+            table_bytes: (read * blocks) as u64 * fresh / 2,
+            constant_bytes: constants as u64 * fresh,
+            result_bytes,
             products: block.products * blocks as u64 + end.products,
             key_switches: block.key_switches * blocks as u64 + end.key_switches,
             refreshes: refreshes * blocks,

@@ -1,5 +1,6 @@
 //! Tables that the server knows, and questions whose constants it does not.
 
+use everlevel::lab::ServerEvaluator;
 use everlevel::{IntegerColumn, Params, Server};
 use everlevel_integers::Encoded;
 use rand_core::CryptoRng;
@@ -74,7 +75,7 @@ impl PlainTable {
             return Err(TablesError::Constants { problem: problem.into() }.into());
         }
         let table = Served { table: self, slots: server.params().slots() };
-        compute(&table, server, plan, constants, progress)
+        compute((self.id, &table), server, plan, constants, progress)
     }
 }
 
@@ -92,11 +93,7 @@ impl Served<'_> {
     }
 }
 
-impl Rows for Served<'_> {
-    fn id(&self) -> TableId {
-        self.table.id
-    }
-
+impl Rows<ServerEvaluator> for Served<'_> {
     fn rows(&self) -> usize {
         self.table.rows()
     }

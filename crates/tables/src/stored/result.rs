@@ -1,7 +1,7 @@
 //! Results: the encrypted sums of a plan on their way to the reader.
 
 use everlevel::files::{Bounds, Bytes};
-use everlevel::lab::{Arithmetic, Scheme, ServerEvaluator};
+use everlevel::lab::Arithmetic;
 use everlevel::{Ciphertext, KeyId, Level, SecretKey, Server};
 use everlevel_scheme::same_owner;
 use everlevel_wire::{Metadata, ObjectKind, ReadOptions, inspect};
@@ -161,7 +161,10 @@ impl TableResult {
 }
 
 /// The same at the lowest level that decryption allows, where it is smallest.
-fn lowest(evaluator: &ServerEvaluator, x: &Ciphertext) -> Result<Ciphertext, TablesError> {
+pub(crate) fn lowest<S: Arithmetic>(
+    evaluator: &S,
+    x: &S::Ciphertext,
+) -> Result<S::Ciphertext, TablesError> {
     let Level(level) = evaluator.level(x);
     for level in 0..level {
         let switched = evaluator.mod_switch_to(x, Level(level));

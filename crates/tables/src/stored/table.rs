@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use everlevel::files::{Bounds, Bytes, OpenOptions, PARAMS_FILE};
+use everlevel::lab::ServerEvaluator;
 use everlevel::{IntegerColumn, IntegerValue, KeyId, NamedIntegers, Params, Server};
 use everlevel_scheme::{SchemeError, same_owner};
 use everlevel_wire::file::{Existing, read_file, write_file};
@@ -338,7 +339,7 @@ impl EncryptedTable {
         progress: impl FnMut(usize, usize) -> Result<(), E>,
     ) -> Result<TableResult, E> {
         self.check(server, plan)?;
-        compute(self, server, plan, constants, progress)
+        compute((self.id(), self), server, plan, constants, progress)
     }
 
     /// Passes what can be run before anything is.
@@ -353,11 +354,7 @@ impl EncryptedTable {
     }
 }
 
-impl Rows for EncryptedTable {
-    fn id(&self) -> TableId {
-        self.id()
-    }
-
+impl Rows<ServerEvaluator> for EncryptedTable {
     fn rows(&self) -> usize {
         self.rows()
     }

@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use everlevel::{Error, OptIn, Params, ParamsSpec, Plaintext, Program, ValueRange, general_keys};
 use everlevel_scheme::params;
 
+use crate::pretend::ciphertext_bytes;
+
 use super::operations::Asked;
 use super::recommendation::{OperationCost, Recommendation, Way};
-use super::rehearsal::{Rehearsal, ciphertext_bytes};
+use super::rehearsal::Rehearsal;
 use super::request::Workload;
 use super::{lines, typed};
 
@@ -56,7 +58,7 @@ fn range(workload: &Workload) -> Option<ValueRange> {
 /// Ciphertexts of a column of all rows, and their bytes.
 fn bytes(workload: &Workload, params: &Params) -> (u64, u64) {
     let ciphertexts = workload.rows.div_ceil(params.slots() as u64);
-    (ciphertexts, ciphertexts.saturating_mul(ciphertext_bytes(params)))
+    (ciphertexts, ciphertexts.saturating_mul(ciphertext_bytes(params, params.chain().top())))
 }
 
 /// Rehearses every operation on fresh columns; none if a result could wrap.

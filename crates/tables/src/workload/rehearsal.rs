@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use everlevel::lab::{Bootstrapper, NoOp, Session};
-use everlevel::{Error, Params, TimeModel, bootstrap_plan};
+use everlevel::lab::{NoOp, Session};
+use everlevel::{Error, Params, TimeModel};
+
+use crate::pretend;
 
 use super::recommendation::OperationCost;
 
@@ -23,14 +25,7 @@ pub(super) struct Counted {
 
 impl Rehearsal {
     pub(super) fn new(params: &Params) -> Result<Self, Error> {
-        let scheme = Arc::new(NoOp::blank(params));
-        let session = match params.spec().bootstrap {
-            None => Session::leveled(scheme),
-            Some(_) => {
-                let bootstrapper = Bootstrapper::new(&*scheme, bootstrap_plan(params)?)?;
-                Session::new(scheme, Arc::new(bootstrapper))
-            }
-        };
+        let session = pretend::session(params, Arc::new(NoOp::blank(params)))?;
         Ok(Rehearsal { params: params.clone(), session })
     }
 
@@ -75,10 +70,4 @@ impl Counted {
             seconds: self.seconds * blocks as f64,
         }
     }
-}
-
-/// Bytes of a ciphertext as the public key makes it, by the size of its modulus.
-pub(super) fn ciphertext_bytes(params: &Params) -> u64 {
-    let bits = params.modulus_bits(params.chain().top()).ceil() as u64;
-    params.components() as u64 * params.degree() as u64 * bits / 8
 }

@@ -5,11 +5,11 @@ use everlevel::{OptIn, Params, general_keys};
 use super::lines;
 use super::question::{Question, question};
 use super::recommendation::{OperationCost, Recommendation, Way};
-use super::rehearsal::ciphertext_bytes;
 use super::request::Workload;
 use super::typed;
 use crate::error::TablesError;
 use crate::plan::Plan;
+use crate::pretend::ciphertext_bytes;
 use crate::schema::Schema;
 
 /// The most blocks of rows for which the keys of one question are found: it is rehearsed on each.
@@ -60,7 +60,8 @@ fn on(
         low: low.to_string(),
         high: high.to_string(),
         ciphertexts,
-        ciphertext_bytes: ciphertexts.saturating_mul(ciphertext_bytes(params)),
+        ciphertext_bytes: ciphertexts
+            .saturating_mul(ciphertext_bytes(params, params.chain().top())),
         key_bytes: keys.seeded_bytes(params),
         refreshes_automatically: params.spec().bootstrap.is_some(),
         seconds: cost.seconds,

@@ -12,9 +12,10 @@ use super::error::WorkloadError;
 use super::lines;
 use super::operations::{Asked, Operation};
 use super::recommendation::{OperationCost, Recommendation, Way};
-use super::rehearsal::{Rehearsal, ciphertext_bytes};
+use super::rehearsal::Rehearsal;
 use super::request::Workload;
 use crate::error::TablesError;
+use crate::pretend::ciphertext_bytes;
 
 /// The sets that typed integers are planned for, in the order in which they are tried: the first
 /// one is the fastest, and the others take longer columns.
@@ -146,7 +147,7 @@ pub(super) fn size(workload: &Workload, params: &Params) -> Result<(u64, u64), T
     let encoded = Encoded::new(&[low], kind, params.slots())?;
     let digits = encoded.encrypt(|_| Ok::<_, IntegersError>(()))?.ciphertexts() as u64;
     let ciphertexts = digits * workload.rows.div_ceil(params.slots() as u64);
-    Ok((ciphertexts, ciphertexts.saturating_mul(ciphertext_bytes(params))))
+    Ok((ciphertexts, ciphertexts.saturating_mul(ciphertext_bytes(params, params.chain().top()))))
 }
 
 /// Rehearses every operation on fresh columns.

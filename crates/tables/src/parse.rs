@@ -1,0 +1,28 @@
+//! From the text of a question to what is computed.
+
+use crate::error::TablesError;
+use crate::flatten::flattened;
+use crate::query::{Query, with_parameters};
+use crate::schema::Schema;
+use crate::sql::question;
+
+impl Query {
+    /// Reads a question: `select` of sums, counts, averages and columns that are grouped by, with
+    /// `from` one table, and `where`, `group by`, `order by`, `limit`. A constant that is compared
+    /// with a column may be `:name`, and is encrypted then.
+    ///
+    /// # Errors
+    /// [`TablesError::Syntax`] for text that is no SQL; [`TablesError::Unsupported`] for what
+    /// encrypted tables do not answer, with what could be used instead; [`TablesError::Name`],
+    /// [`TablesError::Type`] and [`TablesError::Range`] for expressions that have no value.
+    pub fn parse(text: &str, schema: &Schema) -> Result<Self, TablesError> {
+        let ast = flattened(&question(text)?, schema)?;
+        let query = Self::bound(&ast, schema, &[])?;
+        if query.parameters.is_empty() {
+            return Ok(query);
+        }
+        // Encrypted constants have columns, which are known only now.
+        let parameters = &query.parameters;
+        Self::bound(&ast, &with_parameters(schema, parameters)?, parameters)
+    }
+}

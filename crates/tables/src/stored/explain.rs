@@ -1,0 +1,140 @@
+//! What a plan does, costs and tells, in words and numbers.
+
+use std::fmt;
+
+use everlevel::Params;
+use serde::Serialize;
+
+use crate::error::TablesError;
+use crate::plan::Plan;
+use crate::stored::cost::PlanCost;
+
+/// What can be said of a plan before it is run, and without any key.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Explanation {
+    /// The question.
+    pub question: String,
+    /// The name of the parameter set.
+    pub params: String,
+    /// How many rows the table has.
+    pub rows: usize,
+    /// How many blocks of rows that is.
+    pub blocks: usize,
+    /// How many rows a block has.
+    pub block_rows: usize,
+    /// The columns that are read.
+    pub columns_read: Vec<String>,
+    /// Of each encrypted constant its name, and the column that it is compared with.
+    pub encrypted_constants: Vec<(String, String)>,
+    /// For how many groups sums are computed, whether or not they have rows.
+    pub groups: usize,
+    /// How many sums and counts there are of each group.
+    pub sums: usize,
+    /// Whether rows are listed, and the reader makes the answer of them.
+    pub rows_listed: bool,
+    /// What it takes.
+    pub cost: PlanCost,
+    /// What the server learns.
+    pub server_learns: String,
+    /// What the reader learns: the holder of the secret key.
+    pub reader_learns: String,
+}
+
+impl Plan {
+    /// What the plan does, costs and tells, for a table of `rows` rows.
+    ///
+    /// # Errors
+    /// As [`Plan::cost`].
+    pub fn explain(&self, params: &Params, rows: usize) -> Result<Explanation, TablesError> {
+        let (schema, query) = (self.schema(), self.query());
+        let cost = self.cost(params, rows)?;
+        let name = |place: usize| schema.fields()[place].name().to_string();
+        let read = query.columns().into_iter().filter(|place| *place < schema.fields().len());
+        let (groups, sums) = (query.group_codes(schema).len(), query.aggregates.len());
+        let constants = query.parameters.iter().map(|p| (p.name.clone(), name(p.column)));
+        let encrypted_constants: Vec<_> = constants.collect();
+        let server_learns = format!(
+            "the question with its constants{}, the schema with its bounds and categories, that \
+             there are {rows} rows, when it was asked; of the data nothing, not even how many \
+             rows are meant: it does the same for all data",
+            if encrypted_constants.is_empty() { "" } else { ", but for those that are encrypted" },
+        );
+        let reader_learns = match &query.listed {
+            Some(columns) => {
+                let names: Vec<_> = columns.iter().map(|place| name(*place)).collect();
+                let with = match &names[..] {
+                    [] => String::new(),
+                    names => format!(", with {}", names.join(", ")),
+                };
+                format!("the rows that are meant{with}, and their places in the table")
+            }
+            None => format!(
+                "for each of {groups} groups {sums} sums, made of {} sums over all rows that are \
+                 meant",
+                cost.sums
+            ),
+        };
+        Ok(Explanation {
+            question: self.question().into(),
+            params: params.name().into(),
+            rows,
+            blocks: rows.div_ceil(params.slots()),
+            block_rows: params.slots(),
+            columns_read: read.map(name).collect(),
+            encrypted_constants,
+            groups,
+            sums,
+            rows_listed: query.listed.is_some(),
+            cost,
+            server_learns,
+            reader_learns,
+        })
+    }
+}
+
+/// A number of bytes in the largest unit that leaves a digit before the point.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cost = &self.cost;
+        // A question is anybody's.
+        let question = self.question.chars().map(|c| if c.is_control() { ' ' } else { c });
+        writeln!(f, "question: {}", question.collect::<String>())?;
+        writeln!(f, "the server learns: {}", self.server_learns)?;
+        let read = match &self.columns_read[..] {
+            [] => "none but for the number of rows".into(),
+            names => names.join(", "),
+        };
+        writeln!(f, "it reads the columns: {read}")?;
+        writeln!(f, "the reader learns: {}", self.reader_learns)?;
+        writeln!(f, "{}: {} blocks of {} rows", self.params, self.blocks, self.block_rows)?;
+        writeln!(
+            f,
+            "{} ciphertexts read, {} levels, {} products, {} key switches, {} refreshes, about \
+             {:.1} s on one core by a model",
+            cost.ciphertexts,
+            cost.levels,
+            cost.products,
+            cost.key_switches,
+            cost.refreshes,
+            cost.seconds
+        )?;
+        write!(
+            f,
+            "{} ciphertexts of result; about {} of columns are read, {} of encrypted constants \
+             sent to the server, {} of result to the reader",
+            cost.result_ciphertexts,
+            size(cost.table_bytes),
+            size(cost.constant_bytes),
+            size(cost.result_bytes)
+        )
+    }
+}

@@ -1,0 +1,93 @@
+//! Answers by the server's own computation, on the no-op scheme.
+
+use std::sync::Arc;
+
+use everlevel::lab::NoOp;
+use everlevel::{Integers, Params, Plaintext};
+use everlevel_integers::{Column, Encoded};
+
+use crate::answer::Answer;
+use crate::data::Data;
+use crate::error::TablesError;
+use crate::plan::Plan;
+use crate::pretend;
+use crate::schema::Field;
+use crate::stored::compute::{Rows, evaluate};
+
+/// A ciphertext of the no-op scheme.
+type Pretended = <NoOp as everlevel::lab::Scheme>::Ciphertext;
+
+/// A table whose columns are encrypted, by the no-op scheme, when they are asked for.
+struct Rehearsed<'a> {
+    scheme: &'a NoOp,
+    plan: &'a Plan,
+    data: &'a Data,
+}
+
+impl Rehearsed<'_> {
+    /// As columns of tables and encrypted constants are: modulo p^2.
+    fn encrypted(&self, field: &Field, entries: &[i128]) -> Result<Column<Pretended>, TablesError> {
+        let params = self.scheme.params();
+        let encoded = Encoded::new(entries, field.integer_type()?, params.slots())?;
+        encoded.encrypt(|slots| {
+            Ok(self.scheme.encrypt(&Plaintext::encode_modulo(params, slots, 2)?)?)
+        })
+    }
+}
+
+impl Rows<NoOp> for Rehearsed<'_> {
+    fn rows(&self) -> usize {
+        self.data.rows()
+    }
+
+    fn column(
+        &self,
+        _: &Integers<'_, NoOp>,
+        block: usize,
+        place: usize,
+    ) -> Result<Column<Pretended>, TablesError> {
+        let slots = self.scheme.params().slots();
+        let (start, entries) = (block * slots, self.data.column(place));
+        let end = entries.len().min(start + slots);
+        self.encrypted(&self.plan.schema().fields()[place], &entries[start..end])
+    }
+
+    fn codes(&self, _: usize, _: usize) -> Option<&[i128]> {
+        None
+    }
+}
+
+impl Plan {
+    /// The answer for a table in the clear, by the computation that a server does, operation by
+    /// operation, on the no-op scheme: no keys, no security, and every limit of the real one on
+    /// levels, noise and ranges. `constants` are those of [`Plan::codes`].
+    ///
+    /// # Errors
+    /// Those of [`EncryptedTable::run`](crate::EncryptedTable::run) and
+    /// [`TableResult::read`](crate::TableResult::read); [`TablesError::Data`] for a table of
+    /// another number of columns; [`TablesError::Constants`] unless there is a code for each
+    /// constant.
+    pub fn rehearse(
+        &self,
+        params: &Params,
+        data: &Data,
+        constants: &[i128],
+    ) -> Result<Answer, TablesError> {
+        let whole = self.query().rows(self.schema())?;
+        let (fields, width) = (whole.fields(), self.schema().fields().len());
+        data.check_width(width)?;
+        self.query().check_constants(constants)?;
+        let scheme = Arc::new(NoOp::new(params, 1));
+        let session = pretend::session(params, scheme.clone())?;
+        let ints = Integers::new(&session, params)?;
+        let table = Rehearsed { scheme: &scheme, plan: self, data };
+        let bound = fields[width..].iter().zip(constants);
+        let bound = bound.map(|(field, code)| table.encrypted(field, &vec![*code; params.slots()]));
+        let bound = bound.collect::<Result<Vec<_>, _>>()?;
+        let quiet = |_, _| Ok::<_, TablesError>(());
+        let sums = evaluate(&table, &ints, params, self, &bound, quiet)?;
+        let opened = sums.iter().map(|x| scheme.decrypt(x)).collect::<Result<Vec<_>, _>>()?;
+        let (_, layout) = self.layout(params, data.rows())?;
+        Answer::new(self.query(), self.schema(), &layout.read(params, &opened)?)
+    }
+}

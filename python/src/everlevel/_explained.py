@@ -1,0 +1,116 @@
+"""What a plan does, costs and tells."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from . import _everlevel as _rust
+from ._html import facts
+from ._params import Params
+
+
+class Explanation:
+    """What can be said of a plan before it is run: ``Plan.explain``. Printed, it is the text of
+    ``everlevel table explain``.
+    """
+
+    __slots__ = ("_facts", "_text")
+
+    _facts: dict[str, Any]
+    _text: str
+
+    def __init__(self) -> None:
+        raise TypeError("explanations come from Plan.explain")
+
+    @classmethod
+    def _of(cls, plan: str, params: Params, rows: int) -> Explanation:
+        self = object.__new__(cls)
+        told, self._text = _rust.table_plan_explain(plan, params._raw, rows)
+        self._facts = json.loads(told)
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, with the keys of ``everlevel table explain --json``."""
+        return json.loads(json.dumps(self._facts))  # type: ignore[no-any-return]
+
+    def _cost(self, name: str) -> int:
+        return int(self._facts["cost"][name])
+
+    @property
+    def levels(self) -> int:
+        """How many levels the answer is below fresh columns; all of them where something is
+        bootstrapped.
+        """
+        return self._cost("levels")
+
+    @property
+    def products(self) -> int:
+        """Products of ciphertexts, those in bootstrappings included."""
+        return self._cost("products")
+
+    @property
+    def refreshes(self) -> int:
+        """Bootstrappings."""
+        return self._cost("refreshes")
+
+    @property
+    def seconds(self) -> float:
+        """Seconds on a typical core, by a model that counts operations."""
+        return float(self._facts["cost"]["seconds"])
+
+    @property
+    def bytes_up(self) -> int:
+        """Bytes of encrypted constants that are sent to the server, made with the public key."""
+        return self._cost("constant_bytes")
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes of columns that the server reads, of a table made with the secret key."""
+        return self._cost("table_bytes")
+
+    @property
+    def bytes_down(self) -> int:
+        """Bytes of the result that is sent to the reader."""
+        return self._cost("result_bytes")
+
+    @property
+    def columns_read(self) -> tuple[str, ...]:
+        """The columns that the server reads."""
+        return tuple(self._facts["columns_read"])
+
+    @property
+    def server_learns(self) -> str:
+        """What the server learns."""
+        return str(self._facts["server_learns"])
+
+    @property
+    def reader_learns(self) -> str:
+        """What the holder of the secret key learns."""
+        return str(self._facts["reader_learns"])
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"<everlevel.tables.Explanation of {self._facts['question']!r}>"
+
+    def _repr_html_(self) -> str:
+        told = self._facts
+        return facts(
+            told["question"],
+            [
+                ("parameter set", told["params"]),
+                ("rows", f"{told['rows']:,} in {told['blocks']} blocks"),
+                ("columns read", ", ".join(self.columns_read)),
+                ("levels", self.levels),
+                ("products", self.products),
+                ("refreshes", self.refreshes),
+                ("seconds on one core, by a model", f"{self.seconds:.2f}"),
+                ("bytes of constants to the server", f"{self.bytes_up:,}"),
+                ("bytes of columns read", f"{self.bytes_read:,}"),
+                ("bytes of result to the reader", f"{self.bytes_down:,}"),
+                ("the server learns", self.server_learns),
+                ("the reader learns", self.reader_learns),
+            ],
+        )

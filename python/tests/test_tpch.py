@@ -1,0 +1,65 @@
+"""Questions derived from TPC-H about generated line items, row by row as DuckDB answers them: not
+comparable with published TPC-H results.
+"""
+
+import importlib.util
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import everlevel
+from everlevel import tables as et
+
+pytest.importorskip("duckdb")
+pytest.importorskip("pyarrow")
+
+SCRIPT = pathlib.Path(__file__).parent.parent / "benchmarks" / "tpch.py"
+if (
+    not pathlib.Path(sys.executable).with_name("tpchgen-cli").exists()
+    and shutil.which("tpchgen-cli") is None
+):
+    pytest.skip("tpchgen-cli is not installed", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def tpch():
+    spec = importlib.util.spec_from_file_location("tpch", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def loaded(tpch, tmp_path_factory):
+    directory = tmp_path_factory.mktemp("tpch")
+    tpch.generate(0.001, directory)
+    return tpch.load(directory)
+
+
+@pytest.mark.parametrize("name", ["Q1", "Q6", "Q12", "Q14"])
+def test_6005_line_items(tpch, loaded, name):
+    connection, items = loaded
+    assert items.num_rows == 6005
+    params = everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)
+    plan = et.Plan(tpch.questions()[name])
+    wanted = tpch.expected(connection, name)
+    assert wanted and None not in wanted[0]
+    for found in (plan.answer(items, arrow=False), plan.rehearse(params, items, arrow=False)):
+        assert list(zip(*found.values())) == wanted
+
+
+def test_the_script_measures_under_encryption(tmp_path):
+    out = tmp_path / "record.json"
+    arguments = ["--scale", "0.001", "--rows", "2500", "--params", "insecure_bgv-65537-n11"]
+    arguments += ["--insecure-research", "--repeat", "1", "--out", str(out)]
+    done = subprocess.run([sys.executable, SCRIPT, *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    record = json.loads(out.read_text())
+    (table,) = record["tables"]
+    assert (table["rows"], table["blocks"]) == (2500, 2)
+    assert [asked["name"] for asked in table["queries"]] == ["Q1", "Q6", "Q12", "Q14"]
+    assert all(asked["exact"] for asked in table["queries"])
