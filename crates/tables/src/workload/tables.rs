@@ -1,11 +1,11 @@
 //! Workloads on encrypted tables: a condition on rows, and sums.
 
 use everlevel::{OptIn, Params, general_keys};
+use everlevel_integers::ciphertext_bytes;
 
 use super::lines;
 use super::question::{Question, question};
 use super::recommendation::{OperationCost, Recommendation, Way};
-use super::rehearsal::ciphertext_bytes;
 use super::request::Workload;
 use super::typed;
 use crate::error::TablesError;
@@ -60,7 +60,8 @@ fn on(
         low: low.to_string(),
         high: high.to_string(),
         ciphertexts,
-        ciphertext_bytes: ciphertexts.saturating_mul(ciphertext_bytes(params)),
+        ciphertext_bytes: ciphertexts
+            .saturating_mul(ciphertext_bytes(params, params.chain().top())),
         key_bytes: keys.seeded_bytes(params),
         refreshes_automatically: params.spec().bootstrap.is_some(),
         seconds: cost.seconds,
