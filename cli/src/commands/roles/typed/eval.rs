@@ -138,6 +138,22 @@ pub fn eval(
     emit(&lines.join("\n"))
 }
 
+/// In how many parts the columns are cut that a program reads, each of which it is run on.
+pub fn in_parts(
+    program: &Program,
+    inputs: &BTreeMap<String, TypedArray>,
+) -> Result<usize, CliError> {
+    let blocks = inputs.values().map(|x| x.blocks.len()).max().unwrap_or(0);
+    if let (true, Err(column)) = (blocks > 1, program.in_parts()) {
+        return Err(CliError::usage(format!(
+            "the program, column {column}: columns in {blocks} ciphertexts a digit are computed on \
+             part by part, and this takes a column as a whole: only sum and count do, as results \
+             by themselves; take a set with more slots, or a table"
+        )));
+    }
+    Ok(blocks)
+}
+
 /// The results: of columns that are cut, part by part.
 fn run(
     server: &Server,
@@ -147,15 +163,7 @@ fn run(
     args: &EvalArgs,
     common: &Common,
 ) -> Result<Vec<TypedArray>, CliError> {
-    let parts = program.in_parts();
-    let blocks = inputs.values().map(|x| x.blocks.len()).max().unwrap_or(0);
-    if let (true, Err(column)) = (blocks > 1, parts) {
-        return Err(CliError::usage(format!(
-            "the program, column {column}: columns in {blocks} ciphertexts a digit are computed on \
-             part by part, and this takes a column as a whole: only sum and count do, as results \
-             by themselves; take a set with more slots, or a table"
-        )));
-    }
+    let blocks = in_parts(program, inputs)?;
     let like = cut(inputs)?;
     let ints = server.integers()?;
     let bar = progress(common, "computing", (blocks * program.len()) as u64);
@@ -176,7 +184,7 @@ fn run(
         }
     }
     bar.finish_and_clear();
-    let shaped = like.filter(|_| parts.is_ok());
+    let shaped = like.filter(|_| program.in_parts().is_ok());
     Ok(results.into_iter().map(|(name, blocks)| of_result(name, blocks, shaped)).collect())
 }
 
@@ -217,7 +225,7 @@ fn cut(inputs: &BTreeMap<String, TypedArray>) -> Result<Option<&ColumnArray>, Cl
 }
 
 /// What the program asks for that cannot be is the user's to change; what fails is not.
-fn told(e: &ProgramError, text: &str) -> CliError {
+pub fn told(e: &ProgramError, text: &str) -> CliError {
     let at = everlevel_circuit::expression::ExpressionError {
         column: e.column,
         problem: e.error.to_string(),
@@ -226,7 +234,7 @@ fn told(e: &ProgramError, text: &str) -> CliError {
 }
 
 /// All columns of the files, by name; of a named file its only column has that name.
-fn columns(
+pub fn columns(
     files: &[Input<'_>],
     server: &Server,
     bounds: &Bounds,
@@ -262,7 +270,7 @@ fn columns(
 }
 
 /// `NAME=FILE`: a column of integers each.
-fn tables(texts: &[String]) -> Result<BTreeMap<String, Vec<i128>>, CliError> {
+pub fn tables(texts: &[String]) -> Result<BTreeMap<String, Vec<i128>>, CliError> {
     let mut out = BTreeMap::new();
     for text in texts {
         let (name, path) = text.split_once('=').ok_or_else(|| {
