@@ -8,7 +8,7 @@ use everlevel_wire::WireError;
 use crate::error::Error;
 use crate::expression::{Expr, Node, Term};
 use crate::integers::{IntegerColumn, IntegerTotal};
-use crate::operand::{Argument, Operand, no_value};
+use crate::operand::{Argument, Computed, Operand, no_value};
 use crate::server::{Server, Value};
 use crate::stored::Bounds;
 
@@ -31,12 +31,53 @@ fn ordered<'a, T: Operand>(roots: &[&'a Node<T>]) -> Vec<&'a Node<T>> {
     order
 }
 
+/// The values of expressions: of each node `value` says what it stands for, or `apply` what its
+/// operation gives. What several need is computed once, and what nothing needs any more is dropped.
+pub(crate) fn evaluate<T: Operand, V: Clone>(
+    roots: &[&Node<T>],
+    mut value: impl FnMut(&T) -> Result<V, Error>,
+    mut apply: impl FnMut(&T::Operation, &[Argument<'_, V>]) -> Result<V, Error>,
+) -> Result<Vec<V>, Error> {
+    let order = ordered(roots);
+    let mut uses: HashMap<*const Node<T>, usize> = HashMap::new();
+    for &node in roots {
+        *uses.entry(node).or_default() += 1;
+    }
+    for input in order.iter().flat_map(|node| node.inputs()) {
+        *uses.entry(input).or_default() += 1;
+    }
+    let mut known: HashMap<*const Node<T>, V> = HashMap::new();
+    for &node in &order {
+        let found = match node {
+            Node::Value(x) => value(x)?,
+            Node::Result { operation, inputs } => {
+                let argument = |term: &Term<T>| match term {
+                    Term::Public(k) => Some(Argument::Public(*k)),
+                    Term::Expr(x) => known.get(&Arc::as_ptr(&x.0)).map(|x| Argument::Value(x)),
+                };
+                let arguments: Option<Vec<_>> = inputs.iter().map(argument).collect();
+                apply(operation, &arguments.ok_or_else(no_value)?)?
+            }
+        };
+        known.insert(node, found);
+        for input in node.inputs() {
+            let left = uses.entry(input).or_default();
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                known.remove(&std::ptr::from_ref(input));
+            }
+        }
+    }
+    let found = |node: &&Node<T>| known.get(&std::ptr::from_ref(*node)).cloned();
+    roots.iter().map(found).collect::<Option<_>>().ok_or_else(no_value)
+}
+
 impl Server {
     /// Computes an expression, bootstrapping by itself when it must.
     ///
     /// # Errors
     /// Those of its operations, of which the first one is returned.
-    pub fn compute<T: Operand>(&self, x: &Expr<T>) -> Result<T, Error> {
+    pub fn compute<T: Computed>(&self, x: &Expr<T>) -> Result<T, Error> {
         self.compute_all([x])?.pop().ok_or_else(no_value)
     }
 
@@ -45,51 +86,20 @@ impl Server {
     ///
     /// # Errors
     /// As [`Server::compute`].
-    pub fn compute_all<'x, T: Operand>(
+    pub fn compute_all<'x, T: Computed>(
         &self,
         expressions: impl IntoIterator<Item = &'x Expr<T>>,
     ) -> Result<Vec<T>, Error> {
         let engine = T::engine(self)?;
         let roots: Vec<&Node<T>> = expressions.into_iter().map(|x| &*x.0).collect();
-        let order = ordered(&roots);
-        let mut uses: HashMap<*const Node<T>, usize> = HashMap::new();
-        for &node in &roots {
-            *uses.entry(node).or_default() += 1;
-        }
-        for input in order.iter().flat_map(|node| node.inputs()) {
-            *uses.entry(input).or_default() += 1;
-        }
-        let mut known: HashMap<*const Node<T>, T> = HashMap::new();
-        for &node in &order {
-            let value = match node {
-                Node::Value(x) => x.clone(),
-                Node::Result { operation, inputs } => {
-                    let argument = |term: &Term<T>| match term {
-                        Term::Public(k) => Some(Argument::Public(*k)),
-                        Term::Expr(x) => known.get(&Arc::as_ptr(&x.0)).map(|x| Argument::Value(x)),
-                    };
-                    let arguments: Option<Vec<_>> = inputs.iter().map(argument).collect();
-                    operation(&engine, &arguments.ok_or_else(no_value)?)?
-                }
-            };
-            known.insert(node, value);
-            for input in node.inputs() {
-                let left = uses.entry(input).or_default();
-                *left = left.saturating_sub(1);
-                if *left == 0 {
-                    known.remove(&std::ptr::from_ref(input));
-                }
-            }
-        }
-        let value = |node: &&Node<T>| known.get(&std::ptr::from_ref(*node)).cloned();
-        roots.iter().map(value).collect::<Option<_>>().ok_or_else(no_value)
+        evaluate(&roots, |x| Ok(x.clone()), |operation, x| T::apply(&engine, operation, x))
     }
 
     /// As [`Server::compute_all`], of an array.
     ///
     /// # Errors
     /// As [`Server::compute`].
-    pub fn compute_each<T: Operand, const N: usize>(
+    pub fn compute_each<T: Computed, const N: usize>(
         &self,
         expressions: [&Expr<T>; N],
     ) -> Result<[T; N], Error> {

@@ -3,9 +3,9 @@
 use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Neg, Not, Sub};
 use std::sync::Arc;
 
-use crate::error::Error;
-use crate::integers::IntegerColumn;
-use crate::operand::{Argument, Arithmetic, Operand, no_value};
+use everlevel_integers::{Operation, Order, Type};
+
+use crate::operand::{Operand, ValueOperation};
 use crate::server::Value;
 
 /// What is to be computed on encrypted values: `3 * &income - 2 * &debt`.
@@ -13,9 +13,9 @@ use crate::server::Value;
 /// Operators cannot return errors, so nothing is computed by them: an expression only holds its
 /// operands, and [`Server::compute`](crate::Server::compute) computes all of it, or returns the
 /// first error. The same rules hold as for the methods of the server: values modulo p^r
-/// ([`Value`]) wrap, columns of typed integers ([`IntegerColumn`]) do not, and what could be wrong
-/// is refused. Clones share what they stand for: in `let y = &x * &x; &y + &y` there is one
-/// product.
+/// ([`Value`]) wrap, columns of typed integers ([`IntegerColumn`](crate::IntegerColumn)) do not,
+/// and what could be wrong is refused. Clones share what they stand for: in
+/// `let y = &x * &x; &y + &y` there is one product.
 ///
 /// A public integer stands for a value that has it in every slot. On the left it is an `i64`.
 ///
@@ -46,13 +46,10 @@ pub(crate) enum Term<T: Operand> {
     Public(i128),
 }
 
-pub(crate) type Operation<T> =
-    dyn Fn(&<T as Arithmetic>::Engine<'_>, &[Argument<'_, T>]) -> Result<T, Error> + Send + Sync;
-
 /// A value, or an operation and its operands.
 pub(crate) enum Node<T: Operand> {
     Value(T),
-    Result { operation: Box<Operation<T>>, inputs: Vec<Term<T>> },
+    Result { operation: T::Operation, inputs: Vec<Term<T>> },
 }
 
 impl<T: Operand> Clone for Expr<T> {
@@ -125,40 +122,21 @@ impl<T: Operand> Expr<T> {
         Expr(Arc::new(Node::Value(value)))
     }
 
-    fn unary(
-        &self,
-        f: impl Fn(&T::Engine<'_>, &T) -> Result<T, Error> + Send + Sync + 'static,
-    ) -> Self {
-        let operation: Box<Operation<T>> = Box::new(move |engine, x| match x {
-            [Argument::Value(x)] => f(engine, x),
-            _ => Err(no_value()),
-        });
-        Expr(Arc::new(Node::Result { operation, inputs: vec![Term::Expr(self.clone())] }))
-    }
-
-    fn binary(
-        a: impl Into<Input<T>>,
-        b: impl Into<Input<T>>,
-        f: impl Fn(&T::Engine<'_>, Argument<'_, T>, Argument<'_, T>) -> Result<T, Error>
-        + Send
-        + Sync
-        + 'static,
-    ) -> Self {
-        let operation: Box<Operation<T>> = Box::new(move |engine, x| match x {
-            [a, b] => f(engine, *a, *b),
-            _ => Err(no_value()),
-        });
-        Expr(Arc::new(Node::Result { operation, inputs: vec![a.into().0, b.into().0] }))
+    /// The result of an operation on this and other operands.
+    fn then<const N: usize>(&self, operation: T::Operation, others: [Input<T>; N]) -> Self {
+        let mut inputs = vec![Term::Expr(self.clone())];
+        inputs.extend(others.map(|x| x.0));
+        Expr(Arc::new(Node::Result { operation, inputs }))
     }
 }
 
 macro_rules! operators {
-    ($($operator:ident $method:ident;)*) => {$(
+    ($($operator:ident $method:ident $operation:ident;)*) => {$(
         impl<T: Operand, R: Into<Input<T>>> $operator<R> for &Expr<T> {
             type Output = Expr<T>;
 
             fn $method(self, other: R) -> Expr<T> {
-                Expr::binary(self, other, |engine, a, b| T::$method(engine, a, b))
+                self.then(T::$operation, [other.into()])
             }
         }
 
@@ -182,19 +160,20 @@ macro_rules! operators {
             type Output = Expr<T>;
 
             fn $method(self, other: &Expr<T>) -> Expr<T> {
-                Expr::binary(self, other, |engine, a, b| T::$method(engine, a, b))
+                let inputs = vec![Term::Public(self.into()), Term::Expr(other.clone())];
+                Expr(Arc::new(Node::Result { operation: T::$operation, inputs }))
             }
         }
     )*};
 }
 
-operators! { Add add; Sub sub; Mul mul; }
+operators! { Add add ADD; Sub sub SUBTRACT; Mul mul MULTIPLY; }
 
 impl<T: Operand> Neg for &Expr<T> {
     type Output = Expr<T>;
 
     fn neg(self) -> Expr<T> {
-        self.unary(|engine, x| T::neg(engine, x))
+        self.then(T::NEGATIVE, [])
     }
 }
 
@@ -210,94 +189,125 @@ impl Expr<Value> {
     /// The sum of all slots, in every slot ([`Server::sum`](crate::Server::sum)).
     #[must_use]
     pub fn sum(&self) -> Self {
-        self.unary(|server, x| server.sum(x))
+        self.then(ValueOperation::Sum, [])
     }
 
     /// The columns of every row, rotated by `k` to the left
     /// ([`Server::rotate_columns`](crate::Server::rotate_columns)).
     #[must_use]
     pub fn rotate_columns(&self, k: i64) -> Self {
-        self.unary(move |server, x| server.rotate_columns(x, k))
+        self.then(ValueOperation::RotateColumns(k), [])
     }
 
     /// A polynomial of every slot, coefficients lowest first
     /// ([`Server::polynomial`](crate::Server::polynomial)).
     #[must_use]
     pub fn polynomial(&self, coefficients: &[i64]) -> Self {
-        let coefficients = coefficients.to_vec();
-        self.unary(move |server, x| server.polynomial(x, &coefficients))
+        self.then(ValueOperation::Polynomial(coefficients.to_vec()), [])
     }
 }
 
-macro_rules! comparisons {
-    ($($name:ident $symbol:literal;)*) => {$(
-        #[doc = concat!("1 where this ", $symbol, " the other, else 0.")]
+macro_rules! integer_operations {
+    ($($(#[$doc:meta])* $name:ident($operation:expr);)*) => {$(
+        $(#[$doc])*
         #[must_use]
-        pub fn $name(&self, other: impl Into<Input<IntegerColumn>>) -> Self {
-            Self::binary(self, other, |ints, a, b| Ok(ints.$name(a, b)?))
+        pub fn $name(&self, other: impl Into<Input<T>>) -> Self {
+            self.then($operation, [other.into()])
         }
     )*};
 }
 
-impl Expr<IntegerColumn> {
-    comparisons! { lt "<"; le "<="; gt ">"; ge ">="; eq "=="; ne "!="; }
-
-    /// The smaller of both.
-    #[must_use]
-    pub fn min(&self, other: impl Into<Input<IntegerColumn>>) -> Self {
-        Self::binary(self, other, |ints, a, b| Ok(ints.min(a, b)?))
-    }
-
-    /// The greater of both.
-    #[must_use]
-    pub fn max(&self, other: impl Into<Input<IntegerColumn>>) -> Self {
-        Self::binary(self, other, |ints, a, b| Ok(ints.max(a, b)?))
+/// Of columns of typed integers, encrypted or planned.
+impl<T: Operand<Operation = Operation>> Expr<T> {
+    integer_operations! {
+        /// 1 where this < the other, else 0.
+        lt(Operation::Less);
+        /// 1 where this <= the other, else 0.
+        le(Operation::LessOrEqual);
+        /// 1 where this > the other, else 0.
+        gt(Operation::Greater);
+        /// 1 where this >= the other, else 0.
+        ge(Operation::GreaterOrEqual);
+        /// 1 where this == the other, else 0.
+        eq(Operation::Equal);
+        /// 1 where this != the other, else 0.
+        ne(Operation::NotEqual);
+        /// The smaller of both.
+        min(Operation::Minimum);
+        /// The greater of both.
+        max(Operation::Maximum);
+        /// The quotient, rounded down: an operator of Rust would round towards zero.
+        div_floor(Operation::Divide);
+        /// What is left by [`Expr::div_floor`], of the divisor's sign.
+        rem_floor(Operation::Remainder);
     }
 
     /// Of truth values: `then` where this is 1, `otherwise` where it is 0.
     #[must_use]
-    pub fn select(
-        &self,
-        then: impl Into<Input<IntegerColumn>>,
-        otherwise: impl Into<Input<IntegerColumn>>,
-    ) -> Self {
-        let operation: Box<Operation<IntegerColumn>> = Box::new(move |ints, x| match x {
-            [Argument::Value(condition), a, b] => Ok(ints.select(condition, *a, *b)?),
-            _ => Err(no_value()),
-        });
-        let inputs = vec![Term::Expr(self.clone()), then.into().0, otherwise.into().0];
-        Expr(Arc::new(Node::Result { operation, inputs }))
+    pub fn select(&self, then: impl Into<Input<T>>, otherwise: impl Into<Input<T>>) -> Self {
+        self.then(Operation::Select, [then.into(), otherwise.into()])
     }
 
     /// The entry of a public table for each value, the first one for the least value that the
     /// column can have ([`Integers::lookup`](crate::Integers::lookup)).
     #[must_use]
     pub fn lookup(&self, table: &[i128]) -> Self {
-        let table = table.to_vec();
-        self.unary(move |ints, x| Ok(ints.lookup(x, &table)?))
+        self.then(Operation::Lookup(table.to_vec()), [])
+    }
+
+    /// |x|.
+    #[must_use]
+    pub fn abs(&self) -> Self {
+        self.then(Operation::Absolute, [])
+    }
+
+    /// Modulo 2^k in a type: the one cast that loses bits
+    /// ([`Integers::wrapped`](crate::Integers::wrapped)).
+    #[must_use]
+    pub fn wrapped(&self, kind: Type) -> Self {
+        self.then(Operation::Wrap(kind), [])
+    }
+
+    /// The first `take` entries in order ([`Integers::sorted`](crate::Integers::sorted)).
+    #[must_use]
+    pub fn sorted(&self, order: Order, take: usize) -> Self {
+        self.then(Operation::Sort(order, take), [])
+    }
+
+    /// The greatest entry ([`Integers::maximum`](crate::Integers::maximum)).
+    #[must_use]
+    pub fn maximum(&self) -> Self {
+        self.then(Operation::Nth(Order::Descending, 0), [])
+    }
+
+    /// Where the greatest entry is ([`Integers::argmax`](crate::Integers::argmax)).
+    #[must_use]
+    pub fn argmax(&self) -> Self {
+        self.then(Operation::ArgNth(Order::Descending, 0), [])
+    }
+
+    /// The median ([`Integers::median`](crate::Integers::median)).
+    #[must_use]
+    pub fn median(&self) -> Self {
+        self.then(Operation::Quantile(1, 2), [])
     }
 }
 
 /// Logic of truth values; of other integers the operation on their bits.
 macro_rules! bit_operators {
-    ($($operator:ident $method:ident $truth:ident $bits:ident;)*) => {$(
-        impl<R: Into<Input<IntegerColumn>>> $operator<R> for &Expr<IntegerColumn> {
-            type Output = Expr<IntegerColumn>;
+    ($($operator:ident $method:ident $operation:ident;)*) => {$(
+        impl<T: Operand<Operation = Operation>, R: Into<Input<T>>> $operator<R> for &Expr<T> {
+            type Output = Expr<T>;
 
-            fn $method(self, other: R) -> Expr<IntegerColumn> {
-                Expr::binary(self, other, |ints, a, b| match (a, b) {
-                    (Argument::Value(a), Argument::Value(b)) if is_truth(a) && is_truth(b) => {
-                        Ok(ints.$truth(a, b)?)
-                    }
-                    _ => Ok(ints.$bits(a, b)?),
-                })
+            fn $method(self, other: R) -> Expr<T> {
+                self.then(Operation::$operation, [other.into()])
             }
         }
 
-        impl<R: Into<Input<IntegerColumn>>> $operator<R> for Expr<IntegerColumn> {
-            type Output = Expr<IntegerColumn>;
+        impl<T: Operand<Operation = Operation>, R: Into<Input<T>>> $operator<R> for Expr<T> {
+            type Output = Expr<T>;
 
-            fn $method(self, other: R) -> Expr<IntegerColumn> {
+            fn $method(self, other: R) -> Expr<T> {
                 (&self).$method(other)
             }
         }
@@ -305,28 +315,24 @@ macro_rules! bit_operators {
 }
 
 bit_operators! {
-    BitAnd bitand and bit_and;
-    BitOr bitor or bit_or;
-    BitXor bitxor xor bit_xor;
-}
-
-fn is_truth(x: &IntegerColumn) -> bool {
-    x.interval().low() >= 0 && x.interval().high() <= 1
+    BitAnd bitand And;
+    BitOr bitor Or;
+    BitXor bitxor Xor;
 }
 
 /// Of truth values only: other integers are refused.
-impl Not for &Expr<IntegerColumn> {
-    type Output = Expr<IntegerColumn>;
+impl<T: Operand<Operation = Operation>> Not for &Expr<T> {
+    type Output = Expr<T>;
 
-    fn not(self) -> Expr<IntegerColumn> {
-        self.unary(|ints, x| Ok(ints.not(x)?))
+    fn not(self) -> Expr<T> {
+        self.then(Operation::Not, [])
     }
 }
 
-impl Not for Expr<IntegerColumn> {
-    type Output = Expr<IntegerColumn>;
+impl<T: Operand<Operation = Operation>> Not for Expr<T> {
+    type Output = Expr<T>;
 
-    fn not(self) -> Expr<IntegerColumn> {
+    fn not(self) -> Expr<T> {
         !&self
     }
 }

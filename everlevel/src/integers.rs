@@ -29,12 +29,21 @@ impl Client {
         kind: Type,
         rng: &mut impl CryptoRng,
     ) -> Result<IntegerColumn, Error> {
-        let values =
-            zeroize::Zeroizing::new(values.iter().map(|v| (*v).into()).collect::<Vec<_>>());
-        let encoded = Encoded::new(&values, kind, self.params().slots())?;
-        encoded.encrypt(|slots| {
+        self.encrypt_column_with(values, kind, |slots| {
             Ok(self.secret().encrypt(&Plaintext::encode(self.params(), slots)?, rng)?)
         })
+    }
+
+    /// A column whose slots `encrypt` encrypts.
+    pub(crate) fn encrypt_column_with<T: Copy + Into<i128>>(
+        &self,
+        values: &[T],
+        kind: Type,
+        encrypt: impl FnMut(&[u64]) -> Result<Ciphertext, Error>,
+    ) -> Result<IntegerColumn, Error> {
+        let values =
+            zeroize::Zeroizing::new(values.iter().map(|v| (*v).into()).collect::<Vec<_>>());
+        Encoded::new(&values, kind, self.params().slots())?.encrypt(encrypt)
     }
 
     /// The entries of a column. Exact, or refused: all digits and values have to be where the types

@@ -9,6 +9,7 @@
 //! * [`Client`]: the key owner. Encrypts, decrypts, makes keys.
 //! * [`Server`]: computes, bootstrapping by itself when it must. It cannot hold a secret.
 //! * [`Expr`]: what it computes, written with operators.
+//! * [`Plan`]: a program on typed integers, of which is known what it takes before it runs.
 //! * [`Requirements`]: from a plaintext modulus, slots and depth to the sets that can do it.
 //! * [`Explainer`]: a server that tells what each operation did to the noise.
 //! * [`KeyPlanner`], [`BootstrapMode`]: which keys a server gets, and how it bootstraps.
@@ -57,6 +58,7 @@ mod keys;
 mod open;
 mod operand;
 mod operations;
+mod plan;
 mod planner;
 mod requirements;
 #[cfg(feature = "unstable")]
@@ -80,6 +82,7 @@ pub use expression::{Expr, Input};
 pub use integers::{IntegerColumn, IntegerTotal};
 pub use keys::Keys;
 pub use operand::Operand;
+pub use plan::{Plan, PlanTracer, PlannedColumn};
 pub use planner::{
     KeyPlanner, bootstrap_plan, failure_log2, multiplications_left, program_keys, search_plan,
     spec_with_plan,
@@ -103,7 +106,7 @@ pub use everlevel_bgv::{
 pub use everlevel_circuit::bootstrap::{BootstrapPlan, Objective, TimeModel};
 pub use everlevel_circuit::expression::Program;
 pub use everlevel_circuit::{ClearLowestDigit, Comparison, Truncation, ValueRange};
-pub use everlevel_integers::{Integers, IntegersError, Interval, Order, Type};
+pub use everlevel_integers::{Estimate, Integers, IntegersError, Interval, Order, Type};
 pub use everlevel_ring::sample::system_rng;
 pub use everlevel_ring::{GaloisElement, SlotShape};
 pub use everlevel_scheme::spec::BootstrapMode;

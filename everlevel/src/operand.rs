@@ -2,7 +2,7 @@
 
 use everlevel_bgv::Ciphertext;
 use everlevel_circuit::CircuitError;
-use everlevel_integers::{Integers, Operand as IntegerOperand};
+use everlevel_integers::{Integers, Operand as IntegerOperand, Operation};
 use everlevel_scheme::SchemeError;
 
 use crate::error::Error;
@@ -10,8 +10,9 @@ use crate::integers::IntegerColumn;
 use crate::keys::ServerEvaluator;
 use crate::server::{Server, Value};
 
-/// What [`Expr`](crate::Expr)s are made of: values modulo p^r ([`Value`]), and columns of typed
-/// integers ([`IntegerColumn`]). No other type can be one.
+/// What [`Expr`](crate::Expr)s are made of: values modulo p^r ([`Value`]), columns of typed
+/// integers ([`IntegerColumn`]), and columns of a plan ([`PlannedColumn`](crate::PlannedColumn)).
+/// No other type can be one.
 pub trait Operand: Arithmetic {}
 
 impl Operand for Value {}
@@ -33,26 +34,23 @@ impl<T> Clone for Argument<'_, T> {
 
 impl<T> Copy for Argument<'_, T> {}
 
-/// The operators. Of the operands of each, one at least is encrypted.
+/// The operators, as values.
 pub trait Arithmetic: Clone + Send + Sync + 'static {
-    /// What computes with them.
+    type Operation: Send + Sync;
+    const NEGATIVE: Self::Operation;
+    const ADD: Self::Operation;
+    const SUBTRACT: Self::Operation;
+    const MULTIPLY: Self::Operation;
+}
+
+/// What a server computes. Of the operands of an operation one at least is encrypted.
+pub trait Computed: Operand {
     type Engine<'s>;
     fn engine(server: &Server) -> Result<Self::Engine<'_>, Error>;
-    fn neg(engine: &Self::Engine<'_>, a: &Self) -> Result<Self, Error>;
-    fn add(
+    fn apply(
         engine: &Self::Engine<'_>,
-        a: Argument<'_, Self>,
-        b: Argument<'_, Self>,
-    ) -> Result<Self, Error>;
-    fn sub(
-        engine: &Self::Engine<'_>,
-        a: Argument<'_, Self>,
-        b: Argument<'_, Self>,
-    ) -> Result<Self, Error>;
-    fn mul(
-        engine: &Self::Engine<'_>,
-        a: Argument<'_, Self>,
-        b: Argument<'_, Self>,
+        operation: &Self::Operation,
+        operands: &[Argument<'_, Self>],
     ) -> Result<Self, Error>;
 }
 
@@ -69,53 +67,67 @@ fn scalar(k: i128) -> Result<i64, Error> {
     })
 }
 
+/// An operation on values modulo p^r.
+pub enum ValueOperation {
+    Negative,
+    Add,
+    Subtract,
+    Multiply,
+    Sum,
+    RotateColumns(i64),
+    Polynomial(Vec<i64>),
+}
+
 impl Arithmetic for Value {
+    type Operation = ValueOperation;
+    const NEGATIVE: ValueOperation = ValueOperation::Negative;
+    const ADD: ValueOperation = ValueOperation::Add;
+    const SUBTRACT: ValueOperation = ValueOperation::Subtract;
+    const MULTIPLY: ValueOperation = ValueOperation::Multiply;
+}
+
+impl Computed for Value {
     type Engine<'s> = &'s Server;
 
     fn engine(server: &Server) -> Result<&Server, Error> {
         Ok(server)
     }
 
-    fn neg(server: &&Server, a: &Self) -> Result<Self, Error> {
-        server.neg(a)
-    }
-
-    fn add(server: &&Server, a: Argument<'_, Self>, b: Argument<'_, Self>) -> Result<Self, Error> {
-        match (a, b) {
-            (Argument::Value(a), Argument::Value(b)) => server.add(a, b),
-            (Argument::Value(a), Argument::Public(k))
-            | (Argument::Public(k), Argument::Value(a)) => server.add_scalar(a, scalar(k)?),
-            (Argument::Public(_), Argument::Public(_)) => Err(no_value()),
-        }
-    }
-
-    fn sub(server: &&Server, a: Argument<'_, Self>, b: Argument<'_, Self>) -> Result<Self, Error> {
-        match (a, b) {
-            (Argument::Value(a), Argument::Value(b)) => server.sub(a, b),
-            // -(-a + k) where -k has no 64 bits.
-            (Argument::Value(a), Argument::Public(k)) => match scalar(-k) {
-                Ok(k) => server.add_scalar(a, k),
-                Err(_) => server.neg(&server.add_scalar(&server.neg(a)?, scalar(k)?)?),
-            },
-            (Argument::Public(k), Argument::Value(b)) => {
-                server.add_scalar(&server.neg(b)?, scalar(k)?)
+    fn apply(
+        server: &&Server,
+        operation: &ValueOperation,
+        operands: &[Argument<'_, Self>],
+    ) -> Result<Self, Error> {
+        use Argument::{Public, Value};
+        match (operation, operands) {
+            (ValueOperation::Negative, [Value(a)]) => server.neg(a),
+            (ValueOperation::Sum, [Value(a)]) => server.sum(a),
+            (ValueOperation::RotateColumns(k), [Value(a)]) => server.rotate_columns(a, *k),
+            (ValueOperation::Polynomial(f), [Value(a)]) => server.polynomial(a, f),
+            (ValueOperation::Add, [Value(a), Value(b)]) => server.add(a, b),
+            (ValueOperation::Add, [Value(a), Public(k)] | [Public(k), Value(a)]) => {
+                server.add_scalar(a, scalar(*k)?)
             }
-            (Argument::Public(_), Argument::Public(_)) => Err(no_value()),
-        }
-    }
-
-    fn mul(server: &&Server, a: Argument<'_, Self>, b: Argument<'_, Self>) -> Result<Self, Error> {
-        match (a, b) {
-            (Argument::Value(a), Argument::Value(b)) => server.mul(a, b),
-            (Argument::Value(a), Argument::Public(k))
-            | (Argument::Public(k), Argument::Value(a)) => server.mul_scalar(a, scalar(k)?),
-            (Argument::Public(_), Argument::Public(_)) => Err(no_value()),
+            (ValueOperation::Subtract, [Value(a), Value(b)]) => server.sub(a, b),
+            // -(-a + k) where -k has no 64 bits.
+            (ValueOperation::Subtract, [Value(a), Public(k)]) => match scalar(-k) {
+                Ok(k) => server.add_scalar(a, k),
+                Err(_) => server.neg(&server.add_scalar(&server.neg(a)?, scalar(*k)?)?),
+            },
+            (ValueOperation::Subtract, [Public(k), Value(b)]) => {
+                server.add_scalar(&server.neg(b)?, scalar(*k)?)
+            }
+            (ValueOperation::Multiply, [Value(a), Value(b)]) => server.mul(a, b),
+            (ValueOperation::Multiply, [Value(a), Public(k)] | [Public(k), Value(a)]) => {
+                server.mul_scalar(a, scalar(*k)?)
+            }
+            _ => Err(no_value()),
         }
     }
 }
 
-impl<'a> From<Argument<'a, IntegerColumn>> for IntegerOperand<'a, Ciphertext> {
-    fn from(x: Argument<'a, IntegerColumn>) -> Self {
+impl<'a, C> From<Argument<'a, everlevel_integers::Column<C>>> for IntegerOperand<'a, C> {
+    fn from(x: Argument<'a, everlevel_integers::Column<C>>) -> Self {
         match x {
             Argument::Value(x) => IntegerOperand::Column(x),
             Argument::Public(k) => IntegerOperand::Public(k),
@@ -124,42 +136,27 @@ impl<'a> From<Argument<'a, IntegerColumn>> for IntegerOperand<'a, Ciphertext> {
 }
 
 impl Arithmetic for IntegerColumn {
+    type Operation = Operation;
+    const NEGATIVE: Operation = Operation::Negative;
+    const ADD: Operation = Operation::Add;
+    const SUBTRACT: Operation = Operation::Subtract;
+    const MULTIPLY: Operation = Operation::Multiply;
+}
+
+impl Computed for IntegerColumn {
     type Engine<'s> = Integers<'s, ServerEvaluator>;
 
     fn engine(server: &Server) -> Result<Integers<'_, ServerEvaluator>, Error> {
         server.integers()
     }
 
-    fn neg(ints: &Integers<'_, ServerEvaluator>, a: &Self) -> Result<Self, Error> {
-        Ok(ints.neg(a)?)
-    }
-
-    fn add(
+    fn apply(
         ints: &Integers<'_, ServerEvaluator>,
-        a: Argument<'_, Self>,
-        b: Argument<'_, Self>,
+        operation: &Operation,
+        operands: &[Argument<'_, Self>],
     ) -> Result<Self, Error> {
-        Ok(ints.add(a, b)?)
-    }
-
-    fn sub(
-        ints: &Integers<'_, ServerEvaluator>,
-        a: Argument<'_, Self>,
-        b: Argument<'_, Self>,
-    ) -> Result<Self, Error> {
-        Ok(ints.sub(a, b)?)
-    }
-
-    fn mul(
-        ints: &Integers<'_, ServerEvaluator>,
-        a: Argument<'_, Self>,
-        b: Argument<'_, Self>,
-    ) -> Result<Self, Error> {
-        match (a, b) {
-            (Argument::Value(a), Argument::Value(b)) if std::ptr::eq(a, b) => Ok(ints.square(a)?),
-            (Argument::Value(a), Argument::Public(k))
-            | (Argument::Public(k), Argument::Value(a)) => Ok(ints.mul_public(a, k)?),
-            (a, b) => Ok(ints.mul(a, b)?),
-        }
+        let operands: Vec<IntegerOperand<'_, Ciphertext>> =
+            operands.iter().map(|x| (*x).into()).collect();
+        Ok(ints.operate(operation, &operands)?)
     }
 }

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use everlevel::files::{Bytes, ENCRYPTION, Encryption};
-use everlevel::lab::{Bootstrapper, NoOp, ServerEvaluator, Session};
+use everlevel::lab::{NoOp, ServerEvaluator};
 use everlevel::{
     IntegerColumn, IntegerTotal, IntegerValue, Integers, Interval, NamedIntegers, Params,
-    Plaintext, TimeModel, Type, bootstrap_plan,
+    Plaintext, Type,
 };
 use everlevel_circuit::{PrimePower, Value};
 use everlevel_integers::{
-    Column as Digits, Encoded, IntegerScheme, IntegersError, Operand, Order, TablePlans,
-    Total as Parts,
+    Column as Digits, Counted, Encoded, IntegerScheme, IntegersError, Operand, Order, Rehearsal,
+    TablePlans, Total as Parts, ciphertext_bytes,
 };
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{Meta, Scheme};
@@ -344,7 +344,7 @@ fn constant<S: Home>(
 /// Where operations are done.
 enum Place {
     Server(Arc<everlevel::Server>),
-    Trace(Arc<Tracer>),
+    Trace(Arc<Rehearsal>),
 }
 
 /// Computes on columns.
@@ -358,7 +358,7 @@ impl IntegerServer {
     fn params(&self) -> &Params {
         match &self.place {
             Place::Server(server) => server.params(),
-            Place::Trace(trace) => &trace.params,
+            Place::Trace(trace) => trace.params(),
         }
     }
 
@@ -376,8 +376,7 @@ macro_rules! on {
                 $work
             }
             Place::Trace(trace) => {
-                let $ints =
-                    Integers::new(&trace.session, &trace.params)?.with_plans($self.plans.clone());
+                let $ints = trace.integers()?.with_plans($self.plans.clone());
                 $work
             }
         }
@@ -459,74 +458,54 @@ impl IntegerServer {
     }
 }
 
-/// A session on the no-op scheme, which counts.
-struct Tracer {
-    params: Params,
-    session: Session<NoOp>,
-}
-
 /// What a program would cost on a parameter set.
 #[pyclass(frozen, module = "everlevel._everlevel")]
-pub struct Trace(Arc<Tracer>);
+pub struct Trace(Arc<Rehearsal>);
 
 #[pymethods]
 impl Trace {
     /// On a server that bootstraps, or on one that does not.
     #[new]
     fn new(py: Python<'_>, params: &crate::params::Params, bootstraps: bool) -> Result<Self> {
-        let params = params.0.clone();
-        detached(py, || {
-            let scheme = Arc::new(NoOp::blank(&params));
-            let session = if bootstraps {
-                let bootstrapper = Bootstrapper::new(&*scheme, bootstrap_plan(&params)?)?;
-                Session::new(scheme, Arc::new(bootstrapper))
-            } else {
-                Session::leveled(scheme)
-            };
-            Ok(Trace(Arc::new(Tracer { params, session })))
-        })
+        detached(py, || Ok(Trace(Arc::new(Rehearsal::new(&params.0, bootstraps)?))))
     }
 
     /// Where its operations are done.
     fn server(&self) -> Result<IntegerServer> {
-        Integers::new(&self.0.session, &self.0.params)?;
+        self.0.integers()?;
         let place = Place::Trace(self.0.clone());
         Ok(IntegerServer { place, plans: TablePlans::default() })
     }
 
     /// A column of a number of integers from `low` to `high`.
     fn input(&self, py: Python<'_>, low: i128, high: i128, length: usize) -> Result<Column> {
-        let Tracer { params, session } = &*self.0;
+        let rehearsal = &*self.0;
         let column = detached(py, || {
-            let encoded =
-                Encoded::new(&vec![low; length], Type::ranged(low, high)?, params.slots())?;
-            let zero = Plaintext::encode(params, &[])?;
-            encoded.encrypt(|_| Ok(session.scheme().encrypt(&zero)?))
+            let kind = Type::ranged(low, high)?;
+            Ok(rehearsal.column(kind, length, |s, zero| s.encrypt(zero))?)
         })?;
-        Ok(Column { params: params.clone(), held: Held::Traced(column) })
+        Ok(Column { params: rehearsal.params().clone(), held: Held::Traced(column) })
     }
 
     /// What was done so far: products, key switches, bootstrappings, and the seconds that these
     /// take by the model of a typical core.
     #[getter]
     fn cost(&self) -> (u64, u64, usize, f64) {
-        let cost = self.0.session.scheme().cost();
-        let seconds = TimeModel::typical(self.0.params.degree()).seconds(&cost);
-        (cost.products, cost.key_switches, self.0.session.bootstraps(), seconds)
+        let Counted { products, key_switches, refreshes, seconds } = self.0.so_far();
+        (products, key_switches, refreshes as usize, seconds)
     }
 
     /// The keys that it took.
     #[getter]
     fn keys(&self) -> Plan {
-        Plan(self.0.session.scheme().key_plan())
+        Plan(self.0.keys())
     }
 
     /// The bytes of a ciphertext as it is encrypted, by the size of its modulus.
     #[getter]
     fn ciphertext_bytes(&self) -> u64 {
-        let params = &self.0.params;
-        let bits = params.modulus_bits(params.chain().top()).ceil() as u64;
-        params.components() as u64 * params.degree() as u64 * bits / 8
+        let params = self.0.params();
+        ciphertext_bytes(params, params.chain().top())
     }
 }
 

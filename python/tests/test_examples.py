@@ -65,5 +65,5 @@ def test_rust_has_the_same():
     if not rust.is_dir():
         pytest.skip("the Rust sources are not here")
     assert {path.stem for path in EXAMPLES if path.stem < "09"} == {
-        path.stem for path in rust.glob("*.rs")
+        path.stem for path in rust.glob("*.rs") if path.stem < "09"
     }

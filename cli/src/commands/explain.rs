@@ -21,6 +21,7 @@ use crate::commands::roles::eval;
 use crate::commands::roles::files::secret_key;
 use crate::commands::roles::files::server as server_of;
 use crate::commands::roles::inputs::Inputs;
+use crate::commands::roles::typed;
 use crate::console::args::{Common, SetArg};
 use crate::console::errors::CliError;
 use crate::console::files::{check_apart, check_free, existing, of_output};
@@ -56,9 +57,13 @@ pub struct ExplainArgs {
     /// The program, as for `eval`
     #[arg(value_name = "PROGRAM", allow_hyphen_values = true, required = true)]
     pub program: Option<String>,
-    /// The ciphertexts that the program reads
+    /// The ciphertexts that the program reads; of files of typed columns it is told what the
+    /// program takes before it is run: products, refreshes, seconds, memory, bytes
     #[arg(value_name = "NAME=FILE")]
     pub inputs: Vec<String>,
+    /// For typed columns: a table of integers, as for `eval`
+    #[arg(long = "lookup", value_name = "NAME=FILE")]
+    pub tables: Vec<String>,
     /// The secret key, to measure the noise as well; the output then depends on the key and must
     /// not be shared
     #[arg(long, value_name = "FILE")]
@@ -130,6 +135,20 @@ pub fn run(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
     };
     check_plot(&args.plot)?;
     let program = eval::parse(text)?;
+    if let Some(files) = typed::inputs(&args.inputs)? {
+        let question = typed::Question {
+            server: &server,
+            text,
+            program: &program,
+            files: &files,
+            tables: &args.tables,
+            refused: [("--key", &args.key), ("--svg", &args.plot.svg)],
+        };
+        return typed::explain(&question, common);
+    }
+    if !args.tables.is_empty() {
+        return Err(CliError::usage("--lookup: tables are for columns of typed integers"));
+    }
     let inputs = Inputs::named(&program, &args.inputs)?;
     args.plot.svg.as_deref().map_or(Ok(()), |path| check_apart(path, inputs.files()))?;
     let keys = server_of(&server, common)?;

@@ -25,6 +25,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("eval, typed columns", "eval --server-keys k/server.keys old=age>30 p.ct --out out"),
     ("bootstrap", "bootstrap --server-keys k/server.keys --in out/y.ct --out fresh.ct"),
     ("explain", "explain --server-keys k/server.keys y=x+1 x=x.ct"),
+    ("explain, typed columns", "explain --server-keys k/server.keys old=age>30 p.ct"),
     ("compact", "compact --in out/y.ct --out y.small"),
     ("change-key", "change-key --keys c.keys --in x.ct --out moved.ct"),
     ("decrypt", "decrypt --key k/secret.key --in y.small"),

@@ -6,6 +6,8 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
+use crate::common::Place;
+
 /// The program, run in a directory.
 fn run(directory: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_everlevel"))
@@ -139,4 +141,37 @@ fn results_that_are_public() {
     }
     let refused = refused(here, &[&encrypt[..], &["--types", "v=float", "--out", "w.ct"]].concat());
     assert!(refused.contains("integers.name"), "{refused}");
+}
+
+/// What `explain` says before is what `eval` then does; nothing is written.
+#[test]
+fn programs_are_explained_before_they_run() {
+    let place = Place::with_keys("insecure_bgv-65537-n11");
+    let rows: String = (0..3000).map(|i| format!("{},{}\n", i % 90, i * 1_657 % 60_000)).collect();
+    place.write("p.csv", format!("age,pay\n{rows}"));
+    place.write("t.csv", format!("t\n{}", "7\n5\n".repeat(128)));
+    place.told("encrypt --key keys/public.key --in p.csv --types age=u8,pay=u16 --out p.ct");
+    let program =
+        "rich=pay>50000&age<30;_fee=if(rich,table(age,t),pay/7);fee=_fee*age;n=count(rich)";
+    let command = format!("--server-keys keys/server.keys --lookup t=t.csv {program} p.ct");
+    let found = place.told(&format!("explain {command}"));
+    assert_eq!((&found["blocks"], &found["bootstraps"]), (&2.into(), &true.into()));
+    let names = ["rich", "_fee", "fee", "n"];
+    let steps = found["steps"].as_array().unwrap();
+    assert_eq!(steps.iter().map(|s| s["name"].as_str().unwrap()).collect::<Vec<_>>(), names);
+    let refreshes: u64 = steps.iter().map(|s| s["refreshes"].as_u64().unwrap()).sum();
+    assert_eq!(found["refreshes"], refreshes);
+    assert!(!place.path().join("out").exists());
+    let told = place.told(&format!("eval {command} --out out"));
+    assert_eq!(told["bootstraps"], refreshes);
+    let ends = |x: &serde_json::Value| (x["low"].clone(), x["high"].clone());
+    let fee = told["outputs"].as_array().unwrap().iter().find(|x| x["name"] == "fee").unwrap();
+    assert_eq!(ends(fee), ends(&steps[2]));
+
+    let typed = "explain --server-keys keys/server.keys";
+    place.refused(&format!("{typed} y=age*2 p.ct --key keys/secret.key"), "cli.usage");
+    place.refused(&format!("{typed} y=age*2 p.ct --svg p.svg"), "cli.usage");
+    place.refused(&format!("{typed} y=sort(age) p.ct"), "cli.usage");
+    place.refused(&format!("{typed} y=table(age,u) p.ct"), "circuit.missing-input");
+    place.refused(&format!("{typed} y=pay*pay*pay*pay*pay*pay*pay*pay p.ct"), "integers.range");
 }

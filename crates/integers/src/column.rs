@@ -126,6 +126,14 @@ pub enum Operand<'a, C> {
     Public(i128),
 }
 
+impl<C> Clone for Operand<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C> Copy for Operand<'_, C> {}
+
 impl<'a, C> From<&'a Column<C>> for Operand<'a, C> {
     fn from(x: &'a Column<C>) -> Self {
         Operand::Column(x)

@@ -3,13 +3,16 @@
 use everlevel_circuit::Value;
 use everlevel_scheme::NextUse;
 
-use crate::column::{BASE, Column, Digit, Operand};
+use crate::column::{BASE, Column, Digit, Operand, POINTS};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
+use crate::stage::Stage;
 
 /// Signs that one table joins: Σ 2^j s_j of four lies in -15..=15.
 const GROUP: usize = 4;
+/// Points of the largest table of a difference of single digits.
+const WIDE: i64 = 64;
 
 /// What is asked of a - b.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,9 +111,14 @@ impl<S: IntegerScheme> Integers<'_, S> {
             (false, _) => Digit::public(0),
             (true, true) => Digit::public(1),
             (true, false) => {
-                let digits = self.difference(&a, &b)?;
-                let zeros = self.map(&digits, |_, x| i64::from(x == 0))?;
-                self.all(zeros)?
+                let zero = |x| i64::from(x == 0);
+                match self.of_one_digit(&a, &b, zero)? {
+                    Some(answer) => answer,
+                    None => {
+                        let digits = self.difference(&a, &b)?;
+                        self.all(self.map(&digits, |_, x| zero(x))?)?
+                    }
+                }
             }
         };
         Ok(Column { interval: Interval::BOOL, anchor: 0, digits: vec![answer], length }.narrowed())
@@ -144,6 +152,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         // The answer is monotonic: equal ends are all of it.
         let answer = if end(both.low()) == end(both.high()) {
             Digit::public(end(both.low()))
+        } else if let Some(answer) = self.of_one_digit(&a, &b, |x| question.answer(x))? {
+            answer
         } else {
             let mut digits = self.difference(&a, &b)?;
             let kept = digits.len().saturating_sub(1);
@@ -155,6 +165,33 @@ impl<S: IntegerScheme> Integers<'_, S> {
             end(both.low()).max(end(both.high())).into(),
         )?;
         Ok(Column { interval, anchor: 0, digits: vec![answer], length })
+    }
+
+    /// A function of a - b for columns of one digit each, as one table of their difference: with
+    /// up to [`WIDE`] points it takes half of the products and levels that carries take. None for
+    /// other columns, and where the table does not fit, not even after bootstrapping.
+    fn of_one_digit(
+        &self,
+        a: &Column<S::Ciphertext>,
+        b: &Column<S::Ciphertext>,
+        f: impl Fn(i64) -> i64,
+    ) -> Result<Option<Digit<S::Ciphertext>>, IntegersError> {
+        let (x, y) = (a.digit(0), b.digit(0));
+        let points = x.high - x.low + y.high - y.low + 1;
+        if a.digits.len().max(b.digits.len()) != 1 || points > WIDE {
+            return Ok(None);
+        }
+        let Ok(constant) = i64::try_from(a.anchor - b.anchor) else { return Ok(None) };
+        let difference = self.combine(&[(&x, 1), (&y, -1)], constant)?;
+        if let (true, Some(cipher)) = (points > POINTS, &difference.cipher) {
+            let entries = (difference.low..=difference.high).map(&f).collect();
+            let plan = self.plan(difference.low, difference.high, vec![entries])?;
+            let (stage, now) = (Stage::Table(&plan), self.operand(cipher)?);
+            if !self.fits(&stage, &[&now]) && !self.fits_refreshed(&stage, 1)? {
+                return Ok(None);
+            }
+        }
+        Ok(self.map(&[difference], |_, x| f(x))?.pop())
     }
 
     /// The answer for Σ 16^i d_i, |d_i| <= 15: that for its highest digit that is not 0. Signs of

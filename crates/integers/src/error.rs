@@ -112,6 +112,19 @@ pub enum IntegersError {
         /// Capacity that its results have to keep, in bits.
         needed: f64,
     },
+    /// What is planned would take more memory than there may be.
+    #[error(
+        "{name}: keys, arguments and results of {needed} MiB: expected at most {limit} MiB; plan \
+         for fewer entries and run the plan on one part after the other, or allow more"
+    )]
+    Memory {
+        /// The parameter set.
+        name: String,
+        /// MiB that it takes.
+        needed: u64,
+        /// MiB that are allowed.
+        limit: u64,
+    },
     /// A parameter set on which typed integers cannot be computed.
     #[error("parameter set {name}: {problem}")]
     Set {
@@ -132,8 +145,24 @@ everlevel_ring::error_codes!(IntegersError {
     Table => "integers.table",
     Parts => "integers.parts",
     Depth => "integers.depth",
+    Memory => "integers.memory",
     Set => "integers.set",
 } inner { Scheme, Ring, Circuit });
+
+impl IntegersError {
+    /// Whether another parameter set, or bootstrapping, could do what was refused.
+    pub fn depends_on_set(&self) -> bool {
+        matches!(
+            self,
+            IntegersError::Depth { .. }
+                | IntegersError::Set { .. }
+                | IntegersError::Length { .. }
+                | IntegersError::Memory { .. }
+                | IntegersError::Circuit(CircuitError::NotEnoughCapacity { .. })
+                | IntegersError::Scheme(SchemeError::NoiseOverflow { .. })
+        )
+    }
+}
 
 /// What a circuit only passed on keeps the variant that it has here.
 impl From<CircuitError> for IntegersError {

@@ -5,6 +5,8 @@
 //! * [`Encoded`], [`Column`]: integers as hexadecimal digits, each in a ciphertext of its own.
 //! * [`Integers`]: the operations, over a [`Session`](everlevel_circuit::Session) that bootstraps.
 //! * [`TablePlan`]: functions on few integers as polynomials.
+//! * [`Operation`]: an operation as a value, for whatever builds programs.
+//! * [`Rehearsal`], [`Estimate`]: what work takes, counted on the no-op scheme before it is done.
 //!
 //! On the no-op scheme; on BGV and BFV only the first lines differ:
 //!
@@ -47,21 +49,27 @@ mod count;
 mod division;
 mod encode;
 mod error;
+mod estimate;
+mod functions;
 mod interval;
 mod known;
 mod large;
 mod lookup;
 mod narrow;
+mod operation;
 mod order;
 mod parts;
 mod pieces;
 mod plan;
 mod product;
 mod program;
+mod quotients;
+mod rehearsal;
 mod restoring;
 mod select;
 mod shift;
 mod slots;
+mod sorted;
 mod split;
 mod stage;
 mod sums;
@@ -74,12 +82,15 @@ pub use column::{Column, Operand};
 pub use context::{IntegerScheme, Integers, TablePlans, WindowObserver};
 pub use encode::Encoded;
 pub use error::IntegersError;
+pub use estimate::{Estimate, EstimatedStep, best_estimate};
 pub use interval::Interval;
 pub use known::{EncryptedConstant, Relation};
+pub use operation::Operation;
 pub use order::Order;
 pub use parts::{DigitPart, Encrypted, Parts};
 pub use plan::TablePlan;
 pub use program::{NamedValues, ProgramError};
+pub use rehearsal::{Counted, Rehearsal, ciphertext_bytes};
 pub use sums::{Accumulated, Shape, SumPlan, SumRequest};
 pub use total::Total;
 pub use types::Type;

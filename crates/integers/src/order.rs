@@ -40,12 +40,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
         (1..=columns).take_while(|n| pairs_fit(*n, columns)).last().unwrap_or(0)
     }
 
-    /// The longest column that can be sorted: 127 entries on `bgv-65537-n15`.
-    pub fn longest_sorted(&self) -> usize {
-        let columns = self.columns();
-        (1..=self.longest_ranked()).take_while(|n| n * (n + 1) <= columns).last().unwrap_or(0)
-    }
-
     /// How many entries come before each entry: a permutation of 0 .. n - 1, that of NumPy's stable
     /// `argsort` turned round.
     ///
@@ -102,7 +96,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     }
 
     /// The ranks 0 .. n - 1 of entries that are all the same: public, but different in each slot.
-    fn places(
+    pub(crate) fn places(
         &self,
         n: usize,
         length: Option<usize>,
@@ -168,107 +162,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 everlevel_circuit::CircuitError::Empty { what: "the list of digits" }.into()
             });
         }
-    }
-
-    /// The entries in order, or the first `take` of them: a stable sort, as NumPy's of kind
-    /// `stable`. Ranks, and each of them compared with each place; depth 6 more.
-    ///
-    /// # Errors
-    /// [`IntegersError::Length`] beyond [`Integers::longest_sorted`], or for no entry or more than
-    /// there are; those of [`Integers::ranks`].
-    pub fn sorted(
-        &self,
-        x: &Column<S::Ciphertext>,
-        order: Order,
-        take: usize,
-    ) -> Result<Column<S::Ciphertext>, IntegersError> {
-        let x = self.normalized(&x.clone().narrowed())?;
-        let n = self.sortable(&x, take)?;
-        if n == 1 || x.public_value().is_some() {
-            return Ok(Column { length: Some(take), ..x });
-        }
-        let matches = self.matches(&x, n, order)?;
-        let digit = |d: &Digit<S::Ciphertext>| {
-            if d.cipher.is_none() {
-                return Ok(d.clone());
-            }
-            let copies = self.gathered(&self.placed(d, n, 0)?, -(n as i64 + 1), n)?;
-            let chosen = self.product(&matches, &copies)?;
-            self.placed(&self.gathered(&chosen, n as i64, n + 1)?, take, d.pad)
-        };
-        let digits = x.digits.iter().map(digit).collect::<Result<_, IntegersError>>()?;
-        Ok(Column { digits, length: Some(take), ..x })
-    }
-
-    /// The places in the column of the entries in order, or of the first `take` of them: NumPy's
-    /// `argsort` of kind `stable`.
-    ///
-    /// # Errors
-    /// As [`Integers::sorted`].
-    pub fn argsorted(
-        &self,
-        x: &Column<S::Ciphertext>,
-        order: Order,
-        take: usize,
-    ) -> Result<Column<S::Ciphertext>, IntegersError> {
-        let n = self.sortable(x, take)?;
-        let x = x.clone().narrowed();
-        if n == 1 || x.public_value().is_some() {
-            return self.places(take, Some(take));
-        }
-        let matches = self.matches(&x, n, order)?;
-        let interval = Interval::new(0, n as i128 - 1)?;
-        let digit = |k: usize| {
-            let places: Vec<i64> = (0..n * (n + 1))
-                .map(|t| t % (n + 1))
-                .map(|i| match i < n {
-                    true => digit_of(i as i128, k),
-                    false => 0,
-                })
-                .collect();
-            let chosen = self.weighed(&matches, &places)?;
-            self.placed(&self.gathered(&chosen, n as i64, n + 1)?, take, 0)
-        };
-        let count = crate::split::digits_of(n as u128 - 1);
-        let digits = (0..count).map(digit).collect::<Result<_, IntegersError>>()?;
-        Ok(Column { interval, anchor: 0, digits, length: Some(take) })
-    }
-
-    fn sortable(&self, x: &Column<S::Ciphertext>, take: usize) -> Result<usize, IntegersError> {
-        let n = self.within_row(x, self.longest_sorted())?;
-        if (1..=n).contains(&take) {
-            return Ok(n);
-        }
-        let expected = format!("1 to {n} of the entries");
-        Err(IntegersError::Length { found: take, expected })
-    }
-
-    /// Whether entry i has rank i + k modulo n, in slot k (n + 1) + i for k from 0 to n - 1; 0 in
-    /// other slots.
-    fn matches(
-        &self,
-        x: &Column<S::Ciphertext>,
-        n: usize,
-        order: Order,
-    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
-        let rank = self.normalized(&self.ranks(x, order)?)?;
-        let mut differences = Vec::new();
-        for (k, d) in rank.digits.iter().enumerate() {
-            let copies = self.gathered(&self.placed(d, n, 0)?, -(n as i64 + 1), n)?;
-            let wanted = |t: usize| match (t / (n + 1), t % (n + 1)) {
-                (block, i) if block < n && i < n => -digit_of(((i + block) % n) as i128, k),
-                _ => 0,
-            };
-            let wanted: Vec<i64> = (0..self.slots()).map(wanted).collect();
-            let least = wanted.iter().copied().min().unwrap_or(0);
-            differences.push(self.raised(&copies, &wanted, (least, copies.high), 0)?);
-        }
-        let zeros = self.map(&differences, |_, x| i64::from(x == 0))?;
-        let mut equal = zeros.into_iter();
-        let first = equal.next().unwrap_or_else(|| Digit::public(1));
-        let both = equal.try_fold(first, |all, next| self.product(&all, &next))?;
-        let pairs: Vec<i64> = (0..n * (n + 1)).map(|t| i64::from(t % (n + 1) < n)).collect();
-        Ok(self.weighed(&both, &pairs)?.within(0, 1))
     }
 
     /// The entry of this rank, from 0: a column of one entry. Ranks, an equality, a selection.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use everlevel::lab::{Bootstrapper, NoOp, Session};
-use everlevel::{Error, Level, Params, bootstrap_plan};
+use everlevel::{Error, Params, bootstrap_plan};
 
 /// A session on the no-op scheme of a set, which bootstraps if the set does.
 pub(crate) fn session(params: &Params, scheme: Arc<NoOp>) -> Result<Session<NoOp>, Error> {
@@ -14,10 +14,4 @@ pub(crate) fn session(params: &Params, scheme: Arc<NoOp>) -> Result<Session<NoOp
             Session::new(scheme, Arc::new(bootstrapper))
         }
     })
-}
-
-/// Bytes of a ciphertext at a level that was not made from a seed, by the size of its modulus.
-pub(crate) fn ciphertext_bytes(params: &Params, level: Level) -> u64 {
-    let bits = params.modulus_bits(level).ceil() as u64;
-    params.components() as u64 * params.degree() as u64 * bits / 8
 }

@@ -11,6 +11,7 @@ mod expressions;
 mod fingerprints;
 mod interrupted;
 mod mistakes;
+mod plans;
 mod program;
 mod saved;
 mod session;

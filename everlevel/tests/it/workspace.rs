@@ -324,7 +324,7 @@ fn the_facade_promises_few_functions() {
             found += promised_functions(&std::fs::read_to_string(path).unwrap());
         }
     }
-    assert!((150..=190).contains(&found), "the facade promises {found} functions");
+    assert!((150..=210).contains(&found), "the facade promises {found} functions");
     let text =
         "pub fn a() {\n #[cfg(feature = \"unstable\")]\n pub fn b\n pub(crate) fn c\n pub fn d";
     assert_eq!(promised_functions(text), 2);
@@ -337,7 +337,7 @@ fn the_facade_stays_small() {
     let root = include_str!("../../src/lib.rs");
     let (root, lab) = root.split_once("pub mod lab {").expect("the root has a module for research");
     for (place, text, most) in [
-        ("the root", root, 85),
+        ("the root", root, 90),
         ("lab", lab, 40),
         ("files", include_str!("../../src/files.rs"), 35),
     ] {

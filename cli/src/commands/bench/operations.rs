@@ -59,8 +59,6 @@ pub enum Longest {
     Row,
     /// As many as have ranks.
     Ranked,
-    /// As many as are sorted.
-    Sorted,
 }
 
 impl Longest {
@@ -70,7 +68,6 @@ impl Longest {
             Longest::Slots => ints.slots(),
             Longest::Row => ints.slots() / 2,
             Longest::Ranked => ints.longest_ranked(),
-            Longest::Sorted => ints.longest_sorted(),
         }
     }
 }
@@ -277,9 +274,9 @@ pub const OPERATIONS: &[Operation] = operations! {
         |_, x| x[0].iter().scan(0, |sum, a| { *sum += a; Some(*sum) }).collect();
     "ranks" Values Ranked, |s, _, [a, ..]| s.ranks(a, Order::Ascending),
         |_, x| places(&places(&x[0]));
-    "sort" Values Sorted, |s, _, [a, ..]| s.sorted(a, Order::Ascending, length(a)),
+    "sort" Values Ranked, |s, _, [a, ..]| s.sorted(a, Order::Ascending, length(a)),
         |_, x| sorted(&x[0]);
-    "argsort" Values Sorted, |s, _, [a, ..]| s.argsorted(a, Order::Ascending, length(a)),
+    "argsort" Values Ranked, |s, _, [a, ..]| s.argsorted(a, Order::Ascending, length(a)),
         |_, x| places(&x[0]);
     "nth" Values Ranked, |s, _, [a, ..]| s.nth(a, Order::Ascending, length(a) / 3),
         |_, x| vec![sorted(&x[0])[x[0].len() / 3]];

@@ -13,7 +13,7 @@ mod inspect;
 pub mod keygen;
 pub mod keys_args;
 pub mod manifest;
-mod typed;
+pub mod typed;
 
 pub use change::change_key;
 pub use compact::run as compact;

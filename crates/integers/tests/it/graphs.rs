@@ -1,6 +1,6 @@
 //! Random programs against plain integers, with every slot that enters a table checked.
 
-use everlevel_integers::{Column, Integers, IntegersError, Type};
+use everlevel_integers::{Column, Counted, Integers, IntegersError, Rehearsal, Type};
 use everlevel_scheme::NoOp;
 use everlevel_scheme::noop::NoOpCiphertext;
 use proptest::prelude::*;
@@ -12,6 +12,19 @@ type Encrypted = Column<NoOpCiphertext>;
 
 /// An operation, the places of its operands among the results so far, and a public integer.
 type Step = (u8, usize, usize, usize, i64);
+
+fn points(x: &Encrypted) -> u128 {
+    x.interval().points()
+}
+
+/// As Python rounds it; 0 for the divisor 0.
+fn floored(a: i128, b: i128) -> i128 {
+    let quotient = a.checked_div(b).unwrap_or(0);
+    quotient - i128::from(b != 0 && quotient * b != a && (a < 0) != (b < 0))
+}
+
+/// The operations of steps.
+const OPERATIONS: u8 = 37;
 
 /// What a step gives, encrypted and in the clear; none if the operands are not for it.
 fn step(
@@ -55,13 +68,57 @@ fn step(
             let table: Vec<i128> = (a.interval().low()..=a.interval().high()).map(f).collect();
             (ints.lookup(a, &table), map(&f))
         }
+        19 if points(a) <= 1 << 16 && points(b) <= 1 << 16 => (ints.mul(a, b), zip(&|x, y| x * y)),
+        20 if points(a) <= 1 << 16 => (ints.square(a), map(&|x| x * x)),
+        21 if constant != 0 => (ints.div_public(a, constant), map(&|x| floored(x, constant))),
+        22 if constant != 0 => {
+            (ints.rem_public(a, constant), map(&|x| x - constant * floored(x, constant)))
+        }
+        23 if points(a) <= 1 << 12 && points(b) <= 256 => {
+            (ints.div(a, b), zip(&|x, y| floored(x, y)))
+        }
+        24 if points(a) <= 1 << 12 && points(b) <= 256 => {
+            let rest = |x: i128, y: i128| if y == 0 { 0 } else { x - y * floored(x, y) };
+            (ints.rem(a, b), zip(&rest))
+        }
+        25 => (ints.bit_and(a, b), zip(&|x, y| x & y)),
+        26 => (ints.bit_xor(a, constant), map(&|x| x ^ constant)),
+        27 => (ints.shift_right(a, constant.unsigned_abs() as u32 % 9), {
+            map(&|x| x >> (constant.unsigned_abs() % 9))
+        }),
+        28 => (ints.sign(a), map(&|x| x.signum())),
+        29 => (ints.clip(a, constant - 50, constant + 50), {
+            map(&|x| x.clamp(constant - 50, constant + 50))
+        }),
+        30 => (ints.wrapped(a, Type::I8), map(&|x| i128::from(x as i8))),
+        31 if a.interval().low() >= 0 => (ints.popcount(a), map(&|x| i128::from(x.count_ones()))),
+        32 if points(a) <= 1 << 16 => {
+            let f = |v: i128| (v * v + constant * v) % 1001;
+            let table: Vec<i128> = (a.interval().low()..=a.interval().high()).map(f).collect();
+            (ints.lookup(a, &table), map(&f))
+        }
+        33 => (ints.ne(a, constant), map(&|x| i128::from(x != constant))),
+        34 => (ints.isin(a, &[0, constant, -7]), {
+            map(&|x| i128::from([0, constant, -7].contains(&x)))
+        }),
+        35 if a.length().is_some() => (ints.sum_of_each(a), vec![x.iter().sum(); x.len()]),
+        36 => (ints.bit_or(a, b), zip(&|x, y| x | y)),
         _ => return None,
     };
     Some(found.map(|found| (found, expected)))
 }
 
+/// More of them for a search: `PROPTEST_CASES=500`.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(12)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 40, ..Default::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: cases(),
+        max_shrink_iters: 40,
+        ..Default::default()
+    })]
     #[test]
     fn random_programs(
         kinds in prop::collection::vec(
@@ -72,36 +129,53 @@ proptest! {
             2..4,
         ),
         steps in prop::collection::vec(
-            (0u8..19, 0usize..100, 0usize..100, 0usize..100, -40i64..300),
-            1..14,
+            (0u8..OPERATIONS, 0usize..100, 0usize..100, 0usize..100, -40i64..300),
+            1..20,
         ),
         unused in 0usize..50,
     ) {
         let bench = Bench::new("insecure_bgv-65537-n11");
         let ints = bench.integers();
-        let mut known: Vec<(Encrypted, Vec<i128>)> = Vec::new();
+        // The same without values: what an estimate counts has to be what is done.
+        let rehearsal = Rehearsal::new(&bench.params, true).unwrap();
+        let dry = rehearsal.integers().unwrap();
+        let (mut known, mut pretended) = (Vec::new(), Vec::new());
         for (seed, kind) in (1..).zip(kinds) {
             let values = values(kind, bench.params.slots() - unused, seed);
+            let x = rehearsal.column(kind, values.len(), |s, zero| s.encrypt(zero)).unwrap();
+            pretended.push((x, values.clone()));
             known.push((bench.encrypt(&values, kind), values));
         }
         for one in steps {
+            let expected = step(&dry, one, &pretended);
             match step(&ints, one, &known) {
-                None => {}
-                Some(Ok((found, expected))) => {
+                None => prop_assert!(expected.is_none()),
+                Some(Ok((found, values))) => {
                     let mut opened = bench.decrypt(&found);
                     if found.length().is_none() {
-                        opened = vec![opened[0]; expected.len()];
+                        opened = vec![opened[0]; values.len()];
                     }
-                    prop_assert_eq!(&opened, &expected, "{:?}", one);
+                    prop_assert_eq!(&opened, &values, "{:?}", one);
+                    let x = expected.unwrap().unwrap().0;
+                    prop_assert_eq!(x.interval(), found.interval());
                     // Other columns than the inputs have a length only if they are encrypted.
                     if found.length().is_some() {
-                        known.push((found, expected));
+                        pretended.push((x, values.clone()));
+                        known.push((found, values));
                     }
                 }
-                // 18 digits, or past 2^126.
-                Some(Err(IntegersError::Width { .. } | IntegersError::Range { .. })) => {}
-                Some(Err(error)) => prop_assert!(false, "{error}"),
+                // Too many digits, or past 2^126.
+                Some(Err(e @ (IntegersError::Width { .. } | IntegersError::Range { .. }))) => {
+                    prop_assert_eq!(expected.unwrap().err().unwrap(), e);
+                }
+                Some(Err(error)) => prop_assert!(false, "{:?}: {}", one, error),
             }
         }
+        let Counted { products, key_switches, refreshes, .. } = rehearsal.so_far();
+        let cost = bench.scheme.cost();
+        prop_assert_eq!(
+            (products, key_switches, refreshes),
+            (cost.products, cost.key_switches, bench.session.bootstraps() as u64)
+        );
     }
 }

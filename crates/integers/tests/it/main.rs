@@ -5,6 +5,7 @@ mod common;
 mod constants;
 mod counts;
 mod division;
+mod estimate;
 mod exhausted;
 mod exhaustive;
 mod graphs;

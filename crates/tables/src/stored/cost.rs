@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use everlevel::lab::{NoOp, Scheme};
 use everlevel::{Integers, Params, Plaintext, TimeModel};
-use everlevel_integers::{Column, Encoded};
+use everlevel_integers::{Column, Encoded, ciphertext_bytes};
 use everlevel_scheme::SchemeError;
 use serde::Serialize;
 
 use crate::error::TablesError;
 use crate::layout::Layout;
 use crate::plan::Plan;
-use crate::pretend::{self, ciphertext_bytes};
+use crate::pretend;
 use crate::query::Query;
 use crate::run::Runner;
 use crate::schema::{Field, Schema};

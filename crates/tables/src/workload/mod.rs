@@ -10,7 +10,6 @@ mod modular;
 mod operations;
 mod question;
 mod recommendation;
-mod rehearsal;
 mod request;
 mod tables;
 mod typed;

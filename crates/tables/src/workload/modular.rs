@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 
 use everlevel::{Error, OptIn, Params, ParamsSpec, Plaintext, Program, ValueRange, general_keys};
+use everlevel_integers::{Rehearsal, ciphertext_bytes};
 use everlevel_scheme::params;
-
-use crate::pretend::ciphertext_bytes;
 
 use super::operations::Asked;
 use super::recommendation::{OperationCost, Recommendation, Way};
-use super::rehearsal::Rehearsal;
 use super::request::Workload;
 use super::{lines, typed};
 
@@ -63,20 +61,20 @@ fn bytes(workload: &Workload, params: &Params) -> (u64, u64) {
 
 /// Rehearses every operation on fresh columns; none if a result could wrap.
 fn on(workload: &Workload, params: &Params) -> Result<Option<Recommendation>, Error> {
-    let rehearsal = Rehearsal::new(params)?;
+    let rehearsal = Rehearsal::new(params, params.spec().bootstrap.is_some())?;
     let mut operations = Vec::new();
     for operation in &workload.operations {
         let name = operation.result();
         let text = operation.program(workload.bounds().1).unwrap_or_default();
         let Ok(program) = Program::parse(&format!("{name} = {text}")) else { return Ok(None) };
-        let (session, mut inputs) = (&rehearsal.session, BTreeMap::new());
+        let (session, mut inputs) = (rehearsal.session(), BTreeMap::new());
         for input in program.inputs() {
             let zero = Plaintext::encode(params, &[])?;
             let x = session.share(session.scheme().encrypt_publicly(&zero)?);
             inputs.insert(input.to_string(), x.within(range(workload)));
         }
         let (found, counted) = rehearsal.counted(|| program.run(session, &inputs, &mut |_| ()))?;
-        let blocks = rehearsal.blocks(workload.rows);
+        let blocks = workload.rows.div_ceil(params.slots() as u64);
         let sums = matches!(operation.entry().asked, Asked::Sum(_));
         let times = ValueRange::new(blocks.into(), blocks.into()).filter(|_| sums);
         let range = found.get(&name).and_then(|x| x.range());
@@ -89,7 +87,7 @@ fn on(workload: &Workload, params: &Params) -> Result<Option<Recommendation>, Er
         };
         let rehearsed = format!("{name} = {text}");
         let bounds = (all.low(), all.high());
-        operations.push(counted.cost(blocks, operation.name(), rehearsed, bounds));
+        operations.push(OperationCost::new(counted * blocks, operation.name(), rehearsed, bounds));
     }
     let (ciphertexts, ciphertext_bytes) = bytes(workload, params);
     let (low, high) = workload.bounds();
@@ -104,7 +102,7 @@ fn on(workload: &Workload, params: &Params) -> Result<Option<Recommendation>, Er
         ciphertexts,
         ciphertext_bytes,
         key_bytes: general_keys(params)?.seeded_bytes(params),
-        refreshes_automatically: rehearsal.session.can_bootstrap(),
+        refreshes_automatically: rehearsal.session().can_bootstrap(),
         seconds: seconds(&operations),
         operations,
         commands: Vec::new(),

@@ -1,6 +1,7 @@
 //! What the planner answers.
 
 use everlevel::{Params, Type};
+use everlevel_integers::Counted;
 use serde::{Serialize, Serializer};
 
 /// How it is computed.
@@ -32,6 +33,26 @@ pub struct OperationCost {
     pub refreshes: u64,
     /// Seconds of one core by [`everlevel::TimeModel::typical`].
     pub seconds: f64,
+}
+
+impl OperationCost {
+    /// What was counted of an operation, and the ends of its results.
+    pub(super) fn new(
+        counted: Counted,
+        operation: &'static str,
+        rehearsed: String,
+        (low, high): (i128, i128),
+    ) -> Self {
+        OperationCost {
+            operation,
+            rehearsed,
+            low: Some(low.to_string()),
+            high: Some(high.to_string()),
+            products: counted.products,
+            refreshes: counted.refreshes,
+            seconds: counted.seconds,
+        }
+    }
 }
 
 /// A recommendation: everything in it was rehearsed.

@@ -1,6 +1,7 @@
 //! Workloads on encrypted tables: a condition on rows, and sums.
 
 use everlevel::{OptIn, Params, general_keys};
+use everlevel_integers::ciphertext_bytes;
 
 use super::lines;
 use super::question::{Question, question};
@@ -9,7 +10,6 @@ use super::request::Workload;
 use super::typed;
 use crate::error::TablesError;
 use crate::plan::Plan;
-use crate::pretend::ciphertext_bytes;
 use crate::schema::Schema;
 
 /// The most blocks of rows for which the keys of one question are found: it is rehearsed on each.

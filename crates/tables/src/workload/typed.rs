@@ -2,20 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use everlevel::{
-    Integers, IntegersError, Interval, OptIn, Params, Plaintext, Program, Type, general_keys,
-};
-use everlevel_integers::{Column, Encoded};
-use everlevel_scheme::noop::NoOpCiphertext;
+use everlevel::{Integers, IntegersError, Interval, OptIn, Params, Program, Type, general_keys};
+use everlevel_integers::{Encoded, Rehearsal, ciphertext_bytes};
 
 use super::error::WorkloadError;
 use super::lines;
 use super::operations::{Asked, Operation};
 use super::recommendation::{OperationCost, Recommendation, Way};
-use super::rehearsal::Rehearsal;
 use super::request::Workload;
 use crate::error::TablesError;
-use crate::pretend::ciphertext_bytes;
 
 /// The sets that typed integers are planned for, in the order in which they are tried: the first
 /// one is the fastest, and the others take longer columns.
@@ -34,8 +29,8 @@ pub(super) fn sets(opt_in: OptIn) -> impl Iterator<Item = Params> {
 struct Refused {
     operation: Operation,
     error: IntegersError,
-    /// The longest columns that can be sorted and ranked.
-    longest: (usize, usize),
+    /// The longest column that can be sorted and ranked.
+    longest: usize,
 }
 
 /// Plans the workload on the first set that does all of it.
@@ -82,14 +77,14 @@ fn only_asked(workload: &Workload, operation: Operation) -> WorkloadError {
 }
 
 fn unsupported(workload: &Workload, refused: Refused) -> WorkloadError {
-    let Refused { operation, error, longest: (sorted, ranked) } = refused;
+    let Refused { operation, error, longest } = refused;
     let (_, high) = workload.bounds();
     let remedy = match operation.name() {
         "sort" => format!(
-            "at most {sorted} rows are sorted; tables list the rows that meet a condition, and \
+            "at most {longest} rows are sorted; tables list the rows that meet a condition, and \
              sort them after decryption"
         ),
-        "median" | "argmax" => format!("at most {ranked} rows have an order; take groups of rows"),
+        "median" | "argmax" => format!("at most {longest} rows have an order; take groups of rows"),
         "cumsum" => {
             "state fewer rows, and add the totals of groups of rows after decryption".into()
         }
@@ -127,19 +122,6 @@ pub(super) fn kind(workload: &Workload) -> Result<(Interval, Type), TablesError>
     Ok((interval, named.unwrap_or(Type::Ranged(interval))))
 }
 
-/// A column of these values.
-fn column(
-    rehearsal: &Rehearsal,
-    kind: Type,
-    rows: u64,
-) -> Result<Column<NoOpCiphertext>, IntegersError> {
-    let (params, scheme) = (&rehearsal.params, rehearsal.session.scheme());
-    let length = rows.min(params.slots() as u64) as usize;
-    let encoded = Encoded::new(&vec![kind.interval().low(); length], kind, params.slots())?;
-    let zero = Plaintext::encode(params, &[])?;
-    encoded.encrypt(|_| Ok(scheme.encrypt_publicly(&zero)?))
-}
-
 /// Ciphertexts of a column of the workload's values on a set, and their bytes.
 pub(super) fn size(workload: &Workload, params: &Params) -> Result<(u64, u64), TablesError> {
     let (_, kind) = kind(workload)?;
@@ -155,9 +137,9 @@ fn on(
     workload: &Workload,
     params: &Params,
 ) -> Result<Result<Recommendation, Refused>, TablesError> {
-    let rehearsal = Rehearsal::new(params)?;
-    let ints = Integers::new(&rehearsal.session, params)?;
-    let longest = (ints.longest_sorted(), ints.longest_ranked());
+    let rehearsal = Rehearsal::new(params, params.spec().bootstrap.is_some())?;
+    let ints = rehearsal.integers()?;
+    let longest = ints.longest_ranked();
     let (interval, kind) = kind(workload)?;
     let mut operations = Vec::new();
     for &operation in &workload.operations {
@@ -178,7 +160,7 @@ fn on(
         ciphertexts,
         ciphertext_bytes,
         key_bytes: general_keys(params)?.seeded_bytes(params),
-        refreshes_automatically: rehearsal.session.can_bootstrap(),
+        refreshes_automatically: rehearsal.session().can_bootstrap(),
         seconds: operations.iter().map(|cost| cost.seconds).sum(),
         operations,
         commands: Vec::new(),
@@ -196,18 +178,21 @@ fn rehearsed(
     operation: Operation,
     kind: Type,
 ) -> Result<OperationCost, IntegersError> {
-    let (rows, blocks) = (workload.rows, rehearsal.blocks(workload.rows));
+    let (rows, slots) = (workload.rows, rehearsal.params().slots());
+    let blocks = rows.div_ceil(slots as u64);
     let name = operation.result();
     let text = operation.program(workload.bounds().1).unwrap_or_default();
     let program = Program::parse(&format!("{name} = {text}"));
     let program = program.map_err(|e| IntegersError::Name { name: e.to_string() })?;
     if operation.entry().along && blocks > 1 {
-        let expected = format!("at most {}, which share a ciphertext", rehearsal.params.slots());
+        let expected = format!("at most {slots}, which share a ciphertext");
         return Err(IntegersError::Length { found: rows as usize, expected });
     }
     let mut inputs = BTreeMap::new();
     for input in program.inputs() {
-        inputs.insert(input.to_string(), column(rehearsal, kind, rows)?);
+        let length = rows.min(slots as u64) as usize;
+        let column = rehearsal.column(kind, length, |s, zero| s.encrypt_publicly(zero))?;
+        inputs.insert(input.to_string(), column);
     }
     // One entry for each value, where a table can have that many.
     let points = kind.interval().points().min(TABLE + 1) as i128;
@@ -219,7 +204,7 @@ fn rehearsed(
         (_, "mean") => (kind.interval().low(), kind.interval().high()),
         // The ends of a block's sum are as many times those of an entry as it has rows.
         (Asked::Sum(_), _) => {
-            let length = rows.min(rehearsal.params.slots() as u64);
+            let length = rows.min(slots as u64);
             let of_all = |end: i128| {
                 let entry = end / i128::from(length);
                 entry.checked_mul(i128::from(rows)).unwrap_or(i128::MAX)
@@ -229,5 +214,6 @@ fn rehearsed(
         }
         _ => (interval.low(), interval.high()),
     };
-    Ok(counted.cost(blocks, operation.name(), format!("{name} = {text}"), bounds))
+    let rehearsed = format!("{name} = {text}");
+    Ok(OperationCost::new(counted * blocks, operation.name(), rehearsed, bounds))
 }

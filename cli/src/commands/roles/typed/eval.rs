@@ -142,7 +142,7 @@ pub fn eval(
 }
 
 /// All columns of the files; of a named file its only column has that name.
-fn columns(
+pub fn columns(
     files: &[Input<'_>],
     server: &Server,
     bounds: &Bounds,

@@ -1,10 +1,13 @@
-//! Columns of typed integers: `encrypt --types`, `eval` and `decrypt` of files of columns.
+//! Columns of typed integers: `encrypt --types`, and `eval`, `explain` and `decrypt` of files of
+//! columns.
 
 mod arrays;
 mod decrypt;
 mod encrypt;
 mod eval;
+mod explain;
 
 pub use decrypt::decrypt;
 pub use encrypt::encrypt;
 pub use eval::{eval, inputs, tables};
+pub use explain::{Question, explain};

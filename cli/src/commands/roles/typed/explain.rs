@@ -1,0 +1,130 @@
+//! `explain` of programs on typed columns: what they take, before anything is computed.
+
+use std::path::PathBuf;
+
+use everlevel::lab::EvaluationError;
+use everlevel::{Estimate, Program};
+use everlevel_integers::{EstimatedStep, Rehearsal};
+use serde::Serialize;
+
+use super::super::args::ServerArgs;
+use super::super::files::server;
+use super::super::inputs::of_program;
+use super::eval::{Input, columns, tables};
+use crate::console::args::Common;
+use crate::console::errors::CliError;
+use crate::console::output::{emit, emit_json};
+
+/// What is asked of a program.
+pub struct Question<'a> {
+    /// The server.
+    pub server: &'a ServerArgs,
+    /// The text of the program.
+    pub text: &'a str,
+    /// The program.
+    pub program: &'a Program,
+    /// The files that it reads.
+    pub files: &'a [Input<'a>],
+    /// Its tables.
+    pub tables: &'a [String],
+    /// What cannot be told of typed columns: a secret key, a plot.
+    pub refused: [(&'static str, &'a Option<PathBuf>); 2],
+}
+
+#[derive(Serialize)]
+struct Report {
+    params: String,
+    bootstraps: bool,
+    blocks: u64,
+    products: u64,
+    key_switches: u64,
+    refreshes: u64,
+    seconds: f64,
+    memory_bytes: u64,
+    key_bytes: u64,
+    input_ciphertexts: u64,
+    input_bytes: u64,
+    result_ciphertexts: u64,
+    result_bytes: u64,
+    steps: Vec<Step>,
+}
+
+#[derive(Serialize)]
+struct Step {
+    name: String,
+    low: Option<String>,
+    high: Option<String>,
+    products: u64,
+    key_switches: u64,
+    refreshes: u64,
+    seconds: f64,
+}
+
+impl From<&EstimatedStep> for Step {
+    fn from(step: &EstimatedStep) -> Self {
+        Step {
+            name: step.name.clone(),
+            low: step.interval.map(|i| i.low().to_string()),
+            high: step.interval.map(|i| i.high().to_string()),
+            products: step.counted.products,
+            key_switches: step.counted.key_switches,
+            refreshes: step.counted.refreshes,
+            seconds: step.counted.seconds,
+        }
+    }
+}
+
+impl From<&Estimate> for Report {
+    fn from(x: &Estimate) -> Self {
+        let total = x.total();
+        Report {
+            params: x.params.name().into(),
+            bootstraps: x.bootstraps,
+            blocks: x.blocks,
+            products: total.products,
+            key_switches: total.key_switches,
+            refreshes: total.refreshes,
+            seconds: total.seconds,
+            memory_bytes: x.memory_bytes(),
+            key_bytes: x.key_bytes(),
+            input_ciphertexts: x.input_ciphertexts,
+            input_bytes: x.input_bytes,
+            result_ciphertexts: x.result_ciphertexts,
+            result_bytes: x.result_bytes,
+            steps: x.steps.iter().map(Step::from).collect(),
+        }
+    }
+}
+
+/// Runs `explain` on files of columns.
+pub fn explain(question: &Question<'_>, common: &Common) -> Result<(), CliError> {
+    for (option, path) in question.refused {
+        if path.is_some() {
+            return Err(CliError::usage(format!(
+                "{option} is for values modulo p^r: of typed columns it is told what the program \
+                 takes before it is run, and no noise"
+            )));
+        }
+    }
+    let bounds = question.server.bounds.believed()?;
+    let tables = tables(question.tables)?;
+    let server = server(question.server, common)?;
+    let inputs = columns(question.files, &server, &bounds, &question.server.set)?;
+    let refused = |e| of_program(e, question.text, CliError::from);
+    inputs.shape(question.program).map_err(refused)?;
+    let rehearsal = Rehearsal::new(server.params(), server.session().can_bootstrap())
+        .map_err(everlevel::Error::from)?;
+    let mut pretended = std::collections::BTreeMap::new();
+    // The parts of a column are alike.
+    for (name, x) in inputs.part(0) {
+        let like = rehearsal.like(&x, |c: &everlevel::Ciphertext| *c.meta());
+        pretended.insert(name, like.map_err(everlevel::Error::from)?);
+    }
+    let blocks = inputs.blocks() as u64;
+    let found = Estimate::of_program(&rehearsal, question.program, &pretended, &tables, blocks)
+        .map_err(|e| refused(EvaluationError::Program(e)))?;
+    if common.json {
+        return emit_json(&Report::from(&found));
+    }
+    emit(&found.to_string())
+}

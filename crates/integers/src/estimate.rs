@@ -1,0 +1,242 @@
+//! What a program takes on a parameter set, and the set on which it takes least.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use everlevel_circuit::expression::Program;
+use everlevel_scheme::noop::NoOpCiphertext;
+use everlevel_scheme::{KeyPlan, Params};
+
+use crate::column::Column;
+use crate::error::IntegersError;
+use crate::interval::Interval;
+use crate::parts::Encrypted;
+use crate::program::ProgramError;
+use crate::rehearsal::{Counted, Rehearsal, ciphertext_bytes};
+
+/// One operation, or one statement, of a program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EstimatedStep {
+    /// Its name.
+    pub name: String,
+    /// The values that its result can have; none of a statement whose result is not kept.
+    pub interval: Option<Interval>,
+    /// What it takes, on all blocks.
+    pub counted: Counted,
+}
+
+/// What a program takes on a parameter set, found by running it once on the no-op scheme.
+///
+/// Seconds are those of the model of a typical core, on one thread; products at low levels were
+/// measured at about twice the model. All else is what will be done.
+#[derive(Clone, Debug)]
+pub struct Estimate {
+    /// The parameter set.
+    pub params: Params,
+    /// Whether it is bootstrapped, or has enough levels.
+    pub bootstraps: bool,
+    /// How many times the program is run: once for each ciphertext that a digit takes.
+    pub blocks: u64,
+    /// The operations in their order.
+    pub steps: Vec<EstimatedStep>,
+    /// The server keys that it takes, and no others.
+    pub keys: KeyPlan,
+    /// Ciphertexts of the arguments.
+    pub input_ciphertexts: u64,
+    /// Their bytes; half of them where the secret key encrypts.
+    pub input_bytes: u64,
+    /// Ciphertexts of the results.
+    pub result_ciphertexts: u64,
+    /// Their bytes.
+    pub result_bytes: u64,
+}
+
+/// Ciphertexts and bytes.
+fn size<'a>(
+    params: &Params,
+    values: impl Iterator<Item = &'a everlevel_circuit::Value<NoOpCiphertext>>,
+) -> (u64, u64) {
+    values.fold((0, 0), |(count, bytes), x| {
+        (count + 1, bytes + ciphertext_bytes(params, x.get().meta().level))
+    })
+}
+
+impl Estimate {
+    /// Of work that was rehearsed: its arguments as they were before, its steps and results on one
+    /// of `blocks` blocks.
+    pub fn new(
+        rehearsal: &Rehearsal,
+        blocks: u64,
+        (input_ciphertexts, input_bytes): (u64, u64),
+        steps: Vec<EstimatedStep>,
+        results: &[Encrypted<NoOpCiphertext>],
+    ) -> Self {
+        let params = rehearsal.params();
+        let (result_ciphertexts, result_bytes) =
+            size(params, results.iter().flat_map(Encrypted::values));
+        let step = |step: EstimatedStep| EstimatedStep { counted: step.counted * blocks, ..step };
+        Estimate {
+            params: params.clone(),
+            bootstraps: rehearsal.session().can_bootstrap(),
+            blocks,
+            steps: steps.into_iter().map(step).collect(),
+            keys: rehearsal.keys(),
+            input_ciphertexts: input_ciphertexts * blocks,
+            input_bytes: input_bytes * blocks,
+            result_ciphertexts: result_ciphertexts * blocks,
+            result_bytes: result_bytes * blocks,
+        }
+    }
+
+    /// Ciphertexts of columns, and their bytes.
+    pub fn size_of<'a>(
+        params: &Params,
+        columns: impl IntoIterator<Item = &'a Column<NoOpCiphertext>>,
+    ) -> (u64, u64) {
+        size(params, columns.into_iter().flat_map(Column::values))
+    }
+
+    /// Of a program of text on columns that are given, statement by statement.
+    ///
+    /// # Errors
+    /// As [`Integers::run`](crate::Integers::run).
+    pub fn of_program(
+        rehearsal: &Rehearsal,
+        program: &Program,
+        inputs: &BTreeMap<String, Column<NoOpCiphertext>>,
+        tables: &BTreeMap<String, Vec<i128>>,
+        blocks: u64,
+    ) -> Result<Self, ProgramError> {
+        let given = Self::size_of(rehearsal.params(), inputs.values());
+        let ints = rehearsal.integers().map_err(|error| ProgramError { column: 1, error })?;
+        let mut after = vec![rehearsal.so_far()];
+        let found = ints.run(program, inputs, tables, &mut |_| after.push(rehearsal.so_far()))?;
+        let taken = after.windows(2).map(|w| w[1] - w[0]);
+        let step = |(statement, counted): (&everlevel_circuit::expression::Statement, _)| {
+            let name = statement.name.clone();
+            EstimatedStep { interval: found.get(&name).map(Encrypted::interval), name, counted }
+        };
+        let steps = program.statements().iter().zip(taken).map(step).collect();
+        let results: Vec<_> = found.values().cloned().collect();
+        Ok(Self::new(rehearsal, blocks, given, steps, &results))
+    }
+
+    /// All steps together.
+    pub fn total(&self) -> Counted {
+        self.steps.iter().map(|step| step.counted).sum()
+    }
+
+    /// Bytes of the keys in a file.
+    pub fn key_bytes(&self) -> u64 {
+        self.keys.seeded_bytes(&self.params)
+    }
+
+    /// Bytes of keys, arguments and results in memory. What tables and bootstrapping need while
+    /// they compute comes on top.
+    pub fn memory_bytes(&self) -> u64 {
+        // Seeded halves are expanded in memory.
+        2 * self.key_bytes() + self.input_bytes + self.result_bytes
+    }
+
+    /// Passes what takes at most so many bytes of memory.
+    ///
+    /// # Errors
+    /// [`IntegersError::Memory`], with both figures.
+    pub fn within(self, memory_bytes: u64) -> Result<Self, IntegersError> {
+        if self.memory_bytes() <= memory_bytes {
+            return Ok(self);
+        }
+        Err(IntegersError::Memory {
+            name: self.params.name().into(),
+            needed: self.memory_bytes().div_ceil(1 << 20),
+            limit: memory_bytes >> 20,
+        })
+    }
+}
+
+/// The estimate of least cost among sets, on each first without bootstrapping, and with it if that
+/// does not fit.
+///
+/// # Errors
+/// What another set could not do; else why the last set was refused.
+pub fn best_estimate(
+    candidates: impl IntoIterator<Item = Params>,
+    mut rehearse: impl FnMut(&Rehearsal) -> Result<Estimate, IntegersError>,
+    cost: impl Fn(&Estimate) -> f64,
+) -> Result<Estimate, IntegersError> {
+    let mut best: Option<Estimate> = None;
+    let mut refused = None;
+    for params in candidates {
+        let ways =
+            [false, true].into_iter().take(1 + usize::from(params.spec().bootstrap.is_some()));
+        for bootstraps in ways {
+            match Rehearsal::new(&params, bootstraps).and_then(|r| rehearse(&r)) {
+                Ok(found) => {
+                    if best.as_ref().is_none_or(|best| cost(&found) < cost(best)) {
+                        best = Some(found);
+                    }
+                    break;
+                }
+                Err(error) if error.depends_on_set() => refused = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    best.ok_or_else(|| {
+        refused.unwrap_or(IntegersError::Set {
+            name: "none".into(),
+            problem: "there is no set to plan for",
+        })
+    })
+}
+
+fn seconds(seconds: f64) -> String {
+    if seconds < 60.0 { format!("{seconds:.2} s") } else { format!("{:.0} min", seconds / 60.0) }
+}
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+}
+
+/// A line for the whole, and one for each step.
+impl fmt::Display for Estimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Counted { products, key_switches, refreshes, seconds: s } = self.total();
+        let bootstraps = if self.bootstraps { "bootstrapping" } else { "without bootstrapping" };
+        writeln!(
+            f,
+            "{}, {bootstraps}: {products} products, {key_switches} key switches, {refreshes} \
+             refreshes, about {} on one core",
+            self.params.name(),
+            seconds(s)
+        )?;
+        writeln!(
+            f,
+            "keys {}, arguments {} in {} ciphertexts, results {} in {}; {} of memory and what is \
+             needed while it computes",
+            mebibytes(self.key_bytes()),
+            mebibytes(self.input_bytes),
+            self.input_ciphertexts,
+            mebibytes(self.result_bytes),
+            self.result_ciphertexts,
+            mebibytes(self.memory_bytes())
+        )?;
+        write!(
+            f,
+            "{:14}{:>28}{:>10}{:>10}{:>11}{:>10}",
+            "step", "values", "products", "switches", "refreshes", "time"
+        )?;
+        for step in &self.steps {
+            let values =
+                step.interval.map_or(String::new(), |i| format!("{} to {}", i.low(), i.high()));
+            let Counted { products, key_switches, refreshes, seconds: s } = step.counted;
+            let time = seconds(s);
+            write!(
+                f,
+                "\n{:14}{values:>28}{products:>10}{key_switches:>10}{refreshes:>11}{time:>10}",
+                step.name
+            )?;
+        }
+        Ok(())
+    }
+}

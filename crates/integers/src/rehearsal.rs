@@ -1,0 +1,202 @@
+//! Work that is counted before it is done, on the no-op scheme.
+
+use std::iter::Sum;
+use std::ops::{Mul, Sub};
+use std::sync::Arc;
+
+use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, TimeModel};
+use everlevel_circuit::{Session, Value};
+use everlevel_scheme::noop::NoOpCiphertext;
+use everlevel_scheme::{KeyPlan, Level, Meta, NoOp, Params, Plaintext, SchemeError};
+
+use crate::column::{Column, Digit};
+use crate::context::{Integers, TablePlans};
+use crate::encode::Encoded;
+use crate::error::IntegersError;
+use crate::types::Type;
+
+/// What something takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counted {
+    /// Products of ciphertexts, those in bootstrappings included.
+    pub products: u64,
+    /// Key switches: relinearizations and rotations.
+    pub key_switches: u64,
+    /// Bootstrappings.
+    pub refreshes: u64,
+    /// Seconds on one thread, by the model of a typical core.
+    pub seconds: f64,
+}
+
+impl Sum for Counted {
+    fn sum<I: Iterator<Item = Counted>>(counts: I) -> Self {
+        counts.fold(Counted::default(), |a, b| Counted {
+            products: a.products + b.products,
+            key_switches: a.key_switches + b.key_switches,
+            refreshes: a.refreshes + b.refreshes,
+            seconds: a.seconds + b.seconds,
+        })
+    }
+}
+
+/// What was done since.
+impl Sub for Counted {
+    type Output = Counted;
+
+    fn sub(self, earlier: Counted) -> Counted {
+        Counted {
+            products: self.products - earlier.products,
+            key_switches: self.key_switches - earlier.key_switches,
+            refreshes: self.refreshes - earlier.refreshes,
+            seconds: self.seconds - earlier.seconds,
+        }
+    }
+}
+
+/// The same work as many times.
+impl Mul<u64> for Counted {
+    type Output = Counted;
+
+    fn mul(self, times: u64) -> Counted {
+        Counted {
+            products: self.products.saturating_mul(times),
+            key_switches: self.key_switches.saturating_mul(times),
+            refreshes: self.refreshes.saturating_mul(times),
+            seconds: self.seconds * times as f64,
+        }
+    }
+}
+
+/// Bytes of a ciphertext at a level, both of its components stored.
+pub fn ciphertext_bytes(params: &Params, level: Level) -> u64 {
+    let bits = params.modulus_bits(level).ceil() as u64;
+    params.components() as u64 * params.degree() as u64 * bits / 8
+}
+
+/// Typed integers on the no-op scheme, without values: what is done here takes as many products,
+/// keys and bootstrappings as it takes with cryptography, and is refused if that would be.
+pub struct Rehearsal {
+    params: Params,
+    session: Session<NoOp>,
+    plans: TablePlans,
+}
+
+impl Rehearsal {
+    /// On a server that bootstraps by the plan of the set, or on one that does not.
+    ///
+    /// # Errors
+    /// [`IntegersError::Set`] for a set that is to bootstrap and cannot.
+    pub fn new(params: &Params, bootstraps: bool) -> Result<Self, IntegersError> {
+        let scheme = Arc::new(NoOp::blank(params));
+        let session = if !bootstraps {
+            Session::leveled(scheme)
+        } else if params.spec().bootstrap.is_none() {
+            return Err(IntegersError::Set {
+                name: params.name().into(),
+                problem: "the set has no bootstrapping section",
+            });
+        } else {
+            let bootstrapper = Bootstrapper::new(&*scheme, BootstrapPlan::for_set(params)?)?;
+            Session::new(scheme, Arc::new(bootstrapper))
+        };
+        Ok(Rehearsal { params: params.clone(), session, plans: TablePlans::default() })
+    }
+
+    /// Another one of the same kind, which begins to count anew.
+    ///
+    /// # Errors
+    /// None but those of memory.
+    pub fn again(&self) -> Result<Self, IntegersError> {
+        let plans = self.plans.clone();
+        Ok(Rehearsal { plans, ..Self::new(&self.params, self.session.can_bootstrap())? })
+    }
+
+    /// The parameter set.
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+
+    /// The session that counts.
+    pub fn session(&self) -> &Session<NoOp> {
+        &self.session
+    }
+
+    /// Operations on what is pretended here.
+    ///
+    /// # Errors
+    /// [`IntegersError::Set`] for a set whose plaintext modulus is no prime of at least 257.
+    pub fn integers(&self) -> Result<Integers<'_, NoOp>, IntegersError> {
+        Ok(Integers::new(&self.session, &self.params)?.with_plans(self.plans.clone()))
+    }
+
+    /// A column as it is encrypted: `encrypt` says how.
+    ///
+    /// # Errors
+    /// [`IntegersError::Length`] for no entry or more than slots; those of `encrypt`.
+    pub fn column(
+        &self,
+        kind: Type,
+        length: usize,
+        encrypt: impl Fn(&NoOp, &Plaintext) -> Result<NoOpCiphertext, SchemeError>,
+    ) -> Result<Column<NoOpCiphertext>, IntegersError> {
+        // Before so many entries are made.
+        let most = self.params.slots();
+        if length > most {
+            let expected = format!("at most {most}, which share a ciphertext of this set");
+            return Err(IntegersError::Length { found: length, expected });
+        }
+        let encoded = Encoded::new(&vec![kind.interval().low(); length], kind, most)?;
+        let zero = Plaintext::encode(&self.params, &[])?;
+        encoded.encrypt(|_| Ok(encrypt(self.session.scheme(), &zero)?))
+    }
+
+    /// What stands for a column that exists: of the same digits, levels and noise bounds.
+    ///
+    /// # Errors
+    /// A ciphertext that cannot be of this set.
+    pub fn like<C>(
+        &self,
+        x: &Column<C>,
+        meta: impl Fn(&C) -> Meta,
+    ) -> Result<Column<NoOpCiphertext>, IntegersError> {
+        let pretended = |x: &Value<C>| {
+            let meta = meta(&x.get());
+            let zero = Plaintext::encode_modulo(&self.params, &[], meta.exponent)?;
+            let capacity = self.params.noise().capacity(&meta);
+            let x = self.session.scheme().encrypt_exhausted(&zero, meta.level, capacity)?;
+            Ok::<_, IntegersError>(self.session.share(x))
+        };
+        let digit = |d: &Digit<C>| {
+            let cipher = d.cipher.as_ref().map(pretended).transpose()?;
+            Ok(Digit { cipher, low: d.low, high: d.high, pad: d.pad })
+        };
+        let digits = x.digits.iter().map(digit).collect::<Result<_, IntegersError>>()?;
+        Ok(Column { interval: x.interval, anchor: x.anchor, digits, length: x.length })
+    }
+
+    /// What was done so far.
+    pub fn so_far(&self) -> Counted {
+        let cost = self.session.scheme().cost();
+        Counted {
+            products: cost.products,
+            key_switches: cost.key_switches,
+            refreshes: self.session.bootstraps() as u64,
+            seconds: TimeModel::typical(self.params.degree()).seconds(&cost),
+        }
+    }
+
+    /// A result, and what it took.
+    ///
+    /// # Errors
+    /// Those of `work`.
+    pub fn counted<T, E>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<(T, Counted), E> {
+        let before = self.so_far();
+        let found = work()?;
+        Ok((found, self.so_far() - before))
+    }
+
+    /// The keys that all of it took.
+    pub fn keys(&self) -> KeyPlan {
+        self.session.scheme().key_plan()
+    }
+}

@@ -1,0 +1,144 @@
+//! Estimates against what is then done.
+
+use std::collections::BTreeMap;
+
+use everlevel_circuit::expression::Program;
+use everlevel_integers::{
+    Column, Counted, Estimate, IntegersError, Operation, Order, Rehearsal, Type, best_estimate,
+};
+use everlevel_scheme::noop::NoOpCiphertext;
+use everlevel_scheme::{OptIn, Params};
+
+use crate::common::Bench;
+
+const SET: &str = "insecure_bgv-65537-n11";
+const TEXT: &str = "rich = income > 50000 & age < 30; _fee = income / 7; fee = if(rich, _fee, 5); \
+                    n = count(rich); top = sort(fee)";
+
+type Columns<C> = BTreeMap<String, Column<C>>;
+
+fn program(text: &str) -> Program {
+    Program::parse(text).unwrap()
+}
+
+/// Six people, of whom the ages are results of an addition.
+fn people(bench: &Bench) -> Columns<NoOpCiphertext> {
+    let ages = bench.encrypt(&[20, 29, 30, 64, 18, 22], Type::U8);
+    let incomes = [60_000, 4_000_000, 70_000, 10, 50_001, 50_000];
+    let age = bench.integers().add(&ages, 1).unwrap();
+    let income = bench.encrypt(&incomes, Type::ranged(0, 5_000_000).unwrap());
+    BTreeMap::from([("age".into(), age), ("income".into(), income)])
+}
+
+/// What stands for them in a rehearsal.
+fn pretended(rehearsal: &Rehearsal, x: &Columns<NoOpCiphertext>) -> Columns<NoOpCiphertext> {
+    let like = |(name, x): (&String, _)| {
+        (name.clone(), rehearsal.like(x, |c: &NoOpCiphertext| *c.meta()).unwrap())
+    };
+    x.iter().map(like).collect()
+}
+
+/// Products, switches and refreshes are those of the run on values, statement by statement, and so
+/// are the intervals.
+#[test]
+fn an_estimate_is_what_is_done() {
+    let (bench, none) = (Bench::new(SET), BTreeMap::new());
+    let inputs = people(&bench);
+    let rehearsal = Rehearsal::new(&bench.params, true).unwrap();
+    let given = pretended(&rehearsal, &inputs);
+    let program = program(TEXT);
+    let found = Estimate::of_program(&rehearsal, &program, &given, &none, 3).unwrap();
+    let before = bench.scheme.cost();
+    let results = bench.integers().run(&program, &inputs, &none, &mut |_| ()).unwrap();
+    let cost = bench.scheme.cost() - before;
+    let refreshes = bench.session.bootstraps() as u64;
+    assert!(refreshes > 0);
+    let Counted { products, key_switches, refreshes: estimated, seconds } = found.total();
+    assert_eq!(
+        (products, key_switches, estimated),
+        (3 * cost.products, 3 * cost.key_switches, 3 * refreshes)
+    );
+    assert!(seconds > 0.0);
+    let steps: Vec<_> = found.steps.iter().map(|s| (s.name.as_str(), s.interval)).collect();
+    let interval = |name: &str| results.get(name).map(|x| x.interval());
+    assert_eq!(steps, ["rich", "_fee", "fee", "n", "top"].map(|name| (name, interval(name))));
+    let ciphertexts: usize = inputs.values().map(Column::ciphertexts).sum();
+    assert_eq!(found.input_ciphertexts, 3 * ciphertexts as u64);
+    assert_eq!(found.keys, bench.scheme.key_plan());
+    let shown = found.to_string();
+    for part in [format!("{products} products"), format!("{estimated} refreshes"), "MiB".into()] {
+        assert!(shown.contains(&part), "{shown}");
+    }
+}
+
+/// On a set with enough levels nothing is bootstrapped; what is too deep is, and is refused where
+/// that cannot be.
+#[test]
+fn the_best_way_is_found() {
+    let params = Params::named(SET, OptIn::InsecureResearch).unwrap();
+    let run = |depth: usize| {
+        move |rehearsal: &Rehearsal| {
+            let ints = rehearsal.integers()?;
+            let x = rehearsal.column(Type::U8, 40, |s, zero| s.encrypt(zero))?;
+            let given = Estimate::size_of(rehearsal.params(), [&x]);
+            let mut y = ints.lt(&x, 9)?;
+            for _ in 1..depth {
+                y = ints.lt(&ints.operate(&Operation::Add, &[(&x).into(), (&y).into()])?, &x)?;
+            }
+            Ok(Estimate::new(rehearsal, 1, given, Vec::new(), &[y.into()]))
+        }
+    };
+    let on = |depth| best_estimate([params.clone()], run(depth), |e| e.key_bytes() as f64);
+    assert!(!on(1).unwrap().bootstraps);
+    let deep = on(6).unwrap();
+    assert!(deep.bootstraps && deep.keys.bootstrap);
+    let refused = |memory| {
+        let rehearse = |r: &Rehearsal| run(6)(r).and_then(|found: Estimate| found.within(memory));
+        best_estimate([params.clone()], rehearse, |e| e.key_bytes() as f64).map(|_| ())
+    };
+    assert_eq!(refused(deep.memory_bytes()), Ok(()));
+    let error = refused(deep.memory_bytes() - 1).unwrap_err();
+    assert_eq!(error.code(), "integers.memory");
+    assert!(error.to_string().contains("MiB"), "{error}");
+    // What no set could do is refused at once.
+    let wide = |rehearsal: &Rehearsal| {
+        rehearsal.column(Type::ranged(1, 0)?, 4, |s, zero| s.encrypt(zero))?;
+        Err(IntegersError::Depth { depth: 0, left: 0.0, needed: 0.0 })
+    };
+    let error = best_estimate([params.clone()], wide, |e| e.key_bytes() as f64).unwrap_err();
+    assert_eq!(error.code(), "integers.range");
+    assert_eq!(
+        best_estimate([], run(1), |e| e.key_bytes() as f64).unwrap_err().code(),
+        "integers.set"
+    );
+    let long = Rehearsal::new(&params, false).unwrap();
+    let column = long.column(Type::U8, params.slots() + 1, |s, zero| s.encrypt(zero));
+    assert_eq!(column.map(|_| ()).unwrap_err().code(), "integers.length");
+}
+
+/// Another number of operands than an operation has.
+#[test]
+fn operands_are_counted() {
+    let bench = Bench::new(SET);
+    let ints = bench.integers();
+    let x = bench.encrypt(&[3, 1, 2], Type::U8);
+    for (operation, count) in [
+        (Operation::Add, 1),
+        (Operation::Not, 2),
+        (Operation::Select, 2),
+        (Operation::Add, 3),
+        (Operation::Less, 0),
+    ] {
+        let found = ints.operate(&operation, &vec![(&x).into(); count]);
+        assert_eq!(found.map(|_| ()).unwrap_err().code(), "integers.parts", "{operation:?}");
+    }
+    let sorted = ints.operate(&Operation::Sort(Order::Descending, 2), &[(&x).into()]).unwrap();
+    assert_eq!(bench.decrypt(&sorted), [3, 2]);
+    // A column times itself is a square.
+    let cost = |a: &Column<NoOpCiphertext>, b: &Column<NoOpCiphertext>| {
+        let before = bench.scheme.cost();
+        ints.operate(&Operation::Multiply, &[a.into(), b.into()]).unwrap();
+        (bench.scheme.cost() - before).products
+    };
+    assert!(cost(&x, &x) < cost(&x, &x.clone()));
+}

@@ -1,0 +1,355 @@
+//! Programs on typed integers that are planned before they run.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use everlevel_bgv::Ciphertext;
+use everlevel_integers::{
+    Column, Encrypted, Estimate, EstimatedStep, IntegerScheme, Integers, IntegersError, Operation,
+    Rehearsal, Type, best_estimate,
+};
+use everlevel_scheme::{Level, OptIn, Params, Plaintext};
+use rand_core::CryptoRng;
+
+use crate::client::Client;
+use crate::columns::NamedIntegers;
+use crate::compute::evaluate;
+use crate::error::Error;
+use crate::expression::Expr;
+use crate::operand::{Arithmetic, Operand};
+use crate::planner::KeyPlanner;
+use crate::requirements::Minimize;
+use crate::server::Server;
+
+/// The sets that plans are made for unless others are given.
+const CANDIDATES: [&str; 3] = ["bgv-65537-n15", "bgv-65537-n16", "bgv-786433-n16"];
+
+/// A column that a plan is traced with: what it may hold is known, and nothing else.
+#[derive(Clone, Debug)]
+pub struct PlannedColumn {
+    name: String,
+    kind: Type,
+    length: usize,
+}
+
+impl Operand for PlannedColumn {}
+
+impl Arithmetic for PlannedColumn {
+    type Operation = Operation;
+    const NEGATIVE: Operation = Operation::Negative;
+    const ADD: Operation = Operation::Add;
+    const SUBTRACT: Operation = Operation::Subtract;
+    const MULTIPLY: Operation = Operation::Multiply;
+}
+
+/// A result of a plan.
+struct Output {
+    name: String,
+    value: Expr<PlannedColumn>,
+    /// Whether its entries are added up.
+    total: bool,
+}
+
+/// A program on typed integers, traced once, of which is known what it takes before anything is
+/// encrypted: the set, the level of encryption, the keys, the refreshes and the seconds.
+///
+/// The same expressions as those of encrypted columns ([`Expr`]) are computed on a scheme that
+/// only counts, and then on a server.
+///
+/// ```
+/// use everlevel::{Client, OptIn, Params, Plan, Type};
+///
+/// let plan = Plan::trace(|g| {
+///     let score = g.input("score", Type::ranged(0, 4000)?, 5);
+///     g.output("best", &score.argmax());
+///     Ok(())
+/// })?;
+/// let toy = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch)?;
+/// println!("{}", plan.explain(&toy)?); // or `plan.params(..)`, the best set of 128 bits
+/// let mut rng = everlevel::system_rng()?;
+/// let client = Client::new(&toy, &mut rng);
+/// let server = plan.server(&client, &mut rng)?; // with the keys of the plan, and no others
+/// let score = client.encrypt_for(&plan, "score", &[12, 700, 3999, 8, 41], &mut rng)?;
+/// let found = plan.run(&server, &[score])?;
+/// assert_eq!(client.decrypt_column::<u8>(&found[0].1)?, [2]);
+/// # Ok::<(), everlevel::Error>(())
+/// ```
+pub struct Plan {
+    inputs: Vec<PlannedColumn>,
+    outputs: Vec<Output>,
+    /// For each set that was asked for: the level of encryption, and what it takes there.
+    known: Mutex<Vec<(Level, Estimate)>>,
+}
+
+/// What a plan is traced with.
+pub struct PlanTracer(Plan);
+
+impl PlanTracer {
+    /// An argument by its name, its type and its number of entries.
+    pub fn input(&mut self, name: &str, kind: Type, length: usize) -> Expr<PlannedColumn> {
+        let column = PlannedColumn { name: name.into(), kind, length };
+        self.0.inputs.push(column.clone());
+        Expr::new(column)
+    }
+
+    /// A result by its name.
+    pub fn output(&mut self, name: &str, value: &Expr<PlannedColumn>) {
+        self.0.outputs.push(Output { name: name.into(), value: value.clone(), total: false });
+    }
+
+    /// The sum of all entries of a column as a result, which is only decrypted.
+    pub fn total(&mut self, name: &str, of: &Expr<PlannedColumn>) {
+        self.0.outputs.push(Output { name: name.into(), value: of.clone(), total: true });
+    }
+}
+
+fn wrong(problem: String) -> Error {
+    IntegersError::Parts { problem }.into()
+}
+
+impl Plan {
+    /// Traces a program: it is run once, on columns that have a type and a length and no values.
+    ///
+    /// # Errors
+    /// Those of `program`; [`IntegersError::Parts`] for two arguments or two results of one name,
+    /// or no result.
+    pub fn trace(
+        program: impl FnOnce(&mut PlanTracer) -> Result<(), Error>,
+    ) -> Result<Self, Error> {
+        let empty = Plan { inputs: Vec::new(), outputs: Vec::new(), known: Mutex::default() };
+        let mut tracer = PlanTracer(empty);
+        program(&mut tracer)?;
+        let plan = tracer.0;
+        let names = |names: Vec<&str>| {
+            let all = names.len();
+            names.into_iter().collect::<std::collections::BTreeSet<_>>().len() == all
+        };
+        if !names(plan.inputs.iter().map(|x| x.name.as_str()).collect())
+            || !names(plan.outputs.iter().map(|x| x.name.as_str()).collect())
+            || plan.outputs.is_empty()
+        {
+            return Err(wrong("expected results, and names that are there once".into()));
+        }
+        Ok(plan)
+    }
+
+    /// The program on a scheme: its steps are given to `told` with what each gave.
+    fn evaluated<S: IntegerScheme>(
+        &self,
+        ints: &Integers<'_, S>,
+        inputs: &BTreeMap<&str, Column<S::Ciphertext>>,
+        mut told: impl FnMut(&'static str, everlevel_integers::Interval),
+    ) -> Result<Vec<Encrypted<S::Ciphertext>>, Error> {
+        let roots: Vec<_> = self.outputs.iter().map(|x| &*x.value.0).collect();
+        let found = evaluate(
+            &roots,
+            |x: &PlannedColumn| {
+                let column = inputs.get(x.name.as_str()).cloned();
+                column.ok_or_else(|| wrong(format!("argument {} is missing", x.name)))
+            },
+            |operation, x| {
+                let operands: Vec<_> = x.iter().map(|x| (*x).into()).collect();
+                let found = ints.operate(operation, &operands)?;
+                told(operation.name(), found.interval());
+                Ok(found)
+            },
+        )?;
+        let mut results = Vec::with_capacity(found.len());
+        for (x, output) in found.into_iter().zip(&self.outputs) {
+            results.push(if output.total {
+                let total = ints.sum(&x)?;
+                told("sum", total.interval());
+                total.into()
+            } else {
+                x.into()
+            });
+        }
+        Ok(results)
+    }
+
+    /// What it takes on a server that is rehearsed, with arguments encrypted at a level.
+    fn rehearsed(&self, rehearsal: &Rehearsal, level: Level) -> Result<Estimate, IntegersError> {
+        let ints = rehearsal.integers()?;
+        let mut inputs = BTreeMap::new();
+        for x in &self.inputs {
+            let column = rehearsal.column(x.kind, x.length, |s, zero| s.encrypt_at(zero, level))?;
+            inputs.insert(x.name.as_str(), column);
+        }
+        let given = Estimate::size_of(rehearsal.params(), inputs.values());
+        let (mut steps, mut before) = (Vec::new(), rehearsal.so_far());
+        let results = self.evaluated(&ints, &inputs, |name, interval| {
+            let after = rehearsal.so_far();
+            let counted = after - before;
+            before = after;
+            steps.push(EstimatedStep { name: name.into(), interval: Some(interval), counted });
+        });
+        let results = results.map_err(|e| match e {
+            Error::Integers(e) => e,
+            Error::Scheme(e) => e.into(),
+            Error::Circuit(e) => e.into(),
+            Error::Ring(e) => e.into(),
+            e => IntegersError::Parts { problem: e.to_string() },
+        })?;
+        Ok(Estimate::new(rehearsal, 1, given, steps, &results))
+    }
+
+    /// On a server that is rehearsed at the best level: where nothing is bootstrapped the lowest
+    /// one at which all still fits, at which uploads are smallest and products fastest.
+    fn leveled(&self, rehearsal: &Rehearsal) -> Result<(Level, Estimate), IntegersError> {
+        let params = rehearsal.params();
+        let top = params.chain().top();
+        let mut found = (top, self.rehearsed(rehearsal, top)?);
+        let (mut least, mut most) = (0, top.0);
+        while !found.1.bootstraps && least < most {
+            let level = Level((least + most) / 2);
+            match rehearsal.again().and_then(|again| self.rehearsed(&again, level)) {
+                Ok(estimate) => {
+                    most = level.0;
+                    found = (level, estimate);
+                }
+                Err(_) => least = level.0 + 1,
+            }
+        }
+        Ok(found)
+    }
+
+    fn best(
+        &self,
+        candidates: impl IntoIterator<Item = Params>,
+        minimize: Minimize,
+        memory_bytes: u64,
+    ) -> Result<(Level, Estimate), Error> {
+        let mut levels = Vec::new();
+        let rehearse = |rehearsal: &Rehearsal| {
+            let (level, estimate) = self.leveled(rehearsal)?;
+            levels.push((rehearsal.params().clone(), level));
+            estimate.within(memory_bytes)
+        };
+        let best = best_estimate(candidates, rehearse, |x| match minimize {
+            Minimize::Memory => x.memory_bytes() as f64,
+            _ => x.total().seconds,
+        })?;
+        let level = levels.iter().rev().find(|(params, _)| params.same(&best.params));
+        Ok((level.map_or(best.params.chain().top(), |(_, level)| *level), best))
+    }
+
+    fn known_on(&self, params: &Params) -> Result<(Level, Estimate), Error> {
+        let lock = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = lock().iter().find(|(_, x)| x.params.same(params)) {
+            return Ok(found.clone());
+        }
+        let found = self.best([params.clone()], Minimize::Latency, u64::MAX)?;
+        lock().push(found.clone());
+        Ok(found)
+    }
+
+    /// What the program takes on a set: without bootstrapping if that fits, else with it. Found
+    /// once; `println!` shows it.
+    ///
+    /// # Errors
+    /// What cannot be computed on this set, before anything is encrypted.
+    pub fn explain(&self, params: &Params) -> Result<Estimate, Error> {
+        Ok(self.known_on(params)?.1)
+    }
+
+    /// The set of 128 bits on which the program takes least: time, or memory.
+    ///
+    /// # Errors
+    /// A program that no set computes, with the reason of the last one.
+    pub fn params(&self, minimize: Minimize) -> Result<Params, Error> {
+        self.params_within(minimize, u64::MAX)
+    }
+
+    /// The same among sets on which keys, arguments and results take at most so many bytes.
+    ///
+    /// # Errors
+    /// [`IntegersError::Memory`], with figures, if there is none.
+    pub fn params_within(&self, minimize: Minimize, memory_bytes: u64) -> Result<Params, Error> {
+        let sets = CANDIDATES.into_iter().map(|name| Params::named(name, OptIn::SecureOnly));
+        let sets = sets.collect::<Result<Vec<_>, _>>()?;
+        let found = self.best(sets, minimize, memory_bytes)?;
+        let params = found.1.params.clone();
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).push(found);
+        Ok(params)
+    }
+
+    /// A server of a client with the keys that the program takes, and no others.
+    ///
+    /// # Errors
+    /// As [`Plan::explain`].
+    pub fn server(&self, client: &Client, rng: &mut impl CryptoRng) -> Result<Server, Error> {
+        let estimate = self.explain(client.params())?;
+        if estimate.bootstraps {
+            let planner = KeyPlanner::new(client.params())?;
+            return client.server_for(&estimate.keys, planner.bootstrap_plan(), rng, |_, _| ());
+        }
+        Ok(Server::leveled(client.server_keys(&estimate.keys, rng)?))
+    }
+
+    /// Runs the program on arguments by name ([`Client::encrypt_for`]); its results in their order.
+    ///
+    /// # Errors
+    /// [`IntegersError::Parts`] for arguments other than those that were planned for; those of the
+    /// operations.
+    pub fn run(
+        &self,
+        server: &Server,
+        inputs: &[NamedIntegers],
+    ) -> Result<Vec<NamedIntegers>, Error> {
+        let mut columns: BTreeMap<&str, Column<Ciphertext>> = BTreeMap::new();
+        for (name, x) in inputs {
+            let planned = self.input(name)?;
+            let Encrypted::Column(x) = x else {
+                return Err(wrong(format!("argument {name} is a total")));
+            };
+            if x.length() != Some(planned.length) || x.interval() != planned.kind.interval() {
+                return Err(wrong(format!(
+                    "argument {name} of {} entries of {}: the plan is for {} of {}",
+                    x.length().unwrap_or(0),
+                    x.interval(),
+                    planned.length,
+                    planned.kind.interval()
+                )));
+            }
+            if columns.insert(name, x.clone()).is_some() {
+                return Err(wrong(format!("argument {name} is there twice")));
+            }
+        }
+        let found = self.evaluated(&server.integers()?, &columns, |_, _| ())?;
+        Ok(self.outputs.iter().map(|x| x.name.clone()).zip(found).collect())
+    }
+
+    fn input(&self, name: &str) -> Result<&PlannedColumn, Error> {
+        self.inputs.iter().find(|x| x.name == name).ok_or_else(|| {
+            let names: Vec<&str> = self.inputs.iter().map(|x| x.name.as_str()).collect();
+            wrong(format!("no argument of the plan is named {name}: it has {}", names.join(", ")))
+        })
+    }
+}
+
+impl Client {
+    /// An argument of a plan: of its type, at the level that the plan needs.
+    ///
+    /// # Errors
+    /// An argument that the plan does not have, another number of entries; as
+    /// [`Client::encrypt_integers`] and [`Plan::explain`].
+    pub fn encrypt_for<T: Copy + Into<i128>>(
+        &self,
+        plan: &Plan,
+        name: &str,
+        values: &[T],
+        rng: &mut impl CryptoRng,
+    ) -> Result<NamedIntegers, Error> {
+        let planned = plan.input(name)?;
+        if values.len() != planned.length {
+            let (found, expected) = (values.len(), planned.length.to_string());
+            return Err(IntegersError::Length { found, expected }.into());
+        }
+        let level = plan.known_on(self.params())?.0;
+        let column = self.encrypt_column_with(values, planned.kind, |slots| {
+            let plain = Plaintext::encode(self.params(), slots)?;
+            Ok(self.secret().encrypt_at(&plain, level, rng)?)
+        })?;
+        Ok((name.into(), column.into()))
+    }
+}

@@ -1,0 +1,159 @@
+//! Programs that are planned, and then run with the keys of their plan.
+
+use everlevel::files::Bounds;
+use everlevel::{
+    Client, Expr, IntegerValue, IntegersError, Minimize, OptIn, Order, Params, Plan, PlannedColumn,
+    Type,
+};
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+const TOY: &str = "insecure_bgv-65537-n11";
+
+fn toy() -> Params {
+    Params::named(TOY, OptIn::InsecureResearch).unwrap()
+}
+
+/// A limit of credit: halved for the young with small incomes.
+fn risk() -> Plan {
+    Plan::trace(|g| {
+        let age = g.input("age", Type::U8, 5);
+        let income = g.input("income", Type::ranged(0, 1 << 20)?, 5);
+        let limit = g.input("limit", Type::ranged(0, 1_000_000)?, 5);
+        let poor = age.lt(25) & income.lt(30_000);
+        let granted = poor.select(limit.div_floor(2), &limit);
+        g.output("limit", &granted);
+        g.output("steps", &((&granted + &age) * (&age - 7)).wrapped(Type::U16));
+        g.total("poor", &poor);
+        Ok(())
+    })
+    .unwrap()
+}
+
+#[test]
+fn a_plan_is_what_is_run() {
+    let (plan, params) = (risk(), toy());
+    let mut rng = ChaCha20Rng::seed_from_u64(3);
+    let estimate = plan.explain(&params).unwrap();
+    assert!(estimate.bootstraps && estimate.total().refreshes > 0);
+    let client = Client::new(&params, &mut rng);
+    let server = plan.server(&client, &mut rng).unwrap();
+    assert_eq!(server.keys().plan(), estimate.keys);
+    let (ages, incomes, limits) =
+        ([20u8, 20, 50, 24, 25], [9_000, 50_000, 9_000, 29_999, 0], [101, 200, 301, 999_999, 7]);
+    let uploaded = client
+        .upload_columns(&[
+            client.encrypt_for(&plan, "age", &ages, &mut rng).unwrap(),
+            client.encrypt_for(&plan, "income", &incomes, &mut rng).unwrap(),
+            client.encrypt_for(&plan, "limit", &limits, &mut rng).unwrap(),
+        ])
+        .unwrap();
+    let inputs = server.receive_columns(&uploaded, &Bounds::Fresh).unwrap();
+    let results = plan.run(&server, &inputs).unwrap();
+    let names: Vec<&str> = results.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["limit", "steps", "poor"]);
+    let opened = |i: usize| client.decrypt_column::<i64>(&results[i].1).unwrap();
+    let granted = [50, 200, 301, 499_999, 7];
+    assert_eq!(opened(0), granted);
+    let steps = |i: usize| (granted[i] + i64::from(ages[i])) * (i64::from(ages[i]) - 7) & 0xffff;
+    assert_eq!(opened(1), [0, 1, 2, 3, 4].map(steps));
+    assert_eq!(opened(2), [2]);
+    assert_eq!(server.bootstraps() as u64, estimate.total().refreshes);
+    let values = results.iter().map(|(_, x)| x.values().count() as u64);
+    assert_eq!(values.sum::<u64>(), estimate.result_ciphertexts);
+}
+
+/// What fits is not bootstrapped, and encrypted at the lowest level at which it does.
+#[test]
+fn a_shallow_plan_has_small_uploads() {
+    let params = toy();
+    let plan = |deep: bool| {
+        Plan::trace(|g| {
+            let x = g.input("x", Type::ranged(0, 15)?, 4);
+            g.output("y", &if deep { x.lt(3).select(&x * &x, 1).lt(40) } else { x.lt(3) });
+            Ok(())
+        })
+    };
+    let mut rng = ChaCha20Rng::seed_from_u64(4);
+    let client = Client::new(&params, &mut rng);
+    let mut bytes = Vec::new();
+    for deep in [false, true] {
+        let plan = plan(deep).unwrap();
+        let estimate = plan.explain(&params).unwrap();
+        assert!(!estimate.bootstraps && !estimate.keys.bootstrap);
+        bytes.push(estimate.input_bytes);
+        let server = plan.server(&client, &mut rng).unwrap();
+        let x = client.encrypt_for(&plan, "x", &[2u8, 3, 15, 0], &mut rng).unwrap();
+        let stored = client.upload_columns(std::slice::from_ref(&x)).unwrap();
+        let found = plan.run(&server, &[x]).unwrap();
+        let expected = if deep { [1, 1, 1, 1] } else { [1, 0, 0, 1] };
+        assert_eq!(client.decrypt_column::<u8>(&found[0].1).unwrap(), expected);
+        let all = client.encrypt_integers(&[2u8, 3, 15, 0], Type::ranged(0, 15).unwrap(), &mut rng);
+        let fresh = client.upload_columns(&[("x".into(), all.unwrap().into())]).unwrap();
+        assert!(stored.len() < fresh.len(), "{} {}", stored.len(), fresh.len());
+    }
+    assert!(bytes[0] < bytes[1], "{bytes:?}");
+}
+
+/// Everything that could be computed wrongly is refused, most of it before there is a key.
+#[test]
+fn refusals() {
+    let params = toy();
+    let traced = |f: fn(&Expr<PlannedColumn>) -> Expr<PlannedColumn>| {
+        Plan::trace(|g| {
+            let x = g.input("x", Type::U64, 4);
+            g.output("y", &f(&x));
+            Ok(())
+        })
+        .unwrap()
+    };
+    let code = |f| traced(f).explain(&params).map(|_| ()).unwrap_err().code();
+    assert_eq!(code(|x| x * x * x), "integers.range");
+    assert_eq!(code(|x| !x), "integers.type");
+    assert_eq!(code(|x| x.lookup(&[1, 2])), "integers.table");
+    assert_eq!(code(|x| x.div_floor(0)), "integers.type");
+    assert_eq!(code(|x| x.sorted(Order::Ascending, 5)), "integers.length");
+    // Names.
+    let named = |names: [&str; 2], outputs: &[&str]| {
+        Plan::trace(|g| {
+            let [x, _] = names.map(|name| g.input(name, Type::U8, 4));
+            outputs.iter().for_each(|name| g.output(name, &x));
+            Ok(())
+        })
+    };
+    for (names, outputs) in [(["x", "x"], &["y"][..]), (["x", "z"], &["y", "y"]), (["x", "z"], &[])]
+    {
+        assert_eq!(named(names, outputs).map(|_| ()).unwrap_err().code(), "integers.parts");
+    }
+    let failed = Plan::trace(|_| Err(IntegersError::Name { name: "float".into() }.into()));
+    assert_eq!(failed.map(|_| ()).unwrap_err().code(), "integers.name");
+    // Longer than the slots, and more memory than there may be.
+    let long = Plan::trace(|g| {
+        let x = g.input("x", Type::U8, 1 << 17);
+        g.output("y", &x.lt(3));
+        Ok(())
+    });
+    let long = long.unwrap();
+    assert_eq!(long.params(Minimize::Latency).unwrap_err().code(), "integers.length");
+    let small = named(["x", "z"], &["y"]).unwrap();
+    let error = small.params_within(Minimize::Memory, 1 << 10).unwrap_err();
+    assert_eq!(error.code(), "integers.memory");
+    assert!(error.to_string().contains("at most 0 MiB"), "{error}");
+    // Arguments that were not planned for.
+    let mut rng = ChaCha20Rng::seed_from_u64(5);
+    let client = Client::new(&params, &mut rng);
+    let server = small.server(&client, &mut rng).unwrap();
+    let mut encrypt =
+        |name: &str, values: &[u8]| client.encrypt_for(&small, name, values, &mut rng);
+    assert_eq!(encrypt("y", &[1; 4]).map(|_| ()).unwrap_err().code(), "integers.parts");
+    assert_eq!(encrypt("x", &[1; 5]).map(|_| ()).unwrap_err().code(), "integers.length");
+    let [x, z] = ["x", "z"].map(|name| encrypt(name, &[1, 2, 3, 4]).unwrap());
+    let refused = |inputs: &[_]| small.run(&server, inputs).map(|_| ()).unwrap_err();
+    assert!(refused(&[z.clone()]).to_string().contains("argument x is missing"));
+    assert!(refused(&[x.clone(), x.clone()]).to_string().contains("there twice"));
+    let IntegerValue::Column(column) = &x.1 else { panic!("a column") };
+    let sum = server.integers().unwrap().add(column, column).unwrap();
+    let error = refused(&[("x".into(), sum.into()), z]);
+    assert_eq!(error.code(), "integers.parts");
+    assert!(error.to_string().contains("the plan is for"), "{error}");
+}
