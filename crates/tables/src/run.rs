@@ -47,6 +47,45 @@ pub struct Known<'a, C> {
 }
 
 impl<C> Known<'_, C> {
+    /// Whether no row meets a condition, as far as the known columns tell.
+    fn rules_out(&self, condition: &Condition) -> bool {
+        self.rows > 0
+            && self.columns.iter().any(Option::is_some)
+            && (0..self.rows).all(|row| self.truth(condition, row) == Some(false))
+    }
+
+    /// Whether a row meets a condition; none: its other columns decide.
+    fn truth(&self, condition: &Condition, row: usize) -> Option<bool> {
+        match condition {
+            Condition::And(all) => {
+                let mut truths = all.iter().map(|c| self.truth(c, row));
+                truths
+                    .try_fold(Some(true), |sofar, truth| match truth {
+                        Some(false) => Err(()),
+                        truth => Ok(sofar.and(truth)),
+                    })
+                    .unwrap_or(Some(false))
+            }
+            Condition::Or(any) => {
+                let mut truths = any.iter().map(|c| self.truth(c, row));
+                truths
+                    .try_fold(Some(false), |sofar, truth| match truth {
+                        Some(true) => Err(()),
+                        truth => Ok(sofar.and(truth)),
+                    })
+                    .unwrap_or(Some(true))
+            }
+            Condition::Not(c) => self.truth(c, row).map(|truth| !truth),
+            Condition::Constant(_) | Condition::Within { .. } | Condition::Compare(..) => {
+                let mut columns = BTreeSet::new();
+                condition.columns(&mut columns);
+                let known = columns.iter().all(|place| self.columns[*place].is_some());
+                let code = |place: usize| self.columns[place].map_or(0, |codes| codes[row]);
+                known.then(|| condition.holds(&code))
+            }
+        }
+    }
+
     /// The least codes, which stand behind the rows, and all rows: of columns that are known.
     fn slots(
         &self,
@@ -132,6 +171,32 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
             }
         }
         Ok(())
+    }
+
+    /// Passes over the next block if what is known of it tells that none of its rows is meant; not
+    /// over the last one, which ends with slots that are taken off, so that one at least is added.
+    ///
+    /// # Errors
+    /// Those of the scheme.
+    pub(crate) fn pass(&mut self, known: &Known<'_, S::Ciphertext>) -> Result<bool, TablesError> {
+        let last = self.blocks + 1 >= self.layout.blocks().count();
+        let filter = self.layout.filter.as_ref().filter(|_| !last && !self.layout.is_empty());
+        let Some(filter) = filter.filter(|filter| known.rules_out(filter)) else {
+            return Ok(false);
+        };
+        if let Form::Rows(_) = &self.layout.form {
+            // An answer has as many ciphertexts whatever is passed over.
+            let none = Encoded::new(&vec![0; known.rows], Type::Bool, self.ints.slots())?;
+            let zero = self.ints.transparent(&none, 1)?;
+            let zero = zero.values().next().map(|x| x.get());
+            let zero = zero.ok_or_else(|| TablesError::Data {
+                problem: format!("no ciphertext of {filter:?}"),
+            })?;
+            let each = self.layout.ciphertexts() / self.layout.blocks().count();
+            self.rows.extend(std::iter::repeat_n(S::Ciphertext::clone(&zero), each));
+        }
+        self.blocks += 1;
+        Ok(true)
     }
 
     /// Takes the next block for added, in a rehearsal.

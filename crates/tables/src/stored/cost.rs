@@ -1,20 +1,22 @@
 //! What a plan costs and tells, before it is run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use everlevel::lab::{Bootstrapper, NoOp, Session};
+use everlevel::lab::{Bootstrappable, Bootstrapper, NoOp, Session};
 use everlevel::{Integers, Params, Plaintext, TimeModel, bootstrap_plan};
 use everlevel_integers::{Column, Encoded};
 use everlevel_scheme::SchemeError;
 use serde::Serialize;
 
+use crate::condition::Condition;
 use crate::error::TablesError;
+use crate::field::Field;
 use crate::layout::Layout;
 use crate::plan::Plan;
 use crate::query::Query;
-use crate::run::Runner;
-use crate::schema::{Field, Schema};
+use crate::run::{Known, Runner};
+use crate::schema::Schema;
 
 /// What a plan takes on a parameter set.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -36,34 +38,61 @@ pub struct PlanCost {
     pub sums: usize,
 }
 
-/// One column for each of a schema, of `rows` rows, in what `encrypt` makes of 0: for rehearsals.
+/// One column for each of a schema, of `rows` rows, in what `encrypt` makes of 0: for rehearsals. It
+/// is told whether the column is public.
 pub(crate) fn pretended<C>(
     params: &Params,
     schema: &Schema,
     rows: usize,
-    encrypt: impl Fn(&Plaintext) -> Result<C, SchemeError>,
+    encrypt: impl Fn(&Plaintext, bool) -> Result<C, SchemeError>,
 ) -> Result<Vec<Column<C>>, TablesError> {
     let zero = Plaintext::encode_modulo(params, &[], 2)?;
     let column = |field: &Field| {
         let entries = vec![field.bounds().0; rows];
         let encoded = Encoded::new(&entries, field.integer_type()?, params.slots())?;
-        encoded.encrypt(|_| Ok(encrypt(&zero)?))
+        encoded.encrypt(|_| Ok(encrypt(&zero, field.is_public())?))
     };
     schema.fields().iter().map(column).collect()
 }
 
+/// The least codes of each column of a schema, for `rows` rows.
+pub(crate) fn least(schema: &Schema, rows: usize) -> Vec<Vec<i128>> {
+    schema.fields().iter().map(|field| vec![field.bounds().0; rows]).collect()
+}
+
 impl Plan {
+    /// The public columns that the plan reads: the server computes conditions on them alone in the
+    /// clear.
+    pub fn public_columns(&self) -> Vec<&str> {
+        let fields = self.schema().fields();
+        let all = self.query().columns().into_iter().filter_map(|place| fields.get(place));
+        all.filter(|field| field.is_public()).map(Field::name).collect()
+    }
+
+    /// Whether public columns may tell that no row of a block is meant, so that the block is passed
+    /// over: everybody who has the table can tell which ones are.
+    pub fn passes_over(&self) -> bool {
+        let fields = self.schema().fields();
+        let public = |place: &usize| fields.get(*place).is_some_and(Field::is_public);
+        let all = |condition: &Condition| {
+            let mut columns = BTreeSet::new();
+            condition.columns(&mut columns);
+            !columns.is_empty() && columns.iter().all(public)
+        };
+        match &self.query().filter {
+            Condition::And(parts) => parts.iter().any(all),
+            filter => all(filter),
+        }
+    }
+
     /// The columns that the plan reads, or one, which has the number of rows, and those of its
     /// encrypted constants: their places in a row, and their schema.
     pub(crate) fn needed(&self) -> Result<(BTreeSet<usize>, Schema), TablesError> {
         let mut needed = self.query().columns();
         needed.extend(needed.is_empty().then_some(0));
         let rows = self.query().rows(self.schema())?;
-        let field = |place: &usize| {
-            let field = &rows.fields()[*place];
-            (field.name().to_string(), field.kind().clone(), field.null().is_some())
-        };
-        let schema = Schema::with_nulls(needed.iter().map(field))?;
+        let field = |place: &usize| rows.fields()[*place].clone();
+        let schema = Schema::of(needed.iter().map(field).collect())?;
         Ok((needed, schema))
     }
 
@@ -103,10 +132,18 @@ impl Plan {
         let session = Session::new(scheme.clone(), Arc::new(bootstrapper));
         let ints = Integers::new(&session, params)?;
         let length = rows.clamp(1, params.slots());
-        let columns = pretended(params, &schema, length, |zero| scheme.encrypt(zero))?;
+        let columns = pretended(params, &schema, length, |zero, public| match public {
+            true => scheme.transparent(zero),
+            false => scheme.encrypt(zero),
+        })?;
+        let least = least(&schema, length);
+        let fields = schema.fields().iter().zip(&least);
+        let known = fields.map(|(field, codes)| field.is_public().then_some(&codes[..]));
+        let known = Known { columns: known.collect(), constants: &BTreeMap::new(), rows: length };
+        let any = known.columns.iter().any(Option::is_some);
         let before = scheme.cost();
         let mut runner = Runner::new(&ints, &schema, &layout);
-        runner.add(&columns)?;
+        runner.add_known(&columns, any.then_some(&known))?;
         // All full blocks take the same.
         let (block, refreshes) = (scheme.cost() - before, session.bootstraps());
         let before = scheme.cost();
@@ -114,7 +151,8 @@ impl Plan {
         runner.finish()?;
         let end = scheme.cost() - before;
         let model = TimeModel::typical(params.degree());
-        let read: usize = columns.iter().map(|column| column.ciphertexts()).sum();
+        let encrypted = columns.iter().zip(schema.fields()).filter(|(_, field)| !field.is_public());
+        let read: usize = encrypted.map(|(column, _)| column.ciphertexts()).sum();
         Ok(PlanCost {
             ciphertexts: read * blocks,
             products: block.products * blocks as u64 + end.products,

@@ -6,6 +6,7 @@ mod changes;
 mod constants;
 mod forged;
 mod fuzzed;
+mod joins;
 mod keys;
 mod nulls;
 mod oracle;
@@ -15,6 +16,7 @@ mod random;
 mod refused;
 mod roles;
 mod rows;
+mod times;
 mod workload;
 
 use std::sync::Arc;
