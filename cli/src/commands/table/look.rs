@@ -1,6 +1,6 @@
 //! What can be said of tables, plans and results without any key, and schemas from data.
 
-use everlevel_tables::{Constants, Field, Plan, Schema, TableResult};
+use everlevel_tables::{Constants, Field, ForeignKey, Plan, Schema, TableResult};
 use everlevel_wire::ObjectKind;
 use everlevel_wire::file::write_file;
 use serde_json::json;
@@ -33,8 +33,15 @@ pub fn inspect(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
 }
 
 fn columns(schema: &Schema) -> Vec<String> {
-    let line = |f: &Field| format!("column {}: {}", f.name(), f.expected());
-    schema.fields().iter().map(line).collect()
+    let line = |f: &Field| {
+        let public = if f.is_public() { ", in the clear" } else { "" };
+        format!("column {}: {}{public}", f.name(), f.expected())
+    };
+    let key = |k: ForeignKey| {
+        format!("join {} on {} = {}: {}", k.table, k.column, k.key, k.include.join(", "))
+    };
+    let keys = schema.foreign_keys().into_iter().map(key);
+    schema.fields().iter().map(line).chain(keys).collect()
 }
 
 fn of_table(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
@@ -122,6 +129,25 @@ fn of_plan(plan: &Plan, common: &Common) -> Result<(), CliError> {
     emit(&lines.join("\n"))
 }
 
+/// What a server learns of the rows of a table.
+fn learned_of_rows(plan: &Plan) -> String {
+    let public = plan.public_columns();
+    if public.is_empty() {
+        return ", not even how many rows are meant: it does the same for all data".into();
+    }
+    let passed = match plan.passes_over() {
+        true => {
+            "; blocks of which they tell that no row is meant are passed over, which the time \
+                 that the question takes shows to others"
+        }
+        false => "",
+    };
+    format!(
+        "; it has {} in the clear, and which rows meet conditions on them{passed}",
+        public.join(", ")
+    )
+}
+
 /// A question is anybody's.
 fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
@@ -148,6 +174,8 @@ pub fn explain(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
             "rows": rows,
             "blocks": blocks,
             "columns_read": read,
+            "public_columns_read": plan.public_columns(),
+            "passes_over_blocks": plan.passes_over(),
             "encrypted_constants": encrypted,
             "groups": groups,
             "sums": sums,
@@ -169,13 +197,13 @@ pub fn explain(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
     };
     emit(&format!(
         "question: {}\nthe server learns: the question with its constants{}, the schema with its \
-         bounds and categories, that there are {rows} rows, when it was asked; of the data \
-         nothing, not even how many rows are meant: it does the same for all data\nit reads the \
-         columns: {}\nthe reader learns: {}\n{}: {blocks} blocks of {} rows\n{} ciphertexts read, \
+         bounds and categories, that there are {rows} rows, when it was asked; of the \
+         encrypted columns nothing{}\nit reads the columns: {}\nthe reader learns: {}\n{}: {blocks} blocks of {} rows\n{} ciphertexts read, \
          {} products, {} key switches, {} refreshes, about {:.1} s on one core by a model\n{} \
          ciphertexts of result",
         clean(plan.question()),
         if encrypted.is_empty() { "" } else { ", but for those that are encrypted" },
+        learned_of_rows(&plan),
         if read.is_empty() { "none but for the number of rows".into() } else { read.join(", ") },
         learned,
         params.name(),

@@ -55,6 +55,25 @@ pub(crate) fn pretended<C>(
     schema.fields().iter().map(column).collect()
 }
 
+/// Whether public columns may tell of a row that a condition is as wanted.
+fn decides(condition: &Condition, wanted: bool, public: &dyn Fn(&usize) -> bool) -> bool {
+    let parts = |all: &[Condition], every: bool| {
+        let mut found = all.iter().map(|c| decides(c, wanted, public));
+        if every { found.all(|x| x) } else { found.any(|x| x) }
+    };
+    match condition {
+        Condition::Constant(value) => *value == wanted,
+        Condition::And(all) => parts(all, wanted),
+        Condition::Or(any) => parts(any, !wanted),
+        Condition::Not(c) => decides(c, !wanted, public),
+        Condition::Within { .. } | Condition::Compare(..) => {
+            let mut columns = BTreeSet::new();
+            condition.columns(&mut columns);
+            columns.iter().all(public)
+        }
+    }
+}
+
 /// The least codes of each column of a schema, for `rows` rows.
 pub(crate) fn least(schema: &Schema, rows: usize) -> Vec<Vec<i128>> {
     schema.fields().iter().map(|field| vec![field.bounds().0; rows]).collect()
@@ -74,15 +93,7 @@ impl Plan {
     pub fn passes_over(&self) -> bool {
         let fields = self.schema().fields();
         let public = |place: &usize| fields.get(*place).is_some_and(Field::is_public);
-        let all = |condition: &Condition| {
-            let mut columns = BTreeSet::new();
-            condition.columns(&mut columns);
-            !columns.is_empty() && columns.iter().all(public)
-        };
-        match &self.query().filter {
-            Condition::And(parts) => parts.iter().any(all),
-            filter => all(filter),
-        }
+        decides(&self.query().filter, false, &public)
     }
 
     /// The columns that the plan reads, or one, which has the number of rows, and those of its

@@ -2,6 +2,7 @@
 
 mod answers;
 mod ask_random;
+mod bounds;
 mod changes;
 mod constants;
 mod forged;
@@ -12,6 +13,7 @@ mod nulls;
 mod oracle;
 mod plain;
 mod plans;
+mod public;
 mod random;
 mod refused;
 mod roles;
