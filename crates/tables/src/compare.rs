@@ -207,7 +207,7 @@ impl Binder<'_> {
         Some(Condition::Within { column, codes })
     }
 
-    /// A comparison of two columns of dates or of times, or the equality of two with the same codes.
+    /// A comparison of two columns of dates or of times, or the equality of two with equal codes.
     fn columns(&self, comparison: Comparison, a: usize, other: &Value) -> Option<Condition> {
         let Value::Coded(b) = other else { return None };
         let kinds = [a, *b].map(|i| self.schema.fields()[i].kind());

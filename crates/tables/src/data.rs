@@ -135,8 +135,8 @@ impl Data {
     ///
     /// # Errors
     /// [`TablesError::Data`] for columns of different lengths or another number of them, or for
-    /// codes outside of the bounds; [`TablesError::Partner`] for rows that have the same partner and
-    /// do not carry the same.
+    /// codes outside of the bounds; [`TablesError::Partner`] for rows of one partner that do not
+    /// carry the same.
     pub fn from_columns(columns: Vec<Vec<i128>>, schema: &Schema) -> Result<Self, TablesError> {
         let rows = columns.first().map_or(0, Vec::len);
         let fits = columns.len() == schema.fields().len()

@@ -137,15 +137,13 @@ fn learned_of_rows(plan: &Plan) -> String {
     }
     let passed = match plan.passes_over() {
         true => {
-            "; blocks of which they tell that no row is meant are passed over, which the time \
-                 that the question takes shows to others"
+            "; blocks of which they tell that no row is meant are passed over, which the time of \
+             the answer shows to others"
         }
         false => "",
     };
-    format!(
-        "; it has {} in the clear, and which rows meet conditions on them{passed}",
-        public.join(", ")
-    )
+    let public = public.join(", ");
+    format!("; it has {public} in the clear, and which rows meet conditions on them{passed}")
 }
 
 /// A question is anybody's.

@@ -8,8 +8,9 @@ use everlevel_integers::{Encoded, EncryptedConstant};
 use everlevel_scheme::same_owner;
 
 use crate::error::TablesError;
+use crate::known::Known;
 use crate::plan::Plan;
-use crate::run::{Known, Runner};
+use crate::run::Runner;
 use crate::stored::constants::Constants;
 use crate::stored::header::TableId;
 use crate::stored::result::TableResult;

@@ -12,10 +12,11 @@ use serde::Serialize;
 use crate::condition::Condition;
 use crate::error::TablesError;
 use crate::field::Field;
+use crate::known::Known;
 use crate::layout::Layout;
 use crate::plan::Plan;
 use crate::query::Query;
-use crate::run::{Known, Runner};
+use crate::run::Runner;
 use crate::schema::Schema;
 
 /// What a plan takes on a parameter set.

@@ -7,8 +7,9 @@ use everlevel::{Integers, KeyPlan, Params, Plaintext, bootstrap_plan};
 use everlevel_integers::EncryptedConstant;
 
 use crate::error::TablesError;
+use crate::known::Known;
 use crate::plan::Plan;
-use crate::run::{Known, Runner};
+use crate::run::Runner;
 use crate::stored::cost::{least, pretended};
 
 /// Whether a server without bootstrapping could not compute it, where one with could.

@@ -123,14 +123,16 @@ fn joins_are_written_in_several_ways() {
     let schema = schema();
     let parse = |text: &str| Query::parse(text, &schema).unwrap_or_else(|e| panic!("{text}: {e}"));
     let first = parse(
-        "select sum(price) from items join orders on bought_by = key where number < 3 and priority = 'low'",
+        "select sum(price) from items join orders on bought_by = key where number < 3 and \
+         priority = 'low'",
     );
     for from in [
         "items inner join orders on key = bought_by where number < 3 and priority = 'low'",
         "orders join items on (orders.key = items.bought_by) where number < 3 and priority = 'low'",
         "items, orders where bought_by = key and number < 3 and priority = 'low'",
         "items, orders where number < 3 and (priority = 'low' and orders.key = bought_by)",
-        "items as i join orders as o on i.bought_by = o.key and i.number < 3 where o.priority = 'low'",
+        "items as i join orders as o on i.bought_by = o.key and i.number < 3 where \
+         o.priority = 'low'",
         "shop.items join shop.orders on bought_by = key where number < 3 and priority = 'low'",
     ] {
         let mut other = parse(&format!("select sum(price) from {from}"));
