@@ -195,10 +195,10 @@ pub fn explain(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
     };
     emit(&format!(
         "question: {}\nthe server learns: the question with its constants{}, the schema with its \
-         bounds and categories, that there are {rows} rows, when it was asked; of the \
-         encrypted columns nothing{}\nit reads the columns: {}\nthe reader learns: {}\n{}: {blocks} blocks of {} rows\n{} ciphertexts read, \
-         {} products, {} key switches, {} refreshes, about {:.1} s on one core by a model\n{} \
-         ciphertexts of result",
+         bounds and categories, that there are {rows} rows, when it was asked; of the encrypted \
+         columns nothing{}\nit reads the columns: {}\nthe reader learns: {}\n{}: {blocks} blocks \
+         of {} rows\n{} ciphertexts read, {} products, {} key switches, {} refreshes, about \
+         {:.1} s on one core by a model\n{} ciphertexts of result",
         clean(plan.question()),
         if encrypted.is_empty() { "" } else { ", but for those that are encrypted" },
         learned_of_rows(&plan),

@@ -46,10 +46,10 @@ impl EncryptedTable {
     ///
     /// # Errors
     /// [`TablesError::OtherSchema`] for a change of tables of another schema;
-    /// [`TablesError::Change`] for a value that a column does not hold, [`TablesError::Partner`] for
-    /// a new row that carries other values than one of the same partner, and [`TablesError::Data`]
-    /// if no row would be left; another secret key or parameter set; blocks that are damaged; those
-    /// of encryption and of `progress`. The table is then as it was.
+    /// [`TablesError::Change`] for a value that a column does not hold;
+    /// [`TablesError::Partner`] for a new row that carries other values than one of the same
+    /// partner; [`TablesError::Data`] if no row would be left; another secret key or parameter set;
+    /// blocks that are damaged; those of encryption and of `progress`. The table is then as it was.
     pub fn changed<E: From<TablesError>>(
         &self,
         key: &SecretKey,

@@ -39,8 +39,8 @@ pub struct PlanCost {
     pub sums: usize,
 }
 
-/// One column for each of a schema, of `rows` rows, in what `encrypt` makes of 0: for rehearsals. It
-/// is told whether the column is public.
+/// One column for each of a schema, of `rows` rows, in what `encrypt` makes of 0: for rehearsals.
+/// It is told whether the column is public.
 pub(crate) fn pretended<C>(
     params: &Params,
     schema: &Schema,
