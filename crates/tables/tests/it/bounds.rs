@@ -66,8 +66,8 @@ fn sums_are_exact_at_the_bounds_of_any_schema() {
             let rows = largest(&query, &schema, params.slot_shape(), 3 * params.slots());
             let high = |place: usize, row: usize| match pattern {
                 0 => true,
-                1 => place % 2 == 0,
-                _ => (row + place) % 2 == 0,
+                1 => place.is_multiple_of(2),
+                _ => (row + place).is_multiple_of(2),
             };
             let code = |place: usize, row: usize| {
                 let (low, top) = schema.fields()[place].bounds();

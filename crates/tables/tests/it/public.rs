@@ -28,7 +28,7 @@ fn table() -> (Schema, Data) {
         0 => (i / 2048) as i128,
         1 => (i * 7_919 % 10_000) as i128,
         2 => 1_999 + (i % 33) as i128,
-        _ => (i % 3 == 0).into(),
+        _ => i.is_multiple_of(3).into(),
     };
     let columns = (0..4).map(|place| (0..rows).map(|i| entry(place, i)).collect()).collect();
     let data = Data::from_columns(columns, &schema).unwrap();
