@@ -5,10 +5,11 @@ use std::cmp::Ordering;
 use crate::cell::format_decimal;
 use crate::data::{Data, csv_text};
 use crate::error::TablesError;
+use crate::field::Kind;
 use crate::fold::folded;
 use crate::formula::{Formula, Fraction, display, value};
 use crate::query::{Output, Query};
-use crate::schema::{Kind, Schema};
+use crate::schema::Schema;
 
 /// Decimal places that a quotient is shown with, beyond those of its dividend.
 pub(crate) const QUOTIENT_PLACES: u32 = 6;

@@ -6,11 +6,13 @@ use sqlparser::ast::{BinaryOperator, CaseWhen, Expr, UnaryOperator};
 
 use crate::condition::{Condition, Number};
 use crate::error::TablesError;
+use crate::field::Kind;
 use crate::formula::{Formula, Operator};
-use crate::literal::{Value, date_of, mistyped};
+use crate::literal::{Value, mistyped, moment};
 use crate::query::{Aggregate, Fold, Parameter};
 use crate::ranges::Ranges;
-use crate::schema::{Kind, Schema};
+use crate::schema::Schema;
+use crate::scope::Scope;
 
 /// Most decimal places of an expression.
 const PLACES: u32 = 18;
@@ -18,8 +20,8 @@ const PLACES: u32 = 18;
 /// Reads expressions, and collects the sums among them.
 pub(crate) struct Binder<'a> {
     pub(crate) schema: &'a Schema,
-    /// What the question calls the table.
-    table: &'a str,
+    /// What names of columns stand for.
+    pub(crate) scope: Scope<'a>,
     /// The encrypted constants whose columns end the schema.
     bound: &'a [Parameter],
     /// The encrypted constants that were met.
@@ -28,8 +30,8 @@ pub(crate) struct Binder<'a> {
 }
 
 impl<'a> Binder<'a> {
-    pub(crate) fn new(schema: &'a Schema, table: &'a str, bound: &'a [Parameter]) -> Self {
-        Binder { schema, table, bound, met: RefCell::default(), aggregates: Vec::new() }
+    pub(crate) fn new(schema: &'a Schema, scope: Scope<'a>, bound: &'a [Parameter]) -> Self {
+        Binder { schema, scope, bound, met: RefCell::default(), aggregates: Vec::new() }
     }
 
     /// The place of a sum among those collected.
@@ -85,18 +87,7 @@ impl<'a> Binder<'a> {
 
     /// The column that an expression names.
     pub(crate) fn column(&self, e: &Expr) -> Result<usize, TablesError> {
-        match e {
-            Expr::Identifier(name) => self.schema.place(&name.value),
-            Expr::CompoundIdentifier(names) => match &names[..] {
-                [table, name] if table.value.eq_ignore_ascii_case(self.table) => {
-                    self.schema.place(&name.value)
-                }
-                [_, _] => Err(mistyped(e, &format!("the question is about {}", self.table))),
-                _ => Err(mistyped(e, "expected the name of a column")),
-            },
-            Expr::Nested(inner) => self.column(inner),
-            _ => Err(TablesError::unsupported(&e.to_string(), "name a column of the table")),
-        }
+        self.scope.place(e)
     }
 
     pub(crate) fn value(&self, e: &Expr) -> Result<Value, TablesError> {
@@ -110,7 +101,7 @@ impl<'a> Binder<'a> {
                 })
             }
             Expr::Value(literal) => Value::literal(e, &literal.value),
-            Expr::TypedString(_) => date_of(e).map(Value::Date),
+            Expr::TypedString(_) => moment(e),
             Expr::UnaryOp { op: UnaryOperator::Minus, expr } => {
                 let (x, scale) = self.number(expr)?;
                 Ok(Value::Number(subtracted(Number::Constant(0), x), scale))
@@ -161,8 +152,8 @@ impl<'a> Binder<'a> {
         op: &BinaryOperator,
         right: &Expr,
     ) -> Result<Value, TablesError> {
-        if let Some(days) = self.moved_by(left, op, right)? {
-            return Ok(Value::Date(days));
+        if let Some(moved) = self.moved_by(left, op, right)? {
+            return Ok(moved);
         }
         let ((a, i), (b, j)) = (self.number(left)?, self.number(right)?);
         let (x, scale) = match op {

@@ -57,13 +57,14 @@ pub fn date(days: i128) -> Option<Date> {
 }
 
 /// A date moved by a number of days, months or years: the last day of the month where it has none
-/// of that number.
+/// of that number. None for times of day.
 pub fn moved(days: i128, by: i64, unit: Unit) -> Option<i128> {
     let span = jiff::Span::new();
     let span = match unit {
         Unit::Day => span.try_days(by),
         Unit::Month => span.try_months(by),
         Unit::Year => span.try_years(by),
+        Unit::Hour | Unit::Minute | Unit::Second => return None,
     };
     let there = date(days)?.checked_add(span.ok()?).ok()?;
     Some(i128::from(EPOCH.until(there).ok()?.get_days()))
@@ -78,6 +79,12 @@ pub enum Unit {
     Month,
     /// Years.
     Year,
+    /// Hours.
+    Hour,
+    /// Minutes.
+    Minute,
+    /// Seconds.
+    Second,
 }
 
 #[cfg(test)]

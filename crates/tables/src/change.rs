@@ -10,9 +10,13 @@ use crate::bind::{Binder, scaled};
 use crate::condition::{Condition, Number};
 use crate::data::Data;
 use crate::error::TablesError;
+use crate::field::{Field, Kind};
+use crate::foreign::Carried;
+use crate::from::only_table;
 use crate::literal::{Value, mistyped};
-use crate::schema::{Field, Kind, Schema};
-use crate::sql::{only_table, statements};
+use crate::schema::Schema;
+use crate::scope::Scope;
+use crate::sql::statements;
 
 /// A change of the rows of a table, bound to its schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +53,8 @@ impl Change {
         Change { schema: schema.clone(), edit: Edit::Insert(data) }
     }
 
-    /// Reads `update t set column = …, … where …` or `delete from t where …`.
+    /// Reads `update t set column = …, … where …` or `delete from t where …`. An update of a table
+    /// that the schema has a foreign key to is one of what the rows of its partners carry.
     ///
     /// # Errors
     /// [`TablesError::Syntax`] for text that is no SQL; [`TablesError::Unsupported`] for another
@@ -134,8 +139,16 @@ fn delete(ast: &Delete, schema: &Schema) -> Result<Edit, TablesError> {
         ));
     }
     let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &ast.from;
-    let rows = condition(&Binder::new(schema, only_table(from)?, &[]), ast.selection.as_ref())?;
-    Ok(Edit::Delete(rows))
+    let table = only_table(from)?;
+    if let Some(carried) = table.partner(schema) {
+        let column = schema.fields()[carried.column].name();
+        return Err(TablesError::unsupported(
+            &format!("a deletion from {}, whose rows are partners of others", carried.table),
+            &format!("delete the rows that carry them: delete from TABLE where {column} = …"),
+        ));
+    }
+    let binder = Binder::new(schema, Scope::of_rows(schema, table.called()), &[]);
+    Ok(Edit::Delete(condition(&binder, ast.selection.as_ref())?))
 }
 
 fn update(ast: &Update, schema: &Schema) -> Result<Edit, TablesError> {
@@ -149,7 +162,13 @@ fn update(ast: &Update, schema: &Schema) -> Result<Edit, TablesError> {
             "only update, set and where are",
         ));
     }
-    let binder = Binder::new(schema, only_table(std::slice::from_ref(&ast.table))?, &[]);
+    let table = only_table(std::slice::from_ref(&ast.table))?;
+    let partner = table.partner(schema);
+    let scope = match partner {
+        Some(carried) => Scope::of_partner(schema, carried, table.called()),
+        None => Scope::of_rows(schema, table.called()),
+    };
+    let binder = Binder::new(schema, scope, &[]);
     let mut columns: Vec<Assignment> = Vec::new();
     for assignment in &ast.assignments {
         let target = match &assignment.target {
@@ -165,10 +184,35 @@ fn update(ast: &Update, schema: &Schema) -> Result<Edit, TablesError> {
         if columns.iter().any(|a| a.column == column) {
             return Err(mistyped(&assignment.value, &format!("{name} is set twice")));
         }
+        check_assigned(schema, column, partner)?;
         columns.push(assigned(&binder, column, &assignment.value)?);
     }
     let rows = condition(&binder, ast.selection.as_ref())?;
     Ok(Edit::Update(rows, columns))
+}
+
+/// Refuses to set a column so that rows of one partner would carry different values.
+fn check_assigned(
+    schema: &Schema,
+    column: usize,
+    partner: Option<&Carried>,
+) -> Result<(), TablesError> {
+    let found = format!("set {}", schema.fields()[column].name());
+    if schema.carried().iter().any(|c| c.column == column) {
+        let remedy = "it names the partner of a row: delete the row, and insert it again";
+        return Err(TablesError::unsupported(&found, remedy));
+    }
+    match (schema.carries(column), partner) {
+        (Some(carried), other) if other != Some(carried) => {
+            let remedy = format!("all rows of a partner carry it: update {} set …", carried.table);
+            Err(TablesError::unsupported(&found, &remedy))
+        }
+        (None, Some(partner)) => {
+            let remedy = format!("it is no column of {}: update the table itself", partner.table);
+            Err(TablesError::unsupported(&found, &remedy))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The rows that are meant.
@@ -199,8 +243,13 @@ fn assigned(binder: &Binder<'_>, column: usize, e: &Expr) -> Result<Assignment, 
             let (value, places) = binder.number(e)?;
             rescaled(value, places, scale).ok_or_else(wrong)?
         }
-        (Value::Coded(other), None) if alike(&binder.schema.fields()[other], field) => {
+        (Value::Coded(other), None)
+            if binder.schema.fields()[other].kind().is_like(field.kind()) =>
+        {
             Number::Column(other)
+        }
+        (Value::Timestamp(at), None) => {
+            Number::Constant(field.kind().code_of(at).ok_or_else(wrong)?)
         }
         (Value::Date(days), None) if matches!(field.kind(), Kind::Date { .. }) => {
             Number::Constant(days)
@@ -219,14 +268,6 @@ fn assigned(binder: &Binder<'_>, column: usize, e: &Expr) -> Result<Assignment, 
             let there = binder.there(e)?.simplified(binder.schema);
             Ok(Assignment { column, value, there })
         }
-    }
-}
-
-/// Whether the codes of two columns without numbers mean the same.
-fn alike(a: &Field, b: &Field) -> bool {
-    match (a.kind(), b.kind()) {
-        (Kind::Date { .. }, Kind::Date { .. }) => true,
-        (a, b) => a == b,
     }
 }
 

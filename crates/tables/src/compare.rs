@@ -1,5 +1,7 @@
 //! Comparisons of expressions, dates that are moved, and calls.
 
+use std::cmp::Ordering;
+
 use sqlparser::ast::{
     BinaryOperator, DateTimeField, DuplicateTreatment, Expr, Function, FunctionArg,
     FunctionArgExpr, FunctionArguments,
@@ -9,30 +11,29 @@ use crate::bind::{Binder, scaled};
 use crate::cell::{Unit, moved, parse_date};
 use crate::condition::{Comparison, Condition, Number};
 use crate::error::TablesError;
+use crate::field::Kind;
 use crate::formula::{Formula, Operator};
 use crate::literal::{Value, mistyped, text_of};
 use crate::query::{Aggregate, Fold};
 use crate::ranges::Ranges;
-use crate::schema::{Kind, Schema};
+use crate::schema::Schema;
+use crate::timestamp::Timestamp;
 
 impl Binder<'_> {
-    /// A date plus or minus an interval of the calendar; none for other operands.
+    /// A date, or a date and time, plus or minus an interval; none for other operands.
     pub(crate) fn moved_by(
         &self,
         left: &Expr,
         op: &BinaryOperator,
         right: &Expr,
-    ) -> Result<Option<i128>, TablesError> {
+    ) -> Result<Option<Value>, TablesError> {
         let Expr::Interval(interval) = right else { return Ok(None) };
         let wrong = || {
-            TablesError::unsupported(&format!("{right}"), "write interval '3' month, day or year")
+            let remedy = "write interval '3' month, day or year, or, of a timestamp, hour, minute \
+                          or second";
+            TablesError::unsupported(&format!("{right}"), remedy)
         };
-        let Value::Date(days) = self.value(left)? else {
-            return Err(TablesError::unsupported(
-                &format!("{left} {op} {right}"),
-                "move literal dates only",
-            ));
-        };
+        let from = self.value(left)?;
         let text = match &*interval.value {
             Expr::Value(v) => text_of(&v.value).ok_or_else(wrong)?,
             _ => return Err(wrong()),
@@ -42,9 +43,15 @@ impl Binder<'_> {
             (Some(DateTimeField::Day), None) => (text, Unit::Day),
             (Some(DateTimeField::Month), None) => (text, Unit::Month),
             (Some(DateTimeField::Year), None) => (text, Unit::Year),
+            (Some(DateTimeField::Hour), None) => (text, Unit::Hour),
+            (Some(DateTimeField::Minute), None) => (text, Unit::Minute),
+            (Some(DateTimeField::Second), None) => (text, Unit::Second),
             (None, Some((count, "day" | "days"))) => (count, Unit::Day),
             (None, Some((count, "month" | "months"))) => (count, Unit::Month),
             (None, Some((count, "year" | "years"))) => (count, Unit::Year),
+            (None, Some((count, "hour" | "hours"))) => (count, Unit::Hour),
+            (None, Some((count, "minute" | "minutes"))) => (count, Unit::Minute),
+            (None, Some((count, "second" | "seconds"))) => (count, Unit::Second),
             _ => return Err(wrong()),
         };
         let count: i64 = count.parse().map_err(|_| wrong())?;
@@ -53,7 +60,18 @@ impl Binder<'_> {
             BinaryOperator::Minus => count.checked_neg(),
             _ => None,
         };
-        Ok(Some(by.and_then(|by| moved(days, by, unit)).ok_or_else(wrong)?))
+        let by = by.ok_or_else(wrong)?;
+        let there = match from {
+            Value::Date(days) => moved(days, by, unit).map(Value::Date),
+            Value::Timestamp(at) => at.moved(by, unit).map(Value::Timestamp),
+            _ => {
+                return Err(TablesError::unsupported(
+                    &format!("{left} {op} {right}"),
+                    "move literal dates and timestamps only",
+                ));
+            }
+        };
+        there.ok_or_else(wrong).map(Some)
     }
 
     /// The rows for which left ⋚ right.
@@ -92,6 +110,10 @@ impl Binder<'_> {
                 let (a, b) = (Number::Constant(a), Number::Constant(b));
                 Ok(numbers(self.schema, comparison, (a, 0), (b, 0)))
             }
+            (Value::Timestamp(a), Value::Timestamp(b)) if a.utc == b.utc => {
+                let [a, b] = [a, b].map(|at| (Number::Constant(at.nanoseconds), 0));
+                Ok(numbers(self.schema, comparison, a, b))
+            }
             _ => Err(apart()),
         }
     }
@@ -129,7 +151,7 @@ impl Binder<'_> {
         &self,
         column: usize,
         literal: &Value,
-        wanted: impl Fn(std::cmp::Ordering) -> bool,
+        wanted: impl Fn(Ordering) -> bool,
     ) -> Option<Condition> {
         let field = &self.schema.fields()[column];
         let (low, high) = field.bounds();
@@ -138,17 +160,39 @@ impl Binder<'_> {
             let below = Ranges::between(low, (code - 1).min(high));
             let above = Ranges::between((code + 1).max(low), high);
             [
-                (std::cmp::Ordering::Less, below),
-                (std::cmp::Ordering::Equal, Ranges::of([code])),
-                (std::cmp::Ordering::Greater, above),
+                (Ordering::Less, below),
+                (Ordering::Equal, Ranges::of([code])),
+                (Ordering::Greater, above),
             ]
             .into_iter()
             .filter(|(order, _)| wanted(*order))
             .fold(Ranges::of([]), |all, (_, codes)| all.or(&codes))
         };
+        // A point in time may lie between two codes.
+        let around = |at: Timestamp| {
+            let Kind::Timestamp { unit, utc, .. } = field.kind() else { return None };
+            if *utc != at.utc {
+                return None;
+            }
+            Some(at.exactly(*unit).map_or_else(
+                || {
+                    let before = at.nanoseconds.div_euclid(unit.nanoseconds());
+                    let below = Ranges::between(low, before.min(high));
+                    let above = Ranges::between((before + 1).max(low), high);
+                    [(Ordering::Less, below), (Ordering::Greater, above)]
+                        .into_iter()
+                        .filter(|(order, _)| wanted(*order))
+                        .fold(Ranges::of([]), |all, (_, codes)| all.or(&codes))
+                },
+                about,
+            ))
+        };
         let codes = match (field.kind(), literal) {
             (Kind::Date { .. }, Value::Date(days)) => about(*days),
             (Kind::Date { .. }, Value::Text(text)) => about(parse_date(text)?),
+            (Kind::Timestamp { .. }, Value::Timestamp(at)) => around(*at)?,
+            (Kind::Timestamp { .. }, Value::Text(text)) => around(Timestamp::parse(text)?)?,
+            (Kind::Timestamp { .. }, Value::Date(days)) => around(Timestamp::of_day(*days)?)?,
             (Kind::Boolean, Value::Condition(Condition::Constant(value))) => {
                 about(i128::from(*value))
             }
@@ -163,17 +207,14 @@ impl Binder<'_> {
         Some(Condition::Within { column, codes })
     }
 
-    /// A comparison of two columns of dates, or the equality of two with the same codes.
+    /// A comparison of two columns of dates or of times, or the equality of two with equal codes.
     fn columns(&self, comparison: Comparison, a: usize, other: &Value) -> Option<Condition> {
         let Value::Coded(b) = other else { return None };
         let kinds = [a, *b].map(|i| self.schema.fields()[i].kind());
         let comparable = match kinds {
-            [Kind::Date { .. }, Kind::Date { .. }] => true,
-            [Kind::Boolean, Kind::Boolean] => comparison == Comparison::Equal,
-            [Kind::Category { values: x }, Kind::Category { values: y }] => {
-                comparison == Comparison::Equal && x == y
-            }
-            _ => false,
+            [Kind::Integer { .. } | Kind::Decimal { .. }, _] => false,
+            [Kind::Date { .. } | Kind::Timestamp { .. }, b] => kinds[0].is_like(b),
+            [a, b] => comparison == Comparison::Equal && a == b,
         };
         let pair = (Number::Column(a), Number::Column(*b));
         comparable.then_some(Condition::Compare(comparison, pair.0, pair.1))

@@ -4,6 +4,7 @@ use std::io::Read;
 
 use csv::ReaderBuilder;
 
+use crate::consistent::Partners;
 use crate::error::TablesError;
 use crate::schema::Schema;
 
@@ -134,7 +135,8 @@ impl Data {
     ///
     /// # Errors
     /// [`TablesError::Data`] for columns of different lengths or another number of them, or for
-    /// codes outside of the bounds.
+    /// codes outside of the bounds; [`TablesError::Partner`] for rows of one partner that do not
+    /// carry the same.
     pub fn from_columns(columns: Vec<Vec<i128>>, schema: &Schema) -> Result<Self, TablesError> {
         let rows = columns.first().map_or(0, Vec::len);
         let fits = columns.len() == schema.fields().len()
@@ -147,6 +149,7 @@ impl Data {
                            column of the schema";
             return Err(TablesError::Data { problem: problem.into() });
         }
+        Partners::new(schema).check((0, rows), |place| &columns[place][..], true)?;
         Ok(Data { columns, rows })
     }
 

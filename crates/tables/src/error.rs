@@ -35,6 +35,21 @@ pub enum TablesError {
         /// What the schema says.
         expected: String,
     },
+    /// A row without one partner in another table, or with what another row of the same partner
+    /// does not carry.
+    #[error("{table}row {row}, from 0, column {column:?}: {found}: {problem}")]
+    Partner {
+        /// The other table with a colon, if the row is one of it; else nothing.
+        table: String,
+        /// The place of the row, from 0.
+        row: usize,
+        /// The column of the key.
+        column: String,
+        /// The key.
+        found: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A file that is no table of this schema.
     #[error("{problem}")]
     Data {
@@ -111,14 +126,14 @@ pub enum TablesError {
     },
     /// A plan or a change for tables of another schema.
     #[error(
-        "the {what} is for tables of another schema: column {place} of the {what} is {asked}, of \
-         the table {there}; make it again with the schema of the table"
+        "the {what} is for tables of another schema: the {part} of the {what} is {asked}, of the \
+         table {there}; make it again with the schema of the table"
     )]
     OtherSchema {
         /// `plan` or `change`.
         what: &'static str,
-        /// The place of the first column that differs, from 1.
-        place: usize,
+        /// What differs: the first column that does, by its place from 1, or the foreign keys.
+        part: String,
         /// What the plan has there.
         asked: String,
         /// What the table has there.
@@ -178,6 +193,7 @@ impl TablesError {
 everlevel_ring::error_codes!(TablesError {
     Schema => "table.schema",
     Value => "table.value",
+    Partner => "table.partner",
     Data => "table.data",
     Syntax => "table.syntax",
     Unsupported => "table.unsupported",

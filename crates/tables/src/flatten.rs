@@ -12,10 +12,11 @@ use sqlparser::ast::{
 };
 
 use crate::error::TablesError;
+use crate::from::only_table;
 use crate::rewrite::rewritten;
 use crate::schema::Schema;
 use crate::spelling::spelled;
-use crate::sql::{OPERATORS, QUESTION_BYTES, only_select, only_table};
+use crate::sql::{OPERATORS, QUESTION_BYTES, only_select};
 
 /// One select that asks the same, in the words that questions have, with names of columns as names
 /// of the answer.
@@ -74,8 +75,11 @@ fn flat(ast: &Ast, schema: &Schema, room: &mut Room) -> Result<Ast, TablesError>
     if let Some((inner, alias)) = inner {
         return Merge::new(&inner, alias, schema, room)?.of(&out);
     }
-    named(select);
-    numbered(&mut out);
+    // Names of several tables are not those of columns.
+    if only_table(&select.from).is_ok() {
+        named(select);
+        numbered(&mut out);
+    }
     Ok(out)
 }
 
@@ -125,7 +129,7 @@ fn numbered(ast: &mut Ast) {
     let SetExpr::Select(select) = &*ast.body else { return };
     let Some(order) = &mut ast.order_by else { return };
     let OrderByKind::Expressions(keys) = &mut order.kind else { return };
-    let table = only_table(&select.from).ok();
+    let table = only_table(&select.from).ok().map(|table| table.called());
     let items = &select.projection;
     let all = matches!(&items[..], [item] if is_all(item));
     // Places behind a `*` are not those of the list.
@@ -175,7 +179,10 @@ impl<'a> Merge<'a> {
         schema: &'a Schema,
         room: &'a mut Room,
     ) -> Result<Self, TablesError> {
-        let (select, _) = only_select(inner)?;
+        let select = only_select(inner)?;
+        if only_table(&select.from).is_err() {
+            return Err(refused("with a join"));
+        }
         let other = |x: &&SelectItem| matches!(x, SelectItem::Wildcard(_)) && !is_all(x);
         if let Some(other) = select.projection.iter().find(other) {
             return Err(refused(&format!("with {other}")));

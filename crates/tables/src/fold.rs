@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::condition::Number;
+use crate::field::Kind;
 use crate::query::{Aggregate, Fold, Query};
-use crate::schema::{Kind, Schema};
+use crate::schema::Schema;
 
 /// The codes of a group and what is made of its rows, in the order of the aggregates.
 type Group = (Vec<i128>, Vec<i128>);

@@ -8,7 +8,9 @@ use csv::ReaderBuilder;
 use crate::cell::{date, format_decimal, parse_date, parse_decimal, places};
 use crate::data::Lines;
 use crate::error::TablesError;
-use crate::schema::{Kind, Schema};
+use crate::field::Kind;
+use crate::schema::Schema;
+use crate::timestamp::{TimeUnit, Timestamp, text};
 
 /// The most decimal places of a number.
 const PLACES: u32 = 9;
@@ -43,10 +45,57 @@ struct Seen {
     /// The least and the greatest number, in units of 10^-[`PLACES`].
     units: Option<(i128, i128)>,
     days: Option<(i128, i128)>,
+    times: Times,
     /// None: too many, or too long.
     texts: Option<BTreeSet<String>>,
     /// How many cells are empty.
     empty: u64,
+}
+
+/// Texts that are points in time, so far.
+#[derive(Clone, Copy)]
+enum Times {
+    /// There was no text.
+    None,
+    /// All are, with an offset or without.
+    All { utc: bool, range: (i128, i128), places: u32 },
+    /// Some are not, or some have an offset and others have none.
+    Mixed,
+}
+
+impl Times {
+    fn and(self, next: Option<Timestamp>) -> Self {
+        let Some(Timestamp { nanoseconds, utc }) = next else { return Times::Mixed };
+        let exact = |unit: &&TimeUnit| nanoseconds % unit.nanoseconds() == 0;
+        let Some(unit) = TimeUnit::ALL.iter().find(exact) else { return Times::Mixed };
+        let here = Times::All { utc, range: (nanoseconds, nanoseconds), places: unit.places() };
+        match self {
+            Times::None => here,
+            Times::All { utc: all, range: (low, high), places } if all == utc => Times::All {
+                utc,
+                range: (low.min(nanoseconds), high.max(nanoseconds)),
+                places: places.max(unit.places()),
+            },
+            _ => Times::Mixed,
+        }
+    }
+}
+
+/// Whole years of points in time.
+fn timestamps(utc: bool, (first, last): (i128, i128), places: u32) -> Option<Kind> {
+    let unit = *TimeUnit::ALL.iter().find(|unit| unit.places() == places)?;
+    let year = |nanoseconds: i128| {
+        let shown = text(nanoseconds.div_euclid(unit.nanoseconds()), unit, utc);
+        shown.split_once('-').map(|(year, _)| year.to_string())
+    };
+    let zone = if utc { "Z" } else { "" };
+    let fraction = match places {
+        0 => String::new(),
+        places => format!(".{:9<1$}", "", places as usize),
+    };
+    let low = format!("{}-01-01T00:00:00{zone}", year(first)?);
+    let high = format!("{}-12-31T23:59:59{fraction}{zone}", year(last)?);
+    Some(Kind::Timestamp { unit, utc, low, high })
 }
 
 fn joined(range: Option<(i128, i128)>, x: i128) -> Option<(i128, i128)> {
@@ -64,6 +113,7 @@ impl Seen {
             scale: 0,
             units: None,
             days: None,
+            times: Times::None,
             texts: Some(BTreeSet::new()),
             empty: 0,
         }
@@ -97,6 +147,7 @@ impl Seen {
                 None => self.date = false,
             }
         }
+        self.times = self.times.and(Timestamp::parse(text));
         if let Some(texts) = &mut self.texts {
             if !texts.contains(text) {
                 texts.insert(text.into());
@@ -130,6 +181,9 @@ impl Seen {
             let (first, last) = year(first).zip(year(last)).ok_or("no dates of the calendar")?;
             let (low, high) = (format!("{first:04}-01-01"), format!("{last:04}-12-31"));
             return Ok(Kind::Date { low, high });
+        }
+        if let Times::All { utc, range, places } = self.times {
+            return timestamps(utc, range, places).ok_or_else(|| "no times of the calendar".into());
         }
         let texts = self.texts.ok_or_else(|| {
             format!(
@@ -169,8 +223,8 @@ fn widened(low: i128, high: i128) -> Option<(i128, i128)> {
 
 impl Schema {
     /// A schema that a table of comma-separated values fits, and what each column was taken for:
-    /// truth values, integers and decimals with bounds widened to powers of 16, dates of whole
-    /// years, texts of which there are few as categories, in the order of texts.
+    /// truth values, integers and decimals with bounds widened to powers of 16, dates and times of
+    /// whole years, texts of which there are few as categories, in the order of texts.
     ///
     /// All of a schema is public, its categories too: the owner of the table has to review it.
     /// Columns with empty cells are nullable. Columns of many texts are left out, and so are those

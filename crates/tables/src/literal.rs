@@ -1,10 +1,11 @@
 //! Literals of SQL.
 
-use sqlparser::ast::{DataType, Expr, Value as Literal};
+use sqlparser::ast::{DataType, Expr, TimezoneInfo, Value as Literal};
 
 use crate::cell::{parse_date, parse_decimal, places};
 use crate::condition::{Condition, Number};
 use crate::error::TablesError;
+use crate::timestamp::Timestamp;
 
 /// What an expression is.
 pub(crate) enum Value {
@@ -14,6 +15,8 @@ pub(crate) enum Value {
     Coded(usize),
     /// A date, in days.
     Date(i128),
+    /// A point in time.
+    Timestamp(Timestamp),
     /// A text.
     Text(String),
     /// A condition.
@@ -48,15 +51,30 @@ impl Value {
     }
 }
 
-/// The days of `date 'YYYY-MM-DD'`.
-pub(crate) fn date_of(e: &Expr) -> Result<i128, TablesError> {
-    let days = match e {
-        Expr::TypedString(s) if s.data_type == DataType::Date => {
-            text_of(&s.value.value).and_then(parse_date)
-        }
-        _ => None,
+/// The value of `date 'YYYY-MM-DD'`, or of a date and time.
+pub(crate) fn moment(e: &Expr) -> Result<Value, TablesError> {
+    let Expr::TypedString(typed) = e else {
+        return Err(mistyped(e, "expected a date, or a date and time"));
     };
-    days.ok_or_else(|| mistyped(e, "expected a date: date 'YYYY-MM-DD'"))
+    let text = text_of(&typed.value.value);
+    let (found, expected) = match &typed.data_type {
+        DataType::Date => {
+            (text.and_then(parse_date).map(Value::Date), "expected a date: date 'YYYY-MM-DD'")
+        }
+        DataType::Timestamp(None, zone) => {
+            // An offset is neither made up nor passed over.
+            let utc = matches!(zone, TimezoneInfo::Tz | TimezoneInfo::WithTimeZone);
+            let midnight = |text| parse_date(text).and_then(Timestamp::of_day);
+            let at = text.and_then(|text| Timestamp::parse(text).or_else(|| midnight(text)));
+            (
+                at.filter(|at| at.utc == utc).map(Value::Timestamp),
+                "expected a date and time: timestamp 'YYYY-MM-DD HH:MM:SS', or timestamptz \
+                 'YYYY-MM-DD HH:MM:SSZ' with an offset such as Z or +02:00",
+            )
+        }
+        _ => (None, "expected date, timestamp or timestamptz before the text"),
+    };
+    found.ok_or_else(|| mistyped(e, expected))
 }
 
 /// An expression that has no value.

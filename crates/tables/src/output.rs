@@ -4,9 +4,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Cell, QUOTIENT_PLACES};
+use crate::field::Kind;
 use crate::formula::{Formula, display};
 use crate::query::Query;
-use crate::schema::{Kind, Schema};
+use crate::schema::Schema;
+use crate::timestamp::TimeUnit;
 
 /// The type of a column of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -21,6 +23,13 @@ pub enum OutputType {
     },
     /// Days of the calendar.
     Date,
+    /// Dates with times of day.
+    Timestamp {
+        /// What is counted.
+        unit: TimeUnit,
+        /// Whether they are in UTC; else they are what a clock shows.
+        utc: bool,
+    },
     /// `true` and `false`.
     Boolean,
     /// Texts: categories.
@@ -39,6 +48,9 @@ impl Query {
                 Kind::Integer { .. } => OutputType::Integer,
                 Kind::Decimal { scale, .. } => number(*scale),
                 Kind::Date { .. } => OutputType::Date,
+                Kind::Timestamp { unit, utc, .. } => {
+                    OutputType::Timestamp { unit: *unit, utc: *utc }
+                }
                 Kind::Boolean => OutputType::Boolean,
                 Kind::Category { .. } => OutputType::Text,
             },

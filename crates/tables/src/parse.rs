@@ -8,8 +8,9 @@ use crate::sql::question;
 
 impl Query {
     /// Reads a question: `select` of sums, counts, averages and columns that are grouped by, with
-    /// `from` one table, and `where`, `group by`, `order by`, `limit`. A constant that is compared
-    /// with a column may be `:name`, and is encrypted then.
+    /// `from` one table, joined with those of its foreign keys on their keys, and `where`, `group
+    /// by`, `order by`, `limit`. A constant that is compared with a column may be `:name`, and is
+    /// encrypted then.
     ///
     /// # Errors
     /// [`TablesError::Syntax`] for text that is no SQL; [`TablesError::Unsupported`] for what

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::condition::{Condition, Number};
 use crate::error::TablesError;
+use crate::field::Field;
 use crate::formula::{Formula, Having};
 use crate::schema::Schema;
 
@@ -85,10 +86,10 @@ pub(crate) fn with_parameters(
     schema: &Schema,
     parameters: &[Parameter],
 ) -> Result<Schema, TablesError> {
-    let fields = schema.fields();
-    let table = fields.iter().map(|f| (f.name().into(), f.kind().clone(), f.null().is_some()));
-    let constant = |p: &Parameter| (format!(":{}", p.name), fields[p.column].kind().clone(), false);
-    Schema::with_nulls(table.chain(parameters.iter().map(constant)))
+    let constant = |p: &Parameter| {
+        Field::new(format!(":{}", p.name), schema.fields()[p.column].kind().clone(), false)
+    };
+    schema.followed_by(parameters.iter().map(constant).collect::<Result<Vec<_>, _>>()?)
 }
 
 impl Query {

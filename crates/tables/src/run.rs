@@ -1,14 +1,14 @@
 //! Questions over encrypted columns.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use everlevel_integers::{
-    Accumulated, Column, Encoded, EncryptedConstant, IntegerScheme, Integers, IntegersError,
-    Relation, Type,
+    Accumulated, Column, Encoded, IntegerScheme, Integers, IntegersError, Relation, Type,
 };
 
 use crate::condition::{Comparison, Condition, Number};
 use crate::error::TablesError;
+use crate::known::Known;
 use crate::layout::{Form, Layout};
 use crate::ranges::Ranges;
 use crate::schema::Schema;
@@ -32,30 +32,6 @@ impl<C> Clone for Mask<C> {
             Mask::None => Mask::None,
             Mask::Some(x) => Mask::Some(x.clone()),
         }
-    }
-}
-
-/// What a server has in the clear of a block of rows: the codes of the columns of the schema that
-/// are not encrypted, with the number of rows.
-pub struct Known<'a, C> {
-    /// By the places of columns; none: an encrypted one.
-    pub columns: Vec<Option<&'a [i128]>>,
-    /// The encrypted constants, by the places of their columns: the value in every slot.
-    pub constants: &'a BTreeMap<usize, EncryptedConstant<C>>,
-    /// How many rows.
-    pub rows: usize,
-}
-
-impl<C> Known<'_, C> {
-    /// The least codes, which stand behind the rows, and all rows: of columns that are known.
-    fn slots(
-        &self,
-        schema: &Schema,
-        of_row: impl Fn(&dyn Fn(usize) -> i128) -> i128,
-    ) -> (Vec<i128>, i128) {
-        let code = |place: usize, row: usize| self.columns[place].map_or(0, |column| column[row]);
-        let rows = (0..self.rows).map(|row| of_row(&|place| code(place, row))).collect();
-        (rows, of_row(&|place| schema.fields()[place].bounds().0))
     }
 }
 
@@ -132,6 +108,32 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
             }
         }
         Ok(())
+    }
+
+    /// Passes over the next block if what is known of it tells that none of its rows is meant; not
+    /// over the last one, which ends with slots that are taken off, so that one at least is added.
+    ///
+    /// # Errors
+    /// Those of the scheme.
+    pub(crate) fn pass(&mut self, known: &Known<'_, S::Ciphertext>) -> Result<bool, TablesError> {
+        let last = self.blocks + 1 >= self.layout.blocks().count();
+        let filter = self.layout.filter.as_ref().filter(|_| !last && !self.layout.is_empty());
+        let Some(filter) = filter.filter(|filter| known.rules_out(filter)) else {
+            return Ok(false);
+        };
+        if let Form::Rows(_) = &self.layout.form {
+            // An answer has as many ciphertexts whatever is passed over.
+            let none = Encoded::new(&vec![0; known.rows], Type::Bool, self.ints.slots())?;
+            let zero = self.ints.transparent(&none, 1)?;
+            let zero = zero.values().next().map(|x| x.get());
+            let zero = zero.ok_or_else(|| TablesError::Data {
+                problem: format!("no ciphertext of {filter:?}"),
+            })?;
+            let each = self.layout.ciphertexts() / self.layout.blocks().count();
+            self.rows.extend(std::iter::repeat_n(S::Ciphertext::clone(&zero), each));
+        }
+        self.blocks += 1;
+        Ok(true)
     }
 
     /// Takes the next block for added, in a rehearsal.

@@ -1,108 +1,46 @@
 //! What the columns of a table hold. A schema is public: it never comes from encrypted values.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
-use everlevel_integers::Type;
 use everlevel_wire::ParamsId;
 use serde::{Deserialize, Serialize};
 
-use crate::cell::{date, format_decimal, parse_date, parse_decimal};
 use crate::error::TablesError;
+use crate::field::{Field, Kind, checked_name, problem};
+use crate::foreign::{Carried, ForeignKey};
 
-/// The largest absolute value of an entry.
-const LARGEST: i128 = i64::MAX as i128;
 /// The most columns.
 const MOST_COLUMNS: usize = 4096;
-/// The longest name, in bytes: that of a column in a file.
-const NAME_BYTES: usize = 64;
 /// The largest schema that is read, in bytes of JSON.
 pub const SCHEMA_BYTES: u64 = 1 << 20;
 
-/// The columns of a table, in order.
+/// The columns of a table, in order, and which of them are carried from other tables.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked", into = "Unchecked")]
 pub struct Schema {
     fields: Vec<Field>,
-}
-
-/// A column: its name and what it holds. Every entry is an integer code of an interval.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
-    name: String,
-    kind: Kind,
-    low: i128,
-    high: i128,
-    nullable: bool,
-}
-
-/// The type of a column with its bounds, both included.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Kind {
-    /// Integers.
-    Integer {
-        /// The least one.
-        low: i64,
-        /// The greatest one.
-        high: i64,
-    },
-    /// Numbers with `scale` decimal places, exactly: units of 10^-scale.
-    Decimal {
-        /// Decimal places, up to 9.
-        scale: u32,
-        /// The least one, as text.
-        low: String,
-        /// The greatest one, as text.
-        high: String,
-    },
-    /// Days of the calendar, `YYYY-MM-DD`.
-    Date {
-        /// The first one.
-        low: String,
-        /// The last one.
-        high: String,
-    },
-    /// `true` and `false`.
-    Boolean,
-    /// One of a list of texts. They compare as texts, by their bytes.
-    Category {
-        /// The texts.
-        values: Vec<String>,
-    },
+    carried: Vec<Carried>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Unchecked {
-    columns: Vec<UncheckedField>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct UncheckedField {
-    name: String,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    nullable: bool,
-    #[serde(flatten)]
-    kind: Kind,
+    columns: Vec<Field>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    foreign_keys: Vec<ForeignKey>,
 }
 
 impl TryFrom<Unchecked> for Schema {
     type Error = TablesError;
 
     fn try_from(unchecked: Unchecked) -> Result<Self, TablesError> {
-        Schema::with_nulls(unchecked.columns.into_iter().map(|c| (c.name, c.kind, c.nullable)))
-    }
-}
-
-impl From<Field> for UncheckedField {
-    fn from(field: Field) -> Self {
-        UncheckedField { name: field.name, nullable: field.nullable, kind: field.kind }
+        Schema::of(unchecked.columns)?.with_foreign_keys(unchecked.foreign_keys)
     }
 }
 
 impl From<Schema> for Unchecked {
     fn from(schema: Schema) -> Self {
-        Unchecked { columns: schema.fields.into_iter().map(UncheckedField::from).collect() }
+        Unchecked { foreign_keys: schema.foreign_keys(), columns: schema.fields }
     }
 }
 
@@ -126,27 +64,101 @@ impl Schema {
     pub fn with_nulls(
         columns: impl IntoIterator<Item = (String, Kind, bool)>,
     ) -> Result<Self, TablesError> {
-        let mut fields: Vec<Field> = Vec::new();
-        for (name, kind, nullable) in columns {
-            if fields.len() == MOST_COLUMNS {
-                return Err(problem(&name, format!("at most {MOST_COLUMNS} columns are kept")));
-            }
-            let fits = (1..=NAME_BYTES).contains(&name.len());
-            if !fits || name.chars().any(char::is_control) || name.trim() != name {
-                let shown: String = name.chars().take(NAME_BYTES).collect();
-                let told =
-                    format!("a name has 1 to {NAME_BYTES} bytes, without control characters");
-                return Err(problem(&shown, told + ", and no blanks around it"));
-            }
-            if fields.iter().any(|f| f.name.eq_ignore_ascii_case(&name)) {
-                return Err(problem(&name, "there are two columns of this name"));
-            }
-            fields.push(Field::new(name, kind, nullable)?);
-        }
+        let field = |(name, kind, nullable)| Field::new(name, kind, nullable);
+        Self::of(columns.into_iter().map(field).collect::<Result<Vec<_>, _>>()?)
+    }
+
+    /// A schema of columns.
+    ///
+    /// # Errors
+    /// [`TablesError::Schema`] for no column, more than 4,096, or two of one name.
+    pub fn of(fields: Vec<Field>) -> Result<Self, TablesError> {
         if fields.is_empty() {
             return Err(problem("", "expected a column at least"));
         }
-        Ok(Schema { fields })
+        if let Some(field) = fields.get(MOST_COLUMNS) {
+            return Err(problem(field.name(), format!("at most {MOST_COLUMNS} columns are kept")));
+        }
+        let mut names = HashSet::new();
+        match fields.iter().find(|f| !names.insert(f.name().to_ascii_lowercase())) {
+            Some(field) => Err(problem(field.name(), "there are two columns of this name")),
+            None => Ok(Schema { fields, carried: Vec::new() }),
+        }
+    }
+
+    /// The same columns, some of which are carried from other tables.
+    ///
+    /// # Errors
+    /// [`TablesError::Schema`] for columns that the schema does not have, a column that is carried
+    /// twice, or names a partner and is carried by this foreign key or a later one, or may be
+    /// empty; for two tables of one name.
+    pub fn with_foreign_keys(mut self, keys: Vec<ForeignKey>) -> Result<Self, TablesError> {
+        self.carried.clear();
+        let mut carried = HashSet::new();
+        let all: HashSet<String> =
+            keys.iter().flat_map(|k| &k.include).map(|name| name.to_ascii_lowercase()).collect();
+        for foreign in keys {
+            let wrong =
+                |told: String| problem(&foreign.column, "foreign key: ".to_string() + &told);
+            let place = |name: &str| {
+                let found = self.fields.iter().position(|f| f.name().eq_ignore_ascii_case(name));
+                found.ok_or_else(|| wrong(format!("there is no column {name:?}")))
+            };
+            let column = place(&foreign.column)?;
+            let own = !all.contains(&foreign.column.to_ascii_lowercase());
+            if !own && !carried.contains(&column) {
+                return Err(wrong("it is carried by this foreign key or a later one".into()));
+            }
+            if self.fields[column].null().is_some() {
+                return Err(wrong("it may be empty, and every row has a partner".into()));
+            }
+            let (table, key) =
+                (checked_name(foreign.table.clone())?, checked_name(foreign.key.clone())?);
+            if self.carried.iter().any(|c| c.is_called(&table)) {
+                return Err(wrong(format!("there are two to {table:?}: give one another name")));
+            }
+            let mut include = Vec::with_capacity(foreign.include.len());
+            for name in &foreign.include {
+                let place = place(name)?;
+                if place == column || name.eq_ignore_ascii_case(&key) || !carried.insert(place) {
+                    return Err(wrong(format!("{name:?} cannot be carried, or is carried twice")));
+                }
+                include.push(place);
+            }
+            self.carried.push(Carried { column, table, key, include });
+        }
+        Ok(self)
+    }
+
+    /// The foreign keys, in the order in which partners are looked up.
+    pub fn foreign_keys(&self) -> Vec<ForeignKey> {
+        let name = |place: usize| self.fields[place].name().to_string();
+        let key = |c: &Carried| ForeignKey {
+            column: name(c.column),
+            table: c.table.clone(),
+            key: c.key.clone(),
+            include: c.include.iter().map(|place| name(*place)).collect(),
+        };
+        self.carried.iter().map(key).collect()
+    }
+
+    /// The same by the places of columns.
+    pub(crate) fn carried(&self) -> &[Carried] {
+        &self.carried
+    }
+
+    /// The foreign key that carries a column; none: the column is the table's own.
+    pub(crate) fn carries(&self, place: usize) -> Option<&Carried> {
+        self.carried.iter().find(|c| c.include.contains(&place))
+    }
+
+    /// The same columns and others behind them.
+    pub(crate) fn followed_by(
+        &self,
+        others: impl IntoIterator<Item = Field>,
+    ) -> Result<Self, TablesError> {
+        let fields = self.fields.iter().cloned().chain(others).collect();
+        Ok(Schema { carried: self.carried.clone(), ..Self::of(fields)? })
     }
 
     /// Reads a schema of JSON text: `{"columns": [{"name": …, "type": "integer", "low": …}, …]}`.
@@ -168,10 +180,16 @@ impl Schema {
     /// [`TablesError::Data`] for more than [`SCHEMA_BYTES`].
     pub fn to_json(&self) -> Result<String, TablesError> {
         let wrong = |e: String| TablesError::Data { problem: format!("schema: {e}") };
-        let column = |field: &Field| serde_json::to_string(&UncheckedField::from(field.clone()));
-        let columns = self.fields.iter().map(column).collect::<Result<Vec<_>, _>>();
-        let columns = columns.map_err(|e| wrong(e.to_string()))?;
-        let text = format!("{{\"columns\": [\n  {}\n]}}\n", columns.join(",\n  "));
+        let lines = |all: Result<Vec<String>, serde_json::Error>| {
+            all.map(|lines| lines.join(",\n  ")).map_err(|e| wrong(e.to_string()))
+        };
+        let columns = lines(self.fields.iter().map(serde_json::to_string).collect())?;
+        let keys = lines(self.foreign_keys().iter().map(serde_json::to_string).collect())?;
+        let keys = match keys.is_empty() {
+            true => keys,
+            false => format!(", \"foreign_keys\": [\n  {keys}\n]"),
+        };
+        let text = format!("{{\"columns\": [\n  {columns}\n]{keys}}}\n");
         match text.len() as u64 {
             0..=SCHEMA_BYTES => Ok(text),
             bytes => Err(wrong(format!("{bytes} bytes, and {SCHEMA_BYTES} is the most"))),
@@ -188,21 +206,30 @@ impl Schema {
 
     /// Passes what was made with this schema and meets a table of another one, or of the same.
     pub(crate) fn check(&self, what: &'static str, of_table: &Schema) -> Result<(), TablesError> {
-        let told = |field: Option<&Field>| {
-            field
-                .map_or("no further column".into(), |f| format!("{:?}, {}", f.name(), f.expected()))
+        let told = |field: Option<&Field>| match field {
+            Some(field) if field.is_public() => {
+                format!("{:?}, {}, public", field.name(), field.expected())
+            }
+            Some(field) => format!("{:?}, {}", field.name(), field.expected()),
+            None => "no further column".into(),
+        };
+        let other = |part: String, asked: String, there: String| {
+            Err(TablesError::OtherSchema { what, part, asked, there })
         };
         let (asked, there) = (self.fields(), of_table.fields());
         let differs = (0..asked.len().max(there.len())).find(|i| asked.get(*i) != there.get(*i));
-        match differs {
-            None => Ok(()),
-            Some(i) => Err(TablesError::OtherSchema {
-                what,
-                place: i + 1,
-                asked: told(asked.get(i)),
-                there: told(there.get(i)),
-            }),
+        if let Some(i) = differs {
+            let part = format!("column {}", i + 1);
+            return other(part, told(asked.get(i)), told(there.get(i)));
         }
+        if self.carried == of_table.carried {
+            return Ok(());
+        }
+        let keys = |schema: &Schema| match &schema.carried[..] {
+            [] => "none".to_string(),
+            all => all.iter().map(|c| &c.table[..]).collect::<Vec<_>>().join(", "),
+        };
+        other("list of foreign keys".into(), keys(self), keys(of_table))
     }
 
     /// The columns.
@@ -215,155 +242,10 @@ impl Schema {
     /// # Errors
     /// [`TablesError::Name`] if there is none.
     pub fn place(&self, name: &str) -> Result<usize, TablesError> {
-        let found = self.fields.iter().position(|f| f.name.eq_ignore_ascii_case(name));
+        let found = self.fields.iter().position(|f| f.name().eq_ignore_ascii_case(name));
         found.ok_or_else(|| TablesError::Name {
             name: name.into(),
-            known: self.fields.iter().map(|f| &f.name[..]).collect::<Vec<_>>().join(", "),
+            known: self.fields.iter().map(|f| f.name()).collect::<Vec<_>>().join(", "),
         })
-    }
-}
-
-fn problem(column: &str, problem: impl Into<String>) -> TablesError {
-    TablesError::Schema { column: column.into(), problem: problem.into() }
-}
-
-impl Field {
-    fn new(name: String, kind: Kind, nullable: bool) -> Result<Self, TablesError> {
-        let bound = |code: Option<i128>, text: &str| {
-            code.ok_or_else(|| problem(&name, format!("{text:?} is no value of the type")))
-        };
-        let (low, high) = match &kind {
-            Kind::Integer { low, high } => (i128::from(*low), i128::from(*high)),
-            Kind::Decimal { scale, .. } if *scale > 9 => {
-                return Err(problem(&name, "at most 9 decimal places are kept"));
-            }
-            Kind::Decimal { scale, low, high } => {
-                (bound(parse_decimal(low, *scale), low)?, bound(parse_decimal(high, *scale), high)?)
-            }
-            Kind::Date { low, high } => {
-                (bound(parse_date(low), low)?, bound(parse_date(high), high)?)
-            }
-            Kind::Boolean => (0, 1),
-            Kind::Category { values } => {
-                if values.iter().collect::<BTreeSet<_>>().len() < values.len() {
-                    return Err(problem(&name, "its categories are not distinct"));
-                }
-                if let Some(value) = values.iter().find(|v| v.trim() != **v) {
-                    let told = "has blanks around it, which cells are read without";
-                    return Err(problem(&name, format!("the category {value:?} {told}")));
-                }
-                (0, values.len() as i128 - 1)
-            }
-        };
-        let empty = |values: &[String]| values.iter().any(|v| v.trim().is_empty());
-        if nullable && matches!(&kind, Kind::Category { values } if empty(values)) {
-            return Err(problem(&name, "an empty text and an empty cell are not told apart"));
-        }
-        if low > high || low < i128::from(nullable) - LARGEST || high > LARGEST {
-            return Err(problem(&name, "expected bounds of 63 bits, the lower one first"));
-        }
-        // One way to write a bound, so that equal schemas are equal bytes.
-        let kind = match kind {
-            Kind::Decimal { scale, .. } => {
-                let [low, high] = [low, high].map(|code| format_decimal(code, scale));
-                Kind::Decimal { scale, low, high }
-            }
-            kind => kind,
-        };
-        Ok(Field { name, kind, low, high, nullable })
-    }
-
-    /// Its name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// What it holds.
-    pub fn kind(&self) -> &Kind {
-        &self.kind
-    }
-
-    /// The least and the greatest code, that of an empty cell among them.
-    pub fn bounds(&self) -> (i128, i128) {
-        (self.null().unwrap_or(self.low), self.high)
-    }
-
-    /// The least and the greatest code of a value.
-    pub fn values(&self) -> (i128, i128) {
-        (self.low, self.high)
-    }
-
-    /// The code of an empty cell; none if every cell has a value.
-    pub fn null(&self) -> Option<i128> {
-        self.nullable.then_some(self.low - 1)
-    }
-
-    /// The type of its codes.
-    ///
-    /// # Errors
-    /// None: the bounds were checked.
-    pub fn integer_type(&self) -> Result<Type, TablesError> {
-        let (low, high) = self.bounds();
-        Ok(Type::ranged(low, high)?)
-    }
-
-    /// Decimal places of its numbers; none if it holds no numbers.
-    pub fn scale(&self) -> Option<u32> {
-        match self.kind {
-            Kind::Integer { .. } => Some(0),
-            Kind::Decimal { scale, .. } => Some(scale),
-            Kind::Date { .. } | Kind::Boolean | Kind::Category { .. } => None,
-        }
-    }
-
-    /// The code of a text, whether or not it is within the bounds; none if it is no value.
-    pub fn code(&self, text: &str) -> Option<i128> {
-        match &self.kind {
-            Kind::Integer { .. } => parse_decimal(text, 0),
-            Kind::Decimal { scale, .. } => parse_decimal(text, *scale),
-            Kind::Date { .. } => parse_date(text),
-            Kind::Boolean if text.eq_ignore_ascii_case("true") => Some(1),
-            Kind::Boolean if text.eq_ignore_ascii_case("false") => Some(0),
-            Kind::Boolean => None,
-            Kind::Category { values } => {
-                values.iter().position(|v| v == text).map(|place| place as i128)
-            }
-        }
-    }
-
-    /// The text of a code.
-    pub fn text(&self, code: i128) -> String {
-        match &self.kind {
-            Kind::Integer { .. } => code.to_string(),
-            Kind::Decimal { scale, .. } => format_decimal(code, *scale),
-            Kind::Date { .. } => date(code).map_or_else(|| code.to_string(), |d| d.to_string()),
-            Kind::Boolean => (code == 1).to_string(),
-            Kind::Category { values } => {
-                let place = usize::try_from(code).ok();
-                place.and_then(|i| values.get(i)).cloned().unwrap_or_else(|| code.to_string())
-            }
-        }
-    }
-
-    /// What a cell may hold, in words.
-    pub fn expected(&self) -> String {
-        let value = self.expected_value();
-        if self.nullable { format!("{value}, or nothing") } else { value }
-    }
-
-    /// What a cell that is not empty may hold, in words.
-    pub fn expected_value(&self) -> String {
-        match &self.kind {
-            Kind::Integer { low, high } => format!("an integer from {low} to {high}"),
-            Kind::Decimal { scale, low, high } => {
-                format!("a number from {low} to {high} with at most {scale} decimal places")
-            }
-            Kind::Date { low, high } => format!("a date from {low} to {high}"),
-            Kind::Boolean => "true or false".into(),
-            Kind::Category { values } if values.len() <= 12 => {
-                format!("one of {}", values.join(", "))
-            }
-            Kind::Category { values } => format!("one of the {} categories", values.len()),
-        }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use sqlparser::ast::{
     Distinct, Expr, GroupByExpr, LimitClause, OrderByKind, OrderBySort, Query as Ast, Select,
-    SelectItem, SetExpr, Statement, TableFactor, TableWithJoins, Value as Literal,
+    SelectItem, SetExpr, Statement, Value as Literal,
 };
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::keywords::Keyword;
@@ -15,6 +15,7 @@ use crate::bind::Binder;
 use crate::condition::Condition;
 use crate::error::TablesError;
 use crate::formula::{Formula, Having};
+use crate::from::tables;
 use crate::query::{Fold, MOST_GROUPS, Output, Parameter, Query};
 use crate::schema::Schema;
 
@@ -50,12 +51,11 @@ impl Query {
         schema: &Schema,
         parameters: &[Parameter],
     ) -> Result<Self, TablesError> {
-        let (select, table) = only_select(ast)?;
-        let mut binder = Binder::new(schema, table, parameters);
-        let filter = match &select.selection {
-            Some(expression) => binder.condition(expression)?,
-            None => Condition::Constant(true),
-        };
+        let select = only_select(ast)?;
+        let (scope, conditions) = tables(select, schema)?;
+        let mut binder = Binder::new(schema, scope, parameters);
+        let conditions = conditions.into_iter().map(|e| binder.condition(e));
+        let filter = Condition::And(conditions.collect::<Result<_, _>>()?).simplified(schema);
         let GroupByExpr::Expressions(grouped, _) = &select.group_by else {
             return Err(TablesError::unsupported("group by all", "name the columns"));
         };
@@ -86,7 +86,6 @@ impl Query {
         }
         let having = select.having.as_ref().map(|e| binder.having(e, &groups)).transpose()?;
         let (order, limit) = (order(ast, &outputs)?, limit(ast)?);
-        let filter = filter.simplified(schema);
         Grouped { filter, groups, having, outputs, order, limit }.query(&mut binder)
     }
 
@@ -104,8 +103,9 @@ impl Query {
         };
         for item in &select.projection {
             if let SelectItem::Wildcard(_) = item {
-                let fields = binder.schema.fields()[..binder.width()].iter().enumerate();
-                fields.for_each(|(place, field)| column(place, field.name().into()));
+                let fields = binder.schema.fields();
+                let all = binder.scope.all(binder.width()).into_iter();
+                all.for_each(|place| column(place, fields[place].name().into()));
             } else {
                 let (expression, name) = named(item)?;
                 column(binder.column(expression)?, name);
@@ -113,7 +113,7 @@ impl Query {
         }
         let listed: BTreeSet<usize> = groups.iter().copied().collect();
         Ok(Query {
-            filter: filter.simplified(binder.schema),
+            filter,
             listed: Some(listed.into_iter().collect()),
             groups,
             aggregates: Vec::new(),
@@ -237,7 +237,7 @@ pub(crate) fn statements(text: &str) -> Result<Vec<Statement>, TablesError> {
 
 /// The select of a query. What it may hold is put into an empty one, which then has to be equal to
 /// it, so that no clause is passed over in silence.
-pub(crate) fn only_select(ast: &Ast) -> Result<(&Select, &str), TablesError> {
+pub(crate) fn only_select(ast: &Ast) -> Result<&Select, TablesError> {
     let plain = question("select 1 from t")?;
     let rest = Ast { body: plain.body.clone(), order_by: None, limit_clause: None, ..ast.clone() };
     let (SetExpr::Select(select), SetExpr::Select(empty)) = (&*ast.body, &*plain.body) else {
@@ -267,39 +267,7 @@ pub(crate) fn only_select(ast: &Ast) -> Result<(&Select, &str), TablesError> {
             "only select, from, where, group by, having, order by and limit are",
         ));
     }
-    Ok((select, only_table(&select.from)?))
-}
-
-/// What columns of the one table can be preceded by.
-pub(crate) fn only_table(from: &[TableWithJoins]) -> Result<&str, TablesError> {
-    match from {
-        [table] if table.joins.is_empty() => match table_name(&table.relation) {
-            // The table by its name and alias, and nothing else, such as a sample of it.
-            Some((name, alias)) if table.relation.to_string() == name => Ok(alias),
-            _ => Err(TablesError::unsupported(
-                &table.relation.to_string(),
-                "ask about the table itself: from and its name",
-            )),
-        },
-        [] => Err(TablesError::unsupported("a question without from", "name the table")),
-        _ => Err(TablesError::unsupported(
-            "a join",
-            "add the columns of the other table to each row before it is encrypted",
-        )),
-    }
-}
-
-/// A table as it is written, and what the columns of it can be preceded by: its alias, or its name.
-fn table_name(table: &TableFactor) -> Option<(String, &str)> {
-    let TableFactor::Table { name, alias, .. } = table else { return None };
-    let called = name.0.last()?.as_ident()?;
-    match alias {
-        Some(alias) => {
-            let with = if alias.explicit { "AS " } else { "" };
-            Some((format!("{name} {with}{}", alias.name), &alias.name.value))
-        }
-        None => Some((name.to_string(), &called.value)),
-    }
+    Ok(select)
 }
 
 /// The places of the outputs that rows are ordered by.

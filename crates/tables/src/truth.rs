@@ -8,9 +8,9 @@ use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 use crate::bind::Binder;
 use crate::condition::{Comparison, Condition};
 use crate::error::TablesError;
+use crate::field::Kind;
 use crate::literal::{Value, mistyped};
 use crate::ranges::Ranges;
-use crate::schema::Kind;
 
 /// The rows for which an expression is true, and those for which it is false; none: all others.
 struct Truth {
@@ -66,7 +66,7 @@ impl Binder<'_> {
         match self.value(e)? {
             Value::Number(x, _) => x.columns(&mut columns),
             Value::Coded(column) => drop(columns.insert(column)),
-            Value::Date(_) | Value::Text(_) | Value::Parameter(_) => {}
+            Value::Date(_) | Value::Timestamp(_) | Value::Text(_) | Value::Parameter(_) => {}
             Value::Condition(_) => {
                 let truth = self.truth(e)?;
                 return Ok(match truth.no {

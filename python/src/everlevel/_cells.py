@@ -101,6 +101,12 @@ def _checked(name: str, values: Sequence[Any], schema: Schema | None, missing_na
         field = next(
             (f for n, f in schema.columns.items() if n.lower() == name.strip().lower()), {}
         )
+    if field.get("type") == "timestamp":
+        # Midnight is a time of day, too.
+        cells = [
+            v.isoformat() if text is not None and isinstance(v, datetime.datetime) else text
+            for v, text in zip(values, cells)
+        ]
     nullable = field.get("nullable", False)
     # Integers with missing values are floating-point numbers in pandas.
     whole = (
@@ -217,7 +223,11 @@ def _arrow_columns(table: Any, schema: Schema | None, missing_nan: bool) -> list
             # Not by a cast, which there is not for all that Polars has.
             kind = kind.value_type
             column = pa.chunked_array([pa.array(column.to_pylist(), kind)])
-        if pa.types.is_timestamp(kind):
+        if pa.types.is_timestamp(kind) and _holds_times(name, schema):
+            # Of a time zone the points in time are kept, and written in UTC.
+            utc = column if kind.tz is None else column.cast(pa.timestamp(kind.unit, "UTC"))
+            column = utc.cast(pa.string())
+        elif pa.types.is_timestamp(kind):
             days = column.cast(pa.date32(), safe=False)
             # Times of the day are no dates.
             column = days if days.cast(kind) == column else column.cast(pa.string())
@@ -240,6 +250,13 @@ def _arrow_columns(table: Any, schema: Schema | None, missing_nan: bool) -> list
     return columns
 
 
+def _holds_times(name: str, schema: Schema | None) -> bool:
+    """Whether a column of the schema holds dates with times of day."""
+    columns = {} if schema is None else schema.columns
+    found = (f for n, f in columns.items() if n.lower() == name.strip().lower())
+    return bool(next(found, {}).get("type") == "timestamp")
+
+
 def value_of(kind: dict[str, Any], text: str | None) -> Any:
     if text is None:
         return None
@@ -247,6 +264,7 @@ def value_of(kind: dict[str, Any], text: str | None) -> Any:
         "integer": int,
         "decimal": decimal.Decimal,
         "date": datetime.date.fromisoformat,
+        "timestamp": lambda x: datetime.datetime.fromisoformat(x.replace("Z", "+00:00")),
         "boolean": lambda x: x == "true",
         "text": str,
     }[kind["type"]]
@@ -266,6 +284,8 @@ def array_of(pa: Any, kind: dict[str, Any], column: list[Any]) -> Any:
         )
     if name == "decimal":
         return pa.array(column, pa.decimal128(38, kind["scale"]))
+    if name == "timestamp":
+        return pa.array(column, pa.timestamp(kind["unit"], "UTC" if kind["utc"] else None))
     return pa.array(column, {"date": pa.date32(), "boolean": pa.bool_(), "text": pa.string()}[name])
 
 

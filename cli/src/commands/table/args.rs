@@ -8,6 +8,15 @@ use everlevel_tables::TableId;
 use crate::commands::roles::args::{OutArg, SetOfFile};
 use crate::console::args::SetArg;
 
+/// Tables that a schema has foreign keys to.
+#[derive(Args)]
+pub struct PartnersArg {
+    /// A table that the schema has a foreign key to, as NAME=FILE: its columns are added to each
+    /// row; can be repeated (default: the CSV file has these columns itself)
+    #[arg(long = "with", value_name = "NAME=FILE")]
+    pub partners: Vec<String>,
+}
+
 /// Arguments of `table encrypt`.
 #[derive(Args)]
 pub struct EncryptArgs {
@@ -17,6 +26,9 @@ pub struct EncryptArgs {
     /// The table: a CSV file with the column names in the first line, or - for standard input
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
+    /// Tables of foreign keys.
+    #[command(flatten)]
+    pub with: PartnersArg,
     /// The public key, or the secret key for ciphertexts of half the size
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
@@ -100,6 +112,9 @@ pub struct RunArgs {
     /// ask for any column)
     #[arg(long, value_name = "FILE", requires = "plain")]
     pub schema: Option<PathBuf>,
+    /// With --plain: tables of foreign keys.
+    #[command(flatten)]
+    pub with: PartnersArg,
     /// The encrypted constants of the plan, if it has any, as written by `table bind`
     #[arg(long, value_name = "FILE")]
     pub constants: Option<PathBuf>,
@@ -170,7 +185,8 @@ fn table_id(text: &str) -> Result<TableId, String> {
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 pub struct EditArgs {
-    /// `update t set COLUMN = VALUE, … where …` or `delete from t where …`
+    /// `update t set COLUMN = VALUE, … where …` or `delete from t where …`; t may be a table that
+    /// the schema has a foreign key to: all rows that carry its columns are changed
     #[arg(value_name = "SQL")]
     pub sql: Option<String>,
     /// A CSV file of rows to append, with the column names in the first line
@@ -190,6 +206,9 @@ pub struct ChangeArgs {
     /// The change.
     #[command(flatten)]
     pub edit: EditArgs,
+    /// With --insert: tables of foreign keys.
+    #[command(flatten)]
+    pub with: PartnersArg,
     /// The parameter set.
     #[command(flatten)]
     pub set: SetOfFile,

@@ -6,13 +6,13 @@ use std::time::Instant;
 use everlevel::files::OpenOptions;
 use everlevel::{Error, Params};
 use everlevel_tables::{
-    Constants, Data, EncryptedTable, PlainTable, Plan, SCHEMA_BYTES, Schema, TableId, TableKey,
-    TableResult, TablesError,
+    Constants, Data, EncryptedTable, Partner, PlainTable, Plan, SCHEMA_BYTES, Schema, TableId,
+    TableKey, TableResult, TablesError,
 };
 use everlevel_wire::file::{read_file, write_file};
 use serde_json::json;
 
-use super::args::{AnswerFormat, AskArgs, BindArgs, EncryptArgs, ReadArgs, RunArgs};
+use super::args::{AnswerFormat, AskArgs, BindArgs, EncryptArgs, PartnersArg, ReadArgs, RunArgs};
 use super::ask::refused;
 use super::constants::values;
 use crate::commands::roles::args::SetOfFile;
@@ -54,10 +54,41 @@ pub fn read_schema(path: &Path) -> Result<Schema, CliError> {
     Schema::from_json(&read_text(path, SCHEMA_BYTES, "the schema")?).map_err(of(path))
 }
 
-/// The table in the clear of a file.
-pub fn read_data(path: &Path, schema: &Schema) -> Result<Data, CliError> {
+/// The table in the clear of a file, with the columns that its rows carry of others.
+pub fn read_data(path: &Path, schema: &Schema, with: &PartnersArg) -> Result<Data, CliError> {
+    let partners = with.files()?;
+    let partner = |(name, path): (&str, &Path)| {
+        let text = zeroize::Zeroizing::new(read_text(path, MAX_TABLE_BYTES, "the table")?);
+        Partner::from_csv(text.as_bytes(), schema, name).map_err(of(path))
+    };
+    let partners = partners.into_iter().map(partner).collect::<Result<Vec<_>, _>>()?;
     let text = zeroize::Zeroizing::new(read_text(path, MAX_TABLE_BYTES, "the table")?);
-    Data::from_csv(text.as_bytes(), schema).map_err(of(path))
+    Data::from_csv_with(text.as_bytes(), schema, &partners).map_err(of(path))
+}
+
+impl PartnersArg {
+    /// The names of tables, and their files.
+    fn files(&self) -> Result<Vec<(&str, &Path)>, CliError> {
+        let mut found: Vec<(&str, &Path)> = Vec::with_capacity(self.partners.len());
+        for text in &self.partners {
+            let (name, path) = text
+                .split_once('=')
+                .ok_or_else(|| CliError::usage(format!("{text:?}: expected NAME=FILE")))?;
+            if found.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
+                return Err(CliError::usage(format!("--with {name} is given twice")));
+            }
+            found.push((name, Path::new(path)));
+        }
+        Ok(found)
+    }
+
+    /// Refuses tables of foreign keys where none are read.
+    pub fn check_none(&self, with: &str) -> Result<(), CliError> {
+        match self.partners.is_empty() {
+            true => Ok(()),
+            false => Err(CliError::usage(format!("--with takes {with}"))),
+        }
+    }
 }
 
 /// The plan of a file.
@@ -97,9 +128,10 @@ pub fn encrypt(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
         check_free(&args.out, false)?;
     }
     check_apart(&args.out, [&args.input, &args.key])?;
+    check_apart(&args.out, args.with.files()?.iter().map(|(_, path)| *path))?;
     let schema = read_schema(&args.schema)?;
     let key = EncryptionKey::read(&args.key, &args.set, common)?;
-    let data = read_data(&args.input, &schema)?;
+    let data = read_data(&args.input, &schema, &args.with)?;
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let blocks = data.rows().div_ceil(key.params().slots());
     let bar = progress(common, "encrypting", blocks as u64);
@@ -232,6 +264,7 @@ fn served<'a>(
 ) -> Result<(&'a Path, Served), CliError> {
     match (&args.table.table, &args.table.plain) {
         (Some(path), _) => {
+            args.with.check_none("--plain")?;
             let table = open_table(path, Some(params.clone()), &args.set, common)?;
             Ok((path, Served::Encrypted(table)))
         }
@@ -241,7 +274,7 @@ fn served<'a>(
                 None => plan.schema().clone(),
             };
             plan.check_schema(&schema).map_err(of(&args.input))?;
-            let data = read_data(path, &schema)?;
+            let data = read_data(path, &schema, &args.with)?;
             let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
             Ok((path, Served::Plain(PlainTable::new(schema, data, &mut rng))))
         }
@@ -256,6 +289,7 @@ pub fn run(args: &RunArgs, common: &Common) -> Result<(), CliError> {
     let table = args.table.table.iter().chain(&args.table.plain);
     let read = [&args.input].into_iter().chain(table).chain(&args.schema).chain(&args.constants);
     check_apart(&args.out.out, read)?;
+    check_apart(&args.out.out, args.with.files()?.iter().map(|(_, path)| *path))?;
     let plan = read_plan(&args.input)?;
     let constants = args.constants.as_deref().map(read_constants).transpose()?;
     let server = server_on(&args.server_keys, args.cache, &args.set, common)?;

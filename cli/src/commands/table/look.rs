@@ -1,6 +1,6 @@
 //! What can be said of tables, plans and results without any key, and schemas from data.
 
-use everlevel_tables::{Constants, Field, Plan, Schema, TableResult};
+use everlevel_tables::{Constants, Field, ForeignKey, Plan, Schema, TableResult};
 use everlevel_wire::ObjectKind;
 use everlevel_wire::file::write_file;
 use serde_json::json;
@@ -33,8 +33,15 @@ pub fn inspect(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
 }
 
 fn columns(schema: &Schema) -> Vec<String> {
-    let line = |f: &Field| format!("column {}: {}", f.name(), f.expected());
-    schema.fields().iter().map(line).collect()
+    let line = |f: &Field| {
+        let public = if f.is_public() { ", in the clear" } else { "" };
+        format!("column {}: {}{public}", f.name(), f.expected())
+    };
+    let key = |k: ForeignKey| {
+        format!("join {} on {} = {}: {}", k.table, k.column, k.key, k.include.join(", "))
+    };
+    let keys = schema.foreign_keys().into_iter().map(key);
+    schema.fields().iter().map(line).chain(keys).collect()
 }
 
 fn of_table(args: &InspectArgs, common: &Common) -> Result<(), CliError> {

@@ -22,8 +22,11 @@ pub fn change(args: &ChangeArgs, common: &Common) -> Result<(), CliError> {
     let table = open_table(path, Some(key.params().clone()), &args.set, common)?;
     let schema = table.schema();
     let change = match (&args.edit.insert, &args.edit.sql) {
-        (Some(rows), _) => Change::insert(schema, read_data(rows, schema)?),
-        (None, Some(text)) => Change::parse(text, schema).map_err(refused)?,
+        (Some(rows), _) => Change::insert(schema, read_data(rows, schema, &args.with)?),
+        (None, Some(text)) => {
+            args.with.check_none("--insert")?;
+            Change::parse(text, schema).map_err(refused)?
+        }
         (None, None) => return Err(CliError::usage("give --insert FILE, or an update or delete")),
     };
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use everlevel_tables::Plan;
 
+use super::args::PartnersArg;
 use super::ask::{ask, encrypted, refused};
 use super::constants::values;
 use super::files::{read_data, read_schema};
@@ -26,6 +27,9 @@ pub struct QueryArgs {
     /// The table: a CSV file with the column names in the first line
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
+    /// Tables of foreign keys.
+    #[command(flatten)]
+    pub with: PartnersArg,
     /// The question: select rows, or aggregates such as sums, counts and averages, from a table,
     /// with where, group by, order by and limit
     #[arg(value_name = "SQL")]
@@ -39,7 +43,7 @@ pub struct QueryArgs {
 pub fn run(args: &QueryArgs, common: &Common) -> Result<(), CliError> {
     let params = find_params(&args.set.params, common)?;
     let schema = read_schema(&args.schema)?;
-    let data = read_data(&args.input, &schema)?;
+    let data = read_data(&args.input, &schema, &args.with)?;
     // What cannot be answered is refused before keys are made.
     let plan = Plan::new(&args.question, &schema).map_err(refused)?;
     let constants = values(&args.constants, None)?;

@@ -12,6 +12,7 @@ use rand_core::CryptoRng;
 
 use crate::change::{Assignment, Change, Edit};
 use crate::condition::Condition;
+use crate::consistent::Partners;
 use crate::data::Data;
 use crate::error::TablesError;
 use crate::stored::decrypt::Codes;
@@ -45,9 +46,10 @@ impl EncryptedTable {
     ///
     /// # Errors
     /// [`TablesError::OtherSchema`] for a change of tables of another schema;
-    /// [`TablesError::Change`] for a value that a column does not hold, and [`TablesError::Data`]
-    /// if no row would be left; another secret key or parameter set; blocks that are damaged; those
-    /// of encryption and of `progress`. The table is then as it was.
+    /// [`TablesError::Change`] for a value that a column does not hold;
+    /// [`TablesError::Partner`] for a new row that carries other values than one of the same
+    /// partner; [`TablesError::Data`] if no row would be left; another secret key or parameter set;
+    /// blocks that are damaged; those of encryption and of `progress`. The table is then as it was.
     pub fn changed<E: From<TablesError>>(
         &self,
         key: &SecretKey,
@@ -168,6 +170,7 @@ impl<'a> Writer<'a> {
         rng: &mut impl CryptoRng,
         mut progress: impl FnMut(usize, usize) -> Result<(), E>,
     ) -> Result<usize, E> {
+        self.check_partners(data)?;
         let (rows, slots) = (self.table.rows(), self.slots());
         let (mut next, total) = (rows / slots, rows + data.rows());
         let (first, blocks) = (next, total.div_ceil(slots));
@@ -188,6 +191,25 @@ impl<'a> Writer<'a> {
             progress(next - first, blocks - first)?;
         }
         Ok(total)
+    }
+
+    /// Passes rows that carry what the rows that are there carry of the same partners.
+    fn check_partners(&self, data: &Data) -> Result<(), TablesError> {
+        let schema = self.table.schema();
+        let mut partners = Partners::new(schema);
+        let columns: BTreeSet<usize> = partners.columns().collect();
+        if columns.is_empty() {
+            return Ok(());
+        }
+        partners.check((self.table.rows(), data.rows()), |place| data.column(place), true)?;
+        for block in 0..self.table.blocks() {
+            let found = self.some((block, &columns))?;
+            let rows = (block * self.slots(), self.length(block));
+            let none: &[i128] = &[];
+            let column = |place: usize| found.get(&place).map_or(none, |codes| codes.as_slice());
+            partners.check(rows, column, false)?;
+        }
+        Ok(())
     }
 
     /// Removes rows; how many there are then.

@@ -1,39 +1,42 @@
 //! Answers of a server, block by block, whether the table is encrypted or known to it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use everlevel::lab::ServerEvaluator;
 use everlevel::{IntegerColumn, Integers, Params, Server};
-use everlevel_integers::{Column, EncryptedConstant, IntegerScheme};
+use everlevel_integers::{Column, Encoded, EncryptedConstant, IntegerScheme};
 use everlevel_scheme::same_owner;
 
 use crate::error::TablesError;
+use crate::known::Known;
 use crate::plan::Plan;
-use crate::run::{Known, Runner};
+use crate::run::Runner;
 use crate::stored::constants::Constants;
 use crate::stored::header::TableId;
 use crate::stored::result::TableResult;
 
-/// Integers of a server.
-pub(crate) type ServerIntegers<'a> = Integers<'a, ServerEvaluator>;
+/// The cells of a column of a block of rows.
+pub(crate) enum Cells<'a, C> {
+    /// Codes that the server knows.
+    Known(Cow<'a, [i128]>),
+    /// Ciphertexts.
+    Encrypted(Column<C>),
+}
 
 /// Where the rows of a table come from, under encryption of some scheme.
 pub(crate) trait Rows<S: IntegerScheme> {
     /// How many rows there are.
     fn rows(&self) -> usize;
-    /// A column of a block of rows, by its place in the schema.
-    fn column(
-        &self,
-        ints: &Integers<'_, S>,
-        block: usize,
-        place: usize,
-    ) -> Result<Column<S::Ciphertext>, TablesError>;
-    /// The codes of a column of a block, if the server knows them.
-    fn codes(&self, block: usize, place: usize) -> Option<&[i128]>;
+    /// Whether the server knows a column, by its place in the schema.
+    fn knows(&self, place: usize) -> bool;
+    /// A column of a block of rows.
+    fn cells(&self, block: usize, place: usize) -> Result<Cells<'_, S::Ciphertext>, TablesError>;
 }
 
 /// The encrypted sums or rows that answer a plan about the table of this name. `progress(done,
-/// blocks)` is called after each block.
+/// blocks)` is called after each block. Blocks of which the server knows that no row is meant are
+/// passed over.
 pub(crate) fn compute<E: From<TablesError>>(
     (id, table): (TableId, &impl Rows<ServerEvaluator>),
     server: &Server,
@@ -69,16 +72,39 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
     let bound_at: BTreeMap<_, _> = places.filter_map(constant).collect();
     let blocks = layout.blocks().count();
     for (block, rows) in layout.blocks().enumerate() {
-        let columns = needed.iter().map(|place| -> Result<_, TablesError> {
-            match place.checked_sub(width) {
-                None => table.column(ints, block, *place),
-                Some(constant) => Ok(ints.shortened(&bound[constant], rows)?),
+        let codes = needed.iter().map(|place| match *place < width && table.knows(*place) {
+            true => table.cells(block, *place).map(Some),
+            false => Ok(None),
+        });
+        let codes = codes.collect::<Result<Vec<_>, TablesError>>()?;
+        let codes = codes.iter().map(|cells| match cells {
+            Some(Cells::Known(codes)) => Some(&codes[..]),
+            _ => None,
+        });
+        let known = Known { columns: codes.collect(), constants: &bound_at, rows };
+        if runner.pass(&known)? {
+            progress(block + 1, blocks)?;
+            continue;
+        }
+        let columns = needed.iter().zip(&known.columns).zip(schema.fields());
+        let columns = columns.map(|((place, codes), field)| -> Result<_, TablesError> {
+            if let Some(constant) = place.checked_sub(width) {
+                return Ok(ints.shortened(&bound[constant], rows)?);
+            }
+            let transparent = |codes: &[i128]| -> Result<_, TablesError> {
+                let encoded = Encoded::new(codes, field.integer_type()?, params.slots())?;
+                // Modulo p^2, as encrypted columns are.
+                Ok(ints.transparent(&encoded, 2)?)
+            };
+            match codes {
+                Some(codes) => transparent(codes),
+                None => match table.cells(block, *place)? {
+                    Cells::Known(codes) => transparent(&codes),
+                    Cells::Encrypted(column) => Ok(column),
+                },
             }
         });
         let columns = columns.collect::<Result<Vec<_>, _>>()?;
-        let codes = |place: &usize| (*place < width).then(|| table.codes(block, *place)).flatten();
-        let columns_known = needed.iter().map(codes).collect();
-        let known = Known { columns: columns_known, constants: &bound_at, rows };
         let any = known.columns.iter().any(Option::is_some);
         runner.add_known(&columns, any.then_some(&known))?;
         progress(block + 1, blocks)?;

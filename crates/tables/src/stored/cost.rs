@@ -1,21 +1,24 @@
 //! What a plan costs and tells, before it is run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use everlevel::lab::{NoOp, Scheme};
+use everlevel::lab::{Bootstrappable, NoOp, Scheme};
 use everlevel::{Integers, Params, Plaintext, TimeModel};
 use everlevel_integers::{Column, Encoded, ciphertext_bytes};
 use everlevel_scheme::SchemeError;
 use serde::Serialize;
 
+use crate::condition::Condition;
 use crate::error::TablesError;
+use crate::field::Field;
+use crate::known::Known;
 use crate::layout::Layout;
 use crate::plan::Plan;
 use crate::pretend;
 use crate::query::Query;
 use crate::run::Runner;
-use crate::schema::{Field, Schema};
+use crate::schema::Schema;
 use crate::stored::result::lowest;
 
 /// What a plan takes on a parameter set.
@@ -49,33 +52,71 @@ pub struct PlanCost {
 }
 
 /// One column for each of a schema, of `rows` rows, in what `encrypt` makes of 0: for rehearsals.
+/// It is told whether the column is public.
 pub(crate) fn pretended<C>(
     params: &Params,
     schema: &Schema,
     rows: usize,
-    encrypt: impl Fn(&Plaintext) -> Result<C, SchemeError>,
+    encrypt: impl Fn(&Plaintext, bool) -> Result<C, SchemeError>,
 ) -> Result<Vec<Column<C>>, TablesError> {
     let zero = Plaintext::encode_modulo(params, &[], 2)?;
     let column = |field: &Field| {
         let entries = vec![field.bounds().0; rows];
         let encoded = Encoded::new(&entries, field.integer_type()?, params.slots())?;
-        encoded.encrypt(|_| Ok(encrypt(&zero)?))
+        encoded.encrypt(|_| Ok(encrypt(&zero, field.is_public())?))
     };
     schema.fields().iter().map(column).collect()
 }
 
+/// Whether public columns may tell of a row that a condition is as wanted.
+fn decides(condition: &Condition, wanted: bool, public: &dyn Fn(&usize) -> bool) -> bool {
+    let parts = |all: &[Condition], every: bool| {
+        let mut found = all.iter().map(|c| decides(c, wanted, public));
+        if every { found.all(|x| x) } else { found.any(|x| x) }
+    };
+    match condition {
+        Condition::Constant(value) => *value == wanted,
+        Condition::And(all) => parts(all, wanted),
+        Condition::Or(any) => parts(any, !wanted),
+        Condition::Not(c) => decides(c, !wanted, public),
+        Condition::Within { .. } | Condition::Compare(..) => {
+            let mut columns = BTreeSet::new();
+            condition.columns(&mut columns);
+            columns.iter().all(public)
+        }
+    }
+}
+
+/// The least codes of each column of a schema, for `rows` rows.
+pub(crate) fn least(schema: &Schema, rows: usize) -> Vec<Vec<i128>> {
+    schema.fields().iter().map(|field| vec![field.bounds().0; rows]).collect()
+}
+
 impl Plan {
+    /// The public columns that the plan reads: the server computes conditions on them alone in the
+    /// clear.
+    pub fn public_columns(&self) -> Vec<&str> {
+        let fields = self.schema().fields();
+        let all = self.query().columns().into_iter().filter_map(|place| fields.get(place));
+        all.filter(|field| field.is_public()).map(Field::name).collect()
+    }
+
+    /// Whether public columns may tell that no row of a block is meant, so that the block is passed
+    /// over: everybody who has the table can tell which ones are.
+    pub fn passes_over(&self) -> bool {
+        let fields = self.schema().fields();
+        let public = |place: &usize| fields.get(*place).is_some_and(Field::is_public);
+        decides(&self.query().filter, false, &public)
+    }
+
     /// The columns that the plan reads, or one, which has the number of rows, and those of its
     /// encrypted constants: their places in a row, and their schema.
     pub(crate) fn needed(&self) -> Result<(BTreeSet<usize>, Schema), TablesError> {
         let mut needed = self.query().columns();
         needed.extend(needed.is_empty().then_some(0));
         let rows = self.query().rows(self.schema())?;
-        let field = |place: &usize| {
-            let field = &rows.fields()[*place];
-            (field.name().to_string(), field.kind().clone(), field.null().is_some())
-        };
-        let schema = Schema::with_nulls(needed.iter().map(field))?;
+        let field = |place: &usize| rows.fields()[*place].clone();
+        let schema = Schema::of(needed.iter().map(field).collect())?;
         Ok((needed, schema))
     }
 
@@ -113,10 +154,18 @@ impl Plan {
         let session = pretend::session(params, scheme.clone())?;
         let ints = Integers::new(&session, params)?;
         let length = rows.clamp(1, params.slots());
-        let columns = pretended(params, &schema, length, |zero| scheme.encrypt(zero))?;
+        let columns = pretended(params, &schema, length, |zero, public| match public {
+            true => scheme.transparent(zero),
+            false => scheme.encrypt(zero),
+        })?;
+        let least = least(&schema, length);
+        let fields = schema.fields().iter().zip(&least);
+        let known = fields.map(|(field, codes)| field.is_public().then_some(&codes[..]));
+        let known = Known { columns: known.collect(), constants: &BTreeMap::new(), rows: length };
+        let any = known.columns.iter().any(Option::is_some);
         let before = scheme.cost();
         let mut runner = Runner::new(&ints, &schema, &layout);
-        runner.add(&columns)?;
+        runner.add_known(&columns, any.then_some(&known))?;
         // All full blocks take the same.
         let (block, refreshes) = (scheme.cost() - before, session.bootstraps());
         let before = scheme.cost();
@@ -128,7 +177,10 @@ impl Plan {
         let width = self.schema().fields().len();
         // Encrypted constants are sent once, columns of the table read block by block.
         let (mut read, mut constants) = (0, 0);
-        for (place, column) in needed.iter().zip(&columns) {
+        for ((place, column), field) in needed.iter().zip(&columns).zip(schema.fields()) {
+            if field.is_public() {
+                continue;
+            }
             *if *place < width { &mut read } else { &mut constants } += column.ciphertexts();
         }
         let reached = answer.iter().map(|x| scheme.level(x)).min().unwrap_or(top);

@@ -11,8 +11,9 @@ use rand_core::CryptoRng;
 
 use crate::data::Data;
 use crate::error::TablesError;
-use crate::schema::{Field, Schema};
-use crate::stored::header::{BlockHeader, TableId};
+use crate::field::Field;
+use crate::schema::Schema;
+use crate::stored::header::{BlockHeader, TableId, state_codes};
 
 /// A column of a block: the number of the block, the place of the column in the schema.
 pub(crate) type Place = (usize, usize);
@@ -56,7 +57,7 @@ impl TableKey<'_> {
     }
 }
 
-/// The bytes of the file of a column of a block.
+/// The bytes of the file of a column of a block, encrypted unless the column is public.
 pub(crate) fn encrypt_column(
     key: TableKey<'_>,
     field: &Field,
@@ -65,13 +66,17 @@ pub(crate) fn encrypt_column(
     rng: &mut impl CryptoRng,
 ) -> Result<Vec<u8>, TablesError> {
     let params = key.params();
+    let mut metadata = key.metadata();
+    header.state(&mut metadata);
+    if field.is_public() {
+        state_codes(&mut metadata, entries);
+        return Ok(Vec::<NamedIntegers>::new().to_bytes(params, &metadata)?);
+    }
     let encoded = Encoded::new(entries, field.integer_type()?, params.slots())?;
     let value: IntegerColumn = encoded.encrypt(|slots| -> Result<_, TablesError> {
         // To be added up: see `Client::encrypt_table_column`.
         Ok(key.encrypt(&Plaintext::encode_modulo(params, slots, 2)?, rng)?)
     })?;
-    let mut metadata = key.metadata();
-    header.state(&mut metadata);
     let named: Vec<NamedIntegers> = vec![(field.name().into(), value.into())];
     Ok(named.to_bytes(params, &metadata)?)
 }

@@ -24,6 +24,10 @@ pub struct Explanation {
     pub block_rows: usize,
     /// The columns that are read.
     pub columns_read: Vec<String>,
+    /// Those of them that are public, so that the server computes conditions on them in the clear.
+    pub public_columns_read: Vec<String>,
+    /// Whether public columns may tell that no row of a block is meant, so that it is passed over.
+    pub passes_over_blocks: bool,
     /// Of each encrypted constant its name, and the column that it is compared with.
     pub encrypted_constants: Vec<(String, String)>,
     /// For how many groups sums are computed, whether or not they have rows.
@@ -53,11 +57,13 @@ impl Plan {
         let (groups, sums) = (query.group_codes(schema).len(), query.aggregates.len());
         let constants = query.parameters.iter().map(|p| (p.name.clone(), name(p.column)));
         let encrypted_constants: Vec<_> = constants.collect();
+        let public_columns_read: Vec<_> =
+            self.public_columns().into_iter().map(str::to_string).collect();
         let server_learns = format!(
             "the question with its constants{}, the schema with its bounds and categories, that \
-             there are {rows} rows, when it was asked; of the data nothing, not even how many \
-             rows are meant: it does the same for all data",
+             there are {rows} rows, when it was asked; of the encrypted columns nothing{}",
             if encrypted_constants.is_empty() { "" } else { ", but for those that are encrypted" },
+            of_rows(&public_columns_read, self.passes_over()),
         );
         let reader_learns = match &query.listed {
             Some(columns) => {
@@ -81,6 +87,8 @@ impl Plan {
             blocks: rows.div_ceil(params.slots()),
             block_rows: params.slots(),
             columns_read: read.map(name).collect(),
+            public_columns_read,
+            passes_over_blocks: self.passes_over(),
             encrypted_constants,
             groups,
             sums,
@@ -90,6 +98,21 @@ impl Plan {
             reader_learns,
         })
     }
+}
+
+/// What a server learns of the rows of a table whose public columns these are.
+fn of_rows(public: &[String], passes_over: bool) -> String {
+    if public.is_empty() {
+        return ", not even how many rows are meant: it does the same for all data".into();
+    }
+    let passed = if passes_over {
+        "; blocks of which they tell that no row is meant are passed over, which the time of the \
+         answer shows to others"
+    } else {
+        ""
+    };
+    let public = public.join(", ");
+    format!("; it has {public} in the clear, and which rows meet conditions on them{passed}")
 }
 
 /// A number of bytes in the largest unit that leaves a digit before the point.

@@ -20,6 +20,8 @@ const BLOCK: &str = "block";
 const COLUMN: &str = "column";
 /// Metadata of blocks: the id of the schema.
 const SCHEMA: &str = "table schema";
+/// Metadata of blocks of a public column: its codes.
+const CODES: &str = "codes";
 /// Metadata of results: the plan.
 const PLAN: &str = "plan";
 /// Metadata of constants: the id of their plan.
@@ -100,6 +102,17 @@ impl BlockHeader {
             column: value(metadata, COLUMN)?,
         })
     }
+}
+
+/// States what the rows of a public column hold.
+pub(crate) fn state_codes(metadata: &mut Metadata, codes: &[i128]) {
+    let codes: Vec<String> = codes.iter().map(i128::to_string).collect();
+    metadata.insert(CODES.into(), codes.join(" "));
+}
+
+/// What the rows of a public column hold, if the file is of one.
+pub(crate) fn codes_in(metadata: &Metadata) -> Option<Vec<i128>> {
+    metadata.get(CODES)?.split(' ').map(|code| code.parse().ok()).collect()
 }
 
 /// What encrypted constants say of themselves.

@@ -7,9 +7,10 @@ use everlevel::{Integers, KeyPlan, Params, Plaintext, bootstrap_plan};
 use everlevel_integers::EncryptedConstant;
 
 use crate::error::TablesError;
+use crate::known::Known;
 use crate::plan::Plan;
-use crate::run::{Known, Runner};
-use crate::stored::cost::pretended;
+use crate::run::Runner;
+use crate::stored::cost::{least, pretended};
 
 /// Whether a server without bootstrapping could not compute it, where one with could.
 fn is_deep(e: &TablesError) -> bool {
@@ -104,7 +105,8 @@ impl Plan {
             Encryption::None => scheme.transparent(zero),
         };
         // Constants fill all slots.
-        let constants = pretended(params, &schema, params.slots(), |x| encrypt(x, of.constants))?;
+        let constants = |x: &Plaintext, _| encrypt(x, of.constants);
+        let constants = pretended(params, &schema, params.slots(), constants)?;
         let places = needed.iter().zip(&constants).enumerate();
         let bound = places.filter(|(_, (place, _))| **place >= width);
         let bound = bound.map(|(i, (_, x))| (i, EncryptedConstant::new(x.clone()))).collect();
@@ -115,14 +117,18 @@ impl Plan {
                 runner.skip();
                 continue;
             }
-            let least: Vec<_> = schema.fields().iter().map(|f| vec![f.bounds().0; rows]).collect();
+            let (least, all) = (least(&schema, rows), of.table == Encryption::None);
             let mut columns: Vec<Option<&[i128]>> = Vec::with_capacity(needed.len());
-            for (place, codes) in needed.iter().zip(&least) {
-                columns.push((*place < width).then_some(codes));
+            for ((place, codes), field) in needed.iter().zip(&least).zip(schema.fields()) {
+                columns.push((*place < width && (all || field.is_public())).then_some(codes));
             }
             let known = Known { columns, constants: &bound, rows };
-            let known = (of.table == Encryption::None).then_some(&known);
-            let table = pretended(params, &schema, rows, |x| encrypt(x, of.table))?;
+            let any = known.columns.iter().any(Option::is_some);
+            let known = any.then_some(&known);
+            let table = pretended(params, &schema, rows, |x, public| match public {
+                true => encrypt(x, Encryption::None),
+                false => encrypt(x, of.table),
+            })?;
             let columns = needed.iter().zip(table.into_iter().zip(&constants));
             let columns = columns.map(|(place, (column, constant))| match *place < width {
                 true => Ok(column),

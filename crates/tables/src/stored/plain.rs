@@ -1,15 +1,16 @@
 //! Tables that the server knows, and questions whose constants it does not.
 
+use std::borrow::Cow;
+
 use everlevel::lab::ServerEvaluator;
-use everlevel::{IntegerColumn, Params, Server};
-use everlevel_integers::Encoded;
+use everlevel::{Ciphertext, Params, Server};
 use rand_core::CryptoRng;
 
 use crate::data::Data;
 use crate::error::TablesError;
 use crate::plan::Plan;
 use crate::schema::Schema;
-use crate::stored::compute::{Rows, ServerIntegers, compute};
+use crate::stored::compute::{Cells, Rows, compute};
 use crate::stored::constants::Constants;
 use crate::stored::header::TableId;
 use crate::stored::result::TableResult;
@@ -98,19 +99,11 @@ impl Rows<ServerEvaluator> for Served<'_> {
         self.table.rows()
     }
 
-    fn column(
-        &self,
-        ints: &ServerIntegers<'_>,
-        block: usize,
-        place: usize,
-    ) -> Result<IntegerColumn, TablesError> {
-        let kind = self.table.schema.fields()[place].integer_type()?;
-        let encoded = Encoded::new(self.entries(block, place), kind, self.slots)?;
-        // Modulo p^2, as columns of encrypted tables are.
-        Ok(ints.transparent(&encoded, 2)?)
+    fn knows(&self, _: usize) -> bool {
+        true
     }
 
-    fn codes(&self, block: usize, place: usize) -> Option<&[i128]> {
-        Some(self.entries(block, place))
+    fn cells(&self, block: usize, place: usize) -> Result<Cells<'_, Ciphertext>, TablesError> {
+        Ok(Cells::Known(Cow::Borrowed(self.entries(block, place))))
     }
 }

@@ -9,10 +9,10 @@ use everlevel_integers::{Column, Encoded};
 use crate::answer::Answer;
 use crate::data::Data;
 use crate::error::TablesError;
+use crate::field::Field;
 use crate::plan::Plan;
 use crate::pretend;
-use crate::schema::Field;
-use crate::stored::compute::{Rows, evaluate};
+use crate::stored::compute::{Cells, Rows, evaluate};
 
 /// A ciphertext of the no-op scheme.
 type Pretended = <NoOp as everlevel::lab::Scheme>::Ciphertext;
@@ -40,20 +40,18 @@ impl Rows<NoOp> for Rehearsed<'_> {
         self.data.rows()
     }
 
-    fn column(
-        &self,
-        _: &Integers<'_, NoOp>,
-        block: usize,
-        place: usize,
-    ) -> Result<Column<Pretended>, TablesError> {
-        let slots = self.scheme.params().slots();
-        let (start, entries) = (block * slots, self.data.column(place));
-        let end = entries.len().min(start + slots);
-        self.encrypted(&self.plan.schema().fields()[place], &entries[start..end])
+    fn knows(&self, place: usize) -> bool {
+        self.plan.schema().fields()[place].is_public()
     }
 
-    fn codes(&self, _: usize, _: usize) -> Option<&[i128]> {
-        None
+    fn cells(&self, block: usize, place: usize) -> Result<Cells<'_, Pretended>, TablesError> {
+        let slots = self.scheme.params().slots();
+        let (start, codes) = (block * slots, self.data.column(place));
+        let codes = &codes[start..codes.len().min(start + slots)];
+        Ok(match self.knows(place) {
+            true => Cells::Known(codes.into()),
+            false => Cells::Encrypted(self.encrypted(&self.plan.schema().fields()[place], codes)?),
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use everlevel::files::{Bounds, Bytes, OpenOptions, PARAMS_FILE};
 use everlevel::lab::ServerEvaluator;
-use everlevel::{IntegerColumn, IntegerValue, KeyId, NamedIntegers, Params, Server};
+use everlevel::{Ciphertext, IntegerColumn, IntegerValue, KeyId, NamedIntegers, Params, Server};
 use everlevel_scheme::{SchemeError, same_owner};
 use everlevel_wire::file::{Existing, read_file, write_file};
 use everlevel_wire::{
@@ -20,11 +20,11 @@ use crate::data::Data;
 use crate::error::TablesError;
 use crate::plan::Plan;
 use crate::schema::{SCHEMA_BYTES, Schema};
-use crate::stored::compute::{Rows, ServerIntegers, compute};
+use crate::stored::compute::{Cells, Rows, compute};
 use crate::stored::constants::Constants;
 use crate::stored::directory::PendingDirectory;
 use crate::stored::encrypt::{Place, TableKey, encrypt_files};
-use crate::stored::header::{BlockHeader, TableId};
+use crate::stored::header::{BlockHeader, TableId, codes_in};
 use crate::stored::listing::{LISTING_BYTES, LISTING_FILE, Listing};
 use crate::stored::result::TableResult;
 
@@ -301,17 +301,33 @@ impl EncryptedTable {
         })
     }
 
-    /// A column of a block. What is not a fresh encryption is refused: a table is never computed.
-    pub(crate) fn column(&self, place: Place) -> Result<IntegerColumn, TablesError> {
+    /// The file of a column of a block, with its head, of the options that it is read with.
+    fn checked_file(
+        &self,
+        place: Place,
+        any: &ReadOptions,
+    ) -> Result<(Cow<'_, [u8]>, Summary), TablesError> {
         let bytes = self.file(place)?;
-        let any = ReadOptions::default().limited_to(FILE_BYTES);
-        let summary = inspect(&bytes, &any)?;
+        let summary = inspect(&bytes, any)?;
         // The file may have been exchanged since the table was opened.
         self.check_file(&summary, place)?;
+        Ok((bytes, summary))
+    }
+
+    /// How many rows a block has.
+    fn length(&self, block: usize) -> usize {
+        let start = block * self.params.slots();
+        self.rows().min(start + self.params.slots()) - start
+    }
+
+    /// An encrypted column of a block. What is not a fresh encryption is refused: a table is never
+    /// computed.
+    pub(crate) fn column(&self, place: Place) -> Result<IntegerColumn, TablesError> {
+        let any = ReadOptions::default().limited_to(FILE_BYTES);
+        let (bytes, summary) = self.checked_file(place, &any)?;
         let options = any.believing(Bounds::Fresh.policy(&summary.metadata));
         let (found, _) = Vec::<NamedIntegers>::from_bytes(&self.params, &bytes, &options)?;
-        let (start, field) = (place.0 * self.params.slots(), &self.schema.fields()[place.1]);
-        let length = self.rows().min(start + self.params.slots()) - start;
+        let (length, field) = (self.length(place.0), &self.schema.fields()[place.1]);
         let [(name, IntegerValue::Column(x))] = &found[..] else {
             let problem = "expected one column in each file".into();
             return Err(TablesError::Block { block: place.0, problem });
@@ -321,6 +337,21 @@ impl EncryptedTable {
             return Err(TablesError::Block { block: place.0, problem });
         }
         Ok(x.clone())
+    }
+
+    /// The codes of a public column of a block.
+    pub(crate) fn public_codes(&self, place: Place) -> Result<Vec<i128>, TablesError> {
+        let any = ReadOptions::default().limited_to(FILE_BYTES);
+        let (_, summary) = self.checked_file(place, &any)?;
+        let (low, high) = self.schema.fields()[place.1].bounds();
+        let codes = codes_in(&summary.metadata).filter(|codes| {
+            codes.len() == self.length(place.0)
+                && codes.iter().all(|code| (low..=high).contains(code))
+        });
+        codes.filter(|_| summary.records == 0).ok_or_else(|| {
+            let problem = format!("column {}: it does not hold its rows in the clear", place.1);
+            TablesError::Block { block: place.0, problem }
+        })
     }
 
     /// The encrypted sums of a plan over all rows, computed by a server. `progress(done, blocks)`
@@ -359,17 +390,15 @@ impl Rows<ServerEvaluator> for EncryptedTable {
         self.rows()
     }
 
-    fn column(
-        &self,
-        _: &ServerIntegers<'_>,
-        block: usize,
-        place: usize,
-    ) -> Result<IntegerColumn, TablesError> {
-        self.column((block, place))
+    fn knows(&self, place: usize) -> bool {
+        self.schema.fields()[place].is_public()
     }
 
-    fn codes(&self, _: usize, _: usize) -> Option<&[i128]> {
-        None
+    fn cells(&self, block: usize, place: usize) -> Result<Cells<'_, Ciphertext>, TablesError> {
+        Ok(match self.knows(place) {
+            true => Cells::Known(self.public_codes((block, place))?.into()),
+            false => Cells::Encrypted(self.column((block, place))?),
+        })
     }
 }
 

@@ -2,21 +2,25 @@
 
 mod answers;
 mod ask_random;
+mod bounds;
 mod changes;
 mod constants;
 mod flatten;
 mod forged;
 mod fuzzed;
+mod joins;
 mod keys;
 mod nulls;
 mod oracle;
 mod plain;
 mod plans;
+mod public;
 mod random;
 mod refused;
 mod rehearse;
 mod roles;
 mod rows;
+mod times;
 mod workload;
 
 use std::sync::Arc;

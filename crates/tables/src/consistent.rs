@@ -1,0 +1,66 @@
+//! Rows of one partner carry the same.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use crate::error::TablesError;
+use crate::schema::Schema;
+
+/// What rows carry of their partners, by foreign keys and keys: in which row it was seen, and what.
+pub(crate) struct Partners<'a> {
+    schema: &'a Schema,
+    seen: Vec<HashMap<i128, (usize, Vec<i128>)>>,
+}
+
+impl<'a> Partners<'a> {
+    pub(crate) fn new(schema: &'a Schema) -> Self {
+        Partners { schema, seen: vec![HashMap::new(); schema.carried().len()] }
+    }
+
+    /// Passes `count` rows, the first one in place `first`, which carry what others do that were
+    /// seen. They are seen themselves if they are to be.
+    pub(crate) fn check<'b>(
+        &mut self,
+        (first, count): (usize, usize),
+        column: impl Fn(usize) -> &'b [i128],
+        seen: bool,
+    ) -> Result<(), TablesError> {
+        for (carried, known) in self.schema.carried().iter().zip(&mut self.seen) {
+            let keys = column(carried.column);
+            let columns: Vec<&[i128]> =
+                carried.include.iter().map(|place| column(*place)).collect();
+            for (row, key) in keys.iter().enumerate().take(count) {
+                let codes = || columns.iter().map(|codes| codes[row]);
+                match known.entry(*key) {
+                    Entry::Vacant(entry) if seen => {
+                        entry.insert((first + row, codes().collect()));
+                    }
+                    Entry::Vacant(_) => {}
+                    Entry::Occupied(entry) if codes().eq(entry.get().1.iter().copied()) => {}
+                    Entry::Occupied(entry) => {
+                        let field = &self.schema.fields()[carried.column];
+                        return Err(TablesError::Partner {
+                            table: String::new(),
+                            row: first + row,
+                            column: field.name().into(),
+                            found: field.text(*key),
+                            problem: format!(
+                                "row {} has the same partner in {1}, with other values: update {1} \
+                                 first, or correct the rows",
+                                entry.get().0,
+                                carried.table
+                            ),
+                        });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns that [`Partners::check`] looks at.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = usize> {
+        let carried = self.schema.carried().iter();
+        carried.flat_map(|c| [c.column].into_iter().chain(c.include.iter().copied()))
+    }
+}

@@ -1,0 +1,320 @@
+//! A column of a table: its name, what it holds and who sees it.
+
+use std::collections::BTreeSet;
+
+use everlevel_integers::Type;
+use serde::{Deserialize, Serialize};
+
+use crate::cell::{date, format_decimal, parse_date, parse_decimal};
+use crate::error::TablesError;
+use crate::timestamp::{TimeUnit, Timestamp, text};
+
+/// The largest absolute value of an entry.
+const LARGEST: i128 = i64::MAX as i128;
+/// The longest name, in bytes: that of a column in a file.
+const NAME_BYTES: usize = 64;
+
+/// A column: its name and what it holds. Every entry is an integer code of an interval.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked", into = "Unchecked")]
+pub struct Field {
+    name: String,
+    kind: Kind,
+    low: i128,
+    high: i128,
+    nullable: bool,
+    public: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Unchecked {
+    name: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    nullable: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    public: bool,
+    #[serde(flatten)]
+    kind: Kind,
+}
+
+impl TryFrom<Unchecked> for Field {
+    type Error = TablesError;
+
+    fn try_from(unchecked: Unchecked) -> Result<Self, TablesError> {
+        let Unchecked { name, nullable, public, kind } = unchecked;
+        Ok(Field { public, ..Field::new(name, kind, nullable)? })
+    }
+}
+
+impl From<Field> for Unchecked {
+    fn from(field: Field) -> Self {
+        let Field { name, nullable, public, kind, .. } = field;
+        Unchecked { name, nullable, public, kind }
+    }
+}
+
+/// The type of a column with its bounds, both included.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Kind {
+    /// Integers.
+    Integer {
+        /// The least one.
+        low: i64,
+        /// The greatest one.
+        high: i64,
+    },
+    /// Numbers with `scale` decimal places, exactly: units of 10^-scale.
+    Decimal {
+        /// Decimal places, up to 9.
+        scale: u32,
+        /// The least one, as text.
+        low: String,
+        /// The greatest one, as text.
+        high: String,
+    },
+    /// Days of the calendar, `YYYY-MM-DD`.
+    Date {
+        /// The first one.
+        low: String,
+        /// The last one.
+        high: String,
+    },
+    /// Points in time: dates with times of day, in units of `unit`.
+    Timestamp {
+        /// What is counted.
+        unit: TimeUnit,
+        /// Whether they are in UTC and written with an offset from it, such as `Z`; else they are
+        /// what a clock shows, and are written without one.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        utc: bool,
+        /// The first one.
+        low: String,
+        /// The last one.
+        high: String,
+    },
+    /// `true` and `false`.
+    Boolean,
+    /// One of a list of texts. They compare as texts, by their bytes.
+    Category {
+        /// The texts.
+        values: Vec<String>,
+    },
+}
+
+impl Kind {
+    /// Whether the codes of two columns without numbers mean the same, whatever their bounds.
+    pub(crate) fn is_like(&self, other: &Kind) -> bool {
+        match (self, other) {
+            (Kind::Date { .. }, Kind::Date { .. }) => true,
+            (Kind::Timestamp { unit: a, utc: b, .. }, Kind::Timestamp { unit: x, utc: y, .. }) => {
+                (a, b) == (x, y)
+            }
+            (a, b) => a == b,
+        }
+    }
+
+    /// The code of a point in time; none in a column of others, or between two codes.
+    pub(crate) fn code_of(&self, at: Timestamp) -> Option<i128> {
+        match self {
+            Kind::Timestamp { unit, utc, .. } if *utc == at.utc => at.exactly(*unit),
+            _ => None,
+        }
+    }
+}
+
+/// What is wrong with a column.
+pub(crate) fn problem(column: &str, problem: impl Into<String>) -> TablesError {
+    TablesError::Schema { column: column.into(), problem: problem.into() }
+}
+
+/// Passes a name of a column or of a table.
+pub(crate) fn checked_name(name: String) -> Result<String, TablesError> {
+    let fits = (1..=NAME_BYTES).contains(&name.len());
+    if fits && !name.chars().any(char::is_control) && name.trim() == name {
+        return Ok(name);
+    }
+    let shown: String = name.chars().take(NAME_BYTES).collect();
+    let told = format!("a name has 1 to {NAME_BYTES} bytes, without control characters");
+    Err(problem(&shown, told + ", and no blanks around it"))
+}
+
+impl Field {
+    /// A column that is encrypted. Where it is nullable a cell may be empty: one more code, below
+    /// the others.
+    ///
+    /// # Errors
+    /// [`TablesError::Schema`]: bounds that are no values of the type or hold none, more than 9
+    /// decimal places, categories that are none or not distinct, or have blanks around them, or,
+    /// in a nullable column, are empty; a name of no or too many bytes.
+    pub fn new(name: impl Into<String>, kind: Kind, nullable: bool) -> Result<Self, TablesError> {
+        let name = checked_name(name.into())?;
+        let bound = |code: Option<i128>, text: &str| {
+            code.ok_or_else(|| problem(&name, format!("{text:?} is no value of the type")))
+        };
+        let (low, high) = match &kind {
+            Kind::Integer { low, high } => (i128::from(*low), i128::from(*high)),
+            Kind::Decimal { scale, .. } if *scale > 9 => {
+                return Err(problem(&name, "at most 9 decimal places are kept"));
+            }
+            Kind::Decimal { scale, low, high } => {
+                (bound(parse_decimal(low, *scale), low)?, bound(parse_decimal(high, *scale), high)?)
+            }
+            Kind::Date { low, high } => {
+                (bound(parse_date(low), low)?, bound(parse_date(high), high)?)
+            }
+            Kind::Timestamp { low, high, .. } => {
+                let code = |text| Timestamp::parse(text).and_then(|at| kind.code_of(at));
+                (bound(code(low), low)?, bound(code(high), high)?)
+            }
+            Kind::Boolean => (0, 1),
+            Kind::Category { values } => {
+                if values.iter().collect::<BTreeSet<_>>().len() < values.len() {
+                    return Err(problem(&name, "its categories are not distinct"));
+                }
+                if let Some(value) = values.iter().find(|v| v.trim() != **v) {
+                    let told = "has blanks around it, which cells are read without";
+                    return Err(problem(&name, format!("the category {value:?} {told}")));
+                }
+                (0, values.len() as i128 - 1)
+            }
+        };
+        let empty = |values: &[String]| values.iter().any(|v| v.trim().is_empty());
+        if nullable && matches!(&kind, Kind::Category { values } if empty(values)) {
+            return Err(problem(&name, "an empty text and an empty cell are not told apart"));
+        }
+        if low > high || low < i128::from(nullable) - LARGEST || high > LARGEST {
+            return Err(problem(&name, "expected bounds of 63 bits, the lower one first"));
+        }
+        // One way to write a bound, so that equal schemas are equal bytes.
+        let kind = match kind {
+            Kind::Decimal { scale, .. } => {
+                let [low, high] = [low, high].map(|code| format_decimal(code, scale));
+                Kind::Decimal { scale, low, high }
+            }
+            Kind::Timestamp { unit, utc, .. } => {
+                let [low, high] = [low, high].map(|code| text(code, unit, utc));
+                Kind::Timestamp { unit, utc, low, high }
+            }
+            kind => kind,
+        };
+        Ok(Field { name, kind, low, high, nullable, public: false })
+    }
+
+    /// The same column, stored in the clear.
+    #[must_use]
+    pub fn public(self) -> Self {
+        Field { public: true, ..self }
+    }
+
+    /// Whether everybody who has the table sees what it holds.
+    pub fn is_public(&self) -> bool {
+        self.public
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it holds.
+    pub fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// The least and the greatest code, that of an empty cell among them.
+    pub fn bounds(&self) -> (i128, i128) {
+        (self.null().unwrap_or(self.low), self.high)
+    }
+
+    /// The least and the greatest code of a value.
+    pub fn values(&self) -> (i128, i128) {
+        (self.low, self.high)
+    }
+
+    /// The code of an empty cell; none if every cell has a value.
+    pub fn null(&self) -> Option<i128> {
+        self.nullable.then_some(self.low - 1)
+    }
+
+    /// The type of its codes.
+    ///
+    /// # Errors
+    /// None: the bounds were checked.
+    pub fn integer_type(&self) -> Result<Type, TablesError> {
+        let (low, high) = self.bounds();
+        Ok(Type::ranged(low, high)?)
+    }
+
+    /// Decimal places of its numbers; none if it holds no numbers.
+    pub fn scale(&self) -> Option<u32> {
+        match self.kind {
+            Kind::Integer { .. } => Some(0),
+            Kind::Decimal { scale, .. } => Some(scale),
+            Kind::Date { .. } | Kind::Timestamp { .. } | Kind::Boolean | Kind::Category { .. } => {
+                None
+            }
+        }
+    }
+
+    /// The code of a text, whether or not it is within the bounds; none if it is no value.
+    pub fn code(&self, text: &str) -> Option<i128> {
+        match &self.kind {
+            Kind::Integer { .. } => parse_decimal(text, 0),
+            Kind::Decimal { scale, .. } => parse_decimal(text, *scale),
+            Kind::Date { .. } => parse_date(text),
+            Kind::Timestamp { .. } => self.kind.code_of(Timestamp::parse(text)?),
+            Kind::Boolean if text.eq_ignore_ascii_case("true") => Some(1),
+            Kind::Boolean if text.eq_ignore_ascii_case("false") => Some(0),
+            Kind::Boolean => None,
+            Kind::Category { values } => {
+                values.iter().position(|v| v == text).map(|place| place as i128)
+            }
+        }
+    }
+
+    /// The text of a code.
+    pub fn text(&self, code: i128) -> String {
+        match &self.kind {
+            Kind::Integer { .. } => code.to_string(),
+            Kind::Decimal { scale, .. } => format_decimal(code, *scale),
+            Kind::Date { .. } => date(code).map_or_else(|| code.to_string(), |d| d.to_string()),
+            Kind::Timestamp { unit, utc, .. } => text(code, *unit, *utc),
+            Kind::Boolean => (code == 1).to_string(),
+            Kind::Category { values } => {
+                let place = usize::try_from(code).ok();
+                place.and_then(|i| values.get(i)).cloned().unwrap_or_else(|| code.to_string())
+            }
+        }
+    }
+
+    /// What a cell may hold, in words.
+    pub fn expected(&self) -> String {
+        let value = self.expected_value();
+        if self.nullable { format!("{value}, or nothing") } else { value }
+    }
+
+    /// What a cell that is not empty may hold, in words.
+    pub fn expected_value(&self) -> String {
+        match &self.kind {
+            Kind::Integer { low, high } => format!("an integer from {low} to {high}"),
+            Kind::Decimal { scale, low, high } => {
+                format!("a number from {low} to {high} with at most {scale} decimal places")
+            }
+            Kind::Date { low, high } => format!("a date from {low} to {high}"),
+            Kind::Timestamp { unit, utc, low, high } => {
+                let zone = if *utc { "with an offset from UTC" } else { "without a time zone" };
+                let places = unit.places();
+                format!(
+                    "a date and time from {low} to {high} {zone}, with at most {places} decimal \
+                     places of a second"
+                )
+            }
+            Kind::Boolean => "true or false".into(),
+            Kind::Category { values } if values.len() <= 12 => {
+                format!("one of {}", values.join(", "))
+            }
+            Kind::Category { values } => format!("one of the {} categories", values.len()),
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Foreign keys: rows that carry columns of their partners in another table.
+
+use serde::{Deserialize, Serialize};
+
+/// Every row has one partner in another table, and carries columns of it: what the partner holds is
+/// added to each row before it is encrypted, so that a join computes nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ForeignKey {
+    /// The column that names the partner: one of the table itself, or one that an earlier foreign
+    /// key carries.
+    pub column: String,
+    /// What questions call the other table.
+    pub table: String,
+    /// The column of the other table that equals it in one row. It is not kept.
+    pub key: String,
+    /// The columns of the schema that are the partner's, under their names there.
+    pub include: Vec<String>,
+}
+
+/// A foreign key that fits a schema, by the places of columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Carried {
+    pub(crate) column: usize,
+    pub(crate) table: String,
+    pub(crate) key: String,
+    pub(crate) include: Vec<usize>,
+}
+
+impl Carried {
+    /// Whether this is what questions call the other table.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        self.table.eq_ignore_ascii_case(name)
+    }
+}

@@ -1,0 +1,71 @@
+//! What a server has in the clear.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use everlevel_integers::EncryptedConstant;
+
+use crate::condition::Condition;
+use crate::schema::Schema;
+
+/// What a server has in the clear of a block of rows: the codes of the columns of the schema that
+/// are not encrypted, with the number of rows.
+pub struct Known<'a, C> {
+    /// By the places of columns; none: an encrypted one.
+    pub columns: Vec<Option<&'a [i128]>>,
+    /// The encrypted constants, by the places of their columns: the value in every slot.
+    pub constants: &'a BTreeMap<usize, EncryptedConstant<C>>,
+    /// How many rows.
+    pub rows: usize,
+}
+
+impl<C> Known<'_, C> {
+    /// Whether no row meets a condition, as far as the known columns tell.
+    pub(crate) fn rules_out(&self, condition: &Condition) -> bool {
+        self.rows > 0
+            && self.columns.iter().any(Option::is_some)
+            && (0..self.rows).all(|row| self.truth(condition, row) == Some(false))
+    }
+
+    /// Whether a row meets a condition; none: its other columns decide.
+    fn truth(&self, condition: &Condition, row: usize) -> Option<bool> {
+        match condition {
+            Condition::And(all) => {
+                let mut truths = all.iter().map(|c| self.truth(c, row));
+                truths
+                    .try_fold(Some(true), |sofar, truth| match truth {
+                        Some(false) => Err(()),
+                        truth => Ok(sofar.and(truth)),
+                    })
+                    .unwrap_or(Some(false))
+            }
+            Condition::Or(any) => {
+                let mut truths = any.iter().map(|c| self.truth(c, row));
+                truths
+                    .try_fold(Some(false), |sofar, truth| match truth {
+                        Some(true) => Err(()),
+                        truth => Ok(sofar.and(truth)),
+                    })
+                    .unwrap_or(Some(true))
+            }
+            Condition::Not(c) => self.truth(c, row).map(|truth| !truth),
+            Condition::Constant(_) | Condition::Within { .. } | Condition::Compare(..) => {
+                let mut columns = BTreeSet::new();
+                condition.columns(&mut columns);
+                let known = columns.iter().all(|place| self.columns[*place].is_some());
+                let code = |place: usize| self.columns[place].map_or(0, |codes| codes[row]);
+                known.then(|| condition.holds(&code))
+            }
+        }
+    }
+
+    /// The least codes, which stand behind the rows, and all rows: of columns that are known.
+    pub(crate) fn slots(
+        &self,
+        schema: &Schema,
+        of_row: impl Fn(&dyn Fn(usize) -> i128) -> i128,
+    ) -> (Vec<i128>, i128) {
+        let code = |place: usize, row: usize| self.columns[place].map_or(0, |column| column[row]);
+        let rows = (0..self.rows).map(|row| of_row(&|place| code(place, row))).collect();
+        (rows, of_row(&|place| schema.fields()[place].bounds().0))
+    }
+}

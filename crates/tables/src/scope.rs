@@ -1,0 +1,129 @@
+//! Which column of a row a name in a statement stands for.
+
+use sqlparser::ast::Expr;
+
+use crate::error::TablesError;
+use crate::foreign::Carried;
+use crate::literal::mistyped;
+use crate::schema::Schema;
+
+/// The tables that a statement names.
+pub(crate) struct Scope<'a> {
+    schema: &'a Schema,
+    /// What the encrypted table is called; none: the statement is about partners of its rows alone.
+    own: Option<&'a str>,
+    /// The tables that are joined, by their foreign keys, and what they are called.
+    joined: Vec<(&'a Carried, &'a str)>,
+    /// Whether carried columns are among the table's own, as where all of it is in the clear.
+    whole: bool,
+}
+
+/// A column as a statement names it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub(crate) place: usize,
+    /// Of a key, the joined table that it is of.
+    pub(crate) key_of: Option<usize>,
+}
+
+impl<'a> Scope<'a> {
+    /// Of a question about the table, and others joined with it.
+    pub(crate) fn new(
+        schema: &'a Schema,
+        own: &'a str,
+        joined: Vec<(&'a Carried, &'a str)>,
+    ) -> Self {
+        Scope { schema, own: Some(own), joined, whole: false }
+    }
+
+    /// Of a change of the rows of the table, with all that they carry.
+    pub(crate) fn of_rows(schema: &'a Schema, own: &'a str) -> Self {
+        Scope { schema, own: Some(own), joined: Vec::new(), whole: true }
+    }
+
+    /// Of a change of what rows carry of one table.
+    pub(crate) fn of_partner(schema: &'a Schema, carried: &'a Carried, called: &'a str) -> Self {
+        Scope { schema, own: None, joined: vec![(carried, called)], whole: false }
+    }
+
+    /// The columns that `*` stands for: of a row, and of those that are joined.
+    pub(crate) fn all(&self, width: usize) -> Vec<usize> {
+        let own = (0..width).filter(|place| self.schema.carries(*place).is_none());
+        own.chain(self.joined.iter().flat_map(|(c, _)| c.include.iter().copied())).collect()
+    }
+
+    /// The place of the column that an expression names.
+    pub(crate) fn place(&self, e: &Expr) -> Result<usize, TablesError> {
+        self.find(e).map(|named| named.place)
+    }
+
+    /// The column that an expression names, and of which table it is.
+    pub(crate) fn find(&self, e: &Expr) -> Result<Named, TablesError> {
+        let (table, name) = match e {
+            Expr::Identifier(name) => (None, &name.value),
+            Expr::CompoundIdentifier(names) => match &names[..] {
+                [table, name] => (Some(&table.value[..]), &name.value),
+                _ => return Err(mistyped(e, "expected the name of a column")),
+            },
+            Expr::Nested(inner) => return self.find(inner),
+            _ => {
+                return Err(TablesError::unsupported(&e.to_string(), "name a column of the table"));
+            }
+        };
+        let is = |called: &str| table.is_none_or(|table| table.eq_ignore_ascii_case(called));
+        let mut found: Vec<Named> = Vec::new();
+        if self.own.is_some_and(is)
+            && let Ok(place) = self.schema.place(name)
+            && (self.whole || self.schema.carries(place).is_none())
+        {
+            found.push(Named { place, key_of: None });
+        }
+        for (i, (carried, _)) in self.joined.iter().enumerate().filter(|(_, (_, c))| is(c)) {
+            let named =
+                |place: &usize| self.schema.fields()[*place].name().eq_ignore_ascii_case(name);
+            if carried.key.eq_ignore_ascii_case(name) {
+                found.push(Named { place: carried.column, key_of: Some(i) });
+            } else if let Some(place) = carried.include.iter().copied().find(named) {
+                found.push(Named { place, key_of: None });
+            }
+        }
+        match found.first() {
+            // Of two columns that are equal in every row either one is meant.
+            Some(first) if found.iter().all(|other| other.place == first.place) => Ok(*first),
+            Some(_) => Err(mistyped(e, "several tables have this column: write TABLE.COLUMN")),
+            None => Err(self.unknown(e, table, name)),
+        }
+    }
+
+    /// Why a name is none of a column.
+    fn unknown(&self, e: &Expr, table: Option<&str>, name: &str) -> TablesError {
+        let called = || self.own.into_iter().chain(self.joined.iter().map(|(_, called)| *called));
+        if table.is_some_and(|table| !called().any(|c| c.eq_ignore_ascii_case(table))) {
+            let all = called().collect::<Vec<_>>().join(", ");
+            return mistyped(e, &format!("the statement is about {all}"));
+        }
+        let carried = self.schema.place(name).ok().and_then(|place| self.schema.carries(place));
+        if let (Some(carried), Some(own)) = (carried, self.own) {
+            let told = format!(
+                "it is a column of {}: write from {own} join {0} on {}",
+                carried.table,
+                on(self.schema, carried)
+            );
+            return mistyped(e, &told);
+        }
+        let own = (0..self.schema.fields().len()).filter(|place| {
+            self.own.is_some() && (self.whole || self.schema.carries(*place).is_none())
+        });
+        let fields = self.schema.fields();
+        let joined = self.joined.iter().flat_map(|(c, _)| {
+            [&c.key[..]].into_iter().chain(c.include.iter().map(|place| fields[*place].name()))
+        });
+        let known: Vec<&str> = own.map(|place| fields[place].name()).chain(joined).collect();
+        TablesError::Name { name: name.into(), known: known.join(", ") }
+    }
+}
+
+/// What a table is joined on.
+pub(crate) fn on(schema: &Schema, carried: &Carried) -> String {
+    format!("{} = {}", schema.fields()[carried.column].name(), carried.key)
+}
