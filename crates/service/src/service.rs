@@ -13,6 +13,7 @@ use crate::jobs::{Jobs, Turn};
 use crate::keys::KeyCache;
 use crate::metrics::Metrics;
 use crate::objects::{Objects, has_files, private_directory};
+use crate::page::Page;
 use crate::store::{RESTORE, Store};
 use crate::tables::Tables;
 use crate::token::Tokens;
@@ -24,6 +25,7 @@ pub(crate) struct Shared {
     pub(crate) data: Data,
     pub(crate) jobs: Jobs,
     pub(crate) metrics: Metrics,
+    pub(crate) page: Page,
     /// Estimates are made one after the other, on a thread of their own.
     pub(crate) estimating: Arc<Semaphore>,
     pub(crate) estimates: rayon::ThreadPool,
@@ -45,7 +47,8 @@ impl Service {
     /// Opens the directory of a service, or makes it, and starts the workers.
     ///
     /// # Errors
-    /// A directory that another process has open; what the system refuses.
+    /// A directory that another process has open; a directory of a page that holds none; what the
+    /// system refuses.
     pub fn start(config: Config) -> Result<Self, ServiceError> {
         let failed = |e: std::io::Error| ServiceError::internal("opening its directory")(&e);
         let directory = &config.directory;
@@ -73,6 +76,7 @@ impl Service {
             data,
             jobs: Jobs::open(store, quota)?,
             metrics: Metrics::default(),
+            page: config.page.as_deref().map(Page::read).transpose()?.unwrap_or_default(),
             estimating: Arc::new(Semaphore::new(1)),
             estimates: pool_of(1)?,
             config,

@@ -3,6 +3,7 @@
 mod connections;
 mod guard;
 mod handlers;
+mod page;
 mod routes;
 
 pub use connections::{Exposure, interrupted};

@@ -3,6 +3,7 @@
 
 mod described;
 mod garbage;
+mod page;
 mod restarts;
 mod round_trip;
 mod support;
