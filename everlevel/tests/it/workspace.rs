@@ -10,7 +10,7 @@ use serde_json::Value;
 mod circles;
 
 /// The stack of crates, lowest first.
-const STACK: [&str; 15] = [
+const STACK: [&str; 16] = [
     "everlevel-arith",
     "everlevel-ring",
     "everlevel-estimator",
@@ -23,6 +23,7 @@ const STACK: [&str; 15] = [
     "everlevel",
     "everlevel-tables",
     "everlevel-service",
+    "everlevel-web",
     "everlevel-ltv",
     "everlevel-cli",
     "everlevel-papers",
