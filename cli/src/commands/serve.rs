@@ -90,6 +90,10 @@ pub struct ServeArgs {
         value_parser = clap::value_parser!(u64).range(1..1 << 30)
     )]
     pub job_seconds: u64,
+    /// Hand out this page to browsers, which encrypt, ask and decrypt there: the directory that
+    /// .ci/web makes
+    #[arg(long, value_name = "DIR")]
+    pub page: Option<PathBuf>,
     /// Log every request
     #[arg(long)]
     pub verbose: bool,
@@ -176,6 +180,7 @@ fn serve(
             active_jobs: args.quota_jobs,
             job_seconds: args.job_seconds,
         },
+        page: args.page.clone(),
         ..Config::new(dir)
     };
     let exposure = if args.insecure_http { Exposure::Anywhere } else { Exposure::Loopback };

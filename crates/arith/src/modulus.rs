@@ -36,9 +36,28 @@ pub(crate) const fn subtract_once(x: u64, m: u64) -> u64 {
     difference.wrapping_add(m & ((difference as i64) >> 63) as u64)
 }
 
+/// a b. WebAssembly has no product of words with both halves, and calls a function for one of
+/// double words; products of half words take half of its time there (docs/adr/0047-browser.md).
+#[inline(always)]
+pub(crate) const fn wide_product(a: u64, b: u64) -> u128 {
+    if cfg!(target_arch = "wasm32") { product_of_halves(a, b) } else { a as u128 * b as u128 }
+}
+
+/// a b, by products of half words.
+#[inline(always)]
+const fn product_of_halves(a: u64, b: u64) -> u128 {
+    const HALF: u64 = u32::MAX as u64;
+    let (a_low, a_high, b_low, b_high) = (a & HALF, a >> 32, b & HALF, b >> 32);
+    // Neither sum exceeds a word: (2^32 - 1)^2 + 2 (2^32 - 1) < 2^64.
+    let middle = a_high * b_low + ((a_low * b_low) >> 32);
+    let other = a_low * b_high + (middle & HALF);
+    let high = a_high * b_high + (middle >> 32) + (other >> 32);
+    (high as u128) << 64 | a.wrapping_mul(b) as u128
+}
+
 #[inline(always)]
 const fn high_product(a: u64, b: u64) -> u64 {
-    ((a as u128 * b as u128) >> 64) as u64
+    (wide_product(a, b) >> 64) as u64
 }
 
 impl Modulus {
@@ -119,7 +138,7 @@ impl Modulus {
     #[inline(always)]
     pub const fn mul(self, a: u64, b: u64) -> u64 {
         debug_assert!(a < self.value && b < self.value);
-        let product = a as u128 * b as u128;
+        let product = wide_product(a, b);
         // The quotient estimate misses at most 1 for each of the two floors (the third loss is
         // below 2^-13).
         let quotient = high_product((product >> (self.bits - 1)) as u64, self.product_ratio);
@@ -174,8 +193,8 @@ impl Modulus {
         let (high, low) = ((x >> 64) as u64, x as u64);
         // floor(x ratio / 2^128), word by word; at most 1 below floor(x / q). Only its low word
         // matters.
-        let cross = low as u128 * self.ratio[0] as u128 + high_product(low, self.ratio[1]) as u128;
-        let other = high as u128 * self.ratio[1] as u128 + (cross as u64) as u128;
+        let cross = wide_product(low, self.ratio[0]) + high_product(low, self.ratio[1]) as u128;
+        let other = wide_product(high, self.ratio[1]) + (cross as u64) as u128;
         let quotient = high
             .wrapping_mul(self.ratio[0])
             .wrapping_add((cross >> 64) as u64)
@@ -236,5 +255,25 @@ impl Modulus {
     pub const fn mul_shoup_lazy(self, x: u64, w: ShoupFactor) -> u64 {
         let quotient = high_product(x, w.quotient);
         x.wrapping_mul(w.value).wrapping_sub(quotient.wrapping_mul(self.value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_of_halves_are_products() {
+        let ends = [0, 1, 2, u32::MAX as u64, 1 << 32, (1 << 50) - 27, u64::MAX - 1, u64::MAX];
+        let mut state = 1u64;
+        let mut next = || {
+            state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+            state
+        };
+        let random = (0..10_000).map(|_| (next(), next())).collect::<Vec<_>>();
+        let pairs = ends.iter().flat_map(|a| ends.iter().map(|b| (*a, *b)));
+        for (a, b) in pairs.chain(random) {
+            assert_eq!(product_of_halves(a, b), u128::from(a) * u128::from(b), "{a} {b}");
+        }
     }
 }

@@ -45,6 +45,8 @@ pub struct Config {
     pub request_time: Duration,
     /// The limits of every tenant.
     pub quota: Quota,
+    /// The directory of the page, as `.ci/web` makes it; none for no page.
+    pub page: Option<PathBuf>,
 }
 
 impl Config {
@@ -61,6 +63,7 @@ impl Config {
             request_memory: 256 << 20,
             request_time: Duration::from_secs(60),
             quota: Quota::default(),
+            page: None,
         }
     }
 }

@@ -27,6 +27,7 @@ mod logs;
 mod metrics;
 mod name;
 mod objects;
+mod page;
 mod recover;
 mod request;
 mod service;

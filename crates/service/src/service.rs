@@ -14,6 +14,7 @@ use crate::jobs::{Jobs, Turn};
 use crate::keys::KeyCache;
 use crate::metrics::Metrics;
 use crate::objects::{Objects, has_files, private_directory};
+use crate::page::Page;
 use crate::store::{RESTORE, Store};
 use crate::tables::Tables;
 use crate::token::Tokens;
@@ -26,6 +27,7 @@ pub(crate) struct Shared {
     pub(crate) jobs: Jobs,
     pub(crate) metrics: Metrics,
     pub(crate) bodies: Bodies,
+    pub(crate) page: Page,
     /// Estimates are made one after the other, on a thread of their own.
     pub(crate) estimating: Arc<Semaphore>,
     pub(crate) estimates: rayon::ThreadPool,
@@ -47,7 +49,8 @@ impl Service {
     /// Opens the directory of a service, or makes it, and starts the workers.
     ///
     /// # Errors
-    /// A directory that another process has open; what the system refuses.
+    /// A directory that another process has open; a directory of a page that holds none; what the
+    /// system refuses.
     pub fn start(config: Config) -> Result<Self, ServiceError> {
         let failed = |e: std::io::Error| ServiceError::internal("opening its directory")(&e);
         let directory = &config.directory;
@@ -82,6 +85,7 @@ impl Service {
             jobs: Jobs::open(store, quota)?,
             metrics: Metrics::default(),
             bodies: Bodies::new(config.request_memory),
+            page: config.page.as_deref().map(Page::read).transpose()?.unwrap_or_default(),
             estimating: Arc::new(Semaphore::new(1)),
             estimates: pool_of(1)?,
             config,

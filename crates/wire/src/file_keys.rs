@@ -63,6 +63,39 @@ pub fn try_generate_to_file<E: From<WireError> + From<SchemeError>>(
     plan: &KeyPlan,
     metadata: &Metadata,
     rng: &mut impl CryptoRng,
+    progress: impl FnMut(usize, usize) -> Result<(), E>,
+) -> Result<SizeReport, E> {
+    let mut pending = Pending::create(path, existing, false)?;
+    let failed = |e: std::io::Error| io_error(path, &e);
+    let report = generate_at((&mut pending.file, &failed), secret, plan, metadata, rng, progress)?;
+    pending.finish()?;
+    Ok(report)
+}
+
+/// [`try_generate_to_file`] into something else than a file of the system, from its beginning on;
+/// header and index are written last.
+///
+/// # Errors
+/// As [`try_generate_to_file`]; what `out` refuses.
+pub fn try_generate_into<E: From<WireError> + From<SchemeError>>(
+    out: &mut (impl Write + Seek),
+    secret: &SecretKey,
+    plan: &KeyPlan,
+    metadata: &Metadata,
+    rng: &mut impl CryptoRng,
+    progress: impl FnMut(usize, usize) -> Result<(), E>,
+) -> Result<SizeReport, E> {
+    let failed = |e: std::io::Error| io_error(Path::new("server keys"), &e);
+    generate_at((out, &failed), secret, plan, metadata, rng, progress)
+}
+
+/// Generates the keys of a plan into a place, whose errors are told by `failed`.
+fn generate_at<E: From<WireError> + From<SchemeError>>(
+    (out, failed): (&mut (impl Write + Seek), &dyn Fn(std::io::Error) -> WireError),
+    secret: &SecretKey,
+    plan: &KeyPlan,
+    metadata: &Metadata,
+    rng: &mut impl CryptoRng,
     mut progress: impl FnMut(usize, usize) -> Result<(), E>,
 ) -> Result<SizeReport, E> {
     let params = secret.params();
@@ -73,10 +106,8 @@ pub fn try_generate_to_file<E: From<WireError> + From<SchemeError>>(
     let head = |entries: &[Entry]| {
         encode_head(ObjectKind::SERVER_KEYS, ParamsId::of(params), &owners, metadata, entries)
     };
-    let mut pending = Pending::create(path, existing, false)?;
-    let failed = |e: std::io::Error| io_error(path, &e);
     // Room for header and index, which are known last.
-    pending.file.write_all(&head(&blank)?).map_err(failed)?;
+    out.write_all(&head(&blank)?).map_err(failed)?;
     let mut entries = Vec::with_capacity(planned.len());
     let total = plan.len() + plan.bootstrap as usize;
     let mut done = 0;
@@ -90,14 +121,13 @@ pub fn try_generate_to_file<E: From<WireError> + From<SchemeError>>(
             let mut bytes = vec![0; record.length];
             body.write(params, &mut bytes);
             entries.push(record.entry(digest(&[&bytes])));
-            pending.file.write_all(&bytes).map_err(failed)?;
+            out.write_all(&bytes).map_err(failed)?;
         }
         done += 1;
         progress(done, total)
     })?;
-    pending.file.seek(SeekFrom::Start(0)).map_err(failed)?;
-    pending.file.write_all(&head(&entries)?).map_err(failed)?;
-    pending.finish()?;
+    out.seek(SeekFrom::Start(0)).map_err(failed)?;
+    out.write_all(&head(&entries)?).map_err(failed)?;
     Ok(SizeReport::of_records(params, &records))
 }
 

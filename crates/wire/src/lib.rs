@@ -68,7 +68,9 @@ mod vector;
 mod vector_file;
 
 pub use error::WireError;
-pub use file_keys::{FileKeys, generate_to_file, inspect_file, try_generate_to_file};
+pub use file_keys::{
+    FileKeys, generate_to_file, inspect_file, try_generate_into, try_generate_to_file,
+};
 pub use file_set::{FileSet, PendingSet};
 pub use format::{FORMAT_VERSION, HEADER_BYTES, MAGIC};
 pub use id::{ParamsId, canonical_json};

@@ -23,6 +23,7 @@ const STACK: [&str; 16] = [
     "everlevel",
     "everlevel-tables",
     "everlevel-service",
+    "everlevel-web",
     "everlevel-ltv",
     "everlevel-cli",
     "everlevel-suite",

@@ -1,7 +1,7 @@
 //! The kernels in plain integer code: the oracle of the vector bodies, and what finishes the ends
 //! of their slices.
 
-use crate::modulus::Modulus;
+use crate::modulus::{Modulus, wide_product};
 
 /// 1.5 * 2^52: adding it to a number of magnitude below 2^51 leaves the nearest integer (ties to
 /// even) in the low bits.
@@ -85,7 +85,7 @@ pub(crate) fn inner_product_from(
     b: &[&[u64]],
 ) {
     for (i, o) in out.iter_mut().enumerate().skip(start) {
-        let sum: u128 = a.iter().zip(b).map(|(x, y)| u128::from(x[i]) * u128::from(y[i])).sum();
+        let sum: u128 = a.iter().zip(b).map(|(x, y)| wide_product(x[i], y[i])).sum();
         *o = q.reduce_u128(sum);
     }
 }
@@ -117,7 +117,7 @@ pub(crate) fn inner_product_scale_add_from(
 ) {
     let c = q.shoup(c);
     for (i, o) in out.iter_mut().enumerate().skip(start) {
-        let sum: u128 = a.iter().zip(b).map(|(x, y)| u128::from(x[i]) * u128::from(y[i])).sum();
+        let sum: u128 = a.iter().zip(b).map(|(x, y)| wide_product(x[i], y[i])).sum();
         *o = q.add(*o, q.mul_shoup(q.reduce_u128(sum), c));
     }
 }
@@ -141,8 +141,7 @@ pub(crate) fn weighted_sum_from(
     weights: &[u64],
 ) {
     for (i, o) in out.iter_mut().enumerate().skip(start) {
-        let sum: u128 =
-            xs.iter().zip(weights).map(|(x, &w)| u128::from(x[i]) * u128::from(w)).sum();
+        let sum: u128 = xs.iter().zip(weights).map(|(x, &w)| wide_product(x[i], w)).sum();
         *o = q.reduce_u128(sum);
     }
 }
@@ -208,7 +207,7 @@ pub(crate) fn digit_residues_from(
 ) {
     for (i, o) in out.iter_mut().enumerate().skip(start) {
         let sum: u128 =
-            digits.iter().zip(weights).map(|(row, &w)| u128::from(row[i]) * u128::from(w)).sum();
+            digits.iter().zip(weights).map(|(row, &w)| wide_product(row[i].into(), w)).sum();
         *o = q.reduce_u128(sum + u128::from(constant));
     }
 }

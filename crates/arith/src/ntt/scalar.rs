@@ -1,7 +1,7 @@
 //! Residues one by one, in plain integer code.
 
 use crate::arch::residues::Residues;
-use crate::modulus::{Modulus, ShoupFactor, subtract_once};
+use crate::modulus::{Modulus, ShoupFactor, subtract_once, wide_product};
 
 /// Residues as words: reduced ones below 2q, wide ones below 4q.
 #[derive(Clone, Copy)]
@@ -93,7 +93,7 @@ impl Residues for Scalar {
 
     #[inline(always)]
     fn sum_add(self, sum: u128, x: u64, weight: u64) -> u128 {
-        sum + u128::from(x) * u128::from(weight)
+        sum + wide_product(x, weight)
     }
 
     #[inline(always)]

@@ -47,7 +47,7 @@ pub struct StageReport {
     pub stage: Stage,
     /// Which one of the groups of a linear map, from 0.
     pub group: usize,
-    /// Wall-clock time.
+    /// Wall-clock time; zero where there is no clock.
     pub elapsed: Duration,
     /// The level that the stage began with (absent for the encapsulation, which begins with the
     /// input's).
@@ -84,12 +84,17 @@ impl StageObserver for Vec<StageReport> {
 pub(super) struct Watch<'a, S: ExactScheme> {
     scheme: &'a S,
     observer: &'a mut dyn StageObserver,
-    since: Instant,
+    since: Option<Instant>,
+}
+
+/// The time, where the system has a clock: WebAssembly in a browser has none, and asking ends it.
+fn now() -> Option<Instant> {
+    (!cfg!(all(target_arch = "wasm32", target_os = "unknown"))).then(Instant::now)
 }
 
 impl<'a, S: ExactScheme> Watch<'a, S> {
     pub(super) fn new(scheme: &'a S, observer: &'a mut dyn StageObserver) -> Self {
-        Watch { scheme, observer, since: Instant::now() }
+        Watch { scheme, observer, since: now() }
     }
 
     pub(super) fn done(
@@ -103,13 +108,13 @@ impl<'a, S: ExactScheme> Watch<'a, S> {
         self.observer.stage_done(&StageReport {
             stage,
             group,
-            elapsed: self.since.elapsed(),
+            elapsed: self.since.map_or(Duration::ZERO, |since| since.elapsed()),
             level_before: before.map(|x| s.level(x)),
             level_after: (stage != Stage::Encapsulate).then(|| s.level(after)),
             exponent: s.plain_exponent(after),
             noise_bits: s.noise_bound_bits(after),
             capacity_bits: s.capacity_bits(after),
         });
-        self.since = Instant::now();
+        self.since = now();
     }
 }

@@ -4,6 +4,7 @@ mod connections;
 mod events;
 mod guard;
 mod handlers;
+mod page;
 mod refusals;
 mod routes;
 

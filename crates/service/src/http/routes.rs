@@ -11,7 +11,7 @@ use axum::routing::{MethodRouter, delete, get, post, put};
 
 use super::events::events;
 use super::guard::guard;
-use super::handlers as h;
+use super::{handlers as h, page};
 use crate::api::PART_BYTES;
 use crate::error::ServiceError;
 use crate::service::Shared;
@@ -25,6 +25,8 @@ type Route = (&'static str, &'static str, Option<Scope>, MethodRouter<Arc<Shared
 fn routes() -> Vec<Route> {
     use Scope::{Metrics, Read, Run, Write};
     vec![
+        ("get", "/", None, get(page::index)),
+        ("get", "/page/{name}", None, get(page::file)),
         ("get", "/healthz", None, get(async || "ok\n")),
         ("get", "/metrics", Some(Metrics), get(h::metrics)),
         ("get", "/v1/openapi.json", None, get(openapi)),

@@ -6,6 +6,7 @@ mod described;
 mod events;
 mod garbage;
 mod in_use;
+mod page;
 mod restarts;
 mod round_trip;
 mod support;

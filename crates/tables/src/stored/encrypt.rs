@@ -81,14 +81,14 @@ pub(crate) fn encrypt_column(
     Ok(named.to_bytes(params, &metadata)?)
 }
 
-/// The bytes of each file of a table, one after the other.
+/// The bytes of each file of a table, one after the other. The name of the encryption.
 pub(crate) fn encrypt_files<E: From<TablesError>>(
     key: TableKey<'_>,
     (schema, data): (&Schema, &Data),
     rng: &mut impl CryptoRng,
     progress: &mut dyn FnMut(usize, usize) -> Result<(), E>,
-    mut write: impl FnMut(Place, Vec<u8>) -> Result<(), TablesError>,
-) -> Result<(), E> {
+    mut write: impl FnMut(Place, Vec<u8>) -> Result<(), E>,
+) -> Result<TableId, E> {
     let (params, rows) = (key.params(), data.rows());
     let count = rows.div_ceil(params.slots());
     let (id, table) = (schema.id()?, TableId::random(rng));
@@ -102,5 +102,5 @@ pub(crate) fn encrypt_files<E: From<TablesError>>(
         }
         progress(block + 1, count)?;
     }
-    Ok(())
+    Ok(table)
 }

@@ -101,11 +101,30 @@ impl EncryptedTable {
     ) -> Result<Self, E> {
         let pending = Self::pending(directory, existing, key.params(), schema)?;
         encrypt_files(key, (schema, data), rng, &mut progress, |place, bytes| {
-            Ok(write_file(&pending.path().join(name_of(place)), &bytes, Existing::Keep)?)
+            let path = pending.path().join(name_of(place));
+            Ok(write_file(&path, &bytes, Existing::Keep).map_err(TablesError::from)?)
         })?;
         pending.finish().map_err(TablesError::from)?;
         let blocks = Blocks::Directory(directory.into());
         Ok(Self::of(key.params().clone(), schema.clone(), blocks, None)?)
+    }
+
+    /// Encrypts a table and hands over each file, with the name that it has in the directory of a
+    /// table, where `schema.json` is beside them: for what keeps files elsewhere. One is in memory
+    /// at a time. An error that `write` returns ends the work.
+    ///
+    /// # Errors
+    /// As [`EncryptedTable::encrypt`]; those of `write`.
+    pub fn encrypt_each<E: From<TablesError>>(
+        key: TableKey<'_>,
+        (schema, data): (&Schema, &Data),
+        rng: &mut impl CryptoRng,
+        mut write: impl FnMut(&str, Vec<u8>) -> Result<(), E>,
+    ) -> Result<TableId, E> {
+        schema.to_json()?;
+        encrypt_files(key, (schema, data), rng, &mut |_, _| Ok(()), |place, bytes| {
+            write(&name_of(place), bytes)
+        })
     }
 
     /// A directory under construction, with what is beside the blocks.

@@ -1,0 +1,278 @@
+// The worker: the secret key is in its memory, in the private file system, and nowhere else.
+
+import init, * as library from "./everlevel_web.js";
+import { Refusal, Service } from "./service.js";
+import * as storage from "./storage.js";
+
+const KEY_FILE = "secret.key";
+const STATE_FILE = "state.json";
+
+let owner = null;
+let service = null;
+// The table that was uploaded last, and the questions that the service has keys for.
+let state = { table: null, keys: [] };
+let remembered = true;
+let job = null;
+// Questions are bound again rather than stored.
+const questions = new Map();
+
+function needOwner() {
+  if (!owner) throw new Refusal("draw or import a key first", "web.no-key");
+  return owner;
+}
+
+function needService() {
+  if (!service) throw new Refusal("connect to the service first", "service.unauthorized");
+  return service;
+}
+
+function needTable() {
+  if (!state.table) throw new Refusal("encrypt and upload a table first", "web.no-table");
+  return state.table;
+}
+
+const keyTold = () => (owner ? JSON.parse(owner.told()) : null);
+
+async function saveState() {
+  if (!remembered) return;
+  const text = JSON.stringify({ ...state, keyId: keyTold().keyId });
+  await storage.write(STATE_FILE, new TextEncoder().encode(text));
+}
+
+function clearQuestions() {
+  for (const question of questions.values()) question.free();
+  questions.clear();
+}
+
+/** Takes another key; what belonged to the former is forgotten. */
+async function become(next, remember) {
+  const file = remember ? next.file() : null;
+  clearQuestions();
+  owner?.free();
+  owner = next;
+  state = { table: null, keys: [] };
+  remembered = remember;
+  await storage.remove(STATE_FILE);
+  if (file) await storage.write(KEY_FILE, file);
+  else await storage.remove(KEY_FILE);
+  file?.fill(0);
+  return keyTold();
+}
+
+/** The key and the table of an earlier visit. */
+async function restore() {
+  await storage.removeLeftovers();
+  const file = await storage.read(KEY_FILE);
+  if (!file) return;
+  owner = library.Owner.open(file, true);
+  file.fill(0);
+  const text = await storage.read(STATE_FILE);
+  const found = text ? JSON.parse(new TextDecoder().decode(text)) : null;
+  if (found?.keyId === keyTold().keyId) state = { table: found.table, keys: found.keys };
+}
+
+function bind(sql) {
+  const { schema, rows } = needTable();
+  if (!questions.has(sql)) {
+    questions.set(sql, needOwner().question(sql, JSON.stringify(schema), rows));
+  }
+  return questions.get(sql);
+}
+
+/** The server keys of an earlier question that answer this one, too. */
+async function keysFor(question) {
+  for (const { sql, object } of [...state.keys]) {
+    if (!question.isCoveredBy(bind(sql))) continue;
+    if (await needService().hasObject(object)) return object;
+    state.keys = state.keys.filter((known) => known.object !== object);
+  }
+  return null;
+}
+
+async function drawKeys(sql, question, progress) {
+  const file = await storage.temporary();
+  try {
+    const drawn = (done, total) => progress({ stage: "keys", done, total });
+    needOwner().drawServerKeys(question, file.write, drawn);
+    const bytes = file.size();
+    const hash = new library.Hash();
+    for (let at = 0; at < bytes; at += 1 << 20) hash.update(file.read(at, 1 << 20));
+    const object = hash.hex();
+    hash.free();
+    const sent = (done, total) => progress({ stage: "sending keys", done, total });
+    await needService().push(object, bytes, file.read, sent);
+    state.keys.push({ sql, object });
+    await saveState();
+    return object;
+  } finally {
+    await file.close();
+  }
+}
+
+function named(bytes) {
+  const hash = new library.Hash();
+  hash.update(bytes);
+  const id = hash.hex();
+  hash.free();
+  return id;
+}
+
+async function pushBytes(bytes, progress) {
+  const id = named(bytes);
+  await needService().push(id, bytes.length, (at, n) => bytes.subarray(at, at + n), progress);
+  return id;
+}
+
+/** Waits for the end of a job, which says why it failed. */
+async function finished(progress) {
+  for (;;) {
+    const found = await needService().job(job);
+    if (found.error) throw new Refusal(found.error.message, found.error.code);
+    if (found.state === "done") return found;
+    const stage = found.state === "queued" ? "waiting" : "computing";
+    progress({ stage, done: found.done, total: found.total });
+  }
+}
+
+const methods = {
+  /** Loads the module and what an earlier visit left; what is wrong with that, if anything. */
+  async start() {
+    await init();
+    try {
+      await restore();
+      return null;
+    } catch (error) {
+      return error.message;
+    }
+  },
+
+  sets: () => JSON.parse(library.sets()),
+  key: keyTold,
+  drawKey: ({ set, insecure = false, remember = true }) =>
+    become(library.Owner.draw(set, insecure), remember),
+  openKey: ({ file, insecure = false, remember = true }) =>
+    become(library.Owner.open(file, insecure), remember),
+  exportKey: () => needOwner().file(),
+
+  async forgetKey() {
+    clearQuestions();
+    owner?.free();
+    owner = null;
+    state = { table: null, keys: [] };
+    await storage.remove(KEY_FILE);
+    await storage.remove(STATE_FILE);
+  },
+
+  encryptColumns({ columns }) {
+    const each = (name) => columns.map((column) => column[name]);
+    return needOwner().encryptColumns(each("name"), each("type"), each("values"));
+  },
+  decryptColumns: ({ bytes }) => JSON.parse(needOwner().decryptColumns(bytes)),
+
+  inferSchema: ({ csv }) => JSON.parse(library.infer(csv)),
+  distinct: ({ csv, column }) => library.distinct(csv, column),
+  checkTable: ({ csv, schema }) => library.checkTable(csv, JSON.stringify(schema)),
+
+  async connect({ token }) {
+    const next = new Service(token);
+    const usage = await next.usage();
+    service = next;
+    if (state.table && !(await service.hasTable(state.table.id))) {
+      clearQuestions();
+      state = { table: null, keys: [] };
+    }
+    return usage;
+  },
+
+  table: () => state.table,
+
+  async uploadTable({ csv, schema, name }, progress) {
+    needService();
+    const text = JSON.stringify(schema);
+    const rows = library.checkTable(csv, text);
+    const total = Math.ceil(rows / keyTold().slots) * schema.columns.length;
+    const files = [];
+    progress({ stage: "encrypting", done: 0, total });
+    const told = JSON.parse(
+      needOwner().encryptTable(csv, text, (file, bytes) => {
+        // A blob, which the browser may keep outside of memory.
+        files.push({ file, id: named(bytes), blob: new Blob([bytes]) });
+        progress({ stage: "encrypting", done: files.length, total });
+      }),
+    );
+    const bytes = files.reduce((sum, { blob }) => sum + blob.size, 0);
+    const blocks = {};
+    let before = 0;
+    for (const { file, id, blob } of files) {
+      const read = (at, n) => blob.slice(at, at + n);
+      const sent = (done) => progress({ stage: "sending", done: before + done, total: bytes });
+      await service.push(id, blob.size, read, sent);
+      blocks[file] = id;
+      before += blob.size;
+    }
+    const { id } = await service.addTable({ texts: { "schema.json": told.text }, blocks });
+    const { table } = told;
+    clearQuestions();
+    state = { table: { id, table, name, rows, bytes, schema: told.schema }, keys: [] };
+    await saveState();
+    return state.table;
+  },
+
+  async explain({ sql }) {
+    const question = bind(sql);
+    const covered = state.keys.some((known) => question.isCoveredBy(bind(known.sql)));
+    return { ...JSON.parse(question.told()), keysAreThere: covered };
+  },
+
+  async ask({ sql, constants }, progress) {
+    const table = needTable();
+    const question = bind(sql);
+    const { parameters } = JSON.parse(question.told());
+    progress({ stage: "keys", done: 0, total: 0 });
+    // A value that is none is found before keys are drawn.
+    const names = parameters.map(({ name }) => name);
+    const values = names.map((name) => constants[name] ?? "");
+    const bound = names.length ? owner.encryptConstants(question, names, values) : null;
+    const keys = (await keysFor(question)) ?? (await drawKeys(sql, question, progress));
+    const request = { kind: "table", server_keys: keys, table: table.id };
+    request.plan = JSON.parse(question.plan());
+    if (bound) request.constants = await pushBytes(bound.bytes);
+    job = (await service.startJob(request)).id;
+    try {
+      const done = await finished(progress);
+      const fetched = (at, total) => progress({ stage: "fetching", done: at, total });
+      const result = done.results.result;
+      const bytes = await service.fetch(result, fetched);
+      if (named(bytes) !== result) {
+        throw new Refusal("the result is not the one that was computed", "service.checksum");
+      }
+      const answer = JSON.parse(owner.readResult(bytes, question, table.table, bound?.id));
+      // The service need not keep what was read.
+      await service.deleteJob(job).catch(() => {});
+      await service.deleteObject(result).catch(() => {});
+      if (bound) await service.deleteObject(request.constants).catch(() => {});
+      return { ...answer, seconds: done.seconds };
+    } finally {
+      bound?.free();
+      job = null;
+    }
+  },
+
+  async cancel() {
+    if (job) await needService().cancel(job);
+  },
+};
+
+self.onmessage = async ({ data: { call, method, args } }) => {
+  try {
+    const value = await methods[method](args, (progress) => postMessage({ call, progress }));
+    postMessage({ call, value });
+  } catch (error) {
+    const ended = error instanceof WebAssembly.RuntimeError;
+    const message = ended ? "the library ended unexpectedly: please report this" : error.message;
+    postMessage({
+      call,
+      error: { message, code: ended ? "web.ended" : (error.code ?? "web.browser") },
+    });
+  }
+};
