@@ -59,7 +59,7 @@ fn answers_are_those_in_the_clear() {
         ("select amount, region, year from t where region = 'south' and amount < 0.10", 2, true),
         ("select max(amount) from t where year = 2031 and region = 'north'", 2, true),
         // A row in which it is empty meets no condition.
-        ("select year, amount from t where year * 5 = amount", 1, true),
+        ("select year, amount from t where year = amount * 100", 1, true),
     ] {
         let plan = Plan::new(question, table.schema()).unwrap();
         assert_eq!(
