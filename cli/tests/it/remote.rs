@@ -1,21 +1,26 @@
 //! `serve` and `remote`: as users run them, and when the process is killed.
 
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+
+use serde_json::{Deserializer, Value};
 
 use crate::common::{json, success, usage};
 
 const SET: &str = "insecure_bgv-65537-n11";
 
 /// A process that serves, killed when it is dropped.
-struct Serving {
+pub struct Serving {
     process: Child,
-    url: String,
+    /// What it printed when it began.
+    pub told: Value,
+    /// Its address.
+    pub url: String,
 }
 
 impl Serving {
-    fn start(directory: &str) -> Self {
+    /// Starts one with its files in this directory.
+    pub fn start(directory: &str) -> Self {
         let arguments = [
             "serve",
             "--insecure-research",
@@ -24,6 +29,7 @@ impl Serving {
             "--listen",
             "127.0.0.1:0",
             "--verbose",
+            "--json",
         ];
         let mut process = Command::new(env!("CARGO_BIN_EXE_everlevel"))
             .args(arguments)
@@ -32,10 +38,10 @@ impl Serving {
             .stderr(std::fs::File::create(format!("{directory}.log")).unwrap())
             .spawn()
             .expect("the program starts");
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let url = line.trim().strip_prefix("serving at ").expect("it tells its address").into();
-        Serving { process, url }
+        let mut printed = Deserializer::from_reader(process.stdout.take().unwrap()).into_iter();
+        let told: Value = printed.next().expect("it tells its address").unwrap();
+        let url = format!("http://{}", told["address"].as_str().unwrap());
+        Serving { process, told, url }
     }
 }
 

@@ -72,7 +72,7 @@ fn of_result(result: &TableResult, common: &Common) -> Result<(), CliError> {
             "key_id": owner,
             "rows": result.rows(),
             "bytes": result.as_bytes().len(),
-            "question": result.plan().question(),
+            "query": result.plan().question(),
             "schema": result.plan().schema(),
         }));
     }
@@ -110,7 +110,7 @@ fn of_plan(plan: &Plan, common: &Common) -> Result<(), CliError> {
         return emit_json(&json!({
             "what": "plan",
             "plan": plan.id().map_err(refused)?,
-            "question": plan.question(),
+            "query": plan.question(),
             "schema": plan.schema(),
         }));
     }
@@ -143,7 +143,7 @@ pub fn explain(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
     let encrypted: Vec<_> = query.parameters.iter().map(|p| (&p.name, name(p.column))).collect();
     if common.json {
         return emit_json(&json!({
-            "question": plan.question(),
+            "query": plan.question(),
             "params": params.name(),
             "rows": rows,
             "blocks": blocks,
