@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cell::{date, format_decimal, parse_date, parse_decimal};
 use crate::error::TablesError;
+use crate::nearest::did_you_mean;
 
 /// The largest absolute value of an entry.
 const LARGEST: i128 = i64::MAX as i128;
@@ -216,9 +217,11 @@ impl Schema {
     /// [`TablesError::Name`] if there is none.
     pub fn place(&self, name: &str) -> Result<usize, TablesError> {
         let found = self.fields.iter().position(|f| f.name.eq_ignore_ascii_case(name));
-        found.ok_or_else(|| TablesError::Name {
-            name: name.into(),
-            known: self.fields.iter().map(|f| &f.name[..]).collect::<Vec<_>>().join(", "),
+        found.ok_or_else(|| {
+            let names = || self.fields.iter().map(|field| field.name.as_str());
+            let (known, meant) =
+                (names().collect::<Vec<_>>().join(", "), did_you_mean(name, names()));
+            TablesError::Name { name: name.into(), known, meant }
         })
     }
 }

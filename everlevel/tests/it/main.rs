@@ -14,6 +14,7 @@ mod mistakes;
 mod program;
 mod saved;
 mod session;
+mod sets;
 mod transcipher;
 mod wire;
 mod workspace;
