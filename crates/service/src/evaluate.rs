@@ -236,7 +236,7 @@ impl Data {
                     }
                     state_ranges(&mut metadata, &[value.range()]);
                     let ciphertexts = vec![Ciphertext::clone(&value.get())];
-                    Ok((name, ciphertexts.to_bytes(server.params(), &metadata)?))
+                    Ok((name, ciphertexts.to_bytes_with(server.params(), &metadata)?))
                 });
                 written.collect()
             }

@@ -71,7 +71,8 @@ fn a_program_on_ciphertexts() {
     let bytes = client.fetch(&done.results["y"], |_, _| ()).unwrap();
     let params = owner.client.params();
     let options = ReadOptions::default().limited_to(bytes.len() as u64);
-    let (found, _) = Vec::<everlevel::Ciphertext>::from_bytes(params, &bytes, &options).unwrap();
+    let (found, _) =
+        Vec::<everlevel::Ciphertext>::from_bytes_with(params, &bytes, &options).unwrap();
     let plain = owner.client.decrypt_modular(&found[0]).unwrap();
     assert_eq!(&plain[..4], [17, 82, 2, 1]);
 }
@@ -88,7 +89,7 @@ fn sums_are_of_values() {
     let x = owner.client.encrypt_modular(&[2, 3, 4], &mut rng).unwrap();
     let said = [("values", "3"), ("encryption", "secret")];
     let metadata = said.map(|(name, text)| (name.into(), text.into())).into_iter().collect();
-    std::fs::write(&path, vec![x].to_bytes(params, &metadata).unwrap()).unwrap();
+    std::fs::write(&path, vec![x].to_bytes_with(params, &metadata).unwrap()).unwrap();
     let (keys, x) = (push(&client, &owner.keys), push(&client, &path));
     let run = |text: &str, x: &ObjectId| {
         let request = JobRequest::Program {
@@ -106,7 +107,8 @@ fn sums_are_of_values() {
     let summed = run("s = sum(x)", &done.results["twice"]).unwrap();
     let bytes = client.fetch(&summed.results["s"], |_, _| ()).unwrap();
     let options = ReadOptions::default().limited_to(bytes.len() as u64);
-    let (found, _) = Vec::<everlevel::Ciphertext>::from_bytes(params, &bytes, &options).unwrap();
+    let (found, _) =
+        Vec::<everlevel::Ciphertext>::from_bytes_with(params, &bytes, &options).unwrap();
     assert_eq!(owner.client.decrypt_modular(&found[0]).unwrap()[0], 18);
 }
 

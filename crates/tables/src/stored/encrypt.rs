@@ -73,7 +73,7 @@ pub(crate) fn encrypt_column(
     let mut metadata = key.metadata();
     header.state(&mut metadata);
     let named: Vec<NamedIntegers> = vec![(field.name().into(), value.into())];
-    Ok(named.to_bytes(params, &metadata)?)
+    Ok(named.to_bytes_with(params, &metadata)?)
 }
 
 /// The bytes of each file of a table, one after the other.

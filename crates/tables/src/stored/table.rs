@@ -308,7 +308,7 @@ impl EncryptedTable {
         // The file may have been exchanged since the table was opened.
         self.check_file(&summary, place)?;
         let options = any.believing(Bounds::Fresh.policy(&summary.metadata));
-        let (found, _) = Vec::<NamedIntegers>::from_bytes(&self.params, &bytes, &options)?;
+        let (found, _) = Vec::<NamedIntegers>::from_bytes_with(&self.params, &bytes, &options)?;
         let (start, field) = (place.0 * self.params.slots(), &self.schema.fields()[place.1]);
         let length = self.rows().min(start + self.params.slots()) - start;
         let [(name, IntegerValue::Column(x))] = &found[..] else {
