@@ -17,7 +17,7 @@ pub struct Table {
 mod client {
     use std::error::Error;
 
-    use everlevel::files::{Bytes, Metadata};
+    use everlevel::files::Bytes;
     use everlevel::{Client, KeyPlan, Params, general_rotations, system_rng};
 
     /// Has the secret key.
@@ -34,7 +34,7 @@ mod client {
             let plan = KeyPlan::relinearization(params)
                 .merge(&general_rotations(params, params.chain().top())?);
             let keys = self.0.server_keys(&plan, &mut system_rng()?)?;
-            Ok(keys.to_bytes(params, &Metadata::new())?)
+            Ok(keys.to_bytes(params)?)
         }
 
         /// The key in every slot.

@@ -23,7 +23,7 @@ const SIDES: (i64, i64) = (ONE, ONE + 185);
 mod client {
     use std::error::Error;
 
-    use everlevel::files::{Bytes, Metadata};
+    use everlevel::files::Bytes;
     use everlevel::{Client, KeyPlan, Params, ValueRange, system_rng};
 
     /// Has the secret key.
@@ -37,7 +37,7 @@ mod client {
         pub fn server_keys(&self) -> Result<Vec<u8>, Box<dyn Error>> {
             let params = self.0.params();
             let keys = self.0.server_keys(&KeyPlan::relinearization(params), &mut system_rng()?)?;
-            Ok(keys.to_bytes(params, &Metadata::new())?)
+            Ok(keys.to_bytes(params)?)
         }
 
         pub fn upload(&self, lengths: &[i64], widths: &[i64]) -> Result<Vec<u8>, Box<dyn Error>> {

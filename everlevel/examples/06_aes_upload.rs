@@ -71,7 +71,7 @@ mod owner {
                 self.client.secret(),
                 &mut system_rng()?,
             )?;
-            Ok(key.to_bytes(self.client.params(), &Metadata::new())?)
+            Ok(key.to_bytes(self.client.params())?)
         }
 
         /// AES-CTR as ever, by another implementation of it ([`AesUpload::encrypt`] is the one
@@ -86,7 +86,7 @@ mod owner {
             }
             let (id, owner) = (AesKeyId::of(&self.key)?, self.client.secret().id());
             let upload = AesUpload::of_data(ModeKind::Ctr, &IV, id, owner, data)?;
-            Ok(upload.to_bytes(self.client.params(), &Metadata::new())?)
+            Ok(upload.to_bytes(self.client.params())?)
         }
 
         pub fn read(&self, answer: &[u8]) -> Result<i16, Box<dyn Error>> {
@@ -101,7 +101,7 @@ mod server {
     use std::error::Error;
     use std::path::Path;
 
-    use everlevel::files::{BoundPolicy, Bytes, Encryption, Metadata, ReadOptions};
+    use everlevel::files::{BoundPolicy, Bytes, Encryption, ReadOptions};
     use everlevel::lab::{Arithmetic, Scheme, total_sum};
     use everlevel::{
         AesMethod, AesServer, AesUpload, ByteOrder, Ciphertext, EncryptedAesKey, IntegersFromBytes,
@@ -122,8 +122,8 @@ mod server {
     ) -> Result<Vec<u8>, Box<dyn Error>> {
         let keys = Keys::open(params, keys, CACHE)?;
         let fresh = ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret));
-        let (key, _) = EncryptedAesKey::from_bytes(params, key, &fresh)?;
-        let (upload, _) = AesUpload::from_bytes(params, upload, &ReadOptions::default())?;
+        let (key, _) = EncryptedAesKey::from_bytes_with(params, key, &fresh)?;
+        let upload = AesUpload::from_bytes(params, upload)?;
 
         let server = AesServer::new(keys, AesMethod::ByteSliced)?;
         let scheme = server.evaluator();
@@ -138,7 +138,7 @@ mod server {
         })?;
         let total = total_sum(scheme, &sum.ok_or("no data")?)?;
         println!("{:.0} bits left", scheme.capacity_bits(&total));
-        Ok(vec![total.compact_for_decryption(params)?].to_bytes(params, &Metadata::new())?)
+        Ok(vec![total.compact_for_decryption(params)?].to_bytes(params)?)
     }
 }
 

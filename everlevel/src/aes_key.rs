@@ -116,7 +116,7 @@ impl EncryptedAesKey {
 
 /// As `everlevel aes encrypt-key` writes them.
 impl Bytes for EncryptedAesKey {
-    fn to_bytes(&self, params: &Params, metadata: &Metadata) -> Result<Vec<u8>, Error> {
+    fn to_bytes_with(&self, params: &Params, metadata: &Metadata) -> Result<Vec<u8>, Error> {
         let mut metadata = metadata.clone();
         metadata.insert(CONTENT.into(), ROUND_KEYS.into());
         if let Some(id) = self.id {
@@ -131,7 +131,7 @@ impl Bytes for EncryptedAesKey {
         Ok(ciphertexts::to_bytes(params, &self.rounds, &metadata)?)
     }
 
-    fn from_bytes(
+    fn from_bytes_with(
         params: &Params,
         bytes: &[u8],
         options: &ReadOptions,

@@ -14,18 +14,35 @@ use crate::error::Error;
 /// plaintexts. A secret key is not among them: see [`Client::save`](crate::Client::save).
 /// docs/format.md specifies the bytes.
 pub trait Bytes: Sized {
-    /// The bytes, with metadata of one's own in their header.
+    /// The bytes.
     ///
     /// # Errors
     /// An object of other parameters.
-    fn to_bytes(&self, params: &Params, metadata: &Metadata) -> Result<Vec<u8>, Error>;
+    fn to_bytes(&self, params: &Params) -> Result<Vec<u8>, Error> {
+        self.to_bytes_with(params, &Metadata::new())
+    }
 
-    /// What bytes hold, and the metadata. Nothing is trusted that they say: what becomes of noise
-    /// bounds is up to `options`, whose default lets a ciphertext be decrypted and nothing else.
+    /// The same with metadata of your own in their header.
+    ///
+    /// # Errors
+    /// As [`Bytes::to_bytes`].
+    fn to_bytes_with(&self, params: &Params, metadata: &Metadata) -> Result<Vec<u8>, Error>;
+
+    /// What bytes hold. Nothing that they say is trusted: a ciphertext can be decrypted and not be
+    /// computed on, for which [`Bytes::from_bytes_with`] states the bounds to trust.
     ///
     /// # Errors
     /// Bytes that are damaged, hold something else, or belong to another parameter set.
-    fn from_bytes(
+    fn from_bytes(params: &Params, bytes: &[u8]) -> Result<Self, Error> {
+        let options = ReadOptions::default().limited_to(bytes.len() as u64);
+        Ok(Self::from_bytes_with(params, bytes, &options)?.0)
+    }
+
+    /// What bytes hold, and the metadata; `options` state which noise bounds are trusted.
+    ///
+    /// # Errors
+    /// As [`Bytes::from_bytes`].
+    fn from_bytes_with(
         params: &Params,
         bytes: &[u8],
         options: &ReadOptions,
@@ -35,12 +52,12 @@ pub trait Bytes: Sized {
 macro_rules! bytes {
     ($($object:ty, $module:ident, |$x:ident, $params:ident, $metadata:ident| $write:expr;)*) => {$(
         impl Bytes for $object {
-            fn to_bytes(&self, $params: &Params, $metadata: &Metadata) -> Result<Vec<u8>, Error> {
+            fn to_bytes_with(&self, $params: &Params, $metadata: &Metadata) -> Result<Vec<u8>, Error> {
                 let $x = self;
                 Ok($write?)
             }
 
-            fn from_bytes(
+            fn from_bytes_with(
                 params: &Params,
                 bytes: &[u8],
                 options: &ReadOptions,

@@ -72,12 +72,12 @@ fn restored(params: &Params, column: StoredColumn) -> Result<NamedIntegers, Erro
 
 /// Columns of typed integers and totals with their names.
 impl Bytes for Vec<NamedIntegers> {
-    fn to_bytes(&self, params: &Params, metadata: &Metadata) -> Result<Vec<u8>, Error> {
+    fn to_bytes_with(&self, params: &Params, metadata: &Metadata) -> Result<Vec<u8>, Error> {
         let columns = self.iter().map(|x| stored(params, x)).collect::<Result<Vec<_>, Error>>()?;
         Ok(columns::to_bytes(params, &columns, metadata)?)
     }
 
-    fn from_bytes(
+    fn from_bytes_with(
         params: &Params,
         bytes: &[u8],
         options: &ReadOptions,
@@ -100,7 +100,7 @@ impl Client {
         if values.map(|v| v.get()).all(|x| self.encrypted_secretly(&x)) {
             metadata.insert(ENCRYPTION.into(), "secret".into());
         }
-        columns.to_vec().to_bytes(self.params(), &metadata)
+        columns.to_vec().to_bytes_with(self.params(), &metadata)
     }
 
     /// The columns of a server's answer ([`Server::answer_columns`]), to be decrypted.
@@ -109,7 +109,7 @@ impl Client {
     /// Bytes that are damaged, hold something else, or belong to another parameter set.
     pub fn read_columns(&self, bytes: &[u8]) -> Result<Vec<NamedIntegers>, Error> {
         let options = ReadOptions::default().limited_to(bytes.len() as u64);
-        Ok(Bytes::from_bytes(self.params(), bytes, &options)?.0)
+        Ok(Bytes::from_bytes_with(self.params(), bytes, &options)?.0)
     }
 
     /// The entries of a column, or the one value of a total.
@@ -147,7 +147,7 @@ impl Server {
         bounds: &Bounds,
     ) -> Result<Vec<NamedIntegers>, Error> {
         let options = open::reading(bytes, bounds, self.allow_unknown_owner)?;
-        Ok(Bytes::from_bytes(self.params(), bytes, &options)?.0)
+        Ok(Bytes::from_bytes_with(self.params(), bytes, &options)?.0)
     }
 
     /// Columns and totals as bytes for [`Client::read_columns`], or for another server: they can be
@@ -156,6 +156,6 @@ impl Server {
     /// # Errors
     /// Two columns of one name; [`IntegersError::Parts`] for values past some 2^122.
     pub fn answer_columns(&self, columns: &[NamedIntegers]) -> Result<Vec<u8>, Error> {
-        columns.to_vec().to_bytes(self.params(), &Metadata::new())
+        columns.to_vec().to_bytes(self.params())
     }
 }

@@ -8,10 +8,13 @@ pub use everlevel_wire::{
 };
 
 pub use crate::bytes::Bytes;
-pub use crate::client::integers_within;
 pub use crate::key_files::{KeyFiles, KeysWritten};
 pub use crate::open::{OpenOptions, open_public_key};
+pub use crate::stored::{Bounds, PARAMS_FILE, params_from_bytes, params_to_bytes, parse_spec};
+
+#[cfg(feature = "unstable")]
+pub use crate::client::integers_within;
+#[cfg(feature = "unstable")]
 pub use crate::stored::{
-    AES_KEY, Bounds, CONTENT, ENCRYPTION, PARAMS_FILE, RANGES, UNCHECKED, VALUES, aes_key_of,
-    params_from_bytes, params_to_bytes, parse_spec, ranges_of, state_ranges,
+    AES_KEY, CONTENT, ENCRYPTION, RANGES, UNCHECKED, VALUES, aes_key_of, ranges_of, state_ranges,
 };

@@ -11,7 +11,6 @@
 //! * [`Expr`]: what it computes, written with operators.
 //! * [`Plan`]: a program on typed integers, of which is known what it takes before it runs.
 //! * [`Requirements`]: from a plaintext modulus, slots and depth to the sets that can do it.
-//! * [`Explainer`]: a server that tells what each operation did to the noise.
 //! * [`KeyPlanner`], [`BootstrapMode`]: which keys a server gets, and how it bootstraps.
 //! * [`Integers`], [`Type`]: columns of `u8` to `i64`, of `bool` or of a range, with comparisons,
 //!   selection, exact sums and tables; `examples/08_typed_integers.rs`.
@@ -19,8 +18,9 @@
 //!   `examples/05_comparison_and_truncation.rs` shows them at work.
 //! * [`Program`]: a program of text, run on named values.
 //! * [`files`]: all of this as bytes and files, read with nothing taken on trust.
-//! * `lab`, with the feature `unstable`: schemes and circuits below the roles, with and without
-//!   cryptography. It may change in any version, as may the methods that lead there.
+//! * With the feature `unstable`: `lab`, schemes and circuits below the roles, with and without
+//!   cryptography; `Explainer`, a server that records what each operation did to the noise; and
+//!   searches for rings and bootstrapping plans. All of this may change in any version.
 //!
 //! # Example
 //! The program of the README:
@@ -49,6 +49,7 @@ mod datasheet;
 mod error;
 #[cfg(feature = "unstable")]
 mod evaluation;
+#[cfg(feature = "unstable")]
 mod explainer;
 mod expression;
 pub mod files;
@@ -77,44 +78,54 @@ pub use columns::{IntegerValue, NamedIntegers};
 #[cfg(feature = "unstable")]
 pub use datasheet::{Datasheet, Measured};
 pub use error::Error;
+#[cfg(feature = "unstable")]
 pub use explainer::{Explainer, RecordedValue};
 pub use expression::{Expr, Input};
 pub use integers::{IntegerColumn, IntegerTotal};
 pub use keys::Keys;
 pub use operand::Operand;
 pub use plan::{Plan, PlanTracer, PlannedColumn};
-pub use planner::{
-    KeyPlanner, bootstrap_plan, failure_log2, multiplications_left, program_keys, search_plan,
-    spec_with_plan,
-};
+pub use planner::{KeyPlanner, bootstrap_plan, program_keys};
+#[cfg(feature = "unstable")]
+pub use planner::{failure_log2, multiplications_left, search_plan, spec_with_plan};
 pub use requirements::{Candidate, Depth, Minimize, Requirements};
 #[cfg(feature = "unstable")]
 pub use rings::{FoundRing, RingDimension, RingSearch};
 pub use rotations::{general_keys, general_rotations};
 pub use server::{Server, Value};
 pub use transcipher::{AesMethod, AesServer, aes_keys};
-pub use uploads::{AesUpload, mode_of};
+pub use uploads::AesUpload;
+#[cfg(feature = "unstable")]
+pub use uploads::mode_of;
 pub use vectors::SlotCopy;
 
 pub use everlevel_aes::integers::{ByteOrder, IntegersFromBytes};
 pub use everlevel_aes::{AesKeyId, Direction, Mode};
+#[cfg(feature = "unstable")]
 pub use everlevel_arith::Backend;
 pub use everlevel_bgv::{
-    Ciphertext, CompactCiphertext, FloodingPolicy, PreparedPlaintext, PublicKey, SecretKey,
-    ServerKeys,
+    Ciphertext, CompactCiphertext, FloodingPolicy, PublicKey, SecretKey, ServerKeys,
 };
-pub use everlevel_circuit::bootstrap::{BootstrapPlan, Objective, TimeModel};
+pub use everlevel_circuit::bootstrap::BootstrapPlan;
 pub use everlevel_circuit::expression::Program;
 pub use everlevel_circuit::{ClearLowestDigit, Comparison, Truncation, ValueRange};
 pub use everlevel_integers::{Estimate, Integers, IntegersError, Interval, Order, Type};
+pub use everlevel_ring::SlotShape;
 pub use everlevel_ring::sample::system_rng;
-pub use everlevel_ring::{GaloisElement, SlotShape};
 pub use everlevel_scheme::spec::BootstrapMode;
 pub use everlevel_scheme::{
-    Cost, Explanation, Form, KeyId, KeyPlan, Level, NextUse, OptIn, Params, ParamsSpec, Plaintext,
-    Step,
+    Form, KeyId, KeyPlan, Level, NextUse, OptIn, Params, ParamsSpec, Plaintext,
 };
 pub use everlevel_wire::uploads::ModeKind;
+
+#[cfg(feature = "unstable")]
+pub use everlevel_bgv::PreparedPlaintext;
+#[cfg(feature = "unstable")]
+pub use everlevel_circuit::bootstrap::{Objective, TimeModel};
+#[cfg(feature = "unstable")]
+pub use everlevel_ring::GaloisElement;
+#[cfg(feature = "unstable")]
+pub use everlevel_scheme::{Cost, Explanation, Step};
 
 /// For research: the schemes and circuits below the roles, without the convenience, and without
 /// cryptography. If you need more of them, depend on the crates `everlevel-scheme`,

@@ -3,18 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use everlevel_circuit::bootstrap::{
-    BootstrapCosts, BootstrapPlan, Bootstrapper, DryRun, Objective, PlanReport, Planner,
-    StageReport, TimeModel,
-};
+use everlevel_circuit::bootstrap::{BootstrapCosts, BootstrapPlan, Bootstrapper, StageReport};
+#[cfg(feature = "unstable")]
+use everlevel_circuit::bootstrap::{DryRun, Objective, PlanReport, Planner, TimeModel};
 use everlevel_circuit::expression::Program;
 use everlevel_circuit::{CircuitError, Session, rotation_elements};
 use everlevel_ring::GaloisElement;
+#[cfg(feature = "unstable")]
+use everlevel_scheme::ParamsSpec;
 use everlevel_scheme::noise::Meta;
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::{
-    Cost, KeyPlan, Level, NextUse, NoOp, Params, ParamsSpec, Plaintext, SchemeError,
-};
+use everlevel_scheme::{Cost, KeyPlan, Level, NextUse, NoOp, Params, Plaintext, SchemeError};
 
 use crate::error::Error;
 
@@ -188,7 +187,9 @@ pub fn bootstrap_plan(params: &Params) -> Result<BootstrapPlan, Error> {
     if params.spec().bootstrap.is_none() {
         return Err(Error::from(SchemeError::BadParams {
             name: params.name().into(),
-            problem: "the set has no bootstrapping section: add one, or take a set that has".into(),
+            problem: "the set has no bootstrapping section: add one, or take a set such as \
+                      bgv-65537-n15"
+                .into(),
         }));
     }
     Ok(BootstrapPlan::for_set(params)?)
@@ -199,6 +200,7 @@ pub fn bootstrap_plan(params: &Params) -> Result<BootstrapPlan, Error> {
 ///
 /// # Errors
 /// None of the plans fits the modulus.
+#[cfg(feature = "unstable")]
 pub fn search_plan(
     params: &Params,
     model: TimeModel,
@@ -209,6 +211,7 @@ pub fn search_plan(
 }
 
 /// The specification with a bootstrapping plan filled in, if it has a bootstrapping section.
+#[cfg(feature = "unstable")]
 pub fn spec_with_plan(spec: &ParamsSpec, plan: &BootstrapPlan) -> ParamsSpec {
     let mut spec = spec.clone();
     if let Some(bootstrap) = &mut spec.bootstrap {
@@ -221,8 +224,10 @@ pub fn spec_with_plan(spec: &ParamsSpec, plan: &BootstrapPlan) -> ParamsSpec {
 }
 
 /// The no-op scheme, for the planner.
+#[cfg(feature = "unstable")]
 struct Dry<'a>(&'a Params);
 
+#[cfg(feature = "unstable")]
 impl DryRun for Dry<'_> {
     type Scheme = NoOp;
     fn scheme(&self) -> Result<NoOp, SchemeError> {

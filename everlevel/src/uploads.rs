@@ -22,7 +22,7 @@ use crate::error::Error;
 /// [`everlevel_aes::Transcipher`]. [`Bytes`] writes and reads it.
 ///
 /// ```
-/// use everlevel::files::{Bytes, Metadata, ReadOptions};
+/// use everlevel::files::Bytes;
 /// use everlevel::{AesUpload, Client, OptIn, Params, system_rng};
 ///
 /// // Insecure: a toy ring.
@@ -30,10 +30,10 @@ use crate::error::Error;
 /// let client = Client::new(&params, &mut system_rng()?);
 /// let (key, owner) = (*b"an AES-128 key!!", client.secret().id());
 /// let upload = AesUpload::encrypt(&key, b"17 degrees", owner, &mut system_rng()?)?;
-/// let sent = upload.to_bytes(&params, &Metadata::new())?;
+/// let sent = upload.to_bytes(&params)?;
 ///
 /// // The server.
-/// let (received, _) = AesUpload::from_bytes(&params, &sent, &ReadOptions::default())?;
+/// let received = AesUpload::from_bytes(&params, &sent)?;
 /// assert_eq!(received, upload);
 /// assert_eq!((received.data().len(), received.owner()), (10, Some(owner)));
 /// # Ok::<(), everlevel::Error>(())
@@ -190,11 +190,11 @@ impl AesUpload {
 }
 
 impl Bytes for AesUpload {
-    fn to_bytes(&self, params: &Params, metadata: &Metadata) -> Result<Vec<u8>, Error> {
+    fn to_bytes_with(&self, params: &Params, metadata: &Metadata) -> Result<Vec<u8>, Error> {
         Ok(uploads::to_bytes(params, &self.0, metadata)?)
     }
 
-    fn from_bytes(
+    fn from_bytes_with(
         params: &Params,
         bytes: &[u8],
         options: &ReadOptions,

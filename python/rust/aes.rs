@@ -1,6 +1,6 @@
 //! AES data to ciphertexts of their bytes, and from there to integers.
 
-use everlevel::files::{Bytes, Metadata, ReadOptions};
+use everlevel::files::{Bytes, ReadOptions};
 use everlevel::lab::ServerEvaluator;
 use everlevel::{
     AesKeyId, AesMethod, Ciphertext as Inner, EncryptedAesKey, Error, KeyId, KeyPlan, ModeKind,
@@ -172,12 +172,12 @@ impl AesUpload {
         let options = ReadOptions::default()
             .limited_to(data.len() as u64)
             .allowing_unknown_owner(allow_unknown_owner);
-        let (inner, _) = everlevel::AesUpload::from_bytes(&params.0, data, &options)?;
+        let (inner, _) = everlevel::AesUpload::from_bytes_with(&params.0, data, &options)?;
         Ok(AesUpload { inner, params: params.0.clone() })
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.inner.to_bytes(&self.params, &Metadata::new())?))
+        Ok(PyBytes::new(py, &self.inner.to_bytes(&self.params)?))
     }
 
     #[getter]

@@ -577,7 +577,7 @@ pub fn columns_to_bytes<'py>(
         if values.all(|v| Encryption::Secret.made(params, v.get().meta())) {
             metadata.insert(ENCRYPTION.into(), "secret".into());
         }
-        Ok(named.to_bytes(params, &metadata)?)
+        Ok(named.to_bytes_with(params, &metadata)?)
     })?;
     Ok(PyBytes::new(py, &bytes))
 }
@@ -602,7 +602,7 @@ pub fn columns_from_bytes<'py>(
             .limited_to(MAX_BYTES)
             .allowing_unknown_owner(allow_unknown_owner);
         let policy = bounds.policy(&everlevel_wire::inspect(data, &limit)?.metadata);
-        Ok(Vec::<NamedIntegers>::from_bytes(params, data, &limit.believing(policy))?)
+        Ok(Vec::<NamedIntegers>::from_bytes_with(params, data, &limit.believing(policy))?)
     })?;
     let own = |(name, value): NamedIntegers| {
         let params = params.clone();

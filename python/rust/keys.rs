@@ -117,7 +117,7 @@ impl SecretKey {
         decryptions_log2: u32,
     ) -> Result<Bound<'py, PyArray1<u64>>> {
         same(self.0.params(), &x.params)?;
-        let policy = FloodingPolicy { statistical_bits, decryptions_log2 };
+        let policy = FloodingPolicy::new(statistical_bits, decryptions_log2);
         let values = detached(py, || {
             let plain = self.0.decrypt_for_sharing(&x.value.get(), &policy, &mut rng()?)?;
             decoded(self.0.params(), &plain, elements)

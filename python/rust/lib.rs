@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod aes;
+mod arrays;
 mod ciphertext;
 mod errors;
 mod integers;
@@ -59,6 +60,11 @@ fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(program::program, m)?)?;
     m.add_function(wrap_pyfunction!(runtime::set_num_threads, m)?)?;
     m.add_function(wrap_pyfunction!(runtime::num_threads, m)?)?;
+    m.add_function(wrap_pyfunction!(arrays::state_array, m)?)?;
+    m.add_function(wrap_pyfunction!(arrays::stated_array, m)?)?;
+    m.add_function(wrap_pyfunction!(arrays::column_names, m)?)?;
+    m.add_function(wrap_pyfunction!(arrays::describe_columns, m)?)?;
+    m.add_function(wrap_pyfunction!(arrays::described_columns, m)?)?;
     m.add_function(wrap_pyfunction!(ciphertext::ciphertexts_to_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(ciphertext::compact_to_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(ciphertext::ciphertexts_from_bytes, m)?)?;

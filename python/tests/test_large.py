@@ -177,12 +177,13 @@ def test_bytes_and_pickles(toy, tmp_path):
         {"shape": "128"},
         {"shape": "385"},
         {"shape": "5"},
+        {"values": "7"},
         {"content": "aes-round-keys"},
     ):
         data = everlevel._everlevel.ciphertexts_to_bytes(list(x._xs), metadata)
         with pytest.raises(everlevel.FormatError):
             toy.server.read(data)
-    plain = everlevel._everlevel.ciphertexts_to_bytes(list(x._xs), {"values": "7"})
+    plain = everlevel._everlevel.ciphertexts_to_bytes(list(x._xs), {})
     assert toy.server.read(plain).shape == (3 * S,)
 
 

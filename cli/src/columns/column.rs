@@ -73,8 +73,8 @@ impl Column {
             }
             count if count > slots => {
                 let problem = format!(
-                    "expected at most {slots} values, one a slot: shorten the file or take a set \
-                     with more slots"
+                    "expected at most {slots} values, one a slot: shorten the file, or take a set \
+                     with more slots, such as bgv-786433-n16"
                 );
                 return Err(wrong(slots, problem));
             }

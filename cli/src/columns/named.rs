@@ -1,6 +1,6 @@
 //! Columns of a CSV file that are chosen by their names in its first line.
 
-use crate::console::nearest::did_you_mean;
+use everlevel_tables::did_you_mean;
 
 /// Reads the columns of these names row by row: `value` is told which of the names a cell is of,
 /// its line, and what is in it. A line that is empty is a row whose values are missing, but at the

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use everlevel::Type;
+use everlevel_tables::did_you_mean;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use zeroize::Zeroizing;
 
@@ -13,7 +14,6 @@ use super::csv::MAX_BYTES;
 use super::{named, npy};
 use crate::console::errors::CliError;
 use crate::console::files::{read_bytes, read_text};
-use crate::console::nearest::did_you_mean;
 
 /// A column with its name.
 pub struct Named {

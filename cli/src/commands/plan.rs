@@ -139,10 +139,14 @@ pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
     };
     let requirements =
         Requirements::new(plain_modulus).slots(args.slots).depth(depth).minimize(minimize);
-    let bar = progress(common, "parameter sets", 1);
+    // How many sets are tried depends on which fit.
+    let bar = progress(common, "parameter sets", 0);
     let byte = 1e-9 / machine::bandwidth_gb_s();
-    let model =
-        |params: &Params| TimeModel { transform: machine::transform_us(params) / 1e6, byte };
+    let model = |params: &Params| {
+        bar.inc_length(1);
+        bar.inc(1);
+        TimeModel { transform: machine::transform_us(params) / 1e6, byte }
+    };
     let mut candidates = requirements.candidates(model).map_err(|e| {
         let text = e.to_string();
         let way = if text.contains("RingSearch") { ": `everlevel params rings`" } else { "" };

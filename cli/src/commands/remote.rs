@@ -274,8 +274,7 @@ pub fn run(command: &RemoteCommand, common: &Common) -> Result<(), CliError> {
             };
             let Some(done) = done(&client, job, &request, common)? else { return Ok(()) };
             let id = result(&done, "result")?;
-            let pulled = client.pull(id, &out.out, existing(out.force), |_, _| ());
-            let bytes = pulled.map_err(of_service)?;
+            let bytes = fetch(&client, id, (&out.out, out.force), common)?;
             if common.json {
                 return emit_json(&json!({ "job": done, "bytes": bytes, "out": out.out }));
             }
@@ -287,13 +286,7 @@ pub fn run(command: &RemoteCommand, common: &Common) -> Result<(), CliError> {
         RemoteCommand::Pull { service, id, out } => {
             check_free(&out.out, out.force)?;
             let client = connect(service)?;
-            let bar = progress(common, "fetching", 1);
-            let pulled = client.pull(id, &out.out, existing(out.force), |fetched, bytes| {
-                bar.set_length(bytes);
-                bar.set_position(fetched);
-            });
-            bar.finish_and_clear();
-            let (bytes, path) = (pulled.map_err(of_service)?, &out.out);
+            let (bytes, path) = (fetch(&client, id, (&out.out, out.force), common)?, &out.out);
             if common.json {
                 return emit_json(&json!({ "bytes": bytes, "out": path }));
             }
@@ -318,6 +311,22 @@ pub fn run(command: &RemoteCommand, common: &Common) -> Result<(), CliError> {
             if common.json { emit_json(&job) } else { emit(&format!("{id}: {:?}", job.state)) }
         }
     }
+}
+
+/// Fetches an object into a file; how many bytes it has.
+fn fetch(
+    client: &Client,
+    id: &ObjectId,
+    (out, force): (&Path, bool),
+    common: &Common,
+) -> Result<u64, CliError> {
+    let bar = progress(common, "fetching", 1);
+    let pulled = client.pull(id, out, existing(force), |fetched, bytes| {
+        bar.set_length(bytes);
+        bar.set_position(fetched);
+    });
+    bar.finish_and_clear();
+    pulled.map_err(of_service)
 }
 
 fn evaluate(
@@ -357,8 +366,8 @@ fn evaluate(
     // Names of files come from the program here, not from the service.
     for name in program.outputs() {
         let path = path(name);
-        let pulled = client.pull(result(&done, name)?, &path, existing(force), |_, _| ());
-        lines.push(format!("{name}: {} bytes: {}", pulled.map_err(of_service)?, path.display()));
+        let bytes = fetch(&client, result(&done, name)?, (&path, force), common)?;
+        lines.push(format!("{name}: {bytes} bytes: {}", path.display()));
     }
     if common.json {
         return emit_json(&done);

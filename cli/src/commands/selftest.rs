@@ -15,8 +15,8 @@ use serde::Serialize;
 use crate::commands::args::SelftestArgs;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::output::{emit, emit_json};
-use crate::mistakes::{self, Outcome};
+use crate::console::output::{emit, emit_json, progress};
+use crate::mistakes::{self, Outcome, cases};
 
 #[derive(Serialize)]
 struct Check {
@@ -51,7 +51,9 @@ struct Mistakes {
 /// Makes the mistakes, and fails if one is not refused as it should be.
 fn make_mistakes(common: &Common) -> Result<(), CliError> {
     let program = std::env::current_exe().map_err(CliError::failure)?;
+    let bar = progress(common, "mistakes", cases().count() as u64);
     let mistakes = mistakes::run(&program, |outcome| {
+        bar.inc(1);
         if common.json {
             return Ok(());
         }
@@ -60,12 +62,11 @@ fn make_mistakes(common: &Common) -> Result<(), CliError> {
             false if outcome.refused => "OTHER CODE",
             false => "SILENT",
         };
-        emit(&format!(
-            "{verdict:10}  {:24}  {}",
-            outcome.code.as_deref().unwrap_or(""),
-            outcome.name
-        ))
+        let line =
+            format!("{verdict:10}  {:24}  {}", outcome.code.as_deref().unwrap_or(""), outcome.name);
+        bar.suspend(|| emit(&line))
     })?;
+    bar.finish_and_clear();
     let silent = mistakes.iter().filter(|outcome| !outcome.refused).count();
     let unexpected = mistakes.iter().filter(|outcome| !outcome.as_expected()).count();
     let report = Mistakes { mistakes, silent };
@@ -85,6 +86,8 @@ fn make_mistakes(common: &Common) -> Result<(), CliError> {
 
 fn check_all(common: &Common) -> Result<(), CliError> {
     let mut checks = Vec::new();
+    let backends = Backend::available().len();
+    let bar = progress(common, "checks", (1 + 2 * backends + SETS.len()) as u64);
     let mut check =
         |name: String, f: &dyn Fn() -> Result<String, CliError>| -> Result<(), CliError> {
             let started = Instant::now();
@@ -94,11 +97,11 @@ fn check_all(common: &Common) -> Result<(), CliError> {
                 Err(CliError::OutputClosed) => return Err(CliError::OutputClosed),
             };
             let seconds = started.elapsed().as_secs_f64();
+            bar.inc(1);
             if !common.json {
-                emit(&format!(
-                    "{}  {name} ({seconds:.2} s): {detail}",
-                    if passed { "pass" } else { "FAIL" }
-                ))?;
+                let verdict = if passed { "pass" } else { "FAIL" };
+                let line = format!("{verdict}  {name} ({seconds:.2} s): {detail}");
+                bar.suspend(|| emit(&line))?;
             }
             checks.push(Check { name, passed, seconds, detail });
             Ok(())
@@ -113,6 +116,7 @@ fn check_all(common: &Common) -> Result<(), CliError> {
     for backend in Backend::available() {
         check(format!("same bits, {backend}"), &|| same_bits(backend))?;
     }
+    bar.finish_and_clear();
     let report = Report {
         passed: checks.iter().all(|c| c.passed),
         backend: Backend::detect().name(),

@@ -6,7 +6,6 @@ pub mod circumstances;
 pub mod errors;
 pub mod files;
 pub mod machine;
-pub mod nearest;
 pub mod output;
 pub mod params;
 pub mod program;

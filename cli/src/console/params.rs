@@ -7,11 +7,11 @@ use everlevel::lab::SchemeError;
 use everlevel::{BootstrapPlan, Error, KeyPlanner, Params, ParamsSpec, bootstrap_plan};
 use everlevel_circuit::CircuitError;
 use everlevel_scheme::spec::BootstrapMode;
+use everlevel_tables::did_you_mean;
 
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{MAX_PARAMS_BYTES, read_text};
-use crate::console::nearest::did_you_mean;
 
 /// The specification by name, or from a JSON file.
 pub fn find_spec(name: &str) -> Result<ParamsSpec, CliError> {

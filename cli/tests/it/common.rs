@@ -68,10 +68,16 @@ impl Place {
 
     /// The same of a command whose arguments may have spaces.
     pub fn told_words(&self, words: &[String]) -> Value {
-        let out = self.piped_words(&[words, &["--json".into()]].concat(), b"");
-        let err = String::from_utf8_lossy(&out.stderr);
+        self.told_with_progress(words).0
+    }
+
+    /// The same with what it prints on standard error.
+    pub fn told_with_progress(&self, words: &[String]) -> (Value, String) {
+        let words = [words, &["--json".into(), "--progress".into()]].concat();
+        let out = self.piped_words(&words, b"");
+        let err = String::from_utf8_lossy(&out.stderr).into_owned();
         assert_eq!(out.status.code(), Some(0), "{words:?}: {err}");
-        serde_json::from_slice(&out.stdout).unwrap()
+        (serde_json::from_slice(&out.stdout).unwrap(), err)
     }
 
     /// Refused with exit code 2 and this code; what is said.

@@ -4,18 +4,24 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use serde_json::{Deserializer, Value};
+
 use crate::common::{json, success, usage};
 
 const SET: &str = "insecure_bgv-65537-n11";
 
 /// A process that serves, killed when it is dropped.
-struct Serving {
+pub struct Serving {
     process: Child,
-    url: String,
+    /// What it printed when it began.
+    pub told: Value,
+    /// Its address.
+    pub url: String,
 }
 
 impl Serving {
-    fn start(directory: &str) -> Self {
+    /// Starts one with its files in this directory.
+    pub fn start(directory: &str) -> Self {
         let log = std::fs::File::create(format!("{directory}.log")).unwrap();
         let arguments =
             ["--insecure-research", "--dir", directory, "--listen", "127.0.0.1:0", "--verbose"];
@@ -28,17 +34,17 @@ impl Serving {
 
     fn logging(arguments: &[&str], log: Stdio) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_everlevel"))
-            .arg("serve")
+            .args(["serve", "--json"])
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(log)
             .spawn()
             .expect("the program starts");
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let url = line.trim().strip_prefix("serving at ").expect("it tells its address").into();
-        Serving { process, url }
+        let mut printed = Deserializer::from_reader(process.stdout.take().unwrap()).into_iter();
+        let told: Value = printed.next().expect("it tells its address").unwrap();
+        let url = format!("http://{}", told["address"].as_str().unwrap());
+        Serving { process, told, url }
     }
 }
 
@@ -154,7 +160,7 @@ fn a_demonstration_can_be_followed() {
         .expect("the program starts");
     let mut out = BufReader::new(process.stdout.take().unwrap()).lines().map(Result::unwrap);
     let url = out.next().unwrap().strip_prefix("serving at ").unwrap().to_string();
-    let serving = Serving { process, url };
+    let serving = Serving { process, told: Value::Null, url };
     let introduction = out.next().unwrap();
     assert!(introduction.contains("protects nothing") && introduction.contains(&path));
     assert_eq!(out.next().unwrap(), "in another terminal:");

@@ -27,12 +27,13 @@ fn json(directory: &Path, args: &[&str]) -> Value {
 }
 
 /// What the program refuses with exit code 2.
-fn refused(directory: &Path, args: &[&str], code: &str) {
+fn refused(directory: &Path, args: &[&str], code: &str) -> String {
     let out = run(directory, args);
     let why = String::from_utf8(out.stderr).unwrap();
     assert_eq!(out.status.code(), Some(2), "{args:?}: {why}");
     assert!(why.contains(&format!("[{code}]")), "{args:?}: {why}");
     assert_eq!(why.trim_end().lines().count(), 1, "{why}");
+    why
 }
 
 const STAYS: &str = "ward,days,cost,admitted,surgery,name
@@ -77,6 +78,9 @@ fn a_hospital_a_cloud_and_an_analyst() {
     success(here, &[&ask[..], &[QUESTION, "--out", "q.plan"]].concat());
     let no = [&ask[..], &["select stddev(cost) from stays", "--out", "no.plan"]].concat();
     refused(here, &no, "table.unsupported");
+    let mistyped = [&ask[..], &["select sum(cots) from stays", "--out", "no.plan"]].concat();
+    let why = refused(here, &mistyped, "table.name");
+    assert!(why.contains(": did you mean cost?"), "{why}");
     assert!(!here.join("no.plan").exists());
     let explained = json(
         here,

@@ -29,7 +29,7 @@ impl<S: ExactScheme> BytePacking<S> {
     /// Prepares s^2 plaintexts for ciphertexts at `level` or below.
     ///
     /// # Errors
-    /// [`CircuitError::ModulusMismatch`] for p other than 2, [`AesError::NoBytes`] unless d is a
+    /// [`AesError::PlainModulus`] for p other than 2, [`AesError::NoBytes`] unless d is a
     /// multiple of 8, those of the scheme.
     pub fn new(scheme: &S, level: Level) -> Result<Self, AesError> {
         let shape = scheme.slot_shape();

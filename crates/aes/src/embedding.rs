@@ -28,10 +28,9 @@ impl ByteEmbedding {
     /// For the slots of a ring with p = 2. O(d^3).
     ///
     /// # Errors
-    /// [`CircuitError::ModulusMismatch`] for p other than 2, [`AesError::NoBytes`] unless d is a
+    /// [`AesError::PlainModulus`] for p other than 2, [`AesError::NoBytes`] unless d is a
     /// multiple of 8.
     ///
-    /// [`CircuitError::ModulusMismatch`]: everlevel_circuit::CircuitError::ModulusMismatch
     pub fn new(shape: &SlotShape) -> Result<Self, AesError> {
         AesError::check_prime(shape.plain_prime())?;
         let (ring, degree) = (shape.galois_ring(1)?, shape.degree_of_slot());

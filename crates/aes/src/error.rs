@@ -127,8 +127,8 @@ pub enum AesError {
     },
     /// Slots without a subfield of bytes.
     #[error(
-        "slot degree {degree} is not a multiple of 8, so slots cannot hold bytes; choose \
-         another ring or use the bit-sliced method"
+        "slot degree {degree} is not a multiple of 8, so slots cannot hold bytes; take \
+         a set such as aes-bgv-leveled, or the bit-sliced method"
     )]
     NoBytes {
         /// The degree of a slot.
@@ -138,11 +138,20 @@ pub enum AesError {
     #[error(
         "slots with dimensions of {sizes:?}: AES with whole blocks in a ciphertext needs a good \
          dimension of 16 slots, which indices have that 17 divides and that have a larger prime \
-         factor; use the byte-sliced method"
+         factor: take a set such as aes-bgv-leveled, or the byte-sliced method"
     )]
     NoLine {
         /// The sizes of the dimensions.
         sizes: Vec<usize>,
+    },
+    /// Plaintexts that are not bits.
+    #[error(
+        "AES on ciphertexts needs plaintext modulus 2, found {found}: take a set such as \
+         aes-bgv-leveled"
+    )]
+    PlainModulus {
+        /// The prime of the plaintext modulus.
+        found: u64,
     },
     /// A decrypted slot is outside of the subfield.
     #[error("slot {slot} holds no {what}: this is no state of AES")]
@@ -201,6 +210,7 @@ everlevel_ring::error_codes!(AesError {
     KeyLevel => "aes.key-level",
     NoBytes => "aes.no-bytes",
     NoLine => "aes.no-line",
+    PlainModulus => "aes.plain-modulus",
     NotInField => "aes.not-in-field",
     WrongKey => "aes.wrong-key",
     UnknownKey => "aes.unknown-key",
@@ -232,10 +242,6 @@ impl AesError {
     }
 
     pub(crate) fn check_prime(p: u64) -> Result<(), Self> {
-        if p == 2 {
-            Ok(())
-        } else {
-            Err(CircuitError::ModulusMismatch { expected: 2, found: p }.into())
-        }
+        if p == 2 { Ok(()) } else { Err(AesError::PlainModulus { found: p }) }
     }
 }

@@ -98,7 +98,7 @@ pub trait Aes<S: ExactScheme>: Sync {
     /// after each round.
     ///
     /// # Errors
-    /// [`CircuitError::ModulusMismatch`] for p other than 2, [`AesError::Width`],
+    /// [`AesError::PlainModulus`] for p other than 2, [`AesError::Width`],
     /// [`AesError::Rounds`], [`SchemeError::WrongParams`] for keys of other parameters, those of
     /// the scheme, of `keys` and of `between`.
     fn evaluate(

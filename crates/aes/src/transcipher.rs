@@ -71,7 +71,7 @@ impl<'t, S: ExactScheme, A: Aes<S>> Transcipher<'t, S, A> {
     /// needed), and the first one that is used ([`Cipher::key`]) is asked for at `level`.
     ///
     /// # Errors
-    /// [`CircuitError::ModulusMismatch`] for p other than 2.
+    /// [`AesError::PlainModulus`] for p other than 2.
     pub fn new(
         scheme: &'t S,
         aes: &'t A,

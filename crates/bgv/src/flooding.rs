@@ -31,6 +31,7 @@ use everlevel_scheme::noise::{Meta, log_add};
 
 /// How much noise [`SecretKey::decrypt_for_sharing`] adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FloodingPolicy {
     /// s: all values together are within statistical distance 2^-s of values that do not depend on
     /// the noise.
@@ -50,6 +51,11 @@ impl Default for FloodingPolicy {
 const LARGEST_FLOOD: u32 = 1 << 12;
 
 impl FloodingPolicy {
+    /// 2^-`statistical_bits` for 2^`decryptions_log2` values.
+    pub fn new(statistical_bits: u32, decryptions_log2: u32) -> Self {
+        FloodingPolicy { statistical_bits, decryptions_log2 }
+    }
+
     /// f: the flood is uniform on -2^f .. 2^f - 1 in units of t; and log2 of the bound on a
     /// coefficient of the flooded phase.
     fn flood(&self, params: &Params, meta: &Meta) -> Result<(u32, f64), SchemeError> {

@@ -45,13 +45,18 @@ pub enum CircuitError {
         columns: usize,
     },
     /// The slots of the scheme are not laid out as this circuit needs.
-    #[error("{columns} columns of slots: expected a power of two")]
+    #[error(
+        "{columns} columns of slots: expected a power of two, as a set such as bgv-65537-n15 has"
+    )]
     UnsupportedShape {
         /// Columns found.
         columns: usize,
     },
     /// The axes of an index are not what a linear map needs.
-    #[error("index {index}: the maps along axes need an odd index without square factors")]
+    #[error(
+        "index {index}: the maps along axes need an odd index without square factors: take a set \
+         such as bgv-2-m42799"
+    )]
     UnsupportedIndex {
         /// The index of the ring.
         index: u64,

@@ -102,7 +102,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         Err(IntegersError::Set {
             name: self.params().name().into(),
-            problem: "its plaintext modulus is too small for products with these weights",
+            problem: "its plaintext modulus is too small for products with these weights: take \
+                      bgv-65537-n15",
         })
     }
 

@@ -129,7 +129,10 @@ pub enum RingError {
         degree: usize,
     },
     /// More values than slots.
-    #[error("{found} values for {slots} slots: give at most {slots} values")]
+    #[error(
+        "{found} values for {slots} slots: give at most {slots} values, or take a set with more \
+         slots, such as bgv-786433-n16, which has 65536"
+    )]
     TooManyValues {
         /// Number of values given.
         found: usize,
@@ -138,8 +141,8 @@ pub enum RingError {
     },
     /// A value is outside of the plaintext space.
     #[error(
-        "value {value} at position {position} is outside of 0..{modulus}: reduce it first, or \
-         encode signed values as such"
+        "value {value} at position {position} is outside of 0..{modulus}: reduce it first, \
+         encode signed values as such, or take typed integers, on a set such as bgv-65537-n15"
     )]
     ValueOutOfRange {
         /// The value.

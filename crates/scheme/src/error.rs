@@ -28,7 +28,7 @@ pub enum SchemeError {
     /// A set below 128 bits without the explicit opt-in.
     #[error(
         "parameter set {name} holds {bits:.1} bits of security, below 128: it is for research \
-         only and must be asked for explicitly"
+         only and must be asked for explicitly; real data need a set such as bgv-65537-n15"
     )]
     Insecure {
         /// The set's name.
@@ -52,7 +52,8 @@ pub enum SchemeError {
     /// The result could be wrong.
     #[error(
         "{operation} refused: its noise bound 2^{noise_bits:.1} does not fit the modulus \
-         2^{modulus_bits:.1} at level {level}; refresh (bootstrap) the operands first"
+         2^{modulus_bits:.1} at level {level}; refresh (bootstrap) the operands first, for \
+         which a set such as bgv-65537-n15 has room"
     )]
     NoiseOverflow {
         /// The operation.

@@ -223,7 +223,7 @@ impl Data {
                 let written = results.into_iter().map(|x| {
                     let (name, mut metadata) = (x.array.name.clone(), Metadata::new());
                     let columns = TypedArray::columns(vec![x], &mut metadata);
-                    Ok((name, columns.to_bytes(params, &metadata)?))
+                    Ok((name, columns.to_bytes_with(params, &metadata)?))
                 });
                 written.collect()
             }
@@ -232,7 +232,7 @@ impl Data {
                 let written = results.into_iter().map(|x| {
                     let copied = |x: &Value| Ciphertext::clone(&x.get());
                     let ciphertexts: Vec<Ciphertext> = x.values.iter().map(copied).collect();
-                    Ok((x.name, ciphertexts.to_bytes(params, &x.metadata)?))
+                    Ok((x.name, ciphertexts.to_bytes_with(params, &x.metadata)?))
                 });
                 written.collect()
             }
@@ -256,7 +256,7 @@ fn received<T: Bytes>(
 ) -> Result<(T, Metadata), ServiceError> {
     let any = ReadOptions::default().limited_to(bytes.len() as u64);
     let policy = bounds(info).policy(&inspect(bytes, &any)?.metadata);
-    Ok(T::from_bytes(server.params(), bytes, &any.believing(policy))?)
+    Ok(T::from_bytes_with(server.params(), bytes, &any.believing(policy))?)
 }
 
 fn answer(

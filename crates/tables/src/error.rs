@@ -71,12 +71,14 @@ pub enum TablesError {
         remedy: String,
     },
     /// A name that the schema does not have.
-    #[error("no column is named {name:?}: the table has {known}")]
+    #[error("no column is named {name:?}: the table has {known}{meant}")]
     Name {
         /// The name in the question.
         name: String,
         /// The names that there are.
         known: String,
+        /// The nearest of them, as a question, or nothing.
+        meant: String,
     },
     /// Two things that cannot be compared or computed with each other.
     #[error("{expression}: {problem}")]

@@ -13,6 +13,7 @@ use sqlparser::ast::{
 
 use crate::error::TablesError;
 use crate::from::only_table;
+use crate::nearest::did_you_mean;
 use crate::rewrite::rewritten;
 use crate::schema::Schema;
 use crate::spelling::spelled;
@@ -324,7 +325,11 @@ fn inside(select: &Select, name: &Ident, schema: &Schema) -> Result<Expr, Tables
             expression: name.to_string(),
             problem: "two columns of the select in from have this name".into(),
         }),
-        (None, _) => Err(TablesError::Name { name: name.value.clone(), known: known.join(", ") }),
+        (None, _) => Err(TablesError::Name {
+            name: name.value.clone(),
+            meant: did_you_mean(&name.value, known.iter().map(String::as_str)),
+            known: known.join(", "),
+        }),
     }
 }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::TablesError;
 use crate::field::{Field, Kind, checked_name, problem};
 use crate::foreign::{Carried, ForeignKey};
+use crate::nearest::did_you_mean;
 
 /// The most columns.
 const MOST_COLUMNS: usize = 4096;
@@ -243,9 +244,11 @@ impl Schema {
     /// [`TablesError::Name`] if there is none.
     pub fn place(&self, name: &str) -> Result<usize, TablesError> {
         let found = self.fields.iter().position(|f| f.name().eq_ignore_ascii_case(name));
-        found.ok_or_else(|| TablesError::Name {
-            name: name.into(),
-            known: self.fields.iter().map(|f| f.name()).collect::<Vec<_>>().join(", "),
+        found.ok_or_else(|| {
+            let names = || self.fields.iter().map(Field::name);
+            let (known, meant) =
+                (names().collect::<Vec<_>>().join(", "), did_you_mean(name, names()));
+            TablesError::Name { name: name.into(), known, meant }
         })
     }
 }

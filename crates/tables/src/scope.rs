@@ -5,6 +5,7 @@ use sqlparser::ast::Expr;
 use crate::error::TablesError;
 use crate::foreign::Carried;
 use crate::literal::mistyped;
+use crate::nearest::did_you_mean;
 use crate::schema::Schema;
 
 /// The tables that a statement names.
@@ -119,7 +120,8 @@ impl<'a> Scope<'a> {
             [&c.key[..]].into_iter().chain(c.include.iter().map(|place| fields[*place].name()))
         });
         let known: Vec<&str> = own.map(|place| fields[place].name()).chain(joined).collect();
-        TablesError::Name { name: name.into(), known: known.join(", ") }
+        let meant = did_you_mean(name, known.iter().copied());
+        TablesError::Name { name: name.into(), known: known.join(", "), meant }
     }
 }
 

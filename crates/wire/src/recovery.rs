@@ -16,6 +16,7 @@ pub(crate) const NAMES: usize = 16;
 
 /// Something that an interrupted run had left, and that was taken care of.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Recovered {
     /// The file or directory that the run was to write.
     pub path: PathBuf,

@@ -189,7 +189,8 @@ impl TypedInputs {
             return Err(EvaluationError::inputs(format!(
                 "the program, column {column}: columns in {blocks} ciphertexts a digit are \
                  computed on part by part, and this takes a column as a whole: only sum and count \
-                 do, as results by themselves; take a set with more slots, or a table"
+                 do, as results by themselves; take a set with more slots, such as \
+                 bgv-786433-n16, or a table"
             )));
         }
         Ok(self.cut()?.filter(|_| parts.is_ok()))

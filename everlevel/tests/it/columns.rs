@@ -75,7 +75,7 @@ fn columns_travel_as_bytes() -> Result<(), Error> {
         let honest = stored[0].clone();
         change(&mut stored[0]);
         let bytes = columns::to_bytes(&params, &stored, &Metadata::new())?;
-        let error = Vec::<NamedIntegers>::from_bytes(&params, &bytes, &options).map(|_| ());
+        let error = Vec::<NamedIntegers>::from_bytes_with(&params, &bytes, &options).map(|_| ());
         let error = error.unwrap_err();
         assert_eq!(error.code(), "wire.columns");
         assert!(error.to_string().contains("column age"), "{error}");

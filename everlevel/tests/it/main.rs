@@ -15,6 +15,7 @@ mod plans;
 mod program;
 mod saved;
 mod session;
+mod sets;
 mod transcipher;
 mod wire;
 mod workspace;

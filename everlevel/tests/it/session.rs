@@ -375,7 +375,7 @@ fn what_cannot_be_is_one_error() {
     let not = "scheme.not-decryptable";
     assert_eq!(client.decrypt_elements(&x).unwrap(), elements);
     assert_eq!(client.decrypt_modular_signed(&x).map_err(code), Err(not));
-    let policy = everlevel::FloodingPolicy { statistical_bits: 8, decryptions_log2: 1 };
+    let policy = everlevel::FloodingPolicy::new(8, 1);
     assert_eq!(client.decrypt_for_sharing(&x, &policy, &mut rng).map_err(code), Err(not));
     let range = ValueRange::new(0, 100).unwrap();
     let value = everlevel::Value::from(x.clone()).within(Some(range));

@@ -152,13 +152,13 @@ fn uploads_and_encrypted_keys_are_read_as_they_were_written() {
         (EncryptedAesKey::encrypt_secretly(&key, &secret, &mut rng), "secret"),
     ] {
         let encrypted = encrypted.unwrap();
-        let bytes = encrypted.to_bytes(&params, &none).unwrap();
-        let (found, metadata) = EncryptedAesKey::from_bytes(&params, &bytes, &stated).unwrap();
+        let bytes = encrypted.to_bytes(&params).unwrap();
+        let (found, metadata) = EncryptedAesKey::from_bytes_with(&params, &bytes, &stated).unwrap();
         assert_eq!((found.id(), found.owner()), (encrypted.id(), Some(secret.id())));
         assert_eq!(metadata["encryption"], by);
-        assert_eq!(found.to_bytes(&params, &none).unwrap(), bytes);
-        let column = vec![encrypted.round_keys()[0].clone()].to_bytes(&params, &none).unwrap();
-        let error = EncryptedAesKey::from_bytes(&params, &column, &stated).err().unwrap();
+        assert_eq!(found.to_bytes(&params).unwrap(), bytes);
+        let column = vec![encrypted.round_keys()[0].clone()].to_bytes(&params).unwrap();
+        let error = EncryptedAesKey::from_bytes_with(&params, &column, &stated).err().unwrap();
         assert_eq!(error.code(), "wire.malformed");
     }
 
@@ -173,8 +173,8 @@ fn uploads_and_encrypted_keys_are_read_as_they_were_written() {
         let longer = AesUpload::encrypt(&vec![9; size], &plain, public.owner(), &mut rng).unwrap();
         assert!(longer.aes_key_id() != upload.aes_key_id() && longer.data() != plain);
     }
-    let bytes = upload.to_bytes(&params, &none).unwrap();
-    let read = |bytes: &[u8]| AesUpload::from_bytes(&params, bytes, &ReadOptions::default());
+    let bytes = upload.to_bytes(&params).unwrap();
+    let read = |bytes: &[u8]| AesUpload::from_bytes_with(&params, bytes, &ReadOptions::default());
     assert_eq!(read(&bytes).unwrap(), (upload, none.clone()));
     assert_eq!(read(&bytes[..bytes.len() - 1]).unwrap_err().code(), "wire.truncated");
 

@@ -4,9 +4,7 @@ columns.
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +14,7 @@ from . import _layout
 from ._kinds import named
 from ._params import Params, params_with
 from ._values import Buffer, Path, octets, replaceable
-from .errors import Error, FormatError, ParameterError, ShapeError
+from .errors import FormatError, ParameterError, ShapeError
 
 if TYPE_CHECKING:
     from ._integers import EncryptedIntegers
@@ -26,8 +24,9 @@ if TYPE_CHECKING:
 
 #: What ``inspect`` calls them.
 KIND = "columns of integers"
-#: The entry of the metadata with shapes and blocks, as JSON.
-ARRAYS = "arrays"
+#: The name of an array, how many columns it has, its shape (none of totals), its runs and the type
+#: that it wraps in.
+_Array = tuple[str, int, Sequence[int] | None, int, str | None]
 
 
 class Stored:
@@ -92,25 +91,18 @@ def integers_to_bytes(arrays: Mapping[str, EncryptedIntegers | EncryptedTotal]) 
     if not arrays:
         raise ShapeError("no array: expected at least one", code="python.empty")
     columns: list[tuple[str, _rust.Column | _rust.Total]] = []
-    described: dict[str, dict[str, Any]] = {}
+    described: list[_Array] = []
     for name, x in arrays.items():
-        blocks: tuple[_rust.Column | _rust.Total, ...] = (
-            x._parts if isinstance(x, EncryptedTotal) else x._blocks
-        )
-        columns += [
-            (name if len(blocks) == 1 else f"{name}#{i}", block) for i, block in enumerate(blocks)
-        ]
-        described[name] = {"blocks": len(blocks)}
-        if not isinstance(x, EncryptedTotal):
-            described[name]["shape"] = list(x.shape)
-            if x._runs > 1:
-                described[name]["runs"] = x._runs
-            if x._wrap is not None:
-                described[name]["wrapping"] = str(x._wrap)
+        if isinstance(x, EncryptedTotal):
+            blocks: tuple[_rust.Column | _rust.Total, ...] = x._parts
+            described.append((name, len(blocks), None, 1, None))
+        else:
+            blocks = x._blocks
+            wrapping = None if x._wrap is None else str(x._wrap)
+            described.append((name, len(blocks), x.shape, x._runs, wrapping))
+        columns += zip(_rust.column_names(name, len(blocks)), blocks)
     params = next(iter(arrays.values()))._set()
-    return _rust.columns_to_bytes(
-        params._raw, columns, {ARRAYS: json.dumps(described, separators=(",", ":"))}
-    )
+    return _rust.columns_to_bytes(params._raw, columns, _rust.describe_columns(described))
 
 
 def integers_from_bytes(
@@ -144,67 +136,41 @@ def integers_from_bytes(
         params._raw, raw, believed, manifest, allow_unknown_owner
     )
     found = dict(columns)
-    if ARRAYS not in metadata:
-        return {name: _joined(params, [column], None, server) for name, column in found.items()}
-    try:
-        described = json.loads(metadata[ARRAYS])
-        arrays = {}
-        for name, told in described.items():
-            count = int(told["blocks"])
-            blocks = (
-                [found.pop(name)]
-                if count == 1
-                else [found.pop(f"{name}#{i}") for i in range(min(count, len(found)))]
-            )
-            arrays[name] = _joined(params, blocks, told, server)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        if isinstance(error, Error):
-            raise
-        raise FormatError(
-            f"the description of arrays does not fit the columns: {error!r}"[:200],
-            code="python.array",
-        ) from None
-    if found or not arrays:
-        raise FormatError(
-            f"columns that belong to no array: {', '.join(found)[:100]}", code="python.array"
-        )
+    described = _rust.described_columns(metadata, params.slots, list(found))
+    if described is None:
+        return {name: _joined(params, [x], None, server) for name, x in found.items()}
+    arrays = {}
+    for told in described:
+        blocks = [found[column] for column in _rust.column_names(told[0], told[1])]
+        arrays[told[0]] = _joined(params, blocks, told, server)
     return arrays
 
 
 def _joined(
-    params: Params, blocks: list[Any], told: dict[str, Any] | None, server: Server | None
+    params: Params, blocks: list[Any], told: _Array | None, server: Server | None
 ) -> EncryptedIntegers | EncryptedTotal:
+    """An array or a total of these columns, with what is told of it."""
     from ._integers import EncryptedIntegers
     from ._totals import EncryptedTotal
 
-    if all(isinstance(block, _rust.Total) for block in blocks):
+    _, _, stated, runs, wrapping = told or ("", 1, None, 1, None)
+    if stated is None and all(isinstance(block, _rust.Total) for block in blocks):
         return EncryptedTotal._make(blocks, 1)
     if not all(isinstance(block, _rust.Column) for block in blocks):
         raise FormatError("an array of columns and totals", code="python.array")
     lengths = [block.length for block in blocks]
-    shape: tuple[int, ...]
     if told is None:
-        shape, runs = () if lengths[0] is None else (lengths[0],), 1
+        shape: tuple[int, ...] = () if lengths[0] is None else (lengths[0],)
+    elif stated is None:
+        raise FormatError("a total of columns", code="python.array")
     else:
-        shape, runs = tuple(int(n) for n in told["shape"]), int(told.get("runs", 1))
-    slots = params.slots
-    fits = (
-        len(shape) <= 32
-        and all(n >= 1 for n in shape)
-        and runs >= 1
-        and math.prod(shape) % runs == 0
-    )
-    # Counted first: what is claimed may be long.
-    fits = fits and _layout.blocks(shape, runs, slots) == len(lengths)
-    if not fits or any(
-        n not in (None, k) for n, k in zip(lengths, _layout.sizes(shape, runs, slots))
-    ):
+        shape = tuple(stated)
+    expected = _layout.sizes(shape, runs, params.slots)
+    if len(lengths) != len(expected) or any(n not in (None, k) for n, k in zip(lengths, expected)):
         raise FormatError(
             f"columns of {lengths} entries do not fit an array of shape {shape}"[:200],
             code="python.shape",
         )
-    wrap: np.dtype[Any] | None = (
-        named(told["wrapping"]) if told is not None and "wrapping" in told else None
-    )
+    wrap: np.dtype[Any] | None = None if wrapping is None else named(wrapping)
     x = EncryptedIntegers._make(blocks, shape, None, wrap, runs)
     return x if server is None else server.load(x)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import _everlevel as _rust
 from ._html import facts
 from ._params import Params, params_with
-from ._values import Buffer, joined, octets, replaceable, shape_of
+from ._values import Buffer, joined, layout_of, octets, replaceable
 from .errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
@@ -254,21 +254,15 @@ class Described:
 
     def _metadata(self) -> dict[str, str]:
         found = {
-            "values": str(self.size),
-            "shape": ",".join(map(str, self._shape)),
             "signed": "true" if self._signed else "false",
         }
-        if self._repeated:
-            found["slots"] = "repeated"
-        elif self._padded:
-            found["slots"] = "zero-padded"
         if self._elements:
             found["elements"] = "true"
         if self._encryption is not None:
             found["encryption"] = self._encryption
         if self._lost:
             found[LOST] = "true"
-        return found
+        return _rust.state_array(found, self._shape, self._padded, self._repeated)
 
     def to_bytes(self) -> bytes:
         """As bytes of the wire format, version 2, which every role of the program reads, too. Not
@@ -333,15 +327,8 @@ class Described:
             if metadata.get("encryption") in ("secret", "public")
             else None
         )
-        shape = shape_of(metadata, slots, len(xs))
+        shape, padded, repeated = layout_of(metadata, slots, len(xs))
         elements = metadata.get("elements") == "true" and xs[0].params.slot_degree > 1
-        tail = metadata.get("slots")
-        repeated = tail == "repeated" and math.prod(shape) == 1
-        padded = (
-            tail == "zero-padded"
-            or (tail is None and encryption is not None)
-            or math.prod(shape) == slots * len(xs)
-        )
         if server is not None:
             server._takes(xs[0].params, elements, xs)
         return cls._make(

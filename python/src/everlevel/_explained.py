@@ -93,12 +93,12 @@ class Explanation:
         return self._text
 
     def __repr__(self) -> str:
-        return f"<everlevel.tables.Explanation of {self._facts['question']!r}>"
+        return f"<everlevel.tables.Explanation of {self._facts['query']!r}>"
 
     def _repr_html_(self) -> str:
         told = self._facts
         return facts(
-            told["question"],
+            told["query"],
             [
                 ("parameter set", told["params"]),
                 ("rows", f"{told['rows']:,} in {told['blocks']} blocks"),

@@ -21,11 +21,6 @@ def sizes(shape: Shape, runs: int, slots: int) -> list[int]:
     return [min(slots, length - i) for i in range(0, length, slots)] * runs
 
 
-def blocks(shape: Shape, runs: int, slots: int) -> int:
-    """How many blocks there are."""
-    return runs * -(-(math.prod(shape) // runs) // slots)
-
-
 def leading(shape: Shape, runs: int) -> int:
     """How many axes can be indexed: whose entries lie in different runs."""
     return max(d for d in range(len(shape) + 1) if runs % math.prod(shape[:d]) == 0)

@@ -31,11 +31,11 @@ from ._values import (
     in_slots,
     integers,
     joined,
+    layout_of,
     octets,
     of_range,
     path_text,
     replaceable,
-    shape_of,
     stepper,
 )
 from .errors import (
@@ -501,7 +501,7 @@ class Client:
             raw, exponent, ranges, metadata = self._raw.decrypt_compact(data, allow_unknown_owner)
             modulus = self._raw.params.plain_modulus(exponent)
             shape, is_signed = (
-                shape_of(metadata, self.params.slots, len(ranges)),
+                layout_of(metadata, self.params.slots, len(ranges))[0],
                 metadata.get("signed") == "true",
             )
             elements, found, lost = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 import os
 from collections.abc import Callable, Sequence
@@ -17,7 +16,6 @@ from .errors import (
     DtypeError,
     Error,
     FileError,
-    FormatError,
     RangeError,
     ShapeError,
 )
@@ -179,33 +177,17 @@ def in_slots(
     return [flat[i : i + held] for i in range(0, flat.size, held)]
 
 
-def shape_of(metadata: dict[str, str], slots: int, count: int) -> tuple[int, ...]:
-    """The shape that metadata state, if it fits the slots of that many ciphertexts; else a vector
-    of as many values as they state, or of all slots.
+def layout_of(
+    metadata: dict[str, str], slots: int, count: int
+) -> tuple[tuple[int, ...], bool, bool]:
+    """The shape that metadata state for that many ciphertexts, whether slots after the last entry
+    are 0, and whether the only entry is in every slot; a vector of all slots if they state none.
     """
-
-    def fits(size: int) -> bool:
-        return slots * (count - 1) < size <= slots * count
-
-    text = metadata.get("shape")
-    if text is not None:
-        try:
-            shape = tuple(int(part) for part in text.split(",")) if text else ()
-        except ValueError:
-            shape = (0,)
-        if (
-            len(shape) > 32
-            or any(not 1 <= n <= slots * count for n in shape)
-            or not fits(math.prod(shape))
-        ):
-            raise FormatError(
-                f"shape {text[:100]!r} does not fit {count} times {slots} slots",
-                code="python.shape",
-            )
-        return shape
-    values = metadata.get("values", "")
-    size = int(values) if values.isascii() and values.isdigit() and len(values) < 16 else 0
-    return (size if fits(size) else slots * count,)
+    found = _rust.stated_array(metadata, slots, count)
+    if found is None:
+        return (slots * count,), True, False
+    shape, padded, repeated = found
+    return tuple(shape), padded, repeated
 
 
 def octets(data: Buffer) -> npt.NDArray[np.uint8]:

@@ -52,8 +52,8 @@ impl Data {
             return Err(CliError::usage(told).with_code(WireError::NotOurs.code()));
         }
         let (bytes, _) = read_object(path)?;
-        let (upload, _) =
-            AesUpload::from_bytes(params, &bytes, &set.options()).map_err(|e| of_data(path, e))?;
+        let (upload, _) = AesUpload::from_bytes_with(params, &bytes, &set.options())
+            .map_err(|e| of_data(path, e))?;
         let iv = iv.as_deref().map(Vec::as_slice);
         upload.expect(args.mode.map(ModeArg::kind), iv).map_err(|e| of_data(path, e))?;
         Ok(Data::Upload(upload))

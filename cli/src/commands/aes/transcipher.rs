@@ -222,12 +222,14 @@ pub fn decrypt(args: &AesDecryptArgs, common: &Common) -> Result<(), CliError> {
         return Err(wrong("its length does not fit the number of its ciphertexts"));
     }
     let mut data = Zeroizing::new(Vec::with_capacity(length));
+    let bar = progress(common, "decrypting", reader.len() as u64);
     for state in 0..reader.len() / width {
         let mut elements = Zeroizing::new(Vec::with_capacity(width));
         for i in 0..width {
             let x = reader.read(state * width + i).map_err(of_file(input))?;
             let plain = secret.decrypt(&x).map_err(of_decrypted(input))?;
             elements.push(plain.decode_elements(params)?);
+            bar.inc(1);
         }
         let left = (length - data.len()).min(layout.capacity());
         let bytes =
@@ -235,6 +237,7 @@ pub fn decrypt(args: &AesDecryptArgs, common: &Common) -> Result<(), CliError> {
         let bytes = Zeroizing::new(bytes?);
         data.extend_from_slice(&bytes);
     }
+    bar.finish_and_clear();
     write_secret_file(&args.out.out, &data, existing(args.out.force))
         .map_err(of_output(&args.out.out))?;
     if aes_key.is_none() {

@@ -1,6 +1,6 @@
 //! `everlevel aes upload`: data under AES, with what a server has to know of them.
 
-use everlevel::files::{Bytes, Metadata};
+use everlevel::files::Bytes;
 use everlevel::{AesKeyId, AesUpload};
 use everlevel_wire::file::{read_file, write_file};
 
@@ -52,7 +52,7 @@ pub fn upload(args: &AesUploadArgs, common: &Common) -> Result<(), CliError> {
         _ => return Err(CliError::usage("expected --in with --aes-key-file, or --data")),
     };
     let params = by.params();
-    let bytes = upload.to_bytes(params, &Metadata::new()).map_err(CliError::usage)?;
+    let bytes = upload.to_bytes(params).map_err(CliError::usage)?;
     write_file(out, &bytes, existing(args.out.force)).map_err(of_output(out))?;
     let (id, length) = (upload.aes_key_id(), upload.data().len());
     let iv: String = upload.iv().iter().map(|byte| format!("{byte:02x}")).collect();

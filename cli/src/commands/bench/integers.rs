@@ -10,6 +10,7 @@ use everlevel::{
 };
 use everlevel_integers::{Encoded, Integers, IntegersError, Type};
 use everlevel_scheme::{Arithmetic, Scheme};
+use indicatif::ProgressBar;
 use rand_core::CryptoRng;
 use serde::Serialize;
 
@@ -18,7 +19,7 @@ use super::operations::{OPERATIONS, Operation, named};
 use crate::commands::parties::server_for;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::output::{emit, emit_json, threads};
+use crate::console::output::{emit, emit_json, progress, threads};
 use crate::console::params::{find_params, find_planner};
 
 #[derive(Serialize)]
@@ -137,11 +138,12 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Measures an operation: columns of its greatest length one after the other.
-    /// An inner error is of an operation that is not for these types.
+    /// Measures an operation: columns of its greatest length one after the other, each a step of
+    /// the bar. An inner error is of an operation that is not for these types.
     fn run(
         &self,
         operation: &Operation,
+        bar: &ProgressBar,
         rng: &mut impl CryptoRng,
     ) -> Result<Result<Report, IntegersError>, CliError> {
         let (client, server) = self.parties;
@@ -150,6 +152,7 @@ impl Bench<'_> {
         let types = operation.operands.types(self.kind)?;
         let (before, refreshed) = (server.evaluator().cost(), server.bootstraps());
         let (mut seconds, mut wrong, mut left) = (0.0, 0, total);
+        bar.set_length(total.div_ceil(most) as u64);
         while left > 0 {
             let count = left.min(most);
             left -= count;
@@ -184,6 +187,7 @@ impl Bench<'_> {
             }
             wrong += expected.iter().zip(&opened).filter(|(x, y)| x != y).count();
             wrong += expected.len().abs_diff(opened.len());
+            bar.inc(1);
         }
         let (params, cost) = (client.params(), server.evaluator().cost() - before);
         Ok(Ok(Report {
@@ -223,7 +227,9 @@ pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
         values: args.values.map(|n| n as usize),
     };
     if let Some(operation) = named(&args.op) {
-        let report = bench.run(operation, &mut rng)??;
+        let bar = progress(common, "measuring", 1);
+        let report = bench.run(operation, &bar, &mut rng)??;
+        bar.finish_and_clear();
         if common.json {
             emit_json(&report)?;
         } else {
@@ -234,7 +240,10 @@ pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
     // Those that are not for this type are told, and left out.
     let (mut reports, mut refused) = (Vec::new(), Vec::new());
     for operation in OPERATIONS {
-        match bench.run(operation, &mut rng)? {
+        let bar = progress(common, operation.name, 1);
+        let found = bench.run(operation, &bar, &mut rng)?;
+        bar.finish_and_clear();
+        match found {
             Ok(report) => {
                 if !common.json {
                     emit(&report.text(args.exhausted))?;

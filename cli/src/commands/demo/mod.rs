@@ -165,7 +165,8 @@ pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
     let planner = find_planner(&params, None)?;
     if planner.multiplications_after() == 0 {
         return Err(CliError::usage(format!(
-            "parameter set {}: bootstrapping leaves too little room to multiply: raise words",
+            "parameter set {}: bootstrapping leaves too little room to multiply: raise words, or \
+             take bgv-65537-n15",
             params.name()
         )));
     }

@@ -151,7 +151,7 @@ fn decrypted(
                 .map_err(of_file(input))?;
             let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
             let bits = args.statistical_bits;
-            let policy = FloodingPolicy { statistical_bits: bits, ..FloodingPolicy::default() };
+            let policy = FloodingPolicy::new(bits, FloodingPolicy::default().decryptions_log2);
             let open = |x| match args.for_sharing {
                 true => step(secret.decrypt_for_sharing(x, &policy, &mut rng)),
                 false => step(secret.decrypt(x)),

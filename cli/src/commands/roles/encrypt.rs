@@ -156,7 +156,8 @@ fn ranges(
         None => Ok(ranges),
         Some(range) => Err(CliError::usage(format!(
             "--range: expected at most {t} integers, those of slots without a value included, \
-             found {range}"
+             found {range}: larger ranges are for typed columns (--types), on a set such as \
+             bgv-65537-n15"
         ))),
     }
 }

@@ -189,7 +189,7 @@ fn clean(text: &str) -> String {
 fn upload(path: &std::path::Path, params: &Params) -> Result<Upload, CliError> {
     let (bytes, _) = super::files::read_object(path)?;
     let options = ReadOptions::default().allowing_unknown_owner(true);
-    let (found, _) = AesUpload::from_bytes(params, &bytes, &options)
+    let (found, _) = AesUpload::from_bytes_with(params, &bytes, &options)
         .map_err(|e| CliError::usage(format!("{}: {e}", path.display())).with_code(e.code()))?;
     Ok(Upload {
         mode: found.mode().name(),

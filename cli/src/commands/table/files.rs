@@ -344,11 +344,17 @@ pub fn read(args: &ReadArgs, common: &Common) -> Result<(), CliError> {
     result.check(plan.as_ref(), args.table_id, constants).map_err(of(&args.input))?;
     let key = secret_key(&args.key, &args.set, common)?;
     tell_failures(key.params());
-    let answer = result.read(&key).map_err(of(&args.input))?;
+    let bar = progress(common, "decrypting", 1);
+    let answer = result.read_with(&key, |done, total| {
+        bar.set_length(total as u64);
+        bar.set_position(done as u64);
+    });
+    let answer = answer.map_err(of(&args.input))?;
+    bar.finish_and_clear();
     let object = || {
         let types = result.plan().query().output_types(result.plan().schema());
         let mut told = answer.to_json(&types);
-        told["question"] = result.plan().question().into();
+        told["query"] = result.plan().question().into();
         told["table"] = result.table().to_string().into();
         told["table_rows"] = result.rows().into();
         told

@@ -79,7 +79,7 @@ fn of_result(result: &TableResult, common: &Common) -> Result<(), CliError> {
             "key_id": owner,
             "rows": result.rows(),
             "bytes": result.as_bytes().len(),
-            "question": result.plan().question(),
+            "query": result.plan().question(),
             "schema": result.plan().schema(),
         }));
     }
@@ -117,7 +117,7 @@ fn of_plan(plan: &Plan, common: &Common) -> Result<(), CliError> {
         return emit_json(&json!({
             "what": "plan",
             "plan": plan.id().map_err(refused)?,
-            "question": plan.question(),
+            "query": plan.question(),
             "schema": plan.schema(),
         }));
     }

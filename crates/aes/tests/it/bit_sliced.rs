@@ -3,7 +3,6 @@
 
 use everlevel_aes::bit_sliced::{AffineMap, BitSliced, UnpackBits};
 use everlevel_aes::{Aes, AesError, ByteSliced, KeySchedule, KeySize, Mode, Packed, Transcipher};
-use everlevel_circuit::CircuitError;
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::params::spec;
 use everlevel_scheme::{Level, NoOp, OptIn, Params, ParamsSpec, Scheme, SchemeError};
@@ -152,7 +151,7 @@ fn only_bits_are_transciphered() {
     let mut none = |_: usize, _: Level| Ok(Vec::new());
     let refused =
         Transcipher::new(&odd, &bits, KeySize::Aes128, Mode::ecb(), top(&odd), &mut none).err();
-    assert_eq!(refused, Some(CircuitError::ModulusMismatch { expected: 2, found: 7 }.into()));
+    assert_eq!(refused, Some(AesError::PlainModulus { found: 7 }));
 }
 
 #[test]

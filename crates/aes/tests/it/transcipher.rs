@@ -139,7 +139,7 @@ fn misuse_is_refused() {
     let odd = NoOp::new(&bgv(7, 2), 1);
     assert!(matches!(
         ByteSliced::new(&odd, top(&odd)).err(),
-        Some(AesError::Circuit(CircuitError::ModulusMismatch { expected: 2, found: 7 }))
+        Some(AesError::PlainModulus { found: 7 })
     ));
     let mut none = |_: usize, _: Level| Ok(Vec::new());
     let mut run =

@@ -28,10 +28,7 @@ fn what_has_room_is_exact_and_what_has_none_is_refused() {
         let scheme = Evaluator::new(
             ServerKeys::generate(&secret, &KeyPlan::default(), &mut rng, |_, _| ()).unwrap(),
         );
-        for policy in [
-            FloodingPolicy::default(),
-            FloodingPolicy { statistical_bits: 40, decryptions_log2: 10 },
-        ] {
+        for policy in [FloodingPolicy::default(), FloodingPolicy::new(40, 10)] {
             let (mut shared, mut refused) = (0, 0);
             for level in (0..=x.level().0).map(Level) {
                 let Ok(low) = scheme.mod_switch_to(&x, level) else { continue };
@@ -57,7 +54,7 @@ fn what_has_room_is_exact_and_what_has_none_is_refused() {
             }
             assert!(shared > 0 && refused > 0, "{name}: {shared} shared, {refused} refused");
         }
-        let greedy = FloodingPolicy { statistical_bits: u32::MAX, decryptions_log2: u32::MAX };
+        let greedy = FloodingPolicy::new(u32::MAX, u32::MAX);
         assert!(matches!(
             secret.decrypt_for_sharing(&x, &greedy, &mut rng),
             Err(SchemeError::BadArgument { .. })

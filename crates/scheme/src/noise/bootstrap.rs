@@ -21,7 +21,8 @@ impl NoiseTracker {
         if self.spec.bootstrap.is_none() {
             return Err(SchemeError::BadParams {
                 name: self.spec.name.clone(),
-                problem: "the set has no bootstrapping section".into(),
+                problem: "the set has no bootstrapping section: take one such as bgv-65537-n15"
+                    .into(),
             });
         }
         if m.exponent != self.spec.plain_exponent {

@@ -27,7 +27,7 @@ fn columns_in_several_ciphertexts() {
     let array = ColumnArray::vector("a", blocks.len(), Some(values.len()));
     let mut metadata = Metadata::from([("encryption".into(), "secret".into())]);
     let columns = TypedArray::columns(vec![TypedArray { array, blocks }], &mut metadata);
-    let bytes = columns.to_bytes(owner.client.params(), &metadata).unwrap();
+    let bytes = columns.to_bytes_with(owner.client.params(), &metadata).unwrap();
     let (keys, a) = (push(&client, &owner.keys), push(&client, &owner.file("long", &bytes)));
 
     let request = program(&keys, &a, "twice = 2*a; total = sum(a)");

@@ -178,14 +178,15 @@ impl Owner {
         let ciphertexts: Vec<everlevel::Ciphertext> = parts.map(encrypt).collect();
         let said = [("values", values.len().to_string()), ("encryption", "secret".into())];
         let metadata = said.map(|(name, text)| (name.into(), text)).into_iter().collect();
-        self.file(file, &ciphertexts.to_bytes(params, &metadata).unwrap())
+        self.file(file, &ciphertexts.to_bytes_with(params, &metadata).unwrap())
     }
 
     /// The values of a result modulo p^r, in all slots.
     pub fn residues(&self, bytes: &[u8]) -> Vec<u64> {
         let options = ReadOptions::default().limited_to(bytes.len() as u64);
         let params = self.client.params();
-        let (found, _) = Vec::<everlevel::Ciphertext>::from_bytes(params, bytes, &options).unwrap();
+        let (found, _) =
+            Vec::<everlevel::Ciphertext>::from_bytes_with(params, bytes, &options).unwrap();
         found.iter().flat_map(|x| self.client.decrypt_modular(x).unwrap()).collect()
     }
 

@@ -74,7 +74,7 @@ impl Tenant {
     /// Whether these bytes are what the program has to give on an input, under this tenant's key.
     pub fn is_answer(&self, bytes: &[u8], input: usize) -> bool {
         let options = ReadOptions::default().limited_to(bytes.len() as u64);
-        let found = Vec::<Ciphertext>::from_bytes(self.owner.params(), bytes, &options);
+        let found = Vec::<Ciphertext>::from_bytes_with(self.owner.params(), bytes, &options);
         let Some(x) = found.ok().and_then(|(found, _)| found.into_iter().next()) else {
             return false;
         };

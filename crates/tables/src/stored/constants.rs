@@ -102,7 +102,7 @@ impl Constants {
         }
         let mut metadata = key.metadata();
         ConstantsHeader { id: TableId::random(rng), plan: plan.id()? }.state(&mut metadata);
-        Self::from_bytes(named.to_bytes(params, &metadata)?)
+        Self::from_bytes(named.to_bytes_with(params, &metadata)?)
     }
 
     /// From bytes. The head is read; the constants are when they are computed with.
@@ -154,7 +154,7 @@ impl Constants {
         let summary = inspect(&self.bytes, &options)?;
         let options = options.believing(Bounds::Fresh.policy(&summary.metadata));
         let options = options.allowing_unknown_owner(summary.records == 0);
-        let (found, _) = Vec::<NamedIntegers>::from_bytes(params, &self.bytes, &options)?;
+        let (found, _) = Vec::<NamedIntegers>::from_bytes_with(params, &self.bytes, &options)?;
         let rows = plan.query().rows(plan.schema())?;
         let fields = &rows.fields()[plan.schema().fields().len()..];
         let parameters = &plan.query().parameters;

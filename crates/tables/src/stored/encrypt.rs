@@ -70,7 +70,7 @@ pub(crate) fn encrypt_column(
     header.state(&mut metadata);
     if field.is_public() {
         state_codes(&mut metadata, entries);
-        return Ok(Vec::<NamedIntegers>::new().to_bytes(params, &metadata)?);
+        return Ok(Vec::<NamedIntegers>::new().to_bytes_with(params, &metadata)?);
     }
     let encoded = Encoded::new(entries, field.integer_type()?, params.slots())?;
     let value: IntegerColumn = encoded.encrypt(|slots| -> Result<_, TablesError> {
@@ -78,7 +78,7 @@ pub(crate) fn encrypt_column(
         Ok(key.encrypt(&Plaintext::encode_modulo(params, slots, 2)?, rng)?)
     })?;
     let named: Vec<NamedIntegers> = vec![(field.name().into(), value.into())];
-    Ok(named.to_bytes(params, &metadata)?)
+    Ok(named.to_bytes_with(params, &metadata)?)
 }
 
 /// The bytes of each file of a table, one after the other. The name of the encryption.

@@ -13,6 +13,7 @@ use crate::stored::cost::PlanCost;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
     /// The question.
+    #[serde(rename = "query")]
     pub question: String,
     /// The name of the parameter set.
     pub params: String,

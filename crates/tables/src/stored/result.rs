@@ -44,7 +44,7 @@ impl TableResult {
         let sums = sums.collect::<Result<Vec<_>, _>>()?;
         let mut metadata = Metadata::new();
         ResultHeader { table, rows, constants, plan: plan.to_json()? }.state(&mut metadata);
-        Self::from_bytes(sums.to_bytes(server.params(), &metadata)?)
+        Self::from_bytes(sums.to_bytes_with(server.params(), &metadata)?)
     }
 
     /// From bytes. The head is read; the sums are when they are decrypted.
@@ -135,6 +135,18 @@ impl TableResult {
     /// Another secret key; sums that are missing, double or not those of the plan
     /// ([`TablesError::Result`]); sums that cannot be; damaged bytes.
     pub fn read(&self, key: &SecretKey) -> Result<Answer, TablesError> {
+        self.read_with(key, |_, _| ())
+    }
+
+    /// The same; `step` is told how many ciphertexts of how many are decrypted.
+    ///
+    /// # Errors
+    /// Those of [`TableResult::read`].
+    pub fn read_with(
+        &self,
+        key: &SecretKey,
+        mut step: impl FnMut(usize, usize),
+    ) -> Result<Answer, TablesError> {
         let params = key.params();
         same_owner(self.owner, Some(key.id()), "decryption")?;
         let (_, layout) = self.plan.layout(params, self.rows)?;
@@ -142,7 +154,7 @@ impl TableResult {
         let options = options.believing(Bounds::Stated.policy(&Metadata::new()));
         // A result of public integers alone has no owner.
         let options = options.allowing_unknown_owner(layout.ciphertexts() == 0);
-        let (found, _) = Vec::<Ciphertext>::from_bytes(params, &self.bytes, &options)?;
+        let (found, _) = Vec::<Ciphertext>::from_bytes_with(params, &self.bytes, &options)?;
         if found.len() != layout.ciphertexts() {
             let expected = layout.ciphertexts();
             return wrong(format!("{} ciphertexts, and the plan has {expected}", found.len()));
@@ -153,7 +165,12 @@ impl TableResult {
             return wrong(format!("it is modulo p^{expected}, and this is modulo p^{exponent}"));
         }
         // All are decrypted before one is refused: time does not tell which.
-        let opened: Vec<_> = found.iter().map(|x| key.decrypt(x)).collect();
+        let decrypt = |(x, done): (&Ciphertext, usize)| {
+            let opened = key.decrypt(x);
+            step(done, found.len());
+            opened
+        };
+        let opened: Vec<_> = found.iter().zip(1..).map(decrypt).collect();
         let opened = opened.into_iter().collect::<Result<Vec<_>, _>>()?;
         let sums = layout.read(params, &opened)?;
         Answer::new(self.plan.query(), self.plan.schema(), &sums)

@@ -345,7 +345,7 @@ impl EncryptedTable {
         let any = ReadOptions::default().limited_to(FILE_BYTES);
         let (bytes, summary) = self.checked_file(place, &any)?;
         let options = any.believing(Bounds::Fresh.policy(&summary.metadata));
-        let (found, _) = Vec::<NamedIntegers>::from_bytes(&self.params, &bytes, &options)?;
+        let (found, _) = Vec::<NamedIntegers>::from_bytes_with(&self.params, &bytes, &options)?;
         let (length, field) = (self.length(place.0), &self.schema.fields()[place.1]);
         let [(name, IntegerValue::Column(x))] = &found[..] else {
             let problem = "expected one column in each file".into();

@@ -24,7 +24,7 @@ pub enum WorkloadError {
         found: String,
     },
     /// A word that names no operation.
-    #[error("no operation is named {name:?}:{meant} expected some of {known}")]
+    #[error("no operation is named {name:?}: expected some of {known}{meant}")]
     Operation {
         /// The word.
         name: String,

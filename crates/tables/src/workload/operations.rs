@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::error::WorkloadError;
+use crate::nearest::did_you_mean;
 
 /// An operation on columns of integers, as a workload names it.
 ///
@@ -227,31 +228,13 @@ impl std::str::FromStr for Operation {
         let words = ENTRIES.iter().flat_map(|entry| {
             [entry.name].into_iter().chain(entry.aliases.iter().copied()).filter(|w| w.len() > 2)
         });
-        let nearest = words.map(|known| (distance(&lower, known), known)).min();
-        let allowed = |known: &str| known.len().div_ceil(3).min(2);
-        let meant = nearest.filter(|(far, known)| *far <= allowed(known)).map(|(_, known)| known);
+        let meant = did_you_mean(&lower, words);
         Err(WorkloadError::Operation {
             name: word.chars().take(40).collect(),
-            meant: meant.map_or(String::new(), |known| format!(" did you mean {known}?")),
+            meant,
             known: listed(),
         })
     }
-}
-
-/// How many letters are inserted, left out or replaced between two words; long words are far.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(40).collect(), b.chars().collect());
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

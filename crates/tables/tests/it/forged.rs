@@ -35,7 +35,7 @@ fn forge(directory: &Path, columns: Vec<NamedIntegers>, change: &[(&str, &str)])
         stated.insert((*name).into(), (*value).into());
     }
     let params = PARTIES.client.params();
-    fs::write(&path, columns.to_bytes(params, &stated).unwrap()).unwrap();
+    fs::write(&path, columns.to_bytes_with(params, &stated).unwrap()).unwrap();
     let table = open(directory);
     let asked = table.and_then(|table| {
         let plan = Plan::new("select sum(count) from shop", table.schema()).unwrap();
@@ -115,8 +115,8 @@ fn rows_that_a_table_does_not_have() {
         stated.insert("rows".into(), "18446744073709551615".into());
         let params = PARTIES.client.params();
         let options = ReadOptions::default();
-        let (columns, _) = Vec::<NamedIntegers>::from_bytes(params, &bytes, &options).unwrap();
-        fs::write(&path, columns.to_bytes(params, &stated).unwrap()).unwrap();
+        let (columns, _) = Vec::<NamedIntegers>::from_bytes_with(params, &bytes, &options).unwrap();
+        fs::write(&path, columns.to_bytes_with(params, &stated).unwrap()).unwrap();
     }
     assert_eq!(code(open(&directory)), "table.files");
 }
@@ -130,9 +130,10 @@ fn results_that_say_something_else() {
     let result = run(&open(&directory).unwrap(), &plan).unwrap();
     let (params, options) = (PARTIES.client.params(), ReadOptions::default());
     let stated = metadata(result.as_bytes());
-    let sums = || Vec::<Ciphertext>::from_bytes(params, result.as_bytes(), &options).unwrap().0;
+    let sums =
+        || Vec::<Ciphertext>::from_bytes_with(params, result.as_bytes(), &options).unwrap().0;
     let read = |sums: Vec<Ciphertext>, stated: &Metadata| {
-        TableResult::from_bytes(sums.to_bytes(params, stated).unwrap())
+        TableResult::from_bytes(sums.to_bytes_with(params, stated).unwrap())
             .and_then(|result| result.read(PARTIES.client.secret()))
     };
     assert!(read(sums(), &stated).is_ok());
@@ -162,7 +163,7 @@ fn results_that_say_something_else() {
         let mut stated = stated.clone();
         let text = stated["plan"].replace(plan.question(), question);
         stated.insert("plan".into(), text);
-        TableResult::from_bytes(sums().to_bytes(params, &stated).unwrap())
+        TableResult::from_bytes(sums().to_bytes_with(params, &stated).unwrap())
             .and_then(|result| result.check(Some(&plan), None, None))
     };
     assert!(other(plan.question()).is_ok());

@@ -143,7 +143,7 @@ fn forged_files_of_public_columns_are_refused() {
         stated.remove("schema");
         stated.remove("codes");
         stated.extend(codes.map(|codes| ("codes".to_string(), codes)));
-        fs::write(&path, columns.to_bytes(PARTIES.client.params(), &stated).unwrap()).unwrap();
+        fs::write(&path, columns.to_bytes_with(PARTIES.client.params(), &stated).unwrap()).unwrap();
         code(ask())
     };
     let codes = |last: &str| format!("{}{last}", "2 ".repeat(39));

@@ -111,9 +111,13 @@ impl ColumnArray {
             let one = a.shape.as_ref().is_none_or(|shape| shape.len() == 1);
             a.blocks == 1 && a.wrapping.is_none() && one
         };
-        if arrays.iter().all(plain) {
-            return;
+        if !arrays.iter().all(plain) {
+            Self::describe(arrays, metadata);
         }
+    }
+
+    /// States arrays in metadata, also those that columns alone tell.
+    pub fn describe(arrays: &[Self], metadata: &mut Metadata) {
         let described = |a: &Self| {
             let mut told = json!({ "blocks": a.blocks });
             if let Some(shape) = &a.shape {

@@ -23,7 +23,7 @@ pub fn write(
     manifest: &mut Option<ManifestWriter>,
 ) -> Result<u64, CliError> {
     let columns = TypedArray::columns(arrays, &mut metadata);
-    let bytes = columns.to_bytes(params, &metadata).map_err(of(out))?;
+    let bytes = columns.to_bytes_with(params, &metadata).map_err(of(out))?;
     if let Some(manifest) = manifest {
         manifest.list(&bytes).map_err(of_file(out))?;
     }
@@ -62,6 +62,6 @@ pub fn parse(
     (params, bounds, set): (&Params, &Bounds, &SetOfFile),
 ) -> Result<Vec<TypedArray>, CliError> {
     let options = set.options().believing(bounds.policy(&summary.metadata));
-    let (found, metadata) = Bytes::from_bytes(params, bytes, &options).map_err(of(path))?;
+    let (found, metadata) = Bytes::from_bytes_with(params, bytes, &options).map_err(of(path))?;
     TypedArray::joined(found, &metadata, params).map_err(of(path))
 }

@@ -4,7 +4,7 @@
 const ALIKE: f64 = 0.78;
 
 /// The name that is most like this one, if one is; the first of equals.
-pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |name: &str| name.trim().to_lowercase();
     let typed = plain(typed);
     let mut best: Option<(f64, &str)> = None;
