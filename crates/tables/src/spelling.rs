@@ -33,7 +33,7 @@ pub(crate) fn spelled(e: &Expr) -> Result<Option<Expr>, TablesError> {
 
 fn called(e: &Expr, function: &Function) -> Result<Option<Expr>, TablesError> {
     let arguments = arguments(function);
-    let texts: Vec<Option<String>> = arguments.iter().map(|x| written(x)).collect();
+    let texts: Vec<Option<String>> = arguments.iter().map(written).collect();
     let name = function.name.to_string().to_lowercase();
     let all_rows = function.filter.is_none();
     let around = match (&name[..], &texts[..]) {

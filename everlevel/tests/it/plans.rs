@@ -55,7 +55,7 @@ fn a_plan_is_what_is_run() {
     let opened = |i: usize| client.decrypt_column::<i64>(&results[i].1).unwrap();
     let granted = [50, 200, 301, 499_999, 7];
     assert_eq!(opened(0), granted);
-    let steps = |i: usize| (granted[i] + i64::from(ages[i])) * (i64::from(ages[i]) - 7) & 0xffff;
+    let steps = |i: usize| ((granted[i] + i64::from(ages[i])) * (i64::from(ages[i]) - 7)) & 0xffff;
     assert_eq!(opened(1), [0, 1, 2, 3, 4].map(steps));
     assert_eq!(opened(2), [2]);
     assert_eq!(server.bootstraps() as u64, estimate.total().refreshes);
@@ -149,7 +149,7 @@ fn refusals() {
     assert_eq!(encrypt("x", &[1; 5]).map(|_| ()).unwrap_err().code(), "integers.length");
     let [x, z] = ["x", "z"].map(|name| encrypt(name, &[1, 2, 3, 4]).unwrap());
     let refused = |inputs: &[_]| small.run(&server, inputs).map(|_| ()).unwrap_err();
-    assert!(refused(&[z.clone()]).to_string().contains("argument x is missing"));
+    assert!(refused(std::slice::from_ref(&z)).to_string().contains("argument x is missing"));
     assert!(refused(&[x.clone(), x.clone()]).to_string().contains("there twice"));
     let IntegerValue::Column(column) = &x.1 else { panic!("a column") };
     let sum = server.integers().unwrap().add(column, column).unwrap();

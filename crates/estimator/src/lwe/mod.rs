@@ -85,7 +85,7 @@ pub fn estimate(key: &Lwe, model: CostModel) -> Result<Estimate<Lwe>, SecurityEr
     Ok(Estimate::new(*key, attacks))
 }
 
-/// Whether every attack that [`estimate`] knows is sure to cost at least `bits` bits: a tenth of the
+/// Whether every attack that [`estimate`] knows is sure to cost at least `bits` bits. It takes less
 /// time, as the best parameters of attacks that cost more are not looked for. `false` for a key
 /// whose cheapest attack is so near to `bits` that the search does not tell them apart.
 ///
