@@ -52,7 +52,11 @@ pub trait Bytes: Sized {
 macro_rules! bytes {
     ($($object:ty, $module:ident, |$x:ident, $params:ident, $metadata:ident| $write:expr;)*) => {$(
         impl Bytes for $object {
-            fn to_bytes_with(&self, $params: &Params, $metadata: &Metadata) -> Result<Vec<u8>, Error> {
+            fn to_bytes_with(
+                &self,
+                $params: &Params,
+                $metadata: &Metadata,
+            ) -> Result<Vec<u8>, Error> {
                 let $x = self;
                 Ok($write?)
             }

@@ -157,8 +157,8 @@ impl Loaded {
         if blocks > 1 && program.rotates() {
             return Err(CliError::usage(format!(
                 "the program moves slots of columns of {blocks} ciphertexts, and would move each \
-                 by itself: take a set with more slots, such as bgv-786433-n16, or arrays in Python, which \
-                 move as a whole"
+                 by itself: take a set with more slots, such as bgv-786433-n16, or arrays in \
+                 Python, which move as a whole"
             )));
         }
         let whole = slots * blocks;
