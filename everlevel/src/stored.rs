@@ -5,6 +5,7 @@ use std::sync::Arc;
 use everlevel_aes::AesKeyId;
 use everlevel_circuit::ValueRange;
 use everlevel_scheme::{OptIn, Params};
+#[cfg(feature = "unstable")]
 pub use everlevel_wire::arrays::VALUES;
 use everlevel_wire::{BoundPolicy, Encryption, Manifest, Metadata, ReadOptions, WireError};
 

@@ -39,6 +39,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("eval, typed columns", "eval --server-keys k/server.keys old=age>30 p.ct --out out"),
     ("bootstrap", "bootstrap --server-keys k/server.keys --in out/y.ct --out fresh.ct"),
     ("explain", "explain --server-keys k/server.keys y=x+1 x=x.ct"),
+    ("explain bootstrap", "explain bootstrap --params insecure_bgv-257-n8"),
     ("explain, typed columns", "explain --server-keys k/server.keys old=age>30 p.ct"),
     ("compact", "compact --in out/y.ct --out y.small"),
     ("change-key", "change-key --keys c.keys --in x.ct --out moved.ct"),
@@ -98,7 +99,6 @@ const LONG: &[&str] = &[
     "eval, typed columns",
     "explain",
     "keygen",
-    "keys change",
     "keys server",
     "params plan",
     "selftest",
@@ -202,11 +202,15 @@ fn commands_print_what_is_documented() {
         assert_eq!(expected, Some(keys(printed).as_str()), "docs/use/json.md, {row}");
         rows.insert(row.to_string());
     };
+    let mut silent = Vec::new();
     for (row, command) in COMMANDS {
         let (printed, progress) = place.told_with_progress(&words(command));
         compare(row, &printed);
-        assert!(!LONG.contains(row) || progress.contains(" of "), "{row} shows no progress");
+        if LONG.contains(row) && !progress.contains(" of ") {
+            silent.push(*row);
+        }
     }
+    assert!(silent.is_empty(), "without progress: {silent:?}");
     service(&place, &mut compare);
     for cells in &listed {
         assert!(rows.contains(&cells[0]), "nothing checks the row of {}", cells[0]);
