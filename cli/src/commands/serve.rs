@@ -207,6 +207,9 @@ fn serve(
     if let (Some(demo), false) = (demo, common.json) {
         let typed = commands.join("\n  ");
         emit(&format!("{}\nin another terminal:\n  {typed}", demo.introduction()))?;
+        if args.page.is_some() {
+            emit(&format!("or in a browser: {}", demo.page(&url)?))?;
+        }
     }
     service.serve(listener, exposure, interrupted()).map_err(of_service)
 }

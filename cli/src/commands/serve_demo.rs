@@ -82,6 +82,13 @@ impl Demo {
         )
     }
 
+    /// Where the page is opened, with the tenant's token, which a browser does not send.
+    pub fn page(&self, url: &str) -> Result<String, CliError> {
+        let path = self.path("token");
+        let token = std::fs::read_to_string(&path).map_err(CliError::failure)?;
+        Ok(format!("{url}/#token={}", token.trim()))
+    }
+
     /// Commands to be typed in another terminal, one after the other.
     pub fn commands(&self, url: &str) -> Vec<String> {
         let at = |name: &str| quoted(&self.path(name));

@@ -150,7 +150,11 @@ fn a_job_survives_the_death_of_the_service() {
 fn a_demonstration_can_be_followed() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a demo").into_os_string().into_string().unwrap();
-    let demo = ["serve", "--demo", "--dir", &path, "--listen", "127.0.0.1:0"];
+    let page = directory.path().join("page");
+    std::fs::create_dir(&page).unwrap();
+    std::fs::write(page.join("index.html"), "<!doctype html><title>page</title>").unwrap();
+    let page = page.to_str().unwrap();
+    let demo = ["serve", "--demo", "--dir", &path, "--listen", "127.0.0.1:0", "--page", page];
     let mut process = Command::new(env!("CARGO_BIN_EXE_everlevel"))
         .args(demo)
         .stdin(Stdio::null())
@@ -165,6 +169,9 @@ fn a_demonstration_can_be_followed() {
     assert!(introduction.contains("protects nothing") && introduction.contains(&path));
     assert_eq!(out.next().unwrap(), "in another terminal:");
     let commands: Vec<String> = out.by_ref().take(4).collect();
+    let token = std::fs::read_to_string(format!("{path}/token")).unwrap();
+    let shown = out.next().unwrap();
+    assert_eq!(shown, format!("or in a browser: {}/#token={}", serving.url, token.trim()));
     let mut told = Vec::new();
     for command in &commands {
         // As a shell takes words apart, of which these have single quotes only.
