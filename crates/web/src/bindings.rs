@@ -186,7 +186,7 @@ impl Owner {
 
     /// Binds a question in SQL to the schema of a table of `rows` rows.
     pub fn question(&self, sql: &str, schema: &str, rows: usize) -> Thrown<Question> {
-        question::Question::new(&self.0, sql, schema, rows).map(Question).map_err(thrown)
+        question::Question::new(self.0.params(), sql, schema, rows).map(Question).map_err(thrown)
     }
 
     /// Draws the server keys of a question: `write(place, bytes)` gets them in parts, the head

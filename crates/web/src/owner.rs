@@ -88,7 +88,8 @@ impl Owner {
         })
     }
 
-    pub(crate) fn params(&self) -> &Params {
+    /// The parameter set.
+    pub fn params(&self) -> &Params {
         self.client.params()
     }
 

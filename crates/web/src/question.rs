@@ -6,7 +6,6 @@ use everlevel_wire::server_keys::SizeReport;
 use serde_json::{Value, json};
 
 use crate::error::Refused;
-use crate::owner::Owner;
 use crate::tables::schema_of;
 
 /// A question that can be answered for tables of a number of rows.
@@ -22,11 +21,10 @@ impl Question {
     ///
     /// # Errors
     /// A question that cannot be answered exactly.
-    pub fn new(owner: &Owner, sql: &str, schema: &str, rows: usize) -> Result<Self, Refused> {
-        let params = owner.params().clone();
+    pub fn new(params: &Params, sql: &str, schema: &str, rows: usize) -> Result<Self, Refused> {
         let plan = Plan::new(sql, &schema_of(schema)?)?;
-        let keys = plan.keys(&params, rows)?;
-        Ok(Question { plan, keys, params })
+        let keys = plan.keys(params, rows)?;
+        Ok(Question { plan, keys, params: params.clone() })
     }
 
     pub(crate) fn plan(&self) -> &Plan {

@@ -12,6 +12,7 @@ use everlevel_ring::{Backend, Cpu, PlaintextRing, Ring, SlotShape};
 use crate::error::SchemeError;
 use crate::noise::{Events, NoiseTracker, raise_digit_count};
 use crate::spec::{BootstrapMode, BootstrapSpec, Level, ModulusChain, ParamsSpec};
+use security::MIN_SECURITY_BITS;
 
 pub use named::{names, ntru_names, spec};
 pub use security::{KeySecurity, SecurityReport, largest_modulus};
@@ -56,8 +57,6 @@ impl OptIn {
 const FREQUENT_FAILURE_LOG2: f64 = -40.0;
 /// log2 of the probability above which users are told.
 const RARE_FAILURE_LOG2: f64 = -128.0;
-/// What every key of a set has to hold, unless the set is called insecure.
-const MIN_SECURITY_BITS: f64 = 128.0;
 
 /// A validated parameter set with every table that hangs off it. Immutable, cheap to clone,
 /// shareable.

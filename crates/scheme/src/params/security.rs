@@ -8,8 +8,10 @@ use everlevel_estimator::{Attack, CostModel, ntru};
 use everlevel_ring::{Ring, sample};
 use serde::Serialize;
 
-use super::MIN_SECURITY_BITS;
 use crate::spec::{Assumption, Level, ModulusChain, ParamsSpec, SecretKind};
+
+/// What every key of a set has to hold, unless the set is called insecure.
+pub(super) const MIN_SECURITY_BITS: f64 = 128.0;
 
 /// The security estimate of one key.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -59,7 +59,7 @@ fn a_table_is_asked() {
     assert_eq!((files.len(), &told["rows"]), (4, &200.into()));
     let (table, text) = (told["table"].as_str().unwrap(), told["text"].as_str().unwrap());
 
-    let question = Question::new(&owner, QUESTION, &schema, 200).unwrap();
+    let question = Question::new(owner.params(), QUESTION, &schema, 200).unwrap();
     let (mut keys, mut steps) = (Cursor::new(Vec::new()), 0);
     let bytes = owner
         .draw_server_keys(&question, &mut keys, |done, total| {
@@ -80,7 +80,7 @@ fn a_table_is_asked() {
     assert_eq!(answer["names"], serde_json::json!(["region", "orders", "total"]));
 
     // Results of another question, another table, another key.
-    let other = Question::new(&owner, "select count(*) from orders", &schema, 200).unwrap();
+    let other = Question::new(owner.params(), "select count(*) from orders", &schema, 200).unwrap();
     let code = |found: Result<_, Refused>| found.err().unwrap().code;
     assert_eq!(code(owner.read_result(result.clone(), &other, table, None)), "table.other-result");
     let id = "0".repeat(32);
@@ -103,7 +103,7 @@ fn a_constant_is_hidden() {
     };
     let told = owner.encrypt_table(CSV, &schema, keep).unwrap();
     let sql = "select count(*) as orders from orders where region = :region";
-    let question = Question::new(&owner, sql, &schema, 200).unwrap();
+    let question = Question::new(owner.params(), sql, &schema, 200).unwrap();
     assert_eq!(question.told()["parameters"][0]["column"], "region");
     let wrong = owner.encrypt_constants(&question, &[("region".into(), "east".into())]);
     assert_eq!(wrong.unwrap_err().code, "table.constants");
