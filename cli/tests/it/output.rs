@@ -121,8 +121,16 @@ fn bench_of_all_integer_operations() {
         _ => method.replace('_', "-"),
     };
     // What is no operation of columns alone: of tables, of files, of constants of the asker.
-    let others =
-        ["transparent", "shortened", "related", "chosen_rows", "accumulate", "pack", "run"];
+    let others = [
+        "transparent",
+        "shortened",
+        "related",
+        "chosen_rows",
+        "accumulate",
+        "pack",
+        "run",
+        "operate",
+    ];
     let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/integers/src");
     let mut methods = 0;
     for file in std::fs::read_dir(sources).unwrap() {

@@ -149,7 +149,7 @@ fn programs_are_explained_before_they_run() {
     let place = Place::with_keys("insecure_bgv-65537-n11");
     let rows: String = (0..3000).map(|i| format!("{},{}\n", i % 90, i * 1_657 % 60_000)).collect();
     place.write("p.csv", format!("age,pay\n{rows}"));
-    place.write("t.csv", format!("t\n{}", "7\n5\n".repeat(128)));
+    place.write("t.csv", "7\n5\n".repeat(128));
     place.told("encrypt --key keys/public.key --in p.csv --types age=u8,pay=u16 --out p.ct");
     let program =
         "rich=pay>50000&age<30;_fee=if(rich,table(age,t),pay/7);fee=_fee*age;n=count(rich)";

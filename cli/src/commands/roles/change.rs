@@ -25,10 +25,8 @@ pub fn make(args: &ChangeArgs, common: &Common) -> Result<(), CliError> {
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let params = from.params();
     tell_failures(params);
-    let bar = progress(common, "making keys", 1);
     let keys = ServerKeys::key_change(&from, &to, params.chain().top(), &mut rng)
         .map_err(CliError::usage)?;
-    bar.finish_and_clear();
     let bytes = server_keys::to_bytes(&keys, &Metadata::new()).map_err(of_file(out))?;
     write_file(out, &bytes, existing(args.out.force)).map_err(of_output(out))?;
     let told = serde_json::json!({
