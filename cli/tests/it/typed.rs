@@ -173,5 +173,5 @@ fn programs_are_explained_before_they_run() {
     place.refused(&format!("{typed} y=age*2 p.ct --svg p.svg"), "cli.usage");
     place.refused(&format!("{typed} y=sort(age) p.ct"), "cli.usage");
     place.refused(&format!("{typed} y=table(age,u) p.ct"), "circuit.missing-input");
-    place.refused(&format!("{typed} y=pay*pay*pay*pay*pay*pay*pay*pay p.ct"), "integers.range");
+    place.refused(&format!("{typed} y=pay*pay*pay*pay*pay*pay*pay*pay p.ct"), "integers.width");
 }

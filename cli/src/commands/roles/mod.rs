@@ -22,4 +22,5 @@ pub use encrypt::run as encrypt;
 pub use eval::{bootstrap, run as eval};
 pub use inspect::{inspect, keys};
 pub use keygen::run as keygen;
+#[cfg(feature = "service")]
 pub use typed::tables as lookup_tables;

@@ -9,5 +9,7 @@ mod explain;
 
 pub use decrypt::decrypt;
 pub use encrypt::encrypt;
-pub use eval::{eval, inputs, tables};
+#[cfg(feature = "service")]
+pub use eval::tables;
+pub use eval::{eval, inputs};
 pub use explain::{Question, explain};
