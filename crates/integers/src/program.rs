@@ -38,8 +38,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// interval that is looked up in it. `progress` is called after each statement with the number
     /// of those done.
     ///
-    /// `+ - * / % << >> < <= > >= == != & | !` and the functions of [`TypedFunction`] and
-    /// [`NamedFunction`] are the operations of these names here, `total` is
+    /// `+ - * / % << >> < <= > >= == != & | !` and the functions of
+    /// [`TypedFunction`](everlevel_circuit::expression::TypedFunction) and [`NamedFunction`] are the operations of these names here, `total` is
     /// [`Integers::sum_of_each`]; `&`, `|` and `xor` of truth values are logic, of others they are
     /// done bit by bit. `/` rounds down, and `%` has the sign of the
     /// divisor. Types follow from the inputs.
