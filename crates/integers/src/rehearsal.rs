@@ -73,6 +73,27 @@ pub fn ciphertext_bytes(params: &Params, level: Level) -> u64 {
     params.components() as u64 * params.degree() as u64 * bits / 8
 }
 
+/// A session on the no-op scheme of a set, in the place of a server that bootstraps by the plan of
+/// the set, or of one that does not.
+///
+/// # Errors
+/// [`IntegersError::Set`] for a set that is to bootstrap and cannot.
+pub fn no_op_session(
+    params: &Params,
+    scheme: Arc<NoOp>,
+    bootstraps: bool,
+) -> Result<Session<NoOp>, IntegersError> {
+    if !bootstraps {
+        return Ok(Session::leveled(scheme));
+    }
+    if params.spec().bootstrap.is_none() {
+        let problem = "the set has no bootstrapping section";
+        return Err(IntegersError::Set { name: params.name().into(), problem });
+    }
+    let bootstrapper = Bootstrapper::new(&*scheme, BootstrapPlan::for_set(params)?)?;
+    Ok(Session::new(scheme, Arc::new(bootstrapper)))
+}
+
 /// Typed integers on the no-op scheme, without values: what is done here takes as many products,
 /// keys and bootstrappings as it takes with cryptography, and is refused if that would be.
 pub struct Rehearsal {
@@ -87,18 +108,7 @@ impl Rehearsal {
     /// # Errors
     /// [`IntegersError::Set`] for a set that is to bootstrap and cannot.
     pub fn new(params: &Params, bootstraps: bool) -> Result<Self, IntegersError> {
-        let scheme = Arc::new(NoOp::blank(params));
-        let session = if !bootstraps {
-            Session::leveled(scheme)
-        } else if params.spec().bootstrap.is_none() {
-            return Err(IntegersError::Set {
-                name: params.name().into(),
-                problem: "the set has no bootstrapping section",
-            });
-        } else {
-            let bootstrapper = Bootstrapper::new(&*scheme, BootstrapPlan::for_set(params)?)?;
-            Session::new(scheme, Arc::new(bootstrapper))
-        };
+        let session = no_op_session(params, Arc::new(NoOp::blank(params)), bootstraps)?;
         Ok(Rehearsal { params: params.clone(), session, plans: TablePlans::default() })
     }
 

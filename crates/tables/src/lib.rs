@@ -40,7 +40,6 @@ mod output;
 mod parse;
 mod partner;
 mod plan;
-mod pretend;
 mod query;
 mod ranges;
 mod rewrite;

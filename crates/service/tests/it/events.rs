@@ -1,7 +1,7 @@
 //! What a job does is told as it happens.
 
-use everlevel_service::Scope;
 use everlevel_service::api::{JobInfo, JobState};
+use everlevel_service::{Client, JobId, Scope};
 
 use crate::support::{Owner, Running, long_program, program, push, start};
 
@@ -10,15 +10,20 @@ fn jobs(answer: &str) -> Vec<JobInfo> {
     told.map(|text| serde_json::from_str(text).unwrap()).collect()
 }
 
+/// A job that takes so many statements.
+fn started(client: &Client, owner: &Owner, statements: usize) -> JobId {
+    let file = owner.columns("x", &[("x", &[1, 2])]);
+    let (keys, columns) = (push(client, &owner.keys), push(client, &file));
+    start(client, &program(&keys, &columns, &long_program(statements)))
+}
+
 #[test]
 fn events_tell_of_a_job_until_it_ends() {
     let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::shared());
     let service = Running::start(directory.path(), |_| ());
     let client = service.client("acme");
     let token = service.token("acme", &[Scope::Read]);
-    let file = owner.columns("x", &[("x", &[1, 2])]);
-    let (keys, columns) = (push(&client, &owner.keys), push(&client, &file));
-    let job = start(&client, &program(&keys, &columns, &long_program(3)));
+    let job = started(&client, owner, 3);
     let path = format!("/v1/jobs/{job}/events");
     // Read until the service ends the answer.
     let answer = service.answer("GET", &path, &token, b"");
@@ -48,9 +53,7 @@ fn a_job_that_is_cancelled_ends_its_events() {
     let service = Running::start(directory.path(), |_| ());
     let client = service.client("acme");
     let token = service.token("acme", &[Scope::Read]);
-    let file = owner.columns("x", &[("x", &[1, 2])]);
-    let (keys, columns) = (push(&client, &owner.keys), push(&client, &file));
-    let job = start(&client, &program(&keys, &columns, &long_program(60)));
+    let job = started(&client, owner, 60);
     let told = std::thread::scope(|scope| {
         let reader =
             scope.spawn(|| service.answer("GET", &format!("/v1/jobs/{job}/events"), &token, b""));

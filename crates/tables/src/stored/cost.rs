@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use everlevel::lab::{Bootstrappable, NoOp, Scheme};
 use everlevel::{Integers, Params, Plaintext, TimeModel};
-use everlevel_integers::{Column, Encoded, ciphertext_bytes};
+use everlevel_integers::{Column, Encoded, ciphertext_bytes, no_op_session};
 use everlevel_scheme::SchemeError;
 use serde::Serialize;
 
@@ -15,7 +15,6 @@ use crate::field::Field;
 use crate::known::Known;
 use crate::layout::Layout;
 use crate::plan::Plan;
-use crate::pretend;
 use crate::query::Query;
 use crate::run::Runner;
 use crate::schema::Schema;
@@ -151,7 +150,8 @@ impl Plan {
         let (_, layout) = self.layout(params, rows)?;
         let blocks = layout.blocks().count();
         let scheme = Arc::new(NoOp::blank(params));
-        let session = pretend::session(params, scheme.clone())?;
+        let bootstraps = params.spec().bootstrap.is_some();
+        let session = no_op_session(params, scheme.clone(), bootstraps)?;
         let ints = Integers::new(&session, params)?;
         let length = rows.clamp(1, params.slots());
         let columns = pretended(params, &schema, length, |zero, public| match public {

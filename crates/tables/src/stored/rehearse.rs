@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use everlevel::lab::NoOp;
 use everlevel::{Integers, Params, Plaintext};
-use everlevel_integers::{Column, Encoded};
+use everlevel_integers::{Column, Encoded, no_op_session};
 
 use crate::answer::Answer;
 use crate::data::Data;
 use crate::error::TablesError;
 use crate::field::Field;
 use crate::plan::Plan;
-use crate::pretend;
 use crate::stored::compute::{Cells, Rows, evaluate};
 
 /// A ciphertext of the no-op scheme.
@@ -76,7 +75,8 @@ impl Plan {
         data.check_width(width)?;
         self.query().check_constants(constants)?;
         let scheme = Arc::new(NoOp::new(params, 1));
-        let session = pretend::session(params, scheme.clone())?;
+        let bootstraps = params.spec().bootstrap.is_some();
+        let session = no_op_session(params, scheme.clone(), bootstraps)?;
         let ints = Integers::new(&session, params)?;
         let table = Rehearsed { scheme: &scheme, plan: self, data };
         let bound = fields[width..].iter().zip(constants);
