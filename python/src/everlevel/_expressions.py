@@ -56,20 +56,25 @@ def literal(value: Any) -> Value:
             raise fault(f"{value!r}: expected a number of up to {DIGITS} digits")
         text = format(value, "f")
     else:
-        try:
-            whole = operator.index(value)
-            if whole.bit_length() > 3 * DIGITS:
-                raise fault(f"an integer of {whole.bit_length()} bits: expected 63 at most")
-            text = str(whole)
-        except TypeError:
-            if text_of(value) is None:
-                raise fault("nothing is equal to a missing value: write x.isnull()") from None
-            raise DtypeError(
-                f"a constant of type {type(value).__name__}: expected an integer, a "
-                "decimal.Decimal, a date, a truth value, a text or et.parameter(name)",
-                code="python.question",
-            ) from None
+        text = integer(value)
     return Value(text, ADD if text.startswith("-") else ATOM, None)
+
+
+def integer(value: Any) -> str:
+    """The digits of an integer, or a refusal of what is none."""
+    try:
+        whole = operator.index(value)
+    except TypeError:
+        if text_of(value) is None:
+            raise fault("nothing is equal to a missing value: write x.isnull()") from None
+        raise DtypeError(
+            f"a constant of type {type(value).__name__}: expected an integer, a "
+            "decimal.Decimal, a date, a truth value, a text or et.parameter(name)",
+            code="python.question",
+        ) from None
+    if whole.bit_length() > 3 * DIGITS:
+        raise fault(f"an integer of {whole.bit_length()} bits: expected 63 at most")
+    return str(whole)
 
 
 def shared(*parts: Expression) -> Schema | None:
