@@ -1,7 +1,7 @@
 //! Files between stages: there in full or not at all.
 
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::SuiteError;
@@ -21,7 +21,7 @@ pub(crate) struct Output {
 impl Output {
     /// Begins a file, in a directory that is made if it is not there.
     pub fn create(path: PathBuf) -> Result<Self, SuiteError> {
-        make_directory_of(&path)?;
+        make_place_for(&path)?;
         let temporary = path.with_extension("part");
         let file = File::create(&temporary).map_err(|e| SuiteError::io(&temporary, &e))?;
         let file = BufWriter::with_capacity(BUFFER, file);
@@ -33,7 +33,7 @@ impl Output {
         self.file.write_all(bytes).map_err(|e| SuiteError::io(&self.temporary, &e))
     }
 
-    /// Gives the file its name, in place of one that is there.
+    /// Gives the file its name.
     pub fn finish(mut self) -> Result<(), SuiteError> {
         self.file.flush().map_err(|e| SuiteError::io(&self.temporary, &e))?;
         fs::rename(&self.temporary, &self.path).map_err(|e| SuiteError::io(&self.path, &e))?;
@@ -50,8 +50,14 @@ impl Drop for Output {
     }
 }
 
-/// Makes the directory that a file is to be in.
-pub(crate) fn make_directory_of(path: &Path) -> Result<(), SuiteError> {
+/// Makes the directory that a file is to be in, and removes what an earlier run left at its place: a
+/// stage that fails leaves no old result behind, and a file system that writes out what it replaces
+/// has nothing to replace.
+pub(crate) fn make_place_for(path: &Path) -> Result<(), SuiteError> {
     let directory = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(directory).map_err(|e| SuiteError::io(directory, &e))
+    fs::create_dir_all(directory).map_err(|e| SuiteError::io(directory, &e))?;
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(SuiteError::io(path, &e)),
+        _ => Ok(()),
+    }
 }

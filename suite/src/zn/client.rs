@@ -17,7 +17,7 @@ use super::protocol::{
 use crate::error::SuiteError;
 use crate::instance::Instance;
 use crate::numbers::{Lines, Words, to_bytes};
-use crate::output::{Output, make_directory_of};
+use crate::output::{Output, make_place_for};
 use crate::stage::usage;
 
 /// Pairs that are text in memory together.
@@ -52,7 +52,7 @@ pub fn generate_key(arguments: &[&str]) -> Result<(), SuiteError> {
     let params = Params::new(spec(), OptIn::SecureOnly)?;
     let secret = SecretKey::generate(&params, &mut system_rng()?);
     for path in [&files.parameters, &files.secret_key] {
-        make_directory_of(path)?;
+        make_place_for(path)?;
     }
     let public = wire_params::to_bytes(&params, &Metadata::new())?;
     write_file(&files.parameters, &public, Existing::Replace)?;
@@ -83,7 +83,7 @@ pub fn encrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let blocks = blocks(&instance, slots);
     use_threads(blocks);
     let mut operands = Words::open(&files.operands, 2 * instance.count)?;
-    make_directory_of(&files.upload)?;
+    make_place_for(&files.upload)?;
     let (replace, count) = (Existing::Replace, OPERANDS * blocks);
     let metadata = metadata(&instance);
     let mut upload = CiphertextWriter::create(params, &files.upload, replace, count, &metadata)?;

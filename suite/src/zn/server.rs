@@ -13,7 +13,7 @@ use super::protocol::{
 };
 use crate::error::SuiteError;
 use crate::instance::Instance;
-use crate::output::make_directory_of;
+use crate::output::make_place_for;
 use crate::stage::usage;
 use crate::steps::Steps;
 
@@ -26,6 +26,7 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     let mut steps = Steps::start();
     let instance = Instance::with_count(&INSTANCES, name, count)?;
     let files = Files::of(&instance);
+    make_place_for(&files.download)?;
     let params = steps.time("Load keys", || {
         let options = ReadOptions::default();
         let bytes = read_file(&files.parameters, options.max_bytes)?;
@@ -38,7 +39,6 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     let mut upload =
         steps.time("Read inputs", || CiphertextReader::open(&params, &files.upload, fresh))?;
     check_file(&instance, upload.metadata(), upload.len(), OPERANDS * blocks)?;
-    make_directory_of(&files.download)?;
     let (replace, count) = (Existing::Replace, DIGITS * blocks);
     let mut download =
         ProductWriter::create(&params, &files.download, replace, count, &metadata(&instance))?;
