@@ -38,13 +38,18 @@ impl Objects {
         tenant: &Tenant,
         id: &ObjectId,
     ) -> Result<UploadState, ServiceError> {
+        // In this order: an upload that becomes an object in between is found as one.
+        let upload: Option<Upload> = self.store.get(tenant, id.as_ref())?;
+        let part = self.part(tenant, id).metadata();
+        if let (Some(Upload { bytes }), Ok(part)) = (&upload, part) {
+            let (bytes, offset) = (*bytes, part.len());
+            return Ok(UploadState { id: id.clone(), bytes, offset, complete: false });
+        }
         if let Some(ObjectInfo { bytes, .. }) = self.store.get(tenant, id.as_ref())? {
             return Ok(UploadState { id: id.clone(), bytes, offset: bytes, complete: true });
         }
-        let upload: Option<Upload> = self.store.get(tenant, id.as_ref())?;
         let Upload { bytes } = upload.ok_or(ServiceError::NotFound { what: "upload" })?;
-        let offset = self.part(tenant, id).metadata().map_or(0, |found| found.len());
-        Ok(UploadState { id: id.clone(), bytes, offset, complete: false })
+        Ok(UploadState { id: id.clone(), bytes, offset: 0, complete: false })
     }
 
     /// Announces bytes. The same again tells how far they are.
