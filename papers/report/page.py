@@ -16,6 +16,12 @@ from plots import escaped
 
 HERE = Path(__file__).resolve().parent
 LONG = 44  # texts longer than this may be broken
+# The plot of each paper that shows most, on the first page: all times beside the paper's own.
+FIRST = {
+    "fig-chen-han-seconds": "Chen and Han 2018: one bootstrapping",
+    "fig-ma-et-al-seconds": "Ma, Huang, Wang and Wang 2024: general bootstrapping",
+    "fig-aes-seconds": "Doröz, Hu and Sunar 2014: AES-128 on a whole ciphertext",
+}
 
 
 def page(report):
@@ -31,8 +37,8 @@ def page(report):
         f"<style>{style}</style>\n<script>{script}</script>\n</head>\n<body>\n"
         "<header><h1>everlevel: three papers, reproduced</h1>\n"
         "<p>Every table of three papers on homomorphic encryption, theirs beside what this "
-        f"library finds, at {size}. Ratios are <b>here ÷ paper</b>: below 1 is less than in the "
-        "paper, green where less is better. Blue columns are the papers'. "
+        f"library finds, at {size}. <b>33× faster</b> means that the paper took 33 times as long; "
+        "green is better than the paper. Blue columns are the papers'. "
         f"<code>papers all{full}</code> and <code>page.py</code> make this page; each table says "
         "how to run it alone, and a click on a head sorts it.</p></header>\n",
         '<nav aria-label="Chapters"><a href="#summary">Summary</a>',
@@ -40,14 +46,22 @@ def page(report):
     for c in report["chapters"]:
         out.append(f'<a href="#{escaped(c["id"])}">{escaped(c["short"])}</a>')
     out.append("</nav>\n")
-    out += summary(report["summary"])
+    out += summary(report["summary"], first(report["chapters"]))
     for c in report["chapters"]:
         out += chapter(c)
     out.append("</body>\n</html>\n")
     return "".join(out)
 
 
-def summary(s):
+def first(chapters):
+    """The plots of the first page, each with its chapter."""
+    for c in chapters:
+        for part in c["parts"]:
+            if part["part"] == "figure" and part["id"] in FIRST:
+                yield c, part
+
+
+def summary(s, figures):
     """What was done, and the times of all tables on one look."""
     yield '<section id="summary">\n<div class="facts">'
     facts = [
@@ -60,6 +74,9 @@ def summary(s):
         kind = "fact bad" if bad else "fact"
         yield f'<div class="{kind}"><b>{escaped(value)}</b><span>{escaped(what)}</span></div>'
     yield "</div>\n"
+    for c, f in figures:
+        link = f'<a href="#{escaped(c["id"])}">{escaped(FIRST[f["id"]])}</a>'
+        yield f"<figure>\n<figcaption>{link}</figcaption>\n{drawing(f)}</figure>\n"
     yield from times(s["times"])
     for name, error in s["failed"]:
         yield f'<p class="missing"><b>{escaped(name)}</b> failed: {escaped(error)}</p>\n'
@@ -67,6 +84,13 @@ def summary(s):
         taken = ", ".join(f"{n} from <code>{escaped(place)}</code>" for place, n in s["taken"])
         yield f"<p>Records taken as they are, with dates and machines of their own: {taken}.</p>\n"
     if s["machines"]:
+        named = sum(m["records"] for m in s["machines"])
+        if named < s["done"]:
+            yield (
+                f"<p>{named} records are of the machines below; {s['done'] - named} are counts and "
+                "formulas, the same on any machine, or name the machines of both sides in their "
+                "tables.</p>\n"
+            )
         yield (
             '<div class="box"><table id="machines"><thead><tr><th class="text">machine</th>'
             '<th class="text">instructions</th><th>records</th><th class="text">dates</th>'
@@ -90,23 +114,28 @@ def times(found):
     if not found:
         return
     yield (
-        '<h3 id="times-head">Time, here ÷ paper (or peer)</h3>\n<div class="box">'
+        '<h3 id="times-head">Times beside those of the papers and of peers</h3>\n<div class="box">'
         '<table id="times" aria-labelledby="times-head"><thead><tr><th class="text">table</th>'
-        '<th class="text">of</th><th>rows</th><th>least</th><th>median</th><th>largest</th></tr>'
+        '<th class="text">of</th><th>rows</th><th>best</th><th>median</th><th>worst</th></tr>'
         "</thead><tbody>"
     )
     for t in found:
         link = f'<a href="#{escaped(t["id"])}-head">{escaped(t["what"])}</a>'
-        yield f'<tr><td class="text">{link}</td><td class="text">{escaped(t["of"])}</td>'
+        yield f'<tr><td class="text">{link}</td><td class="text">{beside(t["of"])}</td>'
         yield f"<td>{t['count']}</td>"
+        column = {"kind": "ratio", "group": t["of"], "label": ""}
         for r in t["ratios"]:
-            text = plots.power_of_ten(r, 1) if r < 0.001 else plots.short(r)
-            yield cell({"text": text, "value": r}, {"kind": "ratio"})
+            yield cell({"text": "", "value": r}, column)
         yield "</tr>\n"
     yield (
         '</tbody></table></div>\n<p class="how">On other machines than the paper\'s, years '
         "later: a part of every ratio is the processor.</p>\n"
     )
+
+
+def beside(text):
+    """What a ratio is of; its cells say which side is ahead."""
+    return escaped(text.replace(" ÷ ", " beside "))
 
 
 def machine(m):
@@ -144,9 +173,16 @@ def marked(text):
     return "".join(out)
 
 
+def drawing(f):
+    return f'<div class="drawing" tabindex="0">{plots.svg(f["id"], f["plot"])}</div>\n'
+
+
 def figure(f):
-    yield f"<figure>\n<figcaption>{escaped(f['plot']['title'])}</figcaption>\n"
-    yield f'<div class="drawing" tabindex="0">{plots.svg(f["id"], f["plot"])}</div>\n'
+    title = escaped(f["plot"]["title"])
+    if f["id"] in FIRST:
+        yield f'<p class="how"><a href="#{escaped(f["id"])}">{title}</a>: on the first page.</p>\n'
+        return
+    yield f"<figure>\n<figcaption>{title}</figcaption>\n{drawing(f)}"
     yield notes(f["notes"])
     yield how(f["command"])
     yield "</figure>\n"
@@ -192,7 +228,8 @@ def heads(columns):
             group = escaped(first["group"])
             above.append(f'<th colspan="{len(run)}" scope="colgroup">{group}</th>')
             for i, c in run:
-                below.append(f'<th scope="col" data-column="{i}">{escaped(c["label"])}</th>')
+                label = beside(c["label"]) if c["kind"] == "ratio" else escaped(c["label"])
+                below.append(f'<th scope="col" data-column="{i}">{label}</th>')
         else:
             kind = ' class="text"' if first["kind"] == "text" else ""
             label = escaped(first["label"])
@@ -201,24 +238,37 @@ def heads(columns):
 
 
 def cell(c, column):
-    """One cell; what it is sorted by, and what a ratio means, beside what is shown."""
+    """One cell; what it is sorted by, and the number of a ratio, beside what is shown."""
     text, kind = c["text"], column["kind"]
     value = c.get("value")
     names = {"text": "text wide" if len(text) > LONG else "text", "paper": "paper"}
     name = names.get(kind, "")
+    title = ""
     if kind == "wrong" and text and text != "0" and not text.startswith("0 of"):
         name = "bad"
-    elif kind in ("ratio", "relation"):
+    elif kind == "relation":
         name = "ratio"
-        if kind == "ratio" and value is not None:
+    elif kind == "ratio":
+        name = "ratio"
+        if value is not None:
             name += " better" if value < 0.95 else " worse" if value > 1.05 else ""
+            text, title = compared(value, "seconds" in column["group"]), plots.short(value)
     attributes = f' class="{name}"' if name else ""
     if value is not None and number(text) != value:
         attributes += f' data-v="{plots.plain(value)}"'
-    if kind == "ratio" and value is not None:
-        less = f"{1 / value:.1f} times less" if value < 1 else f"{value:.1f} times as much"
-        attributes += f' title="{less}"'
+    if title:
+        attributes += f' title="{title}"'
     return f"<td{attributes}>{escaped(text)}</td>"
+
+
+def compared(ratio, of_time):
+    """A ratio of ours to theirs in words, such as 33× faster."""
+    if 0.995 <= ratio < 1.005:
+        return "equal"
+    less, more = ("faster", "slower") if of_time else ("less", "more")
+    factor = 1 / ratio if ratio < 1 else ratio
+    digits = 0 if factor >= 100 else 1 if factor >= 10 else 2
+    return f"{factor:,.{digits}f}× {less if ratio < 1 else more}"
 
 
 def number(text):

@@ -105,13 +105,17 @@ class Page(unittest.TestCase):
         self.assertIn("1,234,567", made)
 
     def test_wrong_slots_and_ratios_are_marked(self):
-        def cell(text, kind, value=None):
-            return page.cell({"text": text, "value": value}, {"kind": kind})
+        def cell(text, kind, value=None, group=""):
+            return page.cell({"text": text, "value": value}, {"kind": kind, "group": group})
 
         self.assertIn("bad", cell("1 of 64", "wrong"))
         self.assertNotIn("bad", cell("0 of 64", "wrong"))
         self.assertIn("better", cell("0.250", "ratio", 0.25))
-        self.assertIn("4.0 times less", cell("0.250", "ratio", 0.25))
+        self.assertIn(">4.00× less<", cell("0.250", "ratio", 0.25))
+        self.assertIn(">205× faster<", cell("0.005", "ratio", 1 / 205, "set-up, seconds"))
+        self.assertIn(">36.9× slower<", cell("36.9", "ratio", 36.9, "seconds"))
+        self.assertIn(">8,294× faster<", cell("1.2e-4", "ratio", 1 / 8294, "seconds"))
+        self.assertIn(">equal<", cell("1", "ratio", 1.0))
         self.assertIn("worse", cell("1.25", "ratio", 1.25))
         self.assertNotIn("data-v", cell("", "ratio"))
         # Sorted by the number, which the text does not have whole.
@@ -132,6 +136,10 @@ class Page(unittest.TestCase):
         for tag in ("table", "svg", "figure", "section", "tr"):
             self.assertEqual(len(re.findall(f"<{tag}[ >]", made)), made.count(f"</{tag}>"), tag)
         self.assertFalse("NaN" in made or "None" in made)
+        summary = made.split('<section id="summary">')[1].split("</section>")[0]
+        for plot in page.FIRST:
+            self.assertEqual(summary.count(f'id="{plot}"'), 1)
+            self.assertEqual(made.count(f'id="{plot}"'), 1)
 
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
