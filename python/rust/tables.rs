@@ -6,10 +6,11 @@ use std::sync::Arc;
 use everlevel::OptIn;
 use everlevel::files::OpenOptions;
 use everlevel_tables::{
-    Answer, Change, Constants, Data, EncryptedTable, PlainTable, Plan, Query, Schema, TableId,
-    TableKey, TableResult, TablesError,
+    Answer, Change, Constants, Data, EncryptedTable, Partner, PlainTable, Plan, Query, Schema,
+    TableId, TableKey, TableResult, TablesError,
 };
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::errors::{Failure, Result, refusal};
@@ -32,6 +33,15 @@ impl From<TablesError> for Failure {
         };
         refusal(class, error.code(), &error.to_string())
     }
+}
+
+/// A table in the clear: comma-separated values, and the tables whose columns its rows carry.
+type Clear = (PyBackedBytes, Vec<(String, PyBackedBytes)>);
+
+fn data_of((csv, partners): &Clear, schema: &Schema) -> Result<Data> {
+    let partner = |(name, csv): &(String, PyBackedBytes)| Partner::from_csv(&csv[..], schema, name);
+    let partners = partners.iter().map(partner).collect::<Result<Vec<_>, _>>()?;
+    Ok(Data::from_csv_with(&csv[..], schema, &partners)?)
 }
 
 /// A schema of JSON, in the form that all equal ones have.
@@ -139,21 +149,21 @@ pub fn table_plan_explain(
     Ok((json(&found)?, found.to_string()))
 }
 
-/// The answer to a plan about comma-separated values, as JSON: in the clear, or by the computation
-/// of a server on the no-op scheme of a parameter set.
+/// The answer to a plan about a table in the clear, as JSON: computed in the clear, or by the
+/// computation of a server on the no-op scheme of a parameter set.
 #[pyfunction]
-#[pyo3(signature = (plan, csv, constants, params = None))]
+#[pyo3(signature = (plan, clear, constants, params = None))]
 pub fn table_plan_answer(
     py: Python<'_>,
     plan: &str,
-    csv: &[u8],
+    clear: Clear,
     constants: Vec<(String, String)>,
     params: Option<&Params>,
 ) -> Result<String> {
     let answer = detached(py, || {
         let plan = Plan::from_json(plan)?;
         let (query, schema) = (plan.query(), plan.schema());
-        let (data, codes) = (Data::from_csv(csv, schema)?, plan.codes(&constants)?);
+        let (data, codes) = (data_of(&clear, schema)?, plan.codes(&constants)?);
         let answer = match params {
             None => Answer::plain_with(query, schema, &data, &codes)?,
             Some(params) => plan.rehearse(&params.0, &data, &codes)?,
@@ -173,14 +183,14 @@ pub struct Table(Arc<EncryptedTable>);
 
 #[pymethods]
 impl Table {
-    /// Encrypts comma-separated values under one of two keys; into a directory, if there is one.
+    /// Encrypts a table in the clear under one of two keys; into a directory, if there is one.
     #[staticmethod]
-    #[pyo3(signature = (csv, schema, secret = None, public = None, directory = None,
+    #[pyo3(signature = (clear, schema, secret = None, public = None, directory = None,
                         overwrite = false, progress = None))]
     #[allow(clippy::too_many_arguments)]
     fn encrypt(
         py: Python<'_>,
-        csv: &[u8],
+        clear: Clear,
         schema: &str,
         secret: Option<&SecretKey>,
         public: Option<&PublicKey>,
@@ -191,7 +201,7 @@ impl Table {
         let key = one_key(secret, public)?;
         let table = detached(py, || {
             let schema = Schema::from_json(schema)?;
-            let data = Data::from_csv(csv, &schema)?;
+            let data = data_of(&clear, &schema)?;
             let mut progress = Progress::new(progress);
             let step = |done, blocks| progress.step(done, blocks);
             let (input, mut rng) = ((&schema, &data), rng()?);
@@ -276,19 +286,19 @@ impl Table {
 
     /// The table after rows of comma-separated values were added, or after an update or delete;
     /// how many rows that was, and the names of the files that were written and that are gone.
-    #[pyo3(signature = (key, sql = None, csv = None, progress = None))]
+    #[pyo3(signature = (key, sql = None, rows = None, progress = None))]
     fn change(
         &self,
         py: Python<'_>,
         key: &SecretKey,
         sql: Option<&str>,
-        csv: Option<&[u8]>,
+        rows: Option<Clear>,
         progress: Option<Py<PyAny>>,
     ) -> Result<(Table, usize, Vec<String>, Vec<String>)> {
         let (table, found) = detached(py, || {
             let schema = self.0.schema();
-            let change = match csv {
-                Some(rows) => Change::insert(schema, Data::from_csv(rows, schema)?),
+            let change = match &rows {
+                Some(rows) => Change::insert(schema, data_of(rows, schema)?),
                 None => Change::parse(sql.unwrap_or_default(), schema)?,
             };
             let mut progress = Progress::new(progress);
@@ -340,10 +350,10 @@ pub struct KnownTable(PlainTable);
 #[pymethods]
 impl KnownTable {
     #[new]
-    fn new(py: Python<'_>, csv: &[u8], schema: &str) -> Result<Self> {
+    fn new(py: Python<'_>, clear: Clear, schema: &str) -> Result<Self> {
         let table = detached(py, || {
             let schema = Schema::from_json(schema)?;
-            let data = Data::from_csv(csv, &schema)?;
+            let data = data_of(&clear, &schema)?;
             Ok(PlainTable::new(schema, data, &mut rng()?))
         })?;
         Ok(KnownTable(table))

@@ -535,3 +535,69 @@ def test_what_is_made_of_rows(fermat, schema, table):
     assert answer["admitted"] == sorted(set(STAYS["admitted"])) and sum(answer["n"]) == len(
         STAYS["ward"]
     )
+
+
+VISITS = et.Schema(
+    {
+        "columns": [
+            {"name": "patient", "type": "integer", "low": 0, "high": 15},
+            {"name": "cost", "type": "decimal", "scale": 2, "low": "0", "high": "999.99"},
+            {"name": "born", "type": "date", "low": "1920-01-01", "high": "2026-12-31"},
+            {"name": "insured", "type": "boolean"},
+        ],
+        "foreign_keys": [
+            {"column": "patient", "table": "patients", "key": "id", "include": ["born", "insured"]}
+        ],
+    }
+)
+PATIENTS = {
+    "id": [3, 7],
+    "born": [datetime.date(1980, 5, 1), datetime.date(1961, 11, 30)],
+    "insured": [False, True],
+    "name": ["Eve", "Fay"],
+}
+
+
+def test_joins_of_tables_in_the_clear(fermat, tmp_path):
+    visits = {"patient": [7, 3, 7], "cost": [D("120.50"), D("80.00"), D("45.25")]}
+    question = (
+        "select insured, count(*) as n, sum(cost) as cost from visits join patients on patient = "
+        "id where born < date '1970-01-01' group by insured"
+    )
+    plan, partners = et.Plan(question, VISITS), {"Patients": PATIENTS}
+    expected = {"insured": [True], "n": [2], "cost": [D("165.75")]}
+    assert plan.answer(visits, partners=partners, arrow=False) == expected
+    assert plan.rehearse(fermat.params, visits, partners=partners, arrow=False) == expected
+    table = et.encrypt(fermat.client, visits, VISITS, partners=partners)
+    answer = table.run(fermat.server, plan).read(fermat.client, arrow=False)
+    assert answer == expected
+    # With the columns in the table itself, and the partners in a file.
+    carried = {**visits, "born": [PATIENTS["born"][i] for i in (1, 0, 1)]}
+    carried["insured"] = [True, False, True]
+    assert plan.answer(carried, arrow=False) == expected
+    path = tmp_path / "patients.csv"
+    path.write_text("id,born,insured\n3,1980-05-01,false\n7,1961-11-30,true\n")
+    assert plan.answer(visits, partners={"patients": path}, arrow=False) == expected
+    inserted = table.insert(fermat.client, {"patient": [7], "cost": [1]}, partners=partners)
+    assert inserted.rows == 1
+    answer = table.run(fermat.server, plan).read(fermat.client, arrow=False)
+    assert answer == {"insured": [True], "n": [3], "cost": [D("166.75")]}
+
+
+def test_partners_that_do_not_fit():
+    plan = et.Plan("select count(*) as n from visits", VISITS)
+    visits = {"patient": [7], "cost": [1]}
+
+    def answer(partners, data=visits):
+        return lambda: plan.answer(data, partners=partners)
+
+    twice = {**PATIENTS, "id": [7, 7]}
+    refused("table.partner", answer({"patients": twice}), everlevel.TableError)
+    stranger = {"patient": [4], "cost": [1]}
+    refused("table.partner", answer({"patients": PATIENTS}, stranger), everlevel.TableError)
+    found = refused("table.data", answer({"doctors": PATIENTS}), everlevel.TableError)
+    assert "patients" in str(found)
+    late = {**PATIENTS, "born": [datetime.date(2030, 1, 1)] * 2}
+    refused("table.value", answer({"patients": late}), everlevel.TableError)
+    refused("table.data", answer({"patients": {"id": [7], "born": PATIENTS["born"][:1]}}))
+    refused("table.data", answer(None))

@@ -171,6 +171,35 @@ def _mapping_columns(data: Mapping[str, Sequence[Any]], schema: Schema | None) -
     return columns
 
 
+#: The tables of foreign keys, by their names.
+Partners = Mapping[str, Any] | None
+
+#: A table in the clear as comma-separated values, and those whose columns its rows carry.
+Clear = tuple[bytes, list[tuple[str, bytes]]]
+
+
+def clear(data: Any, schema: Schema, partners: Partners) -> Clear:
+    """A table and its partners, by the names of their foreign keys."""
+    found: list[tuple[str, bytes]] = []
+    if partners is not None:
+        described = schema.to_dict()
+        columns = {column["name"].lower(): column for column in described["columns"]}
+        keys = {key["table"].lower(): key for key in described.get("foreign_keys", [])}
+        for name, table in partners.items():
+            key, own = keys.get(name.lower()), None
+            if key is not None:  # else the library says which there are
+                of_key = {**columns[key["column"].lower()], "name": key["key"]}
+                carried = [columns[column.lower()] for column in key["include"]]
+                own = type(schema)({"columns": [of_key, *carried]})
+            found.append((name, _csv(table, own)))
+    return _csv(data, schema), found
+
+
+def _csv(data: Any, schema: Schema | None) -> bytes:
+    columns = columns_of(data, schema)
+    return columns if isinstance(columns, bytes) else written(columns, True)
+
+
 def written(columns: list[Column], padded: bool) -> bytes:
     """Comma-separated values, which one reader reads."""
     if padded and len(columns) == 1:

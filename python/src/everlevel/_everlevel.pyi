@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 _Path = str | os.PathLike[str]
+_Clear = tuple[bytes, list[tuple[str, bytes]]]
 _Progress = Callable[[int, int], object] | None
 _Integers = npt.NDArray[np.int64]
 _Octets = npt.NDArray[np.uint8]
@@ -296,7 +297,7 @@ class AesServer:
 class Table:
     @staticmethod
     def encrypt(
-        csv: bytes,
+        clear: _Clear,
         schema: str,
         secret: SecretKey | None = None,
         public: PublicKey | None = None,
@@ -334,7 +335,7 @@ class Table:
         self,
         key: SecretKey,
         sql: str | None = None,
-        csv: bytes | None = None,
+        rows: _Clear | None = None,
         progress: Callable[[int, int], object] | None = None,
     ) -> tuple[Table, int, list[str], list[str]]: ...
     def decrypt(
@@ -343,7 +344,7 @@ class Table:
 
 @final
 class KnownTable:
-    def __new__(cls, csv: bytes, schema: str) -> KnownTable: ...
+    def __new__(cls, clear: _Clear, schema: str) -> KnownTable: ...
     @property
     def schema(self) -> str: ...
     @property
@@ -458,7 +459,7 @@ def table_constants_facts(data: bytes) -> tuple[str, str, str | None]: ...
 def table_plan_cost(plan: str, params: Params, rows: int) -> str: ...
 def table_plan_explain(plan: str, params: Params, rows: int) -> tuple[str, str]: ...
 def table_plan_answer(
-    plan: str, csv: bytes, constants: list[tuple[str, str]], params: Params | None = None
+    plan: str, clear: _Clear, constants: list[tuple[str, str]], params: Params | None = None
 ) -> str: ...
 def table_result_facts(data: bytes) -> tuple[str, str, int, str | None]: ...
 def read_table_result(

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _everlevel as _rust
-from ._cells import answer_of, columns_of, text_of, written
+from ._cells import Clear, Partners, answer_of, clear, columns_of, text_of, written
 from ._constants import Constants
 from ._explained import Explanation
 from ._expressions import (
@@ -303,28 +303,40 @@ class Plan:
         count = params.slots if rows is None else operator.index(rows)
         return Explanation._of(self._text, params, count)
 
-    def answer(self, data: Any, *, arrow: bool | None = None, **constants: Any) -> Any:
+    def answer(
+        self,
+        data: Any,
+        *,
+        partners: Partners = None,
+        arrow: bool | None = None,
+        **constants: Any,
+    ) -> Any:
         """The answer for a table in the clear, ``data`` as for :func:`encrypt`, computed in the
         clear: what :meth:`Result.read` gives of the same table under encryption.
         """
-        return self._in_the_clear(data, None, arrow, constants)
+        return self._in_the_clear(clear(data, self.schema, partners), None, arrow, constants)
 
     def rehearse(
-        self, params: Params, data: Any, *, arrow: bool | None = None, **constants: Any
+        self,
+        params: Params,
+        data: Any,
+        *,
+        partners: Partners = None,
+        arrow: bool | None = None,
+        **constants: Any,
     ) -> Any:
         """The same by the computation that a server does, operation by operation, on numbers
         instead of ciphertexts: without keys and without security, and with all limits on levels,
         noise and ranges that there are under encryption. To test questions.
         """
-        return self._in_the_clear(data, params, arrow, constants)
+        return self._in_the_clear(clear(data, self.schema, partners), params, arrow, constants)
 
     def _in_the_clear(
-        self, data: Any, params: Params | None, arrow: bool | None, constants: dict[str, Any]
+        self, data: Clear, params: Params | None, arrow: bool | None, constants: dict[str, Any]
     ) -> Any:
-        columns = columns_of(data, self.schema)
         told = _rust.table_plan_answer(
             self._text,
-            columns if isinstance(columns, bytes) else written(columns, True),
+            data,
             _texts(constants),
             None if params is None else params._raw,
         )
@@ -418,7 +430,9 @@ class EncryptedTable:
             )
         )
 
-    def insert(self, client: Client, data: Any, *, progress: Progress = None) -> Changed:
+    def insert(
+        self, client: Client, data: Any, *, partners: Partners = None, progress: Progress = None
+    ) -> Changed:
         """Adds rows behind the last one, ``data`` as for :func:`encrypt`.
 
         ``client`` has the secret key: the last block is decrypted unless it is full, and encrypted
@@ -427,13 +441,7 @@ class EncryptedTable:
         A directory is changed as a whole or not at all; this object is the changed table then, and
         others of the directory are refused when they are used.
         """
-        columns = columns_of(data, self.schema)
-        return self._changed(
-            client,
-            None,
-            columns if isinstance(columns, bytes) else written(columns, True),
-            progress,
-        )
+        return self._changed(client, None, clear(data, self.schema, partners), progress)
 
     def change(self, client: Client, statement: str, *, progress: Progress = None) -> Changed:
         """Changes rows: ``update t set price = price * 2 where …`` or ``delete from t where …``.
@@ -445,7 +453,7 @@ class EncryptedTable:
         return self._changed(client, statement, None, progress)
 
     def _changed(
-        self, client: Client, statement: str | None, rows: bytes | None, progress: Progress
+        self, client: Client, statement: str | None, rows: Clear | None, progress: Progress
     ) -> Changed:
         self._raw, count, made, removed = self._raw.change(
             client._raw, statement, rows, stepper(progress)
@@ -512,20 +520,18 @@ class PlainTable:
     """A table that a server has in the clear, asked with constants that it does not see: a
     register, a price list, a list of sanctions.
 
-    ``data`` as for :func:`encrypt`, ``schema`` what is published of it. The asker has the keys and
-    makes plan and constants; the server runs them and learns neither the
-    constants nor the answer. The asker may learn more of the table than the answer says:
-    ciphertexts of a result are made of the table, and are not drawn anew.
+    ``data`` and ``partners`` as for :func:`encrypt`, ``schema`` what is published of it. The asker
+    has the keys and makes plan and constants; the server runs them and learns neither the constants
+    nor the answer. The asker may learn more of the table than the answer says: ciphertexts of a
+    result are made of the table, and are not drawn anew.
     """
 
     __slots__ = ("_raw",)
 
     _raw: _rust.KnownTable
 
-    def __init__(self, data: Any, schema: Schema) -> None:
-        columns = columns_of(data, schema)
-        text = columns if isinstance(columns, bytes) else written(columns, True)
-        self._raw = _rust.KnownTable(text, schema._text)
+    def __init__(self, data: Any, schema: Schema, *, partners: Partners = None) -> None:
+        self._raw = _rust.KnownTable(clear(data, schema, partners), schema._text)
 
     def run(
         self,
@@ -658,6 +664,7 @@ def encrypt(
     data: Any,
     schema: Schema,
     *,
+    partners: Partners = None,
     directory: Path | None = None,
     overwrite: bool = False,
     progress: Progress = None,
@@ -671,13 +678,17 @@ def encrypt(
     they are integers below 2^53. Missing are ``None``, ``pandas.NA``, ``NaT``, masked entries,
     nulls of Arrow and Polars, ``NaN`` (not in Arrow and Polars, where it is refused), and empty
     cells of CSV files: they are encrypted as ``NULL`` where the schema says ``"nullable": True``,
-    and refused elsewhere. Into a ``directory``, block by block, or in memory. 3 MB for each 32,768
-    rows of a column and each 4 bits of a value with ``bgv-65537-n15`` and a client's key.
+    and refused elsewhere.
+
+    ``partners``: the tables that foreign keys of the schema lead to, by their names, each like
+    ``data``; every row gets the columns that it carries of its partner. A row without a partner is
+    refused, and so are two partners of one key. Without ``partners``, ``data`` has these columns.
+
+    Into a ``directory``, block by block, or in memory. 3 MB for each 32,768 rows of a column and
+    each 4 bits of a value with ``bgv-65537-n15`` and a client's key.
     """
-    columns = columns_of(data, schema)
-    text = columns if isinstance(columns, bytes) else written(columns, True)
     raw = _rust.Table.encrypt(
-        text,
+        clear(data, schema, partners),
         schema._text,
         key._raw if isinstance(key, Client) else None,
         key._raw if isinstance(key, PublicKey) else None,
