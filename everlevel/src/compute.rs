@@ -31,6 +31,16 @@ fn ordered<'a, T: Operand>(roots: &[&'a Node<T>]) -> Vec<&'a Node<T>> {
     order
 }
 
+/// The operations of these nodes and of what they need.
+pub(crate) fn operations<'a, T: Operand>(
+    roots: &[&'a Node<T>],
+) -> impl Iterator<Item = &'a T::Operation> {
+    ordered(roots).into_iter().filter_map(|node| match node {
+        Node::Value(_) => None,
+        Node::Result { operation, .. } => Some(operation),
+    })
+}
+
 /// The values of expressions: of each node `value` says what it stands for, or `apply` what its
 /// operation gives. What several need is computed once, and what nothing needs any more is dropped.
 pub(crate) fn evaluate<T: Operand, V: Clone>(

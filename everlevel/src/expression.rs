@@ -274,6 +274,37 @@ impl<T: Operand<Operation = Operation>> Expr<T> {
         self.then(Operation::Sort(order, take), [])
     }
 
+    /// The places of the first `take` entries in order
+    /// ([`Integers::argsorted`](crate::Integers::argsorted)).
+    #[must_use]
+    pub fn argsorted(&self, order: Order, take: usize) -> Self {
+        self.then(Operation::ArgSort(order, take), [])
+    }
+
+    /// How many entries come before each ([`Integers::ranks`](crate::Integers::ranks)).
+    #[must_use]
+    pub fn ranks(&self, order: Order) -> Self {
+        self.then(Operation::Ranks(order), [])
+    }
+
+    /// The entry of a rank ([`Integers::nth`](crate::Integers::nth)).
+    #[must_use]
+    pub fn nth(&self, order: Order, rank: usize) -> Self {
+        self.then(Operation::Nth(order, rank), [])
+    }
+
+    /// The least entry ([`Integers::minimum`](crate::Integers::minimum)).
+    #[must_use]
+    pub fn minimum(&self) -> Self {
+        self.then(Operation::Nth(Order::Ascending, 0), [])
+    }
+
+    /// Where the least entry is ([`Integers::argmin`](crate::Integers::argmin)).
+    #[must_use]
+    pub fn argmin(&self) -> Self {
+        self.then(Operation::ArgNth(Order::Ascending, 0), [])
+    }
+
     /// The greatest entry ([`Integers::maximum`](crate::Integers::maximum)).
     #[must_use]
     pub fn maximum(&self) -> Self {

@@ -69,7 +69,7 @@ impl Client {
 }
 
 /// A value in the type that the caller asks for.
-fn held<T: TryFrom<i128>>(value: i128, position: usize) -> Result<T, Error> {
+pub(crate) fn held<T: TryFrom<i128>>(value: i128, position: usize) -> Result<T, Error> {
     T::try_from(value).map_err(|_| {
         let expected = format!("one that {} holds", std::any::type_name::<T>());
         IntegersError::Value { value, position, expected }.into()

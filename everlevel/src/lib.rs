@@ -40,6 +40,7 @@
 #![forbid(unsafe_code)]
 
 mod aes_key;
+mod arguments;
 mod bytes;
 mod client;
 mod columns;

@@ -8,12 +8,13 @@ use everlevel_integers::{
     Column, Encrypted, Estimate, EstimatedStep, IntegerScheme, Integers, IntegersError, Operation,
     Rehearsal, Type, best_estimate,
 };
-use everlevel_scheme::{Level, OptIn, Params, Plaintext};
+use everlevel_scheme::{Level, OptIn, Params};
+use everlevel_wire::columns::ColumnArray;
 use rand_core::CryptoRng;
 
 use crate::client::Client;
 use crate::columns::NamedIntegers;
-use crate::compute::evaluate;
+use crate::compute::{evaluate, operations};
 use crate::error::Error;
 use crate::expression::Expr;
 use crate::operand::{Arithmetic, Operand};
@@ -28,8 +29,8 @@ const CANDIDATES: [&str; 3] = ["bgv-65537-n15", "bgv-65537-n16", "bgv-786433-n16
 #[derive(Clone, Debug)]
 pub struct PlannedColumn {
     name: String,
-    kind: Type,
-    length: usize,
+    pub(crate) kind: Type,
+    pub(crate) length: usize,
 }
 
 impl Operand for PlannedColumn {}
@@ -133,6 +134,31 @@ impl Plan {
         Ok(plan)
     }
 
+    /// In how many columns each argument is on a set of so many slots.
+    ///
+    /// # Errors
+    /// Of arguments in several columns what would be answered wrongly: those of different lengths,
+    /// and operations on whole columns.
+    pub(crate) fn blocks(&self, slots: usize) -> Result<usize, IntegersError> {
+        let longest = self.inputs.iter().map(|x| x.length).max().unwrap_or(1);
+        if longest <= slots {
+            return Ok(1);
+        }
+        if let Some(x) = self.inputs.iter().find(|x| x.length != longest) {
+            let expected = format!("{longest}, as others have: they are computed on part by part");
+            return Err(IntegersError::Length { found: x.length, expected });
+        }
+        let roots: Vec<_> = self.outputs.iter().map(|x| &*x.value.0).collect();
+        if let Some(operation) = operations(&roots).find(|x| x.takes_whole_columns()) {
+            let expected = format!(
+                "at most {slots}, the slots of this set, for {}, which takes a column as a whole",
+                operation.name()
+            );
+            return Err(IntegersError::Length { found: longest, expected });
+        }
+        Ok(longest.div_ceil(slots))
+    }
+
     /// The program on a scheme: its steps are given to `told` with what each gave.
     fn evaluated<S: IntegerScheme>(
         &self,
@@ -169,10 +195,12 @@ impl Plan {
 
     /// What it takes on a server that is rehearsed, with arguments encrypted at a level.
     fn rehearsed(&self, rehearsal: &Rehearsal, level: Level) -> Result<Estimate, IntegersError> {
-        let ints = rehearsal.integers()?;
+        let (ints, slots) = (rehearsal.integers()?, rehearsal.params().slots());
+        let blocks = self.blocks(slots)?;
         let mut inputs = BTreeMap::new();
         for x in &self.inputs {
-            let column = rehearsal.column(x.kind, x.length, |s, zero| s.encrypt_at(zero, level))?;
+            let length = x.length.min(slots);
+            let column = rehearsal.column(x.kind, length, |s, zero| s.encrypt_at(zero, level))?;
             inputs.insert(x.name.as_str(), column);
         }
         let given = Estimate::size_of(rehearsal.params(), inputs.values());
@@ -190,7 +218,7 @@ impl Plan {
             Error::Ring(e) => e.into(),
             e => IntegersError::Parts { problem: e.to_string() },
         })?;
-        Ok(Estimate::new(rehearsal, 1, given, steps, &results))
+        Ok(Estimate::new(rehearsal, blocks as u64, given, steps, &results))
     }
 
     /// On a server that is rehearsed at the best level: where nothing is bootstrapped the lowest
@@ -233,7 +261,7 @@ impl Plan {
         Ok((level.map_or(best.params.chain().top(), |(_, level)| *level), best))
     }
 
-    fn known_on(&self, params: &Params) -> Result<(Level, Estimate), Error> {
+    pub(crate) fn known_on(&self, params: &Params) -> Result<(Level, Estimate), Error> {
         let lock = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = lock().iter().find(|(_, x)| x.params.same(params)) {
             return Ok(found.clone());
@@ -288,6 +316,10 @@ impl Plan {
 
     /// Runs the program on arguments by name ([`Client::encrypt_for`]); its results in their order.
     ///
+    /// Of arguments in several columns, `NAME#0`, `NAME#1` and so on
+    /// ([`Client::encrypt_parts_for`]), part by part; its results then are in as many, for
+    /// [`Client::decrypt_parts`].
+    ///
     /// # Errors
     /// [`IntegersError::Parts`] for arguments other than those that were planned for; those of the
     /// operations.
@@ -296,60 +328,57 @@ impl Plan {
         server: &Server,
         inputs: &[NamedIntegers],
     ) -> Result<Vec<NamedIntegers>, Error> {
-        let mut columns: BTreeMap<&str, Column<Ciphertext>> = BTreeMap::new();
+        let slots = server.params().slots();
+        let blocks = self.blocks(slots)?;
+        let mut parts: Vec<BTreeMap<&str, Column<Ciphertext>>> = vec![BTreeMap::new(); blocks];
         for (name, x) in inputs {
-            let planned = self.input(name)?;
+            let (planned, block) = self.part(name, blocks)?;
             let Encrypted::Column(x) = x else {
                 return Err(wrong(format!("argument {name} is a total")));
             };
-            if x.length() != Some(planned.length) || x.interval() != planned.kind.interval() {
+            let length = slots.min(planned.length - block * slots);
+            if x.length() != Some(length) || x.interval() != planned.kind.interval() {
                 return Err(wrong(format!(
-                    "argument {name} of {} entries of {}: the plan is for {} of {}",
+                    "argument {name} of {} entries of {}: the plan is for {length} of {}",
                     x.length().unwrap_or(0),
                     x.interval(),
-                    planned.length,
                     planned.kind.interval()
                 )));
             }
-            if columns.insert(name, x.clone()).is_some() {
+            if parts[block].insert(&planned.name, x.clone()).is_some() {
                 return Err(wrong(format!("argument {name} is there twice")));
             }
         }
-        let found = self.evaluated(&server.integers()?, &columns, |_, _| ())?;
-        Ok(self.outputs.iter().map(|x| x.name.clone()).zip(found).collect())
+        let ints = server.integers()?;
+        let found = parts.iter().map(|part| self.evaluated(&ints, part, |_, _| ()));
+        let mut found: Vec<_> = found.map(|x| Ok(x?.into_iter())).collect::<Result<_, Error>>()?;
+        let results = self.outputs.iter().flat_map(|output| {
+            let array = ColumnArray::vector(&output.name, blocks, None);
+            let own: Vec<_> = found.iter_mut().filter_map(Iterator::next).collect();
+            own.into_iter().enumerate().map(move |(i, x)| (array.column(i), x))
+        });
+        Ok(results.collect())
     }
 
-    fn input(&self, name: &str) -> Result<&PlannedColumn, Error> {
+    /// The argument of a name, and which of its columns the name is of.
+    fn part(&self, name: &str, blocks: usize) -> Result<(&PlannedColumn, usize), Error> {
+        let own = |x: &PlannedColumn| {
+            let array = ColumnArray::vector(&x.name, blocks, Some(x.length));
+            (0..blocks).find(|i| array.column(*i) == name)
+        };
+        if let Some(found) = self.inputs.iter().find_map(|x| Some((x, own(x)?))) {
+            return Ok(found);
+        }
+        self.input(name)?;
+        Err(wrong(format!(
+            "argument {name} is in one column: the plan is for {blocks}, {name}#0 .."
+        )))
+    }
+
+    pub(crate) fn input(&self, name: &str) -> Result<&PlannedColumn, Error> {
         self.inputs.iter().find(|x| x.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.inputs.iter().map(|x| x.name.as_str()).collect();
             wrong(format!("no argument of the plan is named {name}: it has {}", names.join(", ")))
         })
-    }
-}
-
-impl Client {
-    /// An argument of a plan: of its type, at the level that the plan needs.
-    ///
-    /// # Errors
-    /// An argument that the plan does not have, another number of entries; as
-    /// [`Client::encrypt_integers`] and [`Plan::explain`].
-    pub fn encrypt_for<T: Copy + Into<i128>>(
-        &self,
-        plan: &Plan,
-        name: &str,
-        values: &[T],
-        rng: &mut impl CryptoRng,
-    ) -> Result<NamedIntegers, Error> {
-        let planned = plan.input(name)?;
-        if values.len() != planned.length {
-            let (found, expected) = (values.len(), planned.length.to_string());
-            return Err(IntegersError::Length { found, expected }.into());
-        }
-        let level = plan.known_on(self.params())?.0;
-        let column = self.encrypt_column_with(values, planned.kind, |slots| {
-            let plain = Plaintext::encode(self.params(), slots)?;
-            Ok(self.secret().encrypt_at(&plain, level, rng)?)
-        })?;
-        Ok((name.into(), column.into()))
     }
 }

@@ -219,6 +219,11 @@ impl<'a> Operands<'a> {
         self.1.get(i).copied().unwrap_or_default()
     }
 
+    /// In which order the first entries are taken.
+    fn order(&self) -> Order {
+        if self.number(1) == 0 { Order::Ascending } else { Order::Descending }
+    }
+
     /// The type that has just these values.
     fn kind(&self) -> Result<Type> {
         let interval = Interval::new(self.number(0), self.number(1))?;
@@ -244,8 +249,8 @@ fn operate<S: Home>(
         "mul_wrapped" => s.mul_wrapped(x.at::<S>(0)?, x.at::<S>(1)?, x.kind()?)?,
         "sum_of_each" => s.sum_of_each(x.column::<S>(0)?)?,
         "cumsum" => s.cumsum(x.column::<S>(0)?)?,
-        "sort" => s.sorted(x.column::<S>(0)?, Order::Ascending, x.number(0) as usize)?,
-        "argsort" => s.argsorted(x.column::<S>(0)?, Order::Ascending, x.number(0) as usize)?,
+        "sort" => s.sorted(x.column::<S>(0)?, x.order(), x.number(0) as usize)?,
+        "argsort" => s.argsorted(x.column::<S>(0)?, x.order(), x.number(0) as usize)?,
         "maximum" => s.maximum(x.column::<S>(0)?)?,
         "minimum" => s.minimum(x.column::<S>(0)?)?,
         "argmax" => s.argmax(x.column::<S>(0)?)?,

@@ -155,6 +155,9 @@ def test_order_statistics(columns):
     for found, expected in [
         (np.sort(x), np.sort(a)),
         (np.argsort(x), np.argsort(a, kind="stable")),
+        (x.argsort(take=4, descending=True), np.argsort(-a, kind="stable")[:4]),
+        (x.nlargest(3), np.sort(a)[:-4:-1]),
+        (x.nsmallest(3), np.sort(a)[:3]),
         (np.max(x), a.max()),
         (x.min(), a.min()),
         (np.argmax(x), np.argmax(a)),
@@ -175,7 +178,8 @@ def test_order_statistics(columns):
         (lambda: np.quantile(x, 0.5), "python.not-homomorphic"),
         (lambda: np.bincount(x), "python.not-homomorphic"),
         (lambda: columns.random(0, 9, 3000)[1].max(), "python.shape"),
-        (lambda: columns.random(0, 9, 2000)[1].max(), "integers.length"),
+        (lambda: x.nlargest(0), "python.take"),
+        (lambda: x.argsort(take=16), "python.take"),
         (lambda: x @ np.arange(5), "python.shape"),
     ]:
         with pytest.raises(everlevel.Error) as caught:

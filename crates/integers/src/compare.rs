@@ -2,6 +2,7 @@
 
 use everlevel_circuit::Value;
 use everlevel_scheme::NextUse;
+use rayon::prelude::*;
 
 use crate::column::{BASE, Column, Digit, Operand, POINTS};
 use crate::context::{IntegerScheme, Integers};
@@ -207,6 +208,22 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         let answers = self.map(&digits, |_, x| question.answer(x))?;
         Ok(answers.into_iter().next().unwrap_or_else(|| Digit::public(question.answer(0))))
+    }
+
+    /// Bootstraps, in place, what the signs of its differences do not fit: before it is copied and
+    /// rotated, so that this is done once.
+    pub(crate) fn readied(&self, digits: &[Digit<S::Ciphertext>]) -> Result<(), IntegersError> {
+        if !self.session().can_bootstrap() {
+            return Ok(());
+        }
+        digits.par_iter().try_for_each(|d| {
+            let (Some(x), most) = (&d.cipher, d.high - d.low) else { return Ok(()) };
+            let plan = self.plan(-most, most, vec![(-most..=most).map(i64::signum).collect()])?;
+            match plan.ways() > 0 && !self.fits(&Stage::Table(&plan), &[&*self.operand(x)?]) {
+                true => self.refresh(x),
+                false => Ok(()),
+            }
+        })
     }
 
     /// The product of bits.

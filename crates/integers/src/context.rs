@@ -90,6 +90,11 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         Integers { plans, ..self }
     }
 
+    /// The plans that were made, which later ones are added to.
+    pub(crate) fn plans(&self) -> TablePlans {
+        self.plans.clone()
+    }
+
     /// The session.
     pub fn session(&self) -> &'a Session<S> {
         self.session

@@ -108,6 +108,24 @@ operations! {
     Quantile(u32, u32) = "quantile",
 }
 
+impl Operation {
+    /// Whether an entry of its result depends on other entries: what is asked of a column that is
+    /// cut to parts cannot be computed part by part.
+    pub fn takes_whole_columns(&self) -> bool {
+        matches!(
+            self,
+            Operation::Total
+                | Operation::CumulativeSum
+                | Operation::Ranks(_)
+                | Operation::Sort(..)
+                | Operation::ArgSort(..)
+                | Operation::Nth(..)
+                | Operation::ArgNth(..)
+                | Operation::Quantile(..)
+        )
+    }
+}
+
 fn is_truth<C>(x: &Column<C>) -> bool {
     Interval::BOOL.holds(x.interval())
 }

@@ -10,7 +10,7 @@ use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{KeyPlan, Level, Meta, NoOp, Params, Plaintext, SchemeError};
 
 use crate::column::{Column, Digit};
-use crate::context::{Integers, TablePlans};
+use crate::context::{IntegerScheme, Integers, TablePlans};
 use crate::encode::Encoded;
 use crate::error::IntegersError;
 use crate::types::Type;
@@ -110,6 +110,21 @@ impl Rehearsal {
     pub fn new(params: &Params, bootstraps: bool) -> Result<Self, IntegersError> {
         let session = no_op_session(params, Arc::new(NoOp::blank(params)), bootstraps)?;
         Ok(Rehearsal { params: params.clone(), session, plans: TablePlans::default() })
+    }
+
+    /// Of what is computed in the same way, with the same plans: a server that bootstraps as that
+    /// one does, or not at all.
+    pub(crate) fn alike<S: IntegerScheme>(ints: &Integers<'_, S>) -> Result<Self, IntegersError> {
+        let params = ints.params();
+        let scheme = Arc::new(NoOp::blank(params));
+        let session = match ints.session().bootstrapper() {
+            None => Session::leveled(scheme),
+            Some(found) => {
+                let bootstrapper = Bootstrapper::new(&*scheme, found.plan().clone())?;
+                Session::new(scheme, Arc::new(bootstrapper))
+            }
+        };
+        Ok(Rehearsal { params: params.clone(), session, plans: ints.plans() })
     }
 
     /// Another one of the same kind, which begins to count anew.

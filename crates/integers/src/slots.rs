@@ -7,6 +7,7 @@ use crate::column::{BASE, Column, Digit};
 use crate::context::{IntegerScheme, Integers};
 use crate::encode::Encoded;
 use crate::error::IntegersError;
+use crate::interval::Interval;
 
 /// Σ_b of `x` rotated to the left by b times `step`, over 0 <= b < `count`, by doubling.
 fn spread<S: ExactScheme>(
@@ -107,6 +108,33 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Digit { cipher: Some(cipher), low, high, pad: 0 })
     }
 
+    /// The integers 0 .. n - 1, public, but different in each slot.
+    pub(crate) fn places(
+        &self,
+        n: usize,
+        length: Option<usize>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        self.listed(n, |i| i as i128, length)
+    }
+
+    /// Public integers that differ from entry to entry.
+    pub(crate) fn listed(
+        &self,
+        n: usize,
+        value: impl Fn(usize) -> i128,
+        length: Option<usize>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let least = (0..n).map(&value).min().unwrap_or(0);
+        let interval = Interval::new(least, (0..n).map(&value).max().unwrap_or(least))?;
+        let digit = |k: usize| {
+            let values: Vec<i64> = (0..n).map(|i| digit_of(value(i) - least, k)).collect();
+            self.weighed(&Digit::public(1), &values)
+        };
+        let count = crate::split::digits_of((interval.high() - least).unsigned_abs());
+        let digits = (0..count).map(digit).collect::<Result<_, IntegersError>>()?;
+        Ok(Column { interval, anchor: least, digits, length })
+    }
+
     /// d plus a public integer in each slot, 0 where they end. All sums are of `window`.
     pub(crate) fn raised(
         &self,
@@ -137,20 +165,25 @@ impl<S: IntegerScheme> Integers<'_, S> {
         &self,
         x: &Column<S::Ciphertext>,
     ) -> Result<Option<Column<S::Ciphertext>>, IntegersError> {
-        let rows = self.session().scheme().slot_shape().swap_rows();
         if self.columns() == self.slots() {
             return Ok(None);
         }
-        let exchanged = |d: &Digit<S::Ciphertext>| {
-            let Some(x) = &d.cipher else { return Ok(d.clone()) };
-            let cipher = self.apply(&[x], |s, x| {
-                let level = s.galois_level(rows, s.level(x[0])).unwrap_or(s.level(x[0]));
-                Ok(s.swap_rows(&s.mod_switch_to(x[0], level)?)?)
-            })?;
-            Ok(Digit { cipher: Some(cipher), ..d.clone() })
-        };
-        let digits = x.digits.iter().map(exchanged).collect::<Result<_, IntegersError>>()?;
+        let digits = x.digits.iter().map(|d| self.swapped(d)).collect::<Result<_, _>>()?;
         Ok(Some(Column { digits, ..x.clone() }))
+    }
+
+    /// d with its rows exchanged, of which there are two.
+    pub(crate) fn swapped(
+        &self,
+        d: &Digit<S::Ciphertext>,
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let Some(x) = &d.cipher else { return Ok(d.clone()) };
+        let rows = self.session().scheme().slot_shape().swap_rows();
+        let cipher = self.apply(&[x], |s, x| {
+            let level = s.galois_level(rows, s.level(x[0])).unwrap_or(s.level(x[0]));
+            Ok(s.swap_rows(&s.mod_switch_to(x[0], level)?)?)
+        })?;
+        Ok(Digit { cipher: Some(cipher), ..d.clone() })
     }
 
     /// Σ_b d(slot + b step) over 0 <= b < `count`, where no two of these are other than 0.

@@ -95,6 +95,89 @@ fn a_shallow_plan_has_small_uploads() {
     assert!(bytes[0] < bytes[1], "{bytes:?}");
 }
 
+/// Columns of as many entries as there are slots are put in order by a network, whose entries are
+/// exchanged between the rows, too: as many times refreshed as was said.
+#[test]
+fn a_plan_of_a_long_column() {
+    let (params, n) = (toy(), 2048);
+    let plan = Plan::trace(|g| {
+        let x = g.input("x", Type::ranged(-3, 12)?, n);
+        g.output("first", &x.argmin());
+        Ok(())
+    })
+    .unwrap();
+    let estimate = plan.explain(&params).unwrap();
+    let mut rng = ChaCha20Rng::seed_from_u64(7);
+    let client = Client::new(&params, &mut rng);
+    let server = plan.server(&client, &mut rng).unwrap();
+    let xs: Vec<i8> = (0..n).map(|i| if i < 1900 { (i * i % 16) as i8 - 2 } else { -3 }).collect();
+    let x = client.encrypt_for(&plan, "x", &xs, &mut rng).unwrap();
+    let found = plan.run(&server, &[x]).unwrap();
+    assert_eq!(client.decrypt_column::<u16>(&found[0].1).unwrap(), [1900]);
+    assert_eq!(server.bootstraps() as u64, estimate.total().refreshes);
+}
+
+/// Arguments of more entries than there are slots are in several columns, which one plan is for.
+#[test]
+fn a_plan_for_several_columns() {
+    let (params, n) = (toy(), 3000);
+    let plan = Plan::trace(|g| {
+        let [x, y] = ["x", "y"].map(|name| g.input(name, Type::ranged(0, 15).unwrap(), n));
+        g.output("less", &x.lt(&y));
+        g.total("sum", &x);
+        Ok(())
+    })
+    .unwrap();
+    let estimate = plan.explain(&params).unwrap();
+    assert_eq!((estimate.blocks, estimate.input_ciphertexts), (2, 4));
+    let mut rng = ChaCha20Rng::seed_from_u64(6);
+    let client = Client::new(&params, &mut rng);
+    let server = plan.server(&client, &mut rng).unwrap();
+    let xs: Vec<u8> = (0..n).map(|i| (i % 16) as u8).collect();
+    let ys: Vec<u8> = (0..n).map(|i| (i / 16 % 16) as u8).collect();
+    let mut inputs = client.encrypt_parts_for(&plan, "x", &xs, &mut rng).unwrap();
+    let error = client.encrypt_for(&plan, "x", &xs, &mut rng).map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains("encrypt_parts_for makes 2 columns"), "{error}");
+    inputs.extend(client.encrypt_parts_for(&plan, "y", &ys, &mut rng).unwrap());
+    let sent = client.upload_columns(&inputs).unwrap();
+    let received = server.receive_columns(&sent, &Bounds::Fresh).unwrap();
+    let results = plan.run(&server, &received).unwrap();
+    let names: Vec<&str> = results.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["less#0", "less#1", "sum#0", "sum#1"]);
+    let less: Vec<u8> = client.decrypt_parts_for(&plan, "less", &results).unwrap();
+    assert_eq!(less, xs.iter().zip(&ys).map(|(x, y)| u8::from(x < y)).collect::<Vec<_>>());
+    let sum: Vec<u32> = client.decrypt_parts_for(&plan, "sum", &results).unwrap();
+    assert_eq!(sum, [xs.iter().map(|x| u32::from(*x)).sum::<u32>()]);
+    // Parts that are missing, there twice, or of another place.
+    let missing = client.decrypt_parts_for::<u8>(&plan, "less", &results[1..]).unwrap_err();
+    assert!(missing.to_string().contains("no result is named less#0"), "{missing}");
+    let refused = |inputs: &[_]| plan.run(&server, inputs).map(|_| ()).unwrap_err().to_string();
+    assert!(refused(&inputs[1..]).contains("argument x is missing"));
+    let renamed = |from: usize, to: &str| {
+        let mut inputs = inputs.clone();
+        inputs[from].0 = to.into();
+        refused(&inputs)
+    };
+    assert!(renamed(1, "x#0").contains("the plan is for 2048"));
+    assert!(renamed(0, "x#1").contains("the plan is for 952"));
+    assert!(renamed(0, "x").contains("in one column"));
+    assert!(renamed(2, "x#0").contains("there twice"));
+    // What takes a column as a whole, and columns of several lengths.
+    let code = |f: fn(&Expr<PlannedColumn>) -> Expr<PlannedColumn>, length: usize| {
+        let plan = Plan::trace(|g| {
+            let x = g.input("x", Type::U8, 3000);
+            g.input("y", Type::U8, length);
+            g.output("z", &f(&x).lt(3));
+            Ok(())
+        });
+        plan.unwrap().explain(&params).map(|_| ()).unwrap_err()
+    };
+    let whole = code(|x| x.maximum(), 3000);
+    assert_eq!(whole.code(), "integers.length");
+    assert!(whole.to_string().contains("takes a column as a whole"), "{whole}");
+    assert_eq!(code(|x| x.abs(), 2999).code(), "integers.length");
+}
+
 /// Everything that could be computed wrongly is refused, most of it before there is a key.
 #[test]
 fn refusals() {
@@ -130,7 +213,7 @@ fn refusals() {
     // Longer than the slots, and more memory than there may be.
     let long = Plan::trace(|g| {
         let x = g.input("x", Type::U8, 1 << 17);
-        g.output("y", &x.lt(3));
+        g.output("y", &x.maximum());
         Ok(())
     });
     let long = long.unwrap();

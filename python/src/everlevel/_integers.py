@@ -622,8 +622,8 @@ class EncryptedIntegers(Encrypted, Stored):
         )
 
     def _ordered(self, name: str, axis: int | None) -> EncryptedIntegers:
-        """An order statistic: of a vector all pairs are compared side by side, of rows one after
-        the other.
+        """An order statistic: of a vector with all entries side by side, of rows one after the
+        other.
         """
         from . import _rows
 
@@ -634,7 +634,7 @@ class EncryptedIntegers(Encrypted, Stored):
         return _rows.ORDERED[name](_rows.along(self, axis or 0, name))
 
     def max(self, axis: int | None = None) -> EncryptedIntegers:
-        """The largest entry, of few: all pairs are compared side by side.
+        """The largest entry, of at most as many as there are slots.
 
         Along an axis of rows one comparison less than there are rows, on whole rows.
         """
@@ -670,9 +670,27 @@ class EncryptedIntegers(Encrypted, Stored):
         )
         return found
 
-    def argsort(self) -> EncryptedIntegers:
-        """The places of entries in order: a stable sort of few."""
-        return self._along("argsort", self.size, shape=self._shape)
+    def argsort(
+        self, *, take: int | None = None, descending: bool = False
+    ) -> EncryptedIntegers:
+        """The places of entries in order, or of the first ``take`` of them: a stable sort."""
+        return self._first("argsort", self.size if take is None else take, descending)
+
+    def nlargest(self, n: int) -> EncryptedIntegers:
+        """The ``n`` largest entries, the largest first, as of a series in pandas."""
+        return self._first("sort", n, True)
+
+    def nsmallest(self, n: int) -> EncryptedIntegers:
+        """The ``n`` least entries, the least first, as of a series in pandas."""
+        return self._first("sort", n, False)
+
+    def _first(self, name: str, take: int, descending: bool) -> EncryptedIntegers:
+        take = operator.index(take)
+        if not 1 <= take <= self.size:
+            raise RangeError(
+                f"the first {take} entries: expected 1 to {self.size}", code="python.take"
+            )
+        return self._along(name, take, int(descending), shape=(take,))
 
     def cumsum(self) -> EncryptedIntegers:
         """Prefix sums: log2 n rotations, and carries."""

@@ -12,6 +12,7 @@ mod graphs;
 mod interval;
 mod known;
 mod large;
+mod long;
 mod narrow;
 mod order;
 mod parts;

@@ -139,7 +139,7 @@ fn on(
 ) -> Result<Result<Recommendation, Refused>, TablesError> {
     let rehearsal = Rehearsal::new(params, params.spec().bootstrap.is_some())?;
     let ints = rehearsal.integers()?;
-    let longest = ints.longest_ranked();
+    let longest = ints.longest_ordered();
     let (interval, kind) = kind(workload)?;
     let mut operations = Vec::new();
     for &operation in &workload.operations {

@@ -1,0 +1,239 @@
+//! Which way to put a column in order takes less time.
+//!
+//! Comparisons of all pairs grow with the square of the number of entries, a network's with that of
+//! its logarithm; one layer of the network takes longer than a comparison, whose operands are
+//! bootstrapped once. What each takes is rehearsed on the no-op scheme for the first few parts or
+//! layers, on digits that were just bootstrapped, as all but the first are. So the way follows from
+//! the set, the number of digits and the number of entries alone.
+
+use everlevel_scheme::NoOp;
+use everlevel_scheme::noop::NoOpCiphertext;
+
+use crate::column::{Column, Digit};
+use crate::context::{IntegerScheme, Integers};
+use crate::error::IntegersError;
+use crate::network::{self, Moving, layers, nearer};
+use crate::order::{Of, Order, Wanted};
+use crate::pairs::Tiles;
+use crate::places::Places;
+use crate::rehearsal::Rehearsal;
+
+/// Parts, or layers, that are rehearsed: after so many, each further one takes as much.
+const FEW: usize = 3;
+
+/// The seconds of `count` steps, of which `seconds` says what the first of them take.
+fn extrapolated(
+    count: usize,
+    seconds: impl Fn(usize) -> Result<f64, IntegersError>,
+) -> Result<f64, IntegersError> {
+    if count <= 2 * FEW {
+        return seconds(count);
+    }
+    let (few, more) = (seconds(FEW)?, seconds(2 * FEW)?);
+    Ok(few + (more - few) * (count - FEW) as f64 / FEW as f64)
+}
+
+/// What is rehearsed: columns as they come out of bootstrapping.
+struct Model {
+    rehearsal: Rehearsal,
+    x: Column<NoOpCiphertext>,
+    n: usize,
+}
+
+impl Model {
+    fn new<S: IntegerScheme>(
+        ints: &Integers<'_, S>,
+        x: &Column<S::Ciphertext>,
+        n: usize,
+    ) -> Result<Self, IntegersError> {
+        let rehearsal = Rehearsal::alike(ints)?;
+        let session = rehearsal.session();
+        let fresh = session.scheme().encrypt(ints.blank())?;
+        let fresh = session.refresh(&session.share(fresh))?.get();
+        let digit = |d: &Digit<S::Ciphertext>| Digit {
+            cipher: d.cipher.as_ref().map(|_| session.share((*fresh).clone())),
+            low: d.low,
+            high: d.high,
+            pad: d.pad,
+        };
+        let x = Column {
+            interval: x.interval,
+            anchor: x.anchor,
+            digits: x.digits.iter().map(digit).collect(),
+            length: x.length,
+        };
+        Ok(Model { rehearsal, x, n })
+    }
+
+    fn seconds<T>(
+        &self,
+        work: impl FnOnce(&Integers<'_, NoOp>) -> Result<T, IntegersError>,
+    ) -> Result<f64, IntegersError> {
+        let ints = self.rehearsal.integers()?;
+        Ok(self.rehearsal.counted(|| work(&ints))?.1.seconds)
+    }
+
+    fn by_pairs(&self, tiles: &Tiles, wanted: Wanted) -> Result<f64, IntegersError> {
+        let (x, order) = (&self.x, Order::Ascending);
+        let ranks = extrapolated(tiles.parts(), |parts| {
+            self.seconds(|ints| ints.ranked(x, order, &tiles.first(parts)))
+        })?;
+        let rank = self.rehearsal.integers()?.places(self.n, Some(self.n))?;
+        Ok(ranks
+            + match wanted {
+                Wanted::Ranks => 0.0,
+                Wanted::Nth(place, of) => {
+                    self.seconds(|ints| ints.nth_by_ranks(x, &rank, place, of))?
+                }
+                Wanted::First(take, of) => {
+                    let columns = self.rehearsal.integers()?.columns();
+                    let Some(places) = Places::new(self.n, take, columns) else {
+                        return Ok(f64::INFINITY);
+                    };
+                    extrapolated(places.parts(), |parts| {
+                        let places = places.clone().first(parts);
+                        self.seconds(|ints| ints.sorted_by_ranks(x, &rank, of, &places))
+                    })?
+                }
+            })
+    }
+
+    fn by_network(&self, wanted: Wanted) -> Result<f64, IntegersError> {
+        let (n, count) = (self.n, self.n.next_power_of_two());
+        let (kept, of) = match wanted {
+            Wanted::Ranks => (n, Of::Places),
+            Wanted::First(take, of) => (take, of),
+            Wanted::Nth(rank, of) => (nearer(n, Order::Ascending, rank).1 + 1, of),
+        };
+        let layers = layers(count, kept.next_power_of_two());
+        let places = self.rehearsal.integers()?.places(count, None)?.digits;
+        let sort = |keys: &[Digit<NoOpCiphertext>]| {
+            let beside = if of == Of::Places { &places[..] } else { &[] };
+            extrapolated(layers.len(), |steps| {
+                let digits = beside.iter().chain(keys).cloned().collect();
+                let x = Moving::new(digits);
+                self.seconds(|ints| ints.exchanges(x, Order::Ascending, &layers[..steps]))
+            })
+        };
+        // Ranks are where the places of the entries in order are.
+        let twice = if wanted == Wanted::Ranks { sort(&places)? } else { 0.0 };
+        Ok(sort(&self.x.digits)? + twice)
+    }
+}
+
+impl<S: IntegerScheme> Integers<'_, S> {
+    /// How pairs are spread where comparing them takes less time by the model; none for the
+    /// network, which needs bootstrapping.
+    pub(crate) fn pairs_if_faster(
+        &self,
+        x: &Column<S::Ciphertext>,
+        n: usize,
+        wanted: Wanted,
+    ) -> Result<Option<Tiles>, IntegersError> {
+        let columns = self.columns();
+        let Some(tiles) = Tiles::new(n, columns, self.slots() / columns) else { return Ok(None) };
+        let network =
+            self.session().can_bootstrap() && n <= network::longest(columns, self.slots());
+        if tiles.parts() == 1 || !network {
+            return Ok(Some(tiles));
+        }
+        let model = Model::new(self, x, n)?;
+        Ok((model.by_pairs(&tiles, wanted)? <= model.by_network(wanted)?).then_some(tiles))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use everlevel_circuit::{PrimePower, Session};
+    use everlevel_scheme::{OptIn, Params, Plaintext};
+
+    use super::*;
+    use crate::encode::Encoded;
+    use crate::rehearsal::no_op_session;
+    use crate::types::Type;
+
+    /// The no-op scheme with values, bootstrapped.
+    struct Bench {
+        params: Params,
+        scheme: Arc<NoOp>,
+        session: Session<NoOp>,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
+            let scheme = Arc::new(NoOp::new(&params, 1));
+            let session = no_op_session(&params, scheme.clone(), true).unwrap();
+            Bench { params, scheme, session }
+        }
+
+        fn encrypt(&self, values: &[i128], kind: Type) -> Column<NoOpCiphertext> {
+            let encoded = Encoded::new(values, kind, self.params.slots()).unwrap();
+            let encrypt = |slots: &[u64]| {
+                Ok::<_, IntegersError>(
+                    self.scheme.encrypt(&Plaintext::encode(&self.params, slots)?)?,
+                )
+            };
+            encoded.encrypt(encrypt).unwrap()
+        }
+
+        fn decrypt(&self, x: &Column<NoOpCiphertext>) -> Vec<i128> {
+            let open = |c: &NoOpCiphertext| {
+                Ok::<_, IntegersError>(self.scheme.decrypt(c)?.decode(&self.params)?)
+            };
+            x.decrypt(PrimePower::new(65537, 1).unwrap(), open).unwrap().to_vec()
+        }
+    }
+
+    /// The places of the entries in order, equal ones as they stand.
+    fn in_order(xs: &[i128], order: Order) -> Vec<usize> {
+        let mut out: Vec<usize> = (0..xs.len()).collect();
+        out.sort_by_key(|i| if order == Order::Ascending { xs[*i] } else { -xs[*i] });
+        out
+    }
+
+    /// Ranks and entries of a rank in both ways, however long the column is; the first entries, and
+    /// where they are, for the numbers that are asked for.
+    fn check(bench: &Bench, kind: Type, xs: &[i128], order: Order, takes: &[(usize, Of)]) {
+        let ints = Integers::new(&bench.session, &bench.params).unwrap();
+        let (n, columns) = (xs.len(), ints.columns());
+        let x = ints.normalized(&bench.encrypt(xs, kind)).unwrap();
+        let expected = in_order(xs, order);
+        let same = |found: Column<NoOpCiphertext>, of: Of, ranks: std::ops::Range<usize>| {
+            let value = |i: &usize| if of == Of::Entries { xs[*i] } else { *i as i128 };
+            let wanted: Vec<i128> = expected[ranks].iter().map(value).collect();
+            assert_eq!(found.length(), Some(wanted.len()));
+            assert_eq!(bench.decrypt(&found), wanted, "{order:?} {of:?} {xs:?}");
+        };
+        let tiles = Tiles::new(n, columns, ints.slots() / columns).unwrap();
+        let ranks = ints.normalized(&ints.ranked(&x, order, &tiles).unwrap()).unwrap();
+        let found = bench.decrypt(&ranks);
+        assert!((0..n).all(|rank| found[expected[rank]] == rank as i128), "{xs:?}");
+        for (take, of) in takes.iter().copied() {
+            let places = Places::new(n, take, columns).unwrap();
+            same(ints.sorted_by_ranks(&x, &ranks, of, &places).unwrap(), of, 0..take);
+            same(ints.sorted_by_network(&x, n, order, (take, of)).unwrap(), of, 0..take);
+            // The last one, from the other end.
+            let one = n - take..n - take + 1;
+            same(ints.nth_by_ranks(&x, &ranks, one.start, of).unwrap(), of, one.clone());
+            same(ints.nth_by_network(&x, n, order, (one.start, of)).unwrap(), of, one);
+        }
+    }
+
+    #[test]
+    fn both_ways_agree() {
+        let bench = Bench::new();
+        for order in [Order::Ascending, Order::Descending] {
+            for n in [2usize, 5, 8] {
+                let takes = [(n, Of::Entries), (2, Of::Places), (1, Of::Places)];
+                check(&bench, Type::I8, &[127, -128, 0, 127, -1, 0, 5, -128][..n], order, &takes);
+            }
+            check(&bench, Type::I8, &[-128; 3], order, &[(3, Of::Places), (1, Of::Places)]);
+        }
+        // Pairs in several parts, in both rows.
+        let bits: Vec<i128> = (0..130).map(|i| i * i / 3 % 2).collect();
+        check(&bench, Type::Bool, &bits, Order::Descending, &[(2, Of::Places)]);
+    }
+}

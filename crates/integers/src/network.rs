@@ -1,0 +1,329 @@
+//! Sorts of long columns: Batcher's bitonic network, a layer of it one comparison of all pairs at
+//! the same distance.
+//!
+//! Of the slots i and i + d of a pair the lower one learns whether the two entries have to be
+//! exchanged. With c for that, x for the column and h for the column rotated by d, the exchanged
+//! column is that rotated by d again, h + rotated(c (h - x)) - c (h - x), so that a layer takes two
+//! rotations to the left for each digit, by powers of two. How far the entries have moved is
+//! public.
+//!
+//! Where the first k of n entries are asked for, lists of k are sorted, and of two lists that are
+//! in opposite orders the lesser half is again k entries, those that come first: log2 k + 1 layers
+//! for each doubling, one for a maximum.
+
+use everlevel_circuit::CircuitError;
+use rayon::prelude::*;
+
+use crate::column::{Column, Digit};
+use crate::compare::Question;
+use crate::context::{IntegerScheme, Integers};
+use crate::error::IntegersError;
+use crate::interval::Interval;
+use crate::order::{Of, Order};
+use crate::slots::digit_of;
+
+/// Exchanges of entries that are as far apart as `distance`, a power of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layer {
+    distance: usize,
+    /// The length of the lists that come out in alternating order; none where the entries that come
+    /// first have to go to the lower places in all of them.
+    lists: Option<usize>,
+}
+
+/// 1 for the lower place of a pair that is exchanged if the upper entry comes first, -1 if it does
+/// not; 0 for upper places.
+impl Layer {
+    fn factor(&self, place: usize) -> i64 {
+        match self.lists {
+            _ if place & self.distance != 0 => 0,
+            Some(length) if place & length != 0 => -1,
+            _ => 1,
+        }
+    }
+}
+
+/// The layers that bring the first `kept` of `count` entries, powers of two, to the first places.
+pub(crate) fn layers(count: usize, kept: usize) -> Vec<Layer> {
+    let powers = |below: usize| (0..usize::BITS).map(|k| 1 << k).take_while(move |p| *p < below);
+    let mut out = Vec::new();
+    for half in powers(count) {
+        let lists = Some(2 * half);
+        out.push(Layer { distance: half, lists: lists.filter(|_| half < kept) });
+        let mut below: Vec<usize> = powers(half.min(kept)).collect();
+        below.reverse();
+        out.extend(below.into_iter().map(|distance| Layer { distance, lists }));
+    }
+    out
+}
+
+/// The longest column that is sorted: its places are those of a power of two.
+pub(crate) fn longest(columns: usize, slots: usize) -> usize {
+    if slots.is_power_of_two() && slots <= 2 * columns { slots } else { 1 << columns.ilog2() }
+}
+
+/// The digits of a sort on their way: the entry of place i is in slot i - `moved`, cyclically.
+pub(crate) struct Moving<C> {
+    digits: Vec<Digit<C>>,
+    moved: usize,
+}
+
+impl<C> Moving<C> {
+    pub(crate) fn new(digits: Vec<Digit<C>>) -> Self {
+        Moving { digits, moved: 0 }
+    }
+}
+
+impl<S: IntegerScheme> Integers<'_, S> {
+    /// The first `take` entries of at least two, or their places. As many layers as [`layers`] has,
+    /// each a comparison and a product a digit.
+    pub(crate) fn sorted_by_network(
+        &self,
+        x: &Column<S::Ciphertext>,
+        n: usize,
+        order: Order,
+        (take, of): (usize, Of),
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let layers = layers(n.next_power_of_two(), take.next_power_of_two());
+        self.taken_by_network(x, n, (order, order), of, &layers, 0..take)
+    }
+
+    /// The entry of a rank, or its place, from the end that is nearer.
+    pub(crate) fn nth_by_network(
+        &self,
+        x: &Column<S::Ciphertext>,
+        n: usize,
+        order: Order,
+        (rank, of): (usize, Of),
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let (from, rank) = nearer(n, order, rank);
+        let layers = layers(n.next_power_of_two(), (rank + 1).next_power_of_two());
+        self.taken_by_network(x, n, (order, from), of, &layers, rank..rank + 1)
+    }
+
+    /// What has these ranks in the order `from`, where equal entries are in the order of `order`.
+    fn taken_by_network(
+        &self,
+        x: &Column<S::Ciphertext>,
+        n: usize,
+        (order, from): (Order, Order),
+        of: Of,
+        layers: &[Layer],
+        ranks: std::ops::Range<usize>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let (keys, ties) = (self.keys(x, n, from)?, Ties::new(n, order, from));
+        let places = match of {
+            Of::Entries => Vec::new(),
+            Of::Places => self.listed(n.next_power_of_two(), |i| ties.value(i), x.length)?.digits,
+        };
+        let count = places.len();
+        let both = places.into_iter().chain(keys).collect();
+        let found = self.exchanges(Moving::new(both), from, layers)?;
+        let length = Some(ranks.len());
+        let steps = ranks.start as i64 - found.moved as i64;
+        let taken = |d: &Digit<S::Ciphertext>, pad: i64| {
+            let steps = steps.rem_euclid(self.columns() as i64);
+            self.placed(&self.rotated(d, steps)?, ranks.len(), pad)
+        };
+        if of == Of::Entries {
+            let digits = found.digits.iter().zip(&x.digits).map(|(d, own)| taken(d, own.pad));
+            let digits = digits.collect::<Result<_, IntegersError>>()?;
+            return Ok(Column { digits, length, ..x.clone() });
+        }
+        let first = ties.value(0);
+        let digits = (0..).zip(&found.digits[..count]).map(|(k, d)| taken(d, digit_of(first, k)));
+        let digits = digits.collect::<Result<_, IntegersError>>()?;
+        let interval = Interval::new(0, n as i128 - 1)?;
+        let column = |interval| Column { interval, anchor: -first, digits, length };
+        match order {
+            Order::Ascending => Ok(column(interval)),
+            // Ties fall from the first place on.
+            Order::Descending => self.neg(&column(interval.negated())),
+        }
+    }
+
+    /// The digits of a canonical column, and behind it what comes last.
+    fn keys(
+        &self,
+        x: &Column<S::Ciphertext>,
+        n: usize,
+        from: Order,
+    ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
+        let last = |d: &Digit<S::Ciphertext>| if from == Order::Ascending { d.high } else { d.low };
+        let padded = |d: &Digit<S::Ciphertext>| match n.is_power_of_two() {
+            true => Ok(d.clone()),
+            false => self.placed(d, n, last(d)),
+        };
+        x.digits.iter().map(padded).collect()
+    }
+
+    /// Some layers of exchanges.
+    pub(crate) fn exchanges(
+        &self,
+        x: Moving<S::Ciphertext>,
+        from: Order,
+        layers: &[Layer],
+    ) -> Result<Moving<S::Ciphertext>, IntegersError> {
+        layers.iter().try_fold(x, |x, layer| self.exchange(&x, from, layer))
+    }
+
+    fn exchange(
+        &self,
+        x: &Moving<S::Ciphertext>,
+        from: Order,
+        layer: &Layer,
+    ) -> Result<Moving<S::Ciphertext>, IntegersError> {
+        self.readied(&x.digits)?;
+        // Entries as far apart as a row is long are in the other row, and do not move.
+        let rows = layer.distance >= self.columns();
+        let ahead = |d: &Digit<S::Ciphertext>| match rows {
+            true => self.swapped(d),
+            false => self.rotated(d, layer.distance as i64),
+        };
+        let upper = x.digits.par_iter().map(ahead).collect::<Result<Vec<_>, _>>()?;
+        let encrypted = || x.digits.iter().zip(&upper).filter(|(d, _)| d.cipher.is_some());
+        let differences = encrypted().map(|(d, upper)| self.combine(&[(upper, 1), (d, -1)], 0));
+        let differences = differences.collect::<Result<Vec<_>, _>>()?;
+        let question = match from {
+            Order::Ascending => Question::Less,
+            Order::Descending => Question::Greater,
+        };
+        let first = self.tree(differences.clone(), question)?;
+        let swap = self.swaps(&first, layer, x.moved)?;
+
+        let moved = |((d, upper), difference): ((&Digit<_>, &Digit<_>), &Digit<_>)| {
+            let change = self.product(&swap, difference)?;
+            let (own, back) = (if rows { d } else { upper }, ahead(&change)?);
+            let sign = if rows { -1 } else { 1 };
+            let sum = self.combine(&[(own, 1), (&change, -sign), (&back, sign)], 0)?;
+            Ok::<_, IntegersError>(Digit { pad: d.pad, ..sum.within(d.low, d.high) })
+        };
+        let pairs: Vec<_> = encrypted().zip(&differences).collect();
+        let mut found =
+            pairs.into_par_iter().map(moved).collect::<Result<Vec<_>, _>>()?.into_iter();
+        let digits = x.digits.iter().map(|d| match &d.cipher {
+            None => Ok(d.clone()),
+            Some(_) => found.next().ok_or(CircuitError::Empty { what: "the list of digits" }),
+        });
+        let digits = digits.collect::<Result<_, _>>()?;
+        let moved = if rows { x.moved } else { (x.moved + layer.distance) % self.columns() };
+        Ok(Moving { digits, moved })
+    }
+
+    /// Whether a pair is exchanged, in the slot of its lower place; 0 in other slots.
+    fn swaps(
+        &self,
+        first: &Digit<S::Ciphertext>,
+        layer: &Layer,
+        moved: usize,
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let columns = self.columns();
+        let place = |slot: usize| slot / columns * columns + (slot % columns + moved) % columns;
+        let factors: Vec<i64> = (0..self.slots()).map(|slot| layer.factor(place(slot))).collect();
+        let swap = self.weighed(first, &factors)?;
+        if !factors.contains(&-1) {
+            return Ok(swap.within(0, 1));
+        }
+        let others: Vec<i64> = factors.iter().map(|f| i64::from(*f < 0)).collect();
+        self.raised(&swap, &others, (0, 1), 0)
+    }
+}
+
+/// From which end a rank is nearer, and what it is from there.
+pub(crate) fn nearer(n: usize, order: Order, rank: usize) -> (Order, usize) {
+    if rank < n - rank { (order, rank) } else { (order.reversed(), n - 1 - rank) }
+}
+
+/// What tells equal entries apart, in the order `from`: an integer that ascends with their places,
+/// or falls with them where the column is put in descending order. What is behind the column comes
+/// last.
+struct Ties {
+    n: usize,
+    from: Order,
+    /// That of the first place.
+    first: i128,
+    step: i128,
+}
+
+impl Ties {
+    fn new(n: usize, order: Order, from: Order) -> Self {
+        let behind = match from {
+            Order::Ascending => 0,
+            Order::Descending => n.next_power_of_two() - n,
+        };
+        let (first, step) = match order {
+            Order::Ascending => (behind, 1),
+            Order::Descending => (behind + n - 1, -1),
+        };
+        Ties { n, from, first: first as i128, step }
+    }
+
+    fn value(&self, place: usize) -> i128 {
+        match self.from {
+            _ if place < self.n => self.first + self.step * place as i128,
+            Order::Ascending => place as i128,
+            Order::Descending => (place - self.n) as i128,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(mut x: Vec<usize>, layers: &[Layer]) -> Vec<usize> {
+        for layer in layers {
+            for i in 0..x.len() {
+                let j = i + layer.distance;
+                match layer.factor(i) {
+                    1 if x[j] < x[i] => x.swap(i, j),
+                    -1 if x[j] >= x[i] => x.swap(i, j),
+                    _ => {}
+                }
+            }
+        }
+        x
+    }
+
+    /// By the principle of zeros and ones: what puts all of these in order puts all in order.
+    #[test]
+    fn first_entries_come_first() {
+        for count in [1usize, 2, 4, 8, 16] {
+            for kept in (0..=count.ilog2()).map(|k| 1 << k) {
+                let layers = layers(count, kept);
+                let rounds = |n: usize| n.ilog2() as usize;
+                let sorted = rounds(kept) * (rounds(kept) + 1) / 2;
+                let merged = (rounds(count) - rounds(kept)) * (rounds(kept) + 1);
+                assert_eq!(layers.len(), sorted + merged);
+                for code in 0..1usize << count {
+                    let x: Vec<usize> = (0..count).map(|i| code >> i & 1).collect();
+                    let mut expected = x.clone();
+                    expected.sort_unstable();
+                    assert_eq!(run(x, &layers)[..kept], expected[..kept], "{kept} of {count}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ties_are_distinct_and_what_is_behind_comes_last() {
+        let orders = [Order::Ascending, Order::Descending];
+        for (n, order, from) in
+            (1..20).flat_map(|n| orders.map(|order| orders.map(|from| (n, order, from)))).flatten()
+        {
+            let (ties, count) = (Ties::new(n, order, from), n.next_power_of_two());
+            let own: Vec<i128> = (0..count).map(|i| ties.value(i)).collect();
+            let mut all = own.clone();
+            all.sort_unstable();
+            assert_eq!(all, (0..count as i128).collect::<Vec<_>>());
+            for (place, tie) in own[..n].iter().enumerate() {
+                let found = if order == Order::Ascending { tie - own[0] } else { own[0] - tie };
+                assert_eq!(found, place as i128);
+                assert!(own[n..].iter().all(|other| match from {
+                    Order::Ascending => other > tie,
+                    Order::Descending => other < tie,
+                }));
+            }
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Entries in order from their ranks, which are compared with places.
+//!
+//! For all places, block b of n + 1 slots holds in its slot i whether entry i has rank i + b modulo
+//! n. Of these an entry has one, and slots that are n apart belong to one place, so that sums of
+//! them are the column in order. Where n blocks do not fit a row, a part of them is done after the
+//! other: from block b on they begin in slot b, which leaves every place where it is.
+//!
+//! For few places, block b of n slots holds in its slot i whether entry i has rank b, and the sum
+//! of a block goes to place b.
+
+use std::ops::Range;
+
+use crate::column::{Column, Digit};
+use crate::context::{IntegerScheme, Integers};
+use crate::error::IntegersError;
+use crate::interval::Interval;
+use crate::order::Of;
+use crate::slots::digit_of;
+
+/// What a block is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Block {
+    /// The place that is as far from the entry in all slots.
+    Distance,
+    /// One place.
+    Place,
+}
+
+/// The comparisons of n ranks with the first places.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    n: usize,
+    take: usize,
+    block: Block,
+    /// The blocks of each comparison.
+    parts: Vec<Range<usize>>,
+}
+
+impl Places {
+    /// In rows of `columns` slots; none if a block does not fit.
+    pub(crate) fn new(n: usize, take: usize, columns: usize) -> Option<Self> {
+        let per_part = columns / n;
+        if per_part == 0 {
+            return None;
+        }
+        let few = take.div_ceil(per_part);
+        let all = distances(n, columns);
+        // Places take more rotations than distances, and fewer comparisons where there are few.
+        match all {
+            Some(parts) if parts.len() < 2 * few => {
+                Some(Places { n, take, block: Block::Distance, parts })
+            }
+            _ => {
+                let parts = (0..few).map(|i| i * per_part..take.min((i + 1) * per_part));
+                Some(Places { n, take, block: Block::Place, parts: parts.collect() })
+            }
+        }
+    }
+
+    /// How many comparisons it takes.
+    pub(crate) fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The first of them alone, or all of them.
+    pub(crate) fn first(mut self, parts: usize) -> Self {
+        self.parts.truncate(parts);
+        self
+    }
+
+    /// Slots of a block.
+    fn stride(&self) -> usize {
+        self.n + usize::from(self.block == Block::Distance)
+    }
+
+    /// Blocks of the largest part.
+    fn blocks(&self) -> usize {
+        self.parts.iter().map(Range::len).max().unwrap_or(0)
+    }
+
+    /// The slot of the first block of a part.
+    fn start(&self, part: &Range<usize>) -> usize {
+        if self.block == Block::Distance { part.start } else { 0 }
+    }
+
+    /// A public integer for each place and entry of a part, 0 in other slots.
+    fn each(&self, part: &Range<usize>, value: impl Fn(usize, usize) -> i64) -> Vec<i64> {
+        let (n, stride, start) = (self.n, self.stride(), self.start(part));
+        let mut out = vec![0; start + part.len() * stride];
+        for (t, slot) in out[start..].iter_mut().enumerate() {
+            let (b, i) = (part.start + t / stride, t % stride);
+            if i < n {
+                *slot = value(if self.block == Block::Distance { (i + b) % n } else { b }, i);
+            }
+        }
+        out
+    }
+}
+
+/// Sums of slots that are n apart which reach all slots of a part of distances.
+fn rounds(part: &Range<usize>, n: usize) -> usize {
+    (part.start + part.len() * (n + 1)).div_ceil(n)
+}
+
+/// The n distances in parts that fit a row of `columns` slots, rotations of which do not meet; none
+/// if a block does not fit.
+fn distances(n: usize, columns: usize) -> Option<Vec<Range<usize>>> {
+    let (mut out, mut first) = (Vec::new(), 0);
+    while first < n {
+        let fits = |end: &usize| rounds(&(first..*end), n) * n <= columns;
+        let end = (first + 1..=n).take_while(fits).last()?;
+        out.push(first..end);
+        first = end;
+    }
+    Some(out)
+}
+
+impl<S: IntegerScheme> Integers<'_, S> {
+    /// The first entries in order, or where they are, from the ranks of at least two; both columns
+    /// are canonical. For each part an equality, and a product a digit.
+    pub(crate) fn sorted_by_ranks(
+        &self,
+        x: &Column<S::Ciphertext>,
+        rank: &Column<S::Ciphertext>,
+        of: Of,
+        places: &Places,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let (n, length) = (places.n, Some(places.take));
+        let chosen = self.chosen_places(rank, places)?;
+        if of == Of::Entries {
+            let digit = |d: &Digit<S::Ciphertext>| {
+                if d.cipher.is_none() {
+                    return Ok(d.clone());
+                }
+                let entries = self.block_copies(d, places)?;
+                let own = places.parts.iter().zip(&chosen).map(|(part, bits)| {
+                    self.product(bits, &self.rotated(&entries, -(places.start(part) as i64))?)
+                });
+                self.in_order(&own.collect::<Result<Vec<_>, _>>()?, places, d.pad)
+            };
+            let digits = x.digits.iter().map(digit).collect::<Result<_, IntegersError>>()?;
+            return Ok(Column { digits, length, ..x.clone() });
+        }
+        let digit = |k: usize| {
+            let own = places.parts.iter().zip(&chosen).map(|(part, bits)| {
+                self.weighed(bits, &places.each(part, |_, i| digit_of(i as i128, k)))
+            });
+            self.in_order(&own.collect::<Result<Vec<_>, _>>()?, places, 0)
+        };
+        let interval = Interval::new(0, n as i128 - 1)?;
+        let count = crate::split::digits_of(n as u128 - 1);
+        let digits = (0..count).map(digit).collect::<Result<_, IntegersError>>()?;
+        Ok(Column { interval, anchor: 0, digits, length })
+    }
+
+    /// A digit of n entries, and zeros behind them, in each block.
+    fn block_copies(
+        &self,
+        d: &Digit<S::Ciphertext>,
+        places: &Places,
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let entries = self.placed(d, places.n, 0)?;
+        self.gathered(&entries, -(places.stride() as i64), places.blocks())
+    }
+
+    /// Which entry has the rank of which place, part by part; 0 in slots that are of neither.
+    fn chosen_places(
+        &self,
+        rank: &Column<S::Ciphertext>,
+        places: &Places,
+    ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
+        let copies = rank.digits.iter().map(|d| self.block_copies(d, places));
+        let copies = copies.collect::<Result<Vec<_>, IntegersError>>()?;
+        self.readied(&copies)?;
+        let one = |part: &Range<usize>| {
+            let mut differences = Vec::with_capacity(copies.len());
+            for (k, d) in copies.iter().enumerate() {
+                let own = self.rotated(d, -(places.start(part) as i64))?;
+                let wanted = places.each(part, |place, _| -digit_of(place as i128, k));
+                let least = wanted.iter().copied().min().unwrap_or(0);
+                differences.push(self.raised(&own, &wanted, (least, own.high), 0)?);
+            }
+            let zeros = self.map(&differences, |_, x| i64::from(x == 0))?;
+            let mut equal = zeros.into_iter();
+            let first = equal.next().unwrap_or_else(|| Digit::public(1));
+            let both = equal.try_fold(first, |all, next| self.product(&all, &next))?;
+            Ok(self.weighed(&both, &places.each(part, |_, _| 1))?.within(0, 1))
+        };
+        places.parts.iter().map(one).collect()
+    }
+
+    /// What was chosen in each part, added up in the first places.
+    fn in_order(
+        &self,
+        chosen: &[Digit<S::Ciphertext>],
+        places: &Places,
+        pad: i64,
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let (low, high) = chosen.iter().fold((0, 0), |(l, h), d| (d.low.min(l), d.high.max(h)));
+        let added = |x: &[Digit<S::Ciphertext>]| {
+            let terms: Vec<_> = x.iter().map(|d| (d, 1)).collect();
+            // An entry is in one of the parts.
+            Ok::<_, IntegersError>(self.combine(&terms, 0)?.within(low, high))
+        };
+        let n = places.n;
+        let sum = match places.block {
+            Block::Distance => {
+                let rounds = places.parts.iter().map(|part| rounds(part, n)).max().unwrap_or(0);
+                self.gathered(&added(chosen)?, n as i64, rounds)?
+            }
+            Block::Place => {
+                let part = |(part, d): (&Range<usize>, &Digit<S::Ciphertext>)| {
+                    let sums = self.gathered(d, 1, n)?;
+                    let first: Vec<i64> =
+                        (0..part.len() * n).map(|t| i64::from(t.is_multiple_of(n))).collect();
+                    let sums = self.weighed(&sums, &first)?;
+                    let sums = self.gathered(&sums, n as i64 - 1, part.len())?;
+                    let kept = self.placed(&sums, part.len(), 0)?;
+                    self.rotated(&kept, -(part.start as i64))
+                };
+                let parts = places.parts.iter().zip(chosen).map(part);
+                added(&parts.collect::<Result<Vec<_>, IntegersError>>()?)?
+            }
+        };
+        self.placed(&Digit { pad: 0, ..sum }, places.take, pad)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Parts follow each other, fit, and bring each pair of a place and an entry to its place.
+    #[test]
+    fn blocks_in_parts() {
+        for (columns, n, expected) in [
+            (16384, 127, 1),
+            (16384, 130, 2),
+            (16384, 180, 2),
+            (1024, 31, 1),
+            (1024, 44, 2),
+            (1024, 300, 150),
+        ] {
+            let places = Places::new(n, n, columns).unwrap();
+            let found = &places.parts;
+            assert_eq!(places.block, Block::Distance);
+            assert_eq!(found.len(), expected, "{n} in {columns}");
+            assert_eq!(
+                found.iter().flat_map(Clone::clone).collect::<Vec<_>>(),
+                (0..n).collect::<Vec<_>>()
+            );
+            let mut seen = vec![vec![false; n]; n];
+            for part in found {
+                assert!(rounds(part, n) * n <= columns);
+                let numbers = places.each(part, |place, i| (place * n + i + 1) as i64);
+                for (t, number) in numbers.iter().enumerate().filter(|(_, v)| **v > 0) {
+                    let (place, i) = ((*number as usize - 1) / n, (*number as usize - 1) % n);
+                    assert_eq!(t % n, place);
+                    assert!(!std::mem::replace(&mut seen[place][i], true));
+                }
+            }
+            assert!(seen.iter().flatten().all(|found| *found));
+        }
+        assert_eq!(distances(40, 40), None);
+        assert!(Places::new(40, 1, 39).is_none());
+    }
+
+    #[test]
+    fn few_places_take_fewer_parts() {
+        for (n, take, block, parts) in [
+            (180, 91, Block::Place, 1),
+            (180, 92, Block::Distance, 2),
+            (1000, 16, Block::Place, 1),
+            (1000, 17, Block::Place, 2),
+            (1000, 1000, Block::Distance, 67),
+            (128, 128, Block::Place, 1),
+        ] {
+            let places = Places::new(n, take, 16384).unwrap();
+            assert_eq!((places.block, places.parts.len()), (block, parts), "{take} of {n}");
+            let slots = places.parts.iter().map(|part| places.each(part, |_, _| 1).len());
+            assert!(slots.max().unwrap() <= 16384);
+            assert_eq!(places.first(1).parts.len(), 1);
+        }
+    }
+}

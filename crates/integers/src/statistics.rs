@@ -1,0 +1,298 @@
+//! Order statistics of a column: ranks, sorts, entries of a rank.
+//!
+//! Short columns are put in order by comparing all pairs, longer ones by a network where that is
+//! faster.
+
+use crate::column::{Column, Digit};
+use crate::context::{IntegerScheme, Integers};
+use crate::error::IntegersError;
+use crate::interval::Interval;
+use crate::network;
+use crate::order::{Of, Order, Wanted};
+use crate::pairs::Tiles;
+use crate::places::Places;
+use crate::slots::digit_of;
+
+impl<S: IntegerScheme> Integers<'_, S> {
+    /// The longest column that is ordered, 32,768 entries on `bgv-65537-n15`: as many as there are
+    /// slots, where that is a power of two.
+    pub fn longest_ordered(&self) -> usize {
+        network::longest(self.columns(), self.slots())
+    }
+
+    /// The longest column of which all pairs fit a row of slots, so that ranks take one comparison:
+    /// 180 entries on `bgv-65537-n15`.
+    pub fn longest_ranked(&self) -> usize {
+        let one = |n: &usize| Tiles::new(*n, self.columns(), 1).is_some_and(|t| t.parts() == 1);
+        (1..=self.columns()).take_while(one).last().unwrap_or(0)
+    }
+
+    /// How many entries come before each entry: a permutation of 0 .. n - 1, that of NumPy's stable
+    /// `argsort` turned round.
+    ///
+    /// Cost: comparisons of n^2 / 2 pairs, as many of them at once as there are slots; for up to
+    /// [`Integers::longest_ranked`] entries one comparison and some 4 log2 n rotations a digit;
+    /// carries of the counts. Where two sorts of their places take less, these.
+    ///
+    /// # Errors
+    /// [`IntegersError::Length`] beyond [`Integers::longest_ordered`]; a missing key; those of
+    /// comparisons.
+    pub fn ranks(
+        &self,
+        x: &Column<S::Ciphertext>,
+        order: Order,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let n = self.within_row(x, self.longest_ordered())?;
+        let x = x.clone().narrowed();
+        if n == 1 || x.public_value().is_some() {
+            return self.places(n, x.length);
+        }
+        let x = self.normalized(&x)?;
+        if let Some(tiles) = self.pairs_if_faster(&x, n, Wanted::Ranks)? {
+            return self.ranked(&x, order, &tiles);
+        }
+        let all = (n, Of::Places);
+        let places = self.normalized(&self.sorted_by_network(&x, n, order, all)?)?;
+        self.sorted_by_network(&places, n, Order::Ascending, all)
+    }
+
+    /// The entries in order, or the first `take` of them: a stable sort, as NumPy's of kind
+    /// `stable`.
+    ///
+    /// Cost: [`Integers::ranks`], and each of them compared with the places that are taken, in as
+    /// many parts as these comparisons are longer than a row of slots; depth 6 more. Or a bitonic
+    /// network where that takes less time by the model, for which m (m + 1) / 2 layers sort 2^m
+    /// entries, and m (m + 1) / 2 + (l - m) (m + 1) layers find the first 2^m of 2^l; each layer is
+    /// a comparison, two rotations and a product a digit.
+    ///
+    /// # Errors
+    /// [`IntegersError::Length`] beyond [`Integers::longest_ordered`], or for no entry or more than
+    /// there are; those of [`Integers::ranks`].
+    pub fn sorted(
+        &self,
+        x: &Column<S::Ciphertext>,
+        order: Order,
+        take: usize,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let x = self.normalized(&x.clone().narrowed())?;
+        let n = self.sortable(&x, take)?;
+        if n == 1 || x.public_value().is_some() {
+            return Ok(Column { length: Some(take), ..x });
+        }
+        self.first(&x, n, order, (take, Of::Entries))
+    }
+
+    /// The places in the column of the entries in order, or of the first `take` of them: NumPy's
+    /// `argsort` of kind `stable`. Cost: as [`Integers::sorted`], where the network has the digits
+    /// of places beside those of entries.
+    ///
+    /// # Errors
+    /// As [`Integers::sorted`].
+    pub fn argsorted(
+        &self,
+        x: &Column<S::Ciphertext>,
+        order: Order,
+        take: usize,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let n = self.sortable(x, take)?;
+        let x = x.clone().narrowed();
+        if n == 1 || x.public_value().is_some() {
+            return self.places(take, Some(take));
+        }
+        self.first(&self.normalized(&x)?, n, order, (take, Of::Places))
+    }
+
+    fn sortable(&self, x: &Column<S::Ciphertext>, take: usize) -> Result<usize, IntegersError> {
+        let n = self.within_row(x, self.longest_ordered())?;
+        if (1..=n).contains(&take) {
+            return Ok(n);
+        }
+        let expected = format!("1 to {n} of the entries");
+        Err(IntegersError::Length { found: take, expected })
+    }
+
+    fn first(
+        &self,
+        x: &Column<S::Ciphertext>,
+        n: usize,
+        order: Order,
+        (take, of): (usize, Of),
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let tiles = self.pairs_if_faster(x, n, Wanted::First(take, of))?;
+        let Some((tiles, places)) = tiles.zip(Places::new(n, take, self.columns())) else {
+            return self.sorted_by_network(x, n, order, (take, of));
+        };
+        let rank = self.normalized(&self.ranked(x, order, &tiles)?)?;
+        self.sorted_by_ranks(x, &rank, of, &places)
+    }
+
+    /// The entry of this rank, from 0: a column of one entry. Ranks, an equality, a selection; or
+    /// the network for as many entries as are on the nearer side of it.
+    ///
+    /// # Errors
+    /// [`IntegersError::Length`] for a rank that there is none of; those of [`Integers::ranks`].
+    pub fn nth(
+        &self,
+        x: &Column<S::Ciphertext>,
+        order: Order,
+        rank: usize,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let n = self.with_rank(x, rank)?;
+        let x = self.normalized(&x.clone().narrowed())?;
+        if n == 1 || x.public_value().is_some() {
+            return Ok(Column { length: Some(1), ..x });
+        }
+        self.one(&x, n, order, (rank, Of::Entries))
+    }
+
+    /// The place of the entry of this rank: a column of one entry.
+    ///
+    /// # Errors
+    /// As [`Integers::nth`].
+    pub fn arg_nth(
+        &self,
+        x: &Column<S::Ciphertext>,
+        order: Order,
+        rank: usize,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let n = self.with_rank(x, rank)?;
+        let x = x.clone().narrowed();
+        if n == 1 || x.public_value().is_some() {
+            return Ok(Column::public(rank as i128, Interval::point(rank as i128)?, Some(1)));
+        }
+        self.one(&self.normalized(&x)?, n, order, (rank, Of::Places))
+    }
+
+    /// The number of entries, where one of them has this rank.
+    fn with_rank(&self, x: &Column<S::Ciphertext>, rank: usize) -> Result<usize, IntegersError> {
+        let n = self.within_row(x, self.longest_ordered())?;
+        if rank < n {
+            return Ok(n);
+        }
+        let expected = format!("more than {rank}, the rank that is asked for");
+        Err(IntegersError::Length { found: n, expected })
+    }
+
+    fn one(
+        &self,
+        x: &Column<S::Ciphertext>,
+        n: usize,
+        order: Order,
+        (rank, of): (usize, Of),
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        match self.pairs_if_faster(x, n, Wanted::Nth(rank, of))? {
+            Some(tiles) => self.nth_by_ranks(x, &self.ranked(x, order, &tiles)?, rank, of),
+            None => self.nth_by_network(x, n, order, (rank, of)),
+        }
+    }
+
+    /// The entry of a rank, or its place, from the ranks of all.
+    pub(crate) fn nth_by_ranks(
+        &self,
+        x: &Column<S::Ciphertext>,
+        ranks: &Column<S::Ciphertext>,
+        rank: usize,
+        of: Of,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let n = ranks.length.unwrap_or(0);
+        let found = self.residue(&self.eq(ranks, rank as u64)?, 0)?;
+        // 0 behind the column.
+        let bit = self.weighed(&found, &vec![1; n])?.within(0, 1);
+        let one = |chosen: Digit<S::Ciphertext>, pad: i64| {
+            self.placed(&self.gathered(&chosen, 1, n)?, 1, pad)
+        };
+        if of == Of::Entries {
+            let digit = |d: &Digit<S::Ciphertext>| match d.cipher {
+                None => Ok(d.clone()),
+                Some(_) => one(self.product(&bit, d)?, d.pad),
+            };
+            let digits = x.digits.iter().map(digit).collect::<Result<_, IntegersError>>()?;
+            return Ok(Column { digits, length: Some(1), ..x.clone() });
+        }
+        let digit = |k: usize| {
+            let places: Vec<i64> = (0..n).map(|i| digit_of(i as i128, k)).collect();
+            one(self.weighed(&bit, &places)?, 0)
+        };
+        let count = crate::split::digits_of(n as u128 - 1);
+        let digits = (0..count).map(digit).collect::<Result<_, IntegersError>>()?;
+        let interval = Interval::new(0, n as i128 - 1)?;
+        Ok(Column { interval, anchor: 0, digits, length: Some(1) })
+    }
+
+    /// The largest entry: a column of one entry.
+    ///
+    /// # Errors
+    /// As [`Integers::nth`].
+    pub fn maximum(
+        &self,
+        x: &Column<S::Ciphertext>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        self.nth(x, Order::Descending, 0)
+    }
+
+    /// The least entry: a column of one entry.
+    ///
+    /// # Errors
+    /// As [`Integers::nth`].
+    pub fn minimum(
+        &self,
+        x: &Column<S::Ciphertext>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        self.nth(x, Order::Ascending, 0)
+    }
+
+    /// Where the largest entry is, the first one of equal ones.
+    ///
+    /// # Errors
+    /// As [`Integers::nth`].
+    pub fn argmax(
+        &self,
+        x: &Column<S::Ciphertext>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        self.arg_nth(x, Order::Descending, 0)
+    }
+
+    /// Where the least entry is, the first one of equal ones.
+    ///
+    /// # Errors
+    /// As [`Integers::nth`].
+    pub fn argmin(
+        &self,
+        x: &Column<S::Ciphertext>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        self.arg_nth(x, Order::Ascending, 0)
+    }
+
+    /// The entry that `numerator / denominator` of the others do not exceed: rank
+    /// ⌊(n - 1) numerator / denominator⌋, NumPy's `quantile` of method `lower`.
+    ///
+    /// # Errors
+    /// [`IntegersError::Value`] unless 0 <= numerator <= denominator, 0 < denominator; those of
+    /// [`Integers::nth`].
+    pub fn quantile(
+        &self,
+        x: &Column<S::Ciphertext>,
+        numerator: u32,
+        denominator: u32,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        if denominator == 0 || numerator > denominator {
+            let expected = format!("a numerator up to the denominator, {denominator}, above 0");
+            return Err(IntegersError::Value { value: numerator.into(), position: 0, expected });
+        }
+        let n = self.within_row(x, self.longest_ordered())?;
+        let rank = (n as u64 - 1) * u64::from(numerator) / u64::from(denominator);
+        self.nth(x, Order::Ascending, rank as usize)
+    }
+
+    /// The median; of an even number of entries the lower one of the two in the middle, NumPy's
+    /// `quantile(0.5, method="lower")`.
+    ///
+    /// # Errors
+    /// As [`Integers::nth`].
+    pub fn median(
+        &self,
+        x: &Column<S::Ciphertext>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        self.quantile(x, 1, 2)
+    }
+}
