@@ -1,5 +1,7 @@
 //! Products of a matrix of constants with a column of slices, over vectors: see [`super::vector`].
 
+use std::ops::Range;
+
 use super::float::FloatModulus;
 use super::lanes::Lanes;
 use super::portable;
@@ -26,9 +28,10 @@ pub(crate) fn matrix_product<L: Lanes>(
     xs: &[&[u64]],
     weights: &[i64],
 ) {
-    match runs(q, xs.len(), weights) {
-        Some(runs) if outs.len() > 1 => tiled(l, q, outs, xs, weights, &runs),
-        _ => portable::rows_of_matrix(q, outs, xs, weights, |out, weights| {
+    let runs = if outs.len() > 1 { runs(q, xs.len(), weights) } else { None };
+    match runs {
+        Some(runs) => tiled(l, q, outs, xs, weights, &runs),
+        None => portable::rows_of_matrix(q, outs, xs, weights, |out, weights| {
             weighted_sum(l, q, out, xs, weights);
         }),
     }
@@ -45,23 +48,27 @@ fn runs(q: Modulus, terms: usize, weights: &[i64]) -> Option<Vec<usize>> {
     }
     // `FloatModulus::reduce` takes magnitudes below 2^51 q.
     let most = (EXACT / q.value() - 1).min(1 << 50);
-    let mut sums = vec![[0; 2]; weights.len() / terms];
-    let mut runs = vec![0];
-    for term in 0..terms {
-        let column = || weights[term..].iter().step_by(terms).map(|w| (w.unsigned_abs(), *w < 0));
-        let too_much =
-            |(sums, (size, sign)): (&[u64; 2], (u64, bool))| size > most - sums[usize::from(sign)];
-        if sums.iter().zip(column()).any(too_much) {
-            if column().any(|(size, _)| size > most) {
+    let fits = |terms: Range<usize>, row: &[i64]| {
+        let mut sums = [0u64; 2];
+        for w in &row[terms] {
+            let sum = &mut sums[usize::from(*w < 0)];
+            *sum = sum.saturating_add(w.unsigned_abs());
+        }
+        sums.into_iter().all(|sum| sum <= most)
+    };
+    let mut runs = Vec::new();
+    let (mut start, mut run) = (0, terms);
+    while start < terms {
+        run = run.min(terms - start);
+        while !weights.chunks_exact(terms).all(|row| fits(start..start + run, row)) {
+            if run == 1 {
                 return None;
             }
-            sums.fill([0; 2]);
-            runs.push(0);
+            run /= 2;
         }
-        for (sums, (size, sign)) in sums.iter_mut().zip(column()) {
-            sums[usize::from(sign)] += size;
-        }
-        *runs.last_mut()? += 1;
+        runs.push(run);
+        start += run;
+        run *= 2;
     }
     (runs.len() * REDUCTION <= terms.max(REDUCTION)).then_some(runs)
 }

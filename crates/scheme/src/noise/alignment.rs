@@ -69,8 +69,8 @@ impl NoiseTracker {
         order.into_iter().map(term).collect()
     }
 
-    /// The sum so far, if there is one, and terms at its level that were multiplied by constants, of
-    /// which there is one at least.
+    /// The sum so far, if there is one, and terms at its level that were multiplied by constants,
+    /// of which there is one at least.
     ///
     /// # Errors
     /// Too much noise.
