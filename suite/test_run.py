@@ -24,6 +24,11 @@ Path("measurements", name).mkdir(parents=True)
 for run in range(1, runs + 1):
     print("[harness] {says}")
     Path("measurements", name, f"results-{{run}}.json").write_text(json.dumps({{"run": run}}))
+labels = Path("datasets", name, "intermediate", "test_labels.txt")
+labels.parent.mkdir(parents=True)
+labels.write_text("7\\n1\\n4\\n9\\n")
+Path("io", name, "encrypted_model_predictions.txt").write_text("7\\n1\\n4\\n4\\n")
+Path("io", name, "harness_model_predictions.txt").write_text("7\\n1\\n0\\n0\\n")
 """
 NAMES = ["single", "small", "medium", "large"]
 
@@ -123,6 +128,9 @@ class RunTest(unittest.TestCase):
             self.harness(says)
             done = self.measured("--sizes", "1", "--runs", "2", workload="ml-inference")
             self.assertEqual(done.returncode == 0, passed, done.stderr)
+            if passed:
+                about = json.loads(next(self.results.rglob("about.json")).read_text())
+                self.assertEqual(about["accuracy"], {"ours": 0.75, "harness": 0.5})
         done = self.measured("--sizes", "1", "--runs", "1")
         self.assertIn("0 of 1 runs passed", done.stderr)
 

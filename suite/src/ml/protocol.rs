@@ -35,9 +35,9 @@ pub(super) const TERMS: u64 = 1 << 29;
 /// Ciphertexts that the client makes together, or as many as there are threads.
 pub(super) const PIXELS_AT_ONCE: usize = 44;
 
-/// The parameter set, which [`ParamsSpec::for_products`] finds for [`TERMS`] products modulo this
-/// prime, the largest one below 2^36 that gives a slot for each coefficient; a constant, so that no
-/// stage searches.
+/// The parameter set, which [`ParamsSpec::for_products`] finds for 2^29 products modulo this prime,
+/// the largest one below 2^36 that gives a slot for each coefficient; a constant, so that no stage
+/// searches.
 pub fn spec() -> ParamsSpec {
     ParamsSpec {
         name: "bgv-68719230977-n13-keyless".into(),

@@ -137,6 +137,18 @@ fn results_and_labels_are_those_in_the_clear() {
     }
 }
 
+/// Two blocks, of which the second is not full: every result of every image.
+#[test]
+fn blocks_of_images_are_in_their_order() {
+    let images = images(10_000);
+    let harness = stand_in("large", 3, &images);
+    harness.run_until("client_postprocess");
+    let (wanted, labels): (Vec<_>, Vec<usize>) =
+        expected(&Model::trained().unwrap(), &images).into_iter().unzip();
+    assert!(results(&harness) == wanted);
+    assert!(harness.lines::<usize>("encrypted_model_predictions.txt") == labels);
+}
+
 /// A server has no key and needs none: with the client's files gone it computes the same.
 #[test]
 fn the_server_needs_the_upload_the_parameters_and_the_model_only() {

@@ -34,15 +34,15 @@ impl Cpu {
     ) -> Vec<Vec<Limb>> {
         let mut all: Vec<Vec<Limb>> =
             rows.iter().map(|_| (0..count).map(|_| self.limb()).collect()).collect();
-        // Some places of one component of all rows.
-        let mut parts: Vec<(usize, Range<usize>, Vec<&mut [u64]>)> = (0..count)
-            .flat_map(|k| chunks(&self.ring).map(move |places| (k, places, Vec::new())))
-            .collect();
+        // Some places of one component, and the words there of all rows.
+        let parts: Vec<(usize, Range<usize>)> =
+            (0..count).flat_map(|k| chunks(&self.ring).map(move |places| (k, places))).collect();
+        let mut outs: Vec<Vec<&mut [u64]>> = parts.iter().map(|_| Vec::new()).collect();
         for limbs in &mut all {
             let words = limbs.iter_mut().flat_map(|limb| limb.chunks_mut(CHUNK));
-            parts.iter_mut().zip(words).for_each(|((_, _, outs), words)| outs.push(words));
+            outs.iter_mut().zip(words).for_each(|(outs, words)| outs.push(words));
         }
-        parts.into_par_iter().for_each(|(k, places, mut outs)| {
+        outs.into_par_iter().zip(parts).for_each(|(mut outs, (k, places))| {
             let xs: Vec<&[u64]> = inputs.iter().map(|x| &limb(&x[k], i)[places.clone()]).collect();
             self.matrix_times(i, &mut outs, &xs, rows);
         });
