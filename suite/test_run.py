@@ -24,6 +24,11 @@ Path("measurements", name).mkdir(parents=True)
 for run in range(1, runs + 1):
     print("[harness] {says}")
     Path("measurements", name, f"results-{{run}}.json").write_text(json.dumps({{"run": run}}))
+labels = Path("datasets", name, "intermediate", "test_labels.txt")
+labels.parent.mkdir(parents=True)
+labels.write_text("7\\n1\\n4\\n9\\n")
+Path("io", name, "encrypted_model_predictions.txt").write_text("7\\n1\\n4\\n4\\n")
+Path("io", name, "harness_model_predictions.txt").write_text("7\\n1\\n0\\n0\\n")
 """
 NAMES = ["single", "small", "medium", "large"]
 
@@ -58,9 +63,11 @@ class RunTest(unittest.TestCase):
         self.git("add", "-A")
         self.git("commit", "-q", "-m", says)
 
-    def run_suite(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        """Starts suite/run for this workload."""
-        command = [sys.executable, str(HERE / "run"), "zn-multiplication", *arguments]
+    def run_suite(
+        self, *arguments: str, workload: str = "zn-multiplication"
+    ) -> "subprocess.CompletedProcess[str]":
+        """Starts suite/run for a workload."""
+        command = [sys.executable, str(HERE / "run"), workload, *arguments]
         environment = {**os.environ, "TMPDIR": str(self.root)}
         return subprocess.run(command, capture_output=True, text=True, env=environment)
 
@@ -73,10 +80,12 @@ class RunTest(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("without changes", done.stderr)
 
-    def measured(self, *more: str) -> "subprocess.CompletedProcess[str]":
+    def measured(
+        self, *more: str, workload: str = "zn-multiplication"
+    ) -> "subprocess.CompletedProcess[str]":
         """Runs the harness as it is."""
         place = ["--harness", str(self.clone), "--results", str(self.results), "--any-commit"]
-        return self.run_suite(*place, *more)
+        return self.run_suite(*place, *more, workload=workload)
 
     def test_only_what_was_measured_is_kept(self) -> None:
         done = self.measured("--sizes", "0,2", "--runs", "2")
@@ -113,16 +122,36 @@ class RunTest(unittest.TestCase):
             done = self.measured(f"--sizes={sizes}")
             self.assertEqual(done.returncode, 2, sizes)
 
+    def test_batches_of_images_pass_by_their_accuracy(self) -> None:
+        """The harness of ml-inference checks the label of a single image only."""
+        for says, passed in [("Encrypted model: 0.9712", True), ("Harness model: 0.9712", False)]:
+            self.harness(says)
+            done = self.measured("--sizes", "1", "--runs", "2", workload="ml-inference")
+            self.assertEqual(done.returncode == 0, passed, done.stderr)
+            if passed:
+                about = json.loads(next(self.results.rglob("about.json")).read_text())
+                self.assertEqual(about["accuracy"], {"ours": 0.75, "harness": 0.5})
+        done = self.measured("--sizes", "1", "--runs", "1")
+        self.assertIn("0 of 1 runs passed", done.stderr)
+
     def test_a_submission_is_a_crate_of_its_own(self) -> None:
-        out = self.root / "fork"
-        done = self.run_suite("--export", str(out))
+        for workload, place in [
+            ("zn-multiplication", "submission/target/release"),
+            ("ml-inference", "submission/build"),
+        ]:
+            self.exported(workload, place)
+
+    def exported(self, workload: str, place: str) -> None:
+        """Writes a submission, whose programs its script puts at this place."""
+        out = self.root / workload
+        done = self.run_suite("--export", str(out), workload=workload)
         self.assertEqual(done.returncode, 0, done.stderr)
         manifest = out / "submission" / "Cargo.toml"
         command = ["cargo", "metadata", "--no-deps", "--offline", "--format-version", "1"]
         command += ["--manifest-path", str(manifest)]
         found = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         (package,) = json.loads(found)["packages"]
-        pins = json.loads((HERE / "pins.json").read_text())["zn-multiplication"]
+        pins = json.loads((HERE / "pins.json").read_text())[workload]
         programs = [program for program in package["targets"] if program["kind"] == ["bin"]]
         names = {program["name"] for program in programs}
         self.assertEqual(names, {stage[0] for stage in pins["stages"]})
@@ -133,8 +162,18 @@ class RunTest(unittest.TestCase):
         self.assertTrue(ours["rayon"]["source"].startswith("registry+"))
         self.assertFalse(any("path" in known for known in ours.values()))
         self.assertTrue((out / "submission" / "README.md").is_file())
-        self.assertEqual((out / "scripts" / "build_task.sh").stat().st_mode & 0o777, 0o755)
-        done = self.run_suite("--export", str(out))
+        for script in ["build_task.sh", *pins["replaced_scripts"]]:
+            self.assertEqual((out / "scripts" / script).stat().st_mode & 0o777, 0o755)
+        # Its script, with a cargo that makes one empty program.
+        path = self.root / "bin"
+        path.mkdir(exist_ok=True)
+        built = "submission/target/release"
+        (path / "cargo").write_text(f"#!/bin/sh\nmkdir -p {built} && touch {built}/program\n")
+        (path / "cargo").chmod(0o755)
+        environment = {**os.environ, "PATH": f"{path}:{os.environ['PATH']}"}
+        subprocess.run(["scripts/build_task.sh"], cwd=out, check=True, env=environment)
+        self.assertTrue((out / place / "program").is_file())
+        done = self.run_suite("--export", str(out), workload=workload)
         self.assertIn("empty directory", done.stderr)
 
 

@@ -46,6 +46,14 @@ pub enum SuiteError {
         /// The value.
         found: u64,
     },
+    /// A model whose results could wrap or drown in noise, or that is none.
+    #[error("model: expected {expected}, found {found}: suite/ml-inference/train.py makes models")]
+    Model {
+        /// What a model has.
+        expected: String,
+        /// What there is.
+        found: String,
+    },
     /// What the system refuses.
     #[error("{path}: {problem}")]
     Io {
@@ -71,6 +79,7 @@ everlevel_ring::error_codes! {
         Instance => "suite.instance",
         Numbers => "suite.numbers",
         Result => "suite.result",
+        Model => "suite.model",
         Io => "suite.io",
     }
     inner { Wire, Scheme, Ring }

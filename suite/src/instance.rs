@@ -44,6 +44,20 @@ impl Instance {
         })
     }
 
+    /// The instance at this place.
+    ///
+    /// # Errors
+    /// Another place, or something else than a number.
+    pub fn at(all: &[Instance], place: &str) -> Result<Self, SuiteError> {
+        // One way to write a number: what names a file is not written in two ways.
+        let known =
+            |(i, instance): (usize, &Instance)| (i.to_string() == place).then_some(*instance);
+        all.iter().enumerate().find_map(known).ok_or_else(|| SuiteError::Instance {
+            expected: format!("a size (0 to {})", all.len() - 1),
+            found: format!("{place:?}"),
+        })
+    }
+
     /// The instance with this name, which has to have this size.
     ///
     /// # Errors

@@ -8,6 +8,8 @@
 
 mod error;
 mod instance;
+mod keyless;
+pub mod ml;
 mod numbers;
 mod output;
 mod stage;

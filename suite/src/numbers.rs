@@ -1,4 +1,4 @@
-//! Numbers as text, a line each, and as words of 8 bytes, the lowest first.
+//! Numbers as text, by lines, and as words of 8 bytes, the lowest first.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -11,7 +11,7 @@ const BUFFER: usize = 1 << 20;
 /// Bytes of a number as a word.
 const WORD: usize = 8;
 
-/// A text file of a known number of numbers below 2^64, in decimal.
+/// A text file of a known number of lines.
 pub(crate) struct Lines {
     file: BufReader<File>,
     path: PathBuf,
@@ -33,29 +33,41 @@ impl Lines {
         SuiteError::Numbers { path: self.path.display().to_string(), expected, found }
     }
 
-    /// The number in the next line.
-    pub fn number(&mut self) -> Result<u64, SuiteError> {
-        let mut line = Vec::with_capacity(LONGEST as usize);
-        let part = (&mut self.file).take(LONGEST).read_until(b'\n', &mut line);
+    /// The refusal of what is in the line that was read last.
+    pub fn unexpected(&self, expected: &str, found: &[u8]) -> SuiteError {
+        let found = format!("{:?}", String::from_utf8_lossy(found));
+        self.wrong(format!("{expected} in line {}", self.read), found)
+    }
+
+    /// The next line, without its end, or as much of it as there are `longest` bytes.
+    pub fn line(&mut self, longest: u64) -> Result<Vec<u8>, SuiteError> {
+        let mut line = Vec::new();
+        let part = (&mut self.file).take(longest).read_until(b'\n', &mut line);
         part.map_err(|e| SuiteError::io(&self.path, &e))?;
-        self.read += 1;
-        let text = line.strip_suffix(b"\n").unwrap_or(&line);
-        let text = text.strip_suffix(b"\r").unwrap_or(text);
         if line.is_empty() {
-            return Err(self.wrong(format!("{} lines", self.count), (self.read - 1).to_string()));
+            return Err(self.wrong(format!("{} lines", self.count), self.read.to_string()));
         }
+        self.read += 1;
+        for end in [b'\n', b'\r'] {
+            line.pop_if(|last| *last == end);
+        }
+        Ok(line)
+    }
+
+    /// The number below 2^64, in decimal, that is the next line.
+    pub fn number(&mut self) -> Result<u64, SuiteError> {
+        let text = self.line(LONGEST)?;
         let digit = |value: u64, byte: u8| {
             let digit = char::from(byte).to_digit(10)?;
             value.checked_mul(10)?.checked_add(digit.into())
         };
         let value = text.iter().try_fold(0, |value, &byte| digit(value, byte));
-        value.filter(|_| !text.is_empty()).ok_or_else(|| {
-            let found = String::from_utf8_lossy(text).into_owned();
-            self.wrong(format!("a number below 2^64 in line {}", self.read), format!("{found:?}"))
-        })
+        value
+            .filter(|_| !text.is_empty())
+            .ok_or_else(|| self.unexpected("a number below 2^64", &text))
     }
 
-    /// Passes a file that ends after its numbers.
+    /// Passes a file that ends after its lines.
     pub fn finish(mut self) -> Result<(), SuiteError> {
         let mut rest = [0];
         let more = self.file.read(&mut rest).map_err(|e| SuiteError::io(&self.path, &e))?;

@@ -77,6 +77,11 @@ macro_rules! compile_kernels {
 
             pub(crate) fn from_signed(q: Modulus, out: &mut [u64], a: &[i64]);
         }
+        compile_for! { $features, $token, crate::arch::matrix;
+            pub(crate) fn matrix_product(
+                q: Modulus, outs: &mut [&mut [u64]], xs: &[&[u64]], weights: &[i64]
+            );
+        }
         compile_for! { $features, $token, crate::arch::digits;
             pub(crate) fn digit_residues(
                 q: Modulus, out: &mut [u64], digits: &[&[u32]], weights: &[u64], constant: u64

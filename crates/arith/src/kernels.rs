@@ -15,7 +15,8 @@ use crate::compiled;
 use crate::error::ArithError;
 use crate::modulus::Modulus;
 
-/// The largest number of pairs or terms that the inner products and [`Kernels::weighted_sum`] take.
+/// The largest number of pairs or terms that the inner products, [`Kernels::weighted_sum`] and
+/// [`Kernels::matrix_product`] take.
 pub const MAX_TERMS: usize = 1 << 11;
 /// The largest number of digits that [`Kernels::digit_residues`] takes.
 pub const MAX_DIGITS: usize = 1 << 6;
@@ -24,6 +25,7 @@ type Assign = fn(Modulus, &mut [u64], &[u64]);
 type Binary = fn(Modulus, &mut [u64], &[u64], &[u64]);
 type Unary = fn(Modulus, &mut [u64]);
 type Weighted = fn(Modulus, &mut [u64], &[&[u64]], &[u64]);
+type Matrix = fn(Modulus, &mut [&mut [u64]], &[&[u64]], &[i64]);
 type DigitSums = fn(Modulus, &mut [u64], &[&[u32]], &[u64], u64);
 type TwoScalars = fn(Modulus, &mut [u64], &[u64], u64, &[u64], u64);
 type Products = fn(Modulus, &mut [u64], &[&[u64]], &[&[u64]]);
@@ -49,6 +51,7 @@ pub struct Kernels {
     pub(crate) inner_product_scale_add: ScaledProducts,
     pub(crate) inner_product2: Products2,
     pub(crate) weighted_sum: Weighted,
+    pub(crate) matrix_product: Matrix,
     pub(crate) rounded_quotient: fn(&mut [u64], &[&[u64]], &[f64]),
     pub(crate) sub_scale: fn(Modulus, &mut [u64], &[u64], u64),
     pub(crate) scale_sub: TwoScalars,
@@ -80,6 +83,7 @@ macro_rules! kernel_table {
             inner_product_scale_add: bodies::inner_product_scale_add,
             inner_product2: bodies::inner_product2,
             weighted_sum: bodies::weighted_sum,
+            matrix_product: bodies::matrix_product,
             rounded_quotient: bodies::rounded_quotient,
             sub_scale: bodies::sub_scale,
             scale_sub: bodies::scale_sub,
@@ -259,6 +263,23 @@ kernels! {
         check_terms(xs.len(), weights.len());
         same_lengths(out.len(), xs);
         weights.iter().for_each(|&w| check_scalar(q, w));
+    }
+
+    /// outs_i = sum_j w_ij x_j over at most [`MAX_TERMS`] terms, for any constants w, row by row:
+    /// the product of a matrix of constants, which are public, with a column of slices.
+    ///
+    /// For small constants a multiplication and an addition of doubles for each of them and each
+    /// word, without a reduction before the sum of a row could be 2^53; the words are read once
+    /// for all rows. For others, and for a single row, [`Kernels::weighted_sum`] row by row.
+    fn matrix_product(q: Modulus, outs: &mut [&mut [u64]], xs: &[&[u64]], weights: &[i64]) {
+        assert_eq!(weights.len(), outs.len() * xs.len(), "a constant for each row and term");
+        check_terms(xs.len(), xs.len());
+        let length = match (outs.first(), xs.first()) {
+            (Some(out), _) => out.len(),
+            (None, x) => x.map_or(0, |x| x.len())
+        };
+        outs.iter().for_each(|out| same_length(length, out));
+        same_lengths(length, xs);
     }
 
     /// out = round(sum_j y_j inverse_j), for y_j < 2^50 and a result in [0, 2^51).

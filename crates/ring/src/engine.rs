@@ -127,6 +127,24 @@ pub trait Engine: Memory + Send + Sync + Sized {
         sums.iter().map(sum).collect()
     }
 
+    /// Linear combinations with constants: for each row Σ_j c_j x_j over the inputs, component by
+    /// component. Inputs have equally many components over one basis; a row has a constant for each
+    /// input. What several rows share is best read once, so they are asked for together.
+    fn linear_combinations(
+        &self,
+        inputs: &[&[Poly<Eval, Self>]],
+        rows: &[&[i64]],
+    ) -> Vec<Vec<Poly<Eval, Self>>> {
+        let Some(first) = inputs.first() else { return rows.iter().map(|_| Vec::new()).collect() };
+        let component = |row: &&[i64], k: usize| {
+            let mut sum = self.zero(first[k].basis());
+            let terms = inputs.iter().zip(*row);
+            terms.for_each(|(x, &c)| self.scale_add(&mut sum, &x[k], c.into()));
+            sum
+        };
+        rows.iter().map(|row| (0..first.len()).map(|k| component(row, k)).collect()).collect()
+    }
+
     /// X^k, for any integer k.
     fn monomial(&self, basis: Basis, k: i64) -> Poly<Eval, Self>;
 

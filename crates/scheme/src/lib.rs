@@ -29,7 +29,7 @@ pub use key_plan::KeyPlan;
 pub use noise::Meta;
 pub use noop::NoOp;
 pub use ops::{
-    Arithmetic, Automorphisms, Bootstrappable, DiagonalValues, ExactScheme, LinearMaps,
+    AffineForm, Arithmetic, Automorphisms, Bootstrappable, DiagonalValues, ExactScheme, LinearMaps,
     PeriodicSlots, PlainModulus, Scheme,
 };
 pub use params::{OptIn, Params};

@@ -2,20 +2,18 @@
 
 use everlevel_bgv::{Ciphertext, Product, SecretKey};
 use everlevel_ring::sample::system_rng;
-use everlevel_scheme::{OptIn, Params, Plaintext};
-use everlevel_wire::file::{Existing, read_file, write_file, write_secret_file};
-use everlevel_wire::{
-    CiphertextWriter, Metadata, ProductReader, ReadOptions, params as wire_params, secret_key,
-};
+use everlevel_scheme::Plaintext;
+use everlevel_wire::file::Existing;
+use everlevel_wire::{CiphertextWriter, ProductReader, ReadOptions};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use super::protocol::{
-    DIGIT_BITS, DIGITS, Files, INSTANCES, OPERANDS, batches, blocks, check_file, metadata, spec,
-    use_threads,
+    DIGIT_BITS, DIGITS, Files, INSTANCES, OPERANDS, batches, metadata, spec, use_threads,
 };
 use crate::error::SuiteError;
 use crate::instance::Instance;
+use crate::keyless::{self, blocks, check_file, read_key};
 use crate::numbers::{Lines, Words, to_bytes};
 use crate::output::{Output, make_place_for};
 use crate::stage::usage;
@@ -49,24 +47,7 @@ pub fn preprocess(arguments: &[&str]) -> Result<(), SuiteError> {
 pub fn generate_key(arguments: &[&str]) -> Result<(), SuiteError> {
     let [name] = arguments else { return Err(usage("INSTANCE", arguments)) };
     let files = Files::of(&Instance::named(&INSTANCES, name)?);
-    let params = Params::new(spec(), OptIn::SecureOnly)?;
-    let secret = SecretKey::generate(&params, &mut system_rng()?);
-    for path in [&files.parameters, &files.secret_key] {
-        make_place_for(path)?;
-    }
-    let public = wire_params::to_bytes(&params, &Metadata::new())?;
-    write_file(&files.parameters, &public, Existing::Replace)?;
-    let bytes = secret_key::expose_to_bytes(&secret, &Metadata::new())?;
-    Ok(write_secret_file(&files.secret_key, &bytes, Existing::Replace)?)
-}
-
-/// The secret key, with the parameters that the server has, too.
-fn read_key(files: &Files) -> Result<SecretKey, SuiteError> {
-    let options = ReadOptions::default();
-    let bytes = read_file(&files.parameters, options.max_bytes)?;
-    let (params, _) = wire_params::from_bytes(&bytes, OptIn::SecureOnly, &options)?;
-    let bytes = read_file(&files.secret_key, options.max_bytes)?;
-    Ok(secret_key::from_bytes(&params, &bytes, &options)?.0)
+    keyless::generate_key(spec(), &files.parameters, &files.secret_key)
 }
 
 /// `client_encode_encrypt_input INSTANCE`: a ciphertext for each digit of a block of pairs.
@@ -77,7 +58,7 @@ pub fn encrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let [name] = arguments else { return Err(usage("INSTANCE", arguments)) };
     let instance = Instance::named(&INSTANCES, name)?;
     let files = Files::of(&instance);
-    let secret = read_key(&files)?;
+    let secret = read_key(&files.parameters, &files.secret_key)?;
     let params = secret.params();
     let slots = params.slots();
     let blocks = blocks(&instance, slots);
@@ -126,12 +107,12 @@ pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let [name, count] = arguments else { return Err(usage("INSTANCE COUNT", arguments)) };
     let instance = Instance::with_count(&INSTANCES, name, count)?;
     let files = Files::of(&instance);
-    let secret = read_key(&files)?;
+    let secret = read_key(&files.parameters, &files.secret_key)?;
     let slots = secret.params().slots();
     let blocks = blocks(&instance, slots);
     use_threads(blocks);
     let mut sums = ProductReader::open(secret.params(), &files.download, ReadOptions::default())?;
-    check_file(&instance, sums.metadata(), sums.len(), DIGITS * blocks)?;
+    check_file(&metadata(&instance), sums.metadata(), sums.len(), DIGITS * blocks)?;
     let mut out = Output::create(files.products)?;
     for batch in batches(blocks) {
         let first = batch.start;

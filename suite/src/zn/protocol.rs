@@ -6,8 +6,8 @@ use everlevel_scheme::spec::{Assumption, SecretKind};
 use everlevel_scheme::{Form, ParamsSpec};
 use everlevel_wire::Metadata;
 
-use crate::error::SuiteError;
 use crate::instance::Instance;
+use crate::keyless;
 
 /// The instances of the workload.
 pub const INSTANCES: [Instance; 4] = [
@@ -77,39 +77,12 @@ impl Files {
 
 /// What the files of ciphertexts say of themselves.
 pub(super) fn metadata(instance: &Instance) -> Metadata {
-    Metadata::from([
-        ("workload".into(), "zn-multiplication".into()),
-        ("instance".into(), instance.name.into()),
-    ])
-}
-
-/// Passes a file of an instance by what it says and by the number of its elements.
-pub(super) fn check_file(
-    instance: &Instance,
-    found: &Metadata,
-    elements: usize,
-    expected: usize,
-) -> Result<(), SuiteError> {
-    let wanted = metadata(instance);
-    if found != &wanted || elements != expected {
-        return Err(SuiteError::Instance {
-            expected: format!("{wanted:?} with {expected} elements"),
-            found: format!("{found:?} with {elements}"),
-        });
-    }
-    Ok(())
-}
-
-/// How many blocks the pairs of an instance make.
-pub(super) fn blocks(instance: &Instance, slots: usize) -> usize {
-    // At most 10^7 pairs.
-    (instance.count as usize).div_ceil(slots)
+    keyless::metadata("zn-multiplication", instance)
 }
 
 /// The blocks a few at a time.
 pub(super) fn batches(blocks: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
-    let together = BLOCKS_AT_ONCE.max(rayon::current_num_threads());
-    (0..blocks).step_by(together).map(move |first| first..(first + together).min(blocks))
+    keyless::batches(blocks, BLOCKS_AT_ONCE)
 }
 
 /// The threads that so many blocks are worth: starting some takes longer than one block.

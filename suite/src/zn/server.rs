@@ -1,18 +1,15 @@
 //! The stage of the server, which has no key.
 
 use everlevel_bgv::{Ciphertext, Evaluator, Product, ServerKeys};
-use everlevel_scheme::{OptIn, SchemeError};
-use everlevel_wire::file::{Existing, read_file};
-use everlevel_wire::{
-    BoundPolicy, CiphertextReader, Encryption, ProductWriter, ReadOptions, params as wire_params,
-};
+use everlevel_scheme::SchemeError;
+use everlevel_wire::file::Existing;
+use everlevel_wire::{BoundPolicy, CiphertextReader, Encryption, ProductWriter, ReadOptions};
 use rayon::prelude::*;
 
-use super::protocol::{
-    DIGITS, Files, INSTANCES, OPERANDS, batches, blocks, check_file, metadata, use_threads,
-};
+use super::protocol::{DIGITS, Files, INSTANCES, OPERANDS, batches, metadata, use_threads};
 use crate::error::SuiteError;
 use crate::instance::Instance;
+use crate::keyless::{blocks, check_file, read_params};
 use crate::output::make_place_for;
 use crate::stage::usage;
 use crate::steps::Steps;
@@ -27,18 +24,13 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     let instance = Instance::with_count(&INSTANCES, name, count)?;
     let files = Files::of(&instance);
     make_place_for(&files.download)?;
-    let params = steps.time("Load keys", || {
-        let options = ReadOptions::default();
-        let bytes = read_file(&files.parameters, options.max_bytes)?;
-        wire_params::from_bytes(&bytes, OptIn::SecureOnly, &options)
-    })?;
-    let params = params.0;
+    let params = steps.time("Load keys", || read_params(&files.parameters))?;
     let blocks = blocks(&instance, params.slots());
     use_threads(blocks);
     let fresh = ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret));
     let mut upload =
         steps.time("Read inputs", || CiphertextReader::open(&params, &files.upload, fresh))?;
-    check_file(&instance, upload.metadata(), upload.len(), OPERANDS * blocks)?;
+    check_file(&metadata(&instance), upload.metadata(), upload.len(), OPERANDS * blocks)?;
     let (replace, count) = (Existing::Replace, DIGITS * blocks);
     let mut download =
         ProductWriter::create(&params, &files.download, replace, count, &metadata(&instance))?;

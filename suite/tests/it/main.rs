@@ -1,6 +1,9 @@
 //! The integration tests of this crate, in one binary so that it is linked once.
 
 mod codes;
-mod hostile;
+mod ml;
+mod ml_hostile;
+mod pins;
 mod stand_in;
 mod zn;
+mod zn_hostile;

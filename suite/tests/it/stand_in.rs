@@ -1,5 +1,5 @@
-//! A stand-in for the harness of `Zn-multiplication`, written from the description of its protocol:
-//! it lays out a data set, starts the stages as processes in their order, and looks at their files.
+//! A stand-in for the harness of a workload, written from the description of its protocol: it lays
+//! out a data set, starts the stages as processes in their order, and looks at their files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,57 +10,42 @@ use tempfile::TempDir;
 /// A stage: its name and its arguments, as `pins.json` has them.
 pub type Stage = (&'static str, &'static [&'static str]);
 
-/// The stages before the runs, and those of each run.
-pub const STAGES: [Stage; 6] = [
-    ("client_preprocess_input", &["COUNT"]),
-    ("client_key_generation", &["INSTANCE"]),
-    ("client_encode_encrypt_input", &["INSTANCE"]),
-    ("server_encrypted_compute", &["INSTANCE", "COUNT"]),
-    ("client_decrypt_decode", &["INSTANCE", "COUNT"]),
-    ("client_postprocess", &["INSTANCE", "COUNT"]),
-];
-
-/// What the harness measures the size of.
-pub const MEASURED: [&str; 3] = ["public_keys", "ciphertexts_upload", "ciphertexts_download"];
-
-/// The program of a stage.
-fn program(stage: &str) -> &'static str {
-    match stage {
-        "client_preprocess_input" => env!("CARGO_BIN_EXE_zn_client_preprocess_input"),
-        "client_key_generation" => env!("CARGO_BIN_EXE_zn_client_key_generation"),
-        "client_encode_encrypt_input" => env!("CARGO_BIN_EXE_zn_client_encode_encrypt_input"),
-        "server_encrypted_compute" => env!("CARGO_BIN_EXE_zn_server_encrypted_compute"),
-        "client_decrypt_decode" => env!("CARGO_BIN_EXE_zn_client_decrypt_decode"),
-        "client_postprocess" => env!("CARGO_BIN_EXE_zn_client_postprocess"),
-        other => panic!("no stage: {other}"),
-    }
+/// What a harness starts.
+pub struct Workload {
+    /// Its name.
+    pub name: &'static str,
+    /// The stages before the runs, and those of each run.
+    pub stages: &'static [Stage],
+    /// The program of a stage.
+    pub program: fn(&str) -> &'static str,
 }
+
+/// What the harnesses measure the size of.
+pub const MEASURED: [&str; 3] = ["public_keys", "ciphertexts_upload", "ciphertexts_download"];
 
 /// A directory in the place of a clone of the harness, with one instance.
 pub struct StandIn {
     root: TempDir,
-    pub instance: &'static str,
-    pub count: usize,
+    workload: &'static Workload,
+    instance: &'static str,
+    arguments: Vec<(&'static str, String)>,
 }
 
 impl StandIn {
-    /// A data set of these pairs.
-    pub fn new(instance: &'static str, pairs: &[(u64, u64)]) -> Self {
-        let root = tempfile::tempdir().unwrap();
-        let out = StandIn { root, instance, count: pairs.len() };
-        let text = |of: fn(&(u64, u64)) -> u64| {
-            pairs.iter().map(|pair| format!("{}\n", of(pair))).collect::<String>()
-        };
-        out.write_numbers("lhs.txt", &text(|pair| pair.0));
-        out.write_numbers("rhs.txt", &text(|pair| pair.1));
-        out
+    /// No data set yet; `arguments` are what stages get, by their names in `pins.json`.
+    pub fn new(
+        workload: &'static Workload,
+        instance: &'static str,
+        arguments: Vec<(&'static str, String)>,
+    ) -> Self {
+        StandIn { root: tempfile::tempdir().unwrap(), workload, instance, arguments }
     }
 
     /// Writes a file of the data set.
-    pub fn write_numbers(&self, name: &str, text: &str) {
-        let directory = self.root.path().join("datasets").join(self.instance);
-        fs::create_dir_all(&directory).unwrap();
-        fs::write(directory.join(name), text).unwrap();
+    pub fn write_data(&self, name: &str, text: &str) {
+        let path = self.root.path().join("datasets").join(self.instance).join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
     }
 
     /// A file or directory between stages.
@@ -75,41 +60,47 @@ impl StandIn {
 
     /// Starts a stage with these arguments.
     pub fn start(&self, stage: &str, arguments: &[&str]) -> Output {
-        let mut command = Command::new(program(stage));
+        let mut command = Command::new((self.workload.program)(stage));
         command.args(arguments).current_dir(self.root.path()).output().unwrap()
     }
 
     /// Starts a stage with the arguments that the harness gives it.
     pub fn stage(&self, name: &str) -> Output {
-        let (_, arguments) = STAGES.iter().find(|stage| stage.0 == name).unwrap();
-        let count = self.count.to_string();
-        let value = |argument: &&'static str| match *argument {
-            "COUNT" => count.clone(),
-            "INSTANCE" => self.instance.to_string(),
-            other => panic!("no argument: {other}"),
+        let (_, arguments) = self.workload.stages.iter().find(|stage| stage.0 == name).unwrap();
+        let value = |name: &&'static str| {
+            let argument = self.arguments.iter().find(|argument| argument.0 == *name);
+            argument.unwrap_or_else(|| panic!("no argument: {name}")).1.as_str()
         };
-        let values: Vec<String> = arguments.iter().map(value).collect();
-        self.start(name, &values.iter().map(String::as_str).collect::<Vec<_>>())
+        self.start(name, &arguments.iter().map(value).collect::<Vec<_>>())
     }
 
     /// Runs the stages up to this one, which have to succeed.
     pub fn run_until(&self, last: &str) {
-        for (name, _) in STAGES {
+        for (name, _) in self.workload.stages {
             let out = self.stage(name);
             let problem = String::from_utf8_lossy(&out.stderr);
             assert!(out.status.success(), "{name}: {problem}");
             assert!(problem.is_empty(), "{name}: {problem}");
-            if name == last {
+            if *name == last {
                 return;
             }
         }
         panic!("no stage: {last}");
     }
 
-    /// The numbers of the result.
-    pub fn result(&self) -> Vec<u64> {
-        let text = fs::read_to_string(self.io("cleartext_output/out.txt")).unwrap();
+    /// The lines of a result.
+    pub fn lines<T: std::str::FromStr<Err: std::fmt::Debug>>(&self, path: &str) -> Vec<T> {
+        let text = fs::read_to_string(self.io(path)).unwrap();
         text.lines().map(|line| line.parse().unwrap()).collect()
+    }
+
+    /// Asserts that there is something in every directory whose size is measured.
+    pub fn assert_measured(&self) {
+        for measured in MEASURED {
+            let files = fs::read_dir(self.io(measured)).unwrap();
+            let lengths = files.map(|file| file.unwrap().metadata().unwrap().len());
+            assert!(lengths.sum::<u64>() > 0, "{}: {measured}", self.instance);
+        }
     }
 }
 

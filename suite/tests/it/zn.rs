@@ -2,7 +2,49 @@
 
 use std::fs;
 
-use crate::stand_in::{MEASURED, STAGES, StandIn};
+use crate::stand_in::{StandIn, Workload};
+
+pub static ZN: Workload = Workload {
+    name: "zn-multiplication",
+    stages: &[
+        ("client_preprocess_input", &["COUNT"]),
+        ("client_key_generation", &["INSTANCE"]),
+        ("client_encode_encrypt_input", &["INSTANCE"]),
+        ("server_encrypted_compute", &["INSTANCE", "COUNT"]),
+        ("client_decrypt_decode", &["INSTANCE", "COUNT"]),
+        ("client_postprocess", &["INSTANCE", "COUNT"]),
+    ],
+    program,
+};
+
+fn program(stage: &str) -> &'static str {
+    match stage {
+        "client_preprocess_input" => env!("CARGO_BIN_EXE_zn_client_preprocess_input"),
+        "client_key_generation" => env!("CARGO_BIN_EXE_zn_client_key_generation"),
+        "client_encode_encrypt_input" => env!("CARGO_BIN_EXE_zn_client_encode_encrypt_input"),
+        "server_encrypted_compute" => env!("CARGO_BIN_EXE_zn_server_encrypted_compute"),
+        "client_decrypt_decode" => env!("CARGO_BIN_EXE_zn_client_decrypt_decode"),
+        "client_postprocess" => env!("CARGO_BIN_EXE_zn_client_postprocess"),
+        other => panic!("no stage: {other}"),
+    }
+}
+
+/// A data set of these pairs.
+pub fn stand_in(instance: &'static str, pairs: &[(u64, u64)]) -> StandIn {
+    let arguments = vec![("INSTANCE", instance.into()), ("COUNT", pairs.len().to_string())];
+    let out = StandIn::new(&ZN, instance, arguments);
+    let text = |of: fn(&(u64, u64)) -> u64| {
+        pairs.iter().map(|pair| format!("{}\n", of(pair))).collect::<String>()
+    };
+    out.write_data("lhs.txt", &text(|pair| pair.0));
+    out.write_data("rhs.txt", &text(|pair| pair.1));
+    out
+}
+
+/// The products that the last stage wrote.
+fn result(harness: &StandIn) -> Vec<u64> {
+    harness.lines("cleartext_output/out.txt")
+}
 
 /// Pairs with the ends of the range among them, then numbers of a fixed sequence.
 pub fn pairs(count: usize) -> Vec<(u64, u64)> {
@@ -25,14 +67,10 @@ fn products(pairs: &[(u64, u64)]) -> Vec<u64> {
 fn products_are_those_of_the_numbers() {
     for (instance, count) in [("single", 1), ("small", 1_000), ("medium", 100_000)] {
         let pairs = pairs(count);
-        let harness = StandIn::new(instance, &pairs);
+        let harness = stand_in(instance, &pairs);
         harness.run_until("client_postprocess");
-        assert!(harness.result() == products(&pairs), "{instance}");
-        for measured in MEASURED {
-            let files = fs::read_dir(harness.io(measured)).unwrap();
-            let lengths = files.map(|file| file.unwrap().metadata().unwrap().len());
-            assert!(lengths.sum::<u64>() > 0, "{instance}: {measured}");
-        }
+        assert!(result(&harness) == products(&pairs), "{instance}");
+        harness.assert_measured();
     }
 }
 
@@ -40,7 +78,7 @@ fn products_are_those_of_the_numbers() {
 #[test]
 fn the_server_needs_the_upload_and_the_parameters_only() {
     let pairs = pairs(1_000);
-    let harness = StandIn::new("small", &pairs);
+    let harness = stand_in("small", &pairs);
     harness.run_until("client_encode_encrypt_input");
     let (kept, away) = (harness.io("secret_key"), harness.root().join("away"));
     fs::rename(&kept, &away).unwrap();
@@ -59,33 +97,5 @@ fn the_server_needs_the_upload_and_the_parameters_only() {
     for stage in ["client_decrypt_decode", "client_postprocess"] {
         assert!(harness.stage(stage).status.success(), "{stage}");
     }
-    assert!(harness.result() == products(&pairs));
-}
-
-/// `pins.json` says which stages there are; the runner and this stand-in go by it.
-#[test]
-fn pins_name_the_stages() {
-    let text = include_str!("../../pins.json");
-    let pins: serde_json::Value = serde_json::from_str(text).unwrap();
-    let workload = &pins["zn-multiplication"];
-    let stages: Vec<(&str, Vec<&str>)> = workload["stages"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|stage| {
-            let words = stage.as_array().unwrap().iter().map(|word| word.as_str().unwrap());
-            let words: Vec<&str> = words.collect();
-            (words[0], words[1..].to_vec())
-        })
-        .collect();
-    assert!(stages.iter().map(|(name, words)| (*name, &words[..])).eq(STAGES));
-    let instances: Vec<(&str, u64)> = everlevel_suite::zn::INSTANCES
-        .iter()
-        .map(|instance| (instance.name, instance.count))
-        .collect();
-    let pinned = workload["instances"].as_array().unwrap().iter();
-    let pinned: Vec<(&str, u64)> =
-        pinned.map(|it| (it["name"].as_str().unwrap(), it["count"].as_u64().unwrap())).collect();
-    assert_eq!(pinned, instances);
-    assert_eq!(workload["commit"].as_str().unwrap().len(), 40);
+    assert!(result(&harness) == products(&pairs));
 }

@@ -17,6 +17,8 @@ mod float;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod lanes;
 #[cfg(target_arch = "x86_64")]
+pub(crate) mod matrix;
+#[cfg(target_arch = "x86_64")]
 pub(crate) mod vector;
 
 #[cfg(all(test, target_arch = "x86_64"))]

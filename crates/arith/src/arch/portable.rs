@@ -150,6 +150,27 @@ pub(crate) fn weighted_sum(q: Modulus, out: &mut [u64], xs: &[&[u64]], weights: 
     weighted_sum_from(q, 0, out, xs, weights);
 }
 
+/// The rows of a matrix product, each by a kernel for weighted sums.
+#[inline(always)]
+pub(crate) fn rows_of_matrix(
+    q: Modulus,
+    outs: &mut [&mut [u64]],
+    xs: &[&[u64]],
+    weights: &[i64],
+    weighted_sum: impl Fn(&mut [u64], &[u64]),
+) {
+    let mut residues = vec![0; xs.len()];
+    for (row, out) in outs.iter_mut().enumerate() {
+        let weights = &weights[row * xs.len()..][..xs.len()];
+        residues.iter_mut().zip(weights).for_each(|(residue, &w)| *residue = q.reduce_i64(w));
+        weighted_sum(out, &residues);
+    }
+}
+
+pub(crate) fn matrix_product(q: Modulus, outs: &mut [&mut [u64]], xs: &[&[u64]], weights: &[i64]) {
+    rows_of_matrix(q, outs, xs, weights, |out, weights| weighted_sum(q, out, xs, weights));
+}
+
 /// Writes round(sum_j y_j inverse_j) for the indices from `start` on.
 pub(crate) fn rounded_quotient_from(
     start: usize,

@@ -6,6 +6,7 @@ use everlevel_ring::{
     Constant, Engine, Eval, GaloisElement, Poly, Rest, RoundingScale, SlotShape, Source,
 };
 
+use super::combination::rows_of;
 use super::diagonal::Diagonal;
 use super::product::{Product, Tensor};
 use crate::ciphertext::Ciphertext;
@@ -18,9 +19,9 @@ use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::Meta;
 use everlevel_scheme::spec::{Form, Level, NextUse};
 use everlevel_scheme::{
-    Arithmetic, Automorphisms, DiagonalValues, LinearMaps, PlainModulus, Scheme,
+    AffineForm, Arithmetic, Automorphisms, DiagonalValues, LinearMaps, PlainModulus, Scheme,
 };
-use everlevel_scheme::{same_kind, same_modulus, same_owner};
+use everlevel_scheme::{same_kind, same_modulus};
 
 impl<E: Engine, K: EvalKeys> Scheme for Evaluator<E, K> {
     type Ciphertext = Ciphertext<E>;
@@ -105,16 +106,7 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
 
     fn add_scalar(&self, a: &Ciphertext<E>, k: i64) -> Result<Ciphertext<E>, SchemeError> {
         self.check_owner(&a.meta, "addition of a constant")?;
-        let t = self.params.plaintext_ring().modulus(a.meta.exponent);
-        let constant = t.centered(t.mul(t.reduce_i64(k), a.meta.factor));
-        let meta = self
-            .params
-            .noise()
-            .add_plain(&a.meta, |_| (constant.unsigned_abs().max(1) as f64).log2())?;
-        let mut out = a.clone().with_meta(meta);
-        let (numerator, denominator) = (constant.into(), a.meta.form.scale(t.value()));
-        out.components[0].add_constant(self.engine(), Constant { numerator, denominator });
-        Ok(out)
+        self.plus_scalar(a.clone(), k)
     }
 
     fn mul_scalar(&self, a: &Ciphertext<E>, k: i64) -> Result<Ciphertext<E>, SchemeError> {
@@ -127,32 +119,17 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
         terms: &[(&Ciphertext<E>, i64)],
         constant: i64,
     ) -> Result<Ciphertext<E>, SchemeError> {
-        let params = &self.params;
-        for (c, _) in terms {
-            same_owner(terms[0].0.meta.owner, c.meta.owner, "linear combination")?;
-        }
-        let metas: Vec<(&Meta, i64)> = terms.iter().map(|(c, k)| (&c.meta, *k)).collect();
-        let mut sum: Option<Ciphertext<E>> = None;
-        for (i, k, factor) in params.noise().combination(&metas)? {
-            let x = terms[i].0;
-            let meta = Meta { factor, ..params.noise().scale(&x.meta, k.unsigned_abs())? };
-            sum = Some(match sum.take() {
-                None => self.scaled(x, k)?.with_meta(meta),
-                Some(above) => {
-                    let mut s = if above.meta.level == x.meta.level {
-                        above
-                    } else {
-                        self.mod_switch_to(&above, x.meta.level)?
-                    };
-                    s.meta = params.noise().add(&s.meta, &meta)?;
-                    for (c, x) in s.components.iter_mut().zip(&x.components) {
-                        c.scale_add_assign(self.engine(), x, k);
-                    }
-                    s
-                }
-            });
-        }
-        self.add_scalar(&sum.expect("a combination has a term"), constant)
+        let (xs, weights): (Vec<_>, Vec<_>) = terms.iter().copied().unzip();
+        let sums = self.combinations(&xs, &[(&weights[..], constant)])?;
+        Ok(sums.into_iter().next().expect("a sum for each row"))
+    }
+
+    fn linear_combinations(
+        &self,
+        xs: &[&Ciphertext<E>],
+        forms: &[AffineForm],
+    ) -> Result<Vec<Ciphertext<E>>, SchemeError> {
+        self.combinations(xs, &rows_of(forms, xs.len())?)
     }
 
     fn mul_lazy(&self, a: &Ciphertext<E>, b: &Ciphertext<E>) -> Result<Product<E>, SchemeError> {
@@ -179,17 +156,7 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
                 x.meta.factor = t.mul(x.meta.factor, t.reduce_i64(k));
                 x.tensor.scale_assign(engine, k.into());
             }
-            if x.meta.level > low {
-                let switched = params.noise().mod_switch(&x.meta, low);
-                x.meta = params
-                    .noise()
-                    .checked(params.noise().round_square(&switched), "addition of products")?;
-                let to = params.chain().basis(low);
-                self.counters.rounding(x.tensor.len(), x.tensor.basis(), to, params.degree());
-                let scale = RoundingScale::plain_multiple(params.noise().divisor(&x.meta));
-                x.tensor = x.tensor.divided(engine, to, scale);
-            }
-            Ok(x)
+            self.product_at(x, low)
         };
         let constant = params.noise().alignment(&a.meta, &b.meta);
         let mut x = align(a, constant.filter(|c| c.0).map(|c| c.1))?;

@@ -1,6 +1,7 @@
 //! The evaluator: parameters, server keys, the engine that computes, and counters.
 
 mod arithmetic;
+mod combination;
 pub(crate) mod diagonal;
 mod engine_keys;
 pub(crate) mod linear_maps;

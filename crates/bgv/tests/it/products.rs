@@ -3,8 +3,8 @@
 use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator, Product, SecretKey, ServerKeys};
 use everlevel_scheme::noise::Meta;
 use everlevel_scheme::{
-    Arithmetic, Form, KeyPlan, Level, LinearMaps, NextUse, OptIn, Params, ParamsSpec, PlainModulus,
-    Plaintext, SchemeError,
+    AffineForm, Arithmetic, Form, KeyPlan, Level, LinearMaps, NextUse, OptIn, Params, ParamsSpec,
+    PlainModulus, Plaintext, SchemeError,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -171,6 +171,99 @@ fn sums_refuse_what_products_refuse() {
     let lowest = f.server.mod_switch_to(x, Level(0)).unwrap();
     let many = vec![(&lowest, &lowest); 1 << 12];
     assert_eq!(code(f.server.sum_of_products(&many)), "scheme.noise-overflow");
+}
+
+fn form(weights: &[i64], constant: i64) -> AffineForm {
+    AffineForm { weights: weights.to_vec(), constant }
+}
+
+/// Forms of products are those of the messages' products, whatever level and factor each has.
+#[test]
+fn forms_of_products_are_those_of_their_messages() {
+    for name in SETS {
+        let mut f = Fixture::new(name, 9);
+        let (pairs, _) = f.pairs(3);
+        let mut products: Vec<Product> =
+            pairs.iter().map(|(x, y)| f.server.mul_lazy(x, y).unwrap()).collect();
+        // At a lower level, where there is one, and so with another factor.
+        let low = f.params.chain().top().0.saturating_sub(1);
+        let [x, y] = [&pairs[1].0, &pairs[1].1];
+        let [x, y] = [x, y].map(|x| f.server.mod_switch_to(x, Level(low)).unwrap());
+        products[1] = f.server.mul_lazy_aligned(&x, &y).unwrap();
+        let messages: Vec<Plaintext> =
+            products.iter().map(|x| f.secret.decrypt_product(x).unwrap()).collect();
+        let forms = [form(&[1, 0, 0], 0), form(&[3, -2, 1], 5), form(&[-1, 2, 7], -1)];
+        let borrowed: Vec<&Product> = products.iter().collect();
+        let sums = f.server.combine_products(&borrowed, &forms).unwrap();
+        assert_eq!(sums.len(), forms.len());
+        for (sum, form) in sums.iter().zip(&forms) {
+            assert!(sum.meta().level.0 <= low, "{name}");
+            let exponent = f.params.plain_exponent();
+            let t = f.params.plaintext_ring().modulus(exponent);
+            let constant =
+                f.params.plaintext_ring().constant(t.reduce_i64(form.constant), exponent);
+            let constant = Plaintext::from_coefficients(&f.params, constant, exponent);
+            let terms = form.weights.iter().zip(&messages);
+            let expected = terms.fold(constant.unwrap(), |sum, (&w, message)| {
+                sum.add(&message.scaled(w, &f.params).unwrap(), &f.params).unwrap()
+            });
+            assert!(f.secret.decrypt_product(sum).unwrap() == expected, "{name}: {form:?}");
+        }
+    }
+}
+
+#[test]
+fn forms_of_products_refuse_what_sums_refuse() {
+    let mut f = Fixture::new("insecure_bgv-257-n8", 10);
+    let code = |found: Result<Vec<Product>, SchemeError>| found.unwrap_err().code();
+    let (pairs, _) = f.pairs(1);
+    let (x, y) = &pairs[0];
+    let product = f.server.mul_lazy(x, y).unwrap();
+    assert_eq!(code(f.server.combine_products(&[], &[form(&[], 0)])), "scheme.bad-argument");
+    let short = f.server.combine_products(&[&product, &product], &[form(&[1], 0)]);
+    assert_eq!(code(short), "scheme.bad-argument");
+    let stranger = SecretKey::generate(&f.params, &mut f.rng);
+    let z = stranger.encrypt(&f.message(), &mut f.rng).unwrap();
+    let theirs = Evaluator::new(ServerKeys::empty(&f.params)).mul_lazy(&z, &z).unwrap();
+    let mixed = f.server.combine_products(&[&product, &theirs], &[form(&[1, 1], 0)]);
+    assert_eq!(code(mixed), "scheme.wrong-key");
+    let bfv = f.server.convert(x, Form::Bfv);
+    let bfv = f.server.mul_lazy(&bfv, &bfv).unwrap();
+    let mixed = f.server.combine_products(&[&product, &bfv], &[form(&[1, 1], 0)]);
+    assert_eq!(code(mixed), "scheme.form-mismatch");
+    let many = vec![&product; 1 << 10];
+    let lowest = f.server.combine_products(&many, &[form(&vec![128; 1 << 10], 0)]);
+    let room = product.meta().noise + 17.0 < f.params.noise().largest_noise(product.meta().level);
+    assert!(room || code(lowest) == "scheme.noise-overflow");
+    let mut other = Fixture::new("insecure_bgv-65537-n11", 10);
+    let (pairs, _) = other.pairs(1);
+    let foreign = other.server.mul_lazy(&pairs[0].0, &pairs[0].1).unwrap();
+    assert!(f.server.combine_products(&[&product, &foreign], &[form(&[1, 1], 0)]).is_err());
+}
+
+/// Two layers on a server without keys, messages and constants as large as they may be: nearly all
+/// of the bound is used, and what exceeds it is refused.
+#[test]
+fn two_layers_hold_up_to_the_bound() {
+    let mut f = Fixture::of(keyless(), 11);
+    let t = f.params.plain_modulus();
+    let extreme = vec![t / 2; f.params.degree()];
+    let message = Plaintext::from_coefficients(&f.params, extreme, 1).unwrap();
+    let x = f.encrypt(&message);
+    // (w x)² with w² of the four products that the set holds, and one with more.
+    let layer = f.server.linear_combinations(&[&x, &x], &[form(&[1, 1], 0), form(&[1, 0], 0)]);
+    let layer = layer.unwrap();
+    let squares: Vec<Product> =
+        layer.iter().map(|x| f.server.mul_lazy_aligned(x, x).unwrap()).collect();
+    let squares: Vec<&Product> = squares.iter().collect();
+    let sums = f.server.combine_products(&squares, &[form(&[1, 0], 0), form(&[0, -4], 0)]);
+    let square = message.mul(&message, &f.params).unwrap();
+    for (sum, k) in sums.unwrap().iter().zip([4, -4]) {
+        let expected = square.scaled(k, &f.params).unwrap();
+        assert!(f.secret.decrypt_product(sum).unwrap() == expected);
+    }
+    let more = f.server.combine_products(&squares, &[form(&[64, 0], 0)]);
+    assert_eq!(more.unwrap_err().code(), "scheme.noise-overflow");
 }
 
 #[test]

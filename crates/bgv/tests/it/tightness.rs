@@ -10,8 +10,8 @@ use everlevel_bgv::{Ciphertext, Evaluator, PublicKey, SecretKey, ServerKeys};
 use everlevel_scheme::params::spec;
 use everlevel_scheme::spec::{Assumption, SecretKind};
 use everlevel_scheme::{
-    Arithmetic, Automorphisms, Form, KeyPlan, Level, NextUse, OptIn, Params, ParamsSpec,
-    PlainModulus, Plaintext,
+    AffineForm, Arithmetic, Automorphisms, Form, KeyPlan, Level, NextUse, OptIn, Params,
+    ParamsSpec, PlainModulus, Plaintext,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -63,6 +63,15 @@ fn results(params: &Params, seed: u64) -> (SecretKey, Vec<(&'static str, Ciphert
         (
             "combination",
             s.linear_combination(&[(&a, 3), (&product, -constant), (&low, 1)], 1).unwrap(),
+        ),
+        (
+            "form of products",
+            s.combine_products(
+                &[&products, &products],
+                &[AffineForm { weights: vec![3, 2], constant }],
+            )
+            .and_then(|x| s.relinearize(&x[0], NextUse::Keep))
+            .unwrap(),
         ),
         ("product of encryptions", s.mul(&a, &b, NextUse::Keep).unwrap()),
         ("product, switched down", s.mul(&product, &low, NextUse::Product).unwrap()),

@@ -112,6 +112,14 @@ impl Engine for Cpu {
         self.summed_products(basis, sums)
     }
 
+    fn linear_combinations(
+        &self,
+        inputs: &[&[Poly<Eval>]],
+        rows: &[&[i64]],
+    ) -> Vec<Vec<Poly<Eval>>> {
+        self.multiplied_by_matrix(inputs, rows)
+    }
+
     fn monomial(&self, basis: Basis, k: i64) -> Poly<Eval> {
         self.power_of_x(basis, k)
     }

@@ -12,6 +12,7 @@ mod divide;
 mod elementwise;
 mod engine;
 pub(crate) mod limb;
+mod matrix;
 pub(crate) mod processor;
 mod products;
 mod read;

@@ -1,5 +1,7 @@
 //! Constants that give operands one factor.
 
+use everlevel_ring::PrimePower;
+
 use super::meta::Meta;
 use super::tracker::NoiseTracker;
 use crate::error::SchemeError;
@@ -33,42 +35,79 @@ impl NoiseTracker {
         Some(if first { (true, ca) } else { (false, cb) })
     }
 
-    /// How to form Σ k_i x_i: for each term (from the highest level down) its position, the
-    /// centered constant to multiply it by and the factor that it carries then. All meet at the
-    /// lowest level with the factor of the term that is there.
-    pub fn combination(
-        &self,
-        terms: &[(&Meta, i64)],
-    ) -> Result<Vec<(usize, i64, u64)>, SchemeError> {
+    /// How to form Σ k_i x_i: the terms, from the highest level down. All meet at the lowest level
+    /// with the factor of the term that is there.
+    ///
+    /// # Errors
+    /// No term, terms of different plaintext moduli.
+    pub fn combination(&self, terms: &[&Meta]) -> Result<Vec<AlignedTerm>, SchemeError> {
         let lowest =
-            terms.iter().min_by_key(|(m, _)| m.level).ok_or_else(|| SchemeError::BadArgument {
+            terms.iter().min_by_key(|m| m.level).ok_or_else(|| SchemeError::BadArgument {
                 what: "linear combination",
                 expected: "at least one term".into(),
                 found: "none".into(),
             })?;
-        let t = self.arithmetic(lowest.0);
-        let low = self.chain.basis(lowest.0.level);
+        let modulus = self.arithmetic(lowest);
+        let inverse = |x| modulus.inv(x).expect("factors are units");
+        let low = self.chain.basis(lowest.level);
         let mut order: Vec<usize> = (0..terms.len()).collect();
-        order.sort_by_key(|&i| std::cmp::Reverse(terms[i].0.level));
-        order
-            .into_iter()
-            .map(|i| {
-                let (m, k) = terms[i];
-                if m.exponent != lowest.0.exponent {
-                    return Err(SchemeError::PlainModulusMismatch {
-                        operation: "linear combination",
-                        left: m.exponent,
-                        right: lowest.0.exponent,
-                    });
-                }
-                let down = self.switch_factor(self.chain.basis(m.level), low, m.exponent);
-                let wanted = t.mul(lowest.0.factor, t.inv(down).expect("factors are units"));
-                let constant = t.mul(
-                    t.reduce_i64(k),
-                    t.mul(wanted, t.inv(m.factor).expect("factors are units")),
-                );
-                Ok((i, t.centered(constant), wanted))
-            })
-            .collect()
+        order.sort_by_key(|&i| std::cmp::Reverse(terms[i].level));
+        let term = |position: usize| {
+            let m = terms[position];
+            if m.exponent != lowest.exponent {
+                return Err(SchemeError::PlainModulusMismatch {
+                    operation: "linear combination",
+                    left: m.exponent,
+                    right: lowest.exponent,
+                });
+            }
+            let down = self.switch_factor(self.chain.basis(m.level), low, m.exponent);
+            let factor = modulus.mul(lowest.factor, inverse(down));
+            let ratio = modulus.mul(factor, inverse(m.factor));
+            Ok(AlignedTerm { position, factor, ratio, modulus })
+        };
+        order.into_iter().map(term).collect()
+    }
+
+    /// The sum so far, if there is one, and terms at its level that were multiplied by constants,
+    /// of which there is one at least.
+    ///
+    /// # Errors
+    /// Too much noise.
+    pub fn combined<'m>(
+        &self,
+        above: Option<Meta>,
+        terms: impl IntoIterator<Item = (&'m AlignedTerm, &'m Meta, i64)>,
+    ) -> Result<Meta, SchemeError> {
+        let mut sum = above;
+        for (term, m, constant) in terms {
+            let scaled = self.scale(m, constant.unsigned_abs())?;
+            let next = Meta { factor: term.factor, ..scaled };
+            sum = Some(match sum {
+                None => next,
+                Some(sum) => self.add(&sum, &next)?,
+            });
+        }
+        Ok(sum.expect("a combination has a term"))
+    }
+}
+
+/// A term of a linear combination.
+#[derive(Clone, Copy, Debug)]
+pub struct AlignedTerm {
+    /// Its place among the terms.
+    pub position: usize,
+    /// The factor that it carries after the multiplication.
+    pub factor: u64,
+    /// What the multiplication has to do to its factor.
+    ratio: u64,
+    modulus: PrimePower,
+}
+
+impl AlignedTerm {
+    /// The constant, centered, by which to multiply the term so that k times its message comes out.
+    pub fn constant(&self, k: i64) -> i64 {
+        let t = self.modulus;
+        t.centered(t.mul(t.reduce_i64(k), self.ratio))
     }
 }

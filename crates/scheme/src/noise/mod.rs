@@ -55,6 +55,7 @@ mod raise_digits;
 mod tracker;
 mod transitions;
 
+pub use alignment::AlignedTerm;
 pub use extended::{ExtendedMeta, embedding_profile};
 pub use failure::{Events, NEVER};
 pub use logarithm::log_add;

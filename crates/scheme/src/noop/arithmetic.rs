@@ -170,24 +170,21 @@ impl Arithmetic for NoOp {
         terms: &[(&NoOpCiphertext, i64)],
         constant: i64,
     ) -> Result<NoOpCiphertext, SchemeError> {
-        let params = &self.params;
-        let metas: Vec<(&Meta, i64)> = terms.iter().map(|(c, k)| (&c.meta, *k)).collect();
+        let noise = self.params.noise();
+        let metas: Vec<&Meta> = terms.iter().map(|(c, _)| &c.meta).collect();
+        metas.iter().try_for_each(|m| same_kind(metas[0], m, "linear combination"))?;
         let mut sum: Option<NoOpCiphertext> = None;
-        for (i, k, factor) in params.noise().combination(&metas)? {
-            let x = terms[i].0;
-            let meta = Meta { factor, ..params.noise().scale(&x.meta, k.unsigned_abs())? };
-            let value = self.times(&x.value, terms[i].1, meta.exponent);
-            sum = Some(match sum.take() {
-                None => NoOpCiphertext { meta, value },
-                Some(above) => {
-                    let s = self.switch(&above, x.meta.level)?;
-                    let meta = params.noise().add(&s.meta, &meta)?;
-                    NoOpCiphertext {
-                        meta,
-                        value: self.pairwise(&s.value, &value, meta.exponent, false),
-                    }
-                }
-            });
+        for term in noise.combination(&metas)? {
+            let (x, k) = terms[term.position];
+            let above = sum.map(|sum| self.switch(&sum, x.meta.level)).transpose()?;
+            let next = [(&term, &x.meta, term.constant(k))];
+            let meta = noise.combined(above.as_ref().map(|above| above.meta), next)?;
+            let value = self.times(&x.value, k, meta.exponent);
+            let value = match above {
+                None => value,
+                Some(above) => self.pairwise(&above.value, &value, meta.exponent, false),
+            };
+            sum = Some(NoOpCiphertext { meta, value });
         }
         self.add_scalar(&sum.expect("a combination has a term"), constant)
     }

@@ -5,6 +5,32 @@ use crate::error::SchemeError;
 use crate::plaintext::Plaintext;
 use crate::spec::{Level, NextUse};
 
+/// Σ w_j x_j + c with public constants: what one output of a linear layer is of its inputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AffineForm {
+    /// w: a constant for each value.
+    pub weights: Vec<i64>,
+    /// c.
+    pub constant: i64,
+}
+
+impl AffineForm {
+    /// Passes a form of this many values.
+    ///
+    /// # Errors
+    /// More or fewer weights.
+    pub fn check(&self, values: usize) -> Result<(), SchemeError> {
+        if self.weights.len() != values {
+            return Err(SchemeError::BadArgument {
+                what: "affine form",
+                expected: format!("a weight for each of {values} values"),
+                found: self.weights.len().to_string(),
+            });
+        }
+        Ok(())
+    }
+}
+
 /// Sums and products, slot by slot, and the level at which they are made.
 pub trait Arithmetic: Scheme {
     /// A product that was not relinearized yet; sums of products need one relinearization only.
@@ -62,6 +88,25 @@ pub trait Arithmetic: Scheme {
         terms: &[(&Self::Ciphertext, i64)],
         constant: i64,
     ) -> Result<Self::Ciphertext, SchemeError>;
+
+    /// Several affine forms of the same values: the product of a matrix of constants with a column
+    /// of ciphertexts. A result is what [`Arithmetic::linear_combination`] gives for its form, with
+    /// the same bound; schemes that can read each value once for all forms do so.
+    ///
+    /// # Errors
+    /// As [`Arithmetic::linear_combination`]; a form that does not have a weight for each value.
+    fn linear_combinations(
+        &self,
+        xs: &[&Self::Ciphertext],
+        forms: &[AffineForm],
+    ) -> Result<Vec<Self::Ciphertext>, SchemeError> {
+        let combination = |form: &AffineForm| {
+            form.check(xs.len())?;
+            let terms: Vec<_> = xs.iter().copied().zip(form.weights.iter().copied()).collect();
+            self.linear_combination(&terms, form.constant)
+        };
+        forms.iter().map(combination).collect()
+    }
 
     /// Product without relinearization. The operands are brought to a common level fit for a
     /// product first.

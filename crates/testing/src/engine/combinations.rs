@@ -60,6 +60,41 @@ impl<E: Engine> Laws<'_, E> {
         }
     }
 
+    /// Few rows and many, constants of all sizes, none, and more terms than a kernel takes.
+    pub(super) fn combinations_with_constants(&self) {
+        let (engine, ring, basis) = (self.engine, &self.definitions.ring, level());
+        let known = [0; 4].map(|_| self.random(basis));
+        let polys = known.each_ref().map(|x| self.eval(x));
+        let inputs = [&polys[..2], &polys[2..]];
+        for (terms, rows, bits) in [(1, 1, 1), (2, 1, 40), (7, 5, 3), (2500, 6, 3), (9, 4, 62)] {
+            let constant = |row: usize, term: usize| {
+                let word = (row * terms + term + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) as i64;
+                word >> (64 - bits)
+            };
+            let constants: Vec<Vec<i64>> =
+                (0..rows).map(|row| (0..terms).map(|term| constant(row, term)).collect()).collect();
+            let constants: Vec<&[i64]> = constants.iter().map(Vec::as_slice).collect();
+            let columns: Vec<_> = (0..terms).map(|term| inputs[term % 2]).collect();
+            let made = engine.linear_combinations(&columns, &constants);
+            assert_eq!(made.len(), rows, "linear_combinations: a result for each row");
+            for (made, row) in made.iter().zip(&constants) {
+                assert_eq!(made.len(), 2, "linear_combinations: as many components");
+                for (k, made) in made.iter().enumerate() {
+                    let expected = self.words(basis, |i, place| {
+                        let q = ring.modulus(i);
+                        let terms = row.iter().enumerate().map(|(term, &c)| {
+                            let x = known[2 * (term % 2) + k].values(i)[place];
+                            q.mul(q.reduce_i64(c), x)
+                        });
+                        terms.fold(0, |sum, term| q.add(sum, term))
+                    });
+                    self.assert_is(made, basis, &expected, "linear_combinations");
+                }
+            }
+        }
+        assert!(engine.linear_combinations(&inputs, &[]).is_empty());
+    }
+
     /// Small signed integers.
     fn small(&self, count: usize) -> Vec<i64> {
         let x = self.random(Basis::of([0]));

@@ -1,20 +1,21 @@
-//! Stages refuse files that are not as they should be, with exit code 1 and a code.
+//! Stages of `Zn-multiplication` refuse files that are not as they should be, with exit code 1 and
+//! a code.
 
 use std::fs;
 
 use crate::stand_in::{StandIn, failure};
-use crate::zn::pairs;
+use crate::zn::{pairs, stand_in};
 
 /// Ciphertexts of one instance that was encrypted.
 fn encrypted(instance: &'static str, count: usize) -> StandIn {
-    let harness = StandIn::new(instance, &pairs(count));
+    let harness = stand_in(instance, &pairs(count));
     harness.run_until("client_encode_encrypt_input");
     harness
 }
 
 #[test]
 fn numbers_that_are_none() {
-    let harness = StandIn::new("single", &[(1, 1)]);
+    let harness = stand_in("single", &[(1, 1)]);
     for text in [
         "18446744073709551616\n",
         "184467440737095516150\n",
@@ -32,14 +33,14 @@ fn numbers_that_are_none() {
         "one\n",
         "\u{0661}\n",
     ] {
-        harness.write_numbers("rhs.txt", text);
+        harness.write_data("rhs.txt", text);
         let found = failure(&harness.stage("client_preprocess_input"));
         assert_eq!(found, "suite.numbers", "{text:?}");
         assert_eq!(fs::read_dir(harness.io("preprocessed")).unwrap().count(), 0, "{text:?}");
     }
     // Whatever programs end lines with.
     for text in ["18446744073709551615\n", "18446744073709551615", "18446744073709551615\r\n"] {
-        harness.write_numbers("rhs.txt", text);
+        harness.write_data("rhs.txt", text);
         assert!(harness.stage("client_preprocess_input").status.success(), "{text:?}");
     }
     fs::remove_dir_all(harness.root().join("datasets")).unwrap();

@@ -1,0 +1,7 @@
+//! The stage `client_preprocess_input` of `ml-inference`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    everlevel_suite::run(everlevel_suite::ml::preprocess)
+}

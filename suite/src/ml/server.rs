@@ -1,0 +1,78 @@
+//! The stages of the server, which has no key.
+
+use std::path::Path;
+
+use everlevel_bgv::{Ciphertext, Evaluator, Product, ServerKeys};
+use everlevel_scheme::{Arithmetic, SchemeError};
+use everlevel_wire::file::Existing;
+use everlevel_wire::{BoundPolicy, CiphertextReader, Encryption, ProductWriter, ReadOptions};
+use rayon::prelude::*;
+
+use super::model::Model;
+use super::protocol::{CLASSES, Files, INPUTS, INSTANCES, metadata, model_file};
+use crate::error::SuiteError;
+use crate::instance::Instance;
+use crate::keyless::{blocks, check_file, read_params};
+use crate::output::make_place_for;
+use crate::stage::usage;
+use crate::steps::Steps;
+
+/// `server_preprocess_model [MODEL]`: the model, that of train.py unless a file is named, as
+/// `server_encrypted_compute` reads it.
+///
+/// # Errors
+/// What [`Model::new`] refuses.
+pub fn preprocess_model(arguments: &[&str]) -> Result<(), SuiteError> {
+    let model = match arguments {
+        [] => Model::trained()?,
+        [path] => Model::read_json(Path::new(path))?,
+        _ => return Err(usage("[MODEL]", arguments)),
+    };
+    model.write(&model_file())
+}
+
+/// `server_encrypted_compute SIZE`: the results of the model for every image.
+///
+/// # Errors
+/// What is not an upload for this instance, or not fresh from a secret key; no model.
+pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
+    let [size] = arguments else { return Err(usage("SIZE", arguments)) };
+    let mut steps = Steps::start();
+    let instance = Instance::at(&INSTANCES, size)?;
+    let files = Files::of(&instance);
+    let (params, model) = steps.time("Load keys", || {
+        Ok::<_, SuiteError>((read_params(&files.parameters)?, Model::read(&model_file())?))
+    })?;
+    let blocks = blocks(&instance, params.slots());
+    let fresh = ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret));
+    let mut upload =
+        steps.time("Read inputs", || CiphertextReader::open(&params, &files.upload, fresh))?;
+    check_file(&metadata(&instance), upload.metadata(), upload.len(), INPUTS * blocks)?;
+    make_place_for(&files.download)?;
+    let (replace, count) = (Existing::Replace, CLASSES * blocks);
+    let mut download =
+        ProductWriter::create(&params, &files.download, replace, count, &metadata(&instance))?;
+    let evaluator = Evaluator::new(ServerKeys::empty(&params));
+    for block in 0..blocks {
+        let pixels = steps
+            .time("Read inputs", || upload.read_range(INPUTS * block..INPUTS * (block + 1)))?;
+        let results =
+            steps.time("Encrypted computation", || results(&evaluator, &model, &pixels))?;
+        steps.time("Write outputs", || download.push_all(&results))?;
+    }
+    steps.time("Write outputs", || download.finish_without_sync())?;
+    steps.write(&instance)
+}
+
+/// The results of the model for a block of images.
+fn results(
+    evaluator: &Evaluator,
+    model: &Model,
+    pixels: &[Ciphertext],
+) -> Result<Vec<Product>, SchemeError> {
+    let pixels: Vec<&Ciphertext> = pixels.iter().collect();
+    let hidden = evaluator.linear_combinations(&pixels, model.hidden())?;
+    let squares = hidden.par_iter().map(|x| evaluator.mul_lazy_aligned(x, x));
+    let squares = squares.collect::<Result<Vec<_>, _>>()?;
+    evaluator.combine_products(&squares.iter().collect::<Vec<_>>(), model.results())
+}

@@ -1,0 +1,35 @@
+//! `pins.json` says which stages and instances there are; the runner and the stand-ins go by it.
+
+use everlevel_suite::Instance;
+
+use crate::ml::ML;
+use crate::stand_in::Workload;
+use crate::zn::ZN;
+
+#[test]
+fn pins_name_stages_and_instances() {
+    let text = include_str!("../../pins.json");
+    let pins: serde_json::Value = serde_json::from_str(text).unwrap();
+    let ours: [(&Workload, &[Instance]); 2] =
+        [(&ZN, &everlevel_suite::zn::INSTANCES), (&ML, &everlevel_suite::ml::INSTANCES)];
+    assert_eq!(pins.as_object().unwrap().len(), ours.len());
+    for (workload, instances) in ours {
+        let pinned = &pins[workload.name];
+        let stages: Vec<(&str, Vec<&str>)> = pinned["stages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|stage| {
+                let words = stage.as_array().unwrap().iter().map(|word| word.as_str().unwrap());
+                let words: Vec<&str> = words.collect();
+                (words[0], words[1..].to_vec())
+            })
+            .collect();
+        let known = workload.stages.iter().copied();
+        assert!(stages.iter().map(|(name, words)| (*name, &words[..])).eq(known));
+        let found = pinned["instances"].as_array().unwrap().iter();
+        let found = found.map(|it| (it["name"].as_str().unwrap(), it["count"].as_u64().unwrap()));
+        assert!(found.eq(instances.iter().map(|instance| (instance.name, instance.count))));
+        assert_eq!(pinned["commit"].as_str().unwrap().len(), 40);
+    }
+}
