@@ -139,15 +139,16 @@ def test_a_program_on_typed_integers(remote, fermat):
 
 def test_arrays_of_several_ciphertexts(remote, fermat):
     values = np.arange(5000).reshape(50, 100)
-    x, one = fermat.client.encrypt_modular(values), fermat.client.encrypt_modular(7)
+    x, w = fermat.client.encrypt_modular(values), fermat.client.encrypt_modular(values[::-1])
     assert x.ciphertexts == 3
-    found = remote.run("y = x*x + one; z = one - x", x=x, one=one)
-    local = fermat.server.run("y = x*x + one; z = one - x", x=x, one=one)
+    found = remote.run("y = x*x + 7; z = w - x", x=x, w=w)
+    local = fermat.server.run("y = x*x + 7; z = w - x", x=x, w=w)
     assert found["y"].shape == (50, 100) and found["y"].signed == local["y"].signed
     assert (fermat.client.decrypt(found["y"]) == (values**2 + 7) % 65537).all()
     assert (fermat.client.decrypt(found["z"]) == fermat.client.decrypt(local["z"])).all()
     pushed = remote.push(x)
-    assert everlevel.EncryptedArray.from_bytes(remote.fetch(pushed)).shape == (50, 100)
+    stored = everlevel.EncryptedArray.from_bytes(remote.fetch(pushed), params=fermat.params)
+    assert stored.shape == (50, 100)
     debts = np.arange(3000) % 251
     debt = fermat.client.encrypt(debts, dtype=np.uint8)
     found = remote.run("high = debt > 200; all = sum(debt)", debt=debt)

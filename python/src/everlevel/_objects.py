@@ -174,13 +174,6 @@ def accepted(x: Any) -> Encrypted:
     return x
 
 
-def _spread(x: Encrypted, count: int, shape: tuple[int, ...]) -> Encrypted:
-    """A single entry, which stands in every slot, for arrays of several ciphertexts."""
-    if isinstance(x, EncryptedArray) and x._repeated and count > 1:
-        return x._like(x._spread(count), shape, padded=False, repeated=False)
-    return x
-
-
 def entries_of(name: str, table: Table | Sequence[int]) -> list[int]:
     """The entries of a public table."""
     found = table if isinstance(table, Table) else Table(table)
@@ -214,9 +207,8 @@ class Inputs:
         residues = {name: x for name, x in arrays.items() if isinstance(x, EncryptedArray)}
         self._count = fitting(program, residues) if residues else 1
         self._shape = max((x.shape for x in residues.values()), key=math.prod, default=())
-        spread = (_spread(x, self._count, self._shape) for x in self._arrays)
         #: The bytes of each input by its name.
-        self.written = {name: x.to_bytes() for name, x in zip(arrays, spread)}
+        self.written = {name: x.to_bytes() for name, x in arrays.items()}
 
     def computed(self, data: bytes) -> Computed:
         """The array of a result. What it states of its noise is not believed: that is not needed
