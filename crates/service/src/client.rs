@@ -59,8 +59,8 @@ impl Client {
     ///
     /// # Errors
     /// A text that is no token; an address that is none; one with HTTP on another machine, unless
-    /// that was asked for, as HTTP would show the token to whoever is on the way; files for TLS that
-    /// cannot be used, or are given for HTTP.
+    /// that was asked for, as HTTP would show the token to whoever is on the way; files for TLS
+    /// that cannot be used, or are given for HTTP.
     pub fn new(
         url: &str,
         token: &str,

@@ -8,9 +8,9 @@
 //! * [`api`]: what goes over the wire; [`OPENAPI`] describes it.
 //! * [`Client`]: sends files, runs jobs and fetches results; what breaks off goes on.
 //!
-//! HTTP alone protects nothing: without TLS ([`TlsFiles`]) a service listens on its own machine only,
-//! unless it is told that something else protects the way to it ([`Exposure`]). docs/service.md says what the service
-//! learns, and what it does not.
+//! HTTP alone protects nothing: without TLS ([`TlsFiles`]) a service listens on its own machine
+//! only, unless it is told that something else protects the way to it ([`Exposure`]).
+//! docs/service.md says what the service learns, and what it does not.
 #![forbid(unsafe_code)]
 
 pub mod api;
