@@ -137,6 +137,25 @@ def test_a_program_on_typed_integers(remote, fermat):
     assert fermat.client.decrypt(looked).tolist() == [25, 81, 4900]
 
 
+def test_arrays_of_several_ciphertexts(remote, fermat):
+    values = np.arange(5000).reshape(50, 100)
+    x, w = fermat.client.encrypt_modular(values), fermat.client.encrypt_modular(values[::-1])
+    assert x.ciphertexts == 3
+    found = remote.run("y = x*x + 7; z = w - x", x=x, w=w)
+    local = fermat.server.run("y = x*x + 7; z = w - x", x=x, w=w)
+    assert found["y"].shape == (50, 100) and found["y"].signed == local["y"].signed
+    assert (fermat.client.decrypt(found["y"]) == (values**2 + 7) % 65537).all()
+    assert (fermat.client.decrypt(found["z"]) == fermat.client.decrypt(local["z"])).all()
+    pushed = remote.push(x)
+    stored = everlevel.EncryptedArray.from_bytes(remote.fetch(pushed), params=fermat.params)
+    assert stored.shape == (50, 100)
+    debts = np.arange(3000) % 251
+    debt = fermat.client.encrypt(debts, dtype=np.uint8)
+    found = remote.run("high = debt > 200; all = sum(debt)", debt=debt)
+    assert (fermat.client.decrypt(found["high"]) == (debts > 200)).all()
+    assert fermat.client.decrypt(found["all"]) == debts.sum()
+
+
 def test_a_question_about_a_table(remote, fermat, tmp_path):
     schema = tables.Schema(
         {"columns": [{"name": "cost", "type": "integer", "low": 0, "high": 200}]}
@@ -223,7 +242,10 @@ def test_refusals_are_those_of_the_library(service, remote, fermat, toy, tmp_pat
     refusal(error.DtypeError, "python.input", remote.run, "y = x", x=[1])
     refusal(error.ShapeError, "python.empty", remote.run, "y = 1")
     long = fermat.client.encrypt_modular(np.arange(3000))
-    refusal(error.ShapeError, "python.shape", remote.run, "y = 2*x", x=long)
+    refusal(error.ProgramError, "python.moves", remote.run, "y = sum(x)", x=long)
+    refusal(error.ShapeError, "python.shape", remote.run, "y = x + z", x=x, z=long)
+    bytes_ = fermat.client.encrypt(np.arange(3000) % 9, dtype=np.uint8)
+    refusal(error.ServiceError, "service.malformed", remote.run, "y = median(x)", x=bytes_)
     rows = fermat.client.encrypt([[1, 2], [3, 4]], dtype=np.uint8)
     refusal(error.ShapeError, "python.shape", remote.run, "y = sort(x)", x=rows)
     wrapping = fermat.client.encrypt([1, 2], dtype=np.uint8).wrapping()
@@ -275,7 +297,7 @@ def test_the_token_is_shown_to_nobody(service, caplog):
         "http://example.com:8420",
         "http://192.168.0.7:8420",
         "http://localhost.example.com",
-        "https://127.0.0.1:8420",
+        "ftp://127.0.0.1:8420",
         "http://user:word@127.0.0.1:8420",
         "http://127.0.0.1:8420/path",
         "http://127.0.0.1:8420?a=b",
@@ -293,6 +315,8 @@ def test_addresses_that_are_refused(url):
 def test_addresses_that_are_taken():
     for url in ("http://127.0.0.1:8420/", "http://localhost:1", "http://[::1]:8420"):
         everlevel.Remote(url, "token")
+    remote = everlevel.Remote("https://example.com", "token")
+    assert repr(remote) == "<everlevel.Remote at example.com:443>"
     everlevel.Remote("http://example.com:8420", "token", insecure_http=True)
 
 

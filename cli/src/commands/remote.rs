@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use everlevel::Program;
 use everlevel::files::OpenOptions;
 use everlevel_service::api::{JobInfo, JobRequest};
-use everlevel_service::{Client, Exposure, IdempotencyKey, JobId, ObjectId};
+use everlevel_service::{Client, Connecting, Exposure, IdempotencyKey, JobId, ObjectId};
 use serde_json::json;
 
 use super::roles::args::OutArg;
@@ -24,7 +24,7 @@ const TEXT_BYTES: u64 = 2 << 20;
 /// Which service, and who asks.
 #[derive(Args, Clone)]
 pub struct ServiceArgs {
-    /// The address of the service
+    /// The address of the service: https://HOST:PORT, or http:// on this machine
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8420")]
     pub url: String,
     /// A file that holds the token; without it the token is read from the environment variable
@@ -34,6 +34,16 @@ pub struct ServiceArgs {
     /// Send the token to another machine without encryption
     #[arg(long)]
     pub insecure_http: bool,
+    /// Believe services with a certificate of these authorities, in PEM, and no others, instead of
+    /// those that the system believes
+    #[arg(long, value_name = "FILE")]
+    pub tls_ca: Option<PathBuf>,
+    /// A certificate in PEM, for a service that asks its clients for one
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_certificate: Option<PathBuf>,
+    /// The private key of the certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub tls_key: Option<PathBuf>,
 }
 
 /// A job, and what becomes of it.
@@ -155,8 +165,12 @@ fn connect(args: &ServiceArgs) -> Result<Client, CliError> {
             CliError::usage("expected a token in EVERLEVEL_TOKEN, or --token-file FILE")
         })?,
     };
-    let exposure = if args.insecure_http { Exposure::Anywhere } else { Exposure::Loopback };
-    Client::new(&args.url, token.trim(), exposure).map_err(of_service)
+    let connecting = Connecting {
+        exposure: if args.insecure_http { Exposure::Anywhere } else { Exposure::Loopback },
+        authority: args.tls_ca.clone(),
+        identity: args.tls_certificate.clone().zip(args.tls_key.clone()),
+    };
+    Client::new(&args.url, token.trim(), connecting).map_err(of_service)
 }
 
 /// An object on the service: one that is there, or a file, which is sent.

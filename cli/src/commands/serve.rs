@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use everlevel::OptIn;
 use everlevel_service::{
-    Config, Exposure, Grant, Quota, Scope, Service, Tenant, Tokens, interrupted, log_to_stderr,
+    Config, Exposure, Grant, Quota, Scope, Service, Tenant, TlsFiles, Tokens, interrupted,
+    log_to_stderr,
 };
 use serde_json::json;
 
@@ -32,6 +33,20 @@ pub struct ServeArgs {
     /// The address to listen at
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8420")]
     pub listen: SocketAddr,
+    /// Serve over HTTPS: the certificate in PEM, followed by those between it and its authority.
+    /// A renewed one is used within a minute
+    #[arg(long, value_name = "FILE", requires = "tls_key", conflicts_with = "insecure_http")]
+    pub tls_certificate: Option<PathBuf>,
+    /// The private key of the certificate, in PEM, which other users of the machine cannot read
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub tls_key: Option<PathBuf>,
+    /// Refuse clients that have no certificate of these authorities, in PEM; they need a token as
+    /// well
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub tls_client_ca: Option<PathBuf>,
+    /// Serve the demonstration over HTTPS, with a certificate that is made for it
+    #[arg(long, requires = "demo", conflicts_with = "tls_certificate")]
+    pub tls_self_signed: bool,
     /// Accept connections from other machines without encryption: only behind a proxy with TLS, or
     /// in a network where nobody else listens
     #[arg(long)]
@@ -144,6 +159,15 @@ pub enum TokenCommand {
     },
 }
 
+impl ServeArgs {
+    /// The files for HTTPS; the parser has seen to it that both are there or none.
+    fn tls_files(&self) -> Option<TlsFiles> {
+        let (certificate, key) = self.tls_certificate.clone().zip(self.tls_key.clone())?;
+        let client_authority = self.tls_client_ca.clone();
+        Some(TlsFiles { client_authority, ..TlsFiles::new(certificate, key) })
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &ServeArgs, common: &Common) -> Result<(), CliError> {
     match (&args.other, &args.dir) {
@@ -167,6 +191,12 @@ fn serve(
 ) -> Result<(), CliError> {
     log_to_stderr(args.verbose);
     let workers = usize::from(args.jobs);
+    let issued = match demo {
+        Some(demo) if args.tls_self_signed => Some(demo.issue(args.listen.ip())?),
+        _ => None,
+    };
+    let tls = issued.as_ref().map(|issued| issued.files.clone()).or_else(|| args.tls_files());
+    let secure = tls.is_some();
     let config = Config {
         opt_in,
         key_memory: args.key_memory << 20,
@@ -180,33 +210,48 @@ fn serve(
             active_jobs: args.quota_jobs,
             job_seconds: args.job_seconds,
         },
+        tls,
         page: args.page.clone(),
         ..Config::new(dir)
     };
     let exposure = if args.insecure_http { Exposure::Anywhere } else { Exposure::Loopback };
-    exposure.check(args.listen).map_err(|e| {
-        CliError::usage(format!("{e} (--insecure-http)")).with_code("service.malformed")
-    })?;
+    // A demonstration protects nothing, and stays on this machine.
+    if !secure || demo.is_some() {
+        exposure.check(args.listen).map_err(|e| {
+            let way = "--tls-certificate and --tls-key, or --insecure-http";
+            CliError::usage(format!("{e} ({way})")).with_code("service.malformed")
+        })?;
+    }
     let listener = TcpListener::bind(args.listen);
     let listener =
         listener.map_err(|e| CliError::usage(format!("cannot listen at {}: {e}", args.listen)))?;
     let address = listener.local_addr().map_err(CliError::failure)?;
     let service = Service::start(config).map_err(of_service)?;
-    let url = format!("http://{address}");
-    let commands = demo.map(|demo| demo.commands(&url)).unwrap_or_default();
+    let url = format!("{}://{address}", if secure { "https" } else { "http" });
+    let authority = issued.as_ref().map(|issued| issued.authority.as_path());
+    let commands = demo.map(|demo| demo.commands(&url, authority)).unwrap_or_default();
     if common.json {
         emit_json(&match demo {
             Some(demo) => json!({
-                "address": address, "directory": demo.service(), "commands": commands,
+                "address": address,
+                "url": url,
+                "directory": demo.service(),
+                "commands": commands,
+                "authority": authority,
+                "fingerprint": issued.as_ref().map(|issued| &issued.fingerprint),
             }),
-            None => json!({ "address": address }),
+            None => json!({ "address": address, "url": url }),
         })?;
     } else {
         emit(&format!("serving at {url}"))?;
     }
     if let (Some(demo), false) = (demo, common.json) {
         let typed = commands.join("\n  ");
-        emit(&format!("{}\nin another terminal:\n  {typed}", demo.introduction()))?;
+        emit(&demo.introduction())?;
+        if let Some(issued) = &issued {
+            emit(&issued.introduction())?;
+        }
+        emit(&format!("in another terminal:\n  {typed}"))?;
         if args.page.is_some() {
             emit(&format!("or in a browser: {}", demo.page(&url)?))?;
         }

@@ -1,10 +1,11 @@
 //! `serve --demo`: a service to try out, with a tenant, keys, data and the commands to go on with.
 
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use everlevel::files::Existing;
 use everlevel::{Client, NamedIntegers, OptIn, Params, Type, general_keys};
-use everlevel_service::{Grant, Scope, Tokens};
+use everlevel_service::{Grant, Issued, Scope, TlsFiles, Tokens};
 use everlevel_wire::file::{write_file, write_secret_file};
 use rand_core::Rng;
 
@@ -73,6 +74,22 @@ impl Demo {
         write_secret_file(&token, text, Existing::Replace).map_err(of_output(&token))
     }
 
+    /// Makes a certificate for this machine, and for the address to listen at. What an earlier
+    /// demonstration left is replaced, as it expires.
+    pub fn issue(&self, listen: IpAddr) -> Result<DemoCertificate, CliError> {
+        let addresses = [[127, 0, 0, 1].into(), std::net::Ipv6Addr::LOCALHOST.into(), listen];
+        let issued = Issued::for_names(&["localhost"], &addresses).map_err(of_service)?;
+        let [authority, certificate, key] =
+            ["authority.pem", "certificate.pem", "certificate.key"].map(|name| self.path(name));
+        for (path, text) in [(&authority, &issued.authority), (&certificate, &issued.certificate)] {
+            write_file(path, text.as_bytes(), Existing::Replace).map_err(of_output(path))?;
+        }
+        write_secret_file(&key, issued.key.as_bytes(), Existing::Replace)
+            .map_err(of_output(&key))?;
+        let files = TlsFiles::new(certificate, key);
+        Ok(DemoCertificate { files, authority, fingerprint: issued.fingerprint })
+    }
+
     /// What this is, for whoever has started it.
     pub fn introduction(&self) -> String {
         format!(
@@ -90,9 +107,11 @@ impl Demo {
     }
 
     /// Commands to be typed in another terminal, one after the other.
-    pub fn commands(&self, url: &str) -> Vec<String> {
+    pub fn commands(&self, url: &str, authority: Option<&Path>) -> Vec<String> {
         let at = |name: &str| quoted(&self.path(name));
-        let who = format!("--url {url} --token-file {}", at("token"));
+        let believed = authority.map(|path| format!(" --tls-ca {}", quoted(path)));
+        let who =
+            format!("--url {url} --token-file {}{}", at("token"), believed.unwrap_or_default());
         let job =
             format!("{who} --server-keys {} '{PROGRAM}' {}", at("keys/server.keys"), at("data.ct"));
         vec![
@@ -105,6 +124,28 @@ impl Demo {
             ),
             format!("everlevel remote list {who}"),
         ]
+    }
+}
+
+/// A certificate that was made for the demonstration.
+pub struct DemoCertificate {
+    /// What the service needs.
+    pub files: TlsFiles,
+    /// What its clients believe.
+    pub authority: PathBuf,
+    /// The SHA-256 of the certificate.
+    pub fingerprint: String,
+}
+
+impl DemoCertificate {
+    /// What it is, for whoever compares it.
+    pub fn introduction(&self) -> String {
+        format!(
+            "its certificate has the SHA-256 fingerprint {} and is of the authority {}, which \
+             issued no other: a browser warns of it until it is told to believe that",
+            self.fingerprint,
+            self.authority.display()
+        )
     }
 }
 

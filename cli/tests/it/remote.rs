@@ -43,7 +43,7 @@ impl Serving {
             .expect("the program starts");
         let mut printed = Deserializer::from_reader(process.stdout.take().unwrap()).into_iter();
         let told: Value = printed.next().expect("it tells its address").unwrap();
-        let url = format!("http://{}", told["address"].as_str().unwrap());
+        let url = told["url"].as_str().unwrap().to_string();
         Serving { process, told, url }
     }
 }
@@ -197,6 +197,49 @@ fn a_demonstration_can_be_followed() {
     let listed = json(&["remote", "list", "--url", &again.url, "--token-file", &token]);
     assert_eq!(listed["jobs"].as_array().unwrap().len(), 1);
     assert_eq!(std::fs::read(format!("{path}/keys/secret.key")).unwrap(), key);
+}
+
+/// Over HTTPS nobody is believed whose authority was not named.
+#[test]
+fn a_demonstration_over_https() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).into_os_string().into_string().unwrap();
+    let path = at("demo");
+    let tls = ["--demo", "--tls-self-signed", "--dir", &path, "--listen"];
+    let serving = Serving::start_with(&[&tls[..], &["127.0.0.1:0"]].concat());
+    assert!(serving.url.starts_with("https://127.0.0.1:"), "{}", serving.url);
+    assert_eq!(serving.told["fingerprint"].as_str().unwrap().len(), 32 * 3 - 1);
+    let authority = format!("{path}/authority.pem");
+    let command = serving.told["commands"][3].as_str().unwrap();
+    assert!(command.ends_with(&format!("--tls-ca {authority}")), "{command}");
+    let (token, url) = (format!("{path}/token"), serving.url.as_str());
+    let list = ["remote", "list", "--url", url, "--token-file", &token];
+    let believed = [&list[..], &["--tls-ca", &authority]].concat();
+    assert_eq!(json(&believed)["usage"]["objects"], 0);
+    let told = usage(&list);
+    // Or the system has no authorities at all.
+    let expected = ["[service.certificate]", "[service.tls]"];
+    assert!(expected.iter().any(|code| told.contains(code)), "{told}");
+    // What is for HTTPS is not passed over, and a demonstration stays here.
+    let plain = url.replace("https", "http");
+    let refused = [
+        (
+            vec!["remote", "list", "--url", &plain, "--token-file", &token, "--tls-ca", &authority],
+            "[service.malformed]",
+        ),
+        ([&["serve"], &tls[..], &["0.0.0.0:0"]].concat(), "[service.malformed]"),
+        (vec!["serve", "--dir", &path, "--tls-self-signed"], "--demo"),
+        (vec!["serve", "--dir", &path, "--tls-certificate", &authority], "--tls-key"),
+        (vec!["serve", "--dir", &path, "--tls-client-ca", &authority], "--tls-certificate"),
+        (
+            vec!["serve", "--dir", &path, "--tls-certificate", &authority, "--tls-key", &token],
+            "[service.tls]",
+        ),
+    ];
+    for (arguments, part) in refused {
+        let told = usage(&arguments);
+        assert!(told.contains(part), "{arguments:?}: {told}");
+    }
 }
 
 #[test]

@@ -14,23 +14,22 @@ use everlevel_wire::{ObjectKind, WireError, inspect_file};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use ureq::Agent;
-use ureq::http::{Response, Uri};
+use ureq::http::Response;
 
 use crate::api::{
     Estimate, JSON_BYTES, JobInfo, JobRequest, NewTable, NewUpload, ObjectInfo, PART_BYTES, Page,
     Refusal, TableInfo, UploadState, UsageInfo,
 };
+use crate::connecting::Connecting;
 use crate::error::ServiceError;
-use crate::http::Exposure;
 use crate::name::{IdempotencyKey, JobId, ObjectId};
+use crate::tls::unproved;
 use crate::token::Token;
 
 /// How many times a request is sent before the service counts as unreachable.
 const TRIES: u32 = 5;
 /// The most bytes of an answer in JSON: a list of everything that a tenant may have.
 const ANSWER_BYTES: u64 = 64 << 20;
-/// How long an answer may take.
-const ANSWER_TIME: Duration = Duration::from_secs(90);
 /// The most bytes of a text of a table.
 const TEXT_BYTES: u64 = 1 << 20;
 
@@ -56,37 +55,19 @@ fn refused(mut reply: Reply) -> ServiceError {
 }
 
 impl Client {
-    /// A client of the service at `http://HOST:PORT`. Nothing is sent yet.
+    /// A client of the service at `https://HOST:PORT` or `http://HOST:PORT`. Nothing is sent yet.
     ///
     /// # Errors
-    /// A text that is no token; an address that is none, or of another machine, unless that was
-    /// asked for: HTTP would show the token to whoever is on the way.
-    pub fn new(url: &str, token: &str, exposure: Exposure) -> Result<Self, ServiceError> {
+    /// A text that is no token; an address that is none; one with HTTP on another machine, unless
+    /// that was asked for, as HTTP would show the token to whoever is on the way; files for TLS
+    /// that cannot be used, or are given for HTTP.
+    pub fn new(
+        url: &str,
+        token: &str,
+        connecting: impl Into<Connecting>,
+    ) -> Result<Self, ServiceError> {
         let token: Token = token.parse()?;
-        let wrong =
-            |problem: String| ServiceError::malformed("the address of the service", problem);
-        let uri: Uri = url.parse().map_err(|e| wrong(format!("{url:?}: {e}")))?;
-        let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
-        if uri.scheme_str() != Some("http") || host.is_empty() || !["", "/"].contains(&uri.path()) {
-            return Err(wrong(format!("expected http://HOST:PORT, found {url:?}")));
-        }
-        let near = host == "localhost"
-            || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
-        if !near && exposure == Exposure::Loopback {
-            let problem = format!(
-                "{host} is another machine, and HTTP would show the token on the way: reach it \
-                 through an encrypted tunnel that ends at 127.0.0.1"
-            );
-            return Err(wrong(problem));
-        }
-        // Neither a proxy nor another address gets to see the token.
-        let agent = Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .proxy(None)
-            .timeout_global(Some(ANSWER_TIME))
-            .build()
-            .into();
+        let agent = connecting.into().agent(url)?;
         let authorization = format!("Bearer {}", token.reveal());
         let base = url.trim_end_matches('/').into();
         Ok(Client { agent, base, authorization })
@@ -105,10 +86,14 @@ impl Client {
                     return Err(refused(reply));
                 }
                 Ok(reply) if tries == TRIES => return Err(refused(reply)),
-                Err(e) if tries == TRIES => {
-                    return Err(ServiceError::Unreachable { problem: e.to_string() });
-                }
-                _ => {}
+                Err(e) => match unproved(&e) {
+                    Some(e) => return Err(e),
+                    None if tries == TRIES => {
+                        return Err(ServiceError::Unreachable { problem: e.to_string() });
+                    }
+                    None => {}
+                },
+                Ok(_) => {}
             }
             sleep(Duration::from_millis(100) * 2u32.pow(tries));
             tries += 1;

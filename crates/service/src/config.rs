@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use everlevel::OptIn;
 
+use crate::tls::TlsFiles;
+
 /// The limits of every tenant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
@@ -45,6 +47,8 @@ pub struct Config {
     pub request_time: Duration,
     /// The limits of every tenant.
     pub quota: Quota,
+    /// What is needed for HTTPS; none for HTTP.
+    pub tls: Option<TlsFiles>,
     /// The directory of the page, as `.ci/web` makes it; none for no page.
     pub page: Option<PathBuf>,
 }
@@ -63,6 +67,7 @@ impl Config {
             request_memory: 256 << 20,
             request_time: Duration::from_secs(60),
             quota: Quota::default(),
+            tls: None,
             page: None,
         }
     }

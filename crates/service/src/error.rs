@@ -145,6 +145,27 @@ pub enum ServiceError {
         /// The job.
         job: String,
     },
+    /// This machine has no cryptography for TLS.
+    #[error(
+        "expected a processor with the cryptography of TLS, found one without it: x86-64 with the \
+         instructions AES, PCLMULQDQ, ADX, AVX2 and BMI1 has it, and aarch64 with AES, PMULL and \
+         SHA-2; let a proxy or a tunnel protect the way instead"
+    )]
+    NoTls,
+    /// Certificates, or the key of one, that TLS cannot use.
+    #[error("{place}: {problem}")]
+    Tls {
+        /// Their file, or what else they come from.
+        place: String,
+        /// What is wrong with it, and what to do.
+        problem: String,
+    },
+    /// A service that does not prove who it is, or to which the client does not.
+    #[error("{problem}")]
+    Certificate {
+        /// What is not proved, and what to do.
+        problem: String,
+    },
     /// Encrypted computations refused something: a stable code, and what was said.
     #[error("{message}")]
     Computation {
@@ -176,6 +197,9 @@ impl ServiceError {
         "service.state",
         "service.unreachable",
         "service.in-use",
+        "service.no-tls",
+        "service.tls",
+        "service.certificate",
     ];
 
     fn place(&self) -> Option<(usize, u16)> {
@@ -198,6 +222,9 @@ impl ServiceError {
             ServiceError::State { .. } => (15, 500),
             ServiceError::Unreachable { .. } => (16, 502),
             ServiceError::InUse { .. } => (17, 409),
+            ServiceError::NoTls => (18, 500),
+            ServiceError::Tls { .. } => (19, 500),
+            ServiceError::Certificate { .. } => (20, 502),
             ServiceError::Computation { .. } => return None,
         })
     }

@@ -8,15 +8,16 @@
 //! * [`api`]: what goes over the wire; [`OPENAPI`] describes it.
 //! * [`Client`]: sends files, runs jobs and fetches results; what breaks off goes on.
 //!
-//! HTTP alone protects nothing: a service listens on its own machine only, unless it is told that
-//! something else protects the way to it ([`Exposure`]). docs/service.md says what the service
-//! learns, and what it does not.
+//! HTTP alone protects nothing: without TLS ([`TlsFiles`]) a service listens on its own machine
+//! only, unless it is told that something else protects the way to it ([`Exposure`]).
+//! docs/service.md says what the service learns, and what it does not.
 #![forbid(unsafe_code)]
 
 pub mod api;
 mod bodies;
 mod client;
 mod config;
+mod connecting;
 mod error;
 mod estimate;
 mod evaluate;
@@ -33,15 +34,18 @@ mod request;
 mod service;
 mod store;
 mod tables;
+mod tls;
 mod token;
 mod uploads;
 mod usage;
 
 pub use client::Client;
 pub use config::{Config, Quota};
+pub use connecting::Connecting;
 pub use error::{ServiceError, Told};
 pub use http::{Exposure, OPENAPI, interrupted, routes_and_scopes};
 pub use logs::log_to_stderr;
 pub use name::{IdempotencyKey, JobId, ObjectId, Tenant};
 pub use service::Service;
+pub use tls::{Issued, TlsFiles};
 pub use token::{Grant, Scope, Token, Tokens};

@@ -17,6 +17,7 @@ use crate::objects::{Objects, has_files, private_directory};
 use crate::page::Page;
 use crate::store::{RESTORE, Store};
 use crate::tables::Tables;
+use crate::tls::ServerTls;
 use crate::token::Tokens;
 
 /// Everything that requests and workers share.
@@ -28,6 +29,7 @@ pub(crate) struct Shared {
     pub(crate) metrics: Metrics,
     pub(crate) bodies: Bodies,
     pub(crate) page: Page,
+    pub(crate) tls: Option<ServerTls>,
     /// Estimates are made one after the other, on a thread of their own.
     pub(crate) estimating: Arc<Semaphore>,
     pub(crate) estimates: rayon::ThreadPool,
@@ -49,9 +51,10 @@ impl Service {
     /// Opens the directory of a service, or makes it, and starts the workers.
     ///
     /// # Errors
-    /// A directory that another process has open; a directory of a page that holds none; what the
-    /// system refuses.
+    /// A directory that another process has open; a directory of a page that holds none; files for
+    /// TLS that cannot be used; what the system refuses.
     pub fn start(config: Config) -> Result<Self, ServiceError> {
+        let tls = config.tls.as_ref().map(ServerTls::open).transpose()?;
         let failed = |e: std::io::Error| ServiceError::internal("opening its directory")(&e);
         let directory = &config.directory;
         private_directory(directory).map_err(|e| {
@@ -86,6 +89,7 @@ impl Service {
             metrics: Metrics::default(),
             bodies: Bodies::new(config.request_memory),
             page: config.page.as_deref().map(Page::read).transpose()?.unwrap_or_default(),
+            tls,
             estimating: Arc::new(Semaphore::new(1)),
             estimates: pool_of(1)?,
             config,

@@ -6,11 +6,13 @@ import http.client
 import ipaddress
 import json
 import re
+import ssl
 import time
 from typing import Any
 from urllib.parse import urlsplit
 
 from . import errors
+from ._tls import Trust, unproved
 from .errors import Error, ServiceError
 
 #: The most bytes of a part of an upload or of a download.
@@ -107,29 +109,38 @@ class Connection:
     token.
     """
 
-    __slots__ = ("host", "port", "_token")
+    __slots__ = ("host", "port", "_context", "_token")
 
-    def __init__(self, url: str, token: str, insecure_http: bool) -> None:
-        what = "the address of the service"
+    #: How the service proves who it is; none over HTTP.
+    _context: ssl.SSLContext | None
+
+    def __init__(self, url: str, token: str, insecure_http: bool, trust: Trust) -> None:
+        what, expected = "the address of the service", "expected https://HOST:PORT"
         try:
             parts = urlsplit(url)
             host, port = parts.hostname or "", parts.port
         except (ValueError, AttributeError) as error:
-            raise malformed(what, f"expected http://HOST:PORT: {error}") from None
+            raise malformed(what, f"{expected}: {error}") from None
         # It may hold a password, and is not repeated in a message.
-        if "@" in url or parts.scheme != "http" or not re.fullmatch(r"[\w.:-]+", host, re.ASCII):
-            raise malformed(what, "expected http://HOST:PORT, without a user name")
+        plain = parts.scheme == "http"
+        known = plain or parts.scheme == "https"
+        if "@" in url or not known or not re.fullmatch(r"[\w.:-]+", host, re.ASCII):
+            raise malformed(what, f"{expected}, or http:// on this machine, without a user name")
         if parts.path not in ("", "/") or parts.query or parts.fragment:
-            raise malformed(what, "expected http://HOST:PORT, without a path")
-        if not insecure_http and not _is_near(host):
+            raise malformed(what, f"{expected}, without a path")
+        if plain and not insecure_http and not _is_near(host):
             raise malformed(
                 what,
-                f"{host} is another machine, and HTTP would show the token on the way: reach it "
-                "through an encrypted tunnel that ends at 127.0.0.1, or give insecure_http=True",
+                f"{host} is another machine, and HTTP would show the token on the way: use "
+                "https://, an encrypted tunnel that ends at 127.0.0.1, or insecure_http=True",
             )
+        if plain and trust != Trust():
+            raise malformed(what, f"{expected} with certificates, found http://, which uses none")
         if not isinstance(token, str) or not re.fullmatch(r"[!-~]+", token):
             raise malformed("the token", "expected printable characters without spaces")
-        self.host, self.port, self._token = host, 80 if port is None else port, token
+        self._context = None if plain else trust.context()
+        self.host, self._token = host, token
+        self.port = (80 if plain else 443) if port is None else port
 
     def forget(self) -> None:
         """Keeps the token no longer."""
@@ -138,7 +149,13 @@ class Connection:
     def _once(
         self, method: str, path: str, body: bytes | None, headers: dict[str, str], most: int
     ) -> tuple[int, bytes]:
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=ANSWER_SECONDS)
+        connection = (
+            http.client.HTTPConnection(self.host, self.port, timeout=ANSWER_SECONDS)
+            if self._context is None
+            else http.client.HTTPSConnection(
+                self.host, self.port, timeout=ANSWER_SECONDS, context=self._context
+            )
+        )
         # Its traces would have the token.
         connection.set_debuglevel(0)
         try:
@@ -174,6 +191,9 @@ class Connection:
             try:
                 status, answer = self._once(method, path, body, headers, most)
             except (OSError, http.client.HTTPException) as error:
+                refused = unproved(error)
+                if refused is not None:
+                    raise refused from None
                 problem = unreachable(error or type(error).__name__)
                 continue
             if 200 <= status < 300:

@@ -148,17 +148,15 @@ def fetched(connection: Connection, name: str, most: int, step: Step) -> bytes:
     return bytes(data)
 
 
-def single(x: Any) -> bytes:
-    """The bytes of an array of one ciphertext, or of typed integers of one block."""
+def accepted(x: Any) -> Encrypted:
+    """An array that a service takes."""
     if isinstance(x, EncryptedArray):
         if x.elements:
             raise ParameterError(
                 "the array holds whole elements, which bootstrapping of a service would lose",
                 code="python.elements",
             )
-        if x.ciphertexts > 1:
-            raise _long(x.params.slots)
-        return x.to_bytes()
+        return x
     if not isinstance(x, EncryptedIntegers):
         raise DtypeError(
             f"expected an encrypted array, found {type(x).__name__}", code="python.input"
@@ -168,22 +166,12 @@ def single(x: Any) -> bytes:
             f"wrapping {x._wrap}: a service computes exactly; give x.checked()",
             code="integers.type",
         )
-    if len(x._blocks) > 1:
-        raise _long(x._params.slots)
     if x.ndim > 1:
         raise ShapeError(
             f"an array of shape {x.shape}: programs of a service take vectors of typed integers",
             code="python.shape",
         )
-    return x.to_bytes()
-
-
-def _long(slots: int) -> ShapeError:
-    return ShapeError(
-        f"an array of several ciphertexts: a service takes one in each; encrypt at most {slots} "
-        "entries at a time",
-        code="python.shape",
-    )
+    return x
 
 
 def entries_of(name: str, table: Table | Sequence[int]) -> list[int]:
@@ -197,12 +185,10 @@ def entries_of(name: str, table: Table | Sequence[int]) -> list[int]:
 class Inputs:
     """A program and its inputs, of one kind and one parameter set."""
 
-    __slots__ = ("program", "written", "_arrays", "_params")
+    __slots__ = ("program", "written", "_arrays", "_count", "_params", "_shape")
 
     def __init__(self, program: str, arrays: Mapping[str, Encrypted]) -> None:
-        #: The bytes of each input by its name.
-        self.written = {name: single(x) for name, x in arrays.items()}
-        self.program, self._arrays = program, list(arrays.values())
+        self.program, self._arrays = program, [accepted(x) for x in arrays.values()]
         if not arrays:
             raise ShapeError("no array: expected at least one", code="python.empty")
         if len({type(x) for x in self._arrays}) > 1:
@@ -219,8 +205,10 @@ class Inputs:
                 "arrays of different parameter sets", code="scheme.wrong-params"
             )
         residues = {name: x for name, x in arrays.items() if isinstance(x, EncryptedArray)}
-        if residues:
-            fitting(program, residues)
+        self._count = fitting(program, residues) if residues else 1
+        self._shape = max((x.shape for x in residues.values()), key=math.prod, default=())
+        #: The bytes of each input by its name.
+        self.written = {name: x.to_bytes() for name, x in arrays.items()}
 
     def computed(self, data: bytes) -> Computed:
         """The array of a result. What it states of its noise is not believed: that is not needed
@@ -237,14 +225,14 @@ class Inputs:
                 )
             return found[0]
         xs, _ = _rust.ciphertexts_from_bytes(self._params, octets(data), "untrusted")
-        if len(xs) != 1:
+        if len(xs) != self._count:
             raise FormatError(
-                f"a result of {len(xs)} ciphertexts: expected one", code="python.array"
+                f"a result of {len(xs)} ciphertexts: expected {self._count}", code="python.array"
             )
         # As of Server.run.
         return EncryptedArray._make(
             xs,
-            max((x.shape for x in arrays), key=math.prod),
+            self._shape,
             signed=any(x.signed for x in arrays),
             lost=all(x._ranged for x in arrays),
         )

@@ -18,14 +18,15 @@ from ._objects import (
     Computed,
     Encrypted,
     Inputs,
+    accepted,
     entries_of,
     fetched,
     identity,
     pushed,
-    single,
 )
 from ._server import Server
 from ._tables import Table as Lookup
+from ._tls import Trust
 from ._values import Path, Progress, path_text, read_file, stepper
 from .errors import Error, KeyMissingError, ParameterError, SecretKeyError, TableError
 
@@ -73,9 +74,11 @@ class Remote:
     """A service (``everlevel serve``) that keeps server keys, encrypted arrays and tables, and
     computes on them for the bearer of a token.
 
-    ``with everlevel.Remote("http://127.0.0.1:8420", token) as remote:``. Nothing is sent yet. HTTP
-    shows the token to whoever is on the way, so that a service on another machine is reached
-    through an encrypted tunnel, or with ``insecure_http=True``.
+    ``with everlevel.Remote("https://everlevel.example.org", token) as remote:``. Nothing is sent
+    yet. The service proves who it is to the authorities that the system believes, or to those of
+    the file ``ca``, in PEM, and no others; ``certificate`` and ``key`` are files for a service that
+    asks its clients for one. ``http://`` shows the token to whoever is on the way, and is for this
+    machine or an encrypted tunnel that ends here; ``insecure_http=True`` lifts that.
 
     Requests whose connection breaks are sent again; what was refused has the library's exception
     and code, or is a :class:`everlevel.ServiceError`. Threads may share it. It needs
@@ -87,8 +90,18 @@ class Remote:
     #: The id of the server keys that were sent last.
     _keys: str | None
 
-    def __init__(self, url: str, token: str, *, insecure_http: bool = False) -> None:
-        self._connection, self._keys = Connection(url, token, insecure_http), None
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        ca: Path | None = None,
+        certificate: Path | None = None,
+        key: Path | None = None,
+        insecure_http: bool = False,
+    ) -> None:
+        trust = Trust(ca, certificate, key)
+        self._connection, self._keys = Connection(url, token, insecure_http, trust), None
 
     def close(self) -> None:
         """Forgets the token."""
@@ -139,7 +152,7 @@ class Remote:
             return self._push_server(x, step)
         if isinstance(x, Constants):
             return self._pushed(x.to_bytes(), step)
-        return self._pushed(single(x), step)
+        return self._pushed(accepted(x).to_bytes(), step)
 
     def _pushed(self, source: str | bytes, step: Any) -> str:
         with timed("remote push"):
@@ -233,9 +246,10 @@ class Remote:
         ``Server.run``, or on typed integers as ``everlevel eval`` does, and returns what it
         defines, for the client to decrypt.
 
-        Arrays are fresh encryptions of one ciphertext, of typed integers vectors of one block; the
-        service has no bounds for others that it could believe, its own results of former jobs
-        included. ``server_keys``: others than those that were sent last, also by their id;
+        Arrays are fresh encryptions, of typed integers vectors; the service has no bounds for
+        others that it could believe, its own results of former jobs included. Arrays of several
+        ciphertexts go through the program one ciphertext after the other, as by ``Server.run``.
+        ``server_keys``: others than those that were sent last, also by their id;
         ``tables``: public tables that a program on typed integers looks up in, by their names.
         ``job_name``: the call with the same name and the same arguments goes on with the job that
         it has started before. Ctrl-C cancels a job without a name.

@@ -40,6 +40,7 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     let mut steps = Steps::start();
     let instance = Instance::at(&INSTANCES, size)?;
     let files = Files::of(&instance);
+    make_place_for(&files.download)?;
     let (params, model) = steps.time("Load keys", || {
         Ok::<_, SuiteError>((read_params(&files.parameters)?, Model::read(&model_file())?))
     })?;
@@ -48,7 +49,6 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     let mut upload =
         steps.time("Read inputs", || CiphertextReader::open(&params, &files.upload, fresh))?;
     check_file(&metadata(&instance), upload.metadata(), upload.len(), INPUTS * blocks)?;
-    make_place_for(&files.download)?;
     let (replace, count) = (Existing::Replace, CLASSES * blocks);
     let mut download =
         ProductWriter::create(&params, &files.download, replace, count, &metadata(&instance))?;

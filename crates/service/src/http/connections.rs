@@ -8,6 +8,7 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 
 use super::refusals::Refusing;
@@ -17,6 +18,8 @@ use crate::service::{Service, Shared};
 
 /// How long the head of a request may take.
 const HEAD_TIME: Duration = Duration::from_secs(10);
+/// How long the handshake of TLS may take, at most the time of a request.
+const HANDSHAKE_TIME: Duration = Duration::from_secs(5);
 /// The most bytes of the head of a request.
 const HEAD_BYTES: usize = 64 << 10;
 /// How many requests read and write files at the same time.
@@ -25,9 +28,10 @@ const BLOCKING_THREADS: usize = 32;
 const REQUESTS: u32 = 10;
 
 /// Whether connections from other machines are accepted, although HTTP does not protect them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Exposure {
     /// From this machine only.
+    #[default]
     Loopback,
     /// From wherever the address is reached: something else protects the way.
     Anywhere,
@@ -44,7 +48,8 @@ impl Exposure {
         }
         let problem = format!(
             "expected one of this machine, such as 127.0.0.1, found {address}: HTTP would show \
-             tokens to whoever is on the way; put a proxy with TLS before the service"
+             tokens to whoever is on the way; give the service a certificate for TLS, or put a \
+             proxy with TLS before it"
         );
         Err(ServiceError::malformed("the address to listen at", problem))
     }
@@ -54,7 +59,8 @@ impl Service {
     /// Answers requests at an address until `end` is there.
     ///
     /// # Errors
-    /// An address that other machines reach, unless that was asked for; what the system refuses.
+    /// An address that other machines reach, without TLS and unless that was asked for; what the
+    /// system refuses.
     pub fn serve(
         &self,
         listener: TcpListener,
@@ -62,7 +68,9 @@ impl Service {
         end: impl Future<Output = ()>,
     ) -> Result<(), ServiceError> {
         let failed = |e: std::io::Error| ServiceError::internal("listening")(&e);
-        exposure.check(listener.local_addr().map_err(failed)?)?;
+        if self.shared.tls.is_none() {
+            exposure.check(listener.local_addr().map_err(failed)?)?;
+        }
         listener.set_nonblocking(true).map_err(failed)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -72,6 +80,7 @@ impl Service {
             .map_err(failed)?;
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
+            tokio::spawn(renewed(self.shared.clone()));
             let accepting = tokio::spawn(accept(self.shared.clone(), listener));
             end.await;
             accepting.abort();
@@ -96,17 +105,45 @@ async fn accept(shared: Arc<Shared>, listener: tokio::net::TcpListener) {
                 continue;
             }
         };
-        let service = service.clone();
+        let (shared, service) = (shared.clone(), service.clone());
         tokio::spawn(async move {
-            let connection = http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(HEAD_TIME)
-                .max_buf_size(HEAD_BYTES)
-                .serve_connection(TokioIo::new(Refusing::new(stream)), service);
+            let whole = async {
+                let Some(tls) = &shared.tls else { return answered(stream, service).await };
+                let handshake = HANDSHAKE_TIME.min(shared.config.request_time);
+                if let Some(stream) = tls.greeted(stream, handshake).await {
+                    answered(stream, service).await;
+                }
+            };
             // Whoever is too slow, or breaks off, has to connect again.
-            let _ = tokio::time::timeout(most, connection).await;
+            let _ = tokio::time::timeout(most, whole).await;
             drop(place);
         });
+    }
+}
+
+/// Answers the requests of a connection.
+async fn answered<S>(stream: S, service: TowerToHyperService<axum::Router>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + 'static,
+{
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .max_buf_size(HEAD_BYTES)
+        .serve_connection(TokioIo::new(Refusing::new(stream)), service);
+    let _ = connection.await;
+}
+
+/// Reads the files of TLS whenever they have changed.
+async fn renewed(shared: Arc<Shared>) {
+    let Some(tls) = &shared.tls else { return };
+    loop {
+        tls.aged().await;
+        match tokio::task::block_in_place(|| tls.renew()) {
+            Ok(true) => tracing::info!("the certificate was renewed"),
+            Ok(false) => {}
+            Err(e) => tracing::error!(error = %e, "the certificate stays as it was"),
+        }
     }
 }
 

@@ -124,7 +124,7 @@ fn http_stays_on_this_machine() {
         ("http://[::1]:1", true),
         ("http://10.0.0.1:1", false),
         ("http://127.0.0.1.example.org:1", false),
-        ("https://127.0.0.1:1", false),
+        ("ftp://127.0.0.1:1", false),
         ("http://127.0.0.1:1/path", false),
         ("nonsense", false),
     ] {

@@ -11,4 +11,5 @@ mod restarts;
 mod round_trip;
 mod support;
 mod tenants;
+mod tls;
 mod uploads;

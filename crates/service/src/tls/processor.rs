@@ -1,0 +1,71 @@
+//! The cryptography of TLS. It is built without C, and needs certain instructions of the processor.
+
+use std::sync::Arc;
+
+use rustls::crypto::CryptoProvider;
+
+use crate::error::ServiceError;
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod algorithms {
+    use graviola::hashing::{Hash, Sha256};
+    use graviola::signing::ecdsa::{P256, SigningKey};
+    use rustls::crypto::CryptoProvider;
+
+    pub fn provider() -> Option<CryptoProvider> {
+        // Without these instructions it would end the process.
+        graviola::util::is_cpu_supported().then(rustls_graviola::default_provider)
+    }
+
+    pub fn new_key(room: &mut [u8]) -> Option<&[u8]> {
+        SigningKey::<P256>::generate().ok()?.to_pkcs8_der(room).ok()
+    }
+
+    pub fn sha256(bytes: &[u8]) -> Vec<u8> {
+        Sha256::hash(bytes).as_ref().to_vec()
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod algorithms {
+    use rustls::crypto::CryptoProvider;
+
+    pub fn provider() -> Option<CryptoProvider> {
+        None
+    }
+
+    pub fn new_key(_: &mut [u8]) -> Option<&[u8]> {
+        None
+    }
+
+    pub fn sha256(_: &[u8]) -> Vec<u8> {
+        Vec::new()
+    }
+}
+
+/// The algorithms of this machine.
+///
+/// # Errors
+/// A processor without the instructions that they take.
+pub fn provider() -> Result<Arc<CryptoProvider>, ServiceError> {
+    algorithms::provider().map(Arc::new).ok_or(ServiceError::NoTls)
+}
+
+/// A new private key of ECDSA on the curve P-256, in PKCS #8, written into `room`.
+///
+/// # Errors
+/// As [`provider`]; a system without randomness.
+pub fn new_key(room: &mut [u8; 256]) -> Result<&[u8], ServiceError> {
+    provider()?;
+    let failed = ServiceError::internal("drawing a key");
+    algorithms::new_key(room).ok_or_else(|| failed(&"the system has no randomness"))
+}
+
+/// The SHA-256 of bytes.
+///
+/// # Errors
+/// As [`provider`].
+pub fn sha256(bytes: &[u8]) -> Result<Vec<u8>, ServiceError> {
+    provider()?;
+    Ok(algorithms::sha256(bytes))
+}

@@ -1,0 +1,145 @@
+//! The service's side: its certificate, and those of its clients if it asks for them.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
+
+use rustls::ServerConfig;
+use rustls::server::WebPkiClientVerifier;
+use rustls::version::TLS13;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+use super::files::{Identity, authorities};
+use super::processor::provider;
+use crate::error::ServiceError;
+
+/// How often the files are looked at.
+const RENEWAL_TIME: Duration = Duration::from_secs(60);
+/// How long the other end of a handshake that failed has to read why.
+const PARTING_TIME: Duration = Duration::from_secs(1);
+/// What it had sent by then.
+const PARTING_BYTES: u64 = 64 << 10;
+
+/// The files of a service that speaks TLS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// Its certificate in PEM, followed by those between it and its authority.
+    pub certificate: PathBuf,
+    /// The private key of the certificate in PEM, which other users cannot read.
+    pub key: PathBuf,
+    /// Authorities in PEM, of one of which every client needs a certificate; without them clients
+    /// need none. A token is needed either way.
+    pub client_authority: Option<PathBuf>,
+    /// How often the files are looked at: new ones are for the connections from then on.
+    pub renewal: Duration,
+}
+
+/// Of each file when it was changed, and its length; none of one that is not there.
+type Stamps = [Option<(SystemTime, u64)>; 3];
+
+impl TlsFiles {
+    /// Of a certificate and its private key, which are looked at every minute; clients need no
+    /// certificate.
+    pub fn new(certificate: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
+        let (certificate, key) = (certificate.into(), key.into());
+        TlsFiles { certificate, key, client_authority: None, renewal: RENEWAL_TIME }
+    }
+
+    fn stamps(&self) -> Stamps {
+        let stamp = |path: &Path| {
+            let metadata = path.metadata().ok()?;
+            Some((metadata.modified().ok()?, metadata.len()))
+        };
+        let authority = self.client_authority.as_deref().and_then(stamp);
+        [stamp(&self.certificate), stamp(&self.key), authority]
+    }
+
+    fn read(&self) -> Result<ServerConfig, ServiceError> {
+        let provider = provider()?;
+        let failed = |e: &dyn std::fmt::Display| ServiceError::Tls {
+            place: self.certificate.display().to_string(),
+            problem: e.to_string(),
+        };
+        let own = Identity::read(&self.certificate, &self.key)?;
+        let config = ServerConfig::builder_with_provider(provider.clone())
+            .with_protocol_versions(&[&TLS13])
+            .map_err(|e| failed(&e))?;
+        let config = match &self.client_authority {
+            None => config.with_no_client_auth(),
+            Some(path) => {
+                let known = Arc::new(authorities(path)?);
+                let verifier = WebPkiClientVerifier::builder_with_provider(known, provider);
+                config.with_client_cert_verifier(verifier.build().map_err(|e| failed(&e))?)
+            }
+        };
+        let mut config = config.with_single_cert(own.chain, own.key).map_err(|e| failed(&e))?;
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(config)
+    }
+}
+
+/// What handshakes are made with, until the files change.
+pub struct ServerTls {
+    files: TlsFiles,
+    current: RwLock<(Arc<ServerConfig>, Stamps)>,
+}
+
+impl ServerTls {
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// A processor without the cryptography; files that cannot be used.
+    pub fn open(files: &TlsFiles) -> Result<Self, ServiceError> {
+        // Before they are read, so that a change meanwhile is one.
+        let stamps = files.stamps();
+        let current = RwLock::new((Arc::new(files.read()?), stamps));
+        Ok(ServerTls { files: files.clone(), current })
+    }
+
+    /// Waits until it is time to look at the files.
+    pub async fn aged(&self) {
+        tokio::time::sleep(self.files.renewal).await;
+    }
+
+    /// Reads files that have changed, and tells whether they have. Those that cannot be used change
+    /// nothing.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn renew(&self) -> Result<bool, ServiceError> {
+        let stamps = self.files.stamps();
+        if self.current.read().unwrap_or_else(PoisonError::into_inner).1 == stamps {
+            return Ok(false);
+        }
+        let found = (Arc::new(self.files.read()?), stamps);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = found;
+        Ok(true)
+    }
+
+    /// A connection after its handshake; none if that fails or takes longer.
+    pub async fn greeted(&self, stream: TcpStream, most: Duration) -> Option<TlsStream<TcpStream>> {
+        let config = self.current.read().unwrap_or_else(PoisonError::into_inner).0.clone();
+        let accepting = TlsAcceptor::from(config).accept(stream).into_fallible();
+        match timeout(most, accepting).await.ok()? {
+            Ok(stream) => Some(stream),
+            Err((e, stream)) => {
+                tracing::debug!(error = %e, "a handshake failed");
+                let _ = timeout(PARTING_TIME, parted(stream)).await;
+                None
+            }
+        }
+    }
+}
+
+/// Ends a connection so that the other end gets to read the reason: what is not read before the end
+/// would take it away.
+async fn parted(mut stream: TcpStream) {
+    if stream.shutdown().await.is_ok() {
+        let mut rest = stream.take(PARTING_BYTES);
+        let _ = tokio::io::copy(&mut rest, &mut tokio::io::sink()).await;
+    }
+}
