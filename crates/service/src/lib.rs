@@ -3,7 +3,8 @@
 //!
 //! * [`Service`], [`Config`]: the process. Objects are files whose names are hashes of their
 //!   bytes, everything else is in transactions of an embedded store, and jobs are computed by
-//!   workers of their own, one after the other for each tenant in turn.
+//!   workers of their own, one after the other for each tenant in turn. With a [`Database`],
+//!   several processes are one service.
 //! * [`Tokens`]: who may do what.
 //! * [`api`]: what goes over the wire; [`OPENAPI`] describes it.
 //! * [`Client`]: sends files, runs jobs and fetches results; what breaks off goes on.
@@ -17,6 +18,7 @@ pub mod api;
 mod bodies;
 mod client;
 mod config;
+mod database;
 mod error;
 mod estimate;
 mod evaluate;
@@ -34,11 +36,13 @@ mod service;
 mod store;
 mod tables;
 mod token;
+mod turns;
 mod uploads;
 mod usage;
 
 pub use client::Client;
 pub use config::{Config, Quota};
+pub use database::Database;
 pub use error::{ServiceError, Told};
 pub use http::{Exposure, OPENAPI, interrupted, routes_and_scopes};
 pub use logs::log_to_stderr;
