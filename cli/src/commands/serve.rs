@@ -204,6 +204,9 @@ fn serve(
         ..Config::new(dir)
     };
     if args.worker {
+        if args.jobs == 0 {
+            return Err(CliError::usage("expected a worker with --jobs 1 or more, found 0"));
+        }
         let service = Service::start(config).map_err(of_service)?;
         match common.json {
             true => emit_json(&json!({ "address": null }))?,

@@ -145,6 +145,9 @@ pub enum ServiceError {
         /// The job.
         job: String,
     },
+    /// The database of a service of several processes does not answer.
+    #[error("the service does not reach its database: try again later")]
+    Unavailable,
     /// Encrypted computations refused something: a stable code, and what was said.
     #[error("{message}")]
     Computation {
@@ -176,6 +179,7 @@ impl ServiceError {
         "service.state",
         "service.unreachable",
         "service.in-use",
+        "service.unavailable",
     ];
 
     fn place(&self) -> Option<(usize, u16)> {
@@ -198,6 +202,7 @@ impl ServiceError {
             ServiceError::State { .. } => (15, 500),
             ServiceError::Unreachable { .. } => (16, 502),
             ServiceError::InUse { .. } => (17, 409),
+            ServiceError::Unavailable => (18, 503),
             ServiceError::Computation { .. } => return None,
         })
     }

@@ -78,16 +78,19 @@ fn check_same(stored: Option<Request>, request: &JobRequest) -> Result<(), Servi
 impl Jobs {
     /// The jobs of a store. Those of an earlier version, which had no queue in its store, wait.
     pub(crate) fn open(store: Arc<Store>, quota: Quota) -> Result<Self, ServiceError> {
+        let unknown = |jobs: Vec<(String, JobInfo)>, queued: Vec<QueuedJob>| {
+            let queued: HashSet<JobId> = queued.into_iter().map(|place| place.job).collect();
+            let jobs = jobs.into_iter().map(|(_, info)| info);
+            let jobs = jobs.filter(|info| !info.state.is_final() && !queued.contains(&info.id));
+            jobs.map(|info| info.id).collect::<Vec<JobId>>()
+        };
         for tenant in store.tenants()? {
+            if unknown(store.list(&tenant)?, store.queued(&tenant)?).is_empty() {
+                continue;
+            }
             store.change(&tenant, |change| {
-                let queued: HashSet<JobId> =
-                    change.queued()?.into_iter().map(|place| place.job).collect();
-                for (_, info) in change.list::<JobInfo>()? {
-                    if !info.state.is_final() && !queued.contains(&info.id) {
-                        change.enqueue(&info.id)?;
-                    }
-                }
-                Ok(())
+                let (jobs, queued) = (change.list()?, change.queued()?);
+                unknown(jobs, queued).iter().try_for_each(|job| change.enqueue(job))
             })?;
         }
         let (live, wake, changes) = (Mutex::default(), Condvar::new(), watch::Sender::new(()));
@@ -133,14 +136,14 @@ impl Jobs {
         let request = Request { request, key, bytes: text.len() as u64 };
         let added = self.store.change(tenant, |change| {
             let queued = change.queued()?;
-            if let Some(key) = &request.key {
-                if let Some(Repeatable { job }) = change.get(key.as_ref())? {
-                    check_same(change.get(job.as_ref())?, &request.request)?;
-                    let found: Option<JobInfo> = change.get(job.as_ref())?;
-                    if let Some(found) = found {
-                        return Ok(self.seen(found, &queued));
-                    }
-                }
+            let before = match &request.key {
+                Some(key) => change.get::<Repeatable>(key.as_ref())?,
+                None => None,
+            };
+            if let Some(Repeatable { job }) = before {
+                check_same(change.get(job.as_ref())?, &request.request)?;
+                let found: Option<JobInfo> = change.get(job.as_ref())?;
+                return Ok(self.seen(found.ok_or_else(missing)?, &queued));
             }
             let (used, limit) = (queued.len() as u64, self.quota.active_jobs);
             if used >= limit {
@@ -229,13 +232,15 @@ impl Jobs {
             }
             let queued = change.queued()?;
             let waits = queued.iter().find(|place| place.job == *id && !place.computed);
-            if let Some(place) = waits {
-                if change.dequeue(id, place.fence)? {
-                    info.state = JobState::Cancelled;
-                    info.error = Some(ServiceError::Cancelled.told());
-                    change.put(id.as_ref(), &info)?;
-                    return Ok((info, true));
-                }
+            let left = match waits {
+                Some(place) => change.dequeue(id, place.fence)?,
+                None => false,
+            };
+            if left {
+                info.state = JobState::Cancelled;
+                info.error = Some(ServiceError::Cancelled.told());
+                change.put(id.as_ref(), &info)?;
+                return Ok((info, true));
             }
             change.cancel(id)?;
             Ok((self.seen(info, &queued), false))

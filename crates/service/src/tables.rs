@@ -72,18 +72,22 @@ impl Tables {
         tenants.extend(entries(&self.directory)?.iter().filter_map(|path| named::<Tenant>(path)));
         // What is under construction has other names, and may be another process's.
         let alone = self.store.leases().is_none();
+        let unknown = |tenant: &Tenant, known: Vec<(String, TableInfo)>| {
+            let known: HashSet<PathBuf> =
+                known.iter().map(|(_, table)| self.path(tenant, &table.id)).collect();
+            let mut found = entries(&self.directory.join(tenant.as_ref()))?;
+            found.retain(|path| !known.contains(path));
+            found.retain(|path| alone || named::<ObjectId>(path).is_some());
+            Ok::<_, ServiceError>(found)
+        };
         for tenant in tenants {
+            if unknown(&tenant, self.store.list(&tenant)?)?.is_empty() {
+                continue;
+            }
             self.store.change(&tenant, |change| {
-                let known = change.list::<TableInfo>()?.into_iter();
-                let known: HashSet<PathBuf> =
-                    known.map(|(_, table)| self.path(&tenant, &table.id)).collect();
-                for found in entries(&self.directory.join(tenant.as_ref()))? {
-                    if !known.contains(&found) && (alone || named::<ObjectId>(&found).is_some()) {
-                        clear(&found)
-                            .map_err(|e| ServiceError::internal("removing what was left")(&e))?;
-                    }
-                }
-                Ok(())
+                let found = unknown(&tenant, change.list()?)?;
+                let cleared = found.iter().try_for_each(|path| clear(path));
+                cleared.map_err(|e| ServiceError::internal("removing what was left")(&e))
             })?;
         }
         Ok(())

@@ -16,8 +16,7 @@ use crate::store::{Claim, Kept, Progress};
 const ATTEMPTS: u32 = 2;
 /// How long to wait before a store that did not answer is asked again.
 const RETRY_TIME: Duration = Duration::from_secs(1);
-/// How many times what became of a job is brought to a store of several processes, which may be
-/// restarted meanwhile.
+/// How many times what became of a job is brought to a store that does not answer.
 const RETRIES: usize = 10;
 /// The least time between two looks at what other processes have changed.
 const PACE: Duration = Duration::from_millis(50);
@@ -27,6 +26,11 @@ pub(crate) struct Turn {
     pub(crate) claim: Claim,
     pub(crate) stop: Arc<Stop>,
     started: Instant,
+}
+
+/// Whether the store itself has failed.
+fn of_store(e: &ServiceError) -> bool {
+    matches!(e, ServiceError::Internal { .. } | ServiceError::Unavailable)
 }
 
 /// What a job has brought.
@@ -113,8 +117,7 @@ impl Jobs {
             |outcome: &Result<Outcome, ServiceError>| self.stored(turn, seconds, outcome, objects);
         let mut stored = store(&outcome);
         for _ in 0..RETRIES {
-            let down = matches!(stored, Err(ServiceError::Internal { .. }));
-            if !down || self.store.leases().is_none() {
+            if stored != Err(ServiceError::Unavailable) || stop.is_closing() {
                 break;
             }
             std::thread::sleep(RETRY_TIME);
@@ -122,9 +125,7 @@ impl Jobs {
         }
         // Such as a quota that another job has used up meanwhile.
         let stored = match stored {
-            Err(e) if outcome.is_ok() && !matches!(e, ServiceError::Internal { .. }) => {
-                store(&Err(e))
-            }
+            Err(e) if outcome.is_ok() && !of_store(&e) => store(&Err(e)),
             stored => stored,
         };
         if let (Ok(outcome), false) = (&outcome, matches!(stored, Ok(Some(JobState::Done)))) {
@@ -169,8 +170,9 @@ impl Jobs {
         let Turn { claim, stop, .. } = turn;
         let progress = self.lock().running.get(&claim.job).map(|here| here.progress.clone());
         self.store.change(&claim.tenant, |change| {
-            // It is no failure of the job that the service ends.
-            if matches!(outcome, Err(ServiceError::Cancelled)) && stop.is_closing() {
+            // It is no failure of the job that the service ends, or its database.
+            let ends = matches!(outcome, Err(ServiceError::Cancelled)) && stop.is_closing();
+            if ends || matches!(outcome, Err(ServiceError::Unavailable)) {
                 change.give_back_job(&claim.job, claim.fence)?;
                 return Ok(Some(JobState::Queued));
             }

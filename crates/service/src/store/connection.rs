@@ -27,8 +27,20 @@ pub(super) fn told(e: &postgres::Error) -> String {
     }
 }
 
+/// A question that failed: because the database is away, or by a mistake of one's own.
 pub(super) fn failed(e: postgres::Error) -> ServiceError {
-    ServiceError::internal("its database")(&told(&e))
+    // Class 57 is an operator's intervention, such as a restart.
+    let away = e.as_db_error().is_none_or(|e| e.code().code().starts_with("57"));
+    match away {
+        true => unavailable(&told(&e)),
+        false => ServiceError::internal("its database")(&told(&e)),
+    }
+}
+
+/// What is wrong is for whoever runs the service.
+pub(super) fn unavailable(problem: &dyn std::fmt::Display) -> ServiceError {
+    tracing::error!(%problem, "the database does not answer");
+    ServiceError::Unavailable
 }
 
 pub(super) fn refused(problem: impl ToString) -> ServiceError {
@@ -79,31 +91,32 @@ pub(super) fn checked(database: &Database) -> Result<Config, ServiceError> {
 }
 
 /// Passes a directory and a database that belong together: each has records or bytes of the other.
+/// Bytes of which there are no records would count as left over, and be removed.
 pub(super) fn pair(paired: &Path, has_bytes: bool, found: &Found) -> Result<(), ServiceError> {
     let wrong = |problem: &str| {
         Err(ServiceError::State { path: paired.display().to_string(), problem: problem.into() })
     };
-    if paired.exists() {
-        let named = read_file(paired, PAIRED_BYTES)?;
-        return match *named == *found.id.as_bytes() {
-            true => Ok(()),
-            false => wrong(
-                "the records of this directory are in another database: give that one, or another \
-                 directory",
-            ),
-        };
+    let known = paired.exists();
+    if known && *read_file(paired, PAIRED_BYTES)? != *found.id.as_bytes() {
+        return wrong(
+            "the records of this directory are in another database: give that one, or another \
+             directory",
+        );
     }
-    if found.paired {
+    if !known && found.paired {
         return wrong(
             "expected the file that says that the records of this directory are in this database, \
              found none: give the directory that the other processes share; it may not be mounted",
         );
     }
-    if has_bytes {
+    if has_bytes && found.empty {
         return wrong(
-            "expected a new directory for a new database, found objects of which it has no \
-             records: give the database that has them, or another directory",
+            "expected a database with the records of what is in objects, found one without any: \
+             restore it from a backup, give another one, or another directory",
         );
     }
-    Ok(write_file(paired, found.id.as_bytes(), Existing::Keep)?)
+    match known {
+        true => Ok(()),
+        false => Ok(write_file(paired, found.id.as_bytes(), Existing::Keep)?),
+    }
 }

@@ -200,7 +200,8 @@ fn the_database() {
         return;
     };
     let file = server.database("laws");
-    let paired = server.database("laws_paired").with_extension("id");
+    let directory = tempfile::tempdir().unwrap();
+    let paired = directory.path().join("database.id");
     let database = Database::from_file(&file).unwrap().with_lease(Duration::from_secs(1));
     let store = Postgres::open(&database.clone().with_lease(LONG), &paired, false).unwrap();
     every_law(&store);

@@ -15,7 +15,7 @@ use r2d2_postgres::{PostgresConnectionManager, postgres::types::ToSql};
 use super::backend::{
     Backend, Claim, Counted, Kept, Leases, Progress, QueuedJob, Transaction, Work,
 };
-use super::connection::{CONNECT_TIME, checked, failed, pair, refused, told};
+use super::connection::{CONNECT_TIME, checked, failed, pair, refused, told, unavailable};
 use super::schema::{Unusable, prepare};
 use crate::database::Database;
 use crate::error::ServiceError;
@@ -65,8 +65,6 @@ impl Postgres {
             .max_size(CONNECTIONS)
             .min_idle(Some(0))
             .connection_timeout(CONNECT_TIME)
-            // One that is closed is found by the next question.
-            .test_on_check_out(false)
             .error_handler(Box::new(NopErrorHandler))
             .build(Manager::new(config.clone(), NoTls))
             .map_err(|e| ServiceError::internal("its database")(&e))?;
@@ -74,7 +72,7 @@ impl Postgres {
     }
 
     fn client(&self) -> Result<Pooled, ServiceError> {
-        self.pool.get().map_err(|e| ServiceError::internal("its database")(&e))
+        self.pool.get().map_err(|e| unavailable(&e))
     }
 
     fn lease_seconds(&self) -> f64 {

@@ -35,10 +35,13 @@ const MIGRATIONS: [&str; 1] = ["
     CREATE SEQUENCE everlevel_turn;
 "];
 
-/// A database, and whether a directory has been made known to it.
+/// A database.
 pub(super) struct Found {
     pub(super) id: String,
+    /// Whether a directory has been made known to it.
     pub(super) paired: bool,
+    /// Whether it has no records: nobody has stored anything, or they are lost.
+    pub(super) empty: bool,
 }
 
 /// Why tables cannot be used.
@@ -54,12 +57,8 @@ impl From<postgres::Error> for Unusable {
     }
 }
 
-/// Makes the tables, or brings them to this version, and passes what was found to `pair`, whose
-/// success is noted. There is one at a time.
-pub(super) fn prepare(
-    client: &mut Client,
-    pair: impl FnOnce(&Found) -> Result<(), ServiceError>,
-) -> Result<(), Unusable> {
+/// Makes the tables, or brings them to this version. There is one at a time.
+fn make(client: &mut Client) -> Result<(), Unusable> {
     let mut transaction = client.transaction()?;
     transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK])?;
     let known = transaction.query_one("SELECT to_regclass('everlevel_store') IS NOT NULL", &[])?;
@@ -75,11 +74,10 @@ pub(super) fn prepare(
         )?;
         transaction.execute("INSERT INTO everlevel_store (version, id) VALUES (0, $1)", &[&id])?;
     }
-    let row = transaction.query_one("SELECT version, id, paired FROM everlevel_store", &[])?;
+    let row = transaction.query_one("SELECT version FROM everlevel_store", &[])?;
     let version = usize::try_from(row.get::<_, i32>(0)).unwrap_or(usize::MAX);
-    let found = Found { id: row.get(1), paired: row.get(2) };
+    let newest = MIGRATIONS.len();
     let Some(missing) = MIGRATIONS.get(version..) else {
-        let newest = MIGRATIONS.len();
         return Err(Unusable::Refused(format!(
             "expected tables of version {newest} or older, found {version}: update this program"
         )));
@@ -87,9 +85,25 @@ pub(super) fn prepare(
     for migration in missing {
         transaction.batch_execute(migration)?;
     }
+    transaction.execute("UPDATE everlevel_store SET version = $1", &[&(newest as i32)])?;
+    Ok(transaction.commit()?)
+}
+
+/// Makes the tables, and passes what was found to `pair`, whose success is noted.
+pub(super) fn prepare(
+    client: &mut Client,
+    pair: impl FnOnce(&Found) -> Result<(), ServiceError>,
+) -> Result<(), Unusable> {
+    // On the disk before a directory names it.
+    make(client)?;
+    let mut transaction = client.transaction()?;
+    transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK])?;
+    let row = transaction.query_one(
+        "SELECT id, paired, NOT EXISTS (SELECT FROM everlevel_records) FROM everlevel_store",
+        &[],
+    )?;
+    let found = Found { id: row.get(0), paired: row.get(1), empty: row.get(2) };
     pair(&found).map_err(Unusable::Service)?;
-    let newest = MIGRATIONS.len() as i32;
-    transaction.execute("UPDATE everlevel_store SET version = $1, paired = true", &[&newest])?;
-    transaction.commit()?;
-    Ok(())
+    transaction.execute("UPDATE everlevel_store SET paired = true", &[])?;
+    Ok(transaction.commit()?)
 }

@@ -7,19 +7,18 @@ mod process;
 mod scenes;
 mod unpaired;
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use postgres::Instance;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [first, directory, database, rest @ ..] = &arguments[..] {
-        if first == "--process" {
-            return process::run(&PathBuf::from(directory), &PathBuf::from(database), rest);
-        }
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    if let ["--process", directory, database, rest @ ..] = &words[..] {
+        return process::run(Path::new(directory), Path::new(database), rest);
     }
     // Names of tests, as for other test programs; options of theirs mean nothing here.
-    let filter = arguments.iter().find(|argument| !argument.starts_with('-'));
+    let filter = words.iter().find(|word| !word.starts_with('-'));
     let Some(mut server) = Instance::start() else {
         println!("skipped: PostgreSQL is not installed");
         return;
@@ -36,7 +35,7 @@ fn main() {
         ("scenes::the_database_restarts", scenes::the_database_restarts),
     ];
     for (name, test) in tests {
-        if filter.is_none_or(|filter| name.contains(filter.as_str())) {
+        if filter.is_none_or(|filter| name.contains(filter)) {
             test(&mut server);
             println!("test {name} ... ok");
         }

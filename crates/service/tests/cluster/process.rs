@@ -33,9 +33,9 @@ pub fn config(directory: &Path, database: &Path) -> Config {
 }
 
 /// Is a process of the service: a worker, or one that answers requests and computes nothing.
-pub fn run(directory: &Path, database: &Path, rest: &[String]) {
+pub fn run(directory: &Path, database: &Path, rest: &[&str]) {
     let mut config = config(directory, database);
-    if rest.first().is_some_and(|role| role == "answers") {
+    if rest.first() == Some(&"answers") {
         config.workers = 0;
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("an address");

@@ -121,7 +121,7 @@ pub fn a_worker_that_ends_gives_back(server: &mut Instance) {
 }
 
 pub fn cancelled_from_elsewhere(server: &mut Instance) {
-    let scene = Scene::new(server, "cancelled", 400);
+    let scene = Scene::new(server, "cancelled", 150);
     let _worker = scene.place.worker();
     wait_until_it_computes(&scene.client, &scene.job);
     let keys = push(&scene.client, &scene.owner.keys);

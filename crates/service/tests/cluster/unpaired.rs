@@ -39,6 +39,13 @@ pub fn directories_and_databases(server: &mut Instance) {
     std::fs::write(&left, b"left").unwrap();
     let told = refused(config(second, &other));
     assert!(told.to_string().contains("objects") && left.exists(), "{told}");
+    // Records that are lost.
+    let left = first.join("objects/acme").join("0".repeat(64));
+    std::fs::create_dir_all(left.parent().unwrap()).unwrap();
+    std::fs::write(&left, b"left").unwrap();
+    let told = refused(config(first, &one));
+    assert!(told.to_string().contains("restore") && left.exists(), "{told}");
+    std::fs::remove_file(&left).unwrap();
     // Tables of a version that this program does not know.
     let mut client = server.client("one");
     client.batch_execute("UPDATE everlevel_store SET version = version + 1").unwrap();
