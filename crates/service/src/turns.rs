@@ -241,3 +241,131 @@ impl Jobs {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use everlevel::{Client, NamedIntegers, OptIn, Params, Type};
+    use rand_chacha::ChaCha20Rng;
+    use rand_core::SeedableRng;
+
+    use super::*;
+    use crate::config::Quota;
+    use crate::name::{JobId, Tenant};
+    use crate::store::Store;
+
+    /// Bytes that a job may bring.
+    fn column() -> Vec<u8> {
+        let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        let client = Client::new(&params, &mut rng);
+        let column = client.encrypt_integers(&[1u8, 2], Type::U8, &mut rng).unwrap();
+        let columns: [NamedIntegers; 1] = [("y".to_string(), column.into())];
+        client.upload_columns(&columns).unwrap()
+    }
+
+    struct Place {
+        store: Arc<Store>,
+        objects: Objects,
+        jobs: Jobs,
+        tenant: Tenant,
+    }
+
+    impl Place {
+        fn new(directory: &Path, quota: Quota) -> Self {
+            let store = Arc::new(Store::open(directory, None, false).unwrap());
+            let objects = Objects::new(store.clone(), directory, OptIn::InsecureResearch, quota);
+            let jobs = Jobs::open(store.clone(), quota).unwrap();
+            Place { store, objects, jobs, tenant: "acme".parse().unwrap() }
+        }
+
+        /// A job that waits.
+        fn job(&self) -> JobId {
+            let text = r#"{ "id": "ID", "state": "queued", "stage": "queued", "done": 0,
+                "total": 0, "attempts": 0, "refreshes": 0, "seconds": 0.0, "results": {} }"#;
+            let id = JobId::random().unwrap();
+            let info: JobInfo = serde_json::from_str(&text.replace("ID", id.as_ref())).unwrap();
+            let added = self.store.change(&self.tenant, |change| {
+                change.put(id.as_ref(), &info)?;
+                change.enqueue(&id)
+            });
+            added.unwrap();
+            id
+        }
+
+        fn outcome(&self, bytes: &[u8], refreshes: u64) -> Outcome {
+            let results = vec![("y".to_string(), bytes.to_vec())];
+            Outcome { results: self.objects.stage(&self.tenant, results).unwrap(), refreshes }
+        }
+
+        fn end(&self, turn: &Turn, outcome: Result<Outcome, ServiceError>) -> JobInfo {
+            self.jobs.end(turn, outcome, &self.objects);
+            self.jobs.info(&self.tenant, &turn.claim.job).unwrap()
+        }
+
+        fn files(&self) -> usize {
+            std::fs::read_dir(self.objects.directory.join("objects/acme")).unwrap().count()
+        }
+    }
+
+    #[test]
+    fn who_has_lost_a_job_stores_nothing() {
+        let (directory, bytes) = (tempfile::tempdir().unwrap(), column());
+        let place = Place::new(directory.path(), Quota::default());
+        let id = place.job();
+        let slow = place.jobs.next().unwrap();
+        // As if its time were over.
+        let over = |change: &mut crate::store::Change<'_>| change.give_back_job(&id, 1);
+        place.store.change(&place.tenant, over).unwrap();
+        let quick = place.jobs.next().unwrap();
+        assert!(slow.stop.check().is_err(), "it was told");
+        let outcomes = (place.outcome(&bytes, 1), place.outcome(&bytes, 2));
+        assert_eq!(place.end(&slow, Ok(outcomes.0)).state, JobState::Running);
+        assert_eq!((place.files(), place.objects.list(&place.tenant).unwrap().len()), (0, 0));
+        assert_eq!(place.end(&slow, Err(ServiceError::Cancelled)).state, JobState::Running);
+        // Files that were removed meanwhile are written again.
+        let done = place.end(&quick, Ok(outcomes.1));
+        assert_eq!((done.state, done.refreshes), (JobState::Done, 2));
+        assert_eq!(place.objects.read(&place.tenant, &done.results["y"]).unwrap().1, bytes);
+        assert_eq!(place.end(&slow, Ok(place.outcome(&bytes, 3))), done);
+        place.objects.verify(&place.tenant, &done.results["y"]).unwrap();
+        assert_eq!(place.store.usage(&place.tenant).unwrap().objects, 1);
+    }
+
+    #[test]
+    fn a_start_removes_results_whose_job_has_not_ended() {
+        let (directory, bytes) = (tempfile::tempdir().unwrap(), column());
+        let place = Place::new(directory.path(), Quota::default());
+        place.job();
+        let turn = place.jobs.next().unwrap();
+        let outcome = place.outcome(&bytes, 0);
+        assert_eq!(place.files(), 1);
+        place.objects.recover().unwrap();
+        assert_eq!(place.files(), 0);
+        let done = place.end(&turn, Ok(outcome));
+        place.objects.verify(&place.tenant, &done.results["y"]).unwrap();
+        place.objects.recover().unwrap();
+        assert_eq!((place.files(), place.store.usage(&place.tenant).unwrap().objects), (1, 1));
+    }
+
+    #[test]
+    fn results_above_the_quota_fail_the_job_and_leave_nothing() {
+        let (directory, bytes) = (tempfile::tempdir().unwrap(), column());
+        let quota = Quota { objects: 1, ..Quota::default() };
+        let place = Place::new(directory.path(), quota);
+        place.store.change(&place.tenant, |change| change.take(0, &quota)).unwrap();
+        place.job();
+        let turn = place.jobs.next().unwrap();
+        let failed = place.end(&turn, Ok(place.outcome(&bytes, 0)));
+        let code = failed.error.map(|told| told.code);
+        assert_eq!((failed.state, code.as_deref()), (JobState::Failed, Some("service.quota")));
+        assert_eq!(place.files(), 0);
+        // What is too long is not even written.
+        let small = tempfile::tempdir().unwrap();
+        let place = Place::new(small.path(), Quota { bytes: 10, ..Quota::default() });
+        let refused = place.objects.stage(&place.tenant, vec![("y".into(), bytes)]);
+        assert_eq!(refused.err().unwrap().code(), "service.quota");
+        assert!(!small.path().join("objects").exists());
+    }
+}
