@@ -326,8 +326,9 @@ impl Objects {
             change.take(info.bytes, &self.quota)?;
         }
         let path = self.path(tenant, &info.id);
-        // An object of the same name may have been deleted since.
-        if !path.exists() {
+        // An object of the same name may have been deleted since, which a file system of several
+        // machines tells for sure only when it opens the file.
+        if File::open(&path).is_err() {
             store_file(&path, bytes).map_err(|e| ServiceError::internal("storing a result")(&e))?;
         }
         change.put(info.id.as_ref(), info)

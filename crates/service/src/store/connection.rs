@@ -72,8 +72,8 @@ pub(super) fn checked(database: &Database) -> Result<Config, ServiceError> {
     if !reached && !database.unprotected {
         return Err(refused(
             "expected a socket or an address of this machine, found another machine, to which \
-             nothing is encrypted: put a tunnel before it, or say that nobody else listens on the \
-             way (--insecure-database)",
+             nothing is encrypted: put a tunnel before it, or allow that if nobody else listens on \
+             the way",
         ));
     }
     let options = match config.get_options() {

@@ -76,8 +76,8 @@ impl Store {
         }
         let paired = directory.join(PAIRED);
         if paired.exists() {
-            let problem = "the records of this directory are in a database: give it, by \
-                           --database-file";
+            let problem = "the records of this directory are in a database: start with \
+                           that one";
             return Err(refused(&paired, problem));
         }
         let lost = !records.metadata().is_ok_and(|file| file.len() > 0);
@@ -101,7 +101,7 @@ impl Store {
     #[cfg(not(feature = "cluster"))]
     fn shared(directory: &Path, _: &Database, _: bool) -> Result<Self, ServiceError> {
         let problem = "this program was built without the feature cluster, which a database needs: \
-                       build it with --features cluster, or give no database";
+                       build it with that, or give no database";
         Err(refused(directory, problem))
     }
 
