@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use everlevel::OptIn;
 use everlevel_service::{
-    Config, Exposure, Grant, Quota, Scope, Service, Tenant, TlsFiles, Tokens, interrupted,
+    Config, Database, Exposure, Grant, Quota, Scope, Service, Tenant, TlsFiles, Tokens, interrupted,
     log_to_stderr,
 };
 use serde_json::json;
@@ -59,12 +59,25 @@ pub struct ServeArgs {
         value_parser = clap::value_parser!(u64).range(1..1 << 30)
     )]
     pub key_memory: u64,
-    /// How many jobs are computed at the same time; they share the threads
+    /// Be one of several processes that share DIR, and keep records and queue in a PostgreSQL
+    /// database: a file with its connection string, such as "host=/run/postgresql user=everlevel
+    /// dbname=everlevel"
+    #[arg(long, value_name = "FILE", conflicts_with = "demo")]
+    pub database_file: Option<PathBuf>,
+    /// Talk to a database on another machine without encryption: only in a network where nobody
+    /// else listens
+    #[arg(long, requires = "database_file")]
+    pub insecure_database: bool,
+    /// Compute jobs and answer no requests, beside processes with the same database that do
+    #[arg(long, requires = "database_file", conflicts_with_all = ["page", "insecure_http"])]
+    pub worker: bool,
+    /// How many jobs are computed at the same time; they share the threads. With a database, 0
+    /// leaves them to other processes
     #[arg(
         long,
         value_name = "K",
         default_value_t = 1,
-        value_parser = clap::value_parser!(u16).range(1..=64)
+        value_parser = clap::value_parser!(u16).range(0..=64)
     )]
     pub jobs: u16,
     /// The most connections at the same time
@@ -197,11 +210,17 @@ fn serve(
     };
     let tls = issued.as_ref().map(|issued| issued.files.clone()).or_else(|| args.tls_files());
     let secure = tls.is_some();
+    let database = args.database_file.as_deref().map(Database::from_file).transpose();
+    let database = database.map_err(of_service)?;
     let config = Config {
         opt_in,
+        database: match args.insecure_database {
+            true => database.map(Database::unprotected),
+            false => database,
+        },
         key_memory: args.key_memory << 20,
         workers,
-        threads: (threads() / workers).max(1),
+        threads: (threads() / workers.max(1)).max(1),
         connections: args.connections as usize,
         request_memory: args.request_memory << 20,
         quota: Quota {
@@ -214,6 +233,17 @@ fn serve(
         page: args.page.clone(),
         ..Config::new(dir)
     };
+    if args.worker {
+        if args.jobs == 0 {
+            return Err(CliError::usage("expected a worker with --jobs 1 or more, found 0"));
+        }
+        let service = Service::start(config).map_err(of_service)?;
+        match common.json {
+            true => emit_json(&json!({ "address": null }))?,
+            false => emit("computing")?,
+        }
+        return service.work(interrupted()).map_err(of_service);
+    }
     let exposure = if args.insecure_http { Exposure::Anywhere } else { Exposure::Loopback };
     // A demonstration protects nothing, and stays on this machine.
     if !secure || demo.is_some() {

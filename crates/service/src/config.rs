@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use everlevel::OptIn;
 
+use crate::database::Database;
 use crate::tls::TlsFiles;
 
 /// The limits of every tenant.
@@ -29,13 +30,16 @@ impl Default for Quota {
 /// How a service runs.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where everything is that has to outlive the process.
+    /// Where everything is that has to outlive the process, but for what is in a database.
     pub directory: PathBuf,
+    /// Where the records and the queue are, if several processes share the directory; none for
+    /// records in the directory, which is then for one process. Takes the feature `cluster`.
+    pub database: Option<Database>,
     /// Which parameter sets are accepted.
     pub opt_in: OptIn,
     /// Bytes of memory for server keys, over all tenants.
     pub key_memory: u64,
-    /// How many jobs are computed at the same time.
+    /// How many jobs are computed at the same time; 0 leaves them to other processes.
     pub workers: usize,
     /// How many threads compute a job.
     pub threads: usize,
@@ -59,6 +63,7 @@ impl Config {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         Config {
             directory: directory.into(),
+            database: None,
             opt_in: OptIn::SecureOnly,
             key_memory: 4 << 30,
             workers: 1,

@@ -166,6 +166,9 @@ pub enum ServiceError {
         /// What is not proved, and what to do.
         problem: String,
     },
+    /// The database of a service of several processes does not answer.
+    #[error("the service does not reach its database: try again later")]
+    Unavailable,
     /// Encrypted computations refused something: a stable code, and what was said.
     #[error("{message}")]
     Computation {
@@ -200,6 +203,7 @@ impl ServiceError {
         "service.no-tls",
         "service.tls",
         "service.certificate",
+        "service.unavailable",
     ];
 
     fn place(&self) -> Option<(usize, u16)> {
@@ -225,6 +229,7 @@ impl ServiceError {
             ServiceError::NoTls => (18, 500),
             ServiceError::Tls { .. } => (19, 500),
             ServiceError::Certificate { .. } => (20, 502),
+            ServiceError::Unavailable => (21, 503),
             ServiceError::Computation { .. } => return None,
         })
     }

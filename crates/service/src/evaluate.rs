@@ -15,18 +15,13 @@ use crate::keys::{KeyCache, Stop};
 use crate::name::{ObjectId, Tenant};
 use crate::objects::Objects;
 use crate::tables::Tables;
+use crate::turns::Outcome;
 
 /// What jobs are computed with and on.
 pub(crate) struct Data {
     pub(crate) objects: Arc<Objects>,
     pub(crate) tables: Tables,
     pub(crate) keys: KeyCache,
-}
-
-/// What a job has brought.
-pub(crate) struct Outcome {
-    pub(crate) results: BTreeMap<String, ObjectId>,
-    pub(crate) refreshes: u64,
 }
 
 /// Told of stages and steps.
@@ -147,12 +142,9 @@ impl Data {
         };
         stop.check()?;
         progress("results", 0, results.len() as u64);
-        let mut stored = BTreeMap::new();
-        for (name, bytes) in results {
-            stored.insert(name, self.objects.add_computed(tenant, &bytes)?);
-        }
+        let results = self.objects.stage(tenant, results)?;
         let refreshes = (server.bootstraps() - before) as u64;
-        Ok(Outcome { results: stored, refreshes })
+        Ok(Outcome { results, refreshes })
     }
 
     fn constants(

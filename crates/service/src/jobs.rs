@@ -1,8 +1,7 @@
-//! The queue of jobs: which are there, which waits, which is next, and what becomes of them.
+//! Jobs as tenants see them: added, looked at, cancelled, deleted.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -10,14 +9,10 @@ use tokio::sync::watch;
 use crate::api::{JobInfo, JobRequest, JobState};
 use crate::config::Quota;
 use crate::error::ServiceError;
-use crate::evaluate::Outcome;
 use crate::keys::Stop;
 use crate::name::{IdempotencyKey, JobId, Tenant};
 use crate::request::Request;
-use crate::store::{Record, Store};
-
-/// How many times a job is started: once, and once again if the service ended meanwhile.
-const ATTEMPTS: u32 = 2;
+use crate::store::{Claim, Counted, Progress, QueuedJob, Record, Store};
 
 impl Record for JobInfo {
     const KIND: &'static str = "job";
@@ -33,99 +28,95 @@ impl Record for Repeatable {
     const KIND: &'static str = "repeatable";
 }
 
-/// A job that is computed.
-struct Running {
-    tenant: Tenant,
-    stop: Arc<Stop>,
-    info: JobInfo,
+/// A job that this process computes.
+pub(crate) struct Running {
+    pub(crate) claim: Claim,
+    pub(crate) stop: Arc<Stop>,
+    pub(crate) progress: Progress,
 }
 
 #[derive(Default)]
-struct Live {
-    /// By order.
-    queue: Vec<(u64, Tenant, JobId)>,
-    running: HashMap<JobId, Running>,
-    /// When a tenant had its last turn.
-    turns: HashMap<Tenant, u64>,
-    turn: u64,
-    order: u64,
-    closing: bool,
-    counts: Counts,
+pub(crate) struct Live {
+    pub(crate) running: HashMap<JobId, Running>,
+    /// How many times the queue may have changed.
+    pub(crate) changes: u64,
+    pub(crate) closing: bool,
+    pub(crate) ended: Ended,
 }
 
-/// Jobs since the service started.
+/// Jobs that this process has brought to their end.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Counts {
+pub(crate) struct Ended {
     pub(crate) done: u64,
     pub(crate) failed: u64,
     pub(crate) cancelled: u64,
     pub(crate) seconds: f64,
-    pub(crate) queued: u64,
-    pub(crate) running: u64,
 }
 
 pub(crate) struct Jobs {
-    store: Arc<Store>,
-    quota: Quota,
+    pub(crate) store: Arc<Store>,
+    pub(crate) quota: Quota,
     live: Mutex<Live>,
-    wake: Condvar,
+    pub(crate) wake: Condvar,
     changes: watch::Sender<()>,
 }
 
-/// A job whose turn it is.
-pub(crate) struct Turn {
-    pub(crate) tenant: Tenant,
-    pub(crate) id: JobId,
-    pub(crate) request: JobRequest,
-    pub(crate) stop: Arc<Stop>,
-    started: Instant,
+pub(crate) fn missing() -> ServiceError {
+    ServiceError::NotFound { what: "job" }
+}
+
+/// Passes a request that has come before under the same key.
+fn check_same(stored: Option<Request>, request: &JobRequest) -> Result<(), ServiceError> {
+    match stored.is_some_and(|stored| stored.request != *request) {
+        true => Err(ServiceError::Conflict {
+            problem: "this Idempotency-Key was used for another job: take a new one".into(),
+        }),
+        false => Ok(()),
+    }
 }
 
 impl Jobs {
-    /// The jobs of a store. Those that were computed when the process ended wait for another turn.
+    /// The jobs of a store. Those of an earlier version, which had no queue in its store, wait.
     pub(crate) fn open(store: Arc<Store>, quota: Quota) -> Result<Self, ServiceError> {
-        let mut live = Live::default();
-        store.change(|change| {
-            for (tenant, name, mut info) in change.list::<JobInfo>(None)? {
-                let request: Option<Request> = change.get(&tenant, &name)?;
-                let order = request.map_or(0, |request| request.order);
-                live.order = live.order.max(order + 1);
-                if info.state == JobState::Running {
-                    if info.attempts < ATTEMPTS {
-                        info.state = JobState::Queued;
-                        tracing::warn!(job = %info.id, "runs again: the service had ended");
-                    } else {
-                        info.state = JobState::Failed;
-                        info.error = Some(ServiceError::Interrupted.told());
-                    }
-                    change.put(&tenant, &name, &info)?;
-                }
-                if info.state == JobState::Queued {
-                    live.queue.push((order, tenant, info.id));
-                }
+        let unknown = |jobs: Vec<(String, JobInfo)>, queued: Vec<QueuedJob>| {
+            let queued: HashSet<JobId> = queued.into_iter().map(|place| place.job).collect();
+            let jobs = jobs.into_iter().map(|(_, info)| info);
+            let jobs = jobs.filter(|info| !info.state.is_final() && !queued.contains(&info.id));
+            jobs.map(|info| info.id).collect::<Vec<JobId>>()
+        };
+        for tenant in store.tenants()? {
+            if unknown(store.list(&tenant)?, store.queued(&tenant)?).is_empty() {
+                continue;
             }
-            Ok(())
-        })?;
-        live.queue.sort_by_key(|(order, ..)| *order);
-        let (live, wake, changes) = (Mutex::new(live), Condvar::new(), watch::Sender::new(()));
+            store.change(&tenant, |change| {
+                let (jobs, queued) = (change.list()?, change.queued()?);
+                unknown(jobs, queued).iter().try_for_each(|job| change.enqueue(job))
+            })?;
+        }
+        let (live, wake, changes) = (Mutex::default(), Condvar::new(), watch::Sender::new(()));
         Ok(Jobs { store, quota, live, wake, changes })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Live> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Live> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Jobs of a tenant that wait or are computed.
-    pub(crate) fn active(&self, tenant: &Tenant) -> u64 {
-        let live = self.lock();
-        let queued = live.queue.iter().filter(|(_, of, _)| of == tenant).count();
-        (queued + live.running.values().filter(|running| running.tenant == *tenant).count()) as u64
+    /// Tells those who wait for a job or for its end.
+    pub(crate) fn changed(&self) {
+        self.lock().changes += 1;
+        self.wake.notify_all();
+        self.changes.send_replace(());
     }
 
-    pub(crate) fn counts(&self) -> Counts {
-        let live = self.lock();
-        let (queued, running) = (live.queue.len() as u64, live.running.len() as u64);
-        Counts { queued, running, ..live.counts }
+    /// Jobs of a tenant that wait or are computed.
+    pub(crate) fn active(&self, tenant: &Tenant) -> Result<u64, ServiceError> {
+        Ok(self.store.queued(tenant)?.len() as u64)
+    }
+
+    /// Those that have ended here, and all that have not ended anywhere.
+    pub(crate) fn counts(&self) -> Result<(Ended, Counted), ServiceError> {
+        let ended = self.lock().ended;
+        Ok((ended, self.store.counted()?))
     }
 
     /// Told whenever something changes.
@@ -141,49 +132,49 @@ impl Jobs {
         request: JobRequest,
         key: Option<IdempotencyKey>,
     ) -> Result<JobInfo, ServiceError> {
-        // Locked throughout, so that two of one key are not both added.
-        let mut live = self.lock();
-        if let Some(found) = self.repeated(tenant, &request, key.as_ref())? {
-            return Ok(found);
-        }
-        let of = |other: &Tenant| other == tenant;
-        let queued = live.queue.iter().filter(|(_, other, _)| of(other)).count();
-        let running = live.running.values().filter(|running| of(&running.tenant)).count();
-        let (used, limit) = ((queued + running) as u64, self.quota.active_jobs);
-        if used >= limit {
-            let what = "jobs that wait or are computed";
-            return Err(ServiceError::Quota { what, used, limit });
-        }
-        let info = JobInfo {
-            id: JobId::random()?,
-            state: JobState::Queued,
-            stage: "queued".into(),
-            done: 0,
-            total: 0,
-            attempts: 0,
-            refreshes: 0,
-            seconds: 0.0,
-            results: Default::default(),
-            error: None,
-        };
         let text = serde_json::to_vec(&request).map_err(|e| ServiceError::malformed("a job", e))?;
-        let (order, bytes) = (live.order, text.len() as u64);
-        let request = Request { request, order, key, bytes };
-        self.store.change(|change| {
-            // What it needs may have been deleted since it was checked; from here on it stays.
-            change.check_there(tenant, &request.request)?;
-            change.take(tenant, bytes, &self.quota)?;
-            if let Some(key) = &request.key {
-                change.put(tenant, key.as_ref(), &Repeatable { job: info.id.clone() })?;
+        let request = Request { request, key, bytes: text.len() as u64 };
+        let added = self.store.change(tenant, |change| {
+            let queued = change.queued()?;
+            let before = match &request.key {
+                Some(key) => change.get::<Repeatable>(key.as_ref())?,
+                None => None,
+            };
+            if let Some(Repeatable { job }) = before {
+                check_same(change.get(job.as_ref())?, &request.request)?;
+                let found: Option<JobInfo> = change.get(job.as_ref())?;
+                return Ok(self.seen(found.ok_or_else(missing)?, &queued));
             }
-            change.put(tenant, info.id.as_ref(), &request)?;
-            change.put(tenant, info.id.as_ref(), &info)
+            let (used, limit) = (queued.len() as u64, self.quota.active_jobs);
+            if used >= limit {
+                let what = "jobs that wait or are computed";
+                return Err(ServiceError::Quota { what, used, limit });
+            }
+            let info = JobInfo {
+                id: JobId::random()?,
+                state: JobState::Queued,
+                stage: "queued".into(),
+                done: 0,
+                total: 0,
+                attempts: 0,
+                refreshes: 0,
+                seconds: 0.0,
+                results: Default::default(),
+                error: None,
+            };
+            // What it needs may have been deleted since it was checked; from here on it stays.
+            change.check_there(&request.request)?;
+            change.take(request.bytes, &self.quota)?;
+            if let Some(key) = &request.key {
+                change.put(key.as_ref(), &Repeatable { job: info.id.clone() })?;
+            }
+            change.put(info.id.as_ref(), &request)?;
+            change.put(info.id.as_ref(), &info)?;
+            change.enqueue(&info.id)?;
+            Ok(info)
         })?;
-        live.order += 1;
-        live.queue.push((order, tenant.clone(), info.id.clone()));
-        drop(live);
-        self.wake.notify_one();
-        Ok(info)
+        self.changed();
+        Ok(added)
     }
 
     /// The job that was added with this key.
@@ -196,174 +187,102 @@ impl Jobs {
         let Some(key) = key else { return Ok(None) };
         let found: Option<Repeatable> = self.store.get(tenant, key.as_ref())?;
         let Some(Repeatable { job }) = found else { return Ok(None) };
-        let stored: Option<Request> = self.store.get(tenant, job.as_ref())?;
-        if stored.is_some_and(|stored| stored.request != *request) {
-            let problem = "this Idempotency-Key was used for another job: take a new one".into();
-            return Err(ServiceError::Conflict { problem });
+        check_same(self.store.get(tenant, job.as_ref())?, request)?;
+        match self.info(tenant, &job) {
+            Err(ServiceError::NotFound { .. }) => Ok(None),
+            found => found.map(Some),
         }
-        self.store.get(tenant, job.as_ref())
+    }
+
+    /// A stored job with what the queue knows of it, or this process, if it has not ended.
+    fn seen(&self, info: JobInfo, queued: &[QueuedJob]) -> JobInfo {
+        let place = queued.iter().find(|place| place.job == info.id);
+        let Some(place) = place.filter(|_| !info.state.is_final()) else { return info };
+        let attempts = place.attempts;
+        if !place.computed {
+            return JobInfo { state: JobState::Queued, stage: "queued".into(), attempts, ..info };
+        }
+        let live = self.lock();
+        let here = live.running.get(&info.id).filter(|here| here.claim.fence == place.fence);
+        let Progress { stage, done, total } = here.map_or(&place.progress, |here| &here.progress);
+        let (stage, done, total) = (stage.clone(), *done, *total);
+        JobInfo { state: JobState::Running, stage, done, total, attempts, ..info }
     }
 
     pub(crate) fn info(&self, tenant: &Tenant, id: &JobId) -> Result<JobInfo, ServiceError> {
-        let live = self.lock();
-        match live.running.get(id).filter(|running| running.tenant == *tenant) {
-            Some(running) => Ok(running.info.clone()),
-            None => self.stored(tenant, id),
-        }
-    }
-
-    fn stored(&self, tenant: &Tenant, id: &JobId) -> Result<JobInfo, ServiceError> {
-        let found = self.store.get(tenant, id.as_ref())?;
-        found.ok_or(ServiceError::NotFound { what: "job" })
+        // In this order: what has left the queue meanwhile has been stored.
+        let queued = self.store.queued(tenant)?;
+        let found: Option<JobInfo> = self.store.get(tenant, id.as_ref())?;
+        Ok(self.seen(found.ok_or_else(missing)?, &queued))
     }
 
     pub(crate) fn list(&self, tenant: &Tenant) -> Result<Vec<JobInfo>, ServiceError> {
-        let live = self.lock();
-        let stored = self.store.list::<JobInfo>(Some(tenant))?;
-        let shown = stored.into_iter().map(|(_, _, info)| match live.running.get(&info.id) {
-            Some(running) => running.info.clone(),
-            None => info,
-        });
-        Ok(shown.collect())
+        let queued = self.store.queued(tenant)?;
+        let stored = self.store.list::<JobInfo>(tenant)?.into_iter();
+        Ok(stored.map(|(_, info)| self.seen(info, &queued)).collect())
     }
 
     /// Cancels a job that waits or is computed.
     pub(crate) fn cancel(&self, tenant: &Tenant, id: &JobId) -> Result<JobInfo, ServiceError> {
+        let (info, ended) = self.store.change(tenant, |change| {
+            let found: Option<JobInfo> = change.get(id.as_ref())?;
+            let mut info = found.ok_or_else(missing)?;
+            if info.state.is_final() {
+                return Ok((info, false));
+            }
+            let queued = change.queued()?;
+            let waits = queued.iter().find(|place| place.job == *id && !place.computed);
+            let left = match waits {
+                Some(place) => change.dequeue(id, place.fence)?,
+                None => false,
+            };
+            if left {
+                info.state = JobState::Cancelled;
+                info.error = Some(ServiceError::Cancelled.told());
+                change.put(id.as_ref(), &info)?;
+                return Ok((info, true));
+            }
+            change.cancel(id)?;
+            Ok((self.seen(info, &queued), false))
+        })?;
         let mut live = self.lock();
-        if let Some(running) = live.running.get(id).filter(|running| running.tenant == *tenant) {
+        live.ended.cancelled += u64::from(ended);
+        if let Some(running) = live.running.get(id).filter(|here| here.claim.tenant == *tenant) {
             running.stop.cancel();
-            return Ok(running.info.clone());
         }
-        let mut info = self.stored(tenant, id)?;
-        if info.state == JobState::Queued {
-            info.state = JobState::Cancelled;
-            info.error = Some(ServiceError::Cancelled.told());
-            self.store.change(|change| change.put(tenant, id.as_ref(), &info))?;
-            live.queue.retain(|(_, _, other)| other != id);
-            live.counts.cancelled += 1;
-            self.changes.send_replace(());
-        }
+        drop(live);
+        self.changed();
         Ok(info)
     }
 
     /// Removes what is stored of a job that has ended. Its results stay.
     pub(crate) fn delete(&self, tenant: &Tenant, id: &JobId) -> Result<(), ServiceError> {
-        let _live = self.lock();
-        if !self.stored(tenant, id)?.state.is_final() {
-            let problem = "the job has not ended: cancel it first".into();
-            return Err(ServiceError::Conflict { problem });
-        }
-        self.store.change(|change| {
-            if let Some(request) = change.get::<Request>(tenant, id.as_ref())? {
+        self.store.change(tenant, |change| {
+            let found: Option<JobInfo> = change.get(id.as_ref())?;
+            if !found.ok_or_else(missing)?.state.is_final() {
+                let problem = "the job has not ended: cancel it first".into();
+                return Err(ServiceError::Conflict { problem });
+            }
+            if let Some(request) = change.get::<Request>(id.as_ref())? {
                 if let Some(key) = request.key {
-                    change.remove::<Repeatable>(tenant, key.as_ref())?;
+                    change.remove::<Repeatable>(key.as_ref())?;
                 }
-                change.give_back(tenant, request.bytes)?;
+                change.give_back(request.bytes)?;
             }
-            change.remove::<Request>(tenant, id.as_ref())?;
-            change.remove::<JobInfo>(tenant, id.as_ref())
-        })
-    }
-
-    /// The next job, once there is one: of the tenant whose last turn is longest ago. None when the
-    /// service ends.
-    pub(crate) fn next(&self) -> Option<Turn> {
-        let mut live = self.lock();
-        loop {
-            if live.closing {
-                return None;
-            }
-            let turn_of = |tenant: &Tenant| live.turns.get(tenant).copied().unwrap_or(0);
-            let waiting = live.queue.iter().enumerate();
-            let next = waiting.min_by_key(|(_, (order, tenant, _))| (turn_of(tenant), *order));
-            if let Some(at) = next.map(|(at, _)| at) {
-                let (_, tenant, id) = live.queue.remove(at);
-                live.turn += 1;
-                let turn = live.turn;
-                live.turns.insert(tenant.clone(), turn);
-                match self.start(&tenant, &id) {
-                    Ok((info, request)) => {
-                        let stop = Arc::new(Stop::after(self.quota.job_seconds));
-                        let running = Running { tenant: tenant.clone(), stop: stop.clone(), info };
-                        live.running.insert(id.clone(), running);
-                        let started = Instant::now();
-                        return Some(Turn { tenant, id, request, stop, started });
-                    }
-                    Err(e) => tracing::error!(job = %id, code = e.code(), "cannot be started"),
-                }
-            } else {
-                live = self.wake.wait(live).unwrap_or_else(PoisonError::into_inner);
-            }
-        }
-    }
-
-    /// On the disk it is running before it runs.
-    fn start(&self, tenant: &Tenant, id: &JobId) -> Result<(JobInfo, JobRequest), ServiceError> {
-        self.store.change(|change| {
-            let missing = || ServiceError::NotFound { what: "job" };
-            let request: Request = change.get(tenant, id.as_ref())?.ok_or_else(missing)?;
-            let mut info: JobInfo = change.get(tenant, id.as_ref())?.ok_or_else(missing)?;
-            info.state = JobState::Running;
-            info.attempts += 1;
-            change.put(tenant, id.as_ref(), &info)?;
-            Ok((info, request.request))
+            change.remove::<Request>(id.as_ref())?;
+            change.remove::<JobInfo>(id.as_ref())
         })
     }
 
     /// What a running job does now.
     pub(crate) fn progress(&self, id: &JobId, stage: &str, done: u64, total: u64) {
         if let Some(running) = self.lock().running.get_mut(id) {
-            (running.info.done, running.info.total) = (done, total);
-            if running.info.stage != stage {
-                running.info.stage = stage.into();
+            let progress = &mut running.progress;
+            (progress.done, progress.total) = (done, total);
+            if progress.stage != stage {
+                progress.stage = stage.into();
             }
         }
-        self.changes.send_replace(());
-    }
-
-    /// Ends a job.
-    pub(crate) fn finish(&self, turn: &Turn, outcome: Result<Outcome, ServiceError>) {
-        let mut live = self.lock();
-        let Some(running) = live.running.remove(&turn.id) else { return };
-        let mut info = running.info;
-        let seconds = turn.started.elapsed().as_secs_f64();
-        info.seconds = seconds;
-        // What cancelled work says depends on where it was.
-        let outcome = outcome.map_err(|e| match turn.stop.check() {
-            Err(stopped) if e.code() == "scheme.cancelled" => stopped,
-            _ => e,
-        });
-        match outcome {
-            Ok(outcome) => {
-                info.state = JobState::Done;
-                (info.results, info.refreshes) = (outcome.results, outcome.refreshes);
-                live.counts.done += 1;
-            }
-            // It is no failure of the job that the service ends.
-            Err(ServiceError::Cancelled) if turn.stop.is_closing() => {
-                info.state = JobState::Queued;
-                info.attempts -= 1;
-            }
-            Err(e) => {
-                info.state = JobState::Failed;
-                if e == ServiceError::Cancelled {
-                    info.state = JobState::Cancelled;
-                    live.counts.cancelled += 1;
-                } else {
-                    live.counts.failed += 1;
-                }
-                info.error = Some(e.told());
-            }
-        }
-        live.counts.seconds += seconds;
-        let (state, code) = (info.state, info.error.as_ref().map(|e| e.code.clone()));
-        tracing::info!(job = %turn.id, ?state, code, seconds, "ended");
-        let stored = self.store.change(|change| change.put(&turn.tenant, turn.id.as_ref(), &info));
-        if let Err(e) = stored {
-            // It stays running on the disk, and runs again when the service starts.
-            tracing::error!(job = %turn.id, code = e.code(), "what became of it cannot be stored");
-        }
-        drop(live);
         self.changes.send_replace(());
     }
 

@@ -3,7 +3,8 @@
 //!
 //! * [`Service`], [`Config`]: the process. Objects are files whose names are hashes of their
 //!   bytes, everything else is in transactions of an embedded store, and jobs are computed by
-//!   workers of their own, one after the other for each tenant in turn.
+//!   workers of their own, one after the other for each tenant in turn. With a [`Database`],
+//!   several processes are one service.
 //! * [`Tokens`]: who may do what.
 //! * [`api`]: what goes over the wire; [`OPENAPI`] describes it.
 //! * [`Client`]: sends files, runs jobs and fetches results; what breaks off goes on.
@@ -18,6 +19,7 @@ mod bodies;
 mod client;
 mod config;
 mod connecting;
+mod database;
 mod error;
 mod estimate;
 mod evaluate;
@@ -36,12 +38,14 @@ mod store;
 mod tables;
 mod tls;
 mod token;
+mod turns;
 mod uploads;
 mod usage;
 
 pub use client::Client;
 pub use config::{Config, Quota};
 pub use connecting::Connecting;
+pub use database::Database;
 pub use error::{ServiceError, Told};
 pub use http::{Exposure, OPENAPI, interrupted, routes_and_scopes};
 pub use logs::log_to_stderr;

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::jobs::Counts;
+use crate::jobs::Ended;
+use crate::store::Counted;
 
 #[derive(Default)]
 pub(crate) struct Metrics {
@@ -27,7 +28,11 @@ impl Metrics {
         self.sent.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    pub(crate) fn text(&self, jobs: &Counts, (key_bytes, key_budget): (u64, u64)) -> String {
+    pub(crate) fn text(
+        &self,
+        (jobs, queue): (Ended, Counted),
+        (key_bytes, key_budget): (u64, u64),
+    ) -> String {
         let mut out = String::new();
         let mut metric = |name: &str, kind: &str, help: &str, values: &[(&str, f64)]| {
             let name = format!("everlevel_{name}");
@@ -56,8 +61,8 @@ impl Metrics {
         metric("jobs_ended_total", "counter", "Jobs that have ended, by state.", &ended);
         metric("job_seconds_total", "counter", "Seconds of jobs.", &[("", jobs.seconds)]);
         let now = [
-            ("{state=\"queued\"}", jobs.queued as f64),
-            ("{state=\"running\"}", jobs.running as f64),
+            ("{state=\"queued\"}", queue.waiting as f64),
+            ("{state=\"running\"}", queue.computed as f64),
         ];
         metric("jobs", "gauge", "Jobs that wait or are computed.", &now);
         metric(

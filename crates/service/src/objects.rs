@@ -3,22 +3,21 @@
 //! An object is a file whose name is the hash of its bytes, in a directory of its tenant: tenants
 //! share nothing, so that none can tell by time or quota what another has.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use everlevel::{OptIn, Params};
 use everlevel_wire::file::{Existing, write_file};
-use everlevel_wire::{ObjectKind, inspect_file};
+use everlevel_wire::{ObjectKind, ReadOptions, Summary, inspect, inspect_file};
 
 use crate::api::{ObjectInfo, PART_BYTES, TableInfo};
 use crate::config::Quota;
 use crate::error::ServiceError;
 use crate::name::{ObjectId, Tenant};
-use crate::store::{Record, Store};
+use crate::store::{Change, Record, Store};
 
 /// What is accepted: nothing with a secret, and nothing that no job reads.
 const ACCEPTED: [ObjectKind; 3] =
@@ -35,6 +34,12 @@ pub(crate) struct Objects {
     pub(crate) quota: Quota,
     /// Uploads to which a part is being added.
     busy: Mutex<HashSet<(Tenant, ObjectId)>>,
+}
+
+/// What a job has computed: its file is there, and it is no object yet.
+pub(crate) struct Staged {
+    pub(crate) info: ObjectInfo,
+    bytes: Vec<u8>,
 }
 
 /// An upload that nobody else adds to, until this is dropped.
@@ -66,6 +71,28 @@ fn hash_of(path: &Path) -> std::io::Result<blake3::Hash> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(File::open(path)?)?;
     Ok(hasher.finalize())
+}
+
+/// An upload to which another request adds.
+pub(crate) fn busy() -> ServiceError {
+    let problem = "another request adds to this upload: ask how far it is, and go on there";
+    ServiceError::Conflict { problem: problem.into() }
+}
+
+/// Removes a file, if it is there.
+pub(crate) fn remove(path: &Path) -> std::io::Result<()> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
+}
+
+/// Writes the file of a result, in a directory that may be new.
+fn store_file(path: &Path, bytes: &[u8]) -> Result<(), ServiceError> {
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory).map_err(system("storing a result"))?;
+    }
+    Ok(write_file(path, bytes, Existing::Replace)?)
 }
 
 /// Makes a directory that other users of the machine cannot read, if it is not there.
@@ -116,8 +143,8 @@ impl Objects {
     }
 
     pub(crate) fn list(&self, tenant: &Tenant) -> Result<Vec<ObjectInfo>, ServiceError> {
-        let found = self.store.list::<ObjectInfo>(Some(tenant))?;
-        Ok(found.into_iter().map(|(_, _, info)| info).collect())
+        let found = self.store.list::<ObjectInfo>(tenant)?;
+        Ok(found.into_iter().map(|(_, info)| info).collect())
     }
 
     /// Keeps others from an upload.
@@ -125,10 +152,7 @@ impl Objects {
         let of = (tenant.clone(), id.clone());
         match self.busy.lock().unwrap_or_else(PoisonError::into_inner).insert(of.clone()) {
             true => Ok(Held { objects: self, of }),
-            false => Err(ServiceError::Conflict {
-                problem: "another request adds to this upload: ask how far it is, and go on there"
-                    .into(),
-            }),
+            false => Err(busy()),
         }
     }
 
@@ -144,7 +168,16 @@ impl Objects {
             let (expected, found) = (id.to_string(), found.to_string());
             return Err(ServiceError::Checksum { expected, found });
         }
-        let summary = inspect_file(path)?;
+        self.described(inspect_file(path)?, id, bytes)
+    }
+
+    /// What an object is, if it is of a kind that belongs here.
+    fn described(
+        &self,
+        summary: Summary,
+        id: &ObjectId,
+        bytes: u64,
+    ) -> Result<ObjectInfo, ServiceError> {
         if !ACCEPTED.contains(&summary.kind) {
             let problem = format!(
                 "expected server keys, ciphertexts or columns of integers, found {}",
@@ -177,28 +210,24 @@ impl Objects {
         Ok(Params::new(spec, self.opt_in)?)
     }
 
-    /// Removes an object that no table is made of and no job needs.
+    /// Removes an object that no table is made of and no job needs. Its file goes within the
+    /// transaction, like that of a result comes: neither does so behind the other's back.
     pub(crate) fn delete(&self, tenant: &Tenant, id: &ObjectId) -> Result<(), ServiceError> {
-        self.store.change(|change| {
-            let info: Option<ObjectInfo> = change.get(tenant, id.as_ref())?;
+        self.store.change(tenant, |change| {
+            let info: Option<ObjectInfo> = change.get(id.as_ref())?;
             let info = info.ok_or(ServiceError::NotFound { what: "object" })?;
-            for (_, _, table) in change.list::<TableInfo>(Some(tenant))? {
+            for (_, table) in change.list::<TableInfo>()? {
                 if table.blocks.values().any(|block| block == id) {
                     let problem =
                         format!("the object is a part of table {}: delete it first", table.id);
                     return Err(ServiceError::Conflict { problem });
                 }
             }
-            change.check_unused(tenant, "object", id)?;
-            change.remove::<ObjectInfo>(tenant, id.as_ref())?;
-            change.give_back(tenant, info.bytes)
-        })?;
-        match fs::remove_file(self.path(tenant, id)) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                Err(system("removing an object")(e))
-            }
-            _ => Ok(()),
-        }
+            change.check_unused("object", id)?;
+            change.remove::<ObjectInfo>(id.as_ref())?;
+            change.give_back(info.bytes)?;
+            remove(&self.path(tenant, id)).map_err(system("removing an object"))
+        })
     }
 
     /// The file of an object at the beginning of a part, and the length of the part.
@@ -245,37 +274,83 @@ impl Objects {
         }
     }
 
-    /// Stores what a job has computed.
-    pub(crate) fn add_computed(
+    /// Brings what a job has computed to the disk, under the names that it will have. It is kept
+    /// with the end of the job.
+    pub(crate) fn stage(
         &self,
         tenant: &Tenant,
-        bytes: &[u8],
-    ) -> Result<ObjectId, ServiceError> {
-        let id = ObjectId::of_hash(blake3::hash(bytes));
-        // Another job may store the same result.
-        let _held = loop {
-            match self.hold(tenant, &id) {
-                Ok(held) => break held,
-                Err(_) => std::thread::sleep(Duration::from_millis(20)),
+        results: Vec<(String, Vec<u8>)>,
+    ) -> Result<BTreeMap<String, Staged>, ServiceError> {
+        let mut bytes = 0;
+        for (_, result) in &results {
+            let id = ObjectId::of_hash(blake3::hash(result));
+            if self.store.get::<ObjectInfo>(tenant, id.as_ref())?.is_none() {
+                bytes += result.len() as u64;
             }
-        };
-        let (path, length) = (self.path(tenant, &id), bytes.len() as u64);
-        if let Some(directory) = path.parent() {
-            fs::create_dir_all(directory).map_err(system("storing a result"))?;
         }
-        let known = self.store.get::<ObjectInfo>(tenant, id.as_ref())?;
-        if known.is_none() {
-            self.store.change(|change| change.take(tenant, length, &self.quota))?;
+        let (used, limit) = (self.store.usage(tenant)?.bytes, self.quota.bytes);
+        if bytes > limit.saturating_sub(used) {
+            return Err(ServiceError::Quota { what: "bytes of results", used, limit });
         }
-        let stored = write_file(&path, bytes, Existing::Replace).map_err(ServiceError::from);
-        let stored = stored.and_then(|()| self.verified(&path, &id, length));
-        let stored = stored.and_then(|info| {
-            let info = ObjectInfo { computed: true, ..info };
-            self.store.change(|change| change.put(tenant, id.as_ref(), &info))
+        let mut staged = BTreeMap::new();
+        for (name, bytes) in results {
+            match self.staged(tenant, bytes) {
+                Ok(result) => drop(staged.insert(name, result)),
+                Err(e) => {
+                    self.discard(tenant, staged.values());
+                    return Err(e);
+                }
+            }
+        }
+        Ok(staged)
+    }
+
+    fn staged(&self, tenant: &Tenant, bytes: Vec<u8>) -> Result<Staged, ServiceError> {
+        let id = ObjectId::of_hash(blake3::hash(&bytes));
+        let length = bytes.len() as u64;
+        let summary = inspect(&bytes, &ReadOptions::default().limited_to(length))?;
+        let info = self.described(summary, &id, length)?;
+        store_file(&self.path(tenant, &id), &bytes)?;
+        Ok(Staged { info: ObjectInfo { computed: true, ..info }, bytes })
+    }
+
+    /// Makes an object of a result, with the end of its job.
+    pub(crate) fn keep(
+        &self,
+        change: &mut Change<'_>,
+        tenant: &Tenant,
+        staged: &Staged,
+    ) -> Result<(), ServiceError> {
+        let Staged { info, bytes } = staged;
+        if change.get::<ObjectInfo>(info.id.as_ref())?.is_none() {
+            change.take(info.bytes, &self.quota)?;
+        }
+        let path = self.path(tenant, &info.id);
+        // An object of the same name may have been deleted since, which a file system of several
+        // machines tells for sure only when it opens the file.
+        if File::open(&path).is_err() {
+            store_file(&path, bytes).map_err(|e| ServiceError::internal("storing a result")(&e))?;
+        }
+        change.put(info.id.as_ref(), info)
+    }
+
+    /// Removes the files of results that are not kept. What stays, because the system refuses or
+    /// the store does not answer, is found when a service starts.
+    pub(crate) fn discard<'s>(
+        &self,
+        tenant: &Tenant,
+        results: impl IntoIterator<Item = &'s Staged>,
+    ) {
+        let removed = self.store.change(tenant, |change| {
+            for Staged { info, .. } in results {
+                if change.get::<ObjectInfo>(info.id.as_ref())?.is_none() {
+                    remove(&self.path(tenant, &info.id)).map_err(system("removing a result"))?;
+                }
+            }
+            Ok(())
         });
-        if stored.is_err() && known.is_none() {
-            self.store.change(|change| change.give_back(tenant, length))?;
+        if let Err(e) = removed {
+            tracing::warn!(code = e.code(), "results that are not kept stay on the disk");
         }
-        stored.map(|()| id)
     }
 }

@@ -1,59 +1,71 @@
-//! What is done before a service starts: the process before may have ended between two steps.
+//! What is done before a service starts: a process before may have ended between two steps.
 
-use std::collections::{BTreeMap, HashSet};
-use std::fs;
-use std::path::PathBuf;
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
 
 use crate::api::{ObjectInfo, TableInfo};
 use crate::error::ServiceError;
-use crate::name::Tenant;
-use crate::objects::{Objects, entries, system};
+use crate::name::{ObjectId, Tenant};
+use crate::objects::{Objects, entries, remove, system};
 use crate::request::Request;
+use crate::store::Change;
 use crate::uploads::Upload;
 use crate::usage::{ALL, Usage};
 
+/// What a path ends with, as a name of the service; none if it is something else.
+pub(crate) fn named<T: std::str::FromStr>(path: &Path) -> Option<T> {
+    path.file_name()?.to_str()?.parse().ok()
+}
+
 impl Objects {
     /// Counts anew what tenants have, and removes files that no record names: what a process left
-    /// that ended between the one and the other.
+    /// that ended between the one and the other. Other processes may go on meanwhile, as all of it
+    /// is done tenant by tenant in transactions: what they are about to keep, they write again.
     pub(crate) fn recover(&self) -> Result<(), ServiceError> {
-        let mut found: BTreeMap<Tenant, Usage> = BTreeMap::new();
-        let mut named: HashSet<PathBuf> = HashSet::new();
-        self.store.change(|change| {
-            let mut count = |tenant: &Tenant, bytes| {
-                let usage = found.entry(tenant.clone()).or_default();
-                (usage.bytes, usage.objects) = (usage.bytes + bytes, usage.objects + 1);
-            };
-            for (tenant, _, info) in change.list::<ObjectInfo>(None)? {
-                count(&tenant, info.bytes);
-                named.insert(self.path(&tenant, &info.id));
-            }
-            for (tenant, name, upload) in change.list::<Upload>(None)? {
-                count(&tenant, upload.bytes);
-                named.insert(self.part(&tenant, &name.parse()?));
-            }
-            for (tenant, ..) in change.list::<TableInfo>(None)? {
-                count(&tenant, 0);
-            }
-            for (tenant, _, request) in change.list::<Request>(None)? {
-                count(&tenant, request.bytes);
-            }
-            for (tenant, ..) in change.list::<Usage>(None)? {
-                found.entry(tenant).or_default();
-            }
-            found.iter().try_for_each(|(tenant, usage)| change.put(tenant, ALL, usage))
-        })?;
-        let mut removed = 0;
+        let mut tenants: BTreeSet<Tenant> = self.store.tenants()?.into_iter().collect();
         for kind in ["objects", "uploads"] {
-            for tenant in entries(&self.directory.join(kind))? {
-                for file in entries(&tenant)?.into_iter().filter(|file| !named.contains(file)) {
-                    fs::remove_file(&file).map_err(system("removing what was left"))?;
-                    removed += 1;
-                }
-            }
+            let found = entries(&self.directory.join(kind))?;
+            tenants.extend(found.iter().filter_map(|path| named::<Tenant>(path)));
+        }
+        let mut removed = 0;
+        for tenant in tenants {
+            removed += self.store.change(&tenant, |change| self.recover_of(&tenant, change))?;
         }
         if removed > 0 {
             tracing::warn!(files = removed, "removed files that no record names");
         }
         Ok(())
+    }
+
+    /// Says how many files were removed.
+    fn recover_of(&self, tenant: &Tenant, change: &mut Change<'_>) -> Result<u64, ServiceError> {
+        let (mut found, mut kept) = (Usage::default(), HashSet::<PathBuf>::new());
+        let mut count = |bytes| {
+            (found.bytes, found.objects) = (found.bytes + bytes, found.objects + 1);
+        };
+        for (_, info) in change.list::<ObjectInfo>()? {
+            count(info.bytes);
+            kept.insert(self.path(tenant, &info.id));
+        }
+        for (name, upload) in change.list::<Upload>()? {
+            count(upload.bytes);
+            kept.insert(self.part(tenant, &name.parse()?));
+        }
+        change.list::<TableInfo>()?.iter().for_each(|_| count(0));
+        change.list::<Request>()?.iter().for_each(|(_, request)| count(request.bytes));
+        change.put(ALL, &found)?;
+        // What is under construction has other names, and may be another process's.
+        let alone = self.store.leases().is_none();
+        let mut removed = 0;
+        for kind in ["objects", "uploads"] {
+            let files = entries(&self.directory.join(kind).join(tenant.as_ref()))?;
+            for file in files.iter().filter(|file| !kept.contains(*file)) {
+                if alone || named::<ObjectId>(file).is_some() {
+                    remove(file).map_err(system("removing what was left"))?;
+                    removed += 1;
+                }
+            }
+        }
+        Ok(removed)
     }
 }

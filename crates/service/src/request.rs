@@ -4,15 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::{JobInfo, JobRequest, ObjectInfo, TableInfo};
 use crate::error::ServiceError;
-use crate::name::{IdempotencyKey, ObjectId, Tenant};
+use crate::name::{IdempotencyKey, ObjectId};
 use crate::store::{Change, Record};
 
 /// The request of a job.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Request {
     pub(crate) request: JobRequest,
-    /// Its place in the order of all jobs.
-    pub(crate) order: u64,
     /// The name that the client gave to the request.
     pub(crate) key: Option<IdempotencyKey>,
     /// What it counts against the quota.
@@ -25,17 +23,13 @@ impl Record for Request {
 
 impl Change<'_> {
     /// Passes a request of which everything is there, in the transaction that adds it.
-    pub(crate) fn check_there(
-        &self,
-        tenant: &Tenant,
-        request: &JobRequest,
-    ) -> Result<(), ServiceError> {
+    pub(crate) fn check_there(&mut self, request: &JobRequest) -> Result<(), ServiceError> {
         for id in request.objects() {
-            let found = self.get::<ObjectInfo>(tenant, id.as_ref())?;
+            let found = self.get::<ObjectInfo>(id.as_ref())?;
             found.ok_or(ServiceError::NotFound { what: "object" })?;
         }
         if let Some(id) = request.table() {
-            let found = self.get::<TableInfo>(tenant, id.as_ref())?;
+            let found = self.get::<TableInfo>(id.as_ref())?;
             found.ok_or(ServiceError::NotFound { what: "table" })?;
         }
         Ok(())
@@ -43,19 +37,18 @@ impl Change<'_> {
 
     /// Passes an object or a table that no job needs which has not ended.
     pub(crate) fn check_unused(
-        &self,
-        tenant: &Tenant,
+        &mut self,
         what: &'static str,
         id: &ObjectId,
     ) -> Result<(), ServiceError> {
-        for (_, job, info) in self.list::<JobInfo>(Some(tenant))? {
+        for (job, info) in self.list::<JobInfo>()? {
             if info.state.is_final() {
                 continue;
             }
             let needs = |Request { request, .. }: Request| {
                 request.objects().chain(request.table()).any(|needed| needed == id)
             };
-            if self.get::<Request>(tenant, &job)?.is_some_and(needs) {
+            if self.get::<Request>(&job)?.is_some_and(needs) {
                 return Err(ServiceError::InUse { what, job });
             }
         }

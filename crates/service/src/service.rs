@@ -10,15 +10,16 @@ use crate::bodies::Bodies;
 use crate::config::Config;
 use crate::error::ServiceError;
 use crate::evaluate::Data;
-use crate::jobs::{Jobs, Turn};
+use crate::jobs::Jobs;
 use crate::keys::KeyCache;
 use crate::metrics::Metrics;
 use crate::objects::{Objects, has_files, private_directory};
 use crate::page::Page;
-use crate::store::{RESTORE, Store};
+use crate::store::Store;
 use crate::tables::Tables;
 use crate::tls::ServerTls;
 use crate::token::Tokens;
+use crate::turns::Turn;
 
 /// Everything that requests and workers share.
 pub(crate) struct Shared {
@@ -55,7 +56,6 @@ impl Service {
     /// TLS that cannot be used; what the system refuses.
     pub fn start(config: Config) -> Result<Self, ServiceError> {
         let tls = config.tls.as_ref().map(ServerTls::open).transpose()?;
-        let failed = |e: std::io::Error| ServiceError::internal("opening its directory")(&e);
         let directory = &config.directory;
         private_directory(directory).map_err(|e| {
             let problem = format!(
@@ -64,14 +64,13 @@ impl Service {
             );
             ServiceError::State { path: directory.display().to_string(), problem }
         })?;
-        let records = directory.join("state.redb");
-        // Without records all bytes would count as left over, and be removed.
-        let lost = !records.metadata().is_ok_and(|file| file.len() > 0);
-        if lost && has_files(&directory.join("objects"))? {
-            let problem = format!("the records of what is in objects are lost: {RESTORE}");
-            return Err(ServiceError::State { path: records.display().to_string(), problem });
+        if config.workers == 0 && config.database.is_none() {
+            let problem = "expected 1 or more jobs at the same time, found 0, where no other \
+                           process computes them";
+            return Err(ServiceError::malformed("the number of workers", problem));
         }
-        let store = Arc::new(Store::open(&records)?);
+        let has_bytes = has_files(&directory.join("objects"))?;
+        let store = Arc::new(Store::open(directory, config.database.as_ref(), has_bytes)?);
         let (opt_in, quota) = (config.opt_in, config.quota);
         let objects = Arc::new(Objects::new(store.clone(), directory, opt_in, quota));
         objects.recover()?;
@@ -95,33 +94,61 @@ impl Service {
             config,
         });
         let mut service = Service { shared, workers: Vec::new() };
-        for number in 0..service.shared.config.workers.max(1) {
+        for number in 0..service.shared.config.workers {
             // A pool for each: a thread that waits for a part of its own job must not take up
             // another one.
             let pool = pool_of(service.shared.config.threads)?;
             let shared = service.shared.clone();
-            let work = move || {
+            service.spawn(format!("job {number}"), move || {
                 while let Some(turn) = shared.jobs.next() {
                     pool.install(|| shared.work(turn));
                 }
-            };
-            let thread = std::thread::Builder::new().name(format!("job {number}")).spawn(work);
-            service.workers.push(thread.map_err(failed)?);
+            })?;
         }
+        let shared = service.shared.clone();
+        service.spawn("claims".into(), move || shared.jobs.tend())?;
         Ok(service)
+    }
+
+    fn spawn(
+        &mut self,
+        name: String,
+        work: impl FnOnce() + Send + 'static,
+    ) -> Result<(), ServiceError> {
+        let thread = std::thread::Builder::new().name(name).spawn(work);
+        self.workers.push(thread.map_err(|e| ServiceError::internal("starting threads")(&e))?);
+        Ok(())
+    }
+
+    /// Computes jobs until `end` is there, and answers no requests: others with the same database
+    /// do.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn work(&self, end: impl Future<Output = ()>) -> Result<(), ServiceError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|e| ServiceError::internal("starting threads")(&e))?;
+        runtime.block_on(end);
+        Ok(())
     }
 }
 
 impl Shared {
     fn work(&self, turn: Turn) {
-        tracing::info!(job = %turn.id, "starts");
-        let progress = |stage: &str, done, total| self.jobs.progress(&turn.id, stage, done, total);
-        let run = || self.data.run(&turn.tenant, &turn.request, &turn.stop, &progress);
+        let Turn { claim, stop, .. } = &turn;
+        let progress =
+            |stage: &str, done, total| self.jobs.progress(&claim.job, stage, done, total);
+        let run = || {
+            let request = self.jobs.request(&turn)?;
+            tracing::info!(job = %claim.job, "starts");
+            self.data.run(&claim.tenant, &request, stop, &progress)
+        };
         // The library does not panic on what it is given; a mistake in it ends one job.
         let outcome = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
             Err(ServiceError::internal("a job")(&"it ended unexpectedly: please report this"))
         });
-        self.jobs.finish(&turn, outcome.map_err(|e| self.concealed(e)));
+        let outcome = outcome.map_err(|e| self.concealed(e));
+        self.jobs.end(&turn, outcome, &self.data.objects);
     }
 
     /// An error without the place of the service's files, which is nobody's business.

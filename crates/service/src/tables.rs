@@ -1,20 +1,21 @@
 //! Encrypted tables: directories of files that were sent as objects.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use everlevel::OptIn;
 use everlevel::files::OpenOptions;
 use everlevel_tables::EncryptedTable;
 use everlevel_wire::file::{Existing, write_file};
 
-use crate::api::{NewTable, TableInfo};
+use crate::api::{NewTable, ObjectInfo, TableInfo};
 use crate::config::Quota;
 use crate::error::ServiceError;
-use crate::name::{ObjectId, Tenant};
+use crate::name::{ObjectId, Tenant, random_hex};
 use crate::objects::{Objects, entries, unreadable};
+use crate::recover::named;
 use crate::store::{Record, Store};
 
 /// The texts that a table may have.
@@ -30,8 +31,6 @@ pub(crate) struct Tables {
     directory: PathBuf,
     opt_in: OptIn,
     quota: Quota,
-    /// Tables are made one after the other.
-    adding: Mutex<()>,
 }
 
 /// `000000-0000.columns`.
@@ -40,6 +39,10 @@ fn is_block(name: &str) -> bool {
     name.strip_suffix(".columns")
         .and_then(|name| name.split_once('-'))
         .is_some_and(|(block, column)| digits(block, 6) && digits(column, 4))
+}
+
+fn failed(e: std::io::Error) -> ServiceError {
+    ServiceError::internal("storing a table")(&e)
 }
 
 /// Removes a directory, if it is there.
@@ -59,19 +62,33 @@ impl Tables {
         quota: Quota,
     ) -> Self {
         let directory = directory.join("tables");
-        Tables { store, objects, directory, opt_in, quota, adding: Mutex::default() }
+        Tables { store, objects, directory, opt_in, quota }
     }
 
     /// Removes directories that no record names: what a process left that ended between the one
     /// and the other.
     pub(crate) fn recover(&self) -> Result<(), ServiceError> {
-        let named = self.store.list::<TableInfo>(None)?.into_iter();
-        let named: HashSet<PathBuf> =
-            named.map(|(of, _, table)| self.path(&of, &table.id)).collect();
-        for tenant in entries(&self.directory)? {
-            for found in entries(&tenant)?.into_iter().filter(|found| !named.contains(found)) {
-                clear(&found).map_err(|e| ServiceError::internal("removing what was left")(&e))?;
+        let mut tenants: BTreeSet<Tenant> = self.store.tenants()?.into_iter().collect();
+        tenants.extend(entries(&self.directory)?.iter().filter_map(|path| named::<Tenant>(path)));
+        // What is under construction has other names, and may be another process's.
+        let alone = self.store.leases().is_none();
+        let unknown = |tenant: &Tenant, known: Vec<(String, TableInfo)>| {
+            let known: HashSet<PathBuf> =
+                known.iter().map(|(_, table)| self.path(tenant, &table.id)).collect();
+            let mut found = entries(&self.directory.join(tenant.as_ref()))?;
+            found.retain(|path| !known.contains(path));
+            found.retain(|path| alone || named::<ObjectId>(path).is_some());
+            Ok::<_, ServiceError>(found)
+        };
+        for tenant in tenants {
+            if unknown(&tenant, self.store.list(&tenant)?)?.is_empty() {
+                continue;
             }
+            self.store.change(&tenant, |change| {
+                let found = unknown(&tenant, change.list()?)?;
+                let cleared = found.iter().try_for_each(|path| clear(path));
+                cleared.map_err(|e| ServiceError::internal("removing what was left")(&e))
+            })?;
         }
         Ok(())
     }
@@ -81,8 +98,8 @@ impl Tables {
     }
 
     pub(crate) fn list(&self, tenant: &Tenant) -> Result<Vec<TableInfo>, ServiceError> {
-        let found = self.store.list::<TableInfo>(Some(tenant))?;
-        Ok(found.into_iter().map(|(_, _, info)| info).collect())
+        let found = self.store.list::<TableInfo>(tenant)?;
+        Ok(found.into_iter().map(|(_, info)| info).collect())
     }
 
     pub(crate) fn info(&self, tenant: &Tenant, id: &ObjectId) -> Result<TableInfo, ServiceError> {
@@ -103,13 +120,14 @@ impl Tables {
         let text =
             serde_json::to_vec(new).map_err(|e| ServiceError::internal("naming a table")(&e))?;
         let id = ObjectId::of_hash(blake3::hash(&text));
-        let _adding = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(info) = self.store.get(tenant, id.as_ref())? {
             return Ok(info);
         }
+        // Several may make the same one; the first to end gives it its name.
         let path = self.path(tenant, &id);
-        let made = self.lay(tenant, new, &path).and_then(|()| {
-            let table = self.open_at(&path)?;
+        let made = path.with_extension(random_hex::<8>()?);
+        let added = self.lay(tenant, new, &made).and_then(|()| {
+            let table = self.open_at(&made)?;
             let info = TableInfo {
                 id: id.clone(),
                 table: table.id().to_string(),
@@ -119,28 +137,28 @@ impl Tables {
                 columns: table.schema().fields().len(),
                 blocks: new.blocks.clone(),
             };
-            self.store.change(|change| {
+            self.store.change(tenant, |change| {
+                if let Some(info) = change.get(id.as_ref())? {
+                    return Ok(info);
+                }
                 // Objects may have been deleted meanwhile.
                 for block in new.blocks.values() {
-                    if change.get::<crate::api::ObjectInfo>(tenant, block.as_ref())?.is_none() {
+                    if change.get::<ObjectInfo>(block.as_ref())?.is_none() {
                         return Err(ServiceError::NotFound { what: "object" });
                     }
                 }
-                change.take(tenant, 0, &self.quota)?;
-                change.put(tenant, id.as_ref(), &info)
-            })?;
-            Ok(info)
+                change.take(0, &self.quota)?;
+                clear(&path).and_then(|()| fs::rename(&made, &path)).map_err(failed)?;
+                change.put(id.as_ref(), &info)?;
+                Ok(info)
+            })
         });
-        if made.is_err() {
-            let _ = clear(&path);
-        }
-        made
+        let _ = clear(&made);
+        added
     }
 
-    /// The directory of a table, as the library reads it. What an interrupted run left is replaced.
+    /// The directory of a table, as the library reads it.
     fn lay(&self, tenant: &Tenant, new: &NewTable, path: &Path) -> Result<(), ServiceError> {
-        let failed = |e: std::io::Error| ServiceError::internal("storing a table")(&e);
-        clear(path).map_err(failed)?;
         fs::create_dir_all(path).map_err(failed)?;
         for (name, text) in &new.texts {
             write_file(&path.join(name), text.as_bytes(), Existing::Replace)?;
@@ -177,13 +195,15 @@ impl Tables {
 
     /// Removes a table that no job needs. The objects that it was made of stay.
     pub(crate) fn delete(&self, tenant: &Tenant, id: &ObjectId) -> Result<(), ServiceError> {
-        self.info(tenant, id)?;
-        self.store.change(|change| {
-            change.check_unused(tenant, "table", id)?;
-            change.remove::<TableInfo>(tenant, id.as_ref())?;
-            change.give_back(tenant, 0)
-        })?;
-        clear(&self.path(tenant, id)).map_err(|e| ServiceError::internal("removing a table")(&e))
+        self.store.change(tenant, |change| {
+            let info: Option<TableInfo> = change.get(id.as_ref())?;
+            info.ok_or(ServiceError::NotFound { what: "table" })?;
+            change.check_unused("table", id)?;
+            change.remove::<TableInfo>(id.as_ref())?;
+            change.give_back(0)?;
+            clear(&self.path(tenant, id))
+                .map_err(|e| ServiceError::internal("removing a table")(&e))
+        })
     }
 }
 

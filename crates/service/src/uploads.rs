@@ -1,6 +1,6 @@
 //! Bytes that arrive in parts, until they are an object.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, OpenOptions, TryLockError};
 use std::io::Write;
 
 use everlevel_wire::file::sync_directory;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::api::{NewUpload, ObjectInfo, UploadState};
 use crate::error::ServiceError;
 use crate::name::{ObjectId, Tenant};
-use crate::objects::{Objects, system};
+use crate::objects::{Objects, busy, remove, system};
 use crate::store::Record;
 
 /// The smallest object has a header.
@@ -28,8 +28,8 @@ impl Record for Upload {
 impl Objects {
     /// Uploads that are not complete.
     pub(crate) fn uploads(&self, tenant: &Tenant) -> Result<Vec<UploadState>, ServiceError> {
-        let found = self.store.list::<Upload>(Some(tenant))?;
-        found.into_iter().map(|(_, id, _)| self.upload(tenant, &id.parse()?)).collect()
+        let found = self.store.list::<Upload>(tenant)?;
+        found.into_iter().map(|(id, _)| self.upload(tenant, &id.parse()?)).collect()
     }
 
     /// How far an upload is.
@@ -62,12 +62,12 @@ impl Objects {
             let problem = format!("expected {LEAST_BYTES} or more, found {}", new.bytes);
             return Err(ServiceError::malformed("the bytes of an upload", problem));
         }
-        self.store.change(|change| {
+        self.store.change(tenant, |change| {
             let id = new.id.as_ref();
-            let there = change.get::<ObjectInfo>(tenant, id)?.map(|object| object.bytes);
+            let there = change.get::<ObjectInfo>(id)?.map(|object| object.bytes);
             let there = match there {
                 Some(bytes) => Some(bytes),
-                None => change.get::<Upload>(tenant, id)?.map(|upload| upload.bytes),
+                None => change.get::<Upload>(id)?.map(|upload| upload.bytes),
             };
             match there {
                 Some(bytes) if bytes == new.bytes => Ok(()),
@@ -78,8 +78,8 @@ impl Objects {
                     ),
                 }),
                 None => {
-                    change.take(tenant, new.bytes, &self.quota)?;
-                    change.put(tenant, id, &Upload { bytes: new.bytes })
+                    change.take(new.bytes, &self.quota)?;
+                    change.put(id, &Upload { bytes: new.bytes })
                 }
             }
         })?;
@@ -110,6 +110,15 @@ impl Objects {
             fs::create_dir_all(directory).map_err(&failed)?;
         }
         let mut file = OpenOptions::new().append(true).create(true).open(&path).map_err(&failed)?;
+        // Another process may add to it, and may have since it was looked at. A file system without
+        // locks has one process.
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err(busy());
+        }
+        let length = file.metadata().map_err(&failed)?.len();
+        if length != offset {
+            return Err(ServiceError::Offset { expected: length, found: offset });
+        }
         if let Err(e) = file.write_all(bytes) {
             // What was written of the part is taken back, so that the offset is that of a part.
             let _ = file.set_len(offset);
@@ -137,29 +146,29 @@ impl Objects {
         if let Some(directory) = destination.parent() {
             fs::create_dir_all(directory).map_err(&failed)?;
         }
-        // First the name, then the record: what has a record is there.
-        fs::rename(&path, &destination).map_err(&failed)?;
-        if let Some(directory) = destination.parent() {
-            sync_directory(directory);
-        }
-        self.store.change(|change| {
-            change.remove::<Upload>(tenant, id.as_ref())?;
-            change.put(tenant, id.as_ref(), &info)
+        self.store.change(tenant, |change| {
+            let announced: Option<Upload> = change.get(id.as_ref())?;
+            announced.ok_or(ServiceError::NotFound { what: "upload" })?;
+            // First the name, then the record: what has a record is there.
+            fs::rename(&path, &destination).map_err(&failed)?;
+            if let Some(directory) = destination.parent() {
+                sync_directory(directory);
+            }
+            change.remove::<Upload>(id.as_ref())?;
+            change.put(id.as_ref(), &info)
         })
     }
 
     fn forget(&self, tenant: &Tenant, id: &ObjectId, bytes: u64) -> Result<(), ServiceError> {
-        let path = self.part(tenant, id);
-        self.store.change(|change| {
-            change.remove::<Upload>(tenant, id.as_ref())?;
-            change.give_back(tenant, bytes)
-        })?;
-        match fs::remove_file(path) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                Err(system("removing an upload")(e))
+        self.store.change(tenant, |change| {
+            // Another process may have been quicker.
+            if change.get::<Upload>(id.as_ref())?.is_some() {
+                change.remove::<Upload>(id.as_ref())?;
+                change.give_back(bytes)?;
+                remove(&self.part(tenant, id)).map_err(system("removing an upload"))?;
             }
-            _ => Ok(()),
-        }
+            Ok(())
+        })
     }
 
     /// Gives up an upload that is not complete.

@@ -29,13 +29,8 @@ impl Store {
 
 impl Change<'_> {
     /// Counts what a tenant gets; refused above its quota.
-    pub(crate) fn take(
-        &mut self,
-        tenant: &Tenant,
-        bytes: u64,
-        quota: &Quota,
-    ) -> Result<(), ServiceError> {
-        let mut usage: Usage = self.get(tenant, ALL)?.unwrap_or_default();
+    pub(crate) fn take(&mut self, bytes: u64, quota: &Quota) -> Result<(), ServiceError> {
+        let mut usage: Usage = self.get(ALL)?.unwrap_or_default();
         if usage.objects >= quota.objects {
             let (used, limit) = (usage.objects, quota.objects);
             return Err(ServiceError::Quota { what: "objects", used, limit });
@@ -46,14 +41,14 @@ impl Change<'_> {
         }
         usage.bytes += bytes;
         usage.objects += 1;
-        self.put(tenant, ALL, &usage)
+        self.put(ALL, &usage)
     }
 
     /// Counts what a tenant gives back.
-    pub(crate) fn give_back(&mut self, tenant: &Tenant, bytes: u64) -> Result<(), ServiceError> {
-        let mut usage: Usage = self.get(tenant, ALL)?.unwrap_or_default();
+    pub(crate) fn give_back(&mut self, bytes: u64) -> Result<(), ServiceError> {
+        let mut usage: Usage = self.get(ALL)?.unwrap_or_default();
         usage.bytes = usage.bytes.saturating_sub(bytes);
         usage.objects = usage.objects.saturating_sub(1);
-        self.put(tenant, ALL, &usage)
+        self.put(ALL, &usage)
     }
 }

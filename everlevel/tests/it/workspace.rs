@@ -32,15 +32,22 @@ const STACK: [&str; 17] = [
 
 /// What cargo knows of the workspace.
 fn metadata(arguments: &[&str]) -> Vec<Value> {
+    try_metadata(arguments).unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+/// The same, or what cargo says: packages of features that nobody has built are not there.
+fn try_metadata(arguments: &[&str]) -> Result<Vec<Value>, String> {
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
     let out = Command::new(env!("CARGO"))
         .args(["metadata", "--offline", "--format-version", "1", "--manifest-path", manifest])
         .args(arguments)
         .output()
         .expect("cargo metadata runs");
-    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    if !out.status.success() {
+        return Err(String::from_utf8_lossy(&out.stderr).into_owned());
+    }
     let metadata: Value = serde_json::from_slice(&out.stdout).unwrap();
-    metadata["packages"].as_array().unwrap().clone()
+    Ok(metadata["packages"].as_array().unwrap().clone())
 }
 
 fn text(value: &Value) -> String {
@@ -95,11 +102,12 @@ fn every_dependency_is_used() {
 }
 
 /// The names of all packages that are compiled for a system.
-fn built(host: &str) -> BTreeSet<String> {
+fn built(host: &str, options: &[&str]) -> BTreeSet<String> {
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
     let out = Command::new(env!("CARGO"))
         .args(["tree", "--offline", "--workspace", "--edges", "all", "--prefix", "none"])
         .args(["--format", "{p}", "--target", host, "--manifest-path", manifest])
+        .args(options)
         .output()
         .expect("cargo tree runs");
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
@@ -127,11 +135,25 @@ fn dependencies_are_permissive_and_rust() {
     let version = String::from_utf8(version.stdout).unwrap();
     let host =
         version.lines().find_map(|l| l.strip_prefix("host: ")).expect("rustc names its host");
-    let packages = metadata(&["--filter-platform", host]);
+    let on_host = ["--filter-platform", host];
     // The metadata also have what a feature that nothing enables would bring.
-    let built = built(host);
-    assert!(built.len() > 50, "dependencies are listed");
-    for package in packages.iter().filter(|p| built.contains(&text(&p["name"]))) {
+    let checked = |packages: Vec<Value>, built: &BTreeSet<String>| {
+        packages.into_iter().filter(|p| built.contains(&text(&p["name"]))).collect::<Vec<_>>()
+    };
+    let default = built(host, &[]);
+    assert!(default.len() > 50, "dependencies are listed");
+    assert!(!default.contains("postgres"), "a database is for a feature");
+    let mut packages = checked(metadata(&on_host), &default);
+    let cluster = ["--features", "everlevel-cli/cluster"];
+    match try_metadata(&[&on_host[..], &cluster].concat()) {
+        Ok(more) => {
+            let with_database = built(host, &cluster);
+            assert!(with_database.contains("postgres"));
+            packages.extend(checked(more, &with_database));
+        }
+        Err(_) => eprintln!("skipped: packages of the feature cluster were not fetched"),
+    }
+    for package in packages {
         let license = text(&package["license"])
             .replace(['(', ')'], "")
             .replace(" / ", " OR ")

@@ -346,7 +346,7 @@ pub(super) async fn usage(
             most_bytes: quota.bytes,
             objects: used.objects,
             most_objects: quota.objects,
-            active_jobs: s.jobs.active(&tenant),
+            active_jobs: s.jobs.active(&tenant)?,
             most_active_jobs: quota.active_jobs,
         })
     })
@@ -363,7 +363,7 @@ pub(super) async fn params(Id(name): Id) -> impl IntoResponse {
     everlevel_scheme::params::spec(&name).map(Json).map_err(not_found)
 }
 
-pub(super) async fn metrics(State(app): App) -> impl IntoResponse {
-    let text = app.metrics.text(&app.jobs.counts(), app.data.keys.usage());
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text)
+pub(super) async fn metrics(State(app): App) -> Result<Response, ServiceError> {
+    let text = blocking(app, |s| Ok(s.metrics.text(s.jobs.counts()?, s.data.keys.usage()))).await?;
+    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())
 }

@@ -1,0 +1,122 @@
+//! Which database a process connects to, and whether its directory belongs there.
+
+use std::path::Path;
+use std::time::Duration;
+
+use everlevel_wire::file::{Existing, read_file, write_file};
+use r2d2_postgres::postgres::config::Host;
+use r2d2_postgres::postgres::{self, Config};
+
+use super::schema::Found;
+use crate::database::Database;
+use crate::error::ServiceError;
+
+/// How long a connection may take.
+pub(super) const CONNECT_TIME: Duration = Duration::from_secs(10);
+/// What a process that stands still keeps from others ends, and so does waiting for it.
+const OPTIONS: &str = "-c idle_in_transaction_session_timeout=60s -c lock_timeout=30s";
+/// The most bytes of the file that names a database.
+const PAIRED_BYTES: u64 = 64;
+
+/// What went wrong, without data of records: details of errors of the database have them.
+pub(super) fn told(e: &postgres::Error) -> String {
+    match (e.as_db_error(), std::error::Error::source(e)) {
+        (Some(e), _) => e.message().into(),
+        (None, Some(source)) => format!("{e}: {source}"),
+        (None, None) => e.to_string(),
+    }
+}
+
+/// A question that failed: because the database is away, or by a mistake of one's own.
+pub(super) fn failed(e: postgres::Error) -> ServiceError {
+    // Class 57 is an operator's intervention, such as a restart.
+    let away = e.as_db_error().is_none_or(|e| e.code().code().starts_with("57"));
+    match away {
+        true => unavailable(&told(&e)),
+        false => ServiceError::internal("its database")(&told(&e)),
+    }
+}
+
+/// What is wrong is for whoever runs the service.
+pub(super) fn unavailable(problem: &dyn std::fmt::Display) -> ServiceError {
+    tracing::error!(%problem, "the database does not answer");
+    ServiceError::Unavailable
+}
+
+pub(super) fn refused(problem: impl ToString) -> ServiceError {
+    ServiceError::State { path: "the database".into(), problem: problem.to_string() }
+}
+
+/// What can be connected to: a socket of this machine, a loopback address, or anything if that was
+/// asked for.
+pub(super) fn checked(database: &Database) -> Result<Config, ServiceError> {
+    // The parser's message may quote a part of a password.
+    let mut config: Config = database.connection.parse().map_err(|_| {
+        refused(
+            "expected a connection string of PostgreSQL, such as host=/run/postgresql \
+             user=everlevel dbname=everlevel, found something else",
+        )
+    })?;
+    let own = |host: &Host| match host {
+        #[cfg(unix)]
+        Host::Unix(_) => true,
+        Host::Tcp(name) => {
+            name == "localhost"
+                || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+        }
+    };
+    let reached = match config.get_hostaddrs() {
+        [] => config.get_hosts().iter().all(own),
+        addresses => addresses.iter().all(std::net::IpAddr::is_loopback),
+    };
+    if !reached && !database.unprotected {
+        return Err(refused(
+            "expected a socket or an address of this machine, found another machine, to which \
+             nothing is encrypted: put a tunnel before it, or allow that if nobody else listens on \
+             the way",
+        ));
+    }
+    let options = match config.get_options() {
+        Some(options) => format!("{options} {OPTIONS}"),
+        None => OPTIONS.into(),
+    };
+    config.options(&options);
+    if config.get_application_name().is_none() {
+        config.application_name("everlevel");
+    }
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(CONNECT_TIME);
+    }
+    Ok(config)
+}
+
+/// Passes a directory and a database that belong together: each has records or bytes of the other.
+/// Bytes of which there are no records would count as left over, and be removed.
+pub(super) fn pair(paired: &Path, has_bytes: bool, found: &Found) -> Result<(), ServiceError> {
+    let wrong = |problem: &str| {
+        Err(ServiceError::State { path: paired.display().to_string(), problem: problem.into() })
+    };
+    let known = paired.exists();
+    if known && *read_file(paired, PAIRED_BYTES)? != *found.id.as_bytes() {
+        return wrong(
+            "the records of this directory are in another database: give that one, or another \
+             directory",
+        );
+    }
+    if !known && found.paired {
+        return wrong(
+            "expected the file that says that the records of this directory are in this database, \
+             found none: give the directory that the other processes share; it may not be mounted",
+        );
+    }
+    if has_bytes && found.empty {
+        return wrong(
+            "expected a database with the records of what is in objects, found one without any: \
+             restore it from a backup, give another one, or another directory",
+        );
+    }
+    match known {
+        true => Ok(()),
+        false => Ok(write_file(paired, found.id.as_bytes(), Existing::Keep)?),
+    }
+}

@@ -1,0 +1,209 @@
+//! What the service knows, in transactions: records by kind, tenant and name, and the queue of
+//! jobs.
+
+mod backend;
+#[cfg(feature = "cluster")]
+mod connection;
+mod embedded;
+#[cfg(test)]
+mod laws;
+#[cfg(feature = "cluster")]
+mod postgres;
+#[cfg(feature = "cluster")]
+mod schema;
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use self::backend::{Backend, Transaction};
+pub(crate) use self::backend::{Claim, Counted, Kept, Leases, Progress, QueuedJob};
+use self::embedded::{Embedded, RESTORE};
+use crate::database::Database;
+use crate::error::ServiceError;
+use crate::name::{JobId, Tenant};
+
+/// The records of a process that has its directory for itself.
+const EMBEDDED: &str = "state.redb";
+/// Names the database that has the records of a directory.
+const PAIRED: &str = "database.id";
+
+/// Something that is stored.
+pub(crate) trait Record: Serialize + DeserializeOwned {
+    /// What its kind is called.
+    const KIND: &'static str;
+}
+
+pub(crate) struct Store {
+    backend: Box<dyn Backend>,
+}
+
+/// A transaction of one tenant.
+pub(crate) struct Change<'t> {
+    within: &'t mut dyn Transaction,
+}
+
+fn parsed<R: Record>(bytes: &[u8]) -> Result<R, ServiceError> {
+    serde_json::from_slice(bytes).map_err(|e| ServiceError::internal("its store")(&e))
+}
+
+fn all<R: Record>(found: Vec<(String, Vec<u8>)>) -> Result<Vec<(String, R)>, ServiceError> {
+    found.into_iter().map(|(name, value)| Ok((name, parsed(&value)?))).collect()
+}
+
+fn refused(path: &Path, problem: impl ToString) -> ServiceError {
+    ServiceError::State { path: path.display().to_string(), problem: problem.to_string() }
+}
+
+impl Store {
+    /// The records of a directory, which are made if it is new: in the directory itself, or in a
+    /// database. `has_bytes` tells whether the directory has bytes of which there have to be
+    /// records: without records all of them would count as left over, and be removed.
+    pub(crate) fn open(
+        directory: &Path,
+        database: Option<&Database>,
+        has_bytes: bool,
+    ) -> Result<Self, ServiceError> {
+        let records = directory.join(EMBEDDED);
+        if let Some(database) = database {
+            if records.exists() {
+                let problem = "expected a directory whose records are in a database, found one \
+                               with records of its own: give another directory, or no database";
+                return Err(refused(&records, problem));
+            }
+            return Self::shared(directory, database, has_bytes);
+        }
+        let paired = directory.join(PAIRED);
+        if paired.exists() {
+            let problem = "the records of this directory are in a database: start with \
+                           that one";
+            return Err(refused(&paired, problem));
+        }
+        let lost = !records.metadata().is_ok_and(|file| file.len() > 0);
+        if lost && has_bytes {
+            let problem = format!("the records of what is in objects are lost: {RESTORE}");
+            return Err(refused(&records, problem));
+        }
+        Ok(Store { backend: Box::new(Embedded::open(&records)?) })
+    }
+
+    #[cfg(feature = "cluster")]
+    fn shared(
+        directory: &Path,
+        database: &Database,
+        has_bytes: bool,
+    ) -> Result<Self, ServiceError> {
+        let postgres = postgres::Postgres::open(database, &directory.join(PAIRED), has_bytes)?;
+        Ok(Store { backend: Box::new(postgres) })
+    }
+
+    #[cfg(not(feature = "cluster"))]
+    fn shared(directory: &Path, _: &Database, _: bool) -> Result<Self, ServiceError> {
+        let problem = "this program was built without the feature cluster, which a database needs: \
+                       build it with that, or give no database";
+        Err(refused(directory, problem))
+    }
+
+    pub(crate) fn get<R: Record>(
+        &self,
+        tenant: &Tenant,
+        name: &str,
+    ) -> Result<Option<R>, ServiceError> {
+        self.backend.get(R::KIND, tenant, name)?.map(|value| parsed(&value)).transpose()
+    }
+
+    pub(crate) fn list<R: Record>(
+        &self,
+        tenant: &Tenant,
+    ) -> Result<Vec<(String, R)>, ServiceError> {
+        all(self.backend.list(R::KIND, tenant)?)
+    }
+
+    /// All that have a record.
+    pub(crate) fn tenants(&self) -> Result<Vec<Tenant>, ServiceError> {
+        self.backend.tenants()
+    }
+
+    /// Jobs of a tenant that have not ended.
+    pub(crate) fn queued(&self, tenant: &Tenant) -> Result<Vec<QueuedJob>, ServiceError> {
+        self.backend.queued(tenant)
+    }
+
+    /// Does all of `work`, or nothing if it returns an error. Of one tenant there is one at a time,
+    /// in all processes, and what it did is stored when this returns.
+    pub(crate) fn change<T>(
+        &self,
+        tenant: &Tenant,
+        work: impl FnOnce(&mut Change<'_>) -> Result<T, ServiceError>,
+    ) -> Result<T, ServiceError> {
+        let (mut work, mut done) = (Some(work), None);
+        self.backend.change(tenant, &mut |within| {
+            if let Some(work) = work.take() {
+                done = Some(work(&mut Change { within })?);
+            }
+            Ok(())
+        })?;
+        done.ok_or_else(|| ServiceError::internal("its store")(&"a transaction did nothing"))
+    }
+
+    /// Claims the next job.
+    pub(crate) fn claim(&self) -> Result<Option<Claim>, ServiceError> {
+        self.backend.claim()
+    }
+
+    /// Jobs over all tenants.
+    pub(crate) fn counted(&self) -> Result<Counted, ServiceError> {
+        self.backend.counted()
+    }
+
+    /// None where claims last as long as the process, which is the only one.
+    pub(crate) fn leases(&self) -> Option<&dyn Leases> {
+        self.backend.leases()
+    }
+}
+
+impl Change<'_> {
+    pub(crate) fn get<R: Record>(&mut self, name: &str) -> Result<Option<R>, ServiceError> {
+        self.within.get(R::KIND, name)?.map(|value| parsed(&value)).transpose()
+    }
+
+    pub(crate) fn list<R: Record>(&mut self) -> Result<Vec<(String, R)>, ServiceError> {
+        all(self.within.list(R::KIND)?)
+    }
+
+    pub(crate) fn put<R: Record>(&mut self, name: &str, record: &R) -> Result<(), ServiceError> {
+        let text =
+            serde_json::to_vec(record).map_err(|e| ServiceError::internal("its store")(&e))?;
+        self.within.put(R::KIND, name, &text)
+    }
+
+    pub(crate) fn remove<R: Record>(&mut self, name: &str) -> Result<(), ServiceError> {
+        self.within.remove(R::KIND, name)
+    }
+
+    /// Jobs that have not ended.
+    pub(crate) fn queued(&mut self) -> Result<Vec<QueuedJob>, ServiceError> {
+        self.within.queued()
+    }
+
+    /// Adds a job behind all others.
+    pub(crate) fn enqueue(&mut self, job: &JobId) -> Result<(), ServiceError> {
+        self.within.enqueue(job)
+    }
+
+    /// Removes a job that nobody has claimed since; false if somebody has, or if it is not there.
+    pub(crate) fn dequeue(&mut self, job: &JobId, fence: u64) -> Result<bool, ServiceError> {
+        self.within.dequeue(job, fence)
+    }
+
+    /// Lets a job wait again that nobody else has claimed, as if it had not been claimed.
+    pub(crate) fn give_back_job(&mut self, job: &JobId, fence: u64) -> Result<(), ServiceError> {
+        self.within.give_back(job, fence)
+    }
+
+    /// Notes that a job is to end.
+    pub(crate) fn cancel(&mut self, job: &JobId) -> Result<(), ServiceError> {
+        self.within.cancel(job)
+    }
+}
