@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use everlevel::OptIn;
 use everlevel_service::{
-    Config, Database, Exposure, Grant, Quota, Scope, Service, Tenant, TlsFiles, Tokens, interrupted,
-    log_to_stderr,
+    Config, Database, Exposure, Grant, Quota, Scope, Service, Tenant, TlsFiles, Tokens,
+    interrupted, log_to_stderr,
 };
 use serde_json::json;
 
