@@ -280,17 +280,20 @@ mod tests {
             Place { store, objects, jobs, tenant: "acme".parse().unwrap() }
         }
 
-        /// A job that waits.
-        fn job(&self) -> JobId {
-            let text = r#"{ "id": "ID", "state": "queued", "stage": "queued", "done": 0,
-                "total": 0, "attempts": 0, "refreshes": 0, "seconds": 0.0, "results": {} }"#;
+        /// A job without a place in the queue, as an earlier version stored it.
+        fn stored(&self) -> JobId {
+            let text = r#"{ "id": "ID", "state": "running", "stage": "computing", "done": 1,
+                "total": 2, "attempts": 1, "refreshes": 0, "seconds": 0.0, "results": {} }"#;
             let id = JobId::random().unwrap();
             let info: JobInfo = serde_json::from_str(&text.replace("ID", id.as_ref())).unwrap();
-            let added = self.store.change(&self.tenant, |change| {
-                change.put(id.as_ref(), &info)?;
-                change.enqueue(&id)
-            });
-            added.unwrap();
+            self.store.change(&self.tenant, |change| change.put(id.as_ref(), &info)).unwrap();
+            id
+        }
+
+        /// A job that waits.
+        fn job(&self) -> JobId {
+            let id = self.stored();
+            self.store.change(&self.tenant, |change| change.enqueue(&id)).unwrap();
             id
         }
 
@@ -307,6 +310,26 @@ mod tests {
         fn files(&self) -> usize {
             std::fs::read_dir(self.objects.directory.join("objects/acme")).unwrap().count()
         }
+    }
+
+    #[test]
+    fn jobs_of_an_earlier_version_wait() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = Place::new(directory.path(), Quota::default());
+        let id = place.stored();
+        let request = r#"{ "request": { "kind": "program", "server_keys": "KEYS", "program": "" },
+            "order": 3, "key": null, "bytes": 90 }"#;
+        let request = request.replace("KEYS", &"0".repeat(64));
+        let request: Request = serde_json::from_str(&request).unwrap();
+        place.store.change(&place.tenant, |change| change.put(id.as_ref(), &request)).unwrap();
+        let jobs = Jobs::open(place.store.clone(), Quota::default()).unwrap();
+        assert_eq!(jobs.info(&place.tenant, &id).unwrap().state, JobState::Queued);
+        // Once, however often a service starts.
+        let jobs = Jobs::open(place.store.clone(), Quota::default()).unwrap();
+        let turn = jobs.next().unwrap();
+        assert_eq!((&turn.claim.job, turn.claim.attempts), (&id, 1));
+        assert_eq!(jobs.request(&turn).unwrap(), request.request);
+        assert_eq!(place.store.claim().unwrap(), None);
     }
 
     #[test]

@@ -24,11 +24,12 @@ fn main() {
         return;
     };
     type Test = fn(&mut Instance);
-    let tests: [(&str, Test); 8] = [
+    let tests: [(&str, Test); 9] = [
         ("unpaired::directories_and_databases", unpaired::directories_and_databases),
         ("unpaired::connections", unpaired::connections),
         ("scenes::processes_are_one_service", scenes::processes_are_one_service),
         ("scenes::a_killed_worker_loses_its_job", scenes::a_killed_worker_loses_its_job),
+        ("scenes::workers_are_killed_at_random", scenes::workers_are_killed_at_random),
         ("scenes::a_slow_worker_writes_nothing", scenes::a_slow_worker_writes_nothing),
         ("scenes::a_worker_that_ends_gives_back", scenes::a_worker_that_ends_gives_back),
         ("scenes::cancelled_from_elsewhere", scenes::cancelled_from_elsewhere),

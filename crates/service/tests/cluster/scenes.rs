@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use everlevel_service::api::{JobInfo, JobState, NewUpload};
 use everlevel_service::{Client, IdempotencyKey, JobId};
+use rand_chacha::ChaCha20Rng;
+use rand_core::{Rng, SeedableRng};
 
 use crate::postgres::Instance;
 use crate::process::{
@@ -86,24 +88,67 @@ pub fn a_killed_worker_loses_its_job(server: &mut Instance) {
 }
 
 pub fn a_slow_worker_writes_nothing(server: &mut Instance) {
-    let scene = Scene::new(server, "slow", 6);
-    let slow = scene.place.worker();
-    wait_until_it_computes(&scene.client, &scene.job);
-    // As a machine that is out of memory, or a network that is away.
-    slow.signal("STOP");
-    let quick = scene.place.worker();
-    let done = scene.done();
-    assert_eq!(done.attempts, 2);
-    slow.signal("CONT");
-    // It goes on with what it had, and finds that the job is not its own any more; then it works.
-    drop(quick);
-    std::thread::sleep(3 * LEASE);
-    assert_eq!(scene.client.job(&scene.job).unwrap(), done);
-    scene.is_whole();
+    for (name, meanwhile) in [("slow", false), ("slow_meanwhile", true)] {
+        let scene = Scene::new(server, name, 6);
+        let slow = scene.place.worker();
+        wait_until_it_computes(&scene.client, &scene.job);
+        // As a machine that is out of memory, or a network that is away.
+        slow.signal("STOP");
+        let quick = scene.place.worker();
+        let taken = || scene.client.job(&scene.job).unwrap().attempts == 2;
+        while meanwhile && !taken() {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        if meanwhile {
+            slow.signal("CONT");
+        }
+        let done = scene.done();
+        assert_eq!(done.attempts, 2);
+        if !meanwhile {
+            slow.signal("CONT");
+        }
+        // It goes on with what it had, and finds that the job is not its own any more.
+        drop(quick);
+        std::thread::sleep(3 * LEASE);
+        assert_eq!(scene.client.job(&scene.job).unwrap(), done);
+        scene.is_whole();
+        // Then it works.
+        let keys = push(&scene.client, &scene.owner.keys);
+        let column = push(&scene.client, &scene.owner.column("next", &[9]));
+        let next = start(&scene.client, &program(&keys, &column, "y = x + 1"));
+        assert_eq!(scene.client.wait(&next, |_| ()).unwrap().attempts, 1);
+        scene.is_whole();
+    }
+}
+
+pub fn workers_are_killed_at_random(server: &mut Instance) {
+    let scene = Scene::new(server, "random", 2);
     let keys = push(&scene.client, &scene.owner.keys);
-    let column = push(&scene.client, &scene.owner.column("next", &[9]));
-    let next = start(&scene.client, &program(&keys, &column, "y = x + 1"));
-    assert_eq!(scene.client.wait(&next, |_| ()).unwrap().attempts, 1);
+    let column = push(&scene.client, &scene.owner.column("more", &[5, 77]));
+    let request = program(&keys, &column, &long_program(1));
+    let jobs: Vec<JobId> = (0..8).map(|_| start(&scene.client, &request)).collect();
+    let mut rng = ChaCha20Rng::seed_from_u64(7);
+    for _ in 0..6 {
+        let _workers = [scene.place.worker(), scene.place.worker()];
+        std::thread::sleep(Duration::from_millis(500 + rng.next_u64() % 2500));
+    }
+    let _last = scene.place.worker();
+    let mut interrupted = 0;
+    for job in jobs.iter().chain([&scene.job]) {
+        match scene.client.wait(job, |_| ()) {
+            Ok(done) => {
+                let bytes = scene.client.fetch(&done.results["y"], |_, _| ()).unwrap();
+                assert_eq!((scene.owner.values(&bytes), done.attempts <= 2), (VALUES.into(), true));
+            }
+            Err(e) => {
+                assert_eq!(e.code(), "service.interrupted", "{e}");
+                interrupted += 1;
+            }
+        }
+    }
+    println!("9 jobs, 12 workers killed, {interrupted} jobs interrupted twice");
+    // What a killed worker left goes when a process starts.
+    drop(scene.place.worker());
     scene.is_whole();
 }
 

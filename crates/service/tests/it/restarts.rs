@@ -74,6 +74,37 @@ fn two_processes_do_not_share_a_directory() {
     assert!(refused.to_string().contains("another process"), "{refused}");
 }
 
+#[cfg(not(feature = "cluster"))]
+#[test]
+fn a_database_takes_a_feature() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("connection");
+    std::fs::write(&file, "host=/run/postgresql user=everlevel password=do-not-tell").unwrap();
+    let database = everlevel_service::Database::from_file(&file).unwrap();
+    assert_eq!(format!("{database:?}"), "Database(..)");
+    let own = directory.path().join("own");
+    let config = everlevel_service::Config::new(&own);
+    let config = everlevel_service::Config { database: Some(database), ..config };
+    let refused = Service::start(config).err().unwrap();
+    assert_eq!(refused.code(), "service.state");
+    let shown = format!("{refused} {refused:?}");
+    assert!(shown.contains("feature cluster") && !shown.contains("do-not-tell"), "{shown}");
+}
+
+/// Without a database, whoever answers has to compute, and records are in the directory.
+#[test]
+fn a_directory_whose_records_are_elsewhere_is_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut config = everlevel_service::Config::new(directory.path());
+    config.workers = 0;
+    assert_eq!(Service::start(config).err().unwrap().code(), "service.malformed");
+    std::fs::write(directory.path().join("database.id"), "an id").unwrap();
+    let refused = Service::start(everlevel_service::Config::new(directory.path())).err().unwrap();
+    assert_eq!(refused.code(), "service.state");
+    assert!(refused.to_string().contains("in a database"), "{refused}");
+    assert!(!directory.path().join("state.redb").exists());
+}
+
 /// Records that are lost or cut off lose no objects.
 #[test]
 fn lost_records_remove_nothing() {
