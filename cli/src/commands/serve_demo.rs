@@ -1,5 +1,6 @@
 //! `serve --demo`: a service to try out, with a tenant, keys, data and the commands to go on with.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
@@ -77,7 +78,12 @@ impl Demo {
     /// Makes a certificate for this machine, and for the address to listen at. What an earlier
     /// demonstration left is replaced, as it expires.
     pub fn issue(&self, listen: IpAddr) -> Result<DemoCertificate, CliError> {
-        let addresses = [[127, 0, 0, 1].into(), std::net::Ipv6Addr::LOCALHOST.into(), listen];
+        let addresses = BTreeSet::from([
+            std::net::Ipv4Addr::LOCALHOST.into(),
+            std::net::Ipv6Addr::LOCALHOST.into(),
+            listen,
+        ]);
+        let addresses: Vec<IpAddr> = addresses.into_iter().collect();
         let issued = Issued::for_names(&["localhost"], &addresses).map_err(of_service)?;
         let [authority, certificate, key] =
             ["authority.pem", "certificate.pem", "certificate.key"].map(|name| self.path(name));
