@@ -231,6 +231,14 @@ mod tests {
                 check(&bench, Type::I8, &[127, -128, 0, 127, -1, 0, 5, -128][..n], order, &takes);
             }
             check(&bench, Type::I8, &[-128; 3], order, &[(3, Of::Places), (1, Of::Places)]);
+            // Digits that are never 0, and ranks.
+            let (xs, kind) = ([1005, 1003, 1004, 1003, 1005], Type::ranged(1003, 1005).unwrap());
+            check(&bench, kind, &xs, order, &[(5, Of::Entries)]);
+            let ints = Integers::new(&bench.session, &bench.params).unwrap();
+            let x = ints.normalized(&bench.encrypt(&xs, kind)).unwrap();
+            let ranks = bench.decrypt(&ints.ranked_by_network(&x, 5, order).unwrap());
+            let expected = in_order(&xs, order);
+            assert!((0..5).all(|rank| ranks[expected[rank]] == rank as i128), "{ranks:?}");
         }
         // Pairs in several parts, in both rows.
         let bits: Vec<i128> = (0..130).map(|i| i * i / 3 % 2).collect();

@@ -88,6 +88,18 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.taken_by_network(x, n, (order, order), of, &layers, 0..take)
     }
 
+    /// How many entries come before each of at least two: the places of the places in order.
+    pub(crate) fn ranked_by_network(
+        &self,
+        x: &Column<S::Ciphertext>,
+        n: usize,
+        order: Order,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let all = (n, Of::Places);
+        let places = self.normalized(&self.sorted_by_network(x, n, order, all)?)?;
+        self.sorted_by_network(&places, n, Order::Ascending, all)
+    }
+
     /// The entry of a rank, or its place, from the end that is nearer.
     pub(crate) fn nth_by_network(
         &self,

@@ -184,7 +184,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { digits: digits.collect::<Result<_, IntegersError>>()?, ..x.clone() })
     }
 
-    /// Whether the second entry comes before the first, slot by slot; equal ones by the public ties.
+    /// Whether the second entry comes before the first, slot by slot; equal ones by public ties.
     fn before(
         &self,
         first: &[Digit<S::Ciphertext>],

@@ -48,12 +48,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
             return self.places(n, x.length);
         }
         let x = self.normalized(&x)?;
-        if let Some(tiles) = self.pairs_if_faster(&x, n, Wanted::Ranks)? {
-            return self.ranked(&x, order, &tiles);
+        match self.pairs_if_faster(&x, n, Wanted::Ranks)? {
+            Some(tiles) => self.ranked(&x, order, &tiles),
+            None => self.ranked_by_network(&x, n, order),
         }
-        let all = (n, Of::Places);
-        let places = self.normalized(&self.sorted_by_network(&x, n, order, all)?)?;
-        self.sorted_by_network(&places, n, Order::Ascending, all)
     }
 
     /// The entries in order, or the first `take` of them: a stable sort, as NumPy's of kind

@@ -670,9 +670,7 @@ class EncryptedIntegers(Encrypted, Stored):
         )
         return found
 
-    def argsort(
-        self, *, take: int | None = None, descending: bool = False
-    ) -> EncryptedIntegers:
+    def argsort(self, *, take: int | None = None, descending: bool = False) -> EncryptedIntegers:
         """The places of entries in order, or of the first ``take`` of them: a stable sort."""
         return self._first("argsort", self.size if take is None else take, descending)
 

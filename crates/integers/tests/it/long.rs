@@ -24,7 +24,7 @@ fn long_columns_are_ordered() {
 
     let bits: Vec<i128> = (0..513).map(|i| i % 2).collect();
     let x = bench.encrypt(&bits, Type::Bool);
-    let before = |i: usize| if i % 2 == 0 { i / 2 } else { 257 + i / 2 };
+    let before = |i: usize| if i.is_multiple_of(2) { i / 2 } else { 257 + i / 2 };
     let expected: Vec<i128> = (0..513).map(|i| before(i) as i128).collect();
     assert_eq!(bench.decrypt(&ints.ranks(&x, Order::Ascending).unwrap()), expected);
 

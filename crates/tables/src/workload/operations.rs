@@ -104,11 +104,11 @@ const ENTRIES: &[Entry] = entries![
         Some("sum(x * y)"), "(x * y).sum()", true, false, Sum("sum(x * y)");
     "group-by" ["group", "groupby"] COLUMN "sums, means and counts for each category",
         None, "", false, false, Groups;
-    "sort" ["argsort", "order"] COLUMN "a few entries in order",
+    "sort" ["argsort", "order"] COLUMN "the entries in order",
         Some("sort(x)"), "np.sort(x)", false, true, Nothing;
-    "median" ["quantile", "percentile"] COLUMN "the median of a few entries",
+    "median" ["quantile", "percentile"] COLUMN "the median of the entries",
         Some("median(x)"), "np.median(x)", false, true, Nothing;
-    "argmax" ["argmin"] COLUMN "the position of the largest of a few entries",
+    "argmax" ["argmin"] COLUMN "the position of the largest entry",
         Some("argmax(x)"), "x.argmax()", false, true, Nothing;
     "cumsum" [] COLUMN "running sums",
         Some("cumsum(x)"), "np.cumsum(x)", false, true, Nothing;
