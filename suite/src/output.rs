@@ -50,9 +50,9 @@ impl Drop for Output {
     }
 }
 
-/// Makes the directory that a file is to be in, and removes what an earlier run left at its place: a
-/// stage that fails leaves no old result behind, and a file system that writes out what it replaces
-/// has nothing to replace.
+/// Makes the directory that a file is to be in, and removes what an earlier run left there: a stage
+/// that fails leaves no old result behind, and a file system that writes out what it replaces has
+/// nothing to replace.
 pub(crate) fn make_place_for(path: &Path) -> Result<(), SuiteError> {
     let directory = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(directory).map_err(|e| SuiteError::io(directory, &e))?;
