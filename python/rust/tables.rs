@@ -40,7 +40,7 @@ type Clear = (PyBackedBytes, Vec<(String, PyBackedBytes)>);
 
 fn data_of((csv, partners): &Clear, schema: &Schema) -> Result<Data> {
     let partner = |(name, csv): &(String, PyBackedBytes)| Partner::from_csv(&csv[..], schema, name);
-    let partners = partners.iter().map(partner).collect::<Result<Vec<_>, _>>()?;
+    let partners = partners.iter().map(partner).collect::<std::result::Result<Vec<_>, _>>()?;
     Ok(Data::from_csv_with(&csv[..], schema, &partners)?)
 }
 

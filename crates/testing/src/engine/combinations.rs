@@ -68,7 +68,8 @@ impl<E: Engine> Laws<'_, E> {
         let inputs = [&polys[..2], &polys[2..]];
         for (terms, rows, bits) in [(1, 1, 1), (2, 1, 40), (7, 5, 3), (2500, 6, 3), (9, 4, 62)] {
             let constant = |row: usize, term: usize| {
-                let word = (row * terms + term + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) as i64;
+                let place = (row * terms + term + 1) as u64;
+                let word = place.wrapping_mul(0x9e37_79b9_7f4a_7c15) as i64;
                 word >> (64 - bits)
             };
             let constants: Vec<Vec<i64>> =
