@@ -5,7 +5,7 @@ use crate::support::Running;
 /// Head and body of an answer to a browser.
 fn got(service: &Running, path: &str, header: &str) -> (String, Vec<u8>) {
     let request = format!("GET {path} HTTP/1.1\r\nHost: here\r\n{header}Connection: close\r\n\r\n");
-    let answer = service.raw(request.as_bytes());
+    let answer = service.request(request.as_bytes());
     let end = answer.windows(4).position(|w| w == b"\r\n\r\n").expect("a head");
     (String::from_utf8_lossy(&answer[..end]).to_lowercase(), answer[end + 4..].to_vec())
 }

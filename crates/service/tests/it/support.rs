@@ -77,8 +77,14 @@ impl Running {
              Content-Length: {}\r\nConnection: close\r\n\r\n",
             body.len()
         );
-        let answer = self.exchanged(&[head.as_bytes(), body].concat(), false);
+        let answer = self.request(&[head.as_bytes(), body].concat());
         String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    /// A whole request as it is, and its answer. The way to the service stays open: whoever closes
+    /// it has gone, and may get no answer.
+    pub fn request(&self, bytes: &[u8]) -> Vec<u8> {
+        self.exchanged(bytes, false)
     }
 
     /// Bytes as they are, and the end; what comes back.
@@ -106,7 +112,7 @@ impl Running {
             "GET /metrics HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer {token}\r\n\
              Connection: close\r\n\r\n"
         );
-        String::from_utf8(self.exchanged(request.as_bytes(), false)).unwrap()
+        String::from_utf8(self.request(request.as_bytes())).unwrap()
     }
 }
 
