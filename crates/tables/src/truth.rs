@@ -160,7 +160,11 @@ impl Binder<'_> {
                     let yes = Condition::Within { column, codes: Ranges::of([1]) };
                     Ok(Truth::there(self.there(e)?, yes))
                 }
-                _ => Err(mistyped(e, "expected a condition")),
+                _ => {
+                    let problem = "expected a condition, found a value: compare it, as in x = 1 or \
+                                   x = 'yes'";
+                    Err(mistyped(e, problem))
+                }
             },
         }
     }
