@@ -11,6 +11,7 @@ mod decompose;
 mod divide;
 mod elementwise;
 mod engine;
+mod images;
 pub(crate) mod limb;
 mod matrix;
 pub(crate) mod processor;
