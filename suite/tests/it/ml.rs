@@ -18,6 +18,7 @@ pub static ML: Workload = Workload {
         ("client_postprocess", &["SIZE"]),
     ],
     program,
+    measured: &["public_keys", "ciphertexts_upload", "ciphertexts_download"],
 };
 
 fn program(stage: &str) -> &'static str {

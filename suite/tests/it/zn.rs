@@ -15,6 +15,7 @@ pub static ZN: Workload = Workload {
         ("client_postprocess", &["INSTANCE", "COUNT"]),
     ],
     program,
+    measured: &["public_keys", "ciphertexts_upload", "ciphertexts_download"],
 };
 
 fn program(stage: &str) -> &'static str {
