@@ -252,7 +252,7 @@ pub(super) fn folds(params: &Params, workload: &Workload) -> u32 {
 /// that no two chunks of fewer than there are columns are rotated alike, and large, so that rows
 /// near to each other do not meet.
 pub(super) fn stride(columns: usize) -> i64 {
-    (columns / 8 * 5 | 1) as i64
+    ((columns / 8 * 5) | 1) as i64
 }
 #[cfg(test)]
 mod tests {

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use super::circuit::{BESIDE, Search, accumulators, expansion, folds, stride};
-use super::matches::{Layout, resolve, total};
+use super::matches::{Layout, Sums, resolve, total};
 use super::protocol::{Files, PAYLOAD, PAYLOAD_LEVEL, Task, Workload, metadata, result_metadata};
 use super::rounding::{Rotation, check};
 use crate::error::SuiteError;
@@ -215,7 +215,7 @@ pub fn postprocess(arguments: &[&str]) -> Result<(), SuiteError> {
             out.write(&count.to_le_bytes())?;
         }
         Task::Fetch => {
-            let sums = sums.chunks(BESIDE + PAYLOAD).map(<[_]>::to_vec).collect();
+            let sums: Sums = sums.chunks(BESIDE + PAYLOAD).map(<[_]>::to_vec).collect();
             let mut payloads = resolve(sums, &layout)?;
             payloads.sort_unstable();
             let bytes = payloads.iter().flatten().flat_map(|x| x.to_le_bytes());

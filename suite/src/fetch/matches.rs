@@ -4,6 +4,9 @@ use super::circuit::BESIDE;
 use super::protocol::PAYLOAD;
 use crate::error::SuiteError;
 
+/// Of each accumulator each field, slot by slot: the masks, the chunks' places, payload numbers.
+pub(super) type Sums = Vec<Vec<Vec<u64>>>;
+
 /// Where rows are in the sums.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
@@ -69,10 +72,7 @@ pub(super) fn total(sums: &[u64], layout: &Layout, each: usize) -> Result<u64, S
 /// # Errors
 /// Matches that cannot be told apart, as each shares its slots with others; sums that no honest
 /// server sends.
-pub(super) fn resolve(
-    mut sums: Vec<Vec<Vec<u64>>>,
-    layout: &Layout,
-) -> Result<Vec<[u16; PAYLOAD]>, SuiteError> {
+pub(super) fn resolve(mut sums: Sums, layout: &Layout) -> Result<Vec<[u16; PAYLOAD]>, SuiteError> {
     let wrong = |slot: usize, expected: String, found: u64| SuiteError::Result {
         place: format!("slot {slot}"),
         expected,
@@ -150,7 +150,7 @@ mod tests {
     }
 
     /// The sums of matches, as the server makes them.
-    fn sums(rows: &[u64], accumulators: usize) -> Vec<Vec<Vec<u64>>> {
+    fn sums(rows: &[u64], accumulators: usize) -> Sums {
         let mut out = vec![vec![vec![0; LAYOUT.slots]; BESIDE + PAYLOAD]; accumulators];
         for &row in rows {
             let (chunk, slot) = ((row / 16) as usize, (row % 16) as usize);
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn sums_that_no_server_sends() {
-        let code = |change: &dyn Fn(&mut Vec<Vec<Vec<u64>>>)| {
+        let code = |change: &dyn Fn(&mut Sums)| {
             let mut all = sums(&[3, 20, 59], 2);
             change(&mut all);
             resolve(all, &LAYOUT).map_err(|e| e.code())
