@@ -48,7 +48,7 @@ impl Search {
         let t = PrimePower::new(params.spec().plain_prime, 1)?;
         let scores = -LARGEST_SCORE..=LARGEST_SCORE;
         let points: Vec<u64> = scores.clone().map(|score| t.reduce_i64(score)).collect();
-        let values: Vec<u64> = scores.map(|score| u64::from(Workload::matches(score))).collect();
+        let values: Vec<u64> = scores.map(|score| u64::from(workload.matches(score))).collect();
         let polynomial = Polynomial::interpolate(t, &points, &values)?;
         let threshold = PolynomialPlan::new(&[polynomial], DepthGoal::Least)?;
         let chunks = workload.chunks(params.slots());
@@ -175,10 +175,11 @@ impl Search {
         let mut sums: Option<[Vec<S::Ciphertext>; 2]> = None;
         for (chunk, score) in scores.into_iter().enumerate().rev() {
             let mask = self.mask(scheme, &score, NextUse::Product)?;
-            let mask = scheme.mod_switch_to(&mask, Level(PAYLOAD_LEVEL))?;
-            let payload = |x| {
-                Ok(scheme.relinearize(&scheme.mul_lazy_aligned(&mask, x)?, NextUse::LinearMap)?)
-            };
+            // Not switched further down afterwards: the sums need what the modulus holds.
+            let level = scheme.level(&mask).min(Level(PAYLOAD_LEVEL));
+            let mask = scheme.mod_switch_to(&mask, level)?;
+            let payload =
+                |x| Ok(scheme.relinearize(&scheme.mul_lazy_aligned(&mask, x)?, NextUse::Keep)?);
             let payloads = database.payloads(chunk)?;
             let payloads = payloads.iter().map(payload).collect::<Result<Vec<_>, SuiteError>>()?;
             let level = payloads.iter().map(|x| scheme.level(x)).min();
@@ -259,8 +260,7 @@ mod tests {
     use super::*;
     use crate::fetch::protocol::{INSTANCES, STAND_IN};
 
-    /// Every instance and task fits the set at the levels that payloads are encrypted at, with some
-    /// capacity left, and the level is the highest one that masks reach on the large ring.
+    /// Every instance and task fits the set, with some capacity left, and not much.
     #[test]
     fn the_set_holds_every_instance() {
         let sizes = (0..INSTANCES.len()).map(|i| i.to_string()).chain([STAND_IN.name.into()]);

@@ -28,15 +28,24 @@ const STAND_IN_DIMENSION: usize = 16;
 
 /// Numbers of a payload.
 pub(super) const PAYLOAD: usize = 7;
-/// Coordinates of unit vectors are multiplied by this and rounded, so that a score is about its
-/// square times the cosine.
-pub(super) const SCALE: f64 = 31.0;
 /// The largest score: what the square of the norm of a rounded vector is at most, as well. There
-/// are fewer than 2^11 scores, so that a polynomial of depth 11 tells them apart.
-pub const LARGEST_SCORE: i64 = 1023;
-/// The smallest score of a match, at a cosine of 0.774: the middle of where the data sets have no
+/// are fewer than 2^10 scores, so that a polynomial of depth 10 tells them apart.
+pub const LARGEST_SCORE: i64 = 511;
+/// The deviation of the square of the norm of a rounded vector.
+const DEVIATION: i64 = 13;
+
+/// The square of what coordinates of unit vectors are multiplied by before they are rounded, and so
+/// the score of a cosine of 1: what is [`LARGEST_SCORE`] with a twelfth for the rounding of each
+/// coordinate, which is what it adds on average, and one deviation.
+pub const fn unit_score(dimension: usize) -> i64 {
+    LARGEST_SCORE - DEVIATION - dimension as i64 / 12
+}
+
+/// The smallest score of a match, at a cosine of 0.775: the middle of where the data sets have no
 /// row.
-pub const THRESHOLD: i64 = 744;
+pub const fn threshold(dimension: usize) -> i64 {
+    unit_score(dimension) * 775 / 1000
+}
 
 /// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +56,9 @@ pub enum Task {
     Fetch,
 }
 
-/// The level at which payloads are encrypted, where they meet masks; rows and query are at the top.
-/// A constant, so that no stage searches: a test finds it by rehearsal.
+/// The level at which payloads are encrypted, which is where they meet masks or a level above; rows
+/// and query are at the top. A constant, as the set is, so that no stage searches: a test rehearses
+/// every instance.
 pub(super) const PAYLOAD_LEVEL: usize = 2;
 
 /// An instance with the shape of its data.
@@ -98,8 +108,8 @@ impl Workload {
     }
 
     /// Whether a score is that of a match.
-    pub fn matches(score: i64) -> bool {
-        score >= THRESHOLD
+    pub fn matches(&self, score: i64) -> bool {
+        score >= threshold(self.dimension)
     }
 
     /// How many chunks of rows there are.
@@ -123,12 +133,12 @@ pub(super) fn spec(log_degree: u32) -> ParamsSpec {
         plain_prime: 65_537,
         plain_exponent: 1,
         extended_exponent: 0,
-        base_bits: 46,
+        base_bits: 45,
         word_bits: 50,
         words: 6,
-        fine_bits: vec![48, 45, 41, 40, 40],
-        special: 4,
-        digit_size: 4,
+        fine_bits: vec![49, 46, 38, 36],
+        special: 6,
+        digit_size: 6,
         form: Form::Bgv,
         through_bgv: false,
         assumption: Assumption::Rlwe,

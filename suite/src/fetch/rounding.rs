@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rand_core::CryptoRng;
 
-use super::protocol::{LARGEST_SCORE, SCALE};
+use super::protocol::{LARGEST_SCORE, unit_score};
 use crate::error::SuiteError;
 use crate::numbers::Bytes;
 use crate::output::Output;
@@ -50,7 +50,7 @@ impl Rotation {
         }
     }
 
-    /// The rotated vector, times [`SCALE`], in integers whose squares add up to at most
+    /// The rotated vector, times the root of [`unit_score`], in integers whose squares add up to at most
     /// [`LARGEST_SCORE`]. Each is the nearest one, but for a few of a long vector, which are the
     /// next nearest.
     ///
@@ -67,7 +67,8 @@ impl Rotation {
             x.iter_mut().zip(signs).filter(|(_, sign)| **sign == 1).for_each(|(x, _)| *x = -*x);
             hadamard(&mut x);
         }
-        let scaled = x.iter().map(|x| SCALE * x).collect::<Vec<_>>();
+        let scale = (unit_score(self.dimension) as f64).sqrt();
+        let scaled = x.iter().map(|x| scale * x).collect::<Vec<_>>();
         let mut out: Vec<i64> = scaled.iter().map(|x| x.round() as i64).collect();
         // Towards zero first where that was nearly as near. It ends: rounded to zero everywhere the
         // squares add up to less than they did.
@@ -149,20 +150,20 @@ mod tests {
                     let score: i64 =
                         a.iter().zip(&b).map(|(a, b)| i64::from(*a) * i64::from(*b)).sum();
                     assert!(score.abs() <= LARGEST_SCORE);
-                    let error = score as f64 / (SCALE * SCALE) - dot(&x, &y);
+                    let error = score as f64 / unit_score(dimension) as f64 - dot(&x, &y);
                     if y != x {
                         squares += error * error;
                         count += 1.0;
                         worst = worst.max(error.abs());
                     } else {
-                        assert!(error.abs() < 0.09, "{dimension} {repetition}: {error}");
+                        assert!(error.abs() < 0.13, "{dimension} {repetition}: {error}");
                     }
                 }
             }
             let deviation = (squares / count).sqrt();
             println!("{dimension}: deviation {deviation:.4}, largest error {worst:.4}");
-            assert!(deviation < 0.016, "{dimension}: {deviation}");
-            assert!(worst < 6.5 * 0.016, "{dimension}: {worst}");
+            assert!(deviation < 0.02, "{dimension}: {deviation}");
+            assert!(worst < 6.5 * 0.02, "{dimension}: {worst}");
         }
     }
 

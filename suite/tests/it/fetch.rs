@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use everlevel_suite::fetch::{LARGEST_SCORE, STAND_IN, THRESHOLD};
+use everlevel_suite::fetch::{LARGEST_SCORE, STAND_IN, threshold};
 
 use crate::stand_in::{StandIn, Workload, failure};
 
@@ -173,13 +173,13 @@ fn payloads_and_counts_are_those_in_the_clear() {
 /// A query, and for every score that there is a row that has it.
 fn scores() -> ([i8; DIMENSION], Vec<(i64, [i8; DIMENSION])>) {
     let mut query = [0; DIMENSION];
-    query[..4].copy_from_slice(&[31, 7, 3, 1]);
+    query[..4].copy_from_slice(&[22, 4, 2, 1]);
     let row = |score: i64| {
-        let near = score / 31;
+        let near = score / 22;
         for a in near - 2..=near + 2 {
             for b in -7..=7 {
                 for c in -4..=4 {
-                    let d: i64 = score - 31 * a - 7 * b - 3 * c;
+                    let d: i64 = score - 22 * a - 4 * b - 2 * c;
                     if a * a + b * b + c * c + d * d <= LARGEST_SCORE {
                         let mut out = [0; DIMENSION];
                         let values = [a, b, c, d].map(|x| x as i8);
@@ -206,15 +206,16 @@ fn write_rounded(harness: &StandIn, rows: &[[i8; DIMENSION]], query: &[i8]) {
 #[test]
 fn scores_from_the_threshold_on_match() {
     let (query, scores) = scores();
-    // Nearly all that there are: the square of the query's norm is 1020.
-    assert!(scores.len() >= 2039, "{}", scores.len());
+    // Nearly all that there are: the square of the query's norm is 505.
+    assert!(scores.len() >= 1011, "{}", scores.len());
     let mut rows = vec![[0; DIMENSION]; ROWS];
-    let place = |i: usize| 2 * i + 1;
+    let place = |i: usize| 4 * i + 1;
     scores.iter().enumerate().for_each(|(i, (_, row))| rows[place(i)] = *row);
-    let matching = scores.iter().enumerate().filter(|(_, (score, _))| *score >= THRESHOLD);
+    let matching =
+        scores.iter().enumerate().filter(|(_, (score, _))| *score >= threshold(DIMENSION));
     let matching: Vec<usize> = matching.map(|(i, _)| place(i)).collect();
-    assert!(scores.iter().any(|(score, _)| *score == THRESHOLD));
-    assert!(scores.iter().any(|(score, _)| *score == THRESHOLD - 1));
+    assert!(scores.iter().any(|(score, _)| *score == threshold(DIMENSION)));
+    assert!(scores.iter().any(|(score, _)| *score == threshold(DIMENSION) - 1));
     let mut harness = stand_in(&first(), &first());
     write_rounded(&harness, &rows, &query);
     let stages = ["client_key_generation", "client_encode_encrypt_db"];
@@ -233,7 +234,7 @@ fn scores_from_the_threshold_on_match() {
 fn matches_are_told_apart_or_refused() {
     let mut harness = stand_in(&first(), &first());
     let mut row = [0; DIMENSION];
-    row[5] = 31;
+    row[5] = 22;
     let run_with = |harness: &StandIn, matching: &[usize]| {
         let mut rows = vec![[0; DIMENSION]; ROWS];
         matching.iter().for_each(|i| rows[*i] = row);
