@@ -26,7 +26,8 @@ const AT_ONCE: usize = 16;
 /// Rows that are rounded together.
 const ROWS_AT_ONCE: usize = 1 << 12;
 
-/// `client_preprocess_dataset SIZE ...`: a secret rotation, and rows as small integers, a byte each.
+/// `client_preprocess_dataset SIZE ...`: a secret rotation, and rows as small integers, a byte
+/// each.
 ///
 /// # Errors
 /// A file that does not hold as many unit vectors of floats.
@@ -44,7 +45,8 @@ pub fn preprocess_database(arguments: &[&str]) -> Result<(), SuiteError> {
         let rounded = floats.par_chunks(dimension).map(|row| rotation.round(row));
         let rounded = rounded.collect::<Result<Vec<_>, _>>();
         let rounded = rounded.map_err(|(expected, found)| rows.unexpected(expected, found))?;
-        out.write(&Zeroizing::new(rounded.concat().iter().map(|x| *x as u8).collect::<Vec<_>>()))?;
+        let bytes = rounded.iter().flat_map(|row| row.iter().map(|x| *x as u8));
+        out.write(&Zeroizing::new(bytes.collect::<Vec<_>>()))?;
     }
     out.finish()
 }

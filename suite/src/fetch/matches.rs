@@ -66,8 +66,8 @@ pub(super) fn total(sums: &[u64], layout: &Layout, each: usize) -> Result<u64, S
 /// The payloads of all matches, in no order, from the sums of [`super::circuit::Search::run`], slot
 /// by slot: masks, places of chunks and payload numbers, for each accumulator.
 ///
-/// A slot of an accumulator where the masks add up to 1 holds the one row's chunk and payload, which
-/// is taken out of all accumulators, until nothing is left.
+/// A slot of an accumulator where the masks add up to 1 holds the one row's chunk and payload,
+/// which is taken out of all accumulators, until nothing is left.
 ///
 /// # Errors
 /// Matches that cannot be told apart, as each shares its slots with others; sums that no honest

@@ -2,6 +2,7 @@
 
 use everlevel_ring::sample::system_rng;
 use everlevel_wire::ciphertexts;
+use zeroize::Zeroizing;
 
 use super::circuit::expansion;
 use super::client::{floats, read_key};
@@ -11,8 +12,8 @@ use crate::error::SuiteError;
 use crate::numbers::Bytes;
 use crate::output::Output;
 
-/// `client_preprocess_query SIZE ...`: the query as small integers, a byte each, rotated as the rows
-/// were.
+/// `client_preprocess_query SIZE ...`: the query as small integers, a byte each, rotated as the
+/// rows were.
 ///
 /// # Errors
 /// A file that does not hold a unit vector of floats; no rotation.
@@ -25,12 +26,12 @@ pub fn preprocess(arguments: &[&str]) -> Result<(), SuiteError> {
     let rounded = rotation.round(&floats);
     let rounded = rounded.map_err(|(expected, found)| query.unexpected(expected, found))?;
     let mut out = Output::create(files.rounded_query)?;
-    out.write(&rounded.iter().map(|x| *x as u8).collect::<Vec<_>>())?;
+    out.write(&Zeroizing::new(rounded.iter().map(|x| *x as u8).collect::<Vec<_>>()))?;
     out.finish()
 }
 
-/// `client_encode_encrypt_query SIZE ...`: one ciphertext that has a coordinate in each of its first
-/// coefficients.
+/// `client_encode_encrypt_query SIZE ...`: one ciphertext that has a coordinate in each of its
+/// first coefficients.
 ///
 /// # Errors
 /// What `client_preprocess_query` does not make.
@@ -40,12 +41,14 @@ pub fn encrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let params = workload.params()?;
     let secret = read_key(&params, &files.secret_key)?;
     let mut query = Bytes::open(&files.rounded_query, workload.dimension as u64)?;
-    let rounded: Vec<i8> = query.read(workload.dimension)?.iter().map(|x| *x as i8).collect();
+    let bytes = query.read(workload.dimension)?;
+    let rounded = Zeroizing::new(bytes.iter().map(|x| *x as i8).collect::<Vec<_>>());
     if !check(&rounded) {
         return Err(query.unexpected("a rounded unit vector", "another"));
     }
     let t = params.plaintext_ring().modulus(params.plain_exponent());
-    let residues: Vec<u64> = rounded.iter().map(|x| t.reduce_i64(i64::from(*x))).collect();
+    let residues = rounded.iter().map(|x| t.reduce_i64(i64::from(*x)));
+    let residues = Zeroizing::new(residues.collect::<Vec<u64>>());
     let message = expansion(&params, &workload)?.encode(&params, &residues)?;
     let encrypted = secret.encrypt(&message, &mut system_rng()?)?;
     let mut out = Output::create(files.encrypted_query)?;

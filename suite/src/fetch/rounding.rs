@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use rand_core::CryptoRng;
+use zeroize::Zeroizing;
 
 use super::protocol::{LARGEST_SCORE, unit_score};
 use crate::error::SuiteError;
@@ -11,23 +12,23 @@ use crate::output::Output;
 
 /// How far the square of a vector's norm may be from 1.
 const TOLERANCE: f64 = 1e-3;
-/// How often signs are changed at random and a Hadamard transform is made: after two, a vector
-/// of one coordinate still has few different ones, whose rounding errors agree, and after three some
+/// How often signs are changed at random and a Hadamard transform is made: after two, a vector of
+/// one coordinate still has few different ones, whose rounding errors agree, and after three some
 /// of it can be measured.
 const ROUNDS: usize = 4;
 
-/// A random rotation. Scalar products stay; what is rounded afterwards has errors that do not depend
-/// on how the data are made.
+/// A random rotation. Scalar products stay; what is rounded afterwards has errors that do not
+/// depend on how the data are made.
 pub(super) struct Rotation {
     dimension: usize,
     /// Whether a coordinate changes its sign, round by round.
-    signs: Vec<u8>,
+    signs: Zeroizing<Vec<u8>>,
 }
 
 impl Rotation {
     /// A new one, of a dimension that is a power of two.
     pub fn random(dimension: usize, rng: &mut impl CryptoRng) -> Self {
-        let mut signs = vec![0; ROUNDS * dimension];
+        let mut signs = Zeroizing::new(vec![0; ROUNDS * dimension]);
         rng.fill_bytes(&mut signs);
         signs.iter_mut().for_each(|sign| *sign &= 1);
         Rotation { dimension, signs }
@@ -43,33 +44,35 @@ impl Rotation {
     /// What [`Rotation::write`] wrote.
     pub fn read(path: &Path, dimension: usize) -> Result<Self, SuiteError> {
         let mut file = Bytes::open(path, (ROUNDS * dimension) as u64)?;
-        let signs = file.read(ROUNDS * dimension)?.to_vec();
+        let signs = file.read(ROUNDS * dimension)?;
         match signs.iter().find(|sign| **sign > 1) {
             Some(found) => Err(file.unexpected("bytes 0 and 1", found.to_string())),
             None => Ok(Rotation { dimension, signs }),
         }
     }
 
-    /// The rotated vector, times the root of [`unit_score`], in integers whose squares add up to at most
-    /// [`LARGEST_SCORE`]. Each is the nearest one, but for a few of a long vector, which are the
-    /// next nearest.
+    /// The rotated vector, times the root of [`unit_score`], in integers whose squares add up to at
+    /// most [`LARGEST_SCORE`]. Each is the nearest one, but for a few of a long vector, which are
+    /// the next nearest.
     ///
     /// # Errors
     /// A vector that is no unit vector: what is expected, and what there is.
-    pub fn round(&self, vector: &[f32]) -> Result<Vec<i8>, (String, String)> {
+    pub fn round(&self, vector: &[f32]) -> Result<Zeroizing<Vec<i8>>, (String, String)> {
         let square: f64 = vector.iter().map(|x| f64::from(*x).powi(2)).sum();
         // What is no number fails, too.
         if !(1.0 - TOLERANCE..=1.0 + TOLERANCE).contains(&square) {
             return Err(("vectors of norm 1".into(), format!("one of norm {}", square.sqrt())));
         }
-        let mut x: Vec<f64> = vector.iter().map(|x| f64::from(*x)).collect();
+        let mut x: Zeroizing<Vec<f64>> =
+            Zeroizing::new(vector.iter().map(|x| f64::from(*x)).collect());
         for signs in self.signs.chunks(self.dimension) {
             x.iter_mut().zip(signs).filter(|(_, sign)| **sign == 1).for_each(|(x, _)| *x = -*x);
             hadamard(&mut x);
         }
         let scale = (unit_score(self.dimension) as f64).sqrt();
-        let scaled = x.iter().map(|x| scale * x).collect::<Vec<_>>();
-        let mut out: Vec<i64> = scaled.iter().map(|x| x.round() as i64).collect();
+        let scaled = Zeroizing::new(x.iter().map(|x| scale * x).collect::<Vec<_>>());
+        let mut out: Zeroizing<Vec<i64>> =
+            Zeroizing::new(scaled.iter().map(|x| x.round() as i64).collect());
         // Towards zero first where that was nearly as near. It ends: rounded to zero everywhere the
         // squares add up to less than they did.
         while out.iter().map(|x| x * x).sum::<i64>() > LARGEST_SCORE {
@@ -78,7 +81,7 @@ impl Rotation {
             let most = most.expect("a vector of norm 1 has a coordinate");
             out[most] -= out[most].signum();
         }
-        Ok(out.into_iter().map(|x| x as i8).collect())
+        Ok(Zeroizing::new(out.iter().map(|x| *x as i8).collect()))
     }
 }
 
@@ -148,7 +151,7 @@ mod tests {
                     let (a, b) = (rotation.round(&x).unwrap(), rotation.round(&y).unwrap());
                     assert!(check(&a) && check(&b));
                     let score: i64 =
-                        a.iter().zip(&b).map(|(a, b)| i64::from(*a) * i64::from(*b)).sum();
+                        a.iter().zip(b.iter()).map(|(a, b)| i64::from(*a) * i64::from(*b)).sum();
                     assert!(score.abs() <= LARGEST_SCORE);
                     let error = score as f64 / unit_score(dimension) as f64 - dot(&x, &y);
                     if y != x {

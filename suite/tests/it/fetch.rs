@@ -125,9 +125,9 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
-/// Vectors as a harness has them: rows near the query are found, those that are not near are not, by
-/// their cosines in the clear. Three that share a slot, in all chunks, the last row, none, and then
-/// only their number, from the same directories.
+/// Vectors as a harness has them: rows near the query are found, those that are not near are not,
+/// by their cosines in the clear. Three that share a slot, in all chunks, the last row, none, and
+/// then only their number, from the same directories.
 #[test]
 fn payloads_and_counts_are_those_in_the_clear() {
     let query = unit((0..DIMENSION as u64).map(noise).collect());
@@ -228,8 +228,8 @@ fn scores_from_the_threshold_on_match() {
     assert_eq!(count(&harness), matching.len() as u64);
 }
 
-/// No match, one, thirty-three that share slots by threes, and four that cannot be told apart: these
-/// are refused, and counted.
+/// No match, one, thirty-three that share slots by threes, and four that cannot be told apart:
+/// these are refused, and counted.
 #[test]
 fn matches_are_told_apart_or_refused() {
     let mut harness = stand_in(&first(), &first());
