@@ -257,8 +257,13 @@ pub(super) fn stride(columns: usize) -> i64 {
 }
 #[cfg(test)]
 mod tests {
+    use everlevel_scheme::noop::NoOpCiphertext;
+    use everlevel_scheme::{OptIn, ParamsSpec};
+
     use super::*;
-    use crate::fetch::protocol::{INSTANCES, STAND_IN};
+    use crate::fetch::matches::{Layout, resolve, total};
+    use crate::fetch::protocol::{INSTANCES, STAND_IN, spec};
+    use crate::instance::Instance;
 
     /// Every instance and task fits the set, with some capacity left, and not much.
     #[test]
@@ -279,6 +284,86 @@ mod tests {
                 assert!(found.iter().all(|x| dry.decrypt(x).is_ok()));
             }
         }
+    }
+
+    /// Rows of one coordinate, by chunks, in the clear.
+    struct Plain<'a> {
+        dry: &'a NoOp,
+        rows: &'a [bool],
+    }
+
+    fn payload(row: usize) -> [u16; PAYLOAD] {
+        std::array::from_fn(|k| (row * 7 + k) as u16 % 5000)
+    }
+
+    impl Plain<'_> {
+        fn encrypt(&self, chunk: usize, value: impl Fn(usize) -> u64) -> NoOpCiphertext {
+            let slots = self.dry.params().slots();
+            let rows =
+                (slots * chunk..slots * (chunk + 1)).take_while(|row| *row < self.rows.len());
+            let values: Vec<u64> = rows.map(value).collect();
+            let message = Plaintext::encode(self.dry.params(), &values).unwrap();
+            self.dry.encrypt(&message).unwrap()
+        }
+    }
+
+    impl Database<NoOp> for Plain<'_> {
+        fn rows(&mut self, c: usize, _: Range<usize>) -> Result<Vec<NoOpCiphertext>, SuiteError> {
+            Ok(vec![self.encrypt(c, |row| 22 * u64::from(self.rows[row]))])
+        }
+
+        fn payloads(&mut self, c: usize) -> Result<Vec<NoOpCiphertext>, SuiteError> {
+            let number = |k: usize| self.encrypt(c, |row| payload(row)[k].into());
+            Ok((0..PAYLOAD).map(number).collect())
+        }
+    }
+
+    /// Four hundred chunks of 32 rows, more than the plaintext modulus in all: they are counted,
+    /// and their payloads found, from one to the other end.
+    #[test]
+    fn many_chunks_neither_wrap_nor_mix() {
+        let name = "insecure_fetch-12289-n5".into();
+        let spec = ParamsSpec { name, index: 64, plain_prime: 12_289, ..spec(11) };
+        let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
+        let count = 12_795;
+        let instance = Instance { name: "of this test", count };
+        let workload = Workload { instance, dimension: 1 };
+        let search = Search::new(&params, &workload).unwrap();
+        let (slots, columns) = (params.slots(), params.slot_shape().columns());
+        let chunks = workload.chunks(slots);
+        assert_eq!((slots, columns, chunks), (32, 16, 400));
+        // 400 · 16 is more than half of the modulus, 400 · 32 would wrap.
+        assert_eq!(folds(&params, &workload), 4);
+        let layout = Layout {
+            columns,
+            slots,
+            chunks,
+            rows: count,
+            stride: stride(columns),
+            modulus: params.plain_modulus(),
+        };
+        let run = |rows: &[bool], task: Task| -> Vec<Vec<u64>> {
+            let dry = NoOp::new(&params, 1);
+            let query = expansion(&params, &workload).unwrap().encode(&params, &[22]).unwrap();
+            let query = dry.encrypt(&query).unwrap();
+            let found = search.run(&dry, query, &mut Plain { dry: &dry, rows }, task).unwrap();
+            let open = |x| dry.decrypt(x).unwrap().decode(&params).unwrap();
+            found.iter().map(open).collect()
+        };
+        let all = vec![true; count as usize];
+        let few: Vec<usize> = vec![0, 1, 31, 32, 64, 100, 4_000, 4_032, 12_768, 12_794];
+        let chosen: Vec<bool> = (0..all.len()).map(|row| few.contains(&row)).collect();
+        for (rows, matches) in [(&all, count), (&chosen, few.len() as u64)] {
+            let sums = run(rows, Task::Count);
+            assert_eq!(total(&sums[0], &layout, 16).unwrap(), matches);
+        }
+        let sums = run(&chosen, Task::Fetch);
+        let sums = sums.chunks(BESIDE + PAYLOAD).map(<[_]>::to_vec).collect();
+        let mut found = resolve(sums, &layout).unwrap();
+        let mut wanted: Vec<_> = few.iter().map(|row| payload(*row)).collect();
+        found.sort_unstable();
+        wanted.sort_unstable();
+        assert_eq!(found, wanted);
     }
 
     #[test]

@@ -14,8 +14,8 @@ const SETS: [&str; 5] = [
     "insecure_aes-m4947",
 ];
 
-/// A ciphertext is at its level, has the polynomials of that level, and decrypts to its message, with
-/// a noise below its bound.
+/// A ciphertext is at its level, has the polynomials of that level, and decrypts to its message,
+/// with a noise below its bound.
 fn check(secret: &SecretKey, x: &Ciphertext, level: Level, message: &Plaintext, name: &str) {
     let params = secret.params();
     assert_eq!(x.meta().level, level, "{name}");
