@@ -16,14 +16,16 @@ import json, sys
 from pathlib import Path
 size, runs = int(sys.argv[1]), int(sys.argv[3])
 name = {names}[size]
+counting = "--count_only" in sys.argv
+measured = "count_" + name if counting else name
 assert Path("scripts/build_task.sh").stat().st_mode & 0o100
 assert not Path("submission/reference").exists() and not Path("measurements", name).exists()
 Path("io", name).mkdir(parents=True)
 Path("io", name, "server_reported_steps.json").write_text("{{}}")
-Path("measurements", name).mkdir(parents=True)
+Path("measurements", measured).mkdir(parents=True)
 for run in range(1, runs + 1):
-    print("[harness] {says}")
-    Path("measurements", name, f"results-{{run}}.json").write_text(json.dumps({{"run": run}}))
+    print("{before}[harness] {says}")
+    Path("measurements", measured, f"results-{{run}}.json").write_text(json.dumps({{"run": run}}))
 labels = Path("datasets", name, "intermediate", "test_labels.txt")
 labels.parent.mkdir(parents=True)
 labels.write_text("7\\n1\\n4\\n9\\n")
@@ -50,11 +52,11 @@ class RunTest(unittest.TestCase):
         command = ["git", "-C", str(self.clone), *identity, *arguments]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
-    def harness(self, says: str) -> None:
-        """Commits a harness whose check says this."""
+    def harness(self, says: str, before: str = "", names: list[str] = NAMES) -> None:
+        """Commits a harness whose check says this, after something else."""
         for path in ["harness", "scripts", "submission", "measurements/single"]:
             (self.clone / path).mkdir(parents=True, exist_ok=True)
-        text = HARNESS.format(names=NAMES, says=says)
+        text = HARNESS.format(names=names, says=says, before=before)
         (self.clone / "harness" / "run_submission.py").write_text(text)
         (self.clone / "submission" / "reference").write_text("the reference")
         (self.clone / "measurements" / "single" / "results-1.json").write_text("the reference's")
@@ -134,10 +136,27 @@ class RunTest(unittest.TestCase):
         done = self.measured("--sizes", "1", "--runs", "1")
         self.assertIn("0 of 1 runs passed", done.stderr)
 
+    def test_counts_have_a_directory_of_their_own(self) -> None:
+        """The harness of fetch-by-similarity indents and colors its lines."""
+        names = ["toy", "small", "medium", "large"]
+        self.harness("PASS (All 3 payload vectors match)", "\\033[32m         ", names)
+        for options, directory in [([], "toy"), (["--count-only"], "count_toy")]:
+            done = self.measured(
+                "--sizes", "0", "--runs", "2", *options, workload="fetch-by-similarity"
+            )
+            self.assertEqual(done.returncode, 0, done.stderr)
+            (out,) = self.results.glob(f"*/fetch-by-similarity/{directory}")
+            self.assertEqual(len(list(out.glob("results-?.json"))), 2)
+            about = json.loads((out / "about.json").read_text())
+            self.assertEqual(about["count_only"], bool(options))
+        done = self.measured("--sizes", "0", "--count-only")
+        self.assertEqual(done.returncode, 2)
+
     def test_a_submission_is_a_crate_of_its_own(self) -> None:
         for workload, place in [
             ("zn-multiplication", "submission/target/release"),
             ("ml-inference", "submission/build"),
+            ("fetch-by-similarity", "submission/build"),
         ]:
             self.exported(workload, place)
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use everlevel_circuit::CircuitError;
 use everlevel_ring::RingError;
 use everlevel_scheme::SchemeError;
 use everlevel_wire::WireError;
@@ -37,14 +38,25 @@ pub enum SuiteError {
         found: String,
     },
     /// A decrypted value that no honest result has.
-    #[error("pair {pair}: expected a sum of digits' products up to {largest}, found {found}")]
+    #[error("{place}: expected {expected}, found {found}")]
     Result {
-        /// The place of the pair.
-        pair: u64,
-        /// The largest possible value.
-        largest: u64,
+        /// Where it is.
+        place: String,
+        /// What an honest result has.
+        expected: String,
         /// The value.
         found: u64,
+    },
+    /// Matches that share their slots of the sums of payloads with each other.
+    #[error(
+        "{left} of {} matches cannot be told apart: ask for their number with --count_only, or for \
+         fewer by another query", *found as u64 + left
+    )]
+    Collision {
+        /// How many were told apart.
+        found: usize,
+        /// How many were not.
+        left: u64,
     },
     /// A model whose results could wrap or drown in noise, or that is none.
     #[error("model: expected {expected}, found {found}: suite/ml-inference/train.py makes models")]
@@ -65,6 +77,9 @@ pub enum SuiteError {
     /// Of the format.
     #[error(transparent)]
     Wire(#[from] WireError),
+    /// Of a circuit.
+    #[error(transparent)]
+    Circuit(#[from] CircuitError),
     /// Of the scheme.
     #[error(transparent)]
     Scheme(#[from] SchemeError),
@@ -79,10 +94,11 @@ everlevel_ring::error_codes! {
         Instance => "suite.instance",
         Numbers => "suite.numbers",
         Result => "suite.result",
+        Collision => "suite.collision",
         Model => "suite.model",
         Io => "suite.io",
     }
-    inner { Wire, Scheme, Ring }
+    inner { Wire, Circuit, Scheme, Ring }
 }
 
 impl SuiteError {

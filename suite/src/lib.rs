@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod error;
+pub mod fetch;
 mod instance;
 mod keyless;
 pub mod ml;

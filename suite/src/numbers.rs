@@ -1,8 +1,10 @@
-//! Numbers as text, by lines, and as words of 8 bytes, the lowest first.
+//! Numbers as text, by lines, as bytes, and as words of 8 bytes, the lowest first.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+
+use zeroize::Zeroizing;
 
 use crate::error::SuiteError;
 
@@ -78,32 +80,54 @@ impl Lines {
     }
 }
 
-/// A file of a known number of words.
-pub(crate) struct Words {
+/// A file of a known number of bytes.
+pub(crate) struct Bytes {
     file: File,
     path: PathBuf,
 }
 
+impl Bytes {
+    /// Opens the file, which has to have this length.
+    pub fn open(path: &Path, length: u64) -> Result<Self, SuiteError> {
+        let failed = |e: std::io::Error| SuiteError::io(path, &e);
+        let file = File::open(path).map_err(failed)?;
+        let found = file.metadata().map_err(failed)?.len();
+        let out = Bytes { file, path: path.into() };
+        if found != length {
+            return Err(out.unexpected(format!("{length} bytes"), found.to_string()));
+        }
+        Ok(out)
+    }
+
+    /// The next `count` of them.
+    pub fn read(&mut self, count: usize) -> Result<Zeroizing<Vec<u8>>, SuiteError> {
+        let mut bytes = Zeroizing::new(vec![0; count]);
+        self.file.read_exact(&mut bytes).map_err(|e| SuiteError::io(&self.path, &e))?;
+        Ok(bytes)
+    }
+
+    /// The refusal of what is in the file.
+    pub fn unexpected(&self, expected: impl Into<String>, found: impl Into<String>) -> SuiteError {
+        SuiteError::Numbers {
+            path: self.path.display().to_string(),
+            expected: expected.into(),
+            found: found.into(),
+        }
+    }
+}
+
+/// A file of a known number of words.
+pub(crate) struct Words(Bytes);
+
 impl Words {
     /// Opens the file, which has to have this length.
     pub fn open(path: &Path, count: u64) -> Result<Self, SuiteError> {
-        let failed = |e: std::io::Error| SuiteError::io(path, &e);
-        let file = File::open(path).map_err(failed)?;
-        let (found, expected) = (file.metadata().map_err(failed)?.len(), WORD as u64 * count);
-        if found != expected {
-            return Err(SuiteError::Numbers {
-                path: path.display().to_string(),
-                expected: format!("{expected} bytes"),
-                found: found.to_string(),
-            });
-        }
-        Ok(Words { file, path: path.into() })
+        Ok(Words(Bytes::open(path, WORD as u64 * count)?))
     }
 
     /// The next `count` of them.
     pub fn read(&mut self, count: usize) -> Result<Vec<u64>, SuiteError> {
-        let mut bytes = vec![0; WORD * count];
-        self.file.read_exact(&mut bytes).map_err(|e| SuiteError::io(&self.path, &e))?;
+        let bytes = self.0.read(WORD * count)?;
         let (words, _) = bytes.as_chunks::<WORD>();
         Ok(words.iter().map(|word| u64::from_le_bytes(*word)).collect())
     }

@@ -12,7 +12,8 @@
 //! * [`transform`]: slot-to-coefficient and back, the transform of the slots as a few merged linear
 //!   maps: by butterflies for powers of two, axis by axis for odd indices.
 //! * [`unpack`]: a polynomial taken apart into d polynomials in X^d, and put together again;
-//!   [`coordinates`]: over odd indices d coordinates of the slots.
+//!   [`coordinates`]: over odd indices d coordinates of the slots; [`Expansion`]: numbers in one
+//!   ciphertext expanded into a ciphertext for each.
 //! * [`sums`], [`rotate_along`]: traces, sums and rotations along the dimensions of the slots.
 //! * [`straight_line`], [`poly`]: straight-line programs; Paterson–Stockmeyer at least depth,
 //!   product trees.
@@ -50,6 +51,7 @@ mod compare;
 pub mod coordinates;
 pub mod digits;
 mod error;
+mod expand;
 pub mod expression;
 pub mod linear;
 mod modular;
@@ -68,6 +70,7 @@ pub mod unpack;
 
 pub use compare::Comparison;
 pub use error::CircuitError;
+pub use expand::Expansion;
 pub use modular::PrimePower;
 pub use packing::SumPacking;
 pub use range::ValueRange;

@@ -17,7 +17,7 @@
 //! step.
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::ExactScheme;
+use everlevel_scheme::{ExactScheme, SchemeError};
 
 use crate::error::CircuitError;
 
@@ -32,6 +32,12 @@ impl Unpacking {
     /// For the slots of `shape`.
     pub fn new(shape: &SlotShape) -> Self {
         Unpacking { steps: shape.projection() }
+    }
+
+    /// Into 2^`depth` parts, whatever the degree of the slots, for an index that is a power of two
+    /// and at least twice as many.
+    pub(crate) fn into_parts(shape: &SlotShape, depth: u32) -> Self {
+        Unpacking { steps: shape.sign_changes(depth) }
     }
 
     /// The number d of parts.
@@ -59,8 +65,19 @@ impl Unpacking {
         &self,
         scheme: &S,
         x: S::Ciphertext,
-        mut visit: impl FnMut(usize, S::Ciphertext) -> Result<(), CircuitError>,
+        visit: impl FnMut(usize, S::Ciphertext) -> Result<(), CircuitError>,
     ) -> Result<(), CircuitError> {
+        self.unpack_first(scheme, x, self.parts(), visit)
+    }
+
+    /// [`Unpacking::unpack`] for j below `count` alone.
+    pub(crate) fn unpack_first<S: ExactScheme, E: From<SchemeError>>(
+        &self,
+        scheme: &S,
+        x: S::Ciphertext,
+        count: usize,
+        mut visit: impl FnMut(usize, S::Ciphertext) -> Result<(), E>,
+    ) -> Result<(), E> {
         // What is still to be taken apart, the next one last: ciphertexts, their steps done, and
         // the low bits of j.
         let mut waiting = vec![(x, 0, 0)];
@@ -70,8 +87,10 @@ impl Unpacking {
                 continue;
             };
             let image = scheme.apply_galois(&b, phi)?;
-            let odd = scheme.mul_monomial(&scheme.sub(&b, &image)?, -(1 << step))?;
-            waiting.push((odd, step + 1, j | 1 << step));
+            if j | 1 << step < count {
+                let odd = scheme.mul_monomial(&scheme.sub(&b, &image)?, -(1 << step))?;
+                waiting.push((odd, step + 1, j | 1 << step));
+            }
             waiting.push((scheme.add(&b, &image)?, step + 1, j));
         }
         Ok(())

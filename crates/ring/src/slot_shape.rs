@@ -300,7 +300,15 @@ impl SlotShape {
     /// appendix A (whose range ends one step too late). None for indices with axes.
     pub fn projection(&self) -> Vec<GaloisElement> {
         let count = if self.odd().is_some() { 0 } else { self.degree.trailing_zeros() };
-        (0..count).map(|i| GaloisElement(1 + ((self.index / 2) >> i))).collect()
+        self.sign_changes(count)
+    }
+
+    /// The automorphisms φ_i of [`SlotShape::projection`] for i below `count`, which may exceed
+    /// log2 d but not log2 n: there are no more. For indices that are powers of two.
+    pub fn sign_changes(&self, count: u32) -> Vec<GaloisElement> {
+        let half = self.index / 2;
+        let count = count.min(half.checked_ilog2().unwrap_or(0));
+        (0..count).map(|i| GaloisElement(1 + (half >> i))).collect()
     }
 
     /// The identity.

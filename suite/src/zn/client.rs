@@ -145,7 +145,11 @@ fn decrypt_block(
         let largest = (k as u64 + 1) * digit * digit;
         for (place, (product, &found)) in products.iter_mut().zip(values.iter()).enumerate() {
             if found > largest {
-                return Err(SuiteError::Result { pair: start + place as u64, largest, found });
+                return Err(SuiteError::Result {
+                    place: format!("pair {}", start + place as u64),
+                    expected: format!("a sum of digits' products up to {largest}"),
+                    found,
+                });
             }
             *product = product.wrapping_add(found << (DIGIT_BITS * k as u32));
         }

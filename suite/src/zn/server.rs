@@ -1,7 +1,7 @@
 //! The stage of the server, which has no key.
 
 use everlevel_bgv::{Ciphertext, Evaluator, Product, ServerKeys};
-use everlevel_scheme::SchemeError;
+use everlevel_scheme::{Arithmetic, SchemeError};
 use everlevel_wire::file::Existing;
 use everlevel_wire::{BoundPolicy, CiphertextReader, Encryption, ProductWriter, ReadOptions};
 use rayon::prelude::*;

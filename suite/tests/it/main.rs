@@ -1,6 +1,8 @@
 //! The integration tests of this crate, in one binary so that it is linked once.
 
 mod codes;
+mod fetch;
+mod fetch_hostile;
 mod ml;
 mod ml_hostile;
 mod pins;

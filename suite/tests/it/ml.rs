@@ -18,6 +18,7 @@ pub static ML: Workload = Workload {
         ("client_postprocess", &["SIZE"]),
     ],
     program,
+    measured: &["public_keys", "ciphertexts_upload", "ciphertexts_download"],
 };
 
 fn program(stage: &str) -> &'static str {
@@ -82,7 +83,7 @@ fn expected(model: &Model, images: &[Vec<u8>]) -> Vec<(Vec<i128>, usize)> {
 /// A data set of these images, as an instance by its place.
 pub fn stand_in(instance: &'static str, size: usize, images: &[Vec<u8>]) -> StandIn {
     let out = StandIn::new(&ML, instance, vec![("SIZE", size.to_string())]);
-    out.write_data("intermediate/test_pixels.txt", &text(images));
+    out.write_data("intermediate/test_pixels.txt", text(images));
     out
 }
 

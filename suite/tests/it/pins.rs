@@ -2,6 +2,7 @@
 
 use everlevel_suite::Instance;
 
+use crate::fetch::FETCH;
 use crate::ml::ML;
 use crate::stand_in::Workload;
 use crate::zn::ZN;
@@ -10,8 +11,11 @@ use crate::zn::ZN;
 fn pins_name_stages_and_instances() {
     let text = include_str!("../../pins.json");
     let pins: serde_json::Value = serde_json::from_str(text).unwrap();
-    let ours: [(&Workload, &[Instance]); 2] =
-        [(&ZN, &everlevel_suite::zn::INSTANCES), (&ML, &everlevel_suite::ml::INSTANCES)];
+    let ours: [(&Workload, &[Instance]); 3] = [
+        (&ZN, &everlevel_suite::zn::INSTANCES),
+        (&ML, &everlevel_suite::ml::INSTANCES),
+        (&FETCH, &everlevel_suite::fetch::INSTANCES),
+    ];
     assert_eq!(pins.as_object().unwrap().len(), ours.len());
     for (workload, instances) in ours {
         let pinned = &pins[workload.name];

@@ -18,10 +18,9 @@ pub struct Workload {
     pub stages: &'static [Stage],
     /// The program of a stage.
     pub program: fn(&str) -> &'static str,
+    /// What the harness measures the size of.
+    pub measured: &'static [&'static str],
 }
-
-/// What the harnesses measure the size of.
-pub const MEASURED: [&str; 3] = ["public_keys", "ciphertexts_upload", "ciphertexts_download"];
 
 /// A directory in the place of a clone of the harness, with one instance.
 pub struct StandIn {
@@ -41,8 +40,14 @@ impl StandIn {
         StandIn { root: tempfile::tempdir().unwrap(), workload, instance, arguments }
     }
 
+    /// The same with another value of an argument.
+    pub fn set(&mut self, name: &'static str, value: &str) {
+        self.arguments.retain(|argument| argument.0 != name);
+        self.arguments.push((name, value.into()));
+    }
+
     /// Writes a file of the data set.
-    pub fn write_data(&self, name: &str, text: &str) {
+    pub fn write_data(&self, name: &str, text: impl AsRef<[u8]>) {
         let path = self.root.path().join("datasets").join(self.instance).join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
@@ -64,14 +69,16 @@ impl StandIn {
         command.args(arguments).current_dir(self.root.path()).output().unwrap()
     }
 
-    /// Starts a stage with the arguments that the harness gives it.
+    /// Starts a stage with the arguments that the harness gives it; one may be several words, or
+    /// none.
     pub fn stage(&self, name: &str) -> Output {
         let (_, arguments) = self.workload.stages.iter().find(|stage| stage.0 == name).unwrap();
         let value = |name: &&'static str| {
             let argument = self.arguments.iter().find(|argument| argument.0 == *name);
             argument.unwrap_or_else(|| panic!("no argument: {name}")).1.as_str()
         };
-        self.start(name, &arguments.iter().map(value).collect::<Vec<_>>())
+        let words = arguments.iter().map(value).flat_map(str::split_whitespace);
+        self.start(name, &words.collect::<Vec<_>>())
     }
 
     /// Runs the stages up to this one, which have to succeed.
@@ -94,11 +101,15 @@ impl StandIn {
         text.lines().map(|line| line.parse().unwrap()).collect()
     }
 
-    /// Asserts that there is something in every directory whose size is measured.
+    /// Asserts that there is something in every directory and file whose size is measured.
     pub fn assert_measured(&self) {
-        for measured in MEASURED {
-            let files = fs::read_dir(self.io(measured)).unwrap();
-            let lengths = files.map(|file| file.unwrap().metadata().unwrap().len());
+        for measured in self.workload.measured {
+            let path = self.io(measured);
+            let files = match fs::read_dir(&path) {
+                Ok(files) => files.map(|file| file.unwrap().path()).collect(),
+                Err(_) => vec![path],
+            };
+            let lengths = files.iter().map(|file| fs::metadata(file).unwrap().len());
             assert!(lengths.sum::<u64>() > 0, "{}: {measured}", self.instance);
         }
     }

@@ -15,6 +15,7 @@ pub static ZN: Workload = Workload {
         ("client_postprocess", &["INSTANCE", "COUNT"]),
     ],
     program,
+    measured: &["public_keys", "ciphertexts_upload", "ciphertexts_download"],
 };
 
 fn program(stage: &str) -> &'static str {
@@ -36,8 +37,8 @@ pub fn stand_in(instance: &'static str, pairs: &[(u64, u64)]) -> StandIn {
     let text = |of: fn(&(u64, u64)) -> u64| {
         pairs.iter().map(|pair| format!("{}\n", of(pair))).collect::<String>()
     };
-    out.write_data("lhs.txt", &text(|pair| pair.0));
-    out.write_data("rhs.txt", &text(|pair| pair.1));
+    out.write_data("lhs.txt", text(|pair| pair.0));
+    out.write_data("rhs.txt", text(|pair| pair.1));
     out
 }
 

@@ -144,6 +144,13 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
         self.product(a, b, a.meta.level.min(b.meta.level))
     }
 
+    fn sum_of_products(
+        &self,
+        pairs: &[(&Ciphertext<E>, &Ciphertext<E>)],
+    ) -> Result<Product<E>, SchemeError> {
+        self.added_products(pairs)
+    }
+
     fn add_products(&self, a: &Product<E>, b: &Product<E>) -> Result<Product<E>, SchemeError> {
         same_kind(&a.meta, &b.meta, "addition of products")?;
         let (params, engine) = (&self.params, self.engine());

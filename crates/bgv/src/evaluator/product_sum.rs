@@ -12,18 +12,12 @@ use everlevel_scheme::spec::Form;
 use everlevel_scheme::{Arithmetic, same_kind};
 
 impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
-    /// Σ x y over pairs of ciphertexts, before relinearization, at the lowest level of all: bring
-    /// factors that occur more than once there first
-    /// ([`Arithmetic::prepare_together`]), or they are switched each time.
+    /// [`Arithmetic::sum_of_products`].
     ///
     /// In BGV the residues of all products are added up before they are reduced, and no product is
     /// stored: four multiplications of a word a slot and prime for each pair. BFV's products are
     /// made and added one by one, as are those of ciphertexts whose correction factors differ.
-    /// The noise is that of the products together.
-    ///
-    /// # Errors
-    /// No pair, ciphertexts of different owners, plaintext moduli or forms, too much noise.
-    pub fn sum_of_products(
+    pub(super) fn added_products(
         &self,
         pairs: &[(&Ciphertext<E>, &Ciphertext<E>)],
     ) -> Result<Product<E>, SchemeError> {

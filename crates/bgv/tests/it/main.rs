@@ -6,6 +6,7 @@ mod diagonals;
 mod factor;
 mod flooding;
 mod foreign;
+mod levels;
 mod ntru;
 mod owners;
 mod products;

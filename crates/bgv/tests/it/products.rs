@@ -3,8 +3,8 @@
 use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator, Product, SecretKey, ServerKeys};
 use everlevel_scheme::noise::Meta;
 use everlevel_scheme::{
-    AffineForm, Arithmetic, Form, KeyPlan, Level, LinearMaps, NextUse, OptIn, Params, ParamsSpec,
-    PlainModulus, Plaintext, SchemeError,
+    AffineForm, Arithmetic, Form, KeyPlan, Level, LinearMaps, NextUse, NoOp, OptIn, Params,
+    ParamsSpec, PlainModulus, Plaintext, SchemeError,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -122,6 +122,31 @@ fn sums_in_one_pass_are_sums_of_products() {
         let twice = b.scaled(2, &f.params).unwrap().add(&a, &f.params).unwrap();
         let expected = a.mul(&twice, &f.params).unwrap();
         assert!(f.secret.decrypt_product(&sum).unwrap() == expected, "{name}");
+    }
+}
+
+/// What plans say of a sum of products is what becomes of it: level, bound and value.
+#[test]
+fn sums_are_foretold() {
+    for name in SETS {
+        let mut f = Fixture::new(name, 12);
+        let (pairs, expected) = f.pairs(3);
+        let (dry, low) = (NoOp::new(&f.params, 1), Level(f.params.chain().top().0 - 1));
+        let lower = |x: &Ciphertext| f.server.mod_switch_to(x, low).unwrap();
+        let pairs: Vec<_> = pairs.into_iter().map(|(x, y)| (lower(&x), y)).collect();
+        let open = |x: &Ciphertext| dry.encrypt(&f.secret.decrypt(x).unwrap()).unwrap();
+        let dried: Vec<_> = pairs
+            .iter()
+            .map(|(x, y)| (dry.mod_switch_to(&open(x), low).unwrap(), open(y)))
+            .collect();
+        let dried: Vec<_> = dried.iter().map(|(x, y)| (x, y)).collect();
+        let foretold = dry.sum_of_products(&dried).unwrap();
+        let sum = f.server.sum_of_products(&borrowed(&pairs)).unwrap();
+        let meta = Meta { owner: None, ..*sum.meta() };
+        assert_eq!(foretold.meta(), &meta, "{name}");
+        assert!(f.secret.decrypt_product(&sum).unwrap() == expected, "{name}");
+        assert!(dry.decrypt(&foretold).unwrap() == expected, "{name}");
+        assert_eq!(dry.sum_of_products(&[]).unwrap_err().code(), "scheme.bad-argument");
     }
 }
 

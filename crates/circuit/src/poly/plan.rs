@@ -177,11 +177,15 @@ fn shapes(polynomials: &[Polynomial]) -> impl Iterator<Item = Shape> + use<> {
     let highest = polynomials.iter().map(Polynomial::degree).max().unwrap_or(0);
     strides.iter().flat_map(move |&stride| {
         let degree = highest / stride;
-        // Around the square root, and not each of very many.
+        // Around the square root, and not each of very many, but powers of two, which are needed
+        // for least depth where the degree is just below one.
         let root = degree.isqrt();
-        let sizes =
-            ((root / 8).max(1)..=(2 * root + 4).min(degree.max(1))).step_by((root / 16).max(1));
-        sizes.flat_map(move |block| {
+        let sizes = (root / 8).max(1)..=(2 * root + 4).min(degree.max(1));
+        let step = (root / 16).max(1);
+        let first = *sizes.start();
+        let tried =
+            move |size: &usize| (size - first).is_multiple_of(step) || size.is_power_of_two();
+        sizes.filter(tried).flat_map(move |block| {
             let blocks = (degree + 1).div_ceil(block);
             let most = log2_ceil(blocks).max(1);
             let least = log2_ceil(blocks.div_ceil(LONGEST_CHAIN)).max(1);
@@ -419,6 +423,21 @@ mod tests {
             assert!(costs.depth <= depth, "degree {degree}: depth {}", costs.depth);
             let bound = 2.0 * (degree as f64).sqrt() + 2.0;
             assert!(costs.products as f64 <= bound, "degree {degree}: {} products", costs.products);
+        }
+    }
+
+    /// Degrees just below powers of two, where few sizes of blocks are shallow enough.
+    #[test]
+    fn large_polynomials_have_least_depth() {
+        let (scheme, mut rng) = (ResidueScheme::new(65537), SplitMix(11));
+        let t = PrimePower::new(65537, 1).unwrap();
+        for (degree, depth, products) in
+            [(1000, 10, 70), (1023, 10, 70), (1025, 11, 70), (2046, 11, 100), (2047, 11, 100)]
+        {
+            let f = random(&mut rng, t, degree, |_| true);
+            let costs = check(&scheme, &[f], DepthGoal::Least);
+            assert_eq!(costs.depth, depth, "degree {degree}");
+            assert!(costs.products <= products, "degree {degree}: {} products", costs.products);
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod axes;
 mod axes_bootstrap;
+mod expand;
 mod expression;
 mod fuzzed_expressions;
 mod linear;

@@ -127,6 +127,33 @@ pub trait Arithmetic: Scheme {
         self.mul_lazy(a, b)
     }
 
+    /// Σ x y over pairs of ciphertexts, before relinearization, at the lowest level of all: bring
+    /// factors that occur more than once there first ([`Arithmetic::prepare_together`]), or they
+    /// are switched each time. Schemes that can add up before they reduce do so. The noise is that
+    /// of the products together.
+    ///
+    /// # Errors
+    /// No pair, ciphertexts of different owners, plaintext moduli or forms, too much noise.
+    fn sum_of_products(
+        &self,
+        pairs: &[(&Self::Ciphertext, &Self::Ciphertext)],
+    ) -> Result<Self::Product, SchemeError> {
+        let lowest = pairs.iter().flat_map(|(x, y)| [self.level(x), self.level(y)]).min();
+        let lowest = lowest.ok_or_else(|| SchemeError::BadArgument {
+            what: "sum of products",
+            expected: "at least one pair".into(),
+            found: "none".into(),
+        })?;
+        let product = |x: &Self::Ciphertext, y: &Self::Ciphertext| {
+            self.mul_lazy_aligned(&self.mod_switch_to(x, lowest)?, &self.mod_switch_to(y, lowest)?)
+        };
+        let mut sum = product(pairs[0].0, pairs[0].1)?;
+        for (x, y) in &pairs[1..] {
+            sum = self.add_products(&sum, &product(x, y)?)?;
+        }
+        Ok(sum)
+    }
+
     /// Sum of two products.
     fn add_products(
         &self,

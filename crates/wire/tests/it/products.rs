@@ -3,7 +3,7 @@
 use crate::common::{Party, SETS};
 use crate::hostile::fuzz::resealed;
 use everlevel_bgv::{Evaluator, Product, ServerKeys};
-use everlevel_scheme::Plaintext;
+use everlevel_scheme::{Arithmetic, Plaintext};
 use everlevel_wire::file::Existing;
 use everlevel_wire::{
     BoundPolicy, CiphertextReader, Encryption, HEADER_BYTES, Manifest, Metadata, ObjectKind,

@@ -1,0 +1,21 @@
+//! Rows that are similar to a query: the workload `fetch-by-similarity`.
+//!
+//! The client rotates rows and query, unit vectors, by one secret rotation, and rounds them to
+//! small integers, so that a score is an exact sum of products. Rows are in slots, a ciphertext for
+//! each coordinate of a chunk of them; the query is one ciphertext, expanded into a constant for
+//! each coordinate. A polynomial makes 1 or 0 of a score. Then the server counts, or adds up
+//! payloads times these masks over all chunks, twice, with the slots moved differently: the client
+//! takes the sums apart, and refuses them where matches cannot be told apart.
+
+mod circuit;
+mod client;
+mod matches;
+mod protocol;
+mod query;
+mod rounding;
+mod server;
+
+pub use client::{decrypt, encrypt_database, generate_keys, postprocess, preprocess_database};
+pub use protocol::{INSTANCES, LARGEST_SCORE, STAND_IN, threshold};
+pub use query::{encrypt as encrypt_query, preprocess as preprocess_query};
+pub use server::compute;

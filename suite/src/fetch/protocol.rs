@@ -1,0 +1,203 @@
+//! What the stages of both sides agree on: instances, quantization, parameters, files.
+
+use std::path::PathBuf;
+
+use everlevel_scheme::spec::{Assumption, SecretKind};
+use everlevel_scheme::{Form, OptIn, Params, ParamsSpec};
+use everlevel_wire::Metadata;
+
+use crate::error::SuiteError;
+use crate::instance::Instance;
+use crate::keyless;
+use crate::stage::usage;
+
+/// The instances of the workload.
+pub const INSTANCES: [Instance; 4] = [
+    Instance { name: "toy", count: 1_000 },
+    Instance { name: "small", count: 50_000 },
+    Instance { name: "medium", count: 1_000_000 },
+    Instance { name: "large", count: 20_000_000 },
+];
+/// Coordinates of a row, instance by instance.
+const DIMENSIONS: [usize; 4] = [128, 128, 256, 512];
+
+/// A small instance on an insecure ring, for tests; no harness names it.
+pub const STAND_IN: Instance = Instance { name: "insecure_stand-in", count: 5_000 };
+/// Its coordinates.
+const STAND_IN_DIMENSION: usize = 16;
+
+/// Numbers of a payload.
+pub(super) const PAYLOAD: usize = 7;
+/// The largest score: what the square of the norm of a rounded vector is at most, as well. There
+/// are fewer than 2^10 scores, so that a polynomial of depth 10 tells them apart.
+pub const LARGEST_SCORE: i64 = 511;
+/// The deviation of the square of the norm of a rounded vector.
+const DEVIATION: i64 = 13;
+
+/// The square of what coordinates of unit vectors are multiplied by before they are rounded, and so
+/// the score of a cosine of 1: what is [`LARGEST_SCORE`] with a twelfth for the rounding of each
+/// coordinate, which is what it adds on average, and one deviation.
+pub const fn unit_score(dimension: usize) -> i64 {
+    LARGEST_SCORE - DEVIATION - dimension as i64 / 12
+}
+
+/// The smallest score of a match, at a cosine of 0.775: the middle of where the data sets have no
+/// row.
+pub const fn threshold(dimension: usize) -> i64 {
+    unit_score(dimension) * 775 / 1000
+}
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// How many rows match.
+    Count,
+    /// The payloads of those that do.
+    Fetch,
+}
+
+/// The level at which payloads are encrypted, which is where they meet masks or a level above; rows
+/// and query are at the top. A constant, as the set is, so that no stage searches: a test rehearses
+/// every instance.
+pub(super) const PAYLOAD_LEVEL: usize = 2;
+
+/// An instance with the shape of its data.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Workload {
+    pub instance: Instance,
+    pub dimension: usize,
+}
+
+impl Workload {
+    /// The workload, and what is asked, by the arguments of a stage: the size, `--count_only`, and
+    /// seeds, which are for data and not looked at. A seed may occur again and again.
+    pub fn of(arguments: &[&str]) -> Result<(Self, Task), SuiteError> {
+        let wrong = || usage("SIZE [--count_only] [--seed NUMBER]...", arguments);
+        let (size, mut rest) = arguments.split_first().ok_or_else(wrong)?;
+        let mut task = Task::Fetch;
+        while let Some((&option, more)) = rest.split_first() {
+            rest = match (option, more) {
+                ("--count_only", more) => {
+                    task = Task::Count;
+                    more
+                }
+                ("--seed", [seed, more @ ..]) if seed.parse::<u64>().is_ok() => more,
+                _ => return Err(wrong()),
+            };
+        }
+        if *size == STAND_IN.name {
+            return Ok((Self::new(STAND_IN, STAND_IN_DIMENSION), task));
+        }
+        let instance = Instance::at(&INSTANCES, size)?;
+        let mut known = INSTANCES.iter().zip(DIMENSIONS);
+        let dimension = known.find_map(|(it, d)| (*it == instance).then_some(d));
+        Ok((Self::new(instance, dimension.unwrap_or_default()), task))
+    }
+
+    fn new(instance: Instance, dimension: usize) -> Self {
+        Workload { instance, dimension }
+    }
+
+    /// The parameter set.
+    pub fn params(&self) -> Result<Params, SuiteError> {
+        let (log_degree, opt_in) = match self.instance {
+            STAND_IN => (11, OptIn::InsecureResearch),
+            _ => (15, OptIn::SecureOnly),
+        };
+        Ok(Params::new(spec(log_degree), opt_in)?)
+    }
+
+    /// Whether a score is that of a match.
+    pub fn matches(&self, score: i64) -> bool {
+        score >= threshold(self.dimension)
+    }
+
+    /// How many chunks of rows there are.
+    pub fn chunks(&self, slots: usize) -> usize {
+        keyless::blocks(&self.instance, slots)
+    }
+
+    /// How many of the rows are in a chunk.
+    pub fn rows_of(&self, chunk: usize, slots: usize) -> usize {
+        // At most 2 · 10^7 rows.
+        (self.instance.count as usize).saturating_sub(chunk * slots).min(slots)
+    }
+}
+
+/// The parameter set of 2^15 slots, or a ring of other degree for tests.
+pub(super) fn spec(log_degree: u32) -> ParamsSpec {
+    let insecure = if log_degree < 15 { "insecure_" } else { "" };
+    ParamsSpec {
+        name: format!("{insecure}fetch-65537-n{log_degree}"),
+        index: 2 << log_degree,
+        plain_prime: 65_537,
+        plain_exponent: 1,
+        extended_exponent: 0,
+        base_bits: 45,
+        word_bits: 50,
+        words: 6,
+        fine_bits: vec![49, 46, 38, 36],
+        special: 6,
+        digit_size: 6,
+        form: Form::Bgv,
+        through_bgv: false,
+        assumption: Assumption::Rlwe,
+        secret: SecretKind::UniformTernary,
+        bootstrap: None,
+    }
+}
+
+/// The files between the stages of an instance.
+pub(super) struct Files {
+    pub rows: PathBuf,
+    pub payloads: PathBuf,
+    pub query: PathBuf,
+    pub rotation: PathBuf,
+    pub rounded_rows: PathBuf,
+    pub rounded_query: PathBuf,
+    pub server_keys: PathBuf,
+    pub secret_key: PathBuf,
+    pub database: PathBuf,
+    pub encrypted_payloads: PathBuf,
+    pub encrypted_query: PathBuf,
+    pub download: PathBuf,
+    pub sums: PathBuf,
+    pub output: PathBuf,
+}
+
+impl Files {
+    pub fn of(instance: &Instance) -> Self {
+        Files {
+            rows: instance.dataset("db.bin"),
+            payloads: instance.dataset("payloads.bin"),
+            query: instance.dataset("query.bin"),
+            rotation: instance.io("preprocessed/rotation.bin"),
+            rounded_rows: instance.io("preprocessed/rows.bin"),
+            rounded_query: instance.io("preprocessed/query.bin"),
+            server_keys: instance.io("keys/server.keys"),
+            secret_key: instance.io("secret_key/secret.key"),
+            database: instance.io("ciphertexts_upload/rows.ct"),
+            encrypted_payloads: instance.io("ciphertexts_upload/payloads.ct"),
+            encrypted_query: instance.io("ciphertexts_upload/query.bin"),
+            download: instance.io("ciphertexts_download/results.bin"),
+            sums: instance.io("decrypted/sums.bin"),
+            output: instance.io("results.bin"),
+        }
+    }
+}
+
+/// What the files of ciphertexts say of themselves.
+pub(super) fn metadata(instance: &Instance) -> Metadata {
+    keyless::metadata("fetch-by-similarity", instance)
+}
+
+/// The same of results, which are of a task.
+pub(super) fn result_metadata(instance: &Instance, task: Task) -> Metadata {
+    let task = match task {
+        Task::Count => "count",
+        Task::Fetch => "fetch",
+    };
+    let mut out = metadata(instance);
+    out.insert("task".into(), task.into());
+    out
+}

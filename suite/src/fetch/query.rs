@@ -1,0 +1,57 @@
+//! The stages of the client that are about the query.
+
+use everlevel_ring::sample::system_rng;
+use everlevel_wire::ciphertexts;
+use zeroize::Zeroizing;
+
+use super::circuit::expansion;
+use super::client::{floats, read_key};
+use super::protocol::{Files, Workload, metadata};
+use super::rounding::{Rotation, check};
+use crate::error::SuiteError;
+use crate::numbers::Bytes;
+use crate::output::Output;
+
+/// `client_preprocess_query SIZE ...`: the query as small integers, a byte each, rotated as the
+/// rows were.
+///
+/// # Errors
+/// A file that does not hold a unit vector of floats; no rotation.
+pub fn preprocess(arguments: &[&str]) -> Result<(), SuiteError> {
+    let (workload, _) = Workload::of(arguments)?;
+    let files = Files::of(&workload.instance);
+    let rotation = Rotation::read(&files.rotation, workload.dimension)?;
+    let mut query = Bytes::open(&files.query, 4 * workload.dimension as u64)?;
+    let floats = floats(&query.read(4 * workload.dimension)?);
+    let rounded = rotation.round(&floats);
+    let rounded = rounded.map_err(|(expected, found)| query.unexpected(expected, found))?;
+    let mut out = Output::create(files.rounded_query)?;
+    out.write(&Zeroizing::new(rounded.iter().map(|x| *x as u8).collect::<Vec<_>>()))?;
+    out.finish()
+}
+
+/// `client_encode_encrypt_query SIZE ...`: one ciphertext that has a coordinate in each of its
+/// first coefficients.
+///
+/// # Errors
+/// What `client_preprocess_query` does not make.
+pub fn encrypt(arguments: &[&str]) -> Result<(), SuiteError> {
+    let (workload, _) = Workload::of(arguments)?;
+    let files = Files::of(&workload.instance);
+    let params = workload.params()?;
+    let secret = read_key(&params, &files.secret_key)?;
+    let mut query = Bytes::open(&files.rounded_query, workload.dimension as u64)?;
+    let bytes = query.read(workload.dimension)?;
+    let rounded = Zeroizing::new(bytes.iter().map(|x| *x as i8).collect::<Vec<_>>());
+    if !check(&rounded) {
+        return Err(query.unexpected("a rounded unit vector", "another"));
+    }
+    let t = params.plaintext_ring().modulus(params.plain_exponent());
+    let residues = rounded.iter().map(|x| t.reduce_i64(i64::from(*x)));
+    let residues = Zeroizing::new(residues.collect::<Vec<u64>>());
+    let message = expansion(&params, &workload)?.encode(&params, &residues)?;
+    let encrypted = secret.encrypt(&message, &mut system_rng()?)?;
+    let mut out = Output::create(files.encrypted_query)?;
+    out.write(&ciphertexts::to_bytes(&params, &[encrypted], &metadata(&workload.instance))?)?;
+    out.finish()
+}
