@@ -9,7 +9,7 @@ use crate::common::Bench;
 use crate::wide::values;
 
 /// A column at the lowest level, with as much capacity as bootstrapping takes.
-fn exhausted(bench: &Bench, values: &[i128], kind: Type) -> Column<NoOpCiphertext> {
+pub fn exhausted(bench: &Bench, values: &[i128], kind: Type) -> Column<NoOpCiphertext> {
     let left = bench.session.minimum_capacity();
     let encoded = Encoded::new(values, kind, bench.params.slots()).unwrap();
     encoded
