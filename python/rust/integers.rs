@@ -299,6 +299,7 @@ fn operate<S: Home>(
             return Ok(s.lookup_all(x.column::<S>(0)?, &tables)?);
         }
         "normalized" => s.normalized(x.column::<S>(0)?)?,
+        "shortened" => s.shortened(x.column::<S>(0)?, x.number(0) as usize)?,
         _ => {
             let problem = format!("no operation is named {name:?}");
             return Err(refusal("ParameterError", "python.operation", &problem));
@@ -316,6 +317,7 @@ fn totals<S: Home>(
         "sum" => vec![s.sum(x.column::<S>(0)?)?],
         "mean" => vec![s.mean(x.column::<S>(0)?)?],
         "dot" => vec![s.dot(x.column::<S>(0)?, x.1)?],
+        "average" => vec![s.average(x.column::<S>(0)?, x.1)?],
         "bincount" => s.bincount(x.column::<S>(0)?)?,
         _ => {
             let problem = format!("no total is named {name:?}");
