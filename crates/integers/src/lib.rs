@@ -36,6 +36,7 @@
 mod align;
 mod along;
 mod arithmetic;
+mod beside;
 mod bilinear;
 mod bins;
 mod bits;
