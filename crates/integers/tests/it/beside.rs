@@ -14,6 +14,9 @@ type Operation = fn(
     &Column<NoOpCiphertext>,
 ) -> Result<Column<NoOpCiphertext>, IntegersError>;
 
+/// On columns, and on integers.
+type Case = (Operation, fn(i128, i128) -> i128);
+
 /// Every slot that enters a table is checked; rows have 1,024 slots, and what is behind the columns
 /// is no 0. The longest ones have no room side by side.
 #[test]
@@ -41,14 +44,14 @@ fn answers_are_the_same() {
             ys[i] = (xs[i] + 1).min(kind.interval().high());
         }
         let (x, y) = (bench.encrypt(&xs, kind), bench.encrypt(&ys, kind));
-        let operations: [(Operation, fn(i128, i128) -> i128); 5] = [
+        let cases: [Case; 5] = [
             (|s, a, b| s.lt(a, b), |a, b| i128::from(a < b)),
             (|s, a, b| s.ge(a, b), |a, b| i128::from(a >= b)),
             (|s, a, _| s.le(a, -5), |a, _| i128::from(a <= -5)),
             (|s, a, b| s.sign(&s.sub(a, b)?), |a, b| (a - b).signum()),
             (|s, a, b| s.max(a, b), |a, b| a.max(b)),
         ];
-        for (i, (operation, plain)) in operations.iter().enumerate() {
+        for (i, (operation, plain)) in cases.iter().enumerate() {
             let found = operation(&ints, &x, &y).unwrap();
             let expected: Vec<i128> = xs.iter().zip(&ys).map(|(x, y)| plain(*x, *y)).collect();
             assert_eq!(bench.decrypt(&found), expected, "{i} of {n} {kind}");
