@@ -281,6 +281,12 @@ impl<T: Operand<Operation = Operation>> Expr<T> {
         self.then(Operation::ArgSort(order, take), [])
     }
 
+    /// The sum of the entries up to each ([`Integers::cumsum`](crate::Integers::cumsum)).
+    #[must_use]
+    pub fn cumsum(&self) -> Self {
+        self.then(Operation::CumulativeSum, [])
+    }
+
     /// How many entries come before each ([`Integers::ranks`](crate::Integers::ranks)).
     #[must_use]
     pub fn ranks(&self, order: Order) -> Self {

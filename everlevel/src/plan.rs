@@ -241,6 +241,27 @@ impl Plan {
         Ok(found)
     }
 
+    /// The better one of both layouts of comparisons, where that makes a difference.
+    fn laid_out(
+        &self,
+        rehearsal: &Rehearsal,
+        cost: impl Fn(&Estimate) -> f64,
+    ) -> Result<(Level, Estimate), IntegersError> {
+        let apart = self.leveled(rehearsal);
+        // Side by side in a row, half of the slots, there is room for two digits at least.
+        let slots = rehearsal.params().slots();
+        if self.inputs.iter().all(|x| 4 * x.length > slots) {
+            return apart;
+        }
+        let beside =
+            rehearsal.again().and_then(|again| self.leveled(&again.with_side_by_side(true)));
+        match (apart, beside) {
+            (Ok(apart), Ok(beside)) if cost(&beside.1) < cost(&apart.1) => Ok(beside),
+            (Err(_), Ok(beside)) => Ok(beside),
+            (apart, _) => apart,
+        }
+    }
+
     fn best(
         &self,
         candidates: impl IntoIterator<Item = Params>,
@@ -248,15 +269,16 @@ impl Plan {
         memory_bytes: u64,
     ) -> Result<(Level, Estimate), Error> {
         let mut levels = Vec::new();
+        let cost = |x: &Estimate| match minimize {
+            Minimize::Memory => x.memory_bytes() as f64,
+            _ => x.total().seconds,
+        };
         let rehearse = |rehearsal: &Rehearsal| {
-            let (level, estimate) = self.leveled(rehearsal)?;
+            let (level, estimate) = self.laid_out(rehearsal, cost)?;
             levels.push((rehearsal.params().clone(), level));
             estimate.within(memory_bytes)
         };
-        let best = best_estimate(candidates, rehearse, |x| match minimize {
-            Minimize::Memory => x.memory_bytes() as f64,
-            _ => x.total().seconds,
-        })?;
+        let best = best_estimate(candidates, rehearse, cost)?;
         let level = levels.iter().rev().find(|(params, _)| params.same(&best.params));
         Ok((level.map_or(best.params.chain().top(), |(_, level)| *level), best))
     }
@@ -350,6 +372,7 @@ impl Plan {
             }
         }
         let ints = server.integers()?;
+        let ints = ints.side_by_side(self.explain(server.params())?.side_by_side);
         let found = parts.iter().map(|part| self.evaluated(&ints, part, |_, _| ()));
         let mut found: Vec<_> = found.map(|x| Ok(x?.into_iter())).collect::<Result<_, Error>>()?;
         let results = self.outputs.iter().flat_map(|output| {

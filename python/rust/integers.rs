@@ -299,6 +299,7 @@ fn operate<S: Home>(
             return Ok(s.lookup_all(x.column::<S>(0)?, &tables)?);
         }
         "normalized" => s.normalized(x.column::<S>(0)?)?,
+        "shortened" => s.shortened(x.column::<S>(0)?, x.number(0) as usize)?,
         _ => {
             let problem = format!("no operation is named {name:?}");
             return Err(refusal("ParameterError", "python.operation", &problem));
@@ -316,6 +317,7 @@ fn totals<S: Home>(
         "sum" => vec![s.sum(x.column::<S>(0)?)?],
         "mean" => vec![s.mean(x.column::<S>(0)?)?],
         "dot" => vec![s.dot(x.column::<S>(0)?, x.1)?],
+        "average" => vec![s.average(x.column::<S>(0)?, x.1)?],
         "bincount" => s.bincount(x.column::<S>(0)?)?,
         _ => {
             let problem = format!("no total is named {name:?}");
@@ -357,6 +359,8 @@ enum Place {
 pub struct IntegerServer {
     place: Place,
     plans: TablePlans,
+    /// Whether comparisons of short columns have their digits side by side.
+    side_by_side: bool,
 }
 
 impl IntegerServer {
@@ -378,10 +382,12 @@ macro_rules! on {
         match &$self.place {
             Place::Server(server) => {
                 let $ints = server.integers()?.with_plans($self.plans.clone());
+                let $ints = $ints.side_by_side($self.side_by_side);
                 $work
             }
             Place::Trace(trace) => {
                 let $ints = trace.integers()?.with_plans($self.plans.clone());
+                let $ints = $ints.side_by_side($self.side_by_side);
                 $work
             }
         }
@@ -391,10 +397,11 @@ macro_rules! on {
 #[pymethods]
 impl IntegerServer {
     #[new]
-    fn new(server: &Server) -> Result<Self> {
+    #[pyo3(signature = (server, side_by_side = false))]
+    fn new(server: &Server, side_by_side: bool) -> Result<Self> {
         server.inner.integers()?;
         let place = Place::Server(server.inner.clone());
-        Ok(IntegerServer { place, plans: TablePlans::default() })
+        Ok(IntegerServer { place, plans: TablePlans::default(), side_by_side })
     }
 
     /// Refuses a column of another owner, or of other parameters.
@@ -476,10 +483,11 @@ impl Trace {
     }
 
     /// Where its operations are done.
-    fn server(&self) -> Result<IntegerServer> {
+    #[pyo3(signature = (side_by_side = false))]
+    fn server(&self, side_by_side: bool) -> Result<IntegerServer> {
         self.0.integers()?;
         let place = Place::Trace(self.0.clone());
-        Ok(IntegerServer { place, plans: TablePlans::default() })
+        Ok(IntegerServer { place, plans: TablePlans::default(), side_by_side })
     }
 
     /// A column of a number of integers from `low` to `high`.

@@ -148,6 +148,26 @@ def test_planned_ahead(fermat, people):
     assert [stage.name for stage in plan.stages] == ["lt", "lt", "and", "div_public", "select"]
 
 
+def test_short_arrays_are_compared_side_by_side(fermat):
+    @everlevel.program
+    def chosen(x: everlevel.int32, y: everlevel.int32):
+        least = np.minimum(x, y)
+        return {"least": least, "far": np.where(least - x < -7, y, least) >= x}
+
+    a = np.array([5, -70_000, 2**31 - 1, -(2**31), 0, 12])
+    b = np.array([4, -70_001, -(2**31), 2**31 - 1, 0, -12])
+    assert not chosen.plan(rows=1500, params=fermat.params).side_by_side
+    plan = chosen.plan(rows=6, params=fermat.params)
+    assert plan.side_by_side and "side by side" in str(plan)
+    client = everlevel.Client(plan.params)
+    server = plan.server(client)
+    found = plan.run(server, plan.encrypt(client, x=a, y=b))
+    for name, expected in chosen._function(a, b).items():
+        np.testing.assert_array_equal(client.decrypt(found[name]), expected)
+        assert found[name].server is server
+    assert server.bootstraps == plan.bootstraps
+
+
 def test_plans_with_bootstrapping_are_exact(fermat):
     @everlevel.program
     def deep(x: everlevel.uint8, y: everlevel.uint8):

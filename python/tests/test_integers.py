@@ -187,6 +187,65 @@ def test_order_statistics(columns):
         assert caught.value.code == code
 
 
+def test_along_long_vectors(columns):
+    client = columns.party.client
+    a, x = columns.random(-3, 3, 1030)
+    columns.check(np.cumsum(x), np.cumsum(a))
+    b, y = columns.random(0, 200, 1030)
+    assert [client.decrypt(n) for n in np.bincount(y)] == list(np.bincount(b, minlength=201))
+    edges = [-2, 10, 11, 11, 150, 200]
+    for values, array in ((b, y), (a, x)):
+        totals, found = np.histogram(array, bins=edges)
+        expected, _ = np.histogram(values, bins=edges)
+        assert [client.decrypt(n) for n in totals] == list(expected)
+        assert (found == edges).all()
+    weights = columns.rng.integers(-2, 9, 1030)
+    assert client.decrypt(np.average(x)) == a.sum() // 1030
+    assert client.decrypt(np.average(x, weights=weights)) == a @ weights // weights.sum()
+    for refused, code in [
+        (lambda: np.histogram(x), "python.not-homomorphic"),
+        (lambda: np.histogram(x, bins=[3, 1]), "python.shape"),
+        (lambda: np.average(x, weights=[1, 2]), "python.shape"),
+        (lambda: np.average(x, weights=np.zeros(1030, int)), "python.shape"),
+        (lambda: np.bincount(columns.random(0, 256)[1]), "integers.table"),
+    ]:
+        with pytest.raises(everlevel.Error) as caught:
+            refused()
+        assert caught.value.code == code
+
+
+def test_small_functions(columns):
+    a, x = columns.random(-40, 99, 15)
+    for found, expected in [
+        (np.any(x), np.any(a)),
+        (np.any(x > 99), np.any(a > 99)),
+        (np.all(x), np.all(a)),
+        (np.all(x >= -40), np.all(a >= -40)),
+        ((x == 7).any(), (a == 7).any()),
+        (np.where(np.any(x < 0), 3, 4), np.where(np.any(a < 0), 3, 4)),
+        (np.array_equal(x, a), np.array_equal(a, a)),
+        (np.array_equal(x, a + 1), False),
+        (np.ptp(x), np.ptp(a)),
+        (np.round(x), np.round(a)),
+        (np.around(x, 2), np.around(a, 2)),
+        (np.floor(x), a),
+        (np.percentile(x, 30, method="lower"), np.percentile(a, 30, method="lower")),
+    ]:
+        columns.check(found, expected)
+    assert np.array_equal(x, a[:3]) is False
+    for refused, way in [
+        (lambda: np.round(x, -2), "// 100"),
+        (lambda: np.diff(x), "rows=True"),
+        (lambda: np.percentile(x, 30), "method"),
+        (lambda: np.unique(x), "bincount"),
+        (lambda: np.std(x), "sum"),
+        (lambda: np.average(x, axis=1), "total"),
+    ]:
+        with pytest.raises(everlevel.NotHomomorphicError) as caught:
+            refused()
+        assert way in str(caught.value), caught.value
+
+
 def test_wrapping_is_numpys(columns):
     for dtype in ("uint8", "int8", "uint16"):
         info = np.iinfo(dtype)

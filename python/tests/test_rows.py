@@ -181,6 +181,11 @@ def test_order_along_rows(rows):
         rows.check(np.any(x > 5, axis=0), np.any(a > 5, axis=0))
         rows.check(np.all(x > -5, axis=0), np.all(a > -5, axis=0))
         rows.check(np.count_nonzero(x > 0, axis=0), np.count_nonzero(a > 0, axis=0))
+        rows.check(np.cumsum(x, axis=0), np.cumsum(a, axis=0))
+        rows.check(np.ptp(x, axis=0), np.ptp(a, axis=0))
+        if n > 1:
+            rows.check(np.diff(x, axis=0), np.diff(a, axis=0))
+    rows.check(np.diff(x, n=2, axis=0), np.diff(a, n=2, axis=0))
     rows.check(np.median(x, axis=0), np.median(a, axis=0))
     rows.check(
         np.quantile(x, 0.25, axis=0, method="lower"), np.quantile(a, 0.25, axis=0, method="lower")

@@ -46,6 +46,8 @@ const EXAMPLES: &[(&str, &[&str])] = &[
              results",
             "everlevel eval --server-keys keys/server.keys 'rich = income > 50000 & age < 30; n = \
              count(rich)' people.ct --out results",
+            "everlevel eval --server-keys keys/server.keys 'least = sort(income, 3); who = \
+             argsort(income, 3)' people.ct --out results",
         ],
     ),
     ("bootstrap", &["everlevel bootstrap --server-keys keys/server.keys --in y.ct --out fresh.ct"]),

@@ -1,19 +1,13 @@
-//! Along a column: counts, means, products with public vectors, prefix sums, places in lists.
+//! Along a column: counts, means, products with public vectors, places in lists.
 
-use everlevel_circuit::CircuitError;
-
-use crate::column::{BASE, Column, Digit, POINTS};
+use crate::column::{BASE, Column, Digit};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
-use crate::slots::digit_of;
-use crate::split::digits_of;
 use crate::total::Total;
 
 /// Integers of the largest interval that one table is made of.
 const ENTRIES: u128 = 256;
-/// Bins that are counted at once.
-const BINS: u128 = POINTS as u128;
 
 impl<S: IntegerScheme> Integers<'_, S> {
     /// How many entries of a column of truth values are 1. No level, rotations as
@@ -35,6 +29,28 @@ impl<S: IntegerScheme> Integers<'_, S> {
     pub fn mean(&self, x: &Column<S::Ciphertext>) -> Result<Total<S::Ciphertext>, IntegersError> {
         let divisor = x.length().unwrap_or(1) as i128;
         Ok(Total { divisor, interval: x.interval, ..self.sum(x)? })
+    }
+
+    /// Σ_i w_i x_i / Σ_i w_i with public w, rounded down: as [`Integers::mean`] of
+    /// [`Integers::dot`], whose value the decryptor sees. Cost as [`Integers::dot`].
+    ///
+    /// # Errors
+    /// [`IntegersError::Value`] unless the sum of the weights is from 1 to 2^63 - 1; those of
+    /// [`Integers::dot`].
+    pub fn average(
+        &self,
+        x: &Column<S::Ciphertext>,
+        weights: &[i128],
+    ) -> Result<Total<S::Ciphertext>, IntegersError> {
+        let most = i128::from(i64::MAX);
+        let sum = weights.iter().fold(0i128, |sum, w| sum.saturating_add(*w));
+        if !(1..=most).contains(&sum) {
+            let expected = format!("weights whose sum is from 1 to {most}");
+            return Err(IntegersError::Value { value: sum, position: 0, expected });
+        }
+        let total = self.dot(x, weights)?;
+        let ends = (total.interval.low().div_euclid(sum), total.interval.high().div_euclid(sum));
+        Ok(Total { divisor: sum, interval: Interval::new(ends.0, ends.1)?, ..total })
     }
 
     /// Σ_i w_i x_i with public w. A product by a plaintext for each digit of x and each byte of w,
@@ -117,82 +133,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
         x: &Column<S::Ciphertext>,
     ) -> Result<Vec<Total<S::Ciphertext>>, IntegersError> {
         rows.iter().map(|row| self.dot(x, row)).collect()
-    }
-
-    /// Prefix sums: entry i is x_0 + .. + x_i. log2 n rotations, a product by a plaintext after
-    /// each, and carries of all digits in between: up to 18 products a digit and step.
-    ///
-    /// # Errors
-    /// [`IntegersError::Length`] for columns longer than a row of slots; [`IntegersError::Width`]
-    /// beyond 64 bits; a missing key; those of carries.
-    pub fn cumsum(
-        &self,
-        x: &Column<S::Ciphertext>,
-    ) -> Result<Column<S::Ciphertext>, IntegersError> {
-        let n = self.within_row(x, self.columns())?;
-        let x = x.clone().narrowed();
-        if let Some(value) = x.public_value() {
-            Interval::point(value)?.checked_mul(Interval::point(n as i128)?)?;
-            return self.listed(n, |i| (i as i128 + 1) * value, x.length);
-        }
-        let x = self.normalized(&x)?;
-        let (count, anchor) = (n as i128, x.anchor);
-        // Above the anchor, so that nothing is negative.
-        let above = Interval::new(0, count * (x.interval.high() - anchor))?;
-        let digits = x.digits.iter().map(|d| self.placed(&self.encrypted(d)?, n, 0));
-        let mut sum = Column {
-            interval: Interval::new(0, x.interval.high() - anchor)?,
-            anchor: 0,
-            digits: digits.collect::<Result<Vec<_>, IntegersError>>()?,
-            length: x.length,
-        };
-        let mut step = 1;
-        while step < n {
-            let mut weights = vec![1; n];
-            weights[..step].fill(0);
-            let moved = sum.digits.iter().map(|d| match d.cipher {
-                None if d.low == 0 => Ok(d.clone()),
-                _ => self.weighed(&self.rotated(d, -(step as i64))?, &weights),
-            });
-            let digits = moved.collect::<Result<Vec<_>, IntegersError>>()?;
-            let high = (2 * step as i128).min(count) * (x.interval.high() - anchor);
-            let moved = Column { digits, ..sum.clone() };
-            sum = self.normalized(&self.add(&sum, &moved)?)?;
-            sum.interval = Interval::new(0, high.min(sum.interval.high()))?;
-            step *= 2;
-        }
-        sum.interval = above;
-        let (low, high) = (x.interval.low(), x.interval.high());
-        let interval = Interval::new(low.min(count * low), high.max(count * high))?;
-        if anchor == 0 && low == 0 {
-            return Ok(Column { interval, ..sum });
-        }
-        // (i + 1) times the anchor, which is 0 or negative, above n times it; behind the column
-        // what makes the least value.
-        let public = |i: usize| match i < n {
-            true => anchor * (i as i128 + 1 - count),
-            false => interval.low() - count * anchor,
-        };
-        let digits = digits_of(((1 - count) * anchor).unsigned_abs())
-            .max(digits_of((interval.low() - count * anchor).unsigned_abs()));
-        let zero = Digit::public(0);
-        let mut out = Vec::new();
-        for k in 0..digits.max(sum.digits.len()) {
-            let own = sum.digits.get(k).unwrap_or(&zero);
-            let added: Vec<i64> = (0..self.slots()).map(|i| digit_of(public(i), k)).collect();
-            let pad = digit_of(public(n), k);
-            let one = self.encrypted(own)?;
-            out.push(self.raised(&one, &added, (own.low, own.high + BASE - 1), own.pad + pad)?);
-        }
-        Ok(Column { interval, anchor: count * anchor, digits: out, length: x.length })
-    }
-
-    /// The digit as a ciphertext, if it is public.
-    fn encrypted(&self, d: &Digit<S::Ciphertext>) -> Result<Digit<S::Ciphertext>, IntegersError> {
-        match d.cipher {
-            Some(_) => Ok(d.clone()),
-            None => Ok(Digit { pad: d.low, ..self.weighed(d, &vec![1; self.slots()])? }),
-        }
     }
 
     /// The sum of all entries, in each entry of a column: what a total is where it is computed on.
@@ -294,35 +234,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         let digits = vec![sum.unwrap_or_else(|| Digit::public(0))];
         Ok(Column { interval: Interval::BOOL, anchor: 0, digits, length: x.length })
-    }
-
-    /// How many entries have each value of the interval of x, the least first: all of them from one
-    /// set of powers, depth 5, and a total for each.
-    ///
-    /// # Errors
-    /// [`IntegersError::Table`] for more than 31 values; those of [`Integers::sum`].
-    pub fn bincount(
-        &self,
-        x: &Column<S::Ciphertext>,
-    ) -> Result<Vec<Total<S::Ciphertext>>, IntegersError> {
-        let points = x.interval.points();
-        if points > BINS {
-            let expected =
-                format!("values of at most {BINS} integers: shift or look them up first");
-            return Err(IntegersError::Table { entries: 0, interval: x.interval, expected });
-        }
-        let digit = self.residue(x, x.interval.low())?;
-        let table =
-            |bin: i64| (digit.low..=digit.high).map(|v| i64::from(v == bin)).collect::<Vec<_>>();
-        let tables = (0..points as i64).map(table).collect();
-        let plan = self.plan(digit.low, digit.high, tables)?;
-        let bins = self.tables(vec![(digit, plan)])?.pop();
-        let bins = bins.ok_or(CircuitError::Empty { what: "the list of bins" })?;
-        let total = |bin: Digit<S::Ciphertext>| {
-            let (interval, anchor, length) = (Interval::BOOL, 0, x.length);
-            self.sum(&Column { interval, anchor, digits: vec![bin], length })
-        };
-        bins.into_iter().map(total).collect()
     }
 
     /// A function of the entries as one table, if there are at most 256 values.

@@ -26,7 +26,7 @@ pub(crate) enum Question {
 }
 
 impl Question {
-    fn answer(self, difference: i64) -> i64 {
+    pub(crate) fn answer(self, difference: i64) -> i64 {
         match self {
             Question::Less => i64::from(difference < 0),
             Question::LessOrEqual => i64::from(difference <= 0),
@@ -159,7 +159,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let mut digits = self.difference(&a, &b)?;
             let kept = digits.len().saturating_sub(1);
             let ignored = digits.iter().take(kept).take_while(|d| question.ignores(d)).count();
-            self.tree(digits.split_off(ignored), question)?
+            let digits = digits.split_off(ignored);
+            match self.tree_beside(&digits, length, question)? {
+                Some(answer) => answer,
+                None => self.tree(digits, question)?,
+            }
         };
         let interval = Interval::new(
             end(both.low()).min(end(both.high())).into(),

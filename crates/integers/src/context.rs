@@ -49,6 +49,8 @@ pub struct Integers<'a, S: IntegerScheme> {
     /// What bootstrapping leaves, once that was asked for.
     refreshed: Mutex<Option<NoOpCiphertext>>,
     observer: Option<WindowObserver<S>>,
+    /// Whether comparisons of short columns have their digits in one ciphertext.
+    side_by_side: bool,
 }
 
 impl<'a, S: IntegerScheme> Integers<'a, S> {
@@ -75,6 +77,7 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
             plans: TablePlans::default(),
             refreshed: Mutex::default(),
             observer: None,
+            side_by_side: false,
         })
     }
 
@@ -82,6 +85,19 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
     #[must_use]
     pub fn observed(self, observer: WindowObserver<S>) -> Self {
         Integers { observer: Some(observer), ..self }
+    }
+
+    /// Whether the digits of short columns are compared side by side, in one ciphertext: a table
+    /// and a bootstrapping for all of them, instead of one for each, but rotations, keys for which
+    /// the server has to have. A column is short if a row of slots has room for as many powers of
+    /// two of at least its length as it has digits, their number rounded up to a power of two.
+    #[must_use]
+    pub fn side_by_side(self, side_by_side: bool) -> Self {
+        Integers { side_by_side, ..self }
+    }
+
+    pub(crate) fn is_side_by_side(&self) -> bool {
+        self.side_by_side
     }
 
     /// With plans that were made before, over the same plaintext modulus.

@@ -35,6 +35,9 @@ pub struct Estimate {
     pub params: Params,
     /// Whether it is bootstrapped, or has enough levels.
     pub bootstraps: bool,
+    /// Whether the digits of short columns are compared side by side
+    /// ([`Integers::side_by_side`](crate::Integers::side_by_side)).
+    pub side_by_side: bool,
     /// How many times the program is run: once for each ciphertext that a digit takes.
     pub blocks: u64,
     /// The operations in their order.
@@ -78,6 +81,7 @@ impl Estimate {
         Estimate {
             params: params.clone(),
             bootstraps: rehearsal.session().can_bootstrap(),
+            side_by_side: rehearsal.is_side_by_side(),
             blocks,
             steps: steps.into_iter().map(step).collect(),
             keys: rehearsal.keys(),
@@ -202,10 +206,11 @@ fn mebibytes(bytes: u64) -> String {
 impl fmt::Display for Estimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Counted { products, key_switches, refreshes, seconds: s } = self.total();
+        let layout = if self.side_by_side { ", digits side by side" } else { "" };
         let bootstraps = if self.bootstraps { "bootstrapping" } else { "without bootstrapping" };
         writeln!(
             f,
-            "{}, {bootstraps}: {products} products, {key_switches} key switches, {refreshes} \
+            "{}, {bootstraps}{layout}: {products} products, {key_switches} key switches, {refreshes} \
              refreshes, about {} on one core",
             self.params.name(),
             seconds(s)

@@ -233,10 +233,17 @@ impl<S: IntegerScheme> Functions<'_, '_, S> {
                 let [a, b] = [place(*a)?, place(*b)?].map(|v| u32::try_from(v).unwrap_or(u32::MAX));
                 self.operated(&Operation::Quantile(a, b), &[x])
             }
-            (TypedFunction::Nth | TypedFunction::Argnth | TypedFunction::Quantile, x) => refused(
+            (TypedFunction::Sort, [x @ Value::Column(_), Value::Public(k)]) => {
+                self.operated(&Operation::Sort(Order::Ascending, place(*k)?), &[x])
+            }
+            (TypedFunction::Argsort, [x @ Value::Column(_), Value::Public(k)]) => {
+                self.operated(&Operation::ArgSort(Order::Ascending, place(*k)?), &[x])
+            }
+            (TypedFunction::Nth | TypedFunction::Argnth | TypedFunction::Quantile, x)
+            | (TypedFunction::Sort | TypedFunction::Argsort, x @ [_, _]) => refused(
                 "an entry in order",
                 x.last().map_or(Interval::BOOL, Value::interval),
-                "a column, and public integers that say which entry",
+                "a column, and public integers that say which entries",
             ),
             (TypedFunction::Mean, [Value::Column(x)]) => Ok(Value::Total(self.ints.mean(x)?)),
             (TypedFunction::Count, [Value::Column(x)]) if x.interval().high() <= 1 => {

@@ -36,7 +36,9 @@
 mod align;
 mod along;
 mod arithmetic;
+mod beside;
 mod bilinear;
+mod bins;
 mod bits;
 mod bounds;
 mod carry;
@@ -65,6 +67,7 @@ mod parts;
 mod pieces;
 mod places;
 mod plan;
+mod prefix;
 mod product;
 mod program;
 mod quotients;

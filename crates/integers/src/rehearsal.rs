@@ -100,6 +100,7 @@ pub struct Rehearsal {
     params: Params,
     session: Session<NoOp>,
     plans: TablePlans,
+    side_by_side: bool,
 }
 
 impl Rehearsal {
@@ -109,7 +110,8 @@ impl Rehearsal {
     /// [`IntegersError::Set`] for a set that is to bootstrap and cannot.
     pub fn new(params: &Params, bootstraps: bool) -> Result<Self, IntegersError> {
         let session = no_op_session(params, Arc::new(NoOp::blank(params)), bootstraps)?;
-        Ok(Rehearsal { params: params.clone(), session, plans: TablePlans::default() })
+        let plans = TablePlans::default();
+        Ok(Rehearsal { params: params.clone(), session, plans, side_by_side: false })
     }
 
     /// Of what is computed in the same way, with the same plans: a server that bootstraps as that
@@ -124,7 +126,8 @@ impl Rehearsal {
                 Session::new(scheme, Arc::new(bootstrapper))
             }
         };
-        Ok(Rehearsal { params: params.clone(), session, plans: ints.plans() })
+        let (plans, side_by_side) = (ints.plans(), ints.is_side_by_side());
+        Ok(Rehearsal { params: params.clone(), session, plans, side_by_side })
     }
 
     /// Another one of the same kind, which begins to count anew.
@@ -132,8 +135,19 @@ impl Rehearsal {
     /// # Errors
     /// None but those of memory.
     pub fn again(&self) -> Result<Self, IntegersError> {
-        let plans = self.plans.clone();
-        Ok(Rehearsal { plans, ..Self::new(&self.params, self.session.can_bootstrap())? })
+        let (plans, side_by_side) = (self.plans.clone(), self.side_by_side);
+        let new = Self::new(&self.params, self.session.can_bootstrap())?;
+        Ok(Rehearsal { plans, side_by_side, ..new })
+    }
+
+    /// Of comparisons of short columns as [`Integers::side_by_side`] has them.
+    #[must_use]
+    pub fn with_side_by_side(self, side_by_side: bool) -> Self {
+        Rehearsal { side_by_side, ..self }
+    }
+
+    pub(crate) fn is_side_by_side(&self) -> bool {
+        self.side_by_side
     }
 
     /// The parameter set.
@@ -151,7 +165,8 @@ impl Rehearsal {
     /// # Errors
     /// [`IntegersError::Set`] for a set whose plaintext modulus is no prime of at least 257.
     pub fn integers(&self) -> Result<Integers<'_, NoOp>, IntegersError> {
-        Ok(Integers::new(&self.session, &self.params)?.with_plans(self.plans.clone()))
+        let ints = Integers::new(&self.session, &self.params)?.with_plans(self.plans.clone());
+        Ok(ints.side_by_side(self.side_by_side))
     }
 
     /// A column as it is encrypted: `encrypt` says how.

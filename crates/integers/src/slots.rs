@@ -3,7 +3,7 @@
 use everlevel_circuit::rotate_by_keys;
 use everlevel_scheme::{ExactScheme, Plaintext};
 
-use crate::column::{BASE, Column, Digit};
+use crate::column::{Column, Digit};
 use crate::context::{IntegerScheme, Integers};
 use crate::encode::Encoded;
 use crate::error::IntegersError;
@@ -257,9 +257,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         };
         let (mut sum, mut done) = (x.clone(), 1i64);
         for bit in (0..count.max(1).ilog2()).rev() {
-            if sum.digits.iter().any(|d| 2 * d.points() > 2 * BASE) {
-                sum = self.normalized(&sum)?;
-            }
+            sum = self.addable(sum)?;
             sum = self.add(&sum, &turned(&sum, done * step)?)?;
             done *= 2;
             if count >> bit & 1 == 1 {

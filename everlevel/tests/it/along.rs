@@ -1,7 +1,7 @@
 //! Operations along encrypted columns, each once under real encryption.
 
 use everlevel::{
-    Client, Error, IntegerColumn, IntegerTotal, KeyPlanner, OptIn, Order, Params, Type,
+    Client, Error, Expr, IntegerColumn, IntegerTotal, KeyPlanner, OptIn, Order, Params, Type,
     general_keys,
 };
 
@@ -40,5 +40,18 @@ fn along_encrypted_columns() -> Result<(), Error> {
     assert_eq!(column(ints.sorted(&x, Order::Ascending, 7)?)?, [-128, -2, 0, 5, 30, 77, 77]);
     assert_eq!(column(ints.argsorted(&x, Order::Descending, 3)?)?, [2, 4, 0]);
     assert!(server.bootstraps() > 0);
+
+    // Both rows of slots, and more values than one table has.
+    let days: Vec<i64> = (0..1030).map(|i| i * i % 50 - 10).collect();
+    let x = Expr::new(client.encrypt_integers(&days, Type::ranged(-10, 39)?, &mut rng)?);
+    let sums = |end: usize| days[..=end].iter().sum::<i64>();
+    assert_eq!(
+        column(server.compute(&x.cumsum())?)?,
+        (0..days.len()).map(sums).collect::<Vec<_>>()
+    );
+    let bins = ints.bincount(&server.compute(&x)?)?;
+    let bins = bins.into_iter().map(total).collect::<Result<Vec<_>, _>>()?;
+    let count = |bin: i64| days.iter().filter(|v| **v == bin).count() as i64;
+    assert_eq!(bins, (-10..40).map(count).collect::<Vec<_>>());
     Ok(())
 }

@@ -95,6 +95,41 @@ fn a_shallow_plan_has_small_uploads() {
     assert!(bytes[0] < bytes[1], "{bytes:?}");
 }
 
+/// Digits of short columns are compared side by side where that takes less, those of long ones are
+/// not; a chain of comparisons bootstraps as often as was said.
+#[test]
+fn a_plan_chooses_the_layout() {
+    let params = toy();
+    let plan = |length: usize| {
+        Plan::trace(|g| {
+            let [x, y] = ["x", "y"].map(|name| g.input(name, Type::I32, length));
+            let least = x.min(&y);
+            g.output("least", &least);
+            g.output("even", &(&least - &x).lt(-7).select(&y, &least).ge(&x));
+            Ok(())
+        })
+        .unwrap()
+    };
+    assert!(!plan(1500).explain(&params).unwrap().side_by_side);
+    let (plan, mut rng) = (plan(6), ChaCha20Rng::seed_from_u64(9));
+    let estimate = plan.explain(&params).unwrap();
+    assert!(estimate.side_by_side && estimate.to_string().contains("side by side"));
+    let client = Client::new(&params, &mut rng);
+    let server = plan.server(&client, &mut rng).unwrap();
+    let xs = [5i32, -70_000, i32::MAX, i32::MIN, 0, 12];
+    let ys = [4i32, -70_001, i32::MIN, i32::MAX, 0, -12];
+    let x = client.encrypt_for(&plan, "x", &xs, &mut rng).unwrap();
+    let y = client.encrypt_for(&plan, "y", &ys, &mut rng).unwrap();
+    let found = plan.run(&server, &[x, y]).unwrap();
+    let opened = |i: usize| client.decrypt_column::<i64>(&found[i].1).unwrap();
+    let [xs, ys] = [xs, ys].map(|v| v.map(i64::from));
+    let least: [i64; 6] = std::array::from_fn(|i| xs[i].min(ys[i]));
+    assert_eq!(opened(0), least);
+    let chosen = |i: usize| if least[i] - xs[i] < -7 { ys[i] } else { least[i] };
+    assert_eq!(opened(1), std::array::from_fn::<i64, 6, _>(|i| i64::from(chosen(i) >= xs[i])));
+    assert_eq!(server.bootstraps() as u64, estimate.total().refreshes);
+}
+
 /// Columns of as many entries as there are slots are put in order by a network, whose entries are
 /// exchanged between the rows, too: as many times refreshed as was said.
 #[test]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
@@ -653,22 +654,41 @@ class EncryptedIntegers(Encrypted, Stored):
         return self._ordered("argmin", axis)
 
     def any(self, axis: int | None = None) -> EncryptedIntegers:
-        """Whether one entry at least along an axis of rows is not 0."""
+        """Whether one entry at least is not 0: of a vector by the sum in each entry and a
+        comparison, along an axis of rows by logic of whole rows.
+        """
         from . import _rows
 
+        if self.ndim == 1 and self._runs == 1 and axis in (None, 0, -1):
+            return self.checked()._truth()._of_count("any", "gt", 0)
         found: EncryptedIntegers = _rows.reduced(
             [x._truth() for x in _rows.along(self.checked(), axis, "any")], operator.or_
         )
         return found
 
     def all(self, axis: int | None = None) -> EncryptedIntegers:
-        """Whether no entry along an axis of rows is 0."""
+        """Whether no entry is 0, as ``any``."""
         from . import _rows
 
+        if self.ndim == 1 and self._runs == 1 and axis in (None, 0, -1):
+            return self.checked()._truth()._of_count("all", "eq", self.size)
         found: EncryptedIntegers = _rows.reduced(
             [x._truth() for x in _rows.along(self.checked(), axis, "all")], operator.and_
         )
         return found
+
+    def _of_count(self, what: str, comparison: str, limit: int) -> EncryptedIntegers:
+        """How a public integer compares with the number of entries of a vector that are 1."""
+        server, block = _on(self._server), self._vector(what)
+        count = server._integers.apply("sum_of_each", [block], [])[0]
+        reached = server._integers.apply(comparison, [count, limit], [])[0]
+        return EncryptedIntegers._make(
+            server._integers.apply("shortened", [reached], [1]), (), server
+        )
+
+    def ptp(self, axis: int | None = None) -> EncryptedIntegers:
+        """The largest entry minus the least one, as ``max``."""
+        return self.max(axis) - self.min(axis)
 
     def argsort(self, *, take: int | None = None, descending: bool = False) -> EncryptedIntegers:
         """The places of entries in order, or of the first ``take`` of them: a stable sort."""
@@ -690,8 +710,15 @@ class EncryptedIntegers(Encrypted, Stored):
             )
         return self._along(name, take, int(descending), shape=(take,))
 
-    def cumsum(self) -> EncryptedIntegers:
-        """Prefix sums: log2 n rotations, and carries."""
+    def cumsum(self, axis: int | None = None) -> EncryptedIntegers:
+        """Prefix sums: of a vector of at most as many entries as there are slots log2 n rotations,
+        and carries after each; along an axis of rows sums of whole rows.
+        """
+        from . import _rows
+
+        if self._runs > 1 and axis is not None:
+            parts = _rows.along(self, axis, "prefix sums")
+            return _rows.joined(list(itertools.accumulate(parts)), axis)
         return self._along("cumsum", shape=self._shape)
 
     def clip(self, low: int, high: int) -> EncryptedIntegers:

@@ -5,6 +5,7 @@ says what to do for all others.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,13 +26,19 @@ Operation = Callable[..., Any]
 WAYS = {
     "take": "for a table of public integers there is everlevel.Table(table)[x]",
     "average": "divide the total: client.decrypt(x.sum()) / x.size",
+    "std": "decrypt (x * x).sum() and x.sum(), from which they follow",
+    "var": "decrypt (x * x).sum() and x.sum(), from which they follow",
+    "prod": "x * y of rows or arrays, one after the other",
+    "unique": "np.bincount(x) says how often each of at most 256 values is there",
+    "nonzero": "decrypt: how many they are would be seen",
+    "roll": "rows that were encrypted with rows=True can be indexed: x[[2, 0, 1]]",
+    "flip": "rows that were encrypted with rows=True can be indexed: x[::-1]",
     "true_divide": "divide with //, which rounds down, or decrypt first",
     "divide": "divide with //, which rounds down, or decrypt first",
     "sqrt": "everlevel.Table(table)[x] has any function of few values",
     "power": "write products, or everlevel.Table for functions of few values",
-    "all": "count: client.decrypt(np.count_nonzero(x)) == x.size",
-    "any": "count: client.decrypt(np.count_nonzero(x)) > 0",
-    "array_equal": "count: client.decrypt(np.count_nonzero(x == y)) == x.size",
+    "all": "np.all(x), or count: client.decrypt(np.count_nonzero(x)) == x.size",
+    "any": "np.any(x), or count: client.decrypt(np.count_nonzero(x)) > 0",
     "transpose": "encrypt the transposed array",
     "T": "encrypt the transposed array",
 }
@@ -283,6 +290,84 @@ def bincount(x: EncryptedIntegers) -> Any:
     ]
 
 
+def histogram(a: EncryptedIntegers, bins: Any = 10) -> Any:
+    """How many entries are between each two of some public edges, the last one included: a list of
+    totals, and the edges.
+    """
+    if isinstance(bins, (int, np.integer, str)):
+        raise not_homomorphic(
+            f"np.histogram with bins={bins!r}, edges from the data",
+            "take public edges: np.histogram(x, bins=[0, 10, 20, 30])",
+        )
+    edges = _public(bins, "the list of edges")
+    if edges.ndim != 1 or edges.size < 2 or (edges[1:] < edges[:-1]).any():
+        raise ShapeError(
+            "expected an ascending vector of at least two public edges", code="python.shape"
+        )
+    block = a.checked()._vector("histogram")
+    # The last bin holds its upper edge; below the first one and above the last one is place 0 and
+    # the last place.
+    limits = [*edges[:-1].tolist(), int(edges[-1]) + 1]
+    server = _on(a._server)
+    places = server._integers.apply("searchsorted", [block], [1, *limits])[0]
+    low, high = places.interval
+    found = server._integers.totals("bincount", places, [])
+    if not low <= 1 <= len(limits) - 1 <= high:
+        # Of places that no entry can have.
+        zeros = server._integers.apply("mul_public", [block], [0])[0]
+        none = server._integers.totals("sum", zeros, [])[0]
+    totals = [
+        found[place - low] if low <= place <= high else none for place in range(1, len(limits))
+    ]
+    return [EncryptedTotal._make([total], 1) for total in totals], edges
+
+
+def average(a: EncryptedIntegers, axis: Any = None, weights: Any = None) -> Any:
+    """The mean, with public weights that are integers, rounded down when it is decrypted."""
+    if axis not in (None, 0, -1):
+        raise not_homomorphic(f"np.average along axis {axis}", way("average"))
+    if weights is None:
+        return a.mean()
+    block, factors = a.checked()._vector("average"), _public(weights, "the list of weights")
+    if factors.shape != a.shape or int(factors.sum()) < 1:
+        raise ShapeError(
+            f"weights of shape {factors.shape} for entries of shape {a.shape}: expected as many, "
+            "with a sum of at least 1",
+            code="python.shape",
+        )
+    total = _on(a._server)._integers.totals("average", block, factors.tolist())
+    return EncryptedTotal._make(total, 1)
+
+
+def diff(a: EncryptedIntegers, n: int = 1, axis: int = -1) -> Any:
+    """Differences of neighbours along an axis of rows."""
+    for _ in range(operator.index(n)):
+        parts = _rows.along(a, axis, "np.diff")
+        if len(parts) < 2:
+            raise ShapeError(
+                f"np.diff along an axis of {len(parts)} entries: expected two at least",
+                code="python.empty",
+            )
+        a = _rows.joined([y - x for x, y in zip(parts, parts[1:])], axis)
+    return a
+
+
+def rounded(a: EncryptedIntegers, decimals: int = 0) -> Any:
+    """Integers are their own roundings, but to tens or hundreds."""
+    if decimals < 0:
+        unit = 10 ** -int(decimals)
+        raise not_homomorphic(
+            f"np.round to multiples of {unit}",
+            f"(x + {unit // 2}) // {unit} * {unit} rounds halves up",
+        )
+    return a
+
+
+def array_equal(a: Any, b: Any) -> Any:
+    """Whether all entries are equal: False if shapes differ, else encrypted."""
+    return (a == b).all() if np.shape(a) == np.shape(b) else False
+
+
 def choose(a: Any, choices: Any) -> Any:
     """Of public integers, the one whose place is encrypted."""
     return Table(_public(choices, "what is chosen from"))[a]
@@ -317,6 +402,9 @@ UFUNCS: dict[np.ufunc, Operation] = {
     np.sign: lambda x: x._apply("sign"),
     np.matmul: _dot,
     np.square: lambda x: x * x,
+    np.floor: lambda x: x,
+    np.ceil: lambda x: x,
+    np.trunc: lambda x: x,
     np.less: _compared("lt", "gt"),
     np.less_equal: _compared("le", "ge"),
     np.greater: _compared("gt", "lt"),
@@ -361,7 +449,15 @@ FUNCTIONS: dict[Any, Operation] = {
     np.quantile: quantile,
     np.median: median,
     np.mean: lambda x: x.mean(),
-    np.cumsum: lambda x, axis=None: x.cumsum(),
+    np.average: average,
+    np.ptp: lambda a, axis=None: a.ptp(axis),
+    np.diff: diff,
+    np.round: rounded,
+    np.around: rounded,
+    np.array_equal: array_equal,
+    np.percentile: lambda a, q, axis=None, method="linear": quantile(a, q / 100, axis, method),
+    np.cumsum: lambda a, axis=None: a.cumsum(axis),
+    np.histogram: histogram,
     np.dot: lambda a, b: _dot(a, b),
     np.bincount: bincount,
     np.shape: lambda x: x.shape,

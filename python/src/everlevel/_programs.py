@@ -122,9 +122,10 @@ class Tracer:
     for all.
     """
 
-    def __init__(self, params: Params, bootstraps: bool, factor: int) -> None:
+    def __init__(self, params: Params, bootstraps: bool, factor: int, beside: bool) -> None:
         self._trace = _rust.Trace(params._raw, bootstraps)
-        self._inner = self._trace.server()
+        self._inner = self._trace.server(beside)
+        self._beside = beside
         self._factor = factor
         self._stages: list[Stage] = []
 
@@ -196,6 +197,8 @@ class Plan:
         self.params = params
         #: Entries of each array.
         self.rows = rows
+        #: Whether comparisons of short arrays have all digits in one ciphertext.
+        self.side_by_side = tracer._beside
         #: The operations, in the order of the program.
         self.stages = tuple(tracer._stages)
         #: Modelled seconds on one thread.
@@ -245,7 +248,16 @@ class Plan:
         self._program._named(arrays)
         for name, x in arrays.items():
             self._fits(name, x)
-        return self._program._function(**{name: server.load(x) for name, x in arrays.items()})
+        function = self._program._function
+        if not self.side_by_side:
+            return function(**{name: server.load(x) for name, x in arrays.items()})
+        place = server._beside()
+        found = function(**{name: place.load(x) for name, x in arrays.items()})
+        if isinstance(found, tuple):
+            return tuple(_on_server(x, server) for x in found)
+        if isinstance(found, dict):
+            return {name: _on_server(x, server) for name, x in found.items()}
+        return _on_server(found, server)
 
     def _of(self, params: Params) -> None:
         if not params._raw.same(self.params._raw):
@@ -279,6 +291,7 @@ class Plan:
             (
                 f"{self.products} products, {self.bootstraps} bootstrappings; about "
                 f"{_seconds(self.seconds)} on one core"
+                + (", digits side by side" if self.side_by_side else "")
             ),
             (
                 f"server keys of {_bytes(self.key_bytes)}; {self.input_ciphertexts} ciphertexts of "
@@ -395,8 +408,9 @@ class Program:
         """What it takes for arrays of a given number of entries: on ``params``, or on the best of
         some sets, by ``"time"`` or by bytes of ``"keys"``.
 
-        On each set first without bootstrapping, and with it if that does not fit. It is run a few
-        times for this, on a scheme that only counts.
+        On each set first without bootstrapping, and with it if that does not fit; where arrays are
+        short, with the digits that are compared apart and side by side in one ciphertext. It is run
+        a few times for this, on a scheme that only counts.
         """
         if minimise not in ("time", "keys"):
             raise RangeError(
@@ -407,19 +421,25 @@ class Program:
         plans, refused = [], []
         for candidate in (params,) if params is not None else candidates:
             given = Params(candidate) if isinstance(candidate, str) else candidate
+            # Side by side in a row, half of the slots, there is room for two digits at least.
+            layouts = (False, True) if 4 * rows <= given.slots else (False,)
             for bootstraps in (False, True) if given._raw.bootstraps else (False,):
-                try:
-                    plans.append(self._traced(given, rows, bootstraps))
+                found = []
+                for beside in layouts:
+                    try:
+                        found.append(self._traced(given, rows, bootstraps, beside))
+                    except Error as error:
+                        if error.code not in (
+                            "integers.depth",
+                            "integers.set",
+                            "circuit.not-enough-capacity",
+                            "scheme.noise-overflow",
+                        ):
+                            raise
+                        refused.append(error)
+                plans += found
+                if found:
                     break
-                except Error as error:
-                    if error.code not in (
-                        "integers.depth",
-                        "integers.set",
-                        "circuit.not-enough-capacity",
-                        "scheme.noise-overflow",
-                    ):
-                        raise
-                    refused.append(error)
         if not plans:
             raise ParameterError(
                 f"none of the sets can run {self.name}: {refused[-1].message}",
@@ -427,9 +447,9 @@ class Program:
             )
         return min(plans, key=lambda plan: plan.seconds if minimise == "time" else plan.key_bytes)
 
-    def _traced(self, params: Params, rows: int, bootstraps: bool) -> Plan:
+    def _traced(self, params: Params, rows: int, bootstraps: bool, beside: bool) -> Plan:
         slots = params.slots
-        tracer = Tracer(params, bootstraps, -(-rows // slots))
+        tracer = Tracer(params, bootstraps, -(-rows // slots), beside)
         inputs = {}
         for name, kind in self.kinds.items():
             blocks = [
@@ -465,6 +485,10 @@ class Program:
     def __repr__(self) -> str:
         kinds = ", ".join(f"{name}: {kind}" for name, kind in self.kinds.items())
         return f"<everlevel.Program {self.name}({kinds})>"
+
+
+def _on_server(x: Any, server: Server) -> Any:
+    return x._on_server(server) if isinstance(x, EncryptedIntegers) else x
 
 
 def program(function: Callable[..., Any]) -> Program:

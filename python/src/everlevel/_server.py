@@ -158,6 +158,12 @@ class Server:
         """What computes on typed integers, with the plans of its tables."""
         return _rust.IntegerServer(self._compiled)
 
+    def _beside(self) -> Server:
+        """The same server, on which the digits of short columns are compared side by side."""
+        found = Server._make(self._compiled, self._source)
+        found.__dict__["_typed"] = _rust.IntegerServer(self._compiled, True)
+        return found
+
     @property
     def _integers(self) -> _rust.IntegerServer:
         return told_integers(self._typed, self._compiled)

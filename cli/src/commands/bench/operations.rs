@@ -55,8 +55,6 @@ impl Operands {
 pub enum Longest {
     /// As many entries as there are slots.
     Slots,
-    /// Half of them: a row.
-    Row,
     /// As many as have ranks.
     Ranked,
 }
@@ -66,7 +64,6 @@ impl Longest {
     pub fn entries(self, ints: &Ints<'_>) -> usize {
         match self {
             Longest::Slots => ints.slots(),
-            Longest::Row => ints.slots() / 2,
             Longest::Ranked => ints.longest_ranked(),
         }
     }
@@ -270,7 +267,7 @@ pub const OPERATIONS: &[Operation] = operations! {
         ];
     "bincount" Amounts Slots, |s, _, [.., c]| s.bincount(c),
         |_, x| (0..8).map(|v| x[2].iter().map(|c| bit(*c == v)).sum()).collect();
-    "cumsum" Values Row, |s, _, [a, ..]| s.cumsum(a),
+    "cumsum" Values Slots, |s, _, [a, ..]| s.cumsum(a),
         |_, x| x[0].iter().scan(0, |sum, a| { *sum += a; Some(*sum) }).collect();
     "ranks" Values Ranked, |s, _, [a, ..]| s.ranks(a, Order::Ascending),
         |_, x| places(&places(&x[0]));

@@ -410,8 +410,10 @@ impl Parser {
         }
         self.expect(")")?;
         let (name, expected) = (function.word(), function.arguments());
-        if arguments.len() != expected {
-            let found = arguments.len();
+        if !expected.contains(&arguments.len()) {
+            let (least, most, found) = (expected.start(), expected.end(), arguments.len());
+            let expected =
+                if least == most { least.to_string() } else { format!("{least} or {most}") };
             let problem = format!("expected {expected} arguments of {name}, found {found}");
             return Err(ExpressionError::new(column, problem));
         }

@@ -182,6 +182,7 @@ mod tests {
             ("s = sum(x); y = x*s", Err(19)),
             ("m = mean(x)", Err(5)),
             ("y = sort(x)", Err(5)),
+            ("y = sort(x, 3)", Err(5)),
             ("y = rotate(x, 1)", Err(5)),
             ("c = count(x > median(x))", Err(15)),
             ("s = sum(cumsum(x))", Err(9)),

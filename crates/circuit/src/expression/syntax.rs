@@ -157,9 +157,9 @@ words! {
         Argmax = "argmax",
         /// Where the least entry is.
         Argmin = "argmin",
-        /// The entries in order.
+        /// `sort(x)`: the entries in order, or with `sort(x, k)` the first k of them.
         Sort = "sort",
-        /// Where the entries in order are.
+        /// `argsort(x)`, `argsort(x, k)`: where these are.
         Argsort = "argsort",
         /// Prefix sums.
         Cumsum = "cumsum",
@@ -225,12 +225,13 @@ impl TypedFunction {
         )
     }
 
-    /// How many arguments it has.
-    pub fn arguments(self) -> usize {
+    /// How many arguments it can have.
+    pub fn arguments(self) -> std::ops::RangeInclusive<usize> {
         match self {
-            Self::Min | Self::Max | Self::Xor | Self::Nth | Self::Argnth => 2,
-            Self::If | Self::Clip | Self::Quantile => 3,
-            _ => 1,
+            Self::Min | Self::Max | Self::Xor | Self::Nth | Self::Argnth => 2..=2,
+            Self::If | Self::Clip | Self::Quantile => 3..=3,
+            Self::Sort | Self::Argsort => 1..=2,
+            _ => 1..=1,
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Along a column.
 
-use everlevel_integers::{IntegersError, Total, Type};
+use everlevel_integers::{Integers, IntegersError, Total, Type};
 use everlevel_scheme::noop::NoOpCiphertext;
 
 use crate::common::Bench;
+use crate::exhausted::exhausted;
 use crate::wide::values;
 
 const SET: &str = "insecure_bgv-65537-n11";
@@ -69,6 +70,13 @@ fn totals() {
                 assert!(found.interval().contains(expected));
             }
         }
+        let weights: Vec<i128> = (0..n as i128).map(|i| 3 * (i % 7) - 8).collect();
+        let weights = [&[9 * n as i128], &weights[1..]].concat();
+        let dot: i128 = weights.iter().zip(&xs).map(|(w, x)| w * x).sum();
+        let found = ints.average(&x, &weights).unwrap();
+        assert_eq!(open(&bench, &found), dot.div_euclid(weights.iter().sum()), "{kind}");
+        let none = ints.average(&x, &vec![0; n]).map(|_| ()).unwrap_err();
+        assert_eq!(none.code(), "integers.value");
         let code = ints.dot(&x, &vec![1; n + 1]).map(|_| ()).unwrap_err().code();
         assert_eq!(code, "integers.length");
     }
@@ -80,9 +88,84 @@ fn totals() {
         let expected = xs.iter().filter(|v| **v == bin).count() as i128;
         assert_eq!(open(&bench, found), expected);
     }
-    let wide = bench.encrypt(&[1], Type::U8);
+    let wide = bench.encrypt(&[1], Type::ranged(0, 256).unwrap());
     assert_eq!(ints.bincount(&wide).map(|_| ()).unwrap_err().code(), "integers.table");
     assert_eq!(ints.count(&wide).map(|_| ()).unwrap_err().code(), "integers.type");
+}
+
+/// More values than one table has: of all pairs of digits, and with slots behind the column that
+/// hold the least value.
+#[test]
+fn counts_of_many_values() {
+    let bench = Bench::new(SET);
+    let ints = bench.integers();
+    let ranged = |low, high| Type::ranged(low, high).unwrap();
+    for (kind, n) in
+        [(Type::U8, 2048), (Type::I8, 1500), (ranged(18, 120), 2047), (ranged(-3, 28), 5)]
+    {
+        let xs = values(kind, n, 9);
+        let bins = ints.bincount(&bench.encrypt(&xs, kind)).unwrap();
+        assert_eq!(bins.len() as u128, kind.interval().points());
+        for (bin, found) in (kind.interval().low()..).zip(&bins) {
+            let expected = xs.iter().filter(|v| **v == bin).count() as i128;
+            assert_eq!(open(&bench, found), expected, "{bin} of {kind}");
+            assert_eq!(found.interval().high(), n as i128);
+        }
+    }
+    // Sums, whose digits are not canonical, and what slots behind the column hold is no 0.
+    let x = bench.encrypt(&[3, 250, 3], Type::U8);
+    let doubled = ints.add(&ints.min(&x, 90).unwrap(), 7).unwrap();
+    let bins = ints.bincount(&doubled).unwrap();
+    let found: Vec<i128> = bins.iter().map(|bin| open(&bench, bin)).collect();
+    assert_eq!((found[3], found[90], found.iter().sum::<i128>()), (2, 1, 3));
+    // Public ones.
+    let public = ints.lookup(&x, &[5; 256]).unwrap();
+    let found: Vec<i128> =
+        ints.bincount(&public).unwrap().iter().map(|bin| open(&bench, bin)).collect();
+    assert_eq!(found, [3]);
+    // Rows of 64 slots.
+    let small = Bench::new("insecure_bgv-257-n8");
+    let ints = small.integers();
+    let xs: Vec<i128> = (0..128).map(|i| i * i % 40).collect();
+    let bins = ints.bincount(&small.encrypt(&xs, ranged(0, 39))).unwrap();
+    for (bin, found) in (0..).zip(&bins) {
+        let slots = |c: &_| Ok::<_, IntegersError>(small.scheme.decrypt(c)?.decode(&small.params)?);
+        let expected = xs.iter().filter(|v| **v == bin).count() as i128;
+        assert_eq!(found.decrypt(small.modulus(), slots).unwrap(), expected);
+    }
+    let refused = ints.bincount(&small.encrypt(&xs, Type::U8)).map(|_| ()).unwrap_err();
+    assert_eq!(refused.code(), "integers.set");
+}
+
+/// What counts and prefix sums take on the set that everything here is for.
+#[test]
+fn counts() {
+    type Case = (&'static str, Type, (u64, u64, usize));
+    let ranged = |high| Type::ranged(0, high).unwrap();
+    let cases: [Case; 7] = [
+        ("bincount", Type::Bool, (0, 30, 0)),
+        ("bincount", ranged(15), (56, 66, 0)),
+        ("bincount", ranged(31), (77, 100, 0)),
+        ("bincount", Type::U8, (322, 357, 0)),
+        ("worn", Type::U8, (962, 3801, 37)),
+        ("cumsum", Type::Bool, (1091, 4774, 48)),
+        ("cumsum", Type::U16, (4354, 18130, 182)),
+    ];
+    let mut found = Vec::new();
+    for (name, kind, _) in cases {
+        let bench = Bench::blank("bgv-65537-n15");
+        let ints = Integers::new(&bench.session, &bench.params).unwrap();
+        let x = bench.encrypt(&vec![kind.interval().low(); bench.params.slots()], kind);
+        match name {
+            "bincount" => drop(ints.bincount(&x).unwrap()),
+            "worn" => drop(ints.bincount(&exhausted(&bench, &[0; 7], kind)).unwrap()),
+            _ => drop(ints.cumsum(&x).unwrap()),
+        }
+        let cost = bench.scheme.cost();
+        let counts = (cost.products, cost.key_switches, bench.session.bootstraps());
+        found.push((name, kind, counts));
+    }
+    assert_eq!(found, cases);
 }
 
 #[test]
@@ -109,8 +192,28 @@ fn prefix_sums() {
         let total = ints.sum(&found).unwrap();
         assert_eq!(open(&bench, &total), sums(&xs).iter().sum::<i128>(), "{kind}");
     }
-    let long = bench.encrypt(&[1; 1025], Type::Bool);
-    assert_eq!(ints.cumsum(&long).map(|_| ()).unwrap_err().code(), "integers.length");
+    let public = ints.lookup(&bench.encrypt(&[1, 2, 3], Type::U8), &[-4; 256]).unwrap();
+    assert_eq!(bench.decrypt(&ints.cumsum(&public).unwrap()), [-4, -8, -12]);
+}
+
+/// Columns of both rows of slots: from one entry more than a row to all slots.
+#[test]
+fn prefix_sums_of_two_rows() {
+    let bench = Bench::new(SET);
+    let ints = bench.integers();
+    let ranged = |low, high| Type::ranged(low, high).unwrap();
+    for (kind, n) in [(Type::Bool, 1025), (ranged(1000, 1010), 2048), (ranged(-7, 9), 2047)] {
+        let xs = values(kind, n, 8);
+        let found = ints.cumsum(&bench.encrypt(&xs, kind)).unwrap();
+        let sums = |i: usize| xs[..=i].iter().sum::<i128>();
+        let expected: Vec<i128> = (0..n).map(sums).collect();
+        assert_eq!(bench.decrypt(&found), expected, "{kind}");
+        assert_eq!(open(&bench, &ints.sum(&found).unwrap()), expected.iter().sum(), "{kind}");
+        let above = ints.gt(&found, expected[1024]).unwrap();
+        let expected: Vec<i128> =
+            expected.iter().map(|v| i128::from(*v > expected[1024])).collect();
+        assert_eq!(bench.decrypt(&above), expected, "{kind}");
+    }
 }
 
 #[test]

@@ -9,8 +9,13 @@ use crate::common::Bench;
 use crate::wide::values;
 
 /// A column at the lowest level, with as much capacity as bootstrapping takes.
-fn exhausted(bench: &Bench, values: &[i128], kind: Type) -> Column<NoOpCiphertext> {
-    let left = bench.session.minimum_capacity();
+pub fn exhausted(bench: &Bench, values: &[i128], kind: Type) -> Column<NoOpCiphertext> {
+    with_left(bench, values, kind, 0.0)
+}
+
+/// The same with so many bits more.
+pub fn with_left(bench: &Bench, values: &[i128], kind: Type, bits: f64) -> Column<NoOpCiphertext> {
+    let left = bench.session.minimum_capacity() + bits;
     let encoded = Encoded::new(values, kind, bench.params.slots()).unwrap();
     encoded
         .encrypt(|slots| {

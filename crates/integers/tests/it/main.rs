@@ -1,6 +1,8 @@
 //! The integration tests of this crate, in one binary so that it is linked once.
 
 mod along;
+mod bases;
+mod beside;
 mod common;
 mod constants;
 mod counts;

@@ -96,7 +96,8 @@ fn programs_compute_what_they_say() {
     let order = "m = mean(limit); d = median(age); a = argmax(limit); i = argmin(limit); \
                  s = sort(limit); p = argsort(limit); c = cumsum(age); \
                  q = quantile(age, 3, 4); n = nth(limit, 1); o = argnth(limit, 1); \
-                 h = maximum(limit); l = minimum(limit); w = dot(age, weights)";
+                 h = maximum(limit); l = minimum(limit); w = dot(age, weights); \
+                 f = sort(limit, 2); g = argsort(limit, 1 + 2)";
     let along = run(&bench, order).unwrap();
     for (name, expected) in [
         ("m", vec![11_667]),
@@ -112,6 +113,8 @@ fn programs_compute_what_they_say() {
         ("h", vec![70_000]),
         ("l", vec![-32]),
         ("w", vec![694]),
+        ("f", vec![-32, -5]),
+        ("g", vec![4, 0, 2]),
     ] {
         assert_eq!(opened(&bench, &along[name]), expected, "{name}");
     }
@@ -146,6 +149,11 @@ fn mistakes_are_pointed_at() {
         ("y = nth(age, 0 - 1)", 5, "integers.value"),
         ("y = nth(age, 6)", 5, "integers.length"),
         ("y = quantile(age, 3, 2)", 5, "integers.value"),
+        ("y = sort(age, age)", 5, "integers.type"),
+        ("y = argsort(3, age)", 5, "integers.type"),
+        ("y = sort(age, 0 - 1)", 5, "integers.value"),
+        ("y = sort(age, 0)", 5, "integers.length"),
+        ("y = argsort(age, 7)", 5, "integers.length"),
     ] {
         let error = run(&bench, text).map(|_| ()).unwrap_err();
         assert_eq!((error.column, error.code()), (column, code), "{text}: {error}");

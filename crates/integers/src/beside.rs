@@ -1,0 +1,90 @@
+//! Digits of short columns side by side in one ciphertext, for comparisons: signs of all digits by
+//! one table, and what they are joined to by rotations.
+//!
+//! Digit j moves j blocks to the left, a block being a power of two of slots that has room for the
+//! entries. What is behind them holds a public value, which is subtracted, so that digits add up
+//! without masks.
+
+use crate::column::{BASE, Digit};
+use crate::compare::Question;
+use crate::context::{IntegerScheme, Integers};
+use crate::error::IntegersError;
+
+impl<S: IntegerScheme> Integers<'_, S> {
+    /// The answer for Σ 16^i d_i, |d_i| <= 15, of `length` entries, as the tree of signs gives it.
+    /// A rotation for each digit, a table for each of the log4 k layers and two rotations between
+    /// these, and one back with a product by a plaintext. None where digits are not computed on side
+    /// by side, or do not fit a row.
+    pub(crate) fn tree_beside(
+        &self,
+        digits: &[Digit<S::Ciphertext>],
+        length: Option<usize>,
+        question: Question,
+    ) -> Result<Option<Digit<S::Ciphertext>>, IntegersError> {
+        let Some(n) = length.filter(|_| self.is_side_by_side()) else { return Ok(None) };
+        let (count, block) = (digits.len().next_power_of_two(), n.next_power_of_two());
+        let fits = self.columns().is_power_of_two() && count * block <= self.columns();
+        if count < 2 || !fits || digits.iter().any(|d| d.cipher.is_none()) {
+            return Ok(None);
+        }
+        let mut sign = self.gathered_digits(digits, n, block)?;
+        let (mut joined, mut step) = (1, block as i64);
+        while joined < count {
+            sign = self.mapped(sign, i64::signum)?;
+            // Up to four signs, as Σ 2^i s_i, in the block of the highest of them.
+            for weight in [2, 4] {
+                if joined < count {
+                    let lower = self.rotated(&sign, step)?;
+                    sign = self.combine(&[(&sign, weight), (&lower, 1)], 0)?;
+                    (joined, step) = (2 * joined, 2 * step);
+                }
+            }
+        }
+        let answer = self.mapped(sign, |x| question.answer(x))?;
+        let answer = self.rotated(&answer, -(((digits.len() - 1) * block) as i64))?;
+        let pad = digits.iter().rev().fold(0i128, |v, d| i128::from(BASE) * v + i128::from(d.pad));
+        Ok(Some(self.placed(&answer, n, question.answer(pad.signum() as i64))?))
+    }
+
+    /// A function of a digit.
+    fn mapped(
+        &self,
+        digit: Digit<S::Ciphertext>,
+        f: impl Fn(i64) -> i64,
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let mut found = self.map(&[digit], |_, x| f(x))?;
+        found.pop().ok_or_else(|| everlevel_circuit::CircuitError::Empty { what: "a digit" }.into())
+    }
+
+    /// Digit j of `n` entries j blocks to the left, and 0 in all other slots.
+    fn gathered_digits(
+        &self,
+        digits: &[Digit<S::Ciphertext>],
+        n: usize,
+        block: usize,
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let cleared = |d: &Digit<S::Ciphertext>| {
+            let window = (d.low.min(0), d.high.max(0));
+            if d.pad == 0 {
+                return Ok(Digit { low: window.0, high: window.1, ..d.clone() });
+            }
+            let mut behind = vec![-d.pad; self.slots()];
+            behind[..n].fill(0);
+            self.raised(d, &behind, window, 0)
+        };
+        let mut parts = digits.iter().map(cleared).collect::<Result<Vec<_>, IntegersError>>()?;
+        let mut step = block as i64;
+        while parts.len() > 1 {
+            let pair = |pair: &[Digit<S::Ciphertext>]| {
+                let [a, b] = pair else { return Ok(pair[0].clone()) };
+                let sum = self.combine(&[(a, 1), (&self.rotated(b, step)?, 1)], 0)?;
+                // No two of them are other than 0.
+                Ok::<_, IntegersError>(sum.within(a.low.min(b.low), a.high.max(b.high)))
+            };
+            parts = parts.chunks(2).map(pair).collect::<Result<_, _>>()?;
+            step *= 2;
+        }
+        let sum = parts.pop();
+        sum.ok_or_else(|| everlevel_circuit::CircuitError::Empty { what: "the digits" }.into())
+    }
+}

@@ -1,0 +1,131 @@
+//! Prefix sums.
+
+use crate::column::{BASE, Column, Digit};
+use crate::context::{IntegerScheme, Integers};
+use crate::error::IntegersError;
+use crate::interval::Interval;
+use crate::slots::digit_of;
+use crate::split::digits_of;
+
+impl<S: IntegerScheme> Integers<'_, S> {
+    /// Prefix sums: entry i is x_0 + .. + x_i. log2 n rotations, a product by a plaintext after
+    /// each, and carries in between, where sums of digits have become too large: up to 18 products
+    /// a digit and step. Where the entries lie in two rows, the sum of the first one takes an exchange of rows, two products by
+    /// plaintexts and as many rotations for each digit, and carries once more.
+    ///
+    /// # Errors
+    /// [`IntegersError::Length`] for a column without length; [`IntegersError::Width`] beyond 124
+    /// bits; a missing key; those of carries.
+    pub fn cumsum(
+        &self,
+        x: &Column<S::Ciphertext>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let n = self.within_row(x, self.slots())?;
+        let x = x.clone().narrowed();
+        if let Some(value) = x.public_value() {
+            Interval::point(value)?.checked_mul(Interval::point(n as i128)?)?;
+            return self.listed(n, |i| (i as i128 + 1) * value, x.length);
+        }
+        let x = self.normalized(&x)?;
+        let (count, anchor) = (n as i128, x.anchor);
+        // Above the anchor, so that nothing is negative.
+        let above = Interval::new(0, count * (x.interval.high() - anchor))?;
+        let digits = x.digits.iter().map(|d| self.placed(&self.encrypted(d)?, n, 0));
+        let mut sum = Column {
+            interval: Interval::new(0, x.interval.high() - anchor)?,
+            anchor: 0,
+            digits: digits.collect::<Result<Vec<_>, IntegersError>>()?,
+            length: x.length,
+        };
+        let columns = self.columns();
+        let row = n.min(columns);
+        let mut step = 1;
+        while step < row {
+            sum = self.addable(sum)?;
+            // What comes round in a row is of its end.
+            let weights: Vec<i64> = (0..n).map(|i| i64::from(i % columns >= step)).collect();
+            let moved = sum.digits.iter().map(|d| match d.cipher {
+                None if d.low == 0 => Ok(d.clone()),
+                _ => self.weighed(&self.rotated(d, -(step as i64))?, &weights),
+            });
+            let digits = moved.collect::<Result<Vec<_>, IntegersError>>()?;
+            let high = (2 * step).min(row) as i128 * (x.interval.high() - anchor);
+            let moved = Column { digits, ..sum.clone() };
+            sum = self.add(&sum, &moved)?;
+            sum.interval = Interval::new(0, high.min(sum.interval.high()))?;
+            step *= 2;
+        }
+        if columns < n {
+            sum = self.addable(sum)?;
+            sum = self.add(&sum, &self.sum_of_first_row(&sum, n)?)?;
+        }
+        sum.interval = above;
+        let (low, high) = (x.interval.low(), x.interval.high());
+        let interval = Interval::new(low.min(count * low), high.max(count * high))?;
+        if anchor == 0 && low == 0 {
+            return Ok(Column { interval, ..sum });
+        }
+        let sum = self.normalized(&sum)?;
+        // (i + 1) times the anchor, which is 0 or negative, above n times it; behind the column
+        // what makes the least value.
+        let public = |i: usize| match i < n {
+            true => anchor * (i as i128 + 1 - count),
+            false => interval.low() - count * anchor,
+        };
+        let digits = digits_of(((1 - count) * anchor).unsigned_abs())
+            .max(digits_of((interval.low() - count * anchor).unsigned_abs()));
+        let zero = Digit::public(0);
+        let mut out = Vec::new();
+        for k in 0..digits.max(sum.digits.len()) {
+            let own = sum.digits.get(k).unwrap_or(&zero);
+            let added: Vec<i64> = (0..self.slots()).map(|i| digit_of(public(i), k)).collect();
+            let pad = digit_of(public(n), k);
+            let one = self.encrypted(own)?;
+            out.push(self.raised(&one, &added, (own.low, own.high + BASE - 1), own.pad + pad)?);
+        }
+        Ok(Column { interval, anchor: count * anchor, digits: out, length: x.length })
+    }
+
+    /// Of the prefix sums of two rows the last one of the first row, in the entries of the second
+    /// one, of which there are `n` in both; 0 in all other slots.
+    fn sum_of_first_row(
+        &self,
+        sums: &Column<S::Ciphertext>,
+        n: usize,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let columns = self.columns();
+        let [mut last, mut second] = [vec![0; columns], vec![0; n]];
+        last[columns - 1] = 1;
+        second[columns..].fill(1);
+        let digit = |d: &Digit<S::Ciphertext>| {
+            if d.cipher.is_none() && d.low == 0 {
+                return Ok(d.clone());
+            }
+            let sum = self.swapped(&self.weighed(d, &last)?)?;
+            let sum = self.gathered(&sum, 1, columns)?;
+            // All slots of the second row have it.
+            if n == self.slots() { Ok(sum) } else { self.weighed(&sum, &second) }
+        };
+        let digits = sums.digits.iter().map(digit).collect::<Result<_, IntegersError>>()?;
+        Ok(Column { digits, ..sums.clone() })
+    }
+
+    /// A column of which two can be added without carries, itself carried if need be.
+    pub(crate) fn addable(
+        &self,
+        x: Column<S::Ciphertext>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        if x.digits.iter().any(|d| d.points() > BASE) { self.normalized(&x) } else { Ok(x) }
+    }
+
+    /// The digit as a ciphertext, if it is public.
+    pub(crate) fn encrypted(
+        &self,
+        d: &Digit<S::Ciphertext>,
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        match d.cipher {
+            Some(_) => Ok(d.clone()),
+            None => Ok(Digit { pad: d.low, ..self.weighed(d, &vec![1; self.slots()])? }),
+        }
+    }
+}
