@@ -716,7 +716,7 @@ class EncryptedIntegers(Encrypted, Stored):
         """
         from . import _rows
 
-        if self._runs > 1 and axis is not None:
+        if axis is not None and (self.ndim != 1 or self._runs > 1):
             parts = _rows.along(self, axis, "prefix sums")
             return _rows.joined(list(itertools.accumulate(parts)), axis)
         return self._along("cumsum", shape=self._shape)
