@@ -13,8 +13,8 @@ use crate::error::IntegersError;
 impl<S: IntegerScheme> Integers<'_, S> {
     /// The answer for Σ 16^i d_i, |d_i| <= 15, of `length` entries, as the tree of signs gives it.
     /// A rotation for each digit, a table for each of the log4 k layers and two rotations between
-    /// these, and one back with a product by a plaintext. None where digits are not computed on side
-    /// by side, or do not fit a row.
+    /// these, and one back with a product by a plaintext. None where digits are not computed on
+    /// side by side, or do not fit a row.
     pub(crate) fn tree_beside(
         &self,
         digits: &[Digit<S::Ciphertext>],

@@ -154,8 +154,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         (0..x.interval.points() as usize).into_par_iter().map(total).collect()
     }
 
-    /// In slot t the digits of t - v modulo the period P, v being the value there above the anchor of
-    /// a canonical column; a lower one of up to 31 values, if there is no other, and an upper one
+    /// In slot t the digits of t - v modulo the period P, v being the value there above the anchor
+    /// of a canonical column; a lower one of up to 31 values, if there is no other, and an upper one
     /// modulo P / 16.
     fn steps(
         &self,

@@ -210,8 +210,8 @@ impl fmt::Display for Estimate {
         let bootstraps = if self.bootstraps { "bootstrapping" } else { "without bootstrapping" };
         writeln!(
             f,
-            "{}, {bootstraps}{layout}: {products} products, {key_switches} key switches, {refreshes} \
-             refreshes, about {} on one core",
+            "{}, {bootstraps}{layout}: {products} products, {key_switches} key switches, \
+             {refreshes} refreshes, about {} on one core",
             self.params.name(),
             seconds(s)
         )?;

@@ -10,8 +10,9 @@ use crate::split::digits_of;
 impl<S: IntegerScheme> Integers<'_, S> {
     /// Prefix sums: entry i is x_0 + .. + x_i. log2 n rotations, a product by a plaintext after
     /// each, and carries in between, where sums of digits have become too large: up to 18 products
-    /// a digit and step. Where the entries lie in two rows, the sum of the first one takes an exchange of rows, two products by
-    /// plaintexts and as many rotations for each digit, and carries once more.
+    /// a digit and step. Where the entries lie in two rows, the sum of the first one takes an
+    /// exchange of rows, two products by plaintexts and as many rotations for each digit, and
+    /// carries once more.
     ///
     /// # Errors
     /// [`IntegersError::Length`] for a column without length; [`IntegersError::Width`] beyond 124

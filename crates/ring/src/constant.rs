@@ -55,8 +55,8 @@ impl From<u64> for Constant {
     }
 }
 
-/// The three constants of a division with rounding, see [`Engine::divide`](crate::Engine::divide): exact where beta alpha
-/// is gamma modulo D.
+/// The three constants of a division with rounding, see
+/// [`Engine::divide`](crate::Engine::divide): exact where beta alpha is gamma modulo D.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundingScale {
     /// alpha.

@@ -120,8 +120,8 @@ impl Trial {
         self.step(&[x], 1, &work)?.pop()
     }
 
-    /// Whether Σ base^i d_i < 0 for digits of a window, each in a ciphertext of its own: the sign of
-    /// each, joined by fours.
+    /// Whether Σ base^i d_i < 0 for digits of a window, each in a ciphertext of its own: the sign
+    /// of each, joined by fours.
     fn negative(&self, digits: &[Cipher], (low, high): (i64, i64)) -> Option<Cipher> {
         let (mut low, mut high) = (low, high);
         let mut signs = digits.to_vec();

@@ -169,6 +169,7 @@ impl Engine for Cpu {
     ) -> Vec<Vec<Poly<Eval>>> {
         self.combined(inputs, rows)
     }
+
     fn hoist_and_combine(
         &self,
         hoists: Vec<Hoist<'_, Self>>,
