@@ -10,4 +10,6 @@ mod ntru;
 mod packing;
 mod ranges;
 mod rlwe;
+mod square_factors;
 mod tightness;
+mod wide_primes;
