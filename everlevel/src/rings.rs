@@ -246,12 +246,12 @@ mod tests {
     fn every_ring_has_slots() {
         // 2 has the order 648 modulo 1297, which is a prime.
         assert!(search(2, 1, 1).odd_index(1297).is_none());
-        let rings = RingSearch { index_below: 1 << 13, ..search(2, 1, 1) }.run().unwrap();
+        let rings = RingSearch { index_below: 1500, ..search(2, 1, 1) }.run().unwrap();
         for ring in &rings {
             let shape = SlotShape::new(ring.m, 2, 1).unwrap();
             assert_eq!((shape.slots(), shape.degree_of_slot()), (ring.slots, ring.d), "{}", ring.m);
         }
-        assert!(rings.len() > 100, "{}", rings.len());
+        assert!(rings.len() > 10, "{}", rings.len());
     }
 
     #[test]

@@ -15,7 +15,8 @@ const MARGIN_BITS: f64 = 1.0;
 /// comes on top.
 const OVERFLOW_LOG2: f64 = -131.0;
 /// The weights of sparse secrets that are tried, the lightest first.
-const WEIGHTS: [usize; 7] = [24, 28, 32, 34, 40, 48, 64];
+const WEIGHTS: [usize; 6] = [24, 28, 32, 34, 40, 48];
+const HEAVIEST: usize = 64;
 
 /// A specification over a ring, with everything that is not chosen at its usual value.
 fn base_spec(
@@ -72,8 +73,8 @@ pub(super) fn leveled_set(
     let base_bits = (message_bits as u32 + 18).clamp(24, 62);
     let word_bits = match place.degree {
         ..=4096 => 30,
-        ..=8192 => 36,
-        ..=16384 => 45,
+        4097..=8192 => 36,
+        8193..=16384 => 45,
         _ => 50,
     };
     let name = format!("plan-{p}e{r}-{}-d{depth}-k{special}", place.label);
@@ -106,8 +107,8 @@ pub(super) fn bootstrapped_set(p: u64, r: u32, place: &Place) -> Option<Params> 
     let limit = largest_modulus(place.degree, 128.0 + MARGIN_BITS)?;
     let (word_bits, special) = match place.degree {
         ..=16384 => (45, 1),
-        ..=32768 => (50, 2),
-        ..=65535 => (50, 4),
+        16385..=32768 => (50, 2),
+        32769..=65535 => (50, 4),
         _ => (50, 5),
     };
     let bits = (p as f64).log2();
@@ -116,21 +117,20 @@ pub(super) fn bootstrapped_set(p: u64, r: u32, place: &Place) -> Option<Params> 
     // No less holds what the key switch to the sparse secret leaves.
     let least = (message_bits + 18.0).max(message_bits + removed_bits + 8.0).max(30.0);
     for base_bits in (least as u32..=96).step_by(4) {
-        for sparse_weight in WEIGHTS {
+        let secure = |sparse_weight: usize| {
             let name = format!("plan-{p}e{r}-{}-unlimited", place.label);
             let mut spec = base_spec(name, p, r, place, word_bits, base_bits, special);
             spec.fine_bits = vec![word_bits - 3, word_bits - 6, word_bits - 11, word_bits - 13];
             spec.words = words_left(&spec, limit).max(0.0) as usize;
             spec.bootstrap = Some(raised(p, place, sparse_weight)?);
-            let Ok(params) = Params::new(spec, OptIn::SecureOnly) else { continue };
-            if params.security().bits() < 128.0 + MARGIN_BITS {
-                continue;
-            }
-            if KeyPlanner::new(&params).is_ok_and(|planner| planner.multiplications_after() > 0) {
-                return Some(params);
-            }
-            // A heavier secret has a larger overflow.
-            break;
+            let params = Params::new(spec, OptIn::SecureOnly).ok()?;
+            (params.security().bits() >= 128.0 + MARGIN_BITS).then_some(params)
+        };
+        // Where the heaviest secret is refused, q0 is too small or has no primes.
+        let Some(heaviest) = secure(HEAVIEST) else { continue };
+        let params = WEIGHTS.into_iter().find_map(secure).unwrap_or(heaviest);
+        if KeyPlanner::new(&params).is_ok_and(|planner| planner.multiplications_after() > 0) {
+            return Some(params);
         }
     }
     None

@@ -385,20 +385,19 @@ mod tests {
 
     #[test]
     fn sets_that_bootstrap_are_made_for_powers_of_two_and_primes_of_31_bits() {
-        for (plain_modulus, slots, odd) in [(4, 1000, true), ((1 << 31) - 1, 1000, false)] {
-            let candidates = Requirements::new(plain_modulus).slots(slots).candidates(typical);
-            let candidates = candidates.unwrap();
-            assert!(!candidates.is_empty());
-            for c in candidates {
-                let params = &c.params;
-                assert_eq!(
-                    (params.spec().index % 2 == 1, params.plain_modulus()),
-                    (odd, plain_modulus)
-                );
-                assert!(c.multiplications >= 1 && c.failure_log2 < -128.0, "{c:?}");
-                assert!(params.slots() >= slots);
-                assert!(params.security().keys().iter().all(|key| key.bits >= 129.0));
-            }
+        for (p, r, log_n) in [(2, 2, None), ((1 << 31) - 1, 1, Some(16))] {
+            let place = match log_n {
+                Some(log_n) => {
+                    Place { index: 2 << log_n, degree: 1 << log_n, label: format!("n{log_n}") }
+                }
+                // The ring of bgv-2-m42799.
+                None => Place { index: 42799, degree: 42336, label: "m42799".into() },
+            };
+            let params = bootstrapped_set(p, r, &place).unwrap();
+            let c = evaluate_bootstrapped(&params, &typical).unwrap();
+            assert!(c.multiplications >= 1 && c.failure_log2 < -128.0, "{c:?}");
+            assert!(params.security().keys().iter().all(|key| key.bits >= 129.0));
+            assert!(params.slots() >= 1000 && params.degree() == place.degree);
         }
     }
 
