@@ -63,7 +63,6 @@ mod operations;
 mod plan;
 mod planner;
 mod requirements;
-#[cfg(feature = "unstable")]
 mod rings;
 mod rotations;
 mod server;

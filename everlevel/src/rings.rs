@@ -8,6 +8,7 @@
 use everlevel_arith::{Axes, primes};
 use everlevel_ring::SlotShape;
 use everlevel_scheme::SchemeError;
+#[cfg(feature = "unstable")]
 use everlevel_scheme::params::largest_modulus;
 use serde::Serialize;
 
@@ -59,6 +60,7 @@ pub struct RingDimension {
 impl FoundRing {
     /// log2 of the largest modulus QP at which a ternary secret has `security` bits; none if no
     /// modulus has them.
+    #[cfg(feature = "unstable")]
     pub fn log_qp(&self, security: f64) -> Option<f64> {
         largest_modulus(self.n, security)
     }
@@ -123,6 +125,10 @@ impl RingSearch {
             return None;
         }
         let (n, d) = (n as usize, d as usize);
+        // Slots of a larger degree are refused.
+        if d > SlotShape::MAX_DEGREE {
+            return None;
+        }
         self.allowed(n, d)?;
         // Its transform must be within the limits of rings.
         if !Axes::admits(m) {
@@ -230,8 +236,22 @@ mod tests {
         let near = (l..)
             .find(|m| primes::is_prime(*m) && primes::factor(m - 1).iter().all(|f| f.0 < 4096))
             .unwrap();
-        assert!(search(3, 1, 1).odd_index(near).is_some());
-        assert!(search(3, 1, 1).odd_index(l).is_none() && l as usize > MIN_DEGREE);
+        // Of order 1, so that the degree of slots is no reason.
+        let split = |m: u64| (1..).map(|k| 2 * k * m + 1).find(|p| primes::is_prime(*p)).unwrap();
+        assert!(search(split(near), 1, 1).odd_index(near).is_some());
+        assert!(search(split(l), 1, 1).odd_index(l).is_none() && l as usize > MIN_DEGREE);
+    }
+
+    #[test]
+    fn every_ring_has_slots() {
+        // 2 has the order 648 modulo 1297, which is a prime.
+        assert!(search(2, 1, 1).odd_index(1297).is_none());
+        let rings = RingSearch { index_below: 1500, ..search(2, 1, 1) }.run().unwrap();
+        for ring in &rings {
+            let shape = SlotShape::new(ring.m, 2, 1).unwrap();
+            assert_eq!((shape.slots(), shape.degree_of_slot()), (ring.slots, ring.d), "{}", ring.m);
+        }
+        assert!(rings.len() > 10, "{}", rings.len());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The rows that a table is asked for, and the names of their records.
+//! The rows that a table is asked for, the names of their records, and what is not the paper's.
 
 use everlevel_cli::console::errors::CliError;
 
@@ -8,6 +8,11 @@ use crate::args::TableArgs;
 pub fn suffix(args: &TableArgs) -> String {
     let method = args.digit_removal.as_ref().map_or_else(String::new, |name| format!("-{name}"));
     method + if args.quick { "-quick" } else { "" }
+}
+
+/// A parameter as a table shows it: marked where the paper has another one.
+pub fn marked(text: impl Into<String>, is_the_papers: bool) -> String {
+    text.into() + if is_the_papers { "" } else { ", not the paper's" }
 }
 
 /// The rows of a table of `count` that `--row` asks for, from 0.

@@ -149,7 +149,8 @@ pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
     };
     let mut candidates = requirements.candidates(model).map_err(|e| {
         let text = e.to_string();
-        let way = if text.contains("RingSearch") { ": `everlevel params rings`" } else { "" };
+        let few = text.contains("ask for fewer");
+        let way = if few { "; `everlevel params rings` prints what there is" } else { "" };
         CliError::usage(text + way).with_code(e.code())
     })?;
     bar.finish_and_clear();

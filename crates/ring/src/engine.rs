@@ -63,11 +63,11 @@ pub trait Engine: Memory + Send + Sync + Sized {
     /// Signed coefficients in natural order, modulo the primes of a basis.
     fn reduce_signed(&self, basis: Basis, natural: &[i64]) -> Poly<Coeff, Self>;
 
-    /// The centered coefficients in natural order, of a polynomial whose modulus is below 2^62.
+    /// The centered coefficients in natural order, of a polynomial whose modulus is below 2^126.
     ///
     /// # Errors
     /// A fault of the engine, now or before.
-    fn to_signed(&self, x: &Poly<Coeff, Self>) -> Result<Vec<i64>, RingError>;
+    fn to_signed(&self, x: &Poly<Coeff, Self>) -> Result<Vec<i128>, RingError>;
 
     /// A switching key in this engine's memory.
     fn key(&self, digits: &Arc<[KeyDigit]>) -> Self::Key;

@@ -67,6 +67,9 @@ enum Roots {
 }
 
 impl SlotShape {
+    /// The largest degree of a slot of a ring with axes.
+    pub const MAX_DEGREE: usize = 256;
+
     /// The slots of the ring of index `index`, a power of two from 32 to 2^18 or one of
     /// [`Axes::new`], modulo powers of `p` up to `p^max_exponent`.
     ///

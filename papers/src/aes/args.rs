@@ -31,6 +31,15 @@ pub enum Slicing {
     Packed,
 }
 
+/// How the evaluation keys of LTV over prime powers are kept.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Keys {
+    /// Transformed, as in the paper's timed run
+    Transformed,
+    /// As polynomials, transformed for each use: less memory, more time
+    Polynomials,
+}
+
 /// Arguments of `papers aes`.
 #[derive(Args)]
 pub struct AesArgs {
@@ -38,10 +47,11 @@ pub struct AesArgs {
     #[arg(long, value_enum, default_value = "bgv")]
     pub scheme: AesScheme,
     /// A parameter set with plaintext modulus 2, by name (see `everlevel params list` and `papers
-    /// sets`) or as a JSON file; aes-bgv-leveled holds 128 bits, ltv-32768 and ltv-27000 are those
-    /// of Doröz, Hu and Sunar and hold none
-    #[arg(long, value_name = "NAME|FILE.json", default_value = "aes-bgv-leveled")]
-    pub params: String,
+    /// sets`) or as a JSON file (absent: for BGV aes-bgv-bits for bits and aes-bgv-leveled for
+    /// bytes, which hold 128 bits; for LTV ltv-32768, which like ltv-27000 is of Doröz, Hu and
+    /// Sunar and holds none)
+    #[arg(long, value_name = "NAME|FILE.json")]
+    pub params: Option<String>,
     /// What moduli are made of
     #[arg(long, value_enum, default_value = "rns")]
     pub chain: Chain,
@@ -49,6 +59,9 @@ pub struct AesArgs {
     /// paper, for LTV)
     #[arg(long, value_enum)]
     pub method: Option<Slicing>,
+    /// How evaluation keys are kept; polynomials for --chain prime-power only
+    #[arg(long, value_enum, default_value = "transformed")]
+    pub keys: Keys,
     /// Only the first rounds
     #[arg(
         long,
@@ -60,11 +73,48 @@ pub struct AesArgs {
 }
 
 impl AesArgs {
+    /// The parameter set.
+    pub fn set(&self) -> &str {
+        match (&self.params, self.scheme, self.slicing()) {
+            (Some(name), ..) => name,
+            (None, AesScheme::Ltv, _) => "ltv-32768",
+            (None, AesScheme::Bgv, Slicing::BitSliced) => "aes-bgv-bits",
+            (None, AesScheme::Bgv, Slicing::ByteSliced | Slicing::Packed) => "aes-bgv-leveled",
+        }
+    }
+
     /// How a state is cut.
     pub fn slicing(&self) -> Slicing {
         self.method.unwrap_or(match self.scheme {
             AesScheme::Bgv => Slicing::ByteSliced,
             AesScheme::Ltv => Slicing::BitSliced,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: AesArgs,
+    }
+
+    #[test]
+    fn every_scheme_and_method_has_a_set() {
+        for (line, set) in [
+            ("", "aes-bgv-leveled"),
+            ("--method packed", "aes-bgv-leveled"),
+            ("--scheme bgv --method bit-sliced", "aes-bgv-bits"),
+            ("--scheme ltv", "ltv-32768"),
+            ("--scheme ltv --method byte-sliced", "ltv-32768"),
+            ("--method bit-sliced --params mine.json", "mine.json"),
+        ] {
+            let words = std::iter::once("papers").chain(line.split_whitespace());
+            assert_eq!(Line::parse_from(words).args.set(), set, "{line}");
+        }
     }
 }

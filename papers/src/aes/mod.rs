@@ -17,13 +17,13 @@ use everlevel_cli::console::errors::CliError;
 use everlevel_cli::console::machine;
 use everlevel_cli::console::output::{emit, emit_json, progress, table};
 use everlevel_cli::console::params::refused_set;
-use everlevel_ltv::{LtvEvaluator, LtvParams};
+use everlevel_ltv::{KeyForm, LtvEvaluator, LtvParams};
 use everlevel_scheme::params::KeySecurity;
 use everlevel_scheme::spec::Assumption;
 use rand_core::CryptoRng;
 use serde::Serialize;
 
-use crate::aes::args::{AesArgs, AesScheme, Chain, Slicing};
+use crate::aes::args::{AesArgs, AesScheme, Chain, Keys, Slicing};
 use crate::sets::find_params;
 use party::{Party, Rns};
 use prime_power::PrimePower;
@@ -35,6 +35,9 @@ struct Report {
     params: String,
     chain: String,
     method: String,
+    /// Absent if transformed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    keys: Option<String>,
     blocks: usize,
     rounds: usize,
     products: u64,
@@ -67,8 +70,12 @@ struct Report {
 pub fn run(args: &AesArgs, common: &Common) -> Result<(), CliError> {
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     match args.chain {
+        Chain::Rns if args.keys == Keys::Polynomials => Err(CliError::usage(
+            "--keys polynomials: expected --chain prime-power; keys over distinct primes are kept \
+             transformed",
+        )),
         Chain::Rns => {
-            let params = find_params(&args.params, common)?;
+            let params = find_params(args.set(), common)?;
             check(&params, args)?;
             let plan = rehearse(&params, args).map_err(|e| refused(params.name(), args, e))?;
             let started = Instant::now();
@@ -79,7 +86,7 @@ pub fn run(args: &AesArgs, common: &Common) -> Result<(), CliError> {
             "--chain prime-power: expected --scheme ltv; BGV has moduli of distinct primes",
         )),
         Chain::PrimePower => {
-            let params = LtvParams::named(&args.params, common.opt_in()).map_err(refused_set)?;
+            let params = LtvParams::named(args.set(), common.opt_in()).map_err(refused_set)?;
             let shape = params.plain().map_err(CliError::usage)?.shape();
             let powers = match args.slicing() {
                 Slicing::BitSliced => Vec::new(),
@@ -88,7 +95,11 @@ pub fn run(args: &AesArgs, common: &Common) -> Result<(), CliError> {
                     .map_err(|e| refused(params.name(), args, e))?,
             };
             let started = Instant::now();
-            let party = PrimePower::new(&params, &powers, &mut rng)?;
+            let form = match args.keys {
+                Keys::Transformed => KeyForm::Evaluations,
+                Keys::Polynomials => KeyForm::Polynomial,
+            };
+            let party = PrimePower::new(&params, &powers, form, &mut rng)?;
             measure(&party, started.elapsed().as_secs_f64(), args, common, &mut rng)
         }
     }
@@ -120,6 +131,7 @@ fn measure<P: Party>(
         params: party.name().into(),
         chain: value_name(&args.chain),
         method: value_name(&args.slicing()),
+        keys: Some(args.keys).filter(|keys| *keys != Keys::Transformed).map(|k| value_name(&k)),
         blocks: outcome.blocks,
         rounds,
         products: outcome.cost.products,
@@ -237,8 +249,14 @@ fn text(r: &Report) -> String {
     let mib = |b: u64| b as f64 / 1048576.0;
     [
         format!(
-            "{}, {}, {} chain, {}: {} blocks, {} rounds",
-            r.scheme, r.params, r.chain, r.method, r.blocks, r.rounds
+            "{}, {}, {} chain, {}{}: {} blocks, {} rounds",
+            r.scheme,
+            r.params,
+            r.chain,
+            r.method,
+            r.keys.as_ref().map_or_else(String::new, |keys| format!(", keys as {keys}")),
+            r.blocks,
+            r.rounds
         ),
         format!(
             "{:.2} s, {:.2} ms a block; {} (keys made in {:.1} s, round keys encrypted in {:.1} s)",
@@ -269,4 +287,27 @@ fn text(r: &Report) -> String {
         format!("{} blocks checked, {} wrong", r.blocks, r.wrong_blocks),
     ]
     .join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use everlevel::OptIn;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: AesArgs,
+    }
+
+    #[test]
+    fn the_named_sets_have_room_for_all_rounds() {
+        for method in ["bit-sliced", "byte-sliced", "packed"] {
+            let args = Line::parse_from(["papers", "--method", method]).args;
+            let params = Params::named(args.set(), OptIn::SecureOnly).unwrap();
+            check(&params, &args).unwrap();
+            assert!(rehearse(&params, &args).is_ok(), "{method} on {}", args.set());
+        }
+    }
 }

@@ -15,19 +15,16 @@ pub struct PrimePower {
 }
 
 impl PrimePower {
-    /// Draws a key, and with it the evaluation key and those of `automorphisms`.
+    /// Draws a key, and with it the evaluation key and those of `automorphisms`, kept in a form.
     pub fn new(
         params: &LtvParams,
         automorphisms: &[GaloisElement],
+        form: KeyForm,
         rng: &mut impl CryptoRng,
     ) -> Result<Self, SchemeError> {
         let secret = LtvSecretKey::generate(params, rng);
-        let evaluator = LtvEvaluator::new(LtvEvalKeys::generate(
-            &secret,
-            automorphisms,
-            KeyForm::Evaluations,
-            rng,
-        ))?;
+        let keys = LtvEvalKeys::generate(&secret, automorphisms, form, rng);
+        let evaluator = LtvEvaluator::new(keys)?;
         Ok(PrimePower { secret, evaluator })
     }
 

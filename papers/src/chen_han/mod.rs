@@ -1,7 +1,7 @@
 //! Chen, Han: Homomorphic lower digits removal and improved FHE bootstrapping (2018).
 
 pub mod formulas;
-mod recrypt;
+pub mod recrypt;
 mod removal;
 pub mod sets;
 pub mod tables;

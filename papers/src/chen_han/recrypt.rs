@@ -16,7 +16,8 @@ use serde::Serialize;
 use super::sets::recrypt_spec;
 use super::tables::{Reported, Row, TABLE_4, TABLE_5};
 use crate::args::{ChenHanTable, TableArgs, Variant};
-use crate::{record, rows};
+use crate::record;
+use crate::rows::{self, marked};
 
 /// A run of one row.
 #[derive(Serialize)]
@@ -192,6 +193,16 @@ fn one(
     })
 }
 
+/// Whether the paper has such a secret: a sparse one without encapsulation.
+pub fn is_the_papers_secret(variant: &str) -> bool {
+    variant.starts_with("main-")
+}
+
+/// Whether the paper computes so: scale-invariant products throughout.
+pub fn is_the_papers_arithmetic(arithmetic: &str) -> bool {
+    arithmetic == "bfv"
+}
+
 fn text(which: ChenHanTable, records: &[Record]) -> String {
     let head = [
         "row",
@@ -231,8 +242,8 @@ fn text(which: ChenHanTable, records: &[Record]) -> String {
             space,
             r.n.to_string(),
             format!("{:.0}", r.log_q),
-            r.variant.clone(),
-            r.arithmetic.clone(),
+            marked(r.variant.as_str(), is_the_papers_secret(&r.variant)),
+            marked(r.arithmetic.as_str(), is_the_papers_arithmetic(&r.arithmetic)),
             r.slots.to_string(),
             format!("{}/{}", r.paper.fresh_level, r.paper.after_level),
             format!("{}/{}", r.fresh_level, r.after_level),

@@ -16,7 +16,8 @@ use serde::Serialize;
 use super::sets::removal_spec;
 use super::tables::{RemovalRow, TABLE_3};
 use crate::args::TableArgs;
-use crate::{record, rows};
+use crate::record;
+use crate::rows::{self, marked};
 
 #[derive(Serialize)]
 struct Record {
@@ -200,7 +201,7 @@ fn text(records: &[Record]) -> String {
             lines.push(vec![
                 r.row.to_string(),
                 format!("({}, {}, {})", r.paper.p, r.paper.e, r.paper.v),
-                m.method.clone(),
+                marked(m.method.as_str(), paper.is_some()),
                 m.depth.to_string(),
                 m.products.to_string(),
                 format!("{:.3}", m.seconds),

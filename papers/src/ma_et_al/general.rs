@@ -15,10 +15,12 @@ use rand_core::{Rng, SeedableRng};
 use serde::Serialize;
 
 use super::choice::{chosen, usual};
+use super::keys::Keys;
 use super::sets::{PaperSet, Variant, paper_sets};
 use super::tables::{HELIB_THIN, Measured, TABLE_6};
 use crate::args::{MaEtAlTable, TableArgs};
-use crate::{record, rows};
+use crate::record;
+use crate::rows::{self, marked};
 
 /// Whether general bootstrapping of the set takes too long to be run: the baseline of ring V
 /// evaluates a polynomial of degree 65537 for each of 18 digits, half a day in the paper.
@@ -68,6 +70,8 @@ struct Run {
     log_p: f64,
     mode: BootstrapMode,
     digit_removal: String,
+    /// At the ring that was run.
+    keys: Keys,
     paper: Option<Measured>,
     /// Seconds of processor time of HElib for thin bootstrapping of the same plaintexts, measured
     /// on a machine of this kind.
@@ -202,6 +206,7 @@ fn one(
         log_p: params.ring().log2(params.chain().special()),
         mode: plan.mode,
         digit_removal: plan.digits.to_string(),
+        keys: Keys::of(set, &params, &plan)?,
         paper: TABLE_6
             .iter()
             .find(|row| which == MaEtAlTable::Table6 && format!("ma-{}", row.set) == set.name())
@@ -273,6 +278,45 @@ fn extrapolated(set: &PaperSet, args: &TableArgs, common: &Common) -> Result<Run
     })
 }
 
+/// The parameters of the runs beside the paper's, which are those of its own rings.
+fn keys_text(runs: &[Run]) -> String {
+    let head = [
+        "set",
+        "removal",
+        "Δ: paper",
+        "here",
+        "log q0 R: paper",
+        "here",
+        "λ', main key: paper",
+        "here",
+        "λ, sparse key: paper",
+        "here",
+    ];
+    let mut lines = vec![head.map(String::from).to_vec()];
+    lines.extend(runs.iter().map(|r| {
+        let (keys, paper) = (&r.keys, &r.keys.paper);
+        let of_paper = |figure: f64| if r.quick { String::new() } else { format!("{figure:.1}") };
+        vec![
+            r.set.clone(),
+            marked(r.digit_removal.clone(), is_the_papers(&r.digit_removal)),
+            paper.delta.to_string(),
+            keys.delta_text(),
+            of_paper(paper.log_q0_r),
+            format!("{:.1}", keys.log_q0_r),
+            of_paper(paper.main_security),
+            format!("{:.1}", keys.main_security),
+            of_paper(paper.sparse_security),
+            format!("{:.1}", keys.sparse_security),
+        ]
+    }));
+    table(&lines)
+}
+
+/// Whether the paper has this digit removal: HElib's, local null polynomials, or the grid.
+pub fn is_the_papers(digit_removal: &str) -> bool {
+    ["halevi_shoup", "chen_han", "local", "global"].contains(&digit_removal)
+}
+
 fn text(runs: &[Run]) -> String {
     let head = [
         "set",
@@ -334,7 +378,7 @@ fn text(runs: &[Run]) -> String {
             format!("{}/{}", r.wrong_slots, r.verified_slots),
         ]
     }));
-    let mut out = table(&lines);
+    let mut out = format!("{}\n\n{}", table(&lines), keys_text(runs));
     for how in runs.iter().filter_map(|r| r.extrapolated) {
         out.push_str(&format!("\n* extrapolated: {how}"));
     }

@@ -3,7 +3,8 @@
 
 pub mod choice;
 mod degrees;
-mod general;
+pub mod general;
+mod keys;
 mod parameters;
 pub mod sets;
 pub mod tables;

@@ -158,3 +158,19 @@ fn runs_are_checked_and_counted() {
         assert!(text.contains(part), "{part} in {text}");
     }
 }
+
+#[test]
+fn keys_as_polynomials_take_less_memory_and_give_the_same() {
+    let run = |keys: &str| {
+        let args = "aes --scheme ltv --chain prime-power --params insecure_ltv-m255 --rounds 1 \
+                    --insecure-research --keys";
+        json(&args.split(' ').chain([keys]).collect::<Vec<_>>())
+    };
+    let (polynomials, transformed) = (run("polynomials"), run("transformed"));
+    assert_eq!((&polynomials["keys"], &transformed["keys"]), (&"polynomials".into(), &Value::Null));
+    for key in ["blocks", "products", "key_switches", "depth", "wrong_blocks"] {
+        assert_eq!(number(&polynomials, key), number(&transformed, key), "{key}");
+    }
+    assert_eq!(number(&polynomials, "wrong_blocks"), 0.0);
+    assert!(number(&polynomials, "key_bytes") < number(&transformed, "key_bytes"));
+}

@@ -46,7 +46,13 @@ fn aes() {
             ["aes", "--insecure-research"].into_iter().chain(extra.split(' ')).collect();
         refused(&args, parts);
     };
-    refused(&["aes", "--scheme", "ltv"], &["aes-bgv-leveled", "--scheme bgv"]);
+    refused(&["aes", "--scheme", "ltv"], &["ltv-32768", "--insecure-research"]);
+    refused(
+        &["aes", "--scheme", "ltv", "--params", "aes-bgv-leveled"],
+        &["aes-bgv-leveled", "--scheme bgv"],
+    );
+    n("--keys polynomials", &["--keys polynomials", "--chain prime-power"]);
+    n("--keys seeds", &["seeds", "transformed", "polynomials"]);
     refused(
         &["aes", "--scheme", "ltv", "--params", "insecure_ltv-2-m255"],
         &["--insecure-research"],

@@ -27,7 +27,7 @@ use everlevel_scheme::{Arithmetic, Bootstrappable, PlainModulus, Plaintext, Sche
 /// A ciphertext modulo q0 under the sparse key, as centered integers in natural order.
 pub struct Base {
     /// (b, a).
-    components: [Vec<i64>; 2],
+    components: [Vec<i128>; 2],
     factor: u64,
     owner: Option<KeyId>,
 }
@@ -179,8 +179,8 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
         let meta = self.params().noise().raised_overflow(delta)?;
         let (delta, q0) = (delta as i128, self.params().base_modulus());
         // -round(Δ c / q0): ties cannot occur, q0 is odd.
-        let quotient = |c: &Vec<i64>| -> Vec<i64> {
-            c.iter().map(|&c| -((2 * delta * c as i128 + q0).div_euclid(2 * q0)) as i64).collect()
+        let quotient = |c: &Vec<i128>| -> Vec<i64> {
+            c.iter().map(|&c| -((2 * delta * c + q0).div_euclid(2 * q0)) as i64).collect()
         };
         let u = self.times_sparse(
             r.components.each_ref().map(quotient),
@@ -197,8 +197,8 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
         let params = self.params();
         let t = params.plaintext_ring().modulus(params.plain_exponent());
         let unit = t.inv(r.factor).expect("factors are units");
-        let reduced = |c: &Vec<i64>| -> Vec<i64> {
-            c.iter().map(|&c| t.centered(t.mul(t.reduce_i64(c), unit))).collect()
+        let reduced = |c: &Vec<i128>| -> Vec<i64> {
+            c.iter().map(|&c| t.centered(t.mul(t.reduce_i128(c), unit))).collect()
         };
         let level = params.noise().raised_message(&like.meta)?.level;
         let meta = Meta { level, owner: r.owner, ..params.noise().raised(t.value()) };
@@ -221,10 +221,10 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
         let shift = (self.plain_prime() as i128).pow(self.overflow_digits());
         let inverse = t.inv(t.reduce_i128(q0)).expect("q0 is coprime to p");
         // p^v c modulo q0, centered, and then modulo p^(r+v), q0 divided out of the overflow.
-        let scaled = |c: &Vec<i64>| -> Vec<i64> {
+        let scaled = |c: &Vec<i128>| -> Vec<i64> {
             c.iter()
                 .map(|&c| {
-                    let x = shift * c as i128 % q0;
+                    let x = shift * c % q0;
                     let x = if 2 * x > q0 {
                         x - q0
                     } else if 2 * x < -q0 {

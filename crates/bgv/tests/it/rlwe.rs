@@ -489,8 +489,11 @@ fn specifications_are_checked() {
     refused(&|s| s.name = "a b".into(), "name");
     // a wide q0 over a small ring, where pairs of primes abound: the search must stop early
     let mut wide = everlevel_scheme::params::spec(SETS[1]).unwrap();
-    wide.base_bits = 62;
-    assert_eq!(Params::new(wide, OptIn::InsecureResearch).unwrap().base_modulus() % 257, 1);
+    for bits in [62, 63, 80, 96] {
+        wide.base_bits = bits;
+        let q0 = Params::new(wide.clone(), OptIn::InsecureResearch).unwrap().base_modulus();
+        assert!(q0 % 257 == 1 && q0 >> bits == 0 && q0 >> (bits - 2) != 0, "{bits}");
+    }
     // Low security and frequent failures are asked for apart from each other.
     let with_bound = |name, bound| {
         let mut spec = everlevel_scheme::params::spec(name).unwrap();

@@ -12,7 +12,7 @@ use super::path::plans::plans;
 use super::path::slot_path;
 use super::path::slot_path::{PathCosts, SlotPath};
 use super::plan::{BootstrapCosts, BootstrapPlan};
-use crate::digits::{DigitKind, DigitProblem, DigitRemoval};
+use crate::digits::{DigitProblem, DigitRemoval};
 use crate::error::CircuitError;
 use crate::straight_line::CircuitCosts;
 
@@ -57,10 +57,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
         let bound = scheme.overflow_bound();
         let (r, v) = (scheme.message_exponent(), scheme.overflow_digits());
         plans(shape).check(shape, plan.mode, r, v)?;
-        // A grid, Δ coprime to p, is what the overflow lies on when the message does not take part
-        // in the removal.
-        let on_grid =
-            plan.digits.kind == DigitKind::Global && plan.mode != BootstrapMode::Full && r == 1;
+        let on_grid = plan.on_grid(r);
         let digits = if on_grid {
             DigitRemoval::new(scheme.plain_prime(), bound, plan.digits)?
         } else {

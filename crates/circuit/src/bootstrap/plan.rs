@@ -113,6 +113,14 @@ impl BootstrapPlan {
         Self::with_groups(coeff_to_slot, split_evenly(stages, stages.div_ceil(4)), balanced.digits)
     }
 
+    /// Whether digits are removed from values on a grid, Δ coprime to p: what the overflow lies on
+    /// when the message takes no part in the removal.
+    pub(super) fn on_grid(&self, message_exponent: u32) -> bool {
+        self.digits.kind == DigitKind::Global
+            && self.mode != BootstrapMode::Full
+            && message_exponent == 1
+    }
+
     /// The same plan in another mode.
     #[must_use]
     pub fn in_mode(self, mode: BootstrapMode) -> Self {

@@ -5,8 +5,18 @@ use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec};
 
 use super::path::plans::plans;
 use super::plan::BootstrapPlan;
-use crate::digits::{DigitKind, DigitMethod};
+use crate::digits::{DigitKind, DigitMethod, DigitProblem, GridPolynomial};
 use crate::error::CircuitError;
+
+/// What bootstrapping a set has to remove.
+pub(super) fn problem_of(params: &Params) -> DigitProblem {
+    DigitProblem {
+        p: params.spec().plain_prime,
+        e: params.raised_exponent(),
+        v: params.spec().overflow_digits(),
+        bound: params.spec().overflow_bound(),
+    }
+}
 
 impl BootstrapPlan {
     /// The plan that a parameter set names; what it leaves open is as in
@@ -38,6 +48,21 @@ impl BootstrapPlan {
             None => plan,
         };
         Ok(plan.in_mode(mode))
+    }
+
+    /// Δ: what bootstrapping a parameter set by this plan multiplies the overflow by, p^v or, on a
+    /// grid, that of [`GridPolynomial::new`]. O(B^4) operations.
+    ///
+    /// # Errors
+    /// [`CircuitError::OverflowBound`] if the grid does not hold the overflow.
+    pub fn multiplier(&self, params: &Params) -> Result<u64, CircuitError> {
+        let DigitProblem { p, v, bound, .. } = problem_of(params);
+        if self.on_grid(params.spec().plain_exponent) {
+            Ok(GridPolynomial::new(p, bound)?.multiplier())
+        } else {
+            // Below 2^62, as sets are checked.
+            Ok(p.pow(v))
+        }
     }
 
     /// As [`BootstrapPlan::for_set`], from the bootstrapping section alone.
@@ -74,7 +99,10 @@ impl BootstrapPlan {
 
 #[cfg(test)]
 mod tests {
+    use super::super::bootstrapper::Bootstrapper;
     use super::*;
+    use everlevel_scheme::{NoOp, OptIn, ParamsSpec};
+    use everlevel_testing::toy_spec;
 
     #[test]
     fn parameter_sets_name_their_plans() {
@@ -92,5 +120,29 @@ mod tests {
             BootstrapPlan::from_spec(&spec, 64),
             Err(CircuitError::UnknownMethod { .. })
         ));
+    }
+
+    #[test]
+    fn the_multiplier_of_a_plan_is_the_one_that_runs() {
+        for (p, r, digits, digit_removal, expected) in [
+            (257, 1, None, None, 257),
+            (257, 2, None, None, 257),
+            (17, 1, Some(2), None, 289),
+            // 16^2 = -1 modulo 257.
+            (257, 1, None, Some("global"), 16),
+        ] {
+            let bootstrap = BootstrapSpec {
+                digits,
+                digit_removal: digit_removal.map(String::from),
+                ..BootstrapSpec::encapsulated(10)
+            };
+            let spec = ParamsSpec { bootstrap: Some(bootstrap), ..toy_spec(256, p, r) };
+            let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
+            let plan = BootstrapPlan::for_set(&params).unwrap();
+            assert_eq!(plan.multiplier(&params), Ok(expected), "{p}^{r}");
+            let scheme = NoOp::blank(&params);
+            let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
+            assert_eq!(bootstrapper.digits().multiplier(), expected, "{p}^{r}");
+        }
     }
 }

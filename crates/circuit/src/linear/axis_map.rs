@@ -1,4 +1,4 @@
-//! Linear maps on the slots of an odd index: sums over a box of automorphisms, each with a diagonal
+//! Linear maps on the slots of an index with axes: sums over a box of automorphisms, each with a diagonal
 //! along the last dimension.
 
 use everlevel_ring::{GaloisElement, SlotShape};
@@ -50,9 +50,9 @@ impl AxisMap {
     /// The map with the given diagonal for each input and each point of the box.
     ///
     /// # Errors
-    /// [`CircuitError::UnsupportedIndex`] unless the index of `shape` is odd and has no square
-    /// factor; [`CircuitError::Empty`] if there is no point; [`CircuitError::SlotCount`] if a
-    /// diagonal has not D d residues; [`CircuitError::Ring`].
+    /// [`CircuitError::UnsupportedIndex`] if the index of `shape` is a power of two;
+    /// [`CircuitError::Empty`] if there is no point; [`CircuitError::SlotCount`] if a diagonal has
+    /// not D d residues; [`CircuitError::Ring`].
     pub fn new(
         shape: &SlotShape,
         exponent: u32,

@@ -1,4 +1,4 @@
-//! Vectors of elements along the last dimension of the slots of an odd index.
+//! Vectors of elements along the last dimension of the slots of an index with axes.
 
 use everlevel_ring::{GaloisRing, SlotShape};
 
@@ -6,7 +6,7 @@ use crate::error::CircuitError;
 
 /// The ring of polynomials in X_c alone, c the last axis, as vectors of D elements of GR(p^e, d),
 /// one for each place of the last dimension, d residues each: what the diagonals of linear maps
-/// over odd indices are.
+/// over indices with axes are.
 #[derive(Clone, Debug)]
 pub(crate) struct LastDimension {
     ring: GaloisRing,
@@ -20,11 +20,11 @@ impl LastDimension {
     /// For the slots of `shape` modulo p^exponent.
     ///
     /// # Errors
-    /// [`CircuitError::UnsupportedIndex`] for indices that are even or have a square factor;
-    /// [`CircuitError::Ring`].
+    /// [`CircuitError::UnsupportedIndex`] for powers of two; [`CircuitError::Ring`].
     pub(crate) fn new(shape: &SlotShape, exponent: u32) -> Result<Self, CircuitError> {
-        let unsupported = || CircuitError::UnsupportedIndex { index: shape.ring_index() };
-        shape.axes().filter(|axes| axes.is_squarefree()).ok_or_else(unsupported)?;
+        if shape.axes().is_none() {
+            return Err(CircuitError::UnsupportedIndex { index: shape.ring_index() });
+        }
         Ok(LastDimension {
             ring: shape.galois_ring(exponent)?,
             size: shape.columns(),

@@ -73,6 +73,10 @@ impl AxisTransform {
     /// [`CircuitError::UnsupportedIndex`] for other indices; [`CircuitError::Ring`] if the shape
     /// does not know p^exponent.
     pub fn new(shape: &SlotShape, exponent: u32) -> Result<Self, CircuitError> {
+        // Elsewhere coefficients are no normal basis, and the maps are no convolutions.
+        if !shape.axes().is_some_and(|axes| axes.is_squarefree()) {
+            return Err(CircuitError::UnsupportedIndex { index: shape.ring_index() });
+        }
         Ok(AxisTransform { shape: shape.clone(), last: LastDimension::new(shape, exponent)? })
     }
 

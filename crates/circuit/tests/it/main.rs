@@ -11,4 +11,6 @@ mod ntru;
 mod packing;
 mod ranges;
 mod rlwe;
+mod square_factors;
 mod tightness;
+mod wide_primes;

@@ -51,8 +51,8 @@ impl Engine for Cpu {
         self.signed(basis, natural)
     }
 
-    fn to_signed(&self, x: &Poly<Coeff>) -> Result<Vec<i64>, RingError> {
-        Ok(self.centered(x))
+    fn to_signed(&self, x: &Poly<Coeff>) -> Result<Vec<i128>, RingError> {
+        Ok(self.lifted(x))
     }
 
     fn key(&self, digits: &Arc<[KeyDigit]>) -> Self::Key {

@@ -20,32 +20,43 @@ pub fn fingerprint<R: Representation>(polynomials: &[Poly<R>]) -> u64 {
 }
 
 impl Cpu {
-    /// The centered coefficients in natural order, of a polynomial whose modulus is below 2^62;
-    /// modulo one prime without a branch. What it computes with is wiped.
+    /// The centered coefficients in natural order, of a polynomial modulo one prime; without a
+    /// branch. What it computes with is wiped.
+    ///
+    /// # Panics
+    /// If there are more primes.
     pub fn centered(&self, x: &Poly<Coeff>) -> Vec<i64> {
-        let ring = &self.ring;
-        let moduli: Vec<_> = x.basis().iter().map(|i| ring.modulus(i)).collect();
-        let limbs = limbs(x);
-        let product: i128 = moduli.iter().map(|q| i128::from(q.value())).product();
-        let mixed_radix = |k: usize| {
-            let (mut value, mut weight) = (0i128, 1i128);
-            for (q, limb) in moduli.iter().zip(limbs) {
-                let digit = q.mul(
-                    q.sub(limb[k], q.reduce_i128(value)),
-                    q.inv(q.reduce_i128(weight)).unwrap_or(0),
-                );
-                value += weight * digit as i128;
-                weight *= q.value() as i128;
-            }
-            (if 2 * value > product { value - product } else { value }) as i64
-        };
-        let mut stored: Vec<i64> = match (&moduli[..], limbs) {
-            ([q], [limb]) => limb.iter().map(|&x| q.centered(x)).collect(),
-            _ => (0..ring.degree()).map(mixed_radix).collect(),
-        };
-        let natural = ring.natural_order(&stored);
+        assert_eq!(x.basis().len(), 1, "one prime");
+        let q = x.basis().iter().map(|i| self.ring.modulus(i));
+        let values = q.zip(limbs(x)).flat_map(|(q, limb)| limb.iter().map(move |&x| q.centered(x)));
+        let mut stored: Vec<i64> = values.collect();
+        let natural = self.ring.natural_order(&stored);
         stored.zeroize();
         natural
+    }
+
+    /// The centered coefficients in natural order, of a polynomial whose modulus is below 2^126.
+    pub(super) fn lifted(&self, x: &Poly<Coeff>) -> Vec<i128> {
+        let (ring, limbs) = (&self.ring, limbs(x));
+        let mut product = 1i128;
+        let radices: Vec<_> = x
+            .basis()
+            .iter()
+            .map(|i| {
+                let (q, weight) = (ring.modulus(i), product);
+                product *= i128::from(q.value());
+                (q, weight, q.inv(q.reduce_i128(weight)).unwrap_or(0))
+            })
+            .collect();
+        let integer = |k: usize| {
+            let digits = radices.iter().zip(limbs);
+            let value = digits.fold(0, |value, (&(q, weight, inverse), limb)| {
+                value + weight * q.mul(q.sub(limb[k], q.reduce_i128(value)), inverse) as i128
+            });
+            if 2 * value > product { value - product } else { value }
+        };
+        let stored: Vec<i128> = (0..ring.degree()).map(integer).collect();
+        ring.natural_order(&stored)
     }
 
     /// `factor` times the centered coefficients (see [`Engine::convert`](crate::Engine::convert))

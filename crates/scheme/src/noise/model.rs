@@ -3,6 +3,7 @@
 use everlevel_ring::{Basis, Ring, sample};
 
 use super::logarithm::{log_add, log_hypot};
+use super::overflow;
 use super::raise_digits::raise_digit_ranges;
 use crate::error::SchemeError;
 use crate::spec::{Assumption, Form, Level, ModulusChain, ParamsSpec, SecretKind};
@@ -359,17 +360,16 @@ impl NoiseModel {
     /// By how much the squared weights of the uniforms in a coefficient of the overflow may exceed
     /// their number: twice the ring's overlap, 0 for indices that are powers of two.
     pub fn overlap_slack(&self) -> u64 {
-        if self.overlap > 1.0 { 2 * self.overlap as u64 } else { 0 }
+        overflow::slack(self.overlap)
     }
 
     /// log2 of the probability that one coefficient of the overflow exceeds `bound`: a sum of N = c
-    /// h + 1 independent uniforms on (-1/2, 1/2), by Chernoff's bound min over λ of e^(-λ (B +
-    /// 1/2)) (sinh(λ/2) / (λ/2))^N, on both sides. Minus infinity where it cannot happen.
+    /// h + 1 independent uniforms on (-1/2, 1/2), by Chernoff's bound, on both sides. Minus
+    /// infinity where it cannot happen.
     ///
     /// c is the ring's overlap ([`Ring::overlap`]). In rings of odd index some of the terms
     /// coincide, depending on the sparse secret; it is drawn such that their squared weights exceed
-    /// N by at most [`NoiseModel::overlap_slack`], and as log(sinh(√y)/√y) is concave in y, N equal
-    /// weights of the same total bound them all.
+    /// N by at most [`NoiseModel::overlap_slack`].
     ///
     /// One of the N uniforms stands for the scaled phase, which is below q0 / 2. If the set keeps
     /// what the ciphertext brings to it below a share φ < 1/2 of q0, the other h uniforms and what
@@ -406,19 +406,7 @@ impl NoiseModel {
             let random = (h * deviation / missing).powi(2) / 2.0 * std::f64::consts::LOG2_E;
             return (h * missing.log2() - factorial + random + 1.0).min(0.0);
         }
-        let terms = self.overlap * self.sparse_weight + 1.0;
-        let x = (bound as f64 + 0.5) / (1.0 + self.overlap_slack() as f64 / terms).sqrt();
-        if 2.0 * x >= terms {
-            return f64::NEG_INFINITY;
-        }
-        let log = |l: f64| -l * x + terms * ((l / 2.0).sinh() / (l / 2.0)).ln();
-        // Convex in λ: a ternary search.
-        let (mut low, mut high) = (1e-6, 600.0);
-        for _ in 0..200 {
-            let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
-            if log(a) < log(b) { high = b } else { low = a }
-        }
-        (log(low) / std::f64::consts::LN_2 + 1.0).min(0.0)
+        overflow::tail(self.overlap, self.sparse_weight, bound)
     }
 
     /// Passes a set without bootstrapping, or one whose q0 has room for the entry of it; t = p^r.

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::form::Form;
 use crate::error::SchemeError;
 
+/// Two primes that stay below 2^50 wherever their product is to end.
+const MAX_BASE_BITS: u32 = 96;
+
 /// What a ciphertext hides its message behind, and so how many components it has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -146,7 +149,7 @@ pub struct ParamsSpec {
     /// keys and errors do not depend on it; NTRU's key is 1 modulo the largest plaintext modulus.
     #[serde(default, skip_serializing_if = "is_default")]
     pub extended_exponent: u32,
-    /// Bits of q0, the lowest modulus: one prime up to 50 bits, a product of two above.
+    /// Bits of q0, the lowest modulus, 20 to 96: one prime up to 50 bits, a product of two above.
     pub base_bits: u32,
     /// Bits of the word-size primes.
     pub word_bits: u32,
@@ -256,8 +259,8 @@ impl ParamsSpec {
                         sparse keys nothing here estimates"
                 .into());
         }
-        if !(20..=62).contains(&self.base_bits) {
-            return bad(format!("base_bits = {}: expected 20 to 62", self.base_bits));
+        if !(20..=MAX_BASE_BITS).contains(&self.base_bits) {
+            return bad(format!("base_bits = {}: expected 20 to {MAX_BASE_BITS}", self.base_bits));
         }
         for (what, bits) in std::iter::once(("word_bits", self.word_bits))
             .chain(self.fine_bits.iter().map(|&b| ("fine_bits", b)))
@@ -314,6 +317,15 @@ impl ParamsSpec {
             }
             if !(1..=16).contains(&b.removed_digits()) {
                 return bad(format!("digits = {}: expected 1 to 16", b.removed_digits()));
+            }
+            // q0 times p^v is computed with in 128 bits.
+            let removed = (self.plain_prime as f64).log2() * f64::from(b.removed_digits());
+            if f64::from(self.base_bits) + removed > 124.0 {
+                return bad(format!(
+                    "base_bits = {}, and {removed:.0} bits that bootstrapping removes: expected \
+                     at most 124 together",
+                    self.base_bits
+                ));
             }
             let values = b.bound().saturating_mul(2).saturating_add(1);
             if b.bound() == 0 || values > self.plain_prime.saturating_pow(b.removed_digits()) {

@@ -194,6 +194,16 @@ const SETS: &[Set] = &[
         ..ODD
     },
     Set { name: "aes-bgv-leveled", extended: 32, ..AES },
+    // Bits: 5 · 7 · 13 · 241, 2880 slots, and the 40 levels of bit-sliced AES.
+    Set {
+        name: "aes-bgv-bits",
+        index: 109655,
+        words: 22,
+        fine: &[47, 44, 42, 41],
+        special: 4,
+        digit: 4,
+        ..AES
+    },
     // 3 · 17 · 97: four lines of 16 slots, in GF(2^48).
     Set { name: "insecure_aes-m4947", index: 4947, ..AES },
     // The same bytes, bootstrapped: c h + 1 = 225 uniforms, as the index has three prime factors,

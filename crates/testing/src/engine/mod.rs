@@ -165,12 +165,12 @@ impl<E: Engine> Laws<'_, E> {
         let expected = self.words(basis, |i, k| ring.modulus(i).reduce_i64(stored[k]));
         self.assert_is(&x, basis, &expected, "reduce_signed");
         let one = x.restricted(Basis::of([1]));
+        let natural: Vec<i128> = natural.into_iter().map(i128::from).collect();
         assert_eq!(self.engine.to_signed(&one), Ok(natural), "to_signed, one prime");
         let two = Basis::of([0, 1]);
-        if ring.log2(two) < 61.9 {
+        if ring.log2(two) < 125.9 {
             let x = self.random(two);
             let integers = self.definitions.centered(two, &x.coefficients);
-            let integers: Vec<i64> = integers.into_iter().map(|x| x as i64).collect();
             let expected = ring.natural_order(&integers);
             assert_eq!(self.engine.to_signed(&self.coeff(&x)), Ok(expected), "to_signed");
         }

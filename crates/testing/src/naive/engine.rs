@@ -58,9 +58,8 @@ impl Engine for Naive {
         self.poly(basis, |i| stored.iter().map(|&x| ring.modulus(i).reduce_i64(x)).collect())
     }
 
-    fn to_signed(&self, x: &Poly<Coeff, Self>) -> Result<Vec<i64>, RingError> {
-        let integers = self.definitions.centered(x.basis(), &x.limbs().0);
-        let stored: Vec<i64> = integers.into_iter().map(|x| x as i64).collect();
+    fn to_signed(&self, x: &Poly<Coeff, Self>) -> Result<Vec<i128>, RingError> {
+        let stored = self.definitions.centered(x.basis(), &x.limbs().0);
         Ok(self.definitions.ring.natural_order(&stored))
     }
 

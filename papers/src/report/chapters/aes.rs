@@ -11,6 +11,7 @@ use crate::report::plan::AES;
 use crate::report::plot::BarPlot;
 use crate::report::plot::Plot;
 use crate::report::records::Records;
+use crate::rows::marked;
 
 pub fn chapter(records: &Records<'_>) -> Chapter {
     let mut chapter = Chapter::new(
@@ -40,6 +41,21 @@ fn paper(r: &Value) -> Option<f64> {
     hours_of_paper(set.strip_prefix("ltv-")?.parse().ok()?).map(|hours| hours * 3600.0)
 }
 
+fn is_ltv(r: &Value) -> bool {
+    r.text("scheme") == "ltv"
+}
+
+/// How a state is cut, marked where Doröz, Hu and Sunar have it otherwise, and how keys are kept
+/// if not transformed.
+fn method(r: &Value) -> String {
+    let name = r.text("method");
+    let method = marked(name.clone(), !is_ltv(r) || name == "bit-sliced");
+    match r.text("keys") {
+        keys if keys.is_empty() => method,
+        keys => format!("{method}, keys as {keys}"),
+    }
+}
+
 fn runs(records: &Records<'_>) -> crate::report::model::Table {
     let columns = [
         column("", "set", Kind::Text),
@@ -67,8 +83,8 @@ fn runs(records: &Records<'_>) -> crate::report::model::Table {
         let last = |key: &str| r.list(key).last().and_then(Value::as_f64);
         vec![
             Cell::text(r.text("params")),
-            Cell::text(r.text("chain")),
-            Cell::text(r.text("method")),
+            Cell::text(marked(r.text("chain"), !is_ltv(r) || r.text("chain") == "prime-power")),
+            Cell::text(method(r)),
             Cell::exact(r.number("threads")),
             Cell::exact(r.number("blocks")),
             Cell::exact(paper(r)),
@@ -116,7 +132,12 @@ fn seconds(records: &Records<'_>) -> Option<Figure> {
         } else {
             format!("{} threads", shown(r.number("threads")))
         };
-        format!("{}, {}, {}, {threads}", r.text("params"), r.text("chain"), r.text("method"))
+        let keys = match r.text("keys") {
+            keys if keys.is_empty() => keys,
+            keys => format!(", keys as {keys}"),
+        };
+        let way = [r.text("params"), r.text("chain"), r.text("method")].join(", ");
+        format!("{way}{keys}, {threads}")
     };
     let all = vec![
         series("paper", found.iter().map(|r| paper(r)).collect()),

@@ -3,10 +3,12 @@
 use everlevel_cli::console::output::power;
 use serde_json::Value;
 
+use crate::chen_han::recrypt::{is_the_papers_arithmetic, is_the_papers_secret};
 use crate::report::model::{Cell, Chapter, Column, Fields, Figure, Kind, column};
 use crate::report::parts::{add, bars, figure, series, shown};
 use crate::report::plot::Bars;
 use crate::report::records::Records;
+use crate::rows::marked;
 
 const T1: &str = "chen-han-table-1";
 const T2: &str = "chen-han-table-2";
@@ -186,7 +188,7 @@ fn removal(records: &Records<'_>) -> crate::report::model::Table {
             rows.push(vec![
                 Cell::text(problem(r, "paper.")),
                 Cell::exact(r.number("n")),
-                Cell::text(method),
+                Cell::text(marked(method, !key.is_empty())),
                 Cell::exact(m.number("depth")),
                 Cell::exact(m.number("products")),
                 Cell::exact(paper),
@@ -266,8 +268,11 @@ fn recrypt<'a>(records: &Records<'a>, group: &'a str, title: &str) -> crate::rep
             Cell::text(space(r)),
             Cell::exact(r.number("n")),
             Cell::digits(r.number("log_q"), 0),
-            Cell::text(r.text("variant")),
-            Cell::text(r.text("arithmetic")),
+            Cell::text(marked(r.text("variant"), is_the_papers_secret(&r.text("variant")))),
+            Cell::text(marked(
+                r.text("arithmetic"),
+                is_the_papers_arithmetic(&r.text("arithmetic")),
+            )),
             Cell::text(depth("paper.")),
             Cell::text(depth("")),
             Cell::exact(seconds),
@@ -294,8 +299,9 @@ fn recrypt<'a>(records: &Records<'a>, group: &'a str, title: &str) -> crate::rep
     let misprint = "The paper's last two rings of table 4 are misprinted there: these are the \
                     ones that n = 2^15 has.";
     let mut notes = vec![
-        "main-128: the paper's main secret of weight 128, no encapsulation; encapsulated: a \
-         ternary main secret, raised under a sparse one.",
+        "main-128: the paper's main secret of weight 128, no encapsulation; main-64: the other \
+         weight that its text has, though its captions do not; encapsulated: a ternary main \
+         secret, raised under a sparse one.",
         "mixed: BFV with the digits removed in BGV, by the free conversion; bfv: scale-invariant \
          products throughout.",
         "Depth counts squarings in a row until the bound refuses one. log q is the paper's; keys \

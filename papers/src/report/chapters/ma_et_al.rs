@@ -3,10 +3,12 @@
 use everlevel_cli::console::output::power;
 use serde_json::Value;
 
+use crate::ma_et_al::general::is_the_papers;
 use crate::report::model::{Cell, Chapter, Fields, Figure, Kind, Table, column};
 use crate::report::parts::{add, bars, figure, series, shown};
 use crate::report::plot::{BarPlot, Bars};
 use crate::report::records::Records;
+use crate::rows::marked;
 
 const DEGREES: &str = "ma-et-al-degrees";
 const T4: &str = "ma-et-al-table-4";
@@ -151,7 +153,8 @@ fn sets(records: &Records<'_>) -> Table {
         column("security, sparse key", "here ÷ paper", Kind::Relation),
         column("", "log2 ε", Kind::Number),
         column("", "B", Kind::Number),
-        column("", "Δ", Kind::Number),
+        column("Δ", "paper", Kind::Paper),
+        column("Δ", "here", Kind::Here),
         column("log q0 R", "paper", Kind::Paper),
         column("log q0 R", "here", Kind::Here),
     ];
@@ -175,7 +178,8 @@ fn sets(records: &Records<'_>) -> Table {
             Cell::ratio(sparse, r.number("paper.sparse_security")),
             Cell::digits(r.number("epsilon_log2"), 1),
             Cell::exact(r.number("overflow_bound")),
-            Cell::exact(r.number("delta")),
+            Cell::exact(r.number("paper.delta")),
+            delta(r),
             Cell::digits(r.number("paper.log_q0_r"), 1),
             Cell::digits(r.number("log_q0_r"), 1),
         ]
@@ -191,6 +195,19 @@ fn sets(records: &Records<'_>) -> Table {
          are those that end in -80.",
     ];
     records.table(T4, "Table 4: the parameter sets", &columns, rows, &notes)
+}
+
+/// How digits were removed, marked where the paper has no such removal.
+fn removal(r: &Value) -> Cell {
+    let name = r.text("digit_removal");
+    Cell::text(marked(name.clone(), is_the_papers(&name)))
+}
+
+/// Δ of the plan that runs, marked where it is not the paper's.
+fn delta(keys: &Value) -> Cell {
+    let (here, paper) = (keys.number("delta"), keys.number("paper.delta"));
+    let text = here.map_or_else(String::new, |delta| marked(delta.to_string(), here == paper));
+    Cell { text, value: here }
 }
 
 /// The throughput of a set over that of the baseline of its ring, if both are there.
@@ -223,15 +240,26 @@ fn general(records: &Records<'_>) -> Table {
         column("bits a second", "here", Kind::Here),
         column("speed-up over baseline", "paper", Kind::Paper),
         column("speed-up over baseline", "here", Kind::Here),
+        column("Δ", "paper", Kind::Paper),
+        column("Δ", "here", Kind::Here),
+        column("log q0 R", "paper", Kind::Paper),
+        column("log q0 R", "here", Kind::Here),
+        column("security, main key", "paper", Kind::Paper),
+        column("security, main key", "here", Kind::Here),
+        column("security, sparse key", "paper", Kind::Paper),
+        column("security, sparse key", "here", Kind::Here),
         column("", "memory, GB", Kind::Number),
         column("", "wrong", Kind::Wrong),
     ];
     let row = |r: &Value| {
+        let keys = r.at("keys").unwrap_or(&Value::Null);
+        // The paper's are of its own ring.
+        let of_paper = |key: &str| Cell::exact(keys.number(key).filter(|_| !records.quick()));
         let paper = |key: &str| r.number(&format!("paper.{key}"));
         let star = if r.at("extrapolated").is_some_and(|x| x.is_string()) { " *" } else { "" };
         vec![
             Cell::text(format!("{}{star}", r.text("set"))),
-            Cell::text(r.text("digit_removal")),
+            removal(r),
             Cell::exact(r.number("n")),
             Cell::digits(r.number("capacity_initial"), 0),
             Cell::digits(r.number("capacity_linear"), 0),
@@ -249,6 +277,14 @@ fn general(records: &Records<'_>) -> Table {
             Cell::number(r.number("throughput")),
             Cell::exact(paper("speedup")),
             Cell::number(speedup(records, r)),
+            Cell::exact(keys.number("paper.delta")),
+            delta(keys),
+            of_paper("paper.log_q0_r"),
+            Cell::digits(keys.number("log_q0_r"), 1),
+            of_paper("paper.main_security"),
+            Cell::digits(keys.number("main_security"), 1),
+            of_paper("paper.sparse_security"),
+            Cell::digits(keys.number("sparse_security"), 1),
             Cell::digits(r.number("peak_memory_bytes").map(|b| b / 1e9), 1),
             Cell::text(wrong(r)),
         ]
@@ -257,6 +293,8 @@ fn general(records: &Records<'_>) -> Table {
     let notes = [
         "Bits a second are remaining bits over the time of one bootstrapping, the paper's \
          throughput. The total modulus is the paper's.",
+        "Security by this library's estimator, at the moduli here. Δ here is that of the plan that \
+         ran; paterson_stockmeyer is the closed form, which the paper does not have.",
         "* extrapolated: the digit removal of a thin bootstrapping times the slots' degree, with \
          the linear maps of variant A; the baseline of ring V evaluates a polynomial of degree \
          65537 for each of 18 digits.",

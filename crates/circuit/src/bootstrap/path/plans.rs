@@ -6,7 +6,8 @@ use everlevel_scheme::spec::BootstrapMode;
 use everlevel_scheme::{Form, Params};
 
 use crate::bootstrap::plan::{BootstrapPlan, compositions};
-use crate::digits::{DigitKind, DigitMethod, DigitProblem};
+use crate::bootstrap::sets::problem_of;
+use crate::digits::{DigitKind, DigitMethod};
 use crate::error::CircuitError;
 
 /// The plans of one kind of index.
@@ -155,11 +156,9 @@ fn combined(
     sizes: &[Vec<usize>],
     with_groups: impl Fn(Vec<usize>, Vec<usize>, DigitMethod) -> BootstrapPlan,
 ) -> Result<Vec<BootstrapPlan>, CircuitError> {
-    let (mode, p) = (params.bootstrap_mode(), params.spec().plain_prime);
-    let (e, v) = (params.raised_exponent(), params.spec().overflow_digits());
-    let problem = DigitProblem { p, e, v, bound: params.spec().overflow_bound() };
+    let (mode, problem) = (params.bootstrap_mode(), problem_of(params));
     let mut methods = DigitMethod::candidates(&problem)?;
-    if mode == BootstrapMode::Bypass && (e, v) == (2, 1) {
+    if mode == BootstrapMode::Bypass && (problem.e, problem.v) == (2, 1) {
         methods.push(DigitMethod::new(DigitKind::Global));
     }
     let mut plans = Vec::new();

@@ -1,16 +1,18 @@
 //! From what a computation needs to the parameter sets that can do it.
 
+mod made;
+mod places;
+
 use everlevel_circuit::bootstrap::TimeModel;
-use everlevel_ring::SlotShape;
-use everlevel_scheme::params::{self, largest_modulus};
-use everlevel_scheme::spec::{Assumption, BootstrapSpec, SecretKind};
+use everlevel_scheme::params;
 use everlevel_scheme::{
-    Arithmetic, Cost, Form, KeyPlan, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext,
-    SchemeError,
+    Arithmetic, Cost, KeyPlan, NextUse, NoOp, OptIn, Params, Plaintext, SchemeError,
 };
 
 use crate::error::Error;
 use crate::planner::{KeyPlanner, failure_log2, multiplications_left};
+use made::{bootstrapped_set, leveled_set};
+use places::{Place, most_in_powers_of_two, places};
 
 /// How many multiplications in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,9 +80,8 @@ impl Candidate {
     }
 }
 
-/// Every key of a set that is made here has so much more than 128 bits: estimators differ by as
-/// much.
-const MARGIN_BITS: f64 = 1.0;
+/// So many sets that bootstrap are made, over the smallest rings that have room.
+const MADE: usize = 3;
 
 impl Requirements {
     /// Slots that hold integers modulo `plain_modulus` = p^r, one at least, multiplied any number
@@ -110,11 +111,13 @@ impl Requirements {
 
     /// The sets that do it, the best first: for a bounded depth, sets of the two smallest degrees
     /// that have room for it, with several ways to switch keys; for an unlimited one, the named
-    /// sets with this plaintext modulus or, if there are none, sets over power-of-two rings made
-    /// for it.
+    /// sets with this plaintext modulus or, if there are none, up to three sets made for it. Sets
+    /// are made over rings of power-of-two index or, where those have too few slots, above all for
+    /// p = 2, over rings of odd index below 2^17.
     ///
     /// `model` gives the speed of the machine for a set ([`TimeModel::typical`], or measured).
-    /// Takes a few seconds.
+    /// Takes a few seconds; some tens of seconds where sets that bootstrap are made over odd
+    /// indices.
     ///
     /// # Errors
     /// A plaintext modulus that is not a power of a prime, or requirements that no set known here
@@ -157,21 +160,11 @@ impl Requirements {
         Error::from(SchemeError::BadParams { name, problem: problem.into() })
     }
 
-    /// The power-of-two rings with enough slots, as (log2 n, slots).
-    fn rings(&self, p: u64) -> Vec<(u32, usize)> {
-        let slots = |log_n: u32| SlotShape::new(2 << log_n, p, 1).map_or(0, |shape| shape.slots());
-        (10..=17).map(|log_n| (log_n, slots(log_n))).filter(|ring| ring.1 >= self.slots).collect()
-    }
-
     fn few_slots(&self, p: u64) -> Error {
-        let most = (10..=17)
-            .filter_map(|log_n| SlotShape::new(2 << log_n, p, 1).ok())
-            .map(|shape| shape.slots())
-            .max()
-            .unwrap_or(0);
         self.unmet(&format!(
-            "rings of power-of-two index have at most {most} slots modulo powers of {p}: ask for \
-             fewer, or search for a ring of odd index (RingSearch)"
+            "rings of power-of-two index have at most {} slots modulo powers of {p}, and no ring \
+             of odd index below 2^17 has as many: ask for fewer",
+            most_in_powers_of_two(p)
         ))
     }
 
@@ -182,16 +175,16 @@ impl Requirements {
         depth: u32,
         model: &impl Fn(&Params) -> TimeModel,
     ) -> Result<Vec<Candidate>, Error> {
-        let rings = self.rings(p);
-        if rings.is_empty() {
+        let places = places(p, self.slots)?;
+        if places.is_empty() {
             return Err(self.few_slots(p));
         }
         let mut found = Vec::new();
         let mut degrees = 0;
-        for (log_n, _) in rings {
+        for place in places {
             let before = found.len();
             for special in [1, 2, 3, 5] {
-                if let Some(params) = leveled_set(p, r, log_n, special, depth) {
+                if let Some(params) = leveled_set(p, r, &place, special, depth) {
                     found.push(evaluate_leveled(&params, depth, model)?);
                 }
             }
@@ -228,21 +221,24 @@ impl Requirements {
             }
         }
         if found.is_empty() {
-            let rings = self.rings(p);
-            if rings.is_empty() {
+            let places = places(p, self.slots)?;
+            if places.is_empty() {
                 return Err(self.few_slots(p));
             }
-            for (log_n, _) in rings.into_iter().filter(|ring| (14..=16).contains(&ring.0)) {
-                found.extend(
-                    bootstrapped_set(p, r, log_n)
-                        .and_then(|set| evaluate_bootstrapped(&set, model).ok()),
-                );
+            // Keys of smaller rings leave no room, and those of larger ones take too long.
+            let fitting = |place: &Place| (1 << 14..=1 << 16).contains(&place.degree);
+            for place in places.into_iter().filter(fitting) {
+                let set = bootstrapped_set(p, r, &place);
+                found.extend(set.and_then(|set| evaluate_bootstrapped(&set, model).ok()));
+                if found.len() == MADE {
+                    break;
+                }
             }
         }
         if found.is_empty() {
             return Err(self.unmet(&format!(
                 "no named set bootstraps integers modulo this, and none could be made over \
-                 power-of-two rings of degree 2^14 to 2^16 (p = {p}, r = {r})"
+                 rings of degree 2^14 to 2^16 (p = {p}, r = {r})"
             )));
         }
         Ok(found)
@@ -255,77 +251,6 @@ fn prime_power(modulus: u64) -> Option<(u64, u32)> {
         &[(p, r)] if p >> 50 == 0 => Some((p, r)),
         _ => None,
     }
-}
-
-/// A specification over a power-of-two ring, with everything that is not chosen at its usual value.
-fn base_spec(
-    name: String,
-    p: u64,
-    r: u32,
-    log_n: u32,
-    word_bits: u32,
-    base_bits: u32,
-    special: usize,
-) -> ParamsSpec {
-    ParamsSpec {
-        name,
-        index: 2 << log_n,
-        plain_prime: p,
-        plain_exponent: r,
-        extended_exponent: 0,
-        base_bits,
-        word_bits,
-        words: 0,
-        // Short primes of different sizes let the chain stop near any size.
-        fine_bits: vec![word_bits - 4, word_bits - 8],
-        special,
-        digit_size: special,
-        form: Form::Bgv,
-        through_bgv: false,
-        assumption: Assumption::Rlwe,
-        secret: SecretKind::UniformTernary,
-        bootstrap: None,
-    }
-}
-
-/// The shortest chain of moduli at degree 2^log_n that has `depth` multiplications and `special`
-/// special primes, if 128 bits leave room for it.
-fn leveled_set(p: u64, r: u32, log_n: u32, special: usize, depth: u32) -> Option<Params> {
-    let limit = largest_modulus(1 << log_n, 128.0 + MARGIN_BITS)?;
-    let message_bits = (p as f64).log2() * f64::from(r);
-    // A noise floor of some 2^15 above the plaintext modulus stays at the end.
-    let base_bits = (message_bits as u32 + 18).clamp(24, 62);
-    let word_bits = match log_n {
-        ..=12 => 30,
-        13 => 36,
-        14 => 45,
-        _ => 50,
-    };
-    let name = format!("plan-{p}e{r}-n{log_n}-d{depth}-k{special}");
-    let spec = base_spec(name, p, r, log_n, word_bits, base_bits, special);
-    let fixed = f64::from(base_bits)
-        + f64::from(spec.fine_bits.iter().sum::<u32>())
-        + f64::from(word_bits) * special as f64;
-    let room = ((limit - fixed) / f64::from(word_bits)).floor();
-    if room < 0.0 {
-        return None;
-    }
-    let build = |words: usize| {
-        let params = Params::new(ParamsSpec { words, ..spec.clone() }, OptIn::SecureOnly).ok()?;
-        let (top, noise) = (params.chain().top(), params.noise());
-        let fresh = noise.fresh(top, r, noise.bound().fresh_public(params.plain_modulus()));
-        (multiplications_left(&params, &fresh, 0.0) >= depth as usize).then_some(params)
-    };
-    let (mut low, mut high) = (0, (room as usize).min(80));
-    let mut best = build(high)?;
-    while low < high {
-        let middle = low + (high - low) / 2;
-        match build(middle) {
-            Some(params) => (high, best) = (middle, params),
-            None => low = middle + 1,
-        }
-    }
-    Some(best)
 }
 
 fn evaluate_leveled(
@@ -375,40 +300,6 @@ fn candidate(
     }
 }
 
-/// A set that bootstraps at degree 2^log_n: the lightest sparse secret that is secure at q0 R, the
-/// smallest q0 that works, and all the modulus that 128 bits leave.
-fn bootstrapped_set(p: u64, r: u32, log_n: u32) -> Option<Params> {
-    let limit = largest_modulus(1 << log_n, 128.0 + MARGIN_BITS)?;
-    let (word_bits, special) = match log_n {
-        14 => (45, 1),
-        15 => (50, 2),
-        _ => (50, 5),
-    };
-    let message_bits = (p as f64).log2() * f64::from(r);
-    for base_bits in ((message_bits as u32 + 18).max(30)..=62).step_by(4) {
-        for sparse_weight in [24, 28, 32, 34, 40, 48, 64] {
-            let overflow = sparse_weight as u64 + 1;
-            let digits = (1..=16).find(|v| p.saturating_pow(*v) >= overflow)?;
-            let name = format!("plan-{p}e{r}-n{log_n}-unlimited");
-            let mut spec = base_spec(name, p, r, log_n, word_bits, base_bits, special);
-            spec.fine_bits = vec![word_bits - 3, word_bits - 6, word_bits - 11, word_bits - 13];
-            spec.bootstrap = Some(BootstrapSpec {
-                digits: Some(digits).filter(|v| *v > 1),
-                ..BootstrapSpec::encapsulated(sparse_weight)
-            });
-            let fixed = f64::from(base_bits)
-                + f64::from(spec.fine_bits.iter().sum::<u32>())
-                + f64::from(word_bits) * special as f64;
-            spec.words = ((limit - fixed) / f64::from(word_bits)).floor().max(0.0) as usize;
-            let Ok(params) = Params::new(spec, OptIn::SecureOnly) else { continue };
-            if KeyPlanner::new(&params).is_ok_and(|planner| planner.multiplications_after() > 0) {
-                return Some(params);
-            }
-        }
-    }
-    None
-}
-
 fn evaluate_bootstrapped(
     params: &Params,
     model: &impl Fn(&Params) -> TimeModel,
@@ -431,6 +322,7 @@ fn evaluate_bootstrapped(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use everlevel_scheme::ParamsSpec;
 
     fn typical(params: &Params) -> TimeModel {
         TimeModel::typical(params.degree())
@@ -477,6 +369,39 @@ mod tests {
     }
 
     #[test]
+    fn bits_and_their_powers_have_leveled_sets_over_odd_rings() {
+        for (plain_modulus, slots, depth) in [(2, 1000, 10), (256, 500, 3), (257, 1000, 2)] {
+            let wanted = Requirements::new(plain_modulus).slots(slots).depth(Depth::Levels(depth));
+            let candidates = wanted.candidates(typical).unwrap();
+            for c in &candidates {
+                let params = &c.params;
+                assert!(params.spec().index % 2 == 1 && params.slots() >= slots, "{params:?}");
+                assert_eq!(params.plain_modulus(), plain_modulus);
+                assert!(c.multiplications >= depth as usize && c.failure_log2 < -128.0);
+                assert!(params.security().bits() >= 129.0, "{}", params.name());
+            }
+        }
+    }
+
+    #[test]
+    fn sets_that_bootstrap_are_made_for_powers_of_two_and_primes_of_31_bits() {
+        for (p, r, log_n) in [(2, 2, None), ((1 << 31) - 1, 1, Some(16))] {
+            let place = match log_n {
+                Some(log_n) => {
+                    Place { index: 2 << log_n, degree: 1 << log_n, label: format!("n{log_n}") }
+                }
+                // The ring of bgv-2-m42799.
+                None => Place { index: 42799, degree: 42336, label: "m42799".into() },
+            };
+            let params = bootstrapped_set(p, r, &place).unwrap();
+            let c = evaluate_bootstrapped(&params, &typical).unwrap();
+            assert!(c.multiplications >= 1 && c.failure_log2 < -128.0, "{c:?}");
+            assert!(params.security().keys().iter().all(|key| key.bits >= 129.0));
+            assert!(params.slots() >= 1000 && params.degree() == place.degree);
+        }
+    }
+
+    #[test]
     fn requirements_that_nothing_meets_say_why() {
         let wanted = Requirements {
             plain_modulus: 65537,
@@ -489,7 +414,7 @@ mod tests {
             (Requirements { plain_modulus: 0, ..wanted }, "power of a prime"),
             (Requirements { slots: 0, ..wanted }, "at least 1"),
             (Requirements { slots: 1 << 20, ..wanted }, "at most"),
-            (Requirements { plain_modulus: 2, ..wanted }, "RingSearch"),
+            (Requirements { plain_modulus: 2, slots: 1 << 17, ..wanted }, "ask for fewer"),
             (Requirements { depth: Depth::Levels(0), ..wanted }, "at least one"),
             (
                 Requirements {

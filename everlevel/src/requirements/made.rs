@@ -1,0 +1,151 @@
+//! Sets that are made for a purpose.
+
+use everlevel_scheme::noise::least_overflow_bound;
+use everlevel_scheme::params::largest_modulus;
+use everlevel_scheme::spec::{Assumption, BootstrapSpec, SecretKind};
+use everlevel_scheme::{Form, OptIn, Params, ParamsSpec};
+
+use super::places::Place;
+use crate::planner::{KeyPlanner, multiplications_left};
+
+/// Every key of a set that is made here has so much more than 128 bits: estimators differ by as
+/// much.
+const MARGIN_BITS: f64 = 1.0;
+/// log2 of the probability that the overflow exceeds its bound over an odd index: what noise may do
+/// comes on top.
+const OVERFLOW_LOG2: f64 = -131.0;
+/// The weights of sparse secrets that are tried, the lightest first.
+const WEIGHTS: [usize; 6] = [24, 28, 32, 34, 40, 48];
+const HEAVIEST: usize = 64;
+
+/// A specification over a ring, with everything that is not chosen at its usual value.
+fn base_spec(
+    name: String,
+    p: u64,
+    r: u32,
+    place: &Place,
+    word_bits: u32,
+    base_bits: u32,
+    special: usize,
+) -> ParamsSpec {
+    ParamsSpec {
+        name,
+        index: place.index,
+        plain_prime: p,
+        plain_exponent: r,
+        extended_exponent: 0,
+        base_bits,
+        word_bits,
+        words: 0,
+        // Short primes of different sizes let the chain stop near any size.
+        fine_bits: vec![word_bits - 4, word_bits - 8],
+        special,
+        digit_size: special,
+        form: Form::Bgv,
+        through_bgv: false,
+        assumption: Assumption::Rlwe,
+        secret: SecretKind::UniformTernary,
+        bootstrap: None,
+    }
+}
+
+/// How many words 128 bits of security leave beside what a specification has; negative if that is
+/// too much.
+fn words_left(spec: &ParamsSpec, limit: f64) -> f64 {
+    let fixed = f64::from(spec.base_bits)
+        + f64::from(spec.fine_bits.iter().sum::<u32>())
+        + f64::from(spec.word_bits) * spec.special as f64;
+    ((limit - fixed) / f64::from(spec.word_bits)).floor()
+}
+
+/// The shortest chain of moduli over a ring that has `depth` multiplications and `special` special
+/// primes, if 128 bits leave room for it.
+pub(super) fn leveled_set(
+    p: u64,
+    r: u32,
+    place: &Place,
+    special: usize,
+    depth: u32,
+) -> Option<Params> {
+    let limit = largest_modulus(place.degree, 128.0 + MARGIN_BITS)?;
+    let message_bits = (p as f64).log2() * f64::from(r);
+    // A noise floor of some 2^15 above the plaintext modulus stays at the end.
+    let base_bits = (message_bits as u32 + 18).clamp(24, 62);
+    let word_bits = match place.degree {
+        ..=4096 => 30,
+        4097..=8192 => 36,
+        8193..=16384 => 45,
+        _ => 50,
+    };
+    let name = format!("plan-{p}e{r}-{}-d{depth}-k{special}", place.label);
+    let spec = base_spec(name, p, r, place, word_bits, base_bits, special);
+    let room = words_left(&spec, limit);
+    if room < 0.0 {
+        return None;
+    }
+    let build = |words: usize| {
+        let params = Params::new(ParamsSpec { words, ..spec.clone() }, OptIn::SecureOnly).ok()?;
+        let (top, noise) = (params.chain().top(), params.noise());
+        let fresh = noise.fresh(top, r, noise.bound().fresh_public(params.plain_modulus()));
+        (multiplications_left(&params, &fresh, 0.0) >= depth as usize).then_some(params)
+    };
+    let (mut low, mut high) = (0, (room as usize).min(80));
+    let mut best = build(high)?;
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match build(middle) {
+            Some(params) => (high, best) = (middle, params),
+            None => low = middle + 1,
+        }
+    }
+    Some(best)
+}
+
+/// A set that bootstraps over a ring: the lightest sparse secret that is secure at q0 R, the
+/// smallest q0 that works, and all the modulus that 128 bits leave.
+pub(super) fn bootstrapped_set(p: u64, r: u32, place: &Place) -> Option<Params> {
+    let limit = largest_modulus(place.degree, 128.0 + MARGIN_BITS)?;
+    let (word_bits, special) = match place.degree {
+        ..=16384 => (45, 1),
+        16385..=32768 => (50, 2),
+        32769..=65535 => (50, 4),
+        _ => (50, 5),
+    };
+    let bits = (p as f64).log2();
+    let message_bits = bits * f64::from(r);
+    let removed_bits = bits * f64::from(raised(p, place, WEIGHTS[0])?.removed_digits());
+    // No less holds what the key switch to the sparse secret leaves.
+    let least = (message_bits + 18.0).max(message_bits + removed_bits + 8.0).max(30.0);
+    for base_bits in (least as u32..=96).step_by(4) {
+        let secure = |sparse_weight: usize| {
+            let name = format!("plan-{p}e{r}-{}-unlimited", place.label);
+            let mut spec = base_spec(name, p, r, place, word_bits, base_bits, special);
+            spec.fine_bits = vec![word_bits - 3, word_bits - 6, word_bits - 11, word_bits - 13];
+            spec.words = words_left(&spec, limit).max(0.0) as usize;
+            spec.bootstrap = Some(raised(p, place, sparse_weight)?);
+            let params = Params::new(spec, OptIn::SecureOnly).ok()?;
+            (params.security().bits() >= 128.0 + MARGIN_BITS).then_some(params)
+        };
+        // Where the heaviest secret is refused, q0 is too small or has no primes.
+        let Some(heaviest) = secure(HEAVIEST) else { continue };
+        let params = WEIGHTS.into_iter().find_map(secure).unwrap_or(heaviest);
+        if KeyPlanner::new(&params).is_ok_and(|planner| planner.multiplications_after() > 0) {
+            return Some(params);
+        }
+    }
+    None
+}
+
+/// Encapsulation by a sparse secret of this weight, with the digits that hold its overflow: the
+/// worst case where the index is a power of two, and what is rarely exceeded where it is odd.
+fn raised(p: u64, place: &Place, sparse_weight: usize) -> Option<BootstrapSpec> {
+    let overflow_bound = if place.index.is_power_of_two() {
+        None
+    } else {
+        Some(least_overflow_bound(place.index, sparse_weight, OVERFLOW_LOG2).ok()?)
+    };
+    let spec = BootstrapSpec { overflow_bound, ..BootstrapSpec::encapsulated(sparse_weight) };
+    let values = 2 * spec.bound() + 1;
+    let digits = (1..=16).find(|v| p.saturating_pow(*v) >= values)?;
+    Some(BootstrapSpec { digits: Some(digits).filter(|v| *v > 1), ..spec })
+}
