@@ -155,8 +155,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
     }
 
     /// In slot t the digits of t - v modulo the period P, v being the value there above the anchor
-    /// of a canonical column; a lower one of up to 31 values, if there is no other, and an upper one
-    /// modulo P / 16.
+    /// of a canonical column; a lower one of up to 31 values, if there is no other, and an upper
+    /// one modulo P / 16.
     fn steps(
         &self,
         x: &Column<S::Ciphertext>,

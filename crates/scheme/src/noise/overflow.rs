@@ -60,7 +60,8 @@ mod tests {
 
     #[test]
     fn tails_bound_the_law_of_the_sum() {
-        // Irwin–Hall: the sum of k uniforms on (0, 1) is below x with Σ (-1)^i C(k, i) (x-i)^k / k!.
+        // Irwin–Hall: the sum of k uniforms on (0, 1) is below x with
+        // Σ (-1)^i C(k, i) (x-i)^k / k!.
         let exact = |terms: u32, x: f64| {
             let (mut sum, mut binomial) = (0.0, 1.0);
             for i in 0..=terms {
