@@ -12,7 +12,6 @@
 use std::sync::Arc;
 
 use crate::basis::Basis;
-use crate::constant::{Constant, RoundingScale};
 use crate::error::RingError;
 use crate::gadget::{Gadget, KeyDigit};
 use crate::galois::GaloisElement;
@@ -204,17 +203,6 @@ pub trait Engine: Memory + Send + Sync + Sized {
         inputs: &[&[Poly<Eval, Self>]],
         rows: &[Vec<Option<&Self::Diagonal>>],
     ) -> Vec<Vec<Poly<Eval, Self>>>;
-
-    /// [`Engine::combine`] of all images of some ciphertexts, in their order: what
-    /// [`Engine::hoist`] makes of each. They are needed once, so an engine need not store them.
-    fn hoist_and_combine(
-        &self,
-        hoists: Vec<Hoist<'_, Self>>,
-        rows: &[Vec<Option<&Self::Diagonal>>],
-    ) -> Vec<Vec<Poly<Eval, Self>>> {
-        let images: Vec<_> = hoists.into_iter().flat_map(|hoist| self.hoist(hoist)).collect();
-        self.combine(&images.iter().map(Vec::as_slice).collect::<Vec<_>>(), rows)
-    }
 }
 
 /// Some polynomials, made where they are consumed. Component k is
@@ -319,4 +307,90 @@ pub enum Source<'a, E: Engine> {
     Coeff(&'a Poly<Coeff, E>, u64),
     /// round(x / P) over these primes, P the product of the special ones: x has both.
     Quotient(Poly<Eval, E>, Basis),
+}
+
+/// A rational number modulo any prime: the denominator is invertible modulo every one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Constant {
+    /// The numerator.
+    pub numerator: i128,
+    /// The denominator.
+    pub denominator: u64,
+}
+
+impl Constant {
+    /// 1.
+    pub const ONE: Self = Constant { numerator: 1, denominator: 1 };
+
+    /// 1 / `denominator`.
+    pub const fn inverse(denominator: u64) -> Self {
+        Constant { numerator: 1, denominator }
+    }
+
+    /// The residue modulo the prime at `position`.
+    pub fn modulo(self, ring: &Ring, position: usize) -> u64 {
+        let q = ring.modulus(position);
+        let numerator = q.reduce_i128(self.numerator);
+        if self.denominator == 1 {
+            return numerator;
+        }
+        q.mul(numerator, ring.inverse_of(self.denominator, position))
+    }
+}
+
+impl From<i128> for Constant {
+    fn from(numerator: i128) -> Self {
+        Constant { numerator, denominator: 1 }
+    }
+}
+
+impl From<i64> for Constant {
+    fn from(numerator: i64) -> Self {
+        i128::from(numerator).into()
+    }
+}
+
+impl From<i32> for Constant {
+    fn from(numerator: i32) -> Self {
+        i128::from(numerator).into()
+    }
+}
+
+impl From<u64> for Constant {
+    fn from(numerator: u64) -> Self {
+        i128::from(numerator).into()
+    }
+}
+
+/// The three constants of a division with rounding, see [`Engine::divide`]: exact where beta alpha
+/// is gamma modulo D.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoundingScale {
+    /// alpha.
+    pub alpha: Constant,
+    /// beta.
+    pub beta: u64,
+    /// gamma.
+    pub gamma: u64,
+}
+
+impl RoundingScale {
+    /// Plain division: round(x / D).
+    pub const PLAIN: Self = RoundingScale { alpha: Constant::ONE, beta: 1, gamma: 1 };
+
+    /// BGV's modulus switching for plaintext modulus t: x/D up to a rounding error that is a
+    /// multiple of t.
+    pub fn plain_multiple(t: u64) -> Self {
+        RoundingScale { alpha: Constant::inverse(t), beta: t, gamma: 1 }
+    }
+
+    /// The same for an input that was divided by t before: t * round(x / D).
+    pub fn times_plain(t: u64) -> Self {
+        RoundingScale { alpha: Constant::ONE, beta: t, gamma: t }
+    }
+
+    /// round(t x / D).
+    pub fn scaled(t: u64) -> Self {
+        RoundingScale { alpha: t.into(), beta: 1, gamma: t }
+    }
 }

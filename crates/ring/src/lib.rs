@@ -20,7 +20,6 @@
 mod axis_transform;
 mod basis;
 mod columns;
-mod constant;
 pub mod cpu;
 mod elements;
 mod engine;
@@ -46,9 +45,8 @@ mod slot_dimension;
 mod slot_shape;
 
 pub use basis::{Basis, MAX_PRIMES};
-pub use constant::{Constant, RoundingScale};
 pub use cpu::{Cpu, Limb};
-pub use engine::{Engine, Hoist, Pair, Rest, Source, Sum, Use};
+pub use engine::{Constant, Engine, Hoist, Pair, Rest, RoundingScale, Source, Sum, Use};
 pub use error::RingError;
 #[doc(hidden)]
 pub use everlevel_arith::error_codes;

@@ -1,8 +1,7 @@
 //! What polynomials are computed with, on any engine.
 
 use crate::basis::Basis;
-use crate::constant::{Constant, RoundingScale};
-use crate::engine::{Engine, Sum};
+use crate::engine::{Constant, Engine, RoundingScale, Sum};
 use crate::poly::{Coeff, Eval, Poly, Representation};
 
 impl<R: Representation, E: Engine> Poly<R, E> {

@@ -213,8 +213,8 @@ mod tests {
     use everlevel_arith::{Backend, primes};
 
     use super::*;
-    use crate::constant::Constant;
     use crate::cpu::limbs;
+    use crate::engine::Constant;
 
     fn rng() -> ChaCha20Rng {
         ChaCha20Rng::from_seed([7; 32])

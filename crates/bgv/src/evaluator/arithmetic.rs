@@ -377,15 +377,6 @@ impl<E: Engine, K: EvalKeys> LinearMaps for Evaluator<E, K> {
         self.combined(&inputs.iter().map(Borrow::borrow).collect::<Vec<_>>(), rows)
     }
 
-    fn hoist_and_combine(
-        &self,
-        xs: &[Ciphertext<E>],
-        gs: &[GaloisElement],
-        rows: &[Vec<Option<&Diagonal<E>>>],
-    ) -> Result<Vec<Extended<E>>, SchemeError> {
-        self.combined_images(xs, gs, rows)
-    }
-
     fn galois_sum(
         &self,
         parts: Vec<(GaloisElement, Extended<E>)>,

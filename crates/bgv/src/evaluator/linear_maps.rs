@@ -31,51 +31,6 @@ impl<E: Engine> Extended<E> {
     }
 }
 
-/// What the images of a ciphertext are made from, and the public data of each.
-struct Images<E: Engine> {
-    keys: Vec<Option<E::Key>>,
-    digits: Option<E::Digits>,
-    metas: Vec<ExtendedMeta>,
-}
-
-/// The public data of combinations of `inputs` over `basis`.
-fn combined_metas<E: Engine>(
-    inputs: &[&ExtendedMeta],
-    basis: Basis,
-    rows: &[Vec<Option<&Diagonal<E>>>],
-) -> Result<Vec<ExtendedMeta>, SchemeError> {
-    let shape_error = |found: String| SchemeError::BadArgument {
-        what: OPERATION,
-        expected: "non-empty rows of one diagonal an input, at the inputs' plaintext modulus and \
-                   level"
-            .into(),
-        found,
-    };
-    let Some(first) = inputs.first() else { return Err(shape_error("no input".into())) };
-    for x in inputs {
-        same_owner(first.meta.owner, x.meta.owner, OPERATION)?;
-    }
-    let fits = |d: &Diagonal<E>| d.fits(first.meta.exponent, basis);
-    let combined = |row: &Vec<Option<&Diagonal<E>>>| {
-        if row.len() != inputs.len() || row.iter().flatten().any(|d| !fits(d)) {
-            return Err(shape_error(format!(
-                "a row of {} entries for {} inputs, or of other diagonals",
-                row.len(),
-                inputs.len()
-            )));
-        }
-        let pairs = inputs.iter().zip(row).filter_map(|(x, d)| d.map(|d| (*x, d.profile())));
-        ExtendedMeta::combine(pairs).ok_or_else(|| shape_error("an empty row".into()))
-    };
-    rows.iter().map(combined).collect()
-}
-
-fn evaluations<'d, E: Engine>(
-    rows: &[Vec<Option<&'d Diagonal<E>>>],
-) -> Vec<Vec<Option<&'d E::Diagonal>>> {
-    rows.iter().map(|row| row.iter().map(|d| d.map(|d| &d.evaluations)).collect()).collect()
-}
-
 fn name(g: GaloisElement) -> String {
     format!("Galois key for X^{}", g.exponent())
 }
@@ -87,73 +42,33 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         gs: &[GaloisElement],
     ) -> Result<Vec<Extended<E>>, SchemeError> {
         self.engine.status()?;
-        let mut images = self.images(x, gs)?;
-        let all = self.engine.hoist(self.described(x, gs, &mut images));
-        let metas = images.metas.into_iter();
-        Ok(all
-            .into_iter()
-            .zip(metas)
-            .map(|(components, meta)| Extended { meta, components })
-            .collect())
-    }
-
-    /// Combinations of all images of some ciphertexts, which are not stored on the way.
-    pub(super) fn combined_images(
-        &self,
-        xs: &[Ciphertext<E>],
-        gs: &[GaloisElement],
-        rows: &[Vec<Option<&Diagonal<E>>>],
-    ) -> Result<Vec<Extended<E>>, SchemeError> {
-        self.engine.status()?;
-        let mut images =
-            xs.iter().map(|x| self.images(x, gs)).collect::<Result<Vec<_>, SchemeError>>()?;
-        let inputs: Vec<&ExtendedMeta> = images.iter().flat_map(|x| &x.metas).collect();
-        let extended = |x: &Ciphertext<E>| self.params().chain().extended(x.meta.level);
-        let basis = xs.first().map_or(Basis::EMPTY, extended);
-        let metas = combined_metas(&inputs, basis, rows)?;
-        self.count_combination(inputs.len(), rows.len(), basis);
-        let described = |(x, images)| self.described(x, gs, images);
-        let hoists: Vec<Hoist<'_, E>> = xs.iter().zip(&mut images).map(described).collect();
-        let all = self.engine.hoist_and_combine(hoists, &evaluations(rows)).into_iter().zip(metas);
-        Ok(all.map(|(components, meta)| Extended { meta, components }).collect())
-    }
-
-    /// What the images of a ciphertext under `gs` are made from.
-    fn images(&self, x: &Ciphertext<E>, gs: &[GaloisElement]) -> Result<Images<E>, SchemeError> {
         let params = self.params();
         params.check_switching()?;
+        let basis = x.basis();
+        let gadget = params.chain().gadget(x.meta.level);
+        let special = gadget.special();
+        let t = params.noise().divisor(&x.meta);
         let keys = self.galois_keys(x, gs)?;
         let switched = keys.iter().flatten().count();
         let digits = (switched > 0).then(|| {
-            let gadget = params.chain().gadget(x.meta.level);
-            let divisor = params.noise().divisor(&x.meta);
-            let digits = self.engine.decompose(gadget, Source::Eval(x.last(), divisor));
-            self.count_key_switches(x.components.len(), switched, x.basis(), x.meta.level);
+            let digits = self.engine.decompose(gadget, Source::Eval(x.last(), t));
+            self.count_key_switches(x.components.len(), switched, basis, x.meta.level);
             digits
         });
+        let hoist = Hoist {
+            basis: basis.union(special),
+            digits,
+            images: gs.iter().copied().zip(keys.iter().map(Option::as_ref)).collect(),
+            components: &x.components,
+            raise: special,
+            factor: Constant::inverse(t),
+        };
         let meta = |key: &Option<_>| {
             if key.is_some() { params.noise().key_switch(&x.meta) } else { x.meta }
         };
-        let metas = keys.iter().map(|key| ExtendedMeta::flat(meta(key))).collect();
-        Ok(Images { keys, digits, metas })
-    }
-
-    /// The images of a ciphertext as an engine is told of them; takes the digits.
-    fn described<'a>(
-        &self,
-        x: &'a Ciphertext<E>,
-        gs: &[GaloisElement],
-        images: &'a mut Images<E>,
-    ) -> Hoist<'a, E> {
-        let special = self.params().chain().gadget(x.meta.level).special();
-        Hoist {
-            basis: x.basis().union(special),
-            digits: images.digits.take(),
-            images: gs.iter().copied().zip(images.keys.iter().map(Option::as_ref)).collect(),
-            components: &x.components,
-            raise: special,
-            factor: Constant::inverse(self.params().noise().divisor(&x.meta)),
-        }
+        let metas = keys.iter().map(|key| ExtendedMeta::flat(meta(key)));
+        let all = self.engine.hoist(hoist).into_iter().zip(metas);
+        Ok(all.map(|(components, meta)| Extended { meta, components }).collect())
     }
 
     /// Counts `count` key switches from one decomposition of a component over `basis`.
@@ -235,20 +150,44 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         rows: &[Vec<Option<&Diagonal<E>>>],
     ) -> Result<Vec<Extended<E>>, SchemeError> {
         self.engine.status()?;
-        let basis = inputs.first().map_or(Basis::EMPTY, |x| x.basis());
-        let metas = inputs.iter().map(|x| &x.meta).collect::<Vec<_>>();
-        let metas = combined_metas(&metas, basis, rows)?;
-        self.count_combination(inputs.len(), rows.len(), basis);
-        let inputs: Vec<&[Poly<Eval, E>]> = inputs.iter().map(|x| &x.components[..]).collect();
-        let all = self.engine.combine(&inputs, &evaluations(rows)).into_iter().zip(metas);
-        Ok(all.map(|(components, meta)| Extended { meta, components }).collect())
-    }
-
-    /// Counts what `rows` combinations of `inputs` read and write.
-    fn count_combination(&self, inputs: usize, rows: usize, basis: Basis) {
         let params = self.params();
-        let streams = basis.len() * params.components() * (inputs + rows);
+        let shape_error = |found: String| SchemeError::BadArgument {
+            what: "linear map",
+            expected: "non-empty rows of one diagonal an input, at the inputs' plaintext modulus \
+                       and level"
+                .into(),
+            found,
+        };
+        let Some(first) = inputs.first() else { return Err(shape_error("no input".into())) };
+        for x in inputs {
+            same_owner(first.meta.meta.owner, x.meta.meta.owner, OPERATION)?;
+        }
+        let (basis, count) = (first.basis(), first.components.len());
+        let mut metas = Vec::with_capacity(rows.len());
+        for row in rows {
+            let fits = |d: &Diagonal<E>| d.fits(first.meta.meta.exponent, basis);
+            if row.len() != inputs.len() || row.iter().flatten().any(|d| !fits(d)) {
+                return Err(shape_error(format!(
+                    "a row of {} entries for {} inputs, or of other diagonals",
+                    row.len(),
+                    inputs.len()
+                )));
+            }
+            let pairs =
+                inputs.iter().zip(row).filter_map(|(x, d)| d.map(|d| (&x.meta, d.profile())));
+            metas.push(
+                ExtendedMeta::combine(pairs).ok_or_else(|| shape_error("an empty row".into()))?,
+            );
+        }
+        let streams = basis.len() * count * (inputs.len() + rows.len());
         self.counters.limbs(streams, params.degree());
+        let inputs: Vec<&[Poly<Eval, E>]> = inputs.iter().map(|x| &x.components[..]).collect();
+        let rows: Vec<Vec<Option<&E::Diagonal>>> = rows
+            .iter()
+            .map(|row| row.iter().map(|d| d.map(|d| &d.evaluations)).collect())
+            .collect();
+        let all = self.engine.combine(&inputs, &rows).into_iter().zip(metas);
+        Ok(all.map(|(components, meta)| Extended { meta, components }).collect())
     }
 
     pub(super) fn summed(

@@ -77,29 +77,23 @@ impl<S: ExactScheme> PreparedLinearMap<S> {
         if inputs.len() != self.inputs {
             return Err(CircuitError::InputCount { expected: self.inputs, found: inputs.len() });
         }
+        let mut babies = Vec::with_capacity(inputs.len() * self.babies.len());
         for x in inputs {
             let found = scheme.plain_exponent(x);
             if found != self.exponent {
                 return Err(CircuitError::ExponentMismatch { expected: self.exponent, found });
             }
+            babies.extend(scheme.hoist(x, &self.babies)?);
         }
         let rows: Vec<Vec<Option<&S::Diagonal>>> =
             self.rows.iter().map(|r| r.iter().map(Option::as_ref).collect()).collect();
         match &self.giants {
             GiantSteps::Sum(elements) => {
-                let sums = scheme.hoist_and_combine(inputs, &self.babies, &rows)?;
+                let sums = scheme.combine(&babies, &rows)?;
+                drop(babies);
                 Ok(scheme.galois_sum(elements.iter().copied().zip(sums).collect(), next)?)
             }
-            GiantSteps::Chain(elements) if rows.len() <= ROWS_AT_ONCE => {
-                let sums = scheme.hoist_and_combine(inputs, &self.babies, &rows)?;
-                let parts = elements.iter().copied().zip(sums).map(Ok);
-                Ok(scheme.galois_chain(parts, next)?)
-            }
             GiantSteps::Chain(elements) => {
-                let mut babies = Vec::with_capacity(inputs.len() * self.babies.len());
-                for x in inputs {
-                    babies.extend(scheme.hoist(x, &self.babies)?);
-                }
                 let blocks = rows.chunks(ROWS_AT_ONCE).zip(elements.chunks(ROWS_AT_ONCE));
                 let parts =
                     blocks.flat_map(|(rows, elements)| match scheme.combine(&babies, rows) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use everlevel_arith::{Axes, Modulus, NttTable, TensorTable, scatter_natural};
+use everlevel_arith::{Axes, NttTable, TensorTable, scatter_natural};
 use rayon::prelude::*;
 
 use super::access::limb;
@@ -150,58 +150,32 @@ impl Cpu {
         count: usize,
         i: usize,
     ) -> Vec<Vec<Limb>> {
-        let q = self.ring.modulus(i);
+        let (q, degree) = (self.ring.modulus(i), self.ring.degree());
         let mut all: Vec<Vec<Limb>> =
             rows.iter().map(|_| (0..count).map(|_| self.limb()).collect()).collect();
-        for places in stretches(rows, self.ring.degree()) {
-            let input = |j: usize, k: usize| &limb(&inputs[j][k], i)[places.clone()];
-            self.write_rows(q, i, rows, &places, input, &mut all);
+        let periods: BTreeSet<usize> = rows.iter().flatten().flatten().map(|d| d.period).collect();
+        let mut diagonals = Vec::new();
+        let mut pieces: Vec<Vec<&[u64]>> = vec![Vec::new(); count];
+        let mut end = 0;
+        while end < degree {
+            let start = end;
+            let next = periods.iter().map(|period| start + period - start % period).min();
+            end = next.unwrap_or(degree).min(start + CHUNK);
+            let range = start..end;
+            for (row, outs) in rows.iter().zip(&mut all) {
+                diagonals.clear();
+                pieces.iter_mut().for_each(Vec::clear);
+                for (x, d) in inputs.iter().zip(row) {
+                    if let Some(d) = d {
+                        diagonals.push(d.piece(i, range.clone()));
+                        for (piece, c) in pieces.iter_mut().zip(*x) {
+                            piece.push(&limb(c, i)[range.clone()]);
+                        }
+                    }
+                }
+                self.write_inner_products(q, outs, range.clone(), &diagonals, &pieces);
+            }
         }
         all
     }
-
-    /// Writes the same places of all rows modulo prime i; `input(j, k)` are those of component k of
-    /// input j.
-    pub(super) fn write_rows<'a>(
-        &self,
-        q: Modulus,
-        i: usize,
-        rows: &[Vec<Option<&Diagonal>>],
-        places: &Range<usize>,
-        input: impl Fn(usize, usize) -> &'a [u64],
-        all: &mut [Vec<Limb>],
-    ) {
-        let mut diagonals = Vec::new();
-        let mut pieces: Vec<Vec<&[u64]>> = vec![Vec::new(); all.first().map_or(0, Vec::len)];
-        for (row, outs) in rows.iter().zip(all) {
-            diagonals.clear();
-            pieces.iter_mut().for_each(Vec::clear);
-            for (j, d) in row.iter().enumerate() {
-                if let Some(d) = d {
-                    diagonals.push(d.piece(i, places.clone()));
-                    pieces.iter_mut().enumerate().for_each(|(k, piece)| piece.push(input(j, k)));
-                }
-            }
-            let mut outs: Vec<_> = outs.iter_mut().map(|x| &mut x[places.clone()]).collect();
-            self.write_inner_products(q, &mut outs, &diagonals, &pieces);
-        }
-    }
-}
-
-/// All places in order, at most [`CHUNK`] at a time; none of the diagonals begins anew within them.
-pub(super) fn stretches(
-    rows: &[Vec<Option<&Diagonal>>],
-    degree: usize,
-) -> impl Iterator<Item = Range<usize>> {
-    let periods: BTreeSet<usize> = rows.iter().flatten().flatten().map(|d| d.period).collect();
-    let end = move |start: usize| {
-        let next = periods.iter().map(|period| start + period - start % period).min();
-        next.unwrap_or(degree).min(start + CHUNK).min(degree)
-    };
-    let mut start = 0;
-    std::iter::from_fn(move || {
-        let places = (start < degree).then(|| start..end(start))?;
-        start = places.end;
-        Some(places)
-    })
 }

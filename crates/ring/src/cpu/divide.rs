@@ -7,8 +7,7 @@ use super::convert::{CenteredLift, by_polynomial};
 use super::limb::Limb;
 use super::processor::Cpu;
 use crate::basis::Basis;
-use crate::constant::RoundingScale;
-use crate::engine::Sum;
+use crate::engine::{RoundingScale, Sum};
 use crate::poly::{Coeff, Eval, Poly};
 
 impl Cpu {

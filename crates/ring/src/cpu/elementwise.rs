@@ -10,7 +10,7 @@ use super::access::{from_limbs, limb};
 use super::limb::Limb;
 use super::processor::Cpu;
 use crate::basis::Basis;
-use crate::constant::Constant;
+use crate::engine::Constant;
 use crate::galois::GaloisElement;
 use crate::poly::{Coeff, Eval, Poly, Representation};
 

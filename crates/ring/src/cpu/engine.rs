@@ -6,8 +6,7 @@ use super::combine::Diagonal;
 use super::decompose::Digits;
 use super::processor::Cpu;
 use crate::basis::Basis;
-use crate::constant::{Constant, RoundingScale};
-use crate::engine::{Engine, Hoist, Pair, Source, Sum};
+use crate::engine::{Constant, Engine, Hoist, Pair, RoundingScale, Source, Sum};
 use crate::error::RingError;
 use crate::gadget::{Gadget, KeyDigit};
 use crate::poly::{Coeff, Eval, Poly, Representation};
@@ -168,13 +167,5 @@ impl Engine for Cpu {
         rows: &[Vec<Option<&Diagonal>>],
     ) -> Vec<Vec<Poly<Eval>>> {
         self.combined(inputs, rows)
-    }
-
-    fn hoist_and_combine(
-        &self,
-        hoists: Vec<Hoist<'_, Self>>,
-        rows: &[Vec<Option<&Diagonal>>],
-    ) -> Vec<Vec<Poly<Eval>>> {
-        self.combined_images(&hoists, rows)
     }
 }

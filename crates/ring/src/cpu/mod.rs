@@ -11,7 +11,6 @@ mod decompose;
 mod divide;
 mod elementwise;
 mod engine;
-mod images;
 pub(crate) mod limb;
 mod matrix;
 pub(crate) mod processor;

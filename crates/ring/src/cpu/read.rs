@@ -6,7 +6,7 @@ use zeroize::Zeroize;
 use super::access::{into_limbs, limbs};
 use super::convert::CenteredLift;
 use super::processor::Cpu;
-use crate::constant::Constant;
+use crate::engine::Constant;
 use crate::poly::{Coeff, Poly, Representation};
 use crate::prime_power::PrimePower;
 

@@ -9,7 +9,7 @@ use super::access::{limb, limbs_mut};
 use super::limb::Limb;
 use super::processor::{CHUNK, Cpu, chunks};
 use crate::basis::Basis;
-use crate::engine::{Rest, Sum};
+use crate::engine::{Hoist, Rest, Sum};
 use crate::galois::{EvaluationShift, GaloisElement};
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
@@ -142,21 +142,80 @@ impl Cpu {
         }
     }
 
-    /// Writes Σ digits_j key_kj to every component k, over as many places as each has.
+    /// Writes Σ digits_j key_kj to the places `to` of every component k; `key` holds those of the
+    /// same length.
     pub(super) fn write_inner_products(
         &self,
         q: Modulus,
-        outs: &mut [&mut [u64]],
+        outs: &mut [Limb],
+        to: Range<usize>,
         digits: &[&[u64]],
         key: &[Vec<&[u64]>],
     ) {
         match (outs, key) {
-            ([o0, o1], [b, a]) => self.kernels.inner_product2(q, o0, o1, digits, b, a),
-            (outs, key) => outs
-                .iter_mut()
-                .zip(key)
-                .for_each(|(out, key)| self.kernels.inner_product(q, out, digits, key)),
+            ([o0, o1], [b, a]) => {
+                let (o0, o1) = (&mut o0[to.clone()], &mut o1[to]);
+                self.kernels.inner_product2(q, o0, o1, digits, b, a);
+            }
+            (outs, key) => outs.iter_mut().zip(key).for_each(|(out, key)| {
+                self.kernels.inner_product(q, &mut out[to.clone()], digits, key);
+            }),
         }
+    }
+
+    pub(super) fn hoisted(&self, hoist: &Hoist<'_, Cpu>) -> Vec<Vec<Poly<Eval>>> {
+        let count = hoist.components.len();
+        let positions: Vec<usize> = hoist.basis.iter().collect();
+        // For each prime, for each automorphism, the limbs of its components.
+        let columns = positions.par_iter().map(|&i| self.hoisted_limbs(hoist, i)).collect();
+        self.assembled(hoist.basis, hoist.images.len(), count, columns)
+    }
+
+    /// For each automorphism, the limbs of its components modulo prime i.
+    fn hoisted_limbs(&self, hoist: &Hoist<'_, Cpu>, i: usize) -> Vec<Vec<Limb>> {
+        let (ring, count) = (&self.ring, hoist.components.len());
+        let q = ring.modulus(i);
+        let ordinary = !hoist.raise.contains(i);
+        let factor = || q.mul(ring.product_mod(hoist.raise, q), hoist.factor.modulo(ring, i));
+        let factor = if ordinary { factor() } else { 0 };
+        let mut all: Vec<Vec<Limb>> =
+            hoist.images.iter().map(|_| (0..count).map(|_| self.limb()).collect()).collect();
+        for (outs, _) in all.iter_mut().zip(&hoist.images).filter(|(_, (_, key))| key.is_none()) {
+            for (out, c) in outs.iter_mut().zip(hoist.components) {
+                if ordinary {
+                    self.kernels.scalar_mul(q, out, limb(c, i), factor);
+                } else {
+                    out.fill(0);
+                }
+            }
+        }
+        let Some(cut) = &hoist.digits else { return all };
+        let digits = cut.modulo(self, i, false);
+        let digits: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
+        let keys: Vec<_> =
+            hoist.images.iter().map(|(_, key)| key.map(|key| cut.key_limbs(key, i))).collect();
+        let constants: Vec<&Limb> = match hoist.components.split_last() {
+            Some((_, rest)) if ordinary => rest.iter().map(|c| limb(c, i)).collect(),
+            _ => Vec::new(),
+        };
+        // Chunk by chunk, so that the digits stay in the second-level cache while the keys stream
+        // by.
+        for chunk in chunks(ring) {
+            for ((&(g, _), key), outs) in hoist.images.iter().zip(&keys).zip(&mut all) {
+                let Some(key) = key else { continue };
+                // Each contiguous piece goes straight to where the automorphism puts it.
+                for (to, from) in g.evaluation_shift(ring).pieces_of(chunk.clone()) {
+                    let key: Vec<_> = key.iter().map(|limbs| within(limbs, &from)).collect();
+                    let digits = within(&digits, &from);
+                    self.write_inner_products(q, outs, to.clone(), &digits, &key);
+                    for (out, c) in outs.iter_mut().zip(&constants) {
+                        let (out, c) = (&mut out[to.clone()], &c[from.clone()]);
+                        self.kernels.scalar_mul_add_assign(q, out, c, factor);
+                    }
+                }
+            }
+        }
+        all
     }
 
     /// Polynomials from their limbs, which come prime by prime, then by result, then by component.
@@ -192,8 +251,7 @@ impl Cpu {
                     let key = digits.get().key_limbs(key, i);
                     let digits = digits.modulo(self, i);
                     let digits: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
-                    let mut outs: Vec<&mut [u64]> = sums.iter_mut().map(|x| &mut x[..]).collect();
-                    self.write_inner_products(q, &mut outs, &digits, &key);
+                    self.write_inner_products(q, &mut sums, 0..ring.degree(), &digits, &key);
                 }
                 None => sums.iter_mut().for_each(|sum| sum.fill(0)),
             }

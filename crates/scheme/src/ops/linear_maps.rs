@@ -69,22 +69,6 @@ pub trait LinearMaps: Automorphisms {
         rows: &[Vec<Option<&Self::Diagonal>>],
     ) -> Result<Vec<Self::Extended>, SchemeError>;
 
-    /// [`LinearMaps::combine`] of all automorphisms `gs` of each of `xs`, in this order: what
-    /// [`LinearMaps::hoist`] leaves, if it is needed once. A scheme may make it where it is
-    /// combined, so that it is never in memory as a whole.
-    fn hoist_and_combine(
-        &self,
-        xs: &[Self::Ciphertext],
-        gs: &[GaloisElement],
-        rows: &[Vec<Option<&Self::Diagonal>>],
-    ) -> Result<Vec<Self::Extended>, SchemeError> {
-        let mut images = Vec::with_capacity(xs.len() * gs.len());
-        for x in xs {
-            images.extend(self.hoist(x, gs)?);
-        }
-        self.combine(&images, rows)
-    }
-
     /// The sum of `g(part)` over all parts, then one division by the special modulus and the switch
     /// for `next` (double hoisting). Parts under the identity cost no key switch.
     fn galois_sum(

@@ -97,7 +97,7 @@ impl<E: Engine> Laws<'_, E> {
     }
 
     /// Small signed integers.
-    pub(super) fn small(&self, count: usize) -> Vec<i64> {
+    fn small(&self, count: usize) -> Vec<i64> {
         let x = self.random(Basis::of([0]));
         x.coefficients[0].iter().cycle().take(count).map(|x| (x % 1000) as i64 - 500).collect()
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use everlevel_ring::cpu::{limb, limbs};
+use everlevel_ring::cpu::limb;
 use everlevel_ring::{
     Basis, Coeff, Constant, Engine, Eval, Gadget, GaloisElement, Hoist, KeyDigit, Poly, Rest,
     RoundingScale, Source, Sum, Use,
@@ -151,7 +151,6 @@ impl<E: Engine> Laws<'_, E> {
             }
             assert_eq!(results.len(), 3, "hoist: an image for each automorphism");
         }
-        self.combined_images();
         let known = self.random(level());
         let hoist = Hoist {
             basis: wide,
@@ -164,34 +163,6 @@ impl<E: Engine> Laws<'_, E> {
         let values =
             self.component(None, &self.plain(&known), special(), factor, GaloisElement::IDENTITY);
         self.assert_is(&engine.hoist(hoist)[0][0], wide, &values, "hoist without digits");
-    }
-
-    /// Images that are combined at once are those that were made before.
-    fn combined_images(&self) {
-        let (engine, wide, g) = (self.engine, self.extended(), self.automorphism());
-        let components = [0; 2].map(|_| self.eval(&self.random(level())));
-        let key = engine.key(&self.random_key());
-        let count = (1..).find(|n| self.definitions.repeating(*n).is_some()).expect("some repeat");
-        let diagonal = engine.diagonal(&self.small(count), wide).expect("fits");
-        let hoist = || Hoist {
-            basis: wide,
-            digits: Some(engine.decompose(&gadget(), Source::Eval(&components[1], 9))),
-            images: vec![(g, Some(&key)), (GaloisElement::IDENTITY, None)],
-            components: &components,
-            raise: special(),
-            factor: Constant::inverse(9),
-        };
-        let rows = [vec![Some(&diagonal), None, None, Some(&diagonal)], vec![Some(&diagonal); 4]];
-        let images: Vec<_> = [hoist(), hoist()].into_iter().flat_map(|x| engine.hoist(x)).collect();
-        let expected = engine.combine(&images.iter().map(Vec::as_slice).collect::<Vec<_>>(), &rows);
-        let found = engine.hoist_and_combine(vec![hoist(), hoist()], &rows);
-        assert_eq!((found.len(), found[0].len()), (2, 2), "hoist_and_combine: rows and components");
-        for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
-            let expected = engine.download(expected).expect("no fault");
-            let words = limbs(&expected).iter().map(|x| x.to_vec()).collect();
-            self.assert_is(found, wide, &words, "hoist_and_combine");
-        }
-        assert!(engine.hoist_and_combine(Vec::new(), &[]).is_empty());
     }
 
     pub(super) fn accumulated_sums(&self) {
