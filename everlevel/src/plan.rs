@@ -340,7 +340,7 @@ impl Plan {
     ///
     /// Of arguments in several columns, `NAME#0`, `NAME#1` and so on
     /// ([`Client::encrypt_parts_for`]), part by part; its results then are in as many, for
-    /// [`Client::decrypt_parts`].
+    /// [`Client::decrypt_parts_for`].
     ///
     /// # Errors
     /// [`IntegersError::Parts`] for arguments other than those that were planned for; those of the

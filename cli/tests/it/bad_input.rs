@@ -151,7 +151,7 @@ fn parameter_combinations() {
         "noroom.json",
         &["too little room", "words"],
     );
-    n(&[("base_bits", json!(64))], "base64.json", &["base_bits"]);
+    n(&[("base_bits", json!(97))], "base97.json", &["base_bits"]);
     n(&[("base_bits", json!(20))], "base20.json", &["base_bits"]);
     n(&[("word_bits", json!(10))], "word10.json", &["word_bits"]);
     n(&[("fine_bits", json!(vec![40; 40]))], "fine.json", &["fine_bits"]);

@@ -9,7 +9,9 @@ use crate::galois::GaloisElement;
 use crate::galois_ring::GaloisRing;
 use crate::prime_power::PrimePower;
 use crate::slot_dimension::SlotDimension;
-use crate::slot_shape::SlotShape;
+
+/// The largest degree of a slot of a ring with axes.
+pub(crate) const MAX_DEGREE: usize = 256;
 
 /// What a shape with axes has besides its dimensions, modulo the highest power of p.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +36,7 @@ impl OddSlots {
         if degree != carried {
             return Err(RingError::NoCarrier { p, index, degree, last, carried });
         }
-        if degree > SlotShape::MAX_DEGREE {
+        if degree > MAX_DEGREE {
             let reason = "the degree of a slot, the order of p modulo the index, is above 256";
             return Err(RingError::BadPlainModulus {
                 p,

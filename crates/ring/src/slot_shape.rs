@@ -7,7 +7,7 @@ use crate::galois::GaloisElement;
 use crate::galois_ring::GaloisRing;
 use crate::gaussian::GaussianRing;
 use crate::index_kind::IndexKind;
-use crate::odd_slots::{OddSlots, order};
+use crate::odd_slots::{self, OddSlots, order};
 use crate::prime_power::PrimePower;
 use crate::slot_dimension::SlotDimension;
 
@@ -68,7 +68,7 @@ enum Roots {
 
 impl SlotShape {
     /// The largest degree of a slot of a ring with axes.
-    pub const MAX_DEGREE: usize = 256;
+    pub const MAX_DEGREE: usize = odd_slots::MAX_DEGREE;
 
     /// The slots of the ring of index `index`, a power of two from 32 to 2^18 or one of
     /// [`Axes::new`], modulo powers of `p` up to `p^max_exponent`.

@@ -124,6 +124,10 @@ fn weights(count: usize) -> Vec<i128> {
     (0..count as i128).map(|i| i * 37 % 11 - 5).collect()
 }
 
+fn positive_weights(count: usize) -> Vec<i128> {
+    weights(count).into_iter().map(|w| w + 6).collect()
+}
+
 fn sorted(x: &[i128]) -> Vec<i128> {
     let mut x = x.to_vec();
     x.sort_unstable();
@@ -258,6 +262,12 @@ pub const OPERATIONS: &[Operation] = operations! {
     "count" Values Slots, |s, _, [.., c]| s.count(c), |_, x| vec![x[2].iter().sum()];
     "mean" Values Slots, |s, _, [a, ..]| s.mean(a),
         |_, x| vec![x[0].iter().sum::<i128>().div_euclid(x[0].len() as i128)];
+    "average" Values Slots, |s, _, [a, ..]| s.average(a, &positive_weights(length(a))),
+        |_, x| {
+            let weights = positive_weights(x[0].len());
+            let sum = x[0].iter().zip(&weights).map(|(a, w)| a * w).sum::<i128>();
+            vec![sum.div_euclid(weights.iter().sum())]
+        };
     "dot" Values Slots, |s, _, [a, ..]| s.dot(a, &weights(length(a))),
         |_, x| vec![x[0].iter().zip(weights(x[0].len())).map(|(a, w)| a * w).sum()];
     "matrix" Values Slots, |s, _, [a, ..]| s.matrix(&[weights(length(a)), vec![1; length(a)]], a),

@@ -8,16 +8,6 @@ use super::plan::BootstrapPlan;
 use crate::digits::{DigitKind, DigitMethod, DigitProblem, GridPolynomial};
 use crate::error::CircuitError;
 
-/// What bootstrapping a set has to remove.
-pub(super) fn problem_of(params: &Params) -> DigitProblem {
-    DigitProblem {
-        p: params.spec().plain_prime,
-        e: params.raised_exponent(),
-        v: params.spec().overflow_digits(),
-        bound: params.spec().overflow_bound(),
-    }
-}
-
 impl BootstrapPlan {
     /// The plan that a parameter set names; what it leaves open is as in
     /// [`BootstrapPlan::recommended`].
@@ -56,7 +46,7 @@ impl BootstrapPlan {
     /// # Errors
     /// [`CircuitError::OverflowBound`] if the grid does not hold the overflow.
     pub fn multiplier(&self, params: &Params) -> Result<u64, CircuitError> {
-        let DigitProblem { p, v, bound, .. } = problem_of(params);
+        let DigitProblem { p, v, bound, .. } = DigitProblem::of(params);
         if self.on_grid(params.spec().plain_exponent) {
             Ok(GridPolynomial::new(p, bound)?.multiplier())
         } else {

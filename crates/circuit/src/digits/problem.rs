@@ -1,5 +1,7 @@
 //! What is to be removed.
 
+use everlevel_scheme::Params;
+
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 
@@ -21,6 +23,16 @@ pub struct DigitProblem {
 }
 
 impl DigitProblem {
+    /// What bootstrapping a set has to remove.
+    pub fn of(params: &Params) -> Self {
+        DigitProblem {
+            p: params.spec().plain_prime,
+            e: params.raised_exponent(),
+            v: params.spec().overflow_digits(),
+            bound: params.spec().overflow_bound(),
+        }
+    }
+
     /// With all p^v values of the low part, B = floor(p^v / 2).
     pub fn all_digits(p: u64, e: u32, v: u32) -> Self {
         DigitProblem { p, e, v, bound: p.saturating_pow(v) / 2 }

@@ -6,8 +6,7 @@ use everlevel_scheme::spec::BootstrapMode;
 use everlevel_scheme::{Form, Params};
 
 use crate::bootstrap::plan::{BootstrapPlan, compositions};
-use crate::bootstrap::sets::problem_of;
-use crate::digits::{DigitKind, DigitMethod};
+use crate::digits::{DigitKind, DigitMethod, DigitProblem};
 use crate::error::CircuitError;
 
 /// The plans of one kind of index.
@@ -156,7 +155,7 @@ fn combined(
     sizes: &[Vec<usize>],
     with_groups: impl Fn(Vec<usize>, Vec<usize>, DigitMethod) -> BootstrapPlan,
 ) -> Result<Vec<BootstrapPlan>, CircuitError> {
-    let (mode, problem) = (params.bootstrap_mode(), problem_of(params));
+    let (mode, problem) = (params.bootstrap_mode(), DigitProblem::of(params));
     let mut methods = DigitMethod::candidates(&problem)?;
     if mode == BootstrapMode::Bypass && (problem.e, problem.v) == (2, 1) {
         methods.push(DigitMethod::new(DigitKind::Global));
