@@ -312,12 +312,13 @@ def histogram(a: EncryptedIntegers, bins: Any = 10) -> Any:
     places = server._integers.apply("searchsorted", [block], [1, *limits])[0]
     low, high = places.interval
     found = server._integers.totals("bincount", places, [])
+    none = []
     if not low <= 1 <= len(limits) - 1 <= high:
         # Of places that no entry can have.
         zeros = server._integers.apply("mul_public", [block], [0])[0]
-        none = server._integers.totals("sum", zeros, [])[0]
+        none = server._integers.totals("sum", zeros, [])
     totals = [
-        found[place - low] if low <= place <= high else none for place in range(1, len(limits))
+        found[place - low] if low <= place <= high else none[0] for place in range(1, len(limits))
     ]
     return [EncryptedTotal._make([total], 1) for total in totals], edges
 
