@@ -5,6 +5,8 @@
 //! entries. What is behind them holds a public value, which is subtracted, so that digits add up
 //! without masks.
 
+use everlevel_circuit::CircuitError;
+
 use crate::column::{BASE, Digit};
 use crate::compare::Question;
 use crate::context::{IntegerScheme, Integers};
@@ -30,7 +32,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let mut sign = self.gathered_digits(digits, n, block)?;
         let (mut joined, mut step) = (1, block as i64);
         while joined < count {
-            sign = self.mapped(sign, i64::signum)?;
+            sign = self.map_one(sign, i64::signum)?;
             // Up to four signs, as Σ 2^i s_i, in the block of the highest of them.
             for weight in [2, 4] {
                 if joined < count {
@@ -40,20 +42,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 }
             }
         }
-        let answer = self.mapped(sign, |x| question.answer(x))?;
+        let answer = self.map_one(sign, |x| question.answer(x))?;
         let answer = self.rotated(&answer, -(((digits.len() - 1) * block) as i64))?;
         let pad = digits.iter().rev().fold(0i128, |v, d| i128::from(BASE) * v + i128::from(d.pad));
         Ok(Some(self.placed(&answer, n, question.answer(pad.signum() as i64))?))
-    }
-
-    /// A function of a digit.
-    fn mapped(
-        &self,
-        digit: Digit<S::Ciphertext>,
-        f: impl Fn(i64) -> i64,
-    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
-        let mut found = self.map(&[digit], |_, x| f(x))?;
-        found.pop().ok_or_else(|| everlevel_circuit::CircuitError::Empty { what: "a digit" }.into())
     }
 
     /// Digit j of `n` entries j blocks to the left, and 0 in all other slots.
@@ -85,6 +77,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
             step *= 2;
         }
         let sum = parts.pop();
-        sum.ok_or_else(|| everlevel_circuit::CircuitError::Empty { what: "the digits" }.into())
+        sum.ok_or_else(|| CircuitError::Empty { what: "the digits" }.into())
     }
 }

@@ -159,8 +159,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         if block == digit.high.div_euclid(BASE) {
             return self.combine(&[(&digit, 1)], -BASE * block);
         }
-        let mut out = self.map(&[digit], |_, x| x.rem_euclid(BASE))?;
-        out.pop().ok_or_else(|| everlevel_circuit::CircuitError::Empty { what: "a digit" }.into())
+        self.map_one(digit, |x| x.rem_euclid(BASE))
     }
 
     /// The carries of a run: of a bit b, its first carry, and signs t_1, t_2, .. of the digits

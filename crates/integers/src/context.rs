@@ -7,7 +7,6 @@ use everlevel_circuit::bootstrap::Bootstrapper;
 use everlevel_circuit::{CircuitError, PrimePower, Session, Value};
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{Bootstrappable, NoOp, Params, Plaintext, Scheme, SchemeError};
-use rayon::prelude::*;
 
 use crate::column::Digit;
 use crate::error::IntegersError;
@@ -239,7 +238,7 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
     }
 
     /// The functions of a digit, evaluated at once.
-    fn look_up(
+    pub(crate) fn look_up(
         &self,
         digit: &Digit<S::Ciphertext>,
         plan: &TablePlan,
@@ -310,28 +309,6 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
             };
             self.refresh(inputs[worst])?;
         }
-    }
-
-    /// Several digits, each with functions of its own, in parallel.
-    pub(crate) fn tables(
-        &self,
-        requests: Vec<(Digit<S::Ciphertext>, Arc<TablePlan>)>,
-    ) -> Result<Vec<Vec<Digit<S::Ciphertext>>>, IntegersError> {
-        requests.par_iter().map(|(digit, plan)| self.look_up(digit, plan)).collect()
-    }
-
-    /// One function of each of several digits.
-    pub(crate) fn map(
-        &self,
-        digits: &[Digit<S::Ciphertext>],
-        f: impl Fn(usize, i64) -> i64,
-    ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
-        let requests = digits.iter().enumerate().map(|(i, digit)| {
-            let entries = (digit.low..=digit.high).map(|x| f(i, x)).collect();
-            Ok((digit.clone(), self.plan(digit.low, digit.high, vec![entries])?))
-        });
-        let requests = requests.collect::<Result<Vec<_>, IntegersError>>()?;
-        Ok(self.tables(requests)?.into_iter().flatten().collect())
     }
 
     /// An operation on several ciphertexts: tried, and if its results have too little capacity,

@@ -1,14 +1,18 @@
 //! Tables of one variable.
 
+use std::sync::Arc;
+
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::straight_line::{Circuit, CircuitBuilder};
 use everlevel_ring::PrimePower;
+use rayon::prelude::*;
 
 use crate::bilinear::{PairForm, Sum, Variable};
 use crate::column::{BASE, Column, Digit, POINTS};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
+use crate::plan::TablePlan;
 use crate::split::digits_of;
 use crate::stage::Stage;
 
@@ -185,6 +189,38 @@ impl<S: IntegerScheme> Integers<'_, S> {
             }
         };
         Ok(found.into_iter().zip(tables).map(digit).collect())
+    }
+
+    /// Several digits, each with functions of its own, in parallel.
+    pub(crate) fn tables(
+        &self,
+        requests: Vec<(Digit<S::Ciphertext>, Arc<TablePlan>)>,
+    ) -> Result<Vec<Vec<Digit<S::Ciphertext>>>, IntegersError> {
+        requests.par_iter().map(|(digit, plan)| self.look_up(digit, plan)).collect()
+    }
+
+    /// A function of one digit.
+    pub(crate) fn map_one(
+        &self,
+        digit: Digit<S::Ciphertext>,
+        f: impl Fn(i64) -> i64,
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let found = self.map(&[digit], |_, x| f(x))?.pop();
+        found.ok_or_else(|| CircuitError::Empty { what: "a digit" }.into())
+    }
+
+    /// One function of each of several digits.
+    pub(crate) fn map(
+        &self,
+        digits: &[Digit<S::Ciphertext>],
+        f: impl Fn(usize, i64) -> i64,
+    ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
+        let requests = digits.iter().enumerate().map(|(i, digit)| {
+            let entries = (digit.low..=digit.high).map(|x| f(i, x)).collect();
+            Ok((digit.clone(), self.plan(digit.low, digit.high, vec![entries])?))
+        });
+        let requests = requests.collect::<Result<Vec<_>, IntegersError>>()?;
+        Ok(self.tables(requests)?.into_iter().flatten().collect())
     }
 }
 

@@ -208,10 +208,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let joined = self.combine(&terms, 0)?;
             let most = (2i64 << signs.len()) - 1;
             let tied = self.raised(&joined, ties, (-most, most), 0)?;
-            let answers = self.map(&[tied], |_, x| i64::from(x < 0))?;
-            return answers.into_iter().next().ok_or_else(|| {
-                everlevel_circuit::CircuitError::Empty { what: "the list of digits" }.into()
-            });
+            return self.map_one(tied, |x| i64::from(x < 0));
         }
     }
 }

@@ -93,15 +93,22 @@ impl AesArgs {
 }
 
 #[cfg(test)]
+impl AesArgs {
+    /// From the words of a command line.
+    pub(super) fn of_line(line: &str) -> Self {
+        #[derive(clap::Parser)]
+        struct Line {
+            #[command(flatten)]
+            args: AesArgs,
+        }
+        let words = std::iter::once("papers").chain(line.split_whitespace());
+        <Line as clap::Parser>::parse_from(words).args
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
-
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        args: AesArgs,
-    }
 
     #[test]
     fn every_scheme_and_method_has_a_set() {
@@ -113,8 +120,7 @@ mod tests {
             ("--scheme ltv --method byte-sliced", "ltv-32768"),
             ("--method bit-sliced --params mine.json", "mine.json"),
         ] {
-            let words = std::iter::once("papers").chain(line.split_whitespace());
-            assert_eq!(Line::parse_from(words).args.set(), set, "{line}");
+            assert_eq!(AesArgs::of_line(line).set(), set, "{line}");
         }
     }
 }

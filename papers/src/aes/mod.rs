@@ -292,19 +292,12 @@ fn text(r: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
     use everlevel::OptIn;
-
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        args: AesArgs,
-    }
 
     #[test]
     fn the_named_sets_have_room_for_all_rounds() {
         for method in ["bit-sliced", "byte-sliced", "packed"] {
-            let args = Line::parse_from(["papers", "--method", method]).args;
+            let args = AesArgs::of_line(&format!("--method {method}"));
             let params = Params::named(args.set(), OptIn::SecureOnly).unwrap();
             check(&params, &args).unwrap();
             assert!(rehearse(&params, &args).is_ok(), "{method} on {}", args.set());

@@ -1,6 +1,5 @@
 //! Linear maps on the slots of an index with axes: sums over a box of automorphisms, each with a
-//! diagonal
-//! along the last dimension.
+//! diagonal along the last dimension.
 
 use everlevel_ring::{GaloisElement, SlotShape};
 
