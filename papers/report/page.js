@@ -58,7 +58,7 @@
     root.dataset.tables = tables.map(table => table.id).join(" ");
     root.dataset.cards = String(document.querySelectorAll("[data-cards]").length);
     const cut = table => table.parentElement.scrollWidth > table.parentElement.clientWidth;
-    root.dataset.cut = String([...document.querySelectorAll(".box > table")].filter(cut).length);
+    root.dataset.cut = [...document.querySelectorAll(".box > table")].filter(cut).map(table => table.id).join(" ");
     root.dataset.width = String(innerWidth);
     root.dataset.overflow = String(root.scrollWidth - root.clientWidth);
     root.dataset.ground = getComputedStyle(document.body).backgroundColor;
