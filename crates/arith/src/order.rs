@@ -33,20 +33,31 @@ pub const fn coefficient_position(log_n: u32, c: usize) -> usize {
     (c & half) | if half >= 64 { transpose_in_group(place) } else { place }
 }
 
+/// Where all coefficients are stored, in natural order. Positions permute the bits of c, so that
+/// those of the low bits and of the others are added.
+fn positions(log_n: u32) -> impl Iterator<Item = usize> {
+    let n = 1usize << log_n;
+    let low: [usize; 64] = std::array::from_fn(|c| coefficient_position(log_n, c % n));
+    (0..n).step_by(64).flat_map(move |c| {
+        let high = coefficient_position(log_n, c);
+        low.into_iter().take(n).map(move |low| high | low)
+    })
+}
+
 /// Copies a polynomial from coefficient order to natural order (c at index c). `stored` has 2^log_n
 /// entries.
 pub fn gather_natural<T: Copy>(log_n: u32, stored: &[T]) -> Vec<T> {
     assert_eq!(stored.len(), 1 << log_n, "expected 2^{log_n} coefficients");
-    (0..stored.len()).map(|c| stored[coefficient_position(log_n, c)]).collect()
+    let mut natural = Vec::with_capacity(stored.len());
+    positions(log_n).for_each(|position| natural.push(stored[position]));
+    natural
 }
 
 /// Copies a polynomial from natural order to coefficient order. Both slices have 2^log_n entries.
 pub fn scatter_natural<T: Copy>(log_n: u32, natural: &[T], stored: &mut [T]) {
     assert_eq!(natural.len(), 1 << log_n, "expected 2^{log_n} coefficients");
     assert_eq!(stored.len(), natural.len(), "expected 2^{log_n} places");
-    for (c, &value) in natural.iter().enumerate() {
-        stored[coefficient_position(log_n, c)] = value;
-    }
+    positions(log_n).zip(natural).for_each(|(position, &value)| stored[position] = value);
 }
 
 /// The exponent e, odd and below 2n = 2^(log_n + 1), such that `index` of the evaluation order
@@ -133,6 +144,7 @@ mod tests {
             let mut stored = vec![usize::MAX; natural.len()];
             scatter_natural(log_n, &natural, &mut stored);
             assert_eq!(gather_natural(log_n, &stored), natural);
+            assert!(natural.iter().all(|&c| stored[coefficient_position(log_n, c)] == c));
         }
         assert_eq!(coefficient_position(4, 1), 4);
         assert_eq!(coefficient_position(4, 8), 8);

@@ -130,18 +130,27 @@ impl EvaluationShift {
     /// What the shift does to values that are the same along all cycles but the last ones, given
     /// along these, row-major; along the last cycle alone they may also be given by a period.
     pub fn applied_to_last<T: Copy>(self, values: &[T]) -> Vec<T> {
-        let source = |place: usize| {
-            let (mut rest, mut weight, mut from) = (place, 1, 0);
-            for &(length, shift) in self.cycles.iter().rev() {
+        let (columns, shift) = self.columns();
+        let columns = columns.min(values.len()).max(1);
+        let shift = shift % columns;
+        let source = |row: usize| {
+            let (mut rest, mut weight, mut from) = (row, 1, 0);
+            for &(length, shift) in self.cycles[..MAX_CYCLES - 1].iter().rev() {
                 // 1 from the first cycle on along which nothing is given.
-                let length = length.min(values.len() / weight);
+                let length = length.min(values.len() / columns / weight);
                 from += weight * ((rest + shift) % length);
                 weight *= length;
                 rest /= length;
             }
-            from
+            from * columns
         };
-        (0..values.len()).map(|place| values[source(place)]).collect()
+        let mut out = Vec::with_capacity(values.len());
+        for row in 0..values.len() / columns {
+            let row = &values[source(row)..][..columns];
+            out.extend_from_slice(&row[shift..]);
+            out.extend_from_slice(&row[..shift]);
+        }
+        out
     }
 
     /// Copies `from` to `to`, shifted.

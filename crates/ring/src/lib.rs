@@ -57,7 +57,7 @@ pub use galois_ring::GaloisRing;
 pub use gaussian::GaussianRing;
 pub use memory::Memory;
 pub use norm::CanonicalNorm;
-pub use plaintext_ring::PlaintextRing;
+pub use plaintext_ring::{Factor, PlaintextRing};
 pub use poly::{Coeff, Eval, Poly, Representation};
 pub use prime_power::PrimePower;
 pub use ring::{Residues, Ring};

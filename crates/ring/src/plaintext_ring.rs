@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use everlevel_arith::kernels::{self, Kernels};
-use everlevel_arith::{Backend, NttTable, gather_natural, scatter_natural};
+use everlevel_arith::{Backend, NttTable, gather_natural};
 use zeroize::Zeroizing;
 
 use crate::axis_transform::SlotTransform;
@@ -14,7 +14,7 @@ use crate::galois::GaloisElement;
 use crate::galois_ring::GaloisRing;
 use crate::gaussian::GaussianRing;
 use crate::prime_power::PrimePower;
-use crate::product::ExactProduct;
+use crate::product::{ExactProduct, forward, sum_split};
 use crate::slot_shape::SlotShape;
 
 /// Plaintext arithmetic and slot encoding modulo p^e, for every e up to the shape's largest
@@ -59,6 +59,11 @@ struct Power {
     /// The transform of all axes.
     axes: OnceLock<Result<SlotTransform, RingError>>,
 }
+
+/// A plaintext for several products: values at the points of a transform where there is one of all
+/// coefficients, and coefficients elsewhere.
+#[derive(Clone, Debug)]
+pub struct Factor(Vec<u64>);
 
 impl PlaintextRing {
     /// For all exponents of the shape, with the kernels and transforms of a backend.
@@ -284,12 +289,45 @@ impl PlaintextRing {
         if fits { count } else { self.shape.columns() * self.shape.degree_of_slot() }
     }
 
-    /// The product of two plaintexts modulo p^e: at most 9 transforms of length n.
+    /// The product of two plaintexts modulo p^e: 3 transforms of length n where there are n slots
+    /// in a power of two, at most 9 elsewhere.
     ///
     /// # Panics
     /// As [`PlaintextRing::modulus`], or if an operand has not n coefficients.
     pub fn mul(&self, a: &[u64], b: &[u64], e: u32) -> Vec<u64> {
-        self.product.mul(a, b, self.modulus(e))
+        let [a, b] = [a, b].map(|x| self.factor(x, e));
+        self.sum_of_products([(&a, &b)].into_iter(), e)
+    }
+
+    /// A plaintext for several products modulo p^e: one transform where there are n slots in a
+    /// power of two.
+    ///
+    /// # Panics
+    /// As [`PlaintextRing::mul`].
+    pub fn factor(&self, a: &[u64], e: u32) -> Factor {
+        assert_eq!(a.len(), self.degree(), "expected a coefficient for each power");
+        Factor(self.split(e).map_or_else(|| a.to_vec(), |table| forward(table, a)))
+    }
+
+    /// Σ a b modulo p^e, of factors for that exponent: one transform where there are n slots in a
+    /// power of two, at most 9 a product elsewhere.
+    ///
+    /// # Panics
+    /// As [`PlaintextRing::modulus`].
+    pub fn sum_of_products<'a>(
+        &self,
+        terms: impl Iterator<Item = (&'a Factor, &'a Factor)>,
+        e: u32,
+    ) -> Vec<u64> {
+        let (t, terms) = (self.modulus(e), terms.map(|(a, b)| (&a.0[..], &b.0[..])));
+        if let Some(table) = self.split(e) {
+            return sum_split(table, self.kernels, terms);
+        }
+        let products = terms.map(|(a, b)| self.product.mul(a, b, t));
+        products.fold(vec![0; self.degree()], |mut sum, product| {
+            sum.iter_mut().zip(product).for_each(|(x, y)| *x = t.add(*x, y));
+            sum
+        })
     }
 
     /// The product with X^k, for any integer k: coefficients moved, with their signs. O(n), where
@@ -386,10 +424,7 @@ impl PlaintextRing {
     /// A polynomial in W to its values in all columns.
     pub(crate) fn evaluate(&self, inner: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
         if let Some(table) = self.fast(e) {
-            let mut values = vec![0; inner.len()];
-            scatter_natural(inner.len().trailing_zeros(), inner, &mut values);
-            table.forward(&mut values);
-            return Ok(values);
+            return Ok(forward(table, inner));
         }
         Ok(self.columns(e)?.evaluate(inner))
     }
@@ -409,6 +444,11 @@ impl PlaintextRing {
         let table =
             || ColumnTransform::new(self.base_ring(e)?, self.shape.columns(), self.shape.root(e));
         self.power(e)?.columns.get_or_init(table).as_ref().map_err(RingError::clone)
+    }
+
+    /// The transform of all coefficients, where there are n slots in a power of two.
+    fn split(&self, e: u32) -> Option<&NttTable> {
+        self.fast(e).filter(|table| table.degree() == self.degree())
     }
 
     fn fast(&self, e: u32) -> Option<&NttTable> {

@@ -94,6 +94,32 @@ fn tables(kind: &IndexKind, backend: Backend) -> Vec<Table> {
     }
 }
 
+/// The values of a polynomial in natural order.
+pub(crate) fn forward(table: &NttTable, coefficients: &[u64]) -> Vec<u64> {
+    let mut stored = vec![0; coefficients.len()];
+    scatter_natural(coefficients.len().trailing_zeros(), coefficients, &mut stored);
+    table.forward(&mut stored);
+    stored
+}
+
+/// The polynomial with these values, in natural order.
+fn inverse(table: &NttTable, mut values: Vec<u64>) -> Vec<u64> {
+    table.inverse(&mut values);
+    gather_natural(values.len().trailing_zeros(), &values)
+}
+
+/// Σ a b modulo X^n + 1 and the modulus of `table`, which has n points, of values at these: one
+/// transform.
+pub(crate) fn sum_split<'a>(
+    table: &NttTable,
+    kernels: &Kernels,
+    terms: impl Iterator<Item = (&'a [u64], &'a [u64])>,
+) -> Vec<u64> {
+    let mut sum = vec![0; table.degree()];
+    terms.for_each(|(a, b)| kernels.mul_add_assign(table.modulus(), &mut sum, a, b));
+    inverse(table, sum)
+}
+
 /// A transform modulo one prime, from and to the coefficient order of plaintexts.
 enum Table {
     PowerOfTwo(Box<NttTable>),
@@ -116,12 +142,7 @@ impl Table {
 
     fn forward(&self, mut coefficients: Vec<u64>) -> Vec<u64> {
         match self {
-            Table::PowerOfTwo(table) => {
-                let mut stored = vec![0; coefficients.len()];
-                scatter_natural(coefficients.len().trailing_zeros(), &coefficients, &mut stored);
-                table.forward(&mut stored);
-                stored
-            }
+            Table::PowerOfTwo(table) => forward(table, &coefficients),
             Table::Odd(table) => {
                 table.forward(&mut coefficients);
                 coefficients
@@ -131,10 +152,7 @@ impl Table {
 
     fn inverse(&self, mut values: Vec<u64>) -> Vec<u64> {
         match self {
-            Table::PowerOfTwo(table) => {
-                table.inverse(&mut values);
-                gather_natural(values.len().trailing_zeros(), &values)
-            }
+            Table::PowerOfTwo(table) => inverse(table, values),
             Table::Odd(table) => {
                 table.inverse(&mut values);
                 values
@@ -145,6 +163,10 @@ impl Table {
 
 /// The integers of least absolute value with the given residues, modulo p^e.
 fn centered_remainders(tables: &[Table], residues: &[Vec<u64>], t: PrimePower) -> Vec<u64> {
+    if let ([table], [residues]) = (tables, residues) {
+        let q = table.modulus();
+        return residues.iter().map(|&x| t.reduce_i64(q.centered(x))).collect();
+    }
     let moduli: Vec<_> = tables.iter().map(Table::modulus).collect();
     // Mixed radix: v = v0 + q0 (v1 + q1 v2); the sign shows in the last digit.
     let inverse =

@@ -3,7 +3,7 @@
 use everlevel_ring::CanonicalNorm;
 
 use crate::error::SchemeError;
-use crate::noise::embedding_profile;
+use crate::noise::Profile;
 use crate::ops::{DiagonalValues, PeriodicSlots};
 use crate::params::Params;
 
@@ -15,7 +15,7 @@ pub fn diagonal_plaintext(
     params: &Params,
     values: &DiagonalValues,
     e: u32,
-) -> Result<(Vec<i64>, Vec<f64>), SchemeError> {
+) -> Result<(Vec<i64>, Profile), SchemeError> {
     let plain = params.plaintext_ring();
     let real = |coefficients: &[i64]| coefficients.iter().map(|&x| x as f64).collect::<Vec<f64>>();
     match (values, plain.shape().axes()) {
@@ -28,8 +28,8 @@ pub fn diagonal_plaintext(
                 .step_by(spread)
                 .zip(plain.centered(&inner, e))
                 .for_each(|(x, c)| *x = c);
-            let profile =
-                embedding_profile(&CanonicalNorm::new(coefficients.len()), &real(&coefficients));
+            let norm = CanonicalNorm::new(coefficients.len());
+            let profile = Profile::of_polynomial(&norm, &real(&coefficients));
             Ok((coefficients, profile))
         }
         (DiagonalValues::LastDimensions(elements), Some(axes)) => {
@@ -43,9 +43,9 @@ pub fn diagonal_plaintext(
             };
             let coefficients = plain.centered(&inner, e);
             let embeddings = params.ring().norm().last_embeddings(&real(&coefficients));
-            let profile =
+            let values =
                 embeddings.unwrap_or_default().into_iter().map(|x| x * (1.0 + 1e-9)).collect();
-            Ok((coefficients, profile))
+            Ok((coefficients, Profile::new(values)))
         }
         (_, axes) => Err(SchemeError::BadArgument {
             what: "diagonal",

@@ -7,6 +7,7 @@ use crate::keys::EvalKeys;
 use everlevel_scheme::DiagonalValues;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::diagonal_plaintext;
+use everlevel_scheme::noise::Profile;
 use everlevel_scheme::spec::Level;
 
 /// A plaintext diagonal in evaluations, which repeat like the slots that it came from.
@@ -14,7 +15,7 @@ pub struct Diagonal<E: Engine = Cpu> {
     pub(super) evaluations: E::Diagonal,
     exponent: u32,
     basis: Basis,
-    profile: Vec<f64>,
+    profile: Profile,
 }
 
 impl<E: Engine> Diagonal<E> {
@@ -28,7 +29,7 @@ impl<E: Engine> Diagonal<E> {
         self.exponent == exponent && basis.is_subset(self.basis)
     }
 
-    pub(super) fn profile(&self) -> &[f64] {
+    pub(super) fn profile(&self) -> &Profile {
         &self.profile
     }
 }

@@ -1,9 +1,10 @@
 //! Ciphertexts over the extended modulus: bounds embedding by embedding.
 
-use everlevel_ring::{CanonicalNorm, EvaluationShift};
+use everlevel_ring::EvaluationShift;
 
 use super::logarithm::log_hypot;
 use super::meta::Meta;
+use super::profile::{Profile, combine_periodic};
 use super::tracker::NoiseTracker;
 use crate::error::SchemeError;
 use crate::spec::NextUse;
@@ -30,24 +31,21 @@ impl ExtendedMeta {
 
     /// Σ diagonal_j * input_j over the pairs given; None if there is none.
     pub fn combine<'a>(
-        pairs: impl Iterator<Item = (&'a ExtendedMeta, &'a [f64])> + Clone,
+        pairs: impl Iterator<Item = (&'a ExtendedMeta, &'a Profile)> + Clone,
     ) -> Option<Self> {
         let top = pairs.clone().map(|(m, _)| m.meta.noise).fold(f64::NEG_INFINITY, f64::max);
         let first = pairs.clone().next()?.0.meta;
         let depth = pairs.clone().map(|(m, _)| m.meta.depth).max()?;
         let owner = pairs.clone().find_map(|(m, _)| m.meta.owner);
-        let len = pairs.clone().map(|(m, d)| m.profile.len().max(d.len())).max().unwrap_or(1);
+        let len = pairs.clone().map(|(m, d)| m.profile.len().max(d.values.len())).max()?;
         let mut profile = vec![0.0; len];
         for (m, diagonal) in pairs.clone() {
             let scale = (m.meta.noise - top).exp2();
-            for (i, x) in profile.iter_mut().enumerate() {
-                *x += scale * m.profile[i % m.profile.len()] * diagonal[i % diagonal.len()];
-            }
+            combine_periodic(&mut profile, &m.profile, &diagonal.values, |x, a, b| {
+                *x += scale * a * b;
+            });
         }
-        // The mean over the embeddings of the squared diagonal.
-        let square = |d: &[f64]| d.iter().map(|x| x * x).sum::<f64>() / d.len().max(1) as f64;
-        let estimates =
-            pairs.map(|(m, d)| m.meta.estimate + square(d).max(f64::MIN_POSITIVE).log2() / 2.0);
+        let estimates = pairs.map(|(m, d)| m.meta.estimate + d.log_root_mean_square);
         let estimate = estimates.fold(f64::NEG_INFINITY, log_hypot);
         Some(ExtendedMeta { meta: Meta { noise: top, estimate, depth, owner, ..first }, profile })
     }
@@ -65,9 +63,8 @@ impl ExtendedMeta {
         let top = self.meta.noise.max(other.meta.noise);
         let scales = [(self.meta.noise - top).exp2(), (other.meta.noise - top).exp2()];
         let (a, b) = (&self.profile, &other.profile);
-        let profile = (0..a.len().max(b.len()))
-            .map(|i| scales[0] * a[i % a.len()] + scales[1] * b[i % b.len()])
-            .collect();
+        let mut profile = vec![0.0; a.len().max(b.len())];
+        combine_periodic(&mut profile, a, b, |x, a, b| *x = scales[0] * a + scales[1] * b);
         let depth = self.meta.depth.max(other.meta.depth);
         let estimate = log_hypot(self.meta.estimate, other.meta.estimate);
         let owner = self.meta.owner.and(other.meta.owner);
@@ -85,22 +82,6 @@ impl ExtendedMeta {
         let gain = self.profile.iter().copied().fold(0.0, f64::max);
         Meta { noise: self.meta.noise + gain.max(f64::MIN_POSITIVE).log2(), ..self.meta }
     }
-}
-
-/// |a(ζ^(5^i))| for i below `coefficients.len() / 2`, ζ = exp(iπ / len): the profile of a polynomial in natural order.
-pub fn embedding_profile(norm: &CanonicalNorm, coefficients: &[f64]) -> Vec<f64> {
-    let n = coefficients.len();
-    let values = norm.embeddings(coefficients);
-    let mut exponent = 1usize;
-    (0..n / 2)
-        .map(|_| {
-            // The transform's entry j is the embedding at 1 - 2j; conjugates have equal absolute
-            // values.
-            let j = (n + n - (exponent - 1) / 2) % n;
-            exponent = exponent * 5 % (2 * n);
-            values[j] * (1.0 + 1e-9)
-        })
-        .collect()
 }
 
 impl NoiseTracker {

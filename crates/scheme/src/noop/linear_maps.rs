@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 
-use everlevel_ring::GaloisElement;
+use everlevel_ring::{Factor, GaloisElement};
 
 use super::{NoOp, NoOpCiphertext, NoOpDiagonal, NoOpExtended};
 use crate::checks::no_parts;
@@ -62,7 +62,8 @@ impl LinearMaps for NoOp {
                 value.iter_mut().step_by(step).zip(residues).for_each(|(x, c)| *x = c);
             }
         }
-        Ok(NoOpDiagonal { exponent: e, basis: self.params.chain().basis(level), profile, value })
+        let factor = self.values.then(|| plain.factor(&value, e));
+        Ok(NoOpDiagonal { exponent: e, basis: self.params.chain().basis(level), profile, factor })
     }
 
     fn hoist(
@@ -111,6 +112,10 @@ impl LinearMaps for NoOp {
             limbs * self.params.components() * (inputs.len() + rows.len()),
             self.params.degree(),
         );
+        let plain = self.params.plaintext_ring();
+        let factor =
+            |x: &&NoOpExtended| self.values.then(|| plain.factor(&x.value, first.exponent));
+        let factors: Vec<Option<Factor>> = inputs.iter().map(factor).collect();
         rows.iter()
             .map(|row| {
                 let fits =
@@ -119,14 +124,16 @@ impl LinearMaps for NoOp {
                     return Err(shape_error());
                 }
                 let pairs = inputs.iter().zip(row).filter_map(|(x, d)| d.map(|d| (x, d)));
-                let meta =
-                    ExtendedMeta::combine(pairs.clone().map(|(x, d)| (&x.meta, &d.profile[..])))
-                        .ok_or_else(shape_error)?;
-                let mut value = self.zero();
-                for (x, d) in pairs {
-                    let product = self.multiplied(&x.value, &d.value, first.exponent);
-                    value = self.pairwise(&value, &product, first.exponent, false);
-                }
+                let meta = ExtendedMeta::combine(pairs.clone().map(|(x, d)| (&x.meta, &d.profile)))
+                    .ok_or_else(shape_error)?;
+                let terms = factors
+                    .iter()
+                    .zip(row)
+                    .filter_map(|(x, d)| Some((x.as_ref()?, d.as_ref()?.factor.as_ref()?)));
+                let value = match self.values {
+                    true => plain.sum_of_products(terms, first.exponent),
+                    false => Vec::new(),
+                };
                 Ok(NoOpExtended { meta, value })
             })
             .collect()

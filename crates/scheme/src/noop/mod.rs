@@ -13,14 +13,14 @@ mod scheme;
 
 use std::sync::{Mutex, PoisonError};
 
-use everlevel_ring::{Basis, GaloisElement};
+use everlevel_ring::{Basis, Factor, GaloisElement};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
 use crate::counters::{Cost, Counters};
 use crate::error::SchemeError;
 use crate::key_plan::KeyPlan;
-use crate::noise::{ExtendedMeta, Meta, NoiseModel};
+use crate::noise::{ExtendedMeta, Meta, NoiseModel, Profile};
 use crate::params::Params;
 use crate::plaintext::Plaintext;
 use crate::spec::Level;
@@ -50,8 +50,9 @@ pub struct NoOpExtended {
 pub struct NoOpDiagonal {
     exponent: u32,
     basis: Basis,
-    profile: Vec<f64>,
-    value: Vec<u64>,
+    profile: Profile,
+    /// What multiplies, where values are carried along.
+    factor: Option<Factor>,
 }
 
 /// The no-op evaluator.
