@@ -1,12 +1,13 @@
 //! Ma, Huang, Wang and Wang 2024.
 
+mod figures;
+
 use everlevel_cli::console::output::power;
 use serde_json::Value;
 
 use crate::ma_et_al::general::is_the_papers;
-use crate::report::model::{Cell, Chapter, Fields, Figure, Kind, Table, column};
-use crate::report::parts::{add, bars, figure, series, shown};
-use crate::report::plot::{BarPlot, Bars};
+use crate::report::model::{Cell, Chapter, Fields, Kind, Table, column};
+use crate::report::parts::{add, shown};
 use crate::report::records::Records;
 use crate::rows::marked;
 
@@ -30,13 +31,13 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
         ],
     );
     add(&mut chapter, degrees(records));
-    chapter.figure(degrees_drawn(records));
+    chapter.figure(figures::degrees_drawn(records));
     add(&mut chapter, sets(records));
     add(&mut chapter, general(records));
     add(&mut chapter, keys(records));
-    chapter.figure(seconds(records));
-    chapter.figure(time(records));
-    chapter.figure(capacity(records));
+    chapter.figure(figures::seconds(records));
+    chapter.figure(figures::time(records));
+    chapter.figure(figures::capacity(records));
     add(&mut chapter, thin(records));
     chapter
 }
@@ -69,7 +70,10 @@ fn degrees(records: &Records<'_>) -> Table {
             Cell::text(l.text("degrees_paper")),
             Cell::text(l.text("degrees_formula")),
             Cell::text(l.text("degrees")),
-            Cell::ratio(largest(&l.text("degrees")), largest(&l.text("degrees_paper"))),
+            Cell::ratio(
+                figures::largest(&l.text("degrees")),
+                figures::largest(&l.text("degrees_paper")),
+            ),
             Cell::exact(l.number("depth")),
             Cell::exact(l.number("products")),
             Cell::exact(l.number("relinearizations")),
@@ -93,46 +97,6 @@ fn degrees(records: &Records<'_>) -> Table {
 
 fn modulus(r: &Value) -> String {
     power(r.number("p").unwrap_or(0.0) as u64, r.number("r").unwrap_or(0.0) as u32)
-}
-
-/// The largest of a list of degrees.
-fn largest(degrees: &str) -> Option<f64> {
-    degrees.split([',', ';']).filter_map(|d| d.trim().parse().ok()).reduce(f64::max)
-}
-
-fn degrees_drawn(records: &Records<'_>) -> Option<Figure> {
-    let rows: Vec<&[Value]> = records.of(DEGREES).map(|(_, s)| s.value.list("")).collect();
-    let groups = rows
-        .iter()
-        .map(|r| {
-            r.first()
-                .map_or_else(String::new, |l| format!("{}, p^r = {}", l.text("set"), modulus(l)))
-        })
-        .collect();
-    let of = |method: &str, field: &'static str| {
-        let line = |lines: &&[Value]| {
-            lines.iter().find(|l| l.text("method") == method).and_then(|l| largest(&l.text(field)))
-        };
-        rows.iter().map(line).collect::<Vec<_>>()
-    };
-    let all = vec![
-        series("HElib's (paper)", of("chen_han", "degrees_paper")),
-        series("local null polynomial (paper)", of("local", "degrees_paper")),
-        series("local null polynomial (here)", of("local", "degrees")),
-        series("global null polynomial (paper)", of("global", "degrees_paper")),
-        series("global null polynomial (here)", of("global", "degrees")),
-        series("closed form, N and b_k (here)", of("paterson_stockmeyer", "degrees")),
-    ];
-    let description = "the largest degree of a polynomial that removes a digit, for each \
-                       plaintext ring and method, on a logarithmic axis";
-    let plot =
-        bars("Degree by digit-removal method", description, "degree (logarithmic)", groups, all)?;
-    Some(figure(
-        "fig-degrees",
-        records.plan.command(DEGREES),
-        vec![],
-        BarPlot { log: true, ..plot },
-    ))
 }
 
 fn sets(records: &Records<'_>) -> Table {
@@ -331,97 +295,6 @@ fn keys(records: &Records<'_>) -> Table {
 
 fn wrong(r: &Value) -> String {
     format!("{} of {}", shown(r.number("wrong_slots")), shown(r.number("verified_slots")))
-}
-
-fn seconds(records: &Records<'_>) -> Option<Figure> {
-    if records.quick() {
-        return None;
-    }
-    let found: Vec<&Value> = records.of(T6).map(|(_, s)| &s.value).collect();
-    let of = |key: &str| found.iter().map(|r| r.number(key)).collect();
-    let description = "seconds of one general bootstrapping for each set of table 6, on a \
-                       logarithmic axis: the paper's and those measured here";
-    let all = vec![series("paper", of("paper.seconds.2")), series("here", of("seconds_total"))];
-    let groups = found.iter().map(|r| r.text("set")).collect();
-    let plot = bars(
-        "General bootstrapping: paper and here",
-        description,
-        "seconds (logarithmic)",
-        groups,
-        all,
-    )?;
-    let notes = vec!["ma-V is extrapolated here; see table 6.".into()];
-    Some(figure(
-        "fig-ma-et-al-seconds",
-        records.plan.command(T6),
-        notes,
-        BarPlot { log: true, ..plot },
-    ))
-}
-
-/// Parts of each set's whole, the paper's (at its own ring, hence not beside small ones) above
-/// those found here.
-fn parts(
-    records: &Records<'_>,
-    names: &[&str],
-    paper: &[&str],
-    here: &[&str],
-    share: bool,
-) -> (Vec<String>, Vec<Bars>) {
-    let (mut groups, mut values) = (Vec::new(), vec![Vec::new(); names.len()]);
-    for (_, stored) in records.of(T6) {
-        let r = &stored.value;
-        for (of, keys) in [(", paper", paper), ("", here)] {
-            if records.quick() && !of.is_empty() {
-                continue;
-            }
-            let parts: Vec<Option<f64>> = keys.iter().map(|key| r.number(key)).collect();
-            let whole: f64 = if share { parts.iter().flatten().sum::<f64>() / 100.0 } else { 1.0 };
-            groups.push(format!("{}{of}", r.text("set")));
-            values.iter_mut().zip(parts).for_each(|(all, part)| all.push(part.map(|p| p / whole)));
-        }
-    }
-    (groups, names.iter().zip(values).map(|(name, values)| series(*name, values)).collect())
-}
-
-/// Where the time goes.
-fn time(records: &Records<'_>) -> Option<Figure> {
-    let (paper, here) =
-        (["paper.seconds.0", "paper.seconds.1"], ["seconds_linear", "seconds_digits"]);
-    let (groups, all) = parts(records, &["linear maps", "digits"], &paper, &here, true);
-    let description = "for each set of table 6, the shares of the linear maps and of the removal \
-                       of digits in the time of both";
-    let plot = bars(
-        "Where the time goes",
-        description,
-        "per cent of the time of linear maps and digits",
-        groups,
-        all,
-    )?;
-    Some(figure(
-        "fig-ma-et-al-time",
-        records.plan.command(T6),
-        vec![],
-        BarPlot { stacked: true, ..plot },
-    ))
-}
-
-/// Where the bits of what was raised go.
-fn capacity(records: &Records<'_>) -> Option<Figure> {
-    let paper = ["paper.capacity.1", "paper.capacity.2", "paper.capacity.3"];
-    let here = ["capacity_linear", "capacity_digits", "capacity_remaining"];
-    let (groups, all) =
-        parts(records, &["linear maps", "digits", "remaining"], &paper, &here, false);
-    let description = "bits of capacity of what was raised, for each set of table 6: those that \
-                       the linear maps take, those that the removal of digits takes, and those \
-                       that remain to compute with";
-    let plot = bars("Where the capacity goes", description, "bits of capacity", groups, all)?;
-    Some(figure(
-        "fig-ma-et-al-capacity",
-        records.plan.command(T6),
-        vec![],
-        BarPlot { stacked: true, ..plot },
-    ))
 }
 
 fn thin(records: &Records<'_>) -> Table {
