@@ -84,7 +84,8 @@ pub enum RingError {
     /// axes.
     #[error(
         "index {index} does not fit p = {p}: modulo its largest odd prime-power factor {last} the \
-         order of p must be {degree}, as it is modulo the index, not {carried}"
+         order of p must be {degree}, as it is modulo the index, not {carried}; a power of a prime \
+         fits, and so does any index whose largest factor has that order"
     )]
     NoCarrier {
         /// The prime p.
