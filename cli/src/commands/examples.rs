@@ -88,7 +88,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("keys manifest-key", &["everlevel keys manifest-key --out manifest.key"]),
     ("security estimate", &["everlevel security estimate --n 32768 --log-qp 880 --secret ternary"]),
-    ("bench bootstrap", &["everlevel bench bootstrap --params bgv-65537-n15 --runs 3"]),
+    (
+        "bench bootstrap",
+        &[
+            "everlevel bench bootstrap --params bgv-65537-n15 --runs 3",
+            "everlevel bench bootstrap --params bgv-65537-n15 --threads 1 --profile",
+        ],
+    ),
     ("bench primitives", &["everlevel bench primitives --runs 10"]),
     ("bench integers", &["everlevel bench integers --op lt --type u32"]),
     ("aes keygen", &["everlevel aes keygen --out aes-keys"]),

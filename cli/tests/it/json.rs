@@ -19,6 +19,10 @@ const COMMANDS: &[(&str, &str)] = &[
     ("demo", "demo --params insecure_bgv-65537-n11 --steps 1"),
     ("demo integers", "demo integers --params insecure_bgv-65537-n11"),
     ("bench bootstrap", "bench bootstrap --params insecure_bgv-257-n8 --runs 1"),
+    (
+        "bench bootstrap --profile",
+        "bench bootstrap --params insecure_bgv-257-n8 --runs 1 --profile",
+    ),
     ("bench primitives", "bench primitives --params insecure_bgv-257-n8 --runs 3"),
     (
         "bench integers",
@@ -77,7 +81,8 @@ const COMMANDS: &[(&str, &str)] = &[
 ];
 
 /// Objects whose keys are names of what is computed, and those that another page describes.
-const FREE: &[&str] = &["blocks", "metadata", "outputs", "results", "schema", "spec", "stages"];
+const FREE: &[&str] =
+    &["blocks", "metadata", "outputs", "profile", "results", "schema", "spec", "stages"];
 
 /// What can take more than two seconds: it shows its progress.
 const LONG: &[&str] = &[

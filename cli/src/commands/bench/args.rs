@@ -43,6 +43,9 @@ pub struct BootstrapArgs {
     /// Record the time in this JSON file, which `params datasheet` reads
     #[arg(long, value_name = "FILE.json")]
     pub record: Option<PathBuf>,
+    /// Print which share of the time each stage and kind of work takes
+    #[arg(long)]
+    pub profile: bool,
 }
 
 /// The names of all operations on typed integers, and `all`.

@@ -9,6 +9,7 @@ use everlevel_wire::file::{Existing, write_file};
 use serde::Serialize;
 
 use super::measure::{Bench, Outcome};
+use super::profile::{self, Shares};
 use crate::commands::bench::args::{BootstrapArgs, Mode};
 use crate::console::args::Common;
 use crate::console::circumstances::Circumstances;
@@ -30,6 +31,8 @@ struct Report {
     seconds_median: f64,
     seconds_min: f64,
     stages: BTreeMap<&'static str, f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<Shares>,
     key_switches: u64,
     non_scalar_products: u64,
     capacity_bits_before: f64,
@@ -56,7 +59,7 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
         Mode::Full if params.ring().axes().is_some() => Some(BootstrapMode::Bypass),
         Mode::Full => (params.slot_shape().degree_of_slot() > 1).then_some(BootstrapMode::Full),
     };
-    let mut bench = Bench::new(&params, find_planner(&params, mode)?);
+    let mut bench = Bench::new(&params, find_planner(&params, mode)?).profiled(args.profile);
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let bar = progress(common, "bootstrapping", u64::from(args.runs) * 4);
     let outcomes = (0..args.runs)
@@ -90,6 +93,9 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
         seconds_median: median(&seconds),
         seconds_min: seconds.iter().copied().fold(f64::INFINITY, f64::min),
         stages: names.map(|n| (n, stage(n))).collect(),
+        profile: args
+            .profile
+            .then(|| profile::mean(&outcomes.iter().map(|o| &o.shares).collect::<Vec<_>>())),
         key_switches: cost.key_switches,
         non_scalar_products: cost.products,
         capacity_bits_before: least(|o| o.before),
@@ -160,7 +166,7 @@ fn text(r: &Report, outcomes: &[Outcome]) -> Result<String, CliError> {
     let keys = median(&outcomes.iter().map(|o| o.key_seconds).collect::<Vec<_>>());
     let tables = outcomes.iter().map(|o| o.table_seconds).fold(0.0, f64::max);
     let mib = |b: u64| b as f64 / 1048576.0;
-    Ok([
+    let mut lines = vec![
         format!(
             "{}: {} slots, {} threads, {} backend, {:.1} bits of security",
             r.params, r.slots, r.threads, r.backend, r.security_bits
@@ -196,6 +202,10 @@ fn text(r: &Report, outcomes: &[Outcome]) -> Result<String, CliError> {
             mib(r.server_key_bytes),
             mib(r.peak_memory_bytes)
         ),
-    ]
-    .join("\n"))
+    ];
+    if let Some(shares) = &r.profile {
+        let stages: Vec<&'static str> = r.stages.keys().copied().collect();
+        lines.insert(3, profile::text(shares, &stages));
+    }
+    Ok(lines.join("\n"))
 }

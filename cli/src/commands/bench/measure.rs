@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use everlevel::lab::{Arithmetic, Bootstrapper, Evaluator, Scheme, Stage, StageReport};
+use everlevel::lab::{Arithmetic, Bootstrapper, Evaluator, Scheme, Stage};
 use everlevel::{Ciphertext, KeyPlanner, Level, NextUse, Params, Plaintext, SecretKey, ServerKeys};
 use everlevel_scheme::spec::BootstrapMode;
 use rand_core::CryptoRng;
 
+use super::profile::{Shares, Watch};
 use crate::console::errors::CliError;
+use crate::console::output::threads;
 
 /// What one run showed.
 pub struct Outcome {
@@ -16,6 +18,8 @@ pub struct Outcome {
     pub seconds: f64,
     /// Seconds by stage.
     pub stages: BTreeMap<&'static str, f64>,
+    /// The work of all threads by stage, if it was asked for.
+    pub shares: Shares,
     /// What was counted.
     pub cost: everlevel::Cost,
     /// Capacity before, in bits.
@@ -45,12 +49,19 @@ pub struct Bench {
     params: Params,
     planner: KeyPlanner,
     bootstrapper: Option<Bootstrapper<Evaluator>>,
+    profiled: bool,
 }
 
 impl Bench {
     /// For the set of a planner.
     pub fn new(params: &Params, planner: KeyPlanner) -> Self {
-        Bench { params: params.clone(), planner, bootstrapper: None }
+        Bench { params: params.clone(), planner, bootstrapper: None, profiled: false }
+    }
+
+    /// Whether the kinds of work are timed.
+    #[must_use]
+    pub fn profiled(self, profiled: bool) -> Self {
+        Bench { profiled, ..self }
     }
 
     /// The planner.
@@ -95,13 +106,15 @@ impl Bench {
         tick();
 
         let counted = evaluator.cost();
-        let mut reports: Vec<StageReport> = Vec::new();
+        let profile = self.profiled.then(|| evaluator.engine().profile());
+        let mut watch = Watch::new(profile, threads());
         let started = Instant::now();
-        let fresh = boot.bootstrap_observed(&evaluator, &exhausted, &mut reports)?;
+        let fresh = boot.bootstrap_observed(&evaluator, &exhausted, &mut watch)?;
         let seconds = started.elapsed().as_secs_f64();
         let cost = evaluator.cost() - counted;
         self.bootstrapper = Some(boot);
 
+        let Watch { reports, shares, .. } = watch;
         let mut stages = BTreeMap::new();
         for r in &reports {
             *stages.entry(r.stage.name()).or_insert(0.0) += r.elapsed.as_secs_f64();
@@ -120,6 +133,7 @@ impl Bench {
         Ok(Outcome {
             seconds,
             stages,
+            shares,
             cost,
             before: evaluator.capacity_bits(&exhausted),
             capacities,

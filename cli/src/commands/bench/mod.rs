@@ -6,3 +6,4 @@ pub(crate) mod integers;
 pub mod measure;
 pub(crate) mod operations;
 pub(crate) mod primitives;
+pub(crate) mod profile;

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::access::limb;
 use super::limb::Limb;
 use super::processor::{CHUNK, Cpu};
+use super::profile::Work;
 use crate::basis::Basis;
 use crate::error::RingError;
 use crate::poly::{Eval, Poly};
@@ -150,6 +151,7 @@ impl Cpu {
         count: usize,
         i: usize,
     ) -> Vec<Vec<Limb>> {
+        let _timer = self.time(Work::Diagonals);
         let (q, degree) = (self.ring.modulus(i), self.ring.degree());
         let mut all: Vec<Vec<Limb>> =
             rows.iter().map(|_| (0..count).map(|_| self.limb()).collect()).collect();

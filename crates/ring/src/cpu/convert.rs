@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::access::{into_limbs, limb};
 use super::limb::{Limb, Limbs};
 use super::processor::{CHUNK, Cpu};
+use super::profile::Work;
 use crate::basis::Basis;
 use crate::poly::{Coeff, Eval, Poly, Representation};
 use crate::prime_power::PrimePower;
@@ -38,6 +39,7 @@ impl CenteredLift {
         let terms = positions
             .par_iter()
             .map(|&i| {
+                let _timer = cpu.time(Work::Conversions);
                 let mut limb = limb(x, i).clone();
                 cpu.inverse_limb(i, &mut limb);
                 cpu.kernels.scalar_mul_assign(
@@ -61,6 +63,7 @@ impl CenteredLift {
     ) -> Self {
         let positions: Vec<usize> = basis.iter().collect();
         limbs.par_iter_mut().zip(&positions).for_each(|(limb, &i)| {
+            let _timer = cpu.time(Work::Conversions);
             cpu.kernels.scalar_mul_assign(
                 cpu.ring.modulus(i),
                 limb,
@@ -73,6 +76,7 @@ impl CenteredLift {
     /// From the y_i themselves: coefficient limbs already multiplied by
     /// [`CenteredLift::term_factor`].
     pub(super) fn from_terms(cpu: &Cpu, basis: Basis, mut terms: Vec<Limb>) -> Self {
+        let _timer = cpu.time(Work::Conversions);
         let inverses: Vec<f64> =
             basis.iter().map(|i| 1.0 / cpu.ring.modulus(i).value() as f64).collect();
         let mut quotient = cpu.limb();
@@ -123,6 +127,7 @@ impl CenteredLift {
         finish: impl Fn(usize, &mut [Limb]) + Sync,
     ) -> Vec<Vec<Limb>> {
         let group = |targets: &[(usize, u64)]| {
+            let timer = cpu.time(Work::Conversions);
             let mut out: Vec<Vec<Limb>> =
                 targets.iter().map(|_| lifts.iter().map(|_| cpu.limb()).collect()).collect();
             let weights: Vec<_> = targets
@@ -144,6 +149,7 @@ impl CenteredLift {
                     }
                 }
             }
+            drop(timer);
             out.par_iter_mut().zip(targets).for_each(|(limbs, &(i, _))| finish(i, limbs));
             out
         };
@@ -193,6 +199,7 @@ impl CenteredLift {
     /// Writes `factor` * v modulo `t` (canonical residues), coefficient by coefficient. Moduli of
     /// up to 50 bits are several times faster.
     pub(super) fn reduce(&self, cpu: &Cpu, t: PrimePower, factor: u64, out: &mut [u64]) {
+        let _timer = cpu.time(Work::Conversions);
         let views: Vec<&[u64]> = self.terms.iter().map(|l| &l[..]).collect();
         if let Some(q) = t.word() {
             return cpu.kernels.weighted_sum(q, out, &views, &self.weights(&cpu.ring, q, factor));

@@ -8,6 +8,7 @@ use super::access::limb;
 use super::convert::CenteredLift;
 use super::limb::Limb;
 use super::processor::Cpu;
+use super::profile::Work;
 use crate::basis::Basis;
 use crate::engine::{Source, Use};
 use crate::gadget::{Gadget, KeyDigit};
@@ -59,6 +60,7 @@ impl Cpu {
         let remainder =
             CenteredLift::from_eval(self, special, x, |_| 1).spread(self, &targets, false);
         let term = |primes: Basis, i: usize| {
+            let _timer = self.time(Work::Divisions);
             let mut limb = limb(x, i).clone();
             self.inverse_limb(i, &mut limb);
             let v = &remainder[basis.limb_of(i).expect("digits are cut from the basis")];
@@ -118,6 +120,7 @@ impl Digits {
     fn own(&self, cpu: &Cpu, digit: &Digit, position: usize) -> Limb {
         let own = self.own.as_ref().filter(|_| digit.primes.contains(position));
         let (x, divisor) = own.expect("each prime is taken once, and its own digit is known");
+        let _timer = cpu.time(Work::Conversions);
         let mut out = cpu.limb();
         let inverse = cpu.ring.inverse_of(*divisor, position);
         cpu.kernels.scalar_mul(cpu.ring.modulus(position), &mut out, limb(x, position), inverse);

@@ -6,6 +6,7 @@ use super::access::limb;
 use super::convert::{CenteredLift, by_polynomial};
 use super::limb::Limb;
 use super::processor::Cpu;
+use super::profile::Work;
 use crate::basis::Basis;
 use crate::engine::{RoundingScale, Sum};
 use crate::poly::{Coeff, Eval, Poly};
@@ -109,6 +110,7 @@ impl Cpu {
             source.contains(i).then(|| q.mul(ring.inverse_product(dropped, i), gamma))
         };
         let term = |i: usize| {
+            let _timer = self.time(Work::Divisions);
             let q = ring.modulus(i);
             let entry = q.mul(scale.alpha.modulo(ring, i), ring.product_mod(added, q));
             falling(i, CenteredLift::term_factor(ring, dropped, i, entry))
@@ -122,6 +124,9 @@ impl Cpu {
             (i, q.neg(q.mul(ring.inverse_product(dropped, i), q.reduce_u64(scale.beta))))
         };
         let targets: Vec<(usize, u64)> = target.iter().map(minus_beta).collect();
-        CenteredLift::spread_each(&lifts, self, &targets, |i, limbs| staying(i, factor(i), limbs))
+        CenteredLift::spread_each(&lifts, self, &targets, |i, limbs| {
+            let _timer = self.time(Work::Divisions);
+            staying(i, factor(i), limbs);
+        })
     }
 }

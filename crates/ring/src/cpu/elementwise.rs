@@ -9,6 +9,7 @@ use zeroize::Zeroize;
 use super::access::{from_limbs, limb};
 use super::limb::Limb;
 use super::processor::Cpu;
+use super::profile::Work;
 use crate::basis::Basis;
 use crate::engine::Constant;
 use crate::galois::GaloisElement;
@@ -43,7 +44,10 @@ impl Cpu {
         f: impl Fn(usize, &mut [u64]) + Sync + Send,
     ) {
         let positions: Vec<usize> = x.basis().iter().collect();
-        x.limbs_mut().0.par_iter_mut().zip(positions).for_each(|(limb, i)| f(i, words(limb)));
+        x.limbs_mut().0.par_iter_mut().zip(positions).for_each(|(limb, i)| {
+            let _timer = self.time(Work::Elementwise);
+            f(i, words(limb));
+        });
     }
 
     /// The same with the limbs of another polynomial over the same basis.
@@ -55,7 +59,10 @@ impl Cpu {
     ) {
         let positions: Vec<usize> = x.basis().iter().collect();
         let limbs = x.limbs_mut().0.par_iter_mut();
-        limbs.zip(&y.limbs().0).zip(positions).for_each(|((a, b), i)| f(i, words(a), b));
+        limbs.zip(&y.limbs().0).zip(positions).for_each(|((a, b), i)| {
+            let _timer = self.time(Work::Elementwise);
+            f(i, words(a), b);
+        });
     }
 
     /// x = f(x, y): in place where nobody shares the limb, else into a new one, which spares the
@@ -70,6 +77,7 @@ impl Cpu {
         let positions: Vec<usize> = x.basis().iter().collect();
         let limbs = x.limbs_mut().0.par_iter_mut().zip(&y.limbs().0).zip(positions);
         limbs.for_each(|((a, b), i)| {
+            let _timer = self.time(Work::Elementwise);
             let q = self.ring.modulus(i);
             match Arc::get_mut(a) {
                 Some(a) => in_place(q, a, b),
@@ -142,7 +150,10 @@ impl Cpu {
             .par_iter_mut()
             .zip(x.limbs().0.par_iter().zip(&y.limbs().0))
             .zip(positions)
-            .for_each(|((o, (a, b)), i)| self.kernels.mul(self.ring.modulus(i), words(o), a, b));
+            .for_each(|((o, (a, b)), i)| {
+                let _timer = self.time(Work::Products);
+                self.kernels.mul(self.ring.modulus(i), words(o), a, b);
+            });
         out
     }
 
@@ -154,6 +165,7 @@ impl Cpu {
             .zip(x.limbs().0.par_iter().zip(&y.limbs().0))
             .zip(positions)
             .for_each(|((o, (a, b)), i)| {
+                let _timer = self.time(Work::Products);
                 self.kernels.mul_add_assign(self.ring.modulus(i), words(o), a, b);
             });
     }
@@ -251,7 +263,10 @@ impl Poly<Eval> {
         let mut out = cpu.uninit(self.basis());
         let shift = g.evaluation_shift(&cpu.ring);
         let limbs = out.limbs_mut().0.par_iter_mut().zip(&self.limbs().0);
-        limbs.for_each(|(to, from)| shift.apply(words(to), from));
+        limbs.for_each(|(to, from)| {
+            let _timer = cpu.time(Work::Elementwise);
+            shift.apply(words(to), from);
+        });
         out
     }
 }

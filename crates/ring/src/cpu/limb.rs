@@ -7,18 +7,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use everlevel_arith::Block;
 use zeroize::Zeroize;
 
+use super::profile::{Profile, Work};
+
 /// Free blocks of one ring. A limb goes back here when it is dropped, so that evaluation does not
 /// pay for fresh pages at every operation; the pool never holds more than the largest number of
 /// limbs that were alive at once, and a slab.
 #[derive(Default)]
 pub(crate) struct Pool {
     free: Mutex<Vec<Block>>,
+    pub(super) profile: Profile,
 }
 
 impl Pool {
     /// # Panics
     /// If the system is out of memory, like every allocation.
     fn take(&self, len: usize) -> Block {
+        let _timer = self.profile.time(Work::Memory);
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         if free.is_empty() {
             *free = Block::slab(len).expect("the system is out of memory");
@@ -27,6 +31,7 @@ impl Pool {
     }
 
     fn give(&self, block: Block) {
+        let _timer = self.profile.time(Work::Memory);
         self.free.lock().unwrap_or_else(PoisonError::into_inner).push(block);
     }
 }
@@ -47,6 +52,7 @@ impl Limb {
 
     /// A limb of zeros.
     pub(crate) fn zero(pool: &Arc<Pool>, len: usize) -> Self {
+        let _timer = pool.profile.time(Work::Memory);
         let mut limb = Self::uninit(pool, len);
         limb.fill(0);
         limb
@@ -78,6 +84,7 @@ impl DerefMut for Limb {
 
 impl Clone for Limb {
     fn clone(&self) -> Self {
+        let _timer = self.pool.profile.time(Work::Memory);
         let mut copy = Self::uninit(&self.pool, self.len());
         copy.copy_from_slice(self);
         copy.wipe = self.wipe;

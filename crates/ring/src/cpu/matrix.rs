@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::access::limb;
 use super::limb::Limb;
 use super::processor::{CHUNK, Cpu, chunks};
+use super::profile::Work;
 use crate::poly::{Eval, Poly};
 
 impl Cpu {
@@ -51,6 +52,7 @@ impl Cpu {
 
     /// The sums of all rows modulo the prime at position i.
     fn matrix_times(&self, i: usize, outs: &mut [&mut [u64]], xs: &[&[u64]], rows: &[&[i64]]) {
+        let _timer = self.time(Work::Elementwise);
         let (q, kernels) = (self.ring.modulus(i), self.kernels);
         let weights = |from: usize, xs: &[&[u64]]| -> Vec<i64> {
             rows.iter().flat_map(|row| &row[from..][..xs.len()]).copied().collect()

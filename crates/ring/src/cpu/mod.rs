@@ -15,6 +15,7 @@ pub(crate) mod limb;
 mod matrix;
 pub(crate) mod processor;
 mod products;
+mod profile;
 mod read;
 mod sum;
 
@@ -23,4 +24,5 @@ pub use combine::Diagonal;
 pub use decompose::Digits;
 pub use limb::{Limb, Limbs};
 pub use processor::Cpu;
+pub use profile::{Profile, Work};
 pub use read::fingerprint;

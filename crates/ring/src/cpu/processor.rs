@@ -8,6 +8,7 @@ use everlevel_arith::kernels::{self, Kernels};
 use everlevel_arith::{ArithError, Backend, NttTable, TensorTable};
 
 use super::limb::{Limb, Limbs, Pool};
+use super::profile::{Profile, Timer, Work};
 use crate::basis::Basis;
 use crate::error::RingError;
 use crate::memory::Memory;
@@ -87,6 +88,7 @@ impl Cpu {
     /// Coefficients to evaluations modulo the prime at `position`; inputs below four times the
     /// prime.
     pub fn forward_limb(&self, position: usize, limb: &mut [u64]) {
+        let _timer = self.time(Work::Transforms);
         self.transforms.fetch_add(1, Ordering::Relaxed);
         match &self.tables[position] {
             Table::PowerOfTwo(table) => table.forward(limb),
@@ -96,6 +98,7 @@ impl Cpu {
 
     /// Evaluations to coefficients modulo the prime at `position`.
     pub fn inverse_limb(&self, position: usize, limb: &mut [u64]) {
+        let _timer = self.time(Work::Transforms);
         self.transforms.fetch_add(1, Ordering::Relaxed);
         match &self.tables[position] {
             Table::PowerOfTwo(table) => table.inverse(limb),
@@ -106,6 +109,16 @@ impl Cpu {
     /// How many transforms of one limb there were so far.
     pub fn transform_count(&self) -> u64 {
         self.transforms.load(Ordering::Relaxed)
+    }
+
+    /// Where its time goes, from when that is started.
+    pub fn profile(&self) -> &Profile {
+        &self.pool.profile
+    }
+
+    /// Times what happens until the timer is dropped, if somebody asks.
+    pub(super) fn time(&self, work: Work) -> Option<Timer<'_>> {
+        self.pool.profile.time(work)
     }
 
     /// A limb of unspecified content.

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::access::limb;
 use super::limb::Limb;
 use super::processor::{Cpu, chunks};
+use super::profile::Work;
 use crate::basis::Basis;
 use crate::engine::Pair;
 use crate::poly::{Eval, Poly};
@@ -41,6 +42,7 @@ impl Cpu {
 
     /// The limbs of all sums modulo the prime at position i.
     fn summed_modulo(&self, i: usize, sums: &[Vec<Pair<'_, Self>>]) -> Vec<Limb> {
+        let _timer = self.time(Work::Products);
         let q = self.ring.modulus(i);
         let mut out: Vec<Limb> = sums.iter().map(|_| self.limb()).collect();
         for places in chunks(&self.ring) {

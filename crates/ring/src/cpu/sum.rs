@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::access::{limb, limbs_mut};
 use super::limb::Limb;
 use super::processor::{CHUNK, Cpu, chunks};
+use super::profile::Work;
 use crate::basis::Basis;
 use crate::engine::{Hoist, Rest, Sum};
 use crate::galois::{EvaluationShift, GaloisElement};
@@ -53,6 +54,7 @@ impl Cpu {
         factor: u64,
         outs: &mut [Limb],
     ) {
+        let _timer = self.time(Work::KeyProducts);
         let q = self.ring.modulus(i);
         let raise = sum.rest_factor(&self.ring, i);
         let shift = shift(&self.ring, sum.automorphism);
@@ -116,6 +118,7 @@ impl Cpu {
                 self.kernels.scalar_mul_add_assign(q, out, &limb(x, i)[from.clone()], factor);
             }
             Rest::Products(pairs) => {
+                let _timer = self.time(Work::Products);
                 let (left, right): (Vec<&[u64]>, Vec<&[u64]>) = pairs
                     .iter()
                     .map(|(x, y)| (&limb(x, i)[from.clone()], &limb(y, i)[from.clone()]))
@@ -173,6 +176,7 @@ impl Cpu {
 
     /// For each automorphism, the limbs of its components modulo prime i.
     fn hoisted_limbs(&self, hoist: &Hoist<'_, Cpu>, i: usize) -> Vec<Vec<Limb>> {
+        let _timer = self.time(Work::KeyProducts);
         let (ring, count) = (&self.ring, hoist.components.len());
         let q = ring.modulus(i);
         let ordinary = !hoist.raise.contains(i);
@@ -244,6 +248,7 @@ impl Cpu {
             columns.iter_mut().zip(limbs_mut(a)).for_each(|(column, limb)| column.push(limb))
         });
         columns.into_par_iter().zip(positions).for_each(|(column, i)| {
+            let _timer = self.time(Work::KeyProducts);
             let q = ring.modulus(i);
             let mut sums: Vec<Limb> = column.iter().map(|_| self.limb()).collect();
             match &sum.switched {

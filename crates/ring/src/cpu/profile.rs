@@ -1,0 +1,138 @@
+//! Where the time of the processor goes, for programs that ask.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Kinds of work of the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Work {
+    /// Number-theoretic transforms, in both directions.
+    Transforms,
+    /// Lifts from one basis to another: digits of key switches, remainders of divisions.
+    Conversions,
+    /// Sums of digits times switching keys, with the automorphisms and the additions that are made
+    /// in the same pass.
+    KeyProducts,
+    /// Sums of ciphertexts times plaintext diagonals.
+    Diagonals,
+    /// Products of polynomials that no other kind has: those of ciphertexts above all.
+    Products,
+    /// Scalings and differences of divisions with rounding and of digits.
+    Divisions,
+    /// Additions, products with constants, and whatever else is done limb by limb.
+    Elementwise,
+    /// Blocks of memory taken and given back, zeros and copies.
+    Memory,
+}
+
+impl Work {
+    /// All kinds.
+    pub const ALL: [Work; 8] = [
+        Work::Transforms,
+        Work::Conversions,
+        Work::KeyProducts,
+        Work::Diagonals,
+        Work::Products,
+        Work::Divisions,
+        Work::Elementwise,
+        Work::Memory,
+    ];
+
+    /// The name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Work::Transforms => "transforms",
+            Work::Conversions => "conversions",
+            Work::KeyProducts => "key products",
+            Work::Diagonals => "diagonals",
+            Work::Products => "products",
+            Work::Divisions => "divisions",
+            Work::Elementwise => "element-wise",
+            Work::Memory => "memory",
+        }
+    }
+}
+
+/// The time of each kind of work, of all threads together. Off until it is started: then work costs
+/// one load of a flag more, for each limb.
+#[derive(Debug, Default)]
+pub struct Profile {
+    on: AtomicBool,
+    nanoseconds: [AtomicU64; Work::ALL.len()],
+}
+
+thread_local! {
+    /// Nanoseconds of the timers that ended inside of the innermost one that runs.
+    static INNER: Cell<u64> = const { Cell::new(0) };
+}
+
+impl Profile {
+    /// Starts to time what begins from now on.
+    pub fn start(&self) {
+        self.on.store(true, Ordering::Relaxed);
+    }
+
+    /// The time of each kind of work so far, each thread's counted: in the order of [`Work::ALL`].
+    pub fn spent(&self) -> [Duration; Work::ALL.len()] {
+        std::array::from_fn(|k| Duration::from_nanos(self.nanoseconds[k].load(Ordering::Relaxed)))
+    }
+
+    /// Times what happens until the timer is dropped, without what other timers of this thread
+    /// time meanwhile.
+    pub(super) fn time(&self, work: Work) -> Option<Timer<'_>> {
+        let on = self.on.load(Ordering::Relaxed);
+        on.then(|| Timer { profile: self, work, outer: INNER.replace(0), start: Instant::now() })
+    }
+}
+
+/// Work that is being timed.
+pub(super) struct Timer<'a> {
+    profile: &'a Profile,
+    work: Work,
+    /// [`INNER`] of the timer around this one.
+    outer: u64,
+    start: Instant,
+}
+
+impl Drop for Timer<'_> {
+    fn drop(&mut self) {
+        let elapsed = self.start.elapsed().as_nanos() as u64;
+        let own = elapsed.saturating_sub(INNER.replace(self.outer + elapsed));
+        self.profile.nanoseconds[self.work as usize].fetch_add(own, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spin(milliseconds: u64) {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_millis(milliseconds) {}
+    }
+
+    #[test]
+    fn times_exclude_what_is_timed_inside() {
+        let profile = Profile::default();
+        assert!(profile.time(Work::Memory).is_none());
+        profile.start();
+        let start = Instant::now();
+        let outer = profile.time(Work::Divisions);
+        spin(4);
+        for _ in 0..3 {
+            let _inner = profile.time(Work::Transforms);
+            spin(2);
+            let _innermost = profile.time(Work::Memory);
+            spin(1);
+        }
+        drop(outer);
+        let whole = start.elapsed();
+        let spent = profile.spent();
+        let of = |work: Work| spent[work as usize].as_secs_f64() * 1e3;
+        assert!(of(Work::Divisions) >= 4.0 && of(Work::Transforms) >= 6.0);
+        assert!(of(Work::Memory) >= 3.0);
+        assert!(spent.iter().sum::<Duration>() <= whole);
+        assert_eq!(spent.iter().filter(|time| time.is_zero()).count(), Work::ALL.len() - 3);
+    }
+}
