@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use everlevel::OptIn;
 use everlevel_service::{
-    Config, Database, Exposure, Grant, Quota, Scope, Service, Tenant, TlsFiles, Tokens,
+    Bucket, Config, Database, Exposure, Grant, Quota, Scope, Service, Tenant, TlsFiles, Tokens,
     interrupted, log_to_stderr,
 };
 use serde_json::json;
@@ -68,6 +68,11 @@ pub struct ServeArgs {
     /// else listens
     #[arg(long, requires = "database_file")]
     pub insecure_database: bool,
+    /// Keep the bytes of objects in an object store that speaks the protocol of S3, instead of DIR,
+    /// which then is of this process: a file in JSON with endpoint, bucket, access_key_id and
+    /// secret_access_key
+    #[arg(long, value_name = "FILE", requires = "database_file")]
+    pub bucket_file: Option<PathBuf>,
     /// Compute jobs and answer no requests, beside processes with the same database that do
     #[arg(long, requires = "database_file", conflicts_with_all = ["page", "insecure_http"])]
     pub worker: bool,
@@ -212,12 +217,14 @@ fn serve(
     let secure = tls.is_some();
     let database = args.database_file.as_deref().map(Database::from_file).transpose();
     let database = database.map_err(of_service)?;
+    let bucket = args.bucket_file.as_deref().map(Bucket::from_file).transpose();
     let config = Config {
         opt_in,
         database: match args.insecure_database {
             true => database.map(Database::unprotected),
             false => database,
         },
+        bucket: bucket.map_err(of_service)?,
         key_memory: args.key_memory << 20,
         workers,
         threads: (threads() / workers.max(1)).max(1),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use everlevel::OptIn;
 
+use crate::bucket::Bucket;
 use crate::database::Database;
 use crate::tls::TlsFiles;
 
@@ -35,6 +36,10 @@ pub struct Config {
     /// Where the records and the queue are, if several processes share the directory; none for
     /// records in the directory, which is then for one process. Takes the feature `cluster`.
     pub database: Option<Database>,
+    /// Where the bytes of objects are, if several processes with a database share an object store
+    /// instead of the directory, which then has copies and tokens of this process. Takes the
+    /// feature `cluster`.
+    pub bucket: Option<Bucket>,
     /// Which parameter sets are accepted.
     pub opt_in: OptIn,
     /// Bytes of memory for server keys, over all tenants.
@@ -64,6 +69,7 @@ impl Config {
         Config {
             directory: directory.into(),
             database: None,
+            bucket: None,
             opt_in: OptIn::SecureOnly,
             key_memory: 4 << 30,
             workers: 1,

@@ -4,7 +4,7 @@
 //! * [`Service`], [`Config`]: the process. Objects are files whose names are hashes of their
 //!   bytes, everything else is in transactions of an embedded store, and jobs are computed by
 //!   workers of their own, one after the other for each tenant in turn. With a [`Database`],
-//!   several processes are one service.
+//!   several processes are one service; with a [`Bucket`] they need no directory in common.
 //! * [`Tokens`]: who may do what.
 //! * [`api`]: what goes over the wire; [`OPENAPI`] describes it.
 //! * [`Client`]: sends files, runs jobs and fetches results; what breaks off goes on.
@@ -16,9 +16,11 @@
 
 pub mod api;
 mod bodies;
+mod bucket;
 mod client;
 mod config;
 mod connecting;
+mod contents;
 mod database;
 mod error;
 mod estimate;
@@ -42,6 +44,7 @@ mod turns;
 mod uploads;
 mod usage;
 
+pub use bucket::Bucket;
 pub use client::Client;
 pub use config::{Config, Quota};
 pub use connecting::Connecting;

@@ -1,15 +1,11 @@
 //! Bytes that arrive in parts, until they are an object.
 
-use std::fs::{self, OpenOptions, TryLockError};
-use std::io::Write;
-
-use everlevel_wire::file::sync_directory;
 use serde::{Deserialize, Serialize};
 
 use crate::api::{NewUpload, ObjectInfo, UploadState};
 use crate::error::ServiceError;
-use crate::name::{ObjectId, Tenant};
-use crate::objects::{Objects, busy, remove, system};
+use crate::name::{ObjectId, Tenant, random_hex};
+use crate::objects::Objects;
 use crate::store::Record;
 
 /// The smallest object has a header.
@@ -19,6 +15,12 @@ const LEAST_BYTES: u64 = everlevel_wire::HEADER_BYTES as u64;
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Upload {
     pub(crate) bytes: u64,
+    /// How many of them are in an object store; a directory tells by itself.
+    #[serde(default)]
+    pub(crate) offset: u64,
+    /// What tells this upload from others of the same bytes, before and after.
+    #[serde(default)]
+    pub(crate) place: String,
 }
 
 impl Record for Upload {
@@ -40,15 +42,16 @@ impl Objects {
     ) -> Result<UploadState, ServiceError> {
         // In this order: an upload that becomes an object in between is found as one.
         let upload: Option<Upload> = self.store.get(tenant, id.as_ref())?;
-        let part = self.part(tenant, id).metadata();
-        if let (Some(Upload { bytes }), Ok(part)) = (&upload, part) {
-            let (bytes, offset) = (*bytes, part.len());
+        let arrived = upload
+            .as_ref()
+            .and_then(|upload| Some((upload.bytes, self.contents.arrived(tenant, id, upload)?)));
+        if let Some((bytes, offset)) = arrived {
             return Ok(UploadState { id: id.clone(), bytes, offset, complete: false });
         }
         if let Some(ObjectInfo { bytes, .. }) = self.store.get(tenant, id.as_ref())? {
             return Ok(UploadState { id: id.clone(), bytes, offset: bytes, complete: true });
         }
-        let Upload { bytes } = upload.ok_or(ServiceError::NotFound { what: "upload" })?;
+        let Upload { bytes, .. } = upload.ok_or(ServiceError::NotFound { what: "upload" })?;
         Ok(UploadState { id: id.clone(), bytes, offset: 0, complete: false })
     }
 
@@ -79,7 +82,8 @@ impl Objects {
                 }),
                 None => {
                     change.take(new.bytes, &self.quota)?;
-                    change.put(id, &Upload { bytes: new.bytes })
+                    let place = random_hex::<8>()?;
+                    change.put(id, &Upload { bytes: new.bytes, offset: 0, place })
                 }
             }
         })?;
@@ -105,70 +109,49 @@ impl Objects {
         if bytes.len() as u64 > state.bytes - state.offset {
             return Err(ServiceError::TooLarge { what: "bytes of an upload", limit: state.bytes });
         }
-        let (path, failed) = (self.part(tenant, id), system("storing a part of an upload"));
-        if let Some(directory) = path.parent() {
-            fs::create_dir_all(directory).map_err(&failed)?;
+        self.contents.append(&self.store, tenant, id, offset, bytes)?;
+        if offset + (bytes.len() as u64) == state.bytes {
+            self.complete(tenant, id)?;
         }
-        let mut file = OpenOptions::new().append(true).create(true).open(&path).map_err(&failed)?;
-        // Another process may add to it, and may have since it was looked at. A file system without
-        // locks has one process.
-        if let Err(TryLockError::WouldBlock) = file.try_lock() {
-            return Err(busy());
-        }
-        let length = file.metadata().map_err(&failed)?.len();
-        if length != offset {
-            return Err(ServiceError::Offset { expected: length, found: offset });
-        }
-        if let Err(e) = file.write_all(bytes) {
-            // What was written of the part is taken back, so that the offset is that of a part.
-            let _ = file.set_len(offset);
-            return Err(failed(e));
-        }
-        if offset + (bytes.len() as u64) < state.bytes {
-            return self.upload(tenant, id);
-        }
-        file.sync_all().map_err(&failed)?;
-        drop(file);
-        self.complete(tenant, id, state.bytes)?;
         self.upload(tenant, id)
     }
 
-    fn complete(&self, tenant: &Tenant, id: &ObjectId, bytes: u64) -> Result<(), ServiceError> {
-        let path = self.part(tenant, id);
-        let info = match self.verified(&path, id, bytes) {
+    fn complete(&self, tenant: &Tenant, id: &ObjectId) -> Result<(), ServiceError> {
+        let Some(upload) = self.store.get::<Upload>(tenant, id.as_ref())? else { return Ok(()) };
+        let path = self.contents.joined(tenant, id, &upload)?;
+        let info = match self.verified(&path, id, upload.bytes) {
             Ok(info) => info,
             Err(e) => {
-                self.forget(tenant, id, bytes)?;
+                self.forget(tenant, id)?;
                 return Err(e);
             }
         };
-        let (destination, failed) = (self.path(tenant, id), system("storing an object"));
-        if let Some(directory) = destination.parent() {
-            fs::create_dir_all(directory).map_err(&failed)?;
-        }
+        self.contents.prepare(tenant, id, &path)?;
         self.store.change(tenant, |change| {
             let announced: Option<Upload> = change.get(id.as_ref())?;
             announced.ok_or(ServiceError::NotFound { what: "upload" })?;
             // First the name, then the record: what has a record is there.
-            fs::rename(&path, &destination).map_err(&failed)?;
-            if let Some(directory) = destination.parent() {
-                sync_directory(directory);
-            }
+            self.contents.adopt(tenant, id, &path)?;
             change.remove::<Upload>(id.as_ref())?;
             change.put(id.as_ref(), &info)
-        })
+        })?;
+        self.contents.sweep(tenant, id, &upload);
+        Ok(())
     }
 
-    fn forget(&self, tenant: &Tenant, id: &ObjectId, bytes: u64) -> Result<(), ServiceError> {
-        self.store.change(tenant, |change| {
+    fn forget(&self, tenant: &Tenant, id: &ObjectId) -> Result<(), ServiceError> {
+        let ended = self.store.change(tenant, |change| {
             // Another process may have been quicker.
-            if change.get::<Upload>(id.as_ref())?.is_some() {
-                change.remove::<Upload>(id.as_ref())?;
-                change.give_back(bytes)?;
-                remove(&self.part(tenant, id)).map_err(system("removing an upload"))?;
-            }
-            Ok(())
-        })
+            let Some(upload) = change.get::<Upload>(id.as_ref())? else { return Ok(None) };
+            change.remove::<Upload>(id.as_ref())?;
+            change.give_back(upload.bytes)?;
+            self.contents.end_upload(tenant, id)?;
+            Ok(Some(upload))
+        })?;
+        if let Some(upload) = ended {
+            self.contents.sweep(tenant, id, &upload);
+        }
+        Ok(())
     }
 
     /// Gives up an upload that is not complete.
@@ -176,7 +159,7 @@ impl Objects {
         let _held = self.hold(tenant, id)?;
         match self.upload(tenant, id)? {
             UploadState { complete: true, .. } => Err(ServiceError::NotFound { what: "upload" }),
-            UploadState { bytes, .. } => self.forget(tenant, id, bytes),
+            UploadState { .. } => self.forget(tenant, id),
         }
     }
 }

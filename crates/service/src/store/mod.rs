@@ -12,8 +12,9 @@ mod postgres;
 #[cfg(feature = "cluster")]
 mod schema;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use everlevel_wire::file::{Existing, read_file, write_file};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -28,6 +29,41 @@ use crate::name::{JobId, Tenant};
 const EMBEDDED: &str = "state.redb";
 /// Names the database that has the records of a directory.
 const PAIRED: &str = "database.id";
+/// The most bytes of what names a database.
+const PAIRED_BYTES: u64 = 64;
+
+/// The place of bytes that belong to the records of a database, and name it.
+#[cfg_attr(not(feature = "cluster"), expect(dead_code, reason = "no database"))]
+pub(crate) trait Paired {
+    /// What names the database, for messages.
+    fn name(&self) -> String;
+
+    /// The id of the database; none in a new place.
+    fn read(&self) -> Result<Option<Vec<u8>>, ServiceError>;
+
+    /// Writes the id of the database to a new place.
+    fn write(&self, id: &[u8]) -> Result<(), ServiceError>;
+}
+
+/// A directory by the file in it.
+struct PairedFile(PathBuf);
+
+impl Paired for PairedFile {
+    fn name(&self) -> String {
+        self.0.display().to_string()
+    }
+
+    fn read(&self) -> Result<Option<Vec<u8>>, ServiceError> {
+        match self.0.exists() {
+            true => Ok(Some(read_file(&self.0, PAIRED_BYTES)?.to_vec())),
+            false => Ok(None),
+        }
+    }
+
+    fn write(&self, id: &[u8]) -> Result<(), ServiceError> {
+        Ok(write_file(&self.0, id, Existing::Keep)?)
+    }
+}
 
 /// Something that is stored.
 pub(crate) trait Record: Serialize + DeserializeOwned {
@@ -58,27 +94,33 @@ fn refused(path: &Path, problem: impl ToString) -> ServiceError {
 
 impl Store {
     /// The records of a directory, which are made if it is new: in the directory itself, or in a
-    /// database. `has_bytes` tells whether the directory has bytes of which there have to be
-    /// records: without records all of them would count as left over, and be removed.
+    /// database, to which `place` belongs if the bytes are not in the directory. `has_bytes` tells
+    /// whether there are bytes of which there have to be records: without records all of them would
+    /// count as left over, and be removed.
     pub(crate) fn open(
         directory: &Path,
         database: Option<&Database>,
+        place: Option<&dyn Paired>,
         has_bytes: bool,
     ) -> Result<Self, ServiceError> {
-        let records = directory.join(EMBEDDED);
+        let (records, paired) = (directory.join(EMBEDDED), PairedFile(directory.join(PAIRED)));
         if let Some(database) = database {
             if records.exists() {
                 let problem = "expected a directory whose records are in a database, found one \
                                with records of its own: give another directory, or no database";
                 return Err(refused(&records, problem));
             }
-            return Self::shared(directory, database, has_bytes);
+            if place.is_some() && paired.0.exists() {
+                let problem = "the bytes of the database are in this directory: start without an \
+                               object store, or with another directory";
+                return Err(refused(&paired.0, problem));
+            }
+            return Self::shared(directory, database, place.unwrap_or(&paired), has_bytes);
         }
-        let paired = directory.join(PAIRED);
-        if paired.exists() {
+        if paired.0.exists() {
             let problem = "the records of this directory are in a database: start with \
                            that one";
-            return Err(refused(&paired, problem));
+            return Err(refused(&paired.0, problem));
         }
         let lost = !records.metadata().is_ok_and(|file| file.len() > 0);
         if lost && has_bytes {
@@ -90,16 +132,22 @@ impl Store {
 
     #[cfg(feature = "cluster")]
     fn shared(
-        directory: &Path,
+        _: &Path,
         database: &Database,
+        place: &dyn Paired,
         has_bytes: bool,
     ) -> Result<Self, ServiceError> {
-        let postgres = postgres::Postgres::open(database, &directory.join(PAIRED), has_bytes)?;
+        let postgres = postgres::Postgres::open(database, place, has_bytes)?;
         Ok(Store { backend: Box::new(postgres) })
     }
 
     #[cfg(not(feature = "cluster"))]
-    fn shared(directory: &Path, _: &Database, _: bool) -> Result<Self, ServiceError> {
+    fn shared(
+        directory: &Path,
+        _: &Database,
+        _: &dyn Paired,
+        _: bool,
+    ) -> Result<Self, ServiceError> {
         let problem = "this program was built without the feature cluster, which a database needs: \
                        build it with that, or give no database";
         Err(refused(directory, problem))
