@@ -203,6 +203,16 @@ def test_what_the_service_has(remote, fermat, values, encrypted, tmp_path):
     assert sorted(both) == ["e_few", "x"]
     found = (both["x"] * both["e_few"]).compute()
     assert (fermat.client.decrypt(found) == values["x"].astype(int) * values["few"]).all()
+    # Names that a program cannot have, and one that means something else in it.
+    path = tmp_path / "named.ct"
+    path.write_bytes(everlevel.integers_to_bytes({"_x": encrypted["x"], "few": encrypted["few"]}))
+    there = remote.push(path)
+    refusal(everlevel.ProgramError, "python.input", remote.array, there, insecure_research=True)
+    path = tmp_path / "others.ct"
+    path.write_bytes(everlevel.integers_to_bytes({"sum": encrypted["x"], "ex1": encrypted["few"]}))
+    named = remote.array(remote.push(path), insecure_research=True)
+    (found,) = remote.compute(named["sum"] - named["ex1"] + remote.array(encrypted["few"]))
+    assert (fermat.client.decrypt(found) == values["x"]).all()
     # Results of a job, without being sent again.
     before = {found["id"] for found in remote.objects() if found["computed"]}
     remote.run("y = x * x", x=encrypted["x"])

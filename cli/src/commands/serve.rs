@@ -112,6 +112,9 @@ pub struct ServeArgs {
     /// The most objects, tables and jobs that a tenant stores
     #[arg(long, value_name = "K", default_value_t = 10_000)]
     pub quota_objects: u64,
+    /// The most server keys that a tenant stores
+    #[arg(long, value_name = "K", default_value_t = 100)]
+    pub quota_keys: u64,
     /// The most jobs of a tenant that wait or are computed
     #[arg(long, value_name = "K", default_value_t = 16)]
     pub quota_jobs: u64,
@@ -233,6 +236,7 @@ fn serve(
         quota: Quota {
             bytes: args.quota_gib << 30,
             objects: args.quota_objects,
+            keys: args.quota_keys,
             active_jobs: args.quota_jobs,
             job_seconds: args.job_seconds,
         },

@@ -16,6 +16,8 @@ pub struct Quota {
     pub bytes: u64,
     /// Objects, announced uploads, tables and jobs.
     pub objects: u64,
+    /// Server keys, which are objects, too: files of gigabytes that compete for memory.
+    pub keys: u64,
     /// Jobs that wait or are computed.
     pub active_jobs: u64,
     /// Seconds that a job may take.
@@ -24,7 +26,7 @@ pub struct Quota {
 
 impl Default for Quota {
     fn default() -> Self {
-        Quota { bytes: 64 << 30, objects: 10_000, active_jobs: 16, job_seconds: 3600 }
+        Quota { bytes: 64 << 30, objects: 10_000, keys: 100, active_jobs: 16, job_seconds: 3600 }
     }
 }
 

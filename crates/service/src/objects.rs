@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -239,11 +239,7 @@ impl Objects {
         if offset > info.bytes {
             return Err(ServiceError::Offset { expected: info.bytes, found: offset });
         }
-        let failed = unreadable(id);
-        let mut file = File::open(self.file(tenant, id)?).map_err(&failed)?;
-        let length = file.metadata().map_err(&failed)?.len();
-        file.seek(SeekFrom::Start(offset)).map_err(&failed)?;
-        Ok((file, length.saturating_sub(offset).min(PART_BYTES)))
+        self.contents.part(tenant, id, offset, PART_BYTES)
     }
 
     /// What is read from the file of an object, if it is what its name says. A copy that is damaged

@@ -1,5 +1,6 @@
 //! Bytes that arrive in parts, until they are an object.
 
+use everlevel_wire::ObjectKind;
 use serde::{Deserialize, Serialize};
 
 use crate::api::{NewUpload, ObjectInfo, UploadState};
@@ -119,24 +120,32 @@ impl Objects {
     fn complete(&self, tenant: &Tenant, id: &ObjectId) -> Result<(), ServiceError> {
         let Some(upload) = self.store.get::<Upload>(tenant, id.as_ref())? else { return Ok(()) };
         let path = self.contents.joined(tenant, id, &upload)?;
-        let info = match self.verified(&path, id, upload.bytes) {
-            Ok(info) => info,
+        let verified = self.verified(&path, id, upload.bytes);
+        let wrong = verified.is_err();
+        let kept = verified.and_then(|info| {
+            self.contents.prepare(tenant, id, &path)?;
+            self.store.change(tenant, |change| {
+                let announced: Option<Upload> = change.get(id.as_ref())?;
+                announced.ok_or(ServiceError::NotFound { what: "upload" })?;
+                if info.kind == ObjectKind::SERVER_KEYS.to_string() {
+                    change.check_keys(&self.quota)?;
+                }
+                // First the name, then the record: what has a record is there.
+                self.contents.adopt(tenant, id, &path)?;
+                change.remove::<Upload>(id.as_ref())?;
+                change.put(id.as_ref(), &info)
+            })
+        });
+        match &kept {
+            Ok(()) => self.contents.sweep(tenant, id, &upload),
             Err(e) => {
-                self.forget(tenant, id)?;
-                return Err(e);
+                self.contents.discard(&path);
+                if wrong || matches!(e, ServiceError::Quota { .. }) {
+                    self.forget(tenant, id)?;
+                }
             }
-        };
-        self.contents.prepare(tenant, id, &path)?;
-        self.store.change(tenant, |change| {
-            let announced: Option<Upload> = change.get(id.as_ref())?;
-            announced.ok_or(ServiceError::NotFound { what: "upload" })?;
-            // First the name, then the record: what has a record is there.
-            self.contents.adopt(tenant, id, &path)?;
-            change.remove::<Upload>(id.as_ref())?;
-            change.put(id.as_ref(), &info)
-        })?;
-        self.contents.sweep(tenant, id, &upload);
-        Ok(())
+        }
+        kept
     }
 
     fn forget(&self, tenant: &Tenant, id: &ObjectId) -> Result<(), ServiceError> {

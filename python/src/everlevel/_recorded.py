@@ -281,6 +281,8 @@ class Written:
                 lines += [f"{name} = 0 * {one} + {x.text}" for name in left]
         #: Its text.
         self.program = "; ".join(lines)
+        # What a service would not read, such as a column that is called like a function.
+        _rust.program_facts(self.program)
 
 
 def _needed(wanted: Sequence[Node]) -> list[Node]:

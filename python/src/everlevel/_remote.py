@@ -433,8 +433,8 @@ class Remote:
             raise OtherParametersError(
                 "arrays of another connection: compute them by that one", code="python.other-server"
             )
-        keys = self._server_keys(server_keys)
         written = Written([block for x in arrays for block in blocks_of(x)])
+        keys = self._server_keys(server_keys)
         inputs, columns = {}, []
         for name, source in written.sources.items():
             if source.column is None:

@@ -5,12 +5,13 @@
 //! upload, so that what is removed late is never a part of the next one.
 
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 
 use super::depot::Depot;
 use super::shelf::Shelf;
-use super::{Contents, Kept, Pin, s3};
+use super::{Contents, Kept, Pin, opened_at, s3};
 use crate::api::PART_BYTES;
 use crate::bucket::Bucket;
 use crate::error::ServiceError;
@@ -21,6 +22,8 @@ use crate::uploads::Upload;
 
 /// Names the database that has the records of a bucket.
 const PAIRED: &str = "database.id";
+/// The most bytes of what is read of that: more than any has.
+const PAIRED_BYTES: u64 = 64;
 
 /// An object store, and what of it is here.
 pub(crate) struct InBucket {
@@ -67,7 +70,7 @@ impl Paired for InBucket {
     }
 
     fn read(&self) -> Result<Option<Vec<u8>>, ServiceError> {
-        self.depot.read(PAIRED)
+        self.depot.range(PAIRED, 0, PAIRED_BYTES)
     }
 
     fn write(&self, id: &[u8]) -> Result<(), ServiceError> {
@@ -81,6 +84,12 @@ impl Contents for InBucket {
         if self.shelf.touch(&path) {
             return Ok(path);
         }
+        // Others that need it wait, and find it.
+        let one = self.shelf.one(&path);
+        let _one = one.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.shelf.touch(&path) {
+            return Ok(path);
+        }
         let fresh = self.shelf.fresh()?;
         let fetched = File::create(&fresh)
             .map_err(system("storing a copy"))
@@ -91,14 +100,38 @@ impl Contents for InBucket {
                 Ok(path)
             }
             Ok(None) => {
-                let _ = remove(&fresh);
+                self.discard(&fresh);
                 Err(ServiceError::Damaged { object: id.to_string() })
             }
             Err(e) => {
-                let _ = remove(&fresh);
+                self.discard(&fresh);
                 Err(e)
             }
         }
+    }
+
+    fn part(
+        &self,
+        tenant: &Tenant,
+        id: &ObjectId,
+        offset: u64,
+        length: u64,
+    ) -> Result<(File, u64), ServiceError> {
+        let path = self.copy(tenant, id);
+        if self.shelf.touch(&path) {
+            let (file, found) = opened_at(&path, id, offset)?;
+            return Ok((file, found.min(length)));
+        }
+        // Whoever fetches a part makes no copy of the whole.
+        let found = self.depot.range(&object(tenant, id), offset, length)?;
+        let bytes = found.ok_or_else(|| ServiceError::Damaged { object: id.to_string() })?;
+        let fresh = self.shelf.fresh()?;
+        let failed = system("storing a copy");
+        fs::write(&fresh, &bytes).map_err(&failed)?;
+        let file = File::open(&fresh).map_err(&failed);
+        // It has no name any more, and is gone when it is closed.
+        self.discard(&fresh);
+        Ok((file?, bytes.len() as u64))
     }
 
     fn distrust(&self, tenant: &Tenant, id: &ObjectId) -> bool {
@@ -144,15 +177,22 @@ impl Contents for InBucket {
             return Err(ServiceError::malformed("a part of an upload", problem));
         }
         let directory = format!("uploads/{tenant}/{}", place(id, &upload));
-        self.depot.put(&format!("{directory}/{}", offset / PART_BYTES), bytes)?;
-        store.change(tenant, |change| {
-            let found: Upload = change.get(id.as_ref())?.ok_or_else(missing)?;
+        let part = format!("{directory}/{}", offset / PART_BYTES);
+        self.depot.put(&part, bytes)?;
+        let kept = store.change(tenant, |change| {
+            let found: Option<Upload> = change.get(id.as_ref())?;
+            let found = found.filter(|found| found.place == upload.place).ok_or_else(missing)?;
             // Another process was quicker, perhaps with another part, which the hash will tell.
-            if found.offset != offset || found.place != upload.place {
+            if found.offset != offset {
                 return Err(ServiceError::Offset { expected: found.offset, found: offset });
             }
             change.put(id.as_ref(), &Upload { offset: offset + length, ..found })
-        })
+        });
+        if matches!(kept, Err(ServiceError::NotFound { .. })) {
+            // The upload was given up meanwhile, and its parts were removed.
+            self.depot.remove(&part)?;
+        }
+        kept
     }
 
     fn joined(
@@ -169,7 +209,7 @@ impl Contents for InBucket {
                 // What is missing is found by the hash of all.
                 Ok(None) => break,
                 Err(e) => {
-                    let _ = remove(&fresh);
+                    self.discard(&fresh);
                     return Err(e);
                 }
             }
@@ -186,8 +226,13 @@ impl Contents for InBucket {
         self.shelf.put(joined, &self.copy(tenant, id), bytes)
     }
 
-    fn end_upload(&self, _: &Tenant, _: &ObjectId) -> Result<(), ServiceError> {
-        Ok(())
+    fn discard(&self, joined: &Path) {
+        let _ = remove(joined);
+    }
+
+    fn end_upload(&self, tenant: &Tenant, id: &ObjectId) -> Result<(), ServiceError> {
+        // What was joined of it, if it did not become an object.
+        self.depot.remove(&object(tenant, id))
     }
 
     fn sweep(&self, tenant: &Tenant, id: &ObjectId, upload: &Upload) {

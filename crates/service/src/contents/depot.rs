@@ -123,11 +123,21 @@ impl Depot {
         Ok(Some(bytes))
     }
 
-    /// The few bytes of a name.
-    pub(crate) fn read(&self, name: &str) -> Result<Option<Vec<u8>>, ServiceError> {
+    /// Some bytes of a name: fewer if it ends before.
+    pub(crate) fn range(
+        &self,
+        name: &str,
+        offset: u64,
+        length: u64,
+    ) -> Result<Option<Vec<u8>>, ServiceError> {
+        // Stores refuse a range that begins at the end.
+        let Some(bytes) = self.length(name)? else { return Ok(None) };
+        let range = offset..bytes.min(offset.saturating_add(length));
+        if range.is_empty() {
+            return Ok(Some(Vec::new()));
+        }
         let at = self.at(name);
-        let read = async { self.store.get_range(&at, 0..PIECE_BYTES).await };
-        Ok(known(self.wait(read))?.map(|bytes| bytes.to_vec()))
+        Ok(known(self.wait(self.store.get_range(&at, range)))?.map(|found| found.to_vec()))
     }
 
     /// Removes a name, if it is there.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use everlevel_wire::file::{Existing, sync_directory, write_file};
 
-use super::{Contents, Kept, Pin};
+use super::{Contents, Kept, Pin, opened_at};
 use crate::error::ServiceError;
 use crate::name::{ObjectId, Tenant};
 use crate::objects::{busy, entries, named, remove, system};
@@ -36,6 +36,17 @@ impl Directory {
 impl Contents for Directory {
     fn file(&self, tenant: &Tenant, id: &ObjectId) -> Result<PathBuf, ServiceError> {
         Ok(self.object(tenant, id))
+    }
+
+    fn part(
+        &self,
+        tenant: &Tenant,
+        id: &ObjectId,
+        offset: u64,
+        length: u64,
+    ) -> Result<(File, u64), ServiceError> {
+        let (file, found) = opened_at(&self.object(tenant, id), id, offset)?;
+        Ok((file, found.min(length)))
     }
 
     fn distrust(&self, _: &Tenant, _: &ObjectId) -> bool {
@@ -115,6 +126,8 @@ impl Contents for Directory {
         }
         Ok(())
     }
+
+    fn discard(&self, _: &Path) {}
 
     fn end_upload(&self, tenant: &Tenant, id: &ObjectId) -> Result<(), ServiceError> {
         remove(&self.part(tenant, id)).map_err(system("removing an upload"))

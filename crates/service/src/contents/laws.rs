@@ -1,6 +1,7 @@
 //! What holds for bytes wherever they are: in a directory that two processes share, or in an object
 //! store with a directory for each.
 
+use std::io::Read;
 use std::sync::Arc;
 
 use everlevel::{Client, NamedIntegers, OptIn, Params, Type};
@@ -35,6 +36,23 @@ fn column() -> Vec<u8> {
     bytes
 }
 
+/// A process with records that others have, too.
+fn process(
+    store: &Arc<Store>,
+    bucket: Option<&Arc<InMemory>>,
+    directories: &[TempDir; 3],
+    i: usize,
+) -> Objects {
+    let contents: Arc<dyn Contents> = match bucket {
+        Some(bucket) => {
+            let depot = Depot::new(Box::new(bucket.clone()), "a/b").unwrap();
+            Arc::new(InBucket::with(depot, directories[i].path(), 1 << 30).unwrap())
+        }
+        None => Arc::new(Directory::new(directories[0].path())),
+    };
+    Objects::new(store.clone(), contents, OptIn::InsecureResearch, Quota::default())
+}
+
 /// Two processes with the same records.
 struct Processes {
     bytes: Vec<u8>,
@@ -43,28 +61,23 @@ struct Processes {
     here: Objects,
     there: Objects,
     bucket: Option<Arc<InMemory>>,
-    directories: [TempDir; 2],
+    directories: [TempDir; 3],
 }
 
 impl Processes {
     fn new(bytes: &[u8], in_bucket: bool) -> Self {
-        let directories = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let directories = [(); 3].map(|()| tempfile::tempdir().unwrap());
         let store = Arc::new(Store::open(directories[0].path(), None, None, false).unwrap());
         let bucket = in_bucket.then(Arc::<InMemory>::default);
-        let place = |i: usize| -> Arc<dyn Contents> {
-            match &bucket {
-                Some(bucket) => {
-                    let depot = Depot::new(Box::new(bucket.clone()), "a/b").unwrap();
-                    Arc::new(InBucket::with(depot, directories[i].path(), 1 << 30).unwrap())
-                }
-                None => Arc::new(Directory::new(directories[0].path())),
-            }
-        };
-        let objects =
-            |i| Objects::new(store.clone(), place(i), OptIn::InsecureResearch, Quota::default());
+        let objects = |i| process(&store, bucket.as_ref(), &directories, i);
         let (here, there, tenant) = (objects(0), objects(1), "acme".parse().unwrap());
         let id = ObjectId::of_hash(blake3::hash(bytes));
         Processes { bytes: bytes.into(), id, tenant, here, there, bucket, directories }
+    }
+
+    /// One more, without copies.
+    fn third(&self) -> Objects {
+        process(&self.here.store, self.bucket.as_ref(), &self.directories, 2)
     }
 
     fn begin(&self) {
@@ -135,7 +148,19 @@ fn uploads_go_on_in_another_process() {
         assert!(there.upload(tenant, id).unwrap().complete);
         assert_eq!(there.read(tenant, id).unwrap().1, bytes);
         here.verify(tenant, id).unwrap();
-        assert_eq!(here.part_of(tenant, id, 5).unwrap().1, PART_BYTES);
+        // Parts from a process that has no copy, and from one that has.
+        let fresh = two.third();
+        for objects in [&fresh, here] {
+            for offset in [5, bytes.len() - 7, bytes.len()] {
+                let (file, length) = objects.part_of(tenant, id, offset as u64).unwrap();
+                let mut part = Vec::new();
+                file.take(length).read_to_end(&mut part).unwrap();
+                let end = bytes.len().min(offset + PART_BYTES as usize);
+                assert!(part == bytes[offset..end], "{offset}");
+            }
+            let past = objects.part_of(tenant, id, bytes.len() as u64 + 1);
+            assert_eq!(code(past), "service.offset");
+        }
         // Nothing else is there, for another tenant neither.
         if in_bucket {
             assert_eq!(two.stored(), [format!("objects/acme/{id}")]);
@@ -187,6 +212,13 @@ fn a_start_removes_what_nothing_names() {
         two.there.recover().unwrap();
         assert!(!here.contents.has(tenant, &other).unwrap());
         assert!(!here.contents.has(&"gone".parse().unwrap(), &other).unwrap());
+        // What was joined, and did not become an object, goes with its upload.
+        let joined = two.directories[1].path().join("joined");
+        std::fs::write(&joined, b"joined").unwrap();
+        here.contents.prepare(tenant, &two.id, &joined).unwrap();
+        here.abandon(tenant, &two.id).unwrap();
+        assert!(two.is_empty());
+        two.begin();
         // The upload goes on, and what is joined of it is not removed before it is an object.
         two.send();
         two.there.recover().unwrap();

@@ -14,6 +14,8 @@ mod s3;
 mod shelf;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,6 +24,7 @@ pub(crate) use self::bucket::InBucket;
 pub(crate) use self::directory::Directory;
 use crate::error::ServiceError;
 use crate::name::{ObjectId, Tenant};
+use crate::objects::unreadable;
 use crate::store::Store;
 use crate::uploads::Upload;
 
@@ -40,6 +43,19 @@ pub(crate) trait Contents: Send + Sync {
     /// # Errors
     /// [`ServiceError::Damaged`] if there are none.
     fn file(&self, tenant: &Tenant, id: &ObjectId) -> Result<PathBuf, ServiceError>;
+
+    /// A file at the byte `offset` of an object, with the next `length` bytes of it at least, if
+    /// there are so many, and how many there are.
+    ///
+    /// # Errors
+    /// As [`file`](Self::file).
+    fn part(
+        &self,
+        tenant: &Tenant,
+        id: &ObjectId,
+        offset: u64,
+        length: u64,
+    ) -> Result<(File, u64), ServiceError>;
 
     /// Forgets a file that is not what its name says; true if another look may find it whole.
     fn distrust(&self, tenant: &Tenant, id: &ObjectId) -> bool;
@@ -81,6 +97,9 @@ pub(crate) trait Contents: Send + Sync {
     /// Makes an object of the file of an upload, in that transaction.
     fn adopt(&self, tenant: &Tenant, id: &ObjectId, joined: &Path) -> Result<(), ServiceError>;
 
+    /// Removes the file of an upload that did not become an object, if it is a copy.
+    fn discard(&self, joined: &Path);
+
     /// Removes what has arrived of an upload, in the transaction that ends it.
     fn end_upload(&self, tenant: &Tenant, id: &ObjectId) -> Result<(), ServiceError>;
 
@@ -101,6 +120,15 @@ pub(crate) trait Contents: Send + Sync {
     /// Where directories of tables are copies that only this process has: what keeps that of a
     /// table while it is read. None where all processes share them.
     fn pin(&self, table: &Path, bytes: u64) -> Option<Pin>;
+}
+
+/// An open file at a byte, and how many come from there.
+fn opened_at(path: &Path, id: &ObjectId, offset: u64) -> Result<(File, u64), ServiceError> {
+    let failed = unreadable(id);
+    let mut file = File::open(path).map_err(&failed)?;
+    let length = file.metadata().map_err(&failed)?.len();
+    file.seek(SeekFrom::Start(offset)).map_err(&failed)?;
+    Ok((file, length.saturating_sub(offset)))
 }
 
 /// Keeps a copy from being removed.

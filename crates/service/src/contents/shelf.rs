@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use super::Pin;
@@ -26,6 +26,8 @@ pub(crate) struct Shelf {
     budget: u64,
     grace: Duration,
     copies: Mutex<HashMap<PathBuf, Copy>>,
+    /// What is being made, one at a time.
+    making: Mutex<HashMap<PathBuf, Weak<Mutex<()>>>>,
     /// Held as long as the process lives.
     _lock: File,
 }
@@ -53,8 +55,8 @@ impl Shelf {
                 _ => fs::create_dir(path.join(name)).map_err(&failed)?,
             }
         }
-        let copies = Mutex::default();
-        Ok(Shelf { path: path.into(), budget, grace: GRACE, copies, _lock: lock })
+        let (copies, making) = Default::default();
+        Ok(Shelf { path: path.into(), budget, grace: GRACE, copies, making, _lock: lock })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -68,6 +70,18 @@ impl Shelf {
     /// Where something new is made, before it is put on the shelf.
     pub(crate) fn fresh(&self) -> Result<PathBuf, ServiceError> {
         Ok(self.path.join("new").join(random_hex::<8>()?))
+    }
+
+    /// A lock for whoever makes a copy.
+    pub(crate) fn one(&self, path: &Path) -> Arc<Mutex<()>> {
+        let mut making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(one) = making.get(path).and_then(Weak::upgrade) {
+            return one;
+        }
+        making.retain(|_, one| one.strong_count() > 0);
+        let one = Arc::default();
+        making.insert(path.into(), Arc::downgrade(&one));
+        one
     }
 
     /// Whether a copy is there; it stays for a while.

@@ -46,8 +46,8 @@ struct Changing<'t> {
 }
 
 impl Postgres {
-    /// Connects, makes the tables if they are not there, and passes what belongs to the place of the
-    /// bytes.
+    /// Connects, makes the tables if they are not there, and passes what belongs to the place of
+    /// the bytes.
     pub(super) fn open(
         database: &Database,
         place: &dyn Paired,
