@@ -4,7 +4,7 @@
 //! share nothing, so that none can tell by time or quota what another has.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,6 +16,7 @@ use crate::api::{ObjectInfo, PART_BYTES, TableInfo};
 use crate::config::Quota;
 use crate::contents::Contents;
 use crate::error::ServiceError;
+use crate::files::{busy, hash_of, system, unreadable};
 use crate::name::{ObjectId, Tenant};
 use crate::store::{Change, Record, Store};
 
@@ -51,72 +52,6 @@ pub(crate) struct Held<'a> {
 impl Drop for Held<'_> {
     fn drop(&mut self) {
         self.objects.busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.of);
-    }
-}
-
-pub(crate) fn system(what: &'static str) -> impl Fn(std::io::Error) -> ServiceError {
-    move |e| ServiceError::internal(what)(&e)
-}
-
-/// An object that cannot be read: if its file is not there, it is damaged like one that changed.
-pub(crate) fn unreadable(id: &ObjectId) -> impl Fn(std::io::Error) -> ServiceError + '_ {
-    move |e| match e.kind() {
-        std::io::ErrorKind::NotFound => ServiceError::Damaged { object: id.to_string() },
-        _ => system("reading an object")(e),
-    }
-}
-
-/// The hash of a file, read in parts.
-pub(crate) fn hash_of(path: &Path) -> std::io::Result<blake3::Hash> {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update_reader(File::open(path)?)?;
-    Ok(hasher.finalize())
-}
-
-/// An upload to which another request adds.
-pub(crate) fn busy() -> ServiceError {
-    let problem = "another request adds to this upload: ask how far it is, and go on there";
-    ServiceError::Conflict { problem: problem.into() }
-}
-
-/// Removes a file, if it is there.
-pub(crate) fn remove(path: &Path) -> std::io::Result<()> {
-    match fs::remove_file(path) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
-        _ => Ok(()),
-    }
-}
-
-/// Makes a directory that other users of the machine cannot read, if it is not there.
-pub(crate) fn private_directory(path: &Path) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(path)
-}
-
-/// What a path ends with, as a name of the service; none if it is something else.
-pub(crate) fn named<T: std::str::FromStr>(path: &Path) -> Option<T> {
-    path.file_name()?.to_str()?.parse().ok()
-}
-
-/// Whether a directory of tenants has a file.
-pub(crate) fn has_files(directory: &Path) -> Result<bool, ServiceError> {
-    for tenant in entries(directory)? {
-        if !entries(&tenant)?.is_empty() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// What is in a directory; nothing if it is not there.
-pub(crate) fn entries(directory: &Path) -> Result<Vec<PathBuf>, ServiceError> {
-    let failed = system("reading its directory");
-    match fs::read_dir(directory) {
-        Ok(found) => found.map(|entry| Ok(entry.map_err(&failed)?.path())).collect(),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(e) => Err(failed(e)),
     }
 }
 

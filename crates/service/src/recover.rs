@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use crate::api::{ObjectInfo, TableInfo};
-use crate::contents::Kept;
+use crate::contents::{Kept, Upload};
 use crate::error::ServiceError;
 use crate::name::Tenant;
 use crate::objects::Objects;
 use crate::request::Request;
 use crate::store::Change;
-use crate::uploads::Upload;
 use crate::usage::{ALL, Usage};
 
 impl Objects {

@@ -16,8 +16,9 @@ use crate::api::{NewTable, ObjectInfo, TableInfo};
 use crate::config::Quota;
 use crate::contents::Pin;
 use crate::error::ServiceError;
+use crate::files::{entries, hash_of, named, unreadable};
 use crate::name::{ObjectId, Tenant, random_hex};
-use crate::objects::{Objects, entries, hash_of, named, unreadable};
+use crate::objects::Objects;
 use crate::store::{Record, Store};
 
 /// The texts that a table may have.

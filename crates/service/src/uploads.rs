@@ -1,32 +1,15 @@
 //! Bytes that arrive in parts, until they are an object.
 
 use everlevel_wire::ObjectKind;
-use serde::{Deserialize, Serialize};
 
 use crate::api::{NewUpload, ObjectInfo, UploadState};
+use crate::contents::Upload;
 use crate::error::ServiceError;
 use crate::name::{ObjectId, Tenant, random_hex};
 use crate::objects::Objects;
-use crate::store::Record;
 
 /// The smallest object has a header.
 const LEAST_BYTES: u64 = everlevel_wire::HEADER_BYTES as u64;
-
-/// Bytes that were announced.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Upload {
-    pub(crate) bytes: u64,
-    /// How many of them are in an object store; a directory tells by itself.
-    #[serde(default)]
-    pub(crate) offset: u64,
-    /// What tells this upload from others of the same bytes, before and after.
-    #[serde(default)]
-    pub(crate) place: String,
-}
-
-impl Record for Upload {
-    const KIND: &'static str = "upload";
-}
 
 impl Objects {
     /// Uploads that are not complete.

@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use super::depot::Depot;
+use super::place::{Contents, Kept, Pin, Upload};
+use super::s3;
 use super::shelf::Shelf;
-use super::{Contents, Kept, Pin, opened_at, s3};
 use crate::api::PART_BYTES;
 use crate::bucket::Bucket;
 use crate::error::ServiceError;
+use crate::files::{opened_at, remove, system};
 use crate::name::{ObjectId, Tenant};
-use crate::objects::{remove, system};
 use crate::store::{Paired, Store};
-use crate::uploads::Upload;
 
 /// Names the database that has the records of a bucket.
 const PAIRED: &str = "database.id";

@@ -10,7 +10,7 @@ use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::error::ServiceError;
-use crate::objects::system;
+use crate::files::system;
 
 /// How many bytes are in memory when more are sent or fetched.
 const PIECE_BYTES: u64 = 8 << 20;

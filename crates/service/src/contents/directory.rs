@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 
 use everlevel_wire::file::{Existing, sync_directory, write_file};
 
-use super::{Contents, Kept, Pin, opened_at};
+use super::place::{Contents, Kept, Pin, Upload};
 use crate::error::ServiceError;
+use crate::files::{busy, entries, named, opened_at, remove, system};
 use crate::name::{ObjectId, Tenant};
-use crate::objects::{busy, entries, named, remove, system};
 use crate::store::Store;
-use crate::uploads::Upload;
 
 /// The directory of a service.
 pub(crate) struct Directory {

@@ -16,8 +16,9 @@ use super::{Contents, Directory};
 use crate::api::{NewUpload, PART_BYTES};
 use crate::config::Quota;
 use crate::error::ServiceError;
+use crate::files::entries;
 use crate::name::{ObjectId, Tenant};
-use crate::objects::{Objects, entries};
+use crate::objects::Objects;
 use crate::store::Store;
 
 /// Bytes of a column that a service takes, in more than one part.

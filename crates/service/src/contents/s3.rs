@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 use crate::bucket::Bucket;
 use crate::connecting::Connecting;
 use crate::error::ServiceError;
-use crate::http::Exposure;
+use crate::exposure::Exposure;
 use crate::tls::{hmac256, sha256};
 
 /// The most bytes of an answer: a piece of an object, with room to spare.

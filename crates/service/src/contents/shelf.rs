@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use super::Pin;
+use super::place::Pin;
 use crate::error::ServiceError;
+use crate::files::{private_directory, system};
 use crate::name::random_hex;
-use crate::objects::{private_directory, system};
 
 /// How long a copy stays after it was asked for: until whoever asked has opened it.
 const GRACE: Duration = Duration::from_secs(60);

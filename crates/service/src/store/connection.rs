@@ -5,7 +5,7 @@ use std::time::Duration;
 use r2d2_postgres::postgres::config::Host;
 use r2d2_postgres::postgres::{self, Config};
 
-use super::Paired;
+use super::paired::Paired;
 use super::schema::Found;
 use crate::database::Database;
 use crate::error::ServiceError;

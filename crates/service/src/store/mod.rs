@@ -7,20 +7,22 @@ mod connection;
 mod embedded;
 #[cfg(test)]
 mod laws;
+mod paired;
 #[cfg(feature = "cluster")]
 mod postgres;
 #[cfg(feature = "cluster")]
 mod schema;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use everlevel_wire::file::{Existing, read_file, write_file};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use self::backend::{Backend, Transaction};
 pub(crate) use self::backend::{Claim, Counted, Kept, Leases, Progress, QueuedJob};
 use self::embedded::{Embedded, RESTORE};
+pub(crate) use self::paired::Paired;
+use self::paired::PairedFile;
 use crate::database::Database;
 use crate::error::ServiceError;
 use crate::name::{JobId, Tenant};
@@ -29,41 +31,6 @@ use crate::name::{JobId, Tenant};
 const EMBEDDED: &str = "state.redb";
 /// Names the database that has the records of a directory.
 const PAIRED: &str = "database.id";
-/// The most bytes of what names a database.
-const PAIRED_BYTES: u64 = 64;
-
-/// The place of bytes that belong to the records of a database, and name it.
-#[cfg_attr(not(feature = "cluster"), expect(dead_code, reason = "no database"))]
-pub(crate) trait Paired {
-    /// What names the database, for messages.
-    fn name(&self) -> String;
-
-    /// The id of the database; none in a new place.
-    fn read(&self) -> Result<Option<Vec<u8>>, ServiceError>;
-
-    /// Writes the id of the database to a new place.
-    fn write(&self, id: &[u8]) -> Result<(), ServiceError>;
-}
-
-/// A directory by the file in it.
-struct PairedFile(PathBuf);
-
-impl Paired for PairedFile {
-    fn name(&self) -> String {
-        self.0.display().to_string()
-    }
-
-    fn read(&self) -> Result<Option<Vec<u8>>, ServiceError> {
-        match self.0.exists() {
-            true => Ok(Some(read_file(&self.0, PAIRED_BYTES)?.to_vec())),
-            false => Ok(None),
-        }
-    }
-
-    fn write(&self, id: &[u8]) -> Result<(), ServiceError> {
-        Ok(write_file(&self.0, id, Existing::Keep)?)
-    }
-}
 
 /// Something that is stored.
 pub(crate) trait Record: Serialize + DeserializeOwned {

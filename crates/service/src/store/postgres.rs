@@ -11,11 +11,11 @@ use r2d2_postgres::postgres::{self, Client, Config, GenericClient, NoTls, Row};
 use r2d2_postgres::r2d2::{self, NopErrorHandler};
 use r2d2_postgres::{PostgresConnectionManager, postgres::types::ToSql};
 
-use super::Paired;
 use super::backend::{
     Backend, Claim, Counted, Kept, Leases, Progress, QueuedJob, Transaction, Work,
 };
 use super::connection::{CONNECT_TIME, checked, failed, pair, refused, told, unavailable};
+use super::paired::Paired;
 use super::schema::{Unusable, prepare};
 use crate::database::Database;
 use crate::error::ServiceError;
