@@ -1,7 +1,16 @@
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import threading
+
 import numpy as np
 import pytest
 
 import everlevel
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
 
 
 class Party:
@@ -31,3 +40,49 @@ def toy():
 def fermat():
     """2048 slots modulo 65537."""
     return Party("insecure_bgv-65537-n11")
+
+
+def program():
+    """A program that has `serve`, which those of wheels do not have."""
+    named = os.environ.get("EVERLEVEL_PROGRAM", "")
+    for path in (shutil.which(named) if named else None, ROOT / "target/release/everlevel"):
+        if path and pathlib.Path(path).exists():
+            told = subprocess.run([path, "serve", "--help"], capture_output=True)
+            if told.returncode == 0:
+                return str(path)
+    pytest.skip("no program with `serve`: EVERLEVEL_PROGRAM, target/release/everlevel")
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    """Address and token of a service."""
+    path, directory = program(), tmp_path_factory.mktemp("service")
+
+    def token(tenant):
+        add = [path, "serve", "token", "add", "--dir", directory, "--tenant", tenant]
+        return subprocess.run(add, check=True, capture_output=True, text=True).stdout.strip()
+
+    process = subprocess.Popen(
+        [path, "serve", "--insecure-research", "--dir", directory, "--listen", "127.0.0.1:0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    url = None
+    for line in process.stdout:
+        if found := re.search(r"serving at \W*(http://)?([\d.]+:\d+)", line):
+            url = f"http://{found[2]}"
+            break
+    assert url, "the service did not start"
+    threading.Thread(target=process.stdout.read, daemon=True).start()
+    yield url, token
+    process.terminate()
+    process.wait(30)
+
+
+@pytest.fixture(scope="module")
+def remote(service, fermat):
+    url, token = service
+    with everlevel.Remote(url, token("acme")) as remote:
+        remote.push(fermat.server)
+        yield remote

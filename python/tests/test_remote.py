@@ -1,13 +1,10 @@
 """The client of a service, against a process of the program."""
 
 import logging
-import os
 import pathlib
 import pickle
 import re
-import shutil
 import socket
-import subprocess
 import threading
 
 import numpy as np
@@ -18,52 +15,6 @@ from everlevel import tables
 
 pytest.importorskip("blake3", reason="blake3 is not installed: pip install 'everlevel[remote]'")
 ROOT = pathlib.Path(__file__).parent.parent.parent
-
-
-def program():
-    """A program that has `serve`, which those of wheels do not have."""
-    named = os.environ.get("EVERLEVEL_PROGRAM", "")
-    for path in (shutil.which(named) if named else None, ROOT / "target/release/everlevel"):
-        if path and pathlib.Path(path).exists():
-            told = subprocess.run([path, "serve", "--help"], capture_output=True)
-            if told.returncode == 0:
-                return str(path)
-    pytest.skip("no program with `serve`: EVERLEVEL_PROGRAM, target/release/everlevel")
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory):
-    """Address and token of a service."""
-    path, directory = program(), tmp_path_factory.mktemp("service")
-
-    def token(tenant):
-        add = [path, "serve", "token", "add", "--dir", directory, "--tenant", tenant]
-        return subprocess.run(add, check=True, capture_output=True, text=True).stdout.strip()
-
-    process = subprocess.Popen(
-        [path, "serve", "--insecure-research", "--dir", directory, "--listen", "127.0.0.1:0"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    url = None
-    for line in process.stdout:
-        if found := re.search(r"serving at \W*(http://)?([\d.]+:\d+)", line):
-            url = f"http://{found[2]}"
-            break
-    assert url, "the service did not start"
-    threading.Thread(target=process.stdout.read, daemon=True).start()
-    yield url, token
-    process.terminate()
-    process.wait(30)
-
-
-@pytest.fixture(scope="module")
-def remote(service, fermat):
-    url, token = service
-    with everlevel.Remote(url, token("acme")) as remote:
-        remote.push(fermat.server)
-        yield remote
 
 
 class Breaking:
@@ -365,6 +316,13 @@ def test_other_bytes_than_were_asked_for():
     refusal(everlevel.ServiceError, "service.checksum", remote.fetch, "0" * 64)
     remote = lying([http(b'{"bytes": 99999999999999}')])
     refusal(everlevel.ServiceError, "service.too-large", remote.fetch, "0" * 64)
+
+
+def test_an_answer_whose_head_ends_early_is_asked_for_again(monkeypatch):
+    monkeypatch.setattr("everlevel._http.PAUSE", 0.001)
+    whole = http(b'{"items": []}')
+    for cut in (9, 15, 17, 25):
+        assert lying([whole[:cut], whole]).jobs() == []
 
 
 def test_nobody_answers(monkeypatch):

@@ -9,7 +9,8 @@ import time
 
 import numpy as np
 import pytest
-from test_remote import program, refusal
+from conftest import program
+from test_remote import refusal
 
 import everlevel
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use everlevel::OptIn;
 use everlevel_service::{
-    Config, Database, Exposure, Grant, Quota, Scope, Service, Tenant, TlsFiles, Tokens,
+    Bucket, Config, Database, Exposure, Grant, Quota, Scope, Service, Tenant, TlsFiles, Tokens,
     interrupted, log_to_stderr,
 };
 use serde_json::json;
@@ -68,6 +68,11 @@ pub struct ServeArgs {
     /// else listens
     #[arg(long, requires = "database_file")]
     pub insecure_database: bool,
+    /// Keep the bytes of objects in an object store that speaks the protocol of S3, instead of DIR,
+    /// which then is of this process: a file in JSON with endpoint, bucket, access_key_id and
+    /// secret_access_key
+    #[arg(long, value_name = "FILE", requires = "database_file")]
+    pub bucket_file: Option<PathBuf>,
     /// Compute jobs and answer no requests, beside processes with the same database that do
     #[arg(long, requires = "database_file", conflicts_with_all = ["page", "insecure_http"])]
     pub worker: bool,
@@ -107,6 +112,9 @@ pub struct ServeArgs {
     /// The most objects, tables and jobs that a tenant stores
     #[arg(long, value_name = "K", default_value_t = 10_000)]
     pub quota_objects: u64,
+    /// The most server keys that a tenant stores
+    #[arg(long, value_name = "K", default_value_t = 100)]
+    pub quota_keys: u64,
     /// The most jobs of a tenant that wait or are computed
     #[arg(long, value_name = "K", default_value_t = 16)]
     pub quota_jobs: u64,
@@ -212,12 +220,14 @@ fn serve(
     let secure = tls.is_some();
     let database = args.database_file.as_deref().map(Database::from_file).transpose();
     let database = database.map_err(of_service)?;
+    let bucket = args.bucket_file.as_deref().map(Bucket::from_file).transpose();
     let config = Config {
         opt_in,
         database: match args.insecure_database {
             true => database.map(Database::unprotected),
             false => database,
         },
+        bucket: bucket.map_err(of_service)?,
         key_memory: args.key_memory << 20,
         workers,
         threads: (threads() / workers.max(1)).max(1),
@@ -226,6 +236,7 @@ fn serve(
         quota: Quota {
             bytes: args.quota_gib << 30,
             objects: args.quota_objects,
+            keys: args.quota_keys,
             active_jobs: args.quota_jobs,
             job_seconds: args.job_seconds,
         },

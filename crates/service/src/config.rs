@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use everlevel::OptIn;
 
+use crate::bucket::Bucket;
 use crate::database::Database;
 use crate::tls::TlsFiles;
 
@@ -15,6 +16,8 @@ pub struct Quota {
     pub bytes: u64,
     /// Objects, announced uploads, tables and jobs.
     pub objects: u64,
+    /// Server keys, which are objects, too: files of gigabytes that compete for memory.
+    pub keys: u64,
     /// Jobs that wait or are computed.
     pub active_jobs: u64,
     /// Seconds that a job may take.
@@ -23,7 +26,7 @@ pub struct Quota {
 
 impl Default for Quota {
     fn default() -> Self {
-        Quota { bytes: 64 << 30, objects: 10_000, active_jobs: 16, job_seconds: 3600 }
+        Quota { bytes: 64 << 30, objects: 10_000, keys: 100, active_jobs: 16, job_seconds: 3600 }
     }
 }
 
@@ -35,6 +38,10 @@ pub struct Config {
     /// Where the records and the queue are, if several processes share the directory; none for
     /// records in the directory, which is then for one process. Takes the feature `cluster`.
     pub database: Option<Database>,
+    /// Where the bytes of objects are, if several processes with a database share an object store
+    /// instead of the directory, which then has copies and tokens of this process. Takes the
+    /// feature `cluster`.
+    pub bucket: Option<Bucket>,
     /// Which parameter sets are accepted.
     pub opt_in: OptIn,
     /// Bytes of memory for server keys, over all tenants.
@@ -64,6 +71,7 @@ impl Config {
         Config {
             directory: directory.into(),
             database: None,
+            bucket: None,
             opt_in: OptIn::SecureOnly,
             key_memory: 4 << 30,
             workers: 1,

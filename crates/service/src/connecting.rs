@@ -7,7 +7,7 @@ use ureq::Agent;
 use ureq::http::Uri;
 
 use crate::error::ServiceError;
-use crate::http::Exposure;
+use crate::exposure::Exposure;
 use crate::tls::configured;
 
 /// How long an answer may take.

@@ -166,8 +166,8 @@ pub enum ServiceError {
         /// What is not proved, and what to do.
         problem: String,
     },
-    /// The database of a service of several processes does not answer.
-    #[error("the service does not reach its database: try again later")]
+    /// The database or the object store of a service of several processes does not answer.
+    #[error("the service does not reach its database or its object store: try again later")]
     Unavailable,
     /// Encrypted computations refused something: a stable code, and what was said.
     #[error("{message}")]

@@ -158,7 +158,7 @@ impl KeyCache {
 
     /// The keys of a file, without those of others being pushed out: to look at what they are.
     pub(crate) fn peek(&self, tenant: &Tenant, id: &ObjectId) -> Result<Keys, ServiceError> {
-        self.open(&self.objects.path(tenant, id), 0)
+        self.open(&self.objects.file(tenant, id)?, 0)
     }
 
     fn open(&self, path: &Path, cache_bytes: u64) -> Result<Keys, ServiceError> {
@@ -203,7 +203,7 @@ impl KeyCache {
         }
         drop(state);
         let opened = self.objects.verify(tenant, id);
-        let opened = opened.and_then(|()| self.open(&self.objects.path(tenant, id), bytes));
+        let opened = opened.and_then(|()| self.open(&self.objects.file(tenant, id)?, bytes));
         let mut state = self.lock();
         match opened {
             Ok(keys) => {

@@ -4,7 +4,7 @@
 //! * [`Service`], [`Config`]: the process. Objects are files whose names are hashes of their
 //!   bytes, everything else is in transactions of an embedded store, and jobs are computed by
 //!   workers of their own, one after the other for each tenant in turn. With a [`Database`],
-//!   several processes are one service.
+//!   several processes are one service; with a [`Bucket`] they need no directory in common.
 //! * [`Tokens`]: who may do what.
 //! * [`api`]: what goes over the wire; [`OPENAPI`] describes it.
 //! * [`Client`]: sends files, runs jobs and fetches results; what breaks off goes on.
@@ -16,13 +16,17 @@
 
 pub mod api;
 mod bodies;
+mod bucket;
 mod client;
 mod config;
 mod connecting;
+mod contents;
 mod database;
 mod error;
 mod estimate;
 mod evaluate;
+mod exposure;
+mod files;
 mod http;
 mod jobs;
 mod keys;
@@ -42,12 +46,14 @@ mod turns;
 mod uploads;
 mod usage;
 
+pub use bucket::Bucket;
 pub use client::Client;
 pub use config::{Config, Quota};
 pub use connecting::Connecting;
 pub use database::Database;
 pub use error::{ServiceError, Told};
-pub use http::{Exposure, OPENAPI, interrupted, routes_and_scopes};
+pub use exposure::Exposure;
+pub use http::{OPENAPI, interrupted, routes_and_scopes};
 pub use logs::log_to_stderr;
 pub use name::{IdempotencyKey, JobId, ObjectId, Tenant};
 pub use service::Service;

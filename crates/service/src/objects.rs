@@ -4,18 +4,19 @@
 //! share nothing, so that none can tell by time or quota what another has.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use everlevel::{OptIn, Params};
-use everlevel_wire::file::{Existing, write_file};
 use everlevel_wire::{ObjectKind, ReadOptions, Summary, inspect, inspect_file};
 
 use crate::api::{ObjectInfo, PART_BYTES, TableInfo};
 use crate::config::Quota;
+use crate::contents::Contents;
 use crate::error::ServiceError;
+use crate::files::{busy, hash_of, system, unreadable};
 use crate::name::{ObjectId, Tenant};
 use crate::store::{Change, Record, Store};
 
@@ -29,7 +30,7 @@ impl Record for ObjectInfo {
 
 pub(crate) struct Objects {
     pub(crate) store: Arc<Store>,
-    pub(crate) directory: PathBuf,
+    pub(crate) contents: Arc<dyn Contents>,
     opt_in: OptIn,
     pub(crate) quota: Quota,
     /// Uploads to which a part is being added.
@@ -54,87 +55,19 @@ impl Drop for Held<'_> {
     }
 }
 
-pub(crate) fn system(what: &'static str) -> impl Fn(std::io::Error) -> ServiceError {
-    move |e| ServiceError::internal(what)(&e)
-}
-
-/// An object that cannot be read: if its file is not there, it is damaged like one that changed.
-pub(crate) fn unreadable(id: &ObjectId) -> impl Fn(std::io::Error) -> ServiceError + '_ {
-    move |e| match e.kind() {
-        std::io::ErrorKind::NotFound => ServiceError::Damaged { object: id.to_string() },
-        _ => system("reading an object")(e),
-    }
-}
-
-/// The hash of a file, read in parts.
-fn hash_of(path: &Path) -> std::io::Result<blake3::Hash> {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update_reader(File::open(path)?)?;
-    Ok(hasher.finalize())
-}
-
-/// An upload to which another request adds.
-pub(crate) fn busy() -> ServiceError {
-    let problem = "another request adds to this upload: ask how far it is, and go on there";
-    ServiceError::Conflict { problem: problem.into() }
-}
-
-/// Removes a file, if it is there.
-pub(crate) fn remove(path: &Path) -> std::io::Result<()> {
-    match fs::remove_file(path) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
-        _ => Ok(()),
-    }
-}
-
-/// Writes the file of a result, in a directory that may be new.
-fn store_file(path: &Path, bytes: &[u8]) -> Result<(), ServiceError> {
-    if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory).map_err(system("storing a result"))?;
-    }
-    Ok(write_file(path, bytes, Existing::Replace)?)
-}
-
-/// Makes a directory that other users of the machine cannot read, if it is not there.
-pub(crate) fn private_directory(path: &Path) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(path)
-}
-
-/// Whether a directory of tenants has a file.
-pub(crate) fn has_files(directory: &Path) -> Result<bool, ServiceError> {
-    for tenant in entries(directory)? {
-        if !entries(&tenant)?.is_empty() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// What is in a directory; nothing if it is not there.
-pub(crate) fn entries(directory: &Path) -> Result<Vec<PathBuf>, ServiceError> {
-    let failed = system("reading its directory");
-    match fs::read_dir(directory) {
-        Ok(found) => found.map(|entry| Ok(entry.map_err(&failed)?.path())).collect(),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(e) => Err(failed(e)),
-    }
-}
-
 impl Objects {
-    pub(crate) fn new(store: Arc<Store>, directory: &Path, opt_in: OptIn, quota: Quota) -> Self {
-        Objects { store, directory: directory.into(), opt_in, quota, busy: Mutex::default() }
+    pub(crate) fn new(
+        store: Arc<Store>,
+        contents: Arc<dyn Contents>,
+        opt_in: OptIn,
+        quota: Quota,
+    ) -> Self {
+        Objects { store, contents, opt_in, quota, busy: Mutex::default() }
     }
 
-    /// Where an object is.
-    pub(crate) fn path(&self, tenant: &Tenant, id: &ObjectId) -> PathBuf {
-        self.directory.join("objects").join(tenant.as_ref()).join(id.as_ref())
-    }
-
-    pub(crate) fn part(&self, tenant: &Tenant, id: &ObjectId) -> PathBuf {
-        self.directory.join("uploads").join(tenant.as_ref()).join(id.as_ref())
+    /// A file with the bytes of an object, to be opened now.
+    pub(crate) fn file(&self, tenant: &Tenant, id: &ObjectId) -> Result<PathBuf, ServiceError> {
+        self.contents.file(tenant, id)
     }
 
     pub(crate) fn info(&self, tenant: &Tenant, id: &ObjectId) -> Result<ObjectInfo, ServiceError> {
@@ -226,7 +159,7 @@ impl Objects {
             change.check_unused("object", id)?;
             change.remove::<ObjectInfo>(id.as_ref())?;
             change.give_back(info.bytes)?;
-            remove(&self.path(tenant, id)).map_err(system("removing an object"))
+            self.contents.remove(tenant, id)
         })
     }
 
@@ -241,20 +174,32 @@ impl Objects {
         if offset > info.bytes {
             return Err(ServiceError::Offset { expected: info.bytes, found: offset });
         }
-        let failed = unreadable(id);
-        let mut file = File::open(self.path(tenant, id)).map_err(&failed)?;
-        let length = file.metadata().map_err(&failed)?.len();
-        file.seek(SeekFrom::Start(offset)).map_err(&failed)?;
-        Ok((file, length.saturating_sub(offset).min(PART_BYTES)))
+        self.contents.part(tenant, id, offset, PART_BYTES)
+    }
+
+    /// What is read from the file of an object, if it is what its name says. A copy that is damaged
+    /// is fetched again, once.
+    fn sound<T>(
+        &self,
+        tenant: &Tenant,
+        id: &ObjectId,
+        read: impl Fn(&Path) -> std::io::Result<(blake3::Hash, T)>,
+    ) -> Result<T, ServiceError> {
+        for _ in 0..2 {
+            let (hash, found) = read(&self.file(tenant, id)?).map_err(unreadable(id))?;
+            if ObjectId::of_hash(hash) == *id {
+                return Ok(found);
+            }
+            if !self.contents.distrust(tenant, id) {
+                break;
+            }
+        }
+        Err(ServiceError::Damaged { object: id.to_string() })
     }
 
     /// Passes an object whose bytes are what its name says.
     pub(crate) fn verify(&self, tenant: &Tenant, id: &ObjectId) -> Result<(), ServiceError> {
-        let found = hash_of(&self.path(tenant, id)).map_err(unreadable(id))?;
-        match ObjectId::of_hash(found) == *id {
-            true => Ok(()),
-            false => Err(ServiceError::Damaged { object: id.to_string() }),
-        }
+        self.sound(tenant, id, |path| Ok((hash_of(path)?, ())))
     }
 
     /// An object, verified, and what is known of it.
@@ -264,14 +209,13 @@ impl Objects {
         id: &ObjectId,
     ) -> Result<(ObjectInfo, Vec<u8>), ServiceError> {
         let info = self.info(tenant, id)?;
-        let mut bytes = Vec::new();
-        let file = File::open(self.path(tenant, id)).map_err(unreadable(id))?;
-        // A file that became longer is another one, which its hash tells.
-        file.take(info.bytes + 1).read_to_end(&mut bytes).map_err(unreadable(id))?;
-        match ObjectId::of_hash(blake3::hash(&bytes)) == *id {
-            true => Ok((info, bytes)),
-            false => Err(ServiceError::Damaged { object: id.to_string() }),
-        }
+        let bytes = self.sound(tenant, id, |path| {
+            let mut bytes = Vec::new();
+            // A file that became longer is another one, which its hash tells.
+            File::open(path)?.take(info.bytes + 1).read_to_end(&mut bytes)?;
+            Ok((blake3::hash(&bytes), bytes))
+        })?;
+        Ok((info, bytes))
     }
 
     /// Brings what a job has computed to the disk, under the names that it will have. It is kept
@@ -310,7 +254,7 @@ impl Objects {
         let length = bytes.len() as u64;
         let summary = inspect(&bytes, &ReadOptions::default().limited_to(length))?;
         let info = self.described(summary, &id, length)?;
-        store_file(&self.path(tenant, &id), &bytes)?;
+        self.contents.store(tenant, &id, &bytes)?;
         Ok(Staged { info: ObjectInfo { computed: true, ..info }, bytes })
     }
 
@@ -325,11 +269,13 @@ impl Objects {
         if change.get::<ObjectInfo>(info.id.as_ref())?.is_none() {
             change.take(info.bytes, &self.quota)?;
         }
-        let path = self.path(tenant, &info.id);
-        // An object of the same name may have been deleted since, which a file system of several
-        // machines tells for sure only when it opens the file.
-        if File::open(&path).is_err() {
-            store_file(&path, bytes).map_err(|e| ServiceError::internal("storing a result")(&e))?;
+        // An object of the same name may have been deleted since.
+        if !self.contents.has(tenant, &info.id)? {
+            let failed = ServiceError::internal("storing a result");
+            self.contents.store(tenant, &info.id, bytes).map_err(|e| match e {
+                ServiceError::Unavailable => e,
+                e => failed(&e),
+            })?;
         }
         change.put(info.id.as_ref(), info)
     }
@@ -344,7 +290,7 @@ impl Objects {
         let removed = self.store.change(tenant, |change| {
             for Staged { info, .. } in results {
                 if change.get::<ObjectInfo>(info.id.as_ref())?.is_none() {
-                    remove(&self.path(tenant, &info.id)).map_err(system("removing a result"))?;
+                    self.contents.remove(tenant, &info.id)?;
                 }
             }
             Ok(())

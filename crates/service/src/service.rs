@@ -7,13 +7,18 @@ use std::thread::JoinHandle;
 use tokio::sync::Semaphore;
 
 use crate::bodies::Bodies;
+use crate::bucket::Bucket;
 use crate::config::Config;
+#[cfg(feature = "cluster")]
+use crate::contents::InBucket;
+use crate::contents::{Contents, Directory};
 use crate::error::ServiceError;
 use crate::evaluate::Data;
+use crate::files::{has_files, private_directory};
 use crate::jobs::Jobs;
 use crate::keys::KeyCache;
 use crate::metrics::Metrics;
-use crate::objects::{Objects, has_files, private_directory};
+use crate::objects::Objects;
 use crate::page::Page;
 use crate::store::Store;
 use crate::tables::Tables;
@@ -48,6 +53,42 @@ fn pool_of(threads: usize) -> Result<rayon::ThreadPool, ServiceError> {
     pool.map_err(|e| ServiceError::internal("starting threads")(&e))
 }
 
+/// The records and the bytes of a service, which belong together.
+fn opened(config: &Config) -> Result<(Arc<Store>, Arc<dyn Contents>), ServiceError> {
+    let (directory, database) = (&config.directory, config.database.as_ref());
+    if let Some(bucket) = &config.bucket {
+        return in_bucket(config, bucket);
+    }
+    let has_bytes = has_files(&directory.join("objects"))?;
+    let store = Store::open(directory, database, None, has_bytes)?;
+    Ok((Arc::new(store), Arc::new(Directory::new(directory))))
+}
+
+#[cfg(feature = "cluster")]
+fn in_bucket(
+    config: &Config,
+    bucket: &Bucket,
+) -> Result<(Arc<Store>, Arc<dyn Contents>), ServiceError> {
+    let (directory, database) = (&config.directory, config.database.as_ref());
+    if database.is_none() {
+        return Err(bucket.refused("expected a database beside an object store, found none".into()));
+    }
+    let contents = InBucket::open(bucket, directory)?;
+    let has_bytes = !contents.tenants()?.is_empty();
+    let store = Store::open(directory, database, Some(&contents), has_bytes)?;
+    Ok((Arc::new(store), Arc::new(contents)))
+}
+
+#[cfg(not(feature = "cluster"))]
+fn in_bucket(config: &Config, _: &Bucket) -> Result<(Arc<Store>, Arc<dyn Contents>), ServiceError> {
+    Err(ServiceError::State {
+        path: config.directory.display().to_string(),
+        problem: "this program was built without the feature cluster, which an object store \
+                  needs: build it with that, or give none"
+            .into(),
+    })
+}
+
 impl Service {
     /// Opens the directory of a service, or makes it, and starts the workers.
     ///
@@ -69,12 +110,11 @@ impl Service {
                            process computes them";
             return Err(ServiceError::malformed("the number of workers", problem));
         }
-        let has_bytes = has_files(&directory.join("objects"))?;
-        let store = Arc::new(Store::open(directory, config.database.as_ref(), has_bytes)?);
+        let (store, contents) = opened(&config)?;
         let (opt_in, quota) = (config.opt_in, config.quota);
-        let objects = Arc::new(Objects::new(store.clone(), directory, opt_in, quota));
+        let objects = Arc::new(Objects::new(store.clone(), contents, opt_in, quota));
         objects.recover()?;
-        let tables = Tables::new(store.clone(), objects.clone(), directory, opt_in, quota);
+        let tables = Tables::new(store.clone(), objects.clone(), opt_in, quota);
         tables.recover()?;
         let data = Data {
             objects: objects.clone(),

@@ -1,7 +1,8 @@
 //! Encrypted tables: directories of files that were sent as objects.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,13 +10,15 @@ use everlevel::OptIn;
 use everlevel::files::OpenOptions;
 use everlevel_tables::EncryptedTable;
 use everlevel_wire::file::{Existing, write_file};
+use serde::{Deserialize, Serialize};
 
 use crate::api::{NewTable, ObjectInfo, TableInfo};
 use crate::config::Quota;
+use crate::contents::Pin;
 use crate::error::ServiceError;
+use crate::files::{entries, hash_of, named, unreadable};
 use crate::name::{ObjectId, Tenant, random_hex};
-use crate::objects::{Objects, entries, unreadable};
-use crate::recover::named;
+use crate::objects::Objects;
 use crate::store::{Record, Store};
 
 /// The texts that a table may have.
@@ -23,6 +26,30 @@ const TEXTS: [&str; 2] = ["schema.json", "files.json"];
 
 impl Record for TableInfo {
     const KIND: &'static str = "table";
+}
+
+/// The texts of a table, where its directory is a copy that another process does not have.
+#[derive(Serialize, Deserialize)]
+struct Texts {
+    texts: BTreeMap<String, String>,
+}
+
+impl Record for Texts {
+    const KIND: &'static str = "texts";
+}
+
+/// A table whose directory stays as long as this does.
+pub(crate) struct OpenTable {
+    table: EncryptedTable,
+    _pin: Option<Pin>,
+}
+
+impl Deref for OpenTable {
+    type Target = EncryptedTable;
+
+    fn deref(&self) -> &EncryptedTable {
+        &self.table
+    }
 }
 
 pub(crate) struct Tables {
@@ -45,6 +72,20 @@ fn failed(e: std::io::Error) -> ServiceError {
     ServiceError::internal("storing a table")(&e)
 }
 
+/// The first block whose file is not what its name says.
+fn damaged<'b>(
+    path: &Path,
+    blocks: &'b BTreeMap<String, ObjectId>,
+) -> Result<Option<&'b ObjectId>, ServiceError> {
+    for (name, block) in blocks {
+        let found = hash_of(&path.join(name)).map_err(unreadable(block))?;
+        if ObjectId::of_hash(found) != *block {
+            return Ok(Some(block));
+        }
+    }
+    Ok(None)
+}
+
 /// Removes a directory, if it is there.
 fn clear(directory: &Path) -> std::io::Result<()> {
     match fs::remove_dir_all(directory) {
@@ -57,11 +98,10 @@ impl Tables {
     pub(crate) fn new(
         store: Arc<Store>,
         objects: Arc<Objects>,
-        directory: &Path,
         opt_in: OptIn,
         quota: Quota,
     ) -> Self {
-        let directory = directory.join("tables");
+        let directory = objects.contents.tables();
         Tables { store, objects, directory, opt_in, quota }
     }
 
@@ -126,7 +166,8 @@ impl Tables {
         // Several may make the same one; the first to end gives it its name.
         let path = self.path(tenant, &id);
         let made = path.with_extension(random_hex::<8>()?);
-        let added = self.lay(tenant, new, &made).and_then(|()| {
+        let pin = self.pin(tenant, &path, &new.blocks)?;
+        let added = self.lay(tenant, &new.texts, &new.blocks, &made).and_then(|()| {
             let table = self.open_at(&made)?;
             let info = TableInfo {
                 id: id.clone(),
@@ -148,6 +189,9 @@ impl Tables {
                     }
                 }
                 change.take(0, &self.quota)?;
+                if pin.is_some() {
+                    change.put(id.as_ref(), &Texts { texts: new.texts.clone() })?;
+                }
                 clear(&path).and_then(|()| fs::rename(&made, &path)).map_err(failed)?;
                 change.put(id.as_ref(), &info)?;
                 Ok(info)
@@ -158,14 +202,20 @@ impl Tables {
     }
 
     /// The directory of a table, as the library reads it.
-    fn lay(&self, tenant: &Tenant, new: &NewTable, path: &Path) -> Result<(), ServiceError> {
+    fn lay(
+        &self,
+        tenant: &Tenant,
+        texts: &BTreeMap<String, String>,
+        blocks: &BTreeMap<String, ObjectId>,
+        path: &Path,
+    ) -> Result<(), ServiceError> {
         fs::create_dir_all(path).map_err(failed)?;
-        for (name, text) in &new.texts {
+        for (name, text) in texts {
             write_file(&path.join(name), text.as_bytes(), Existing::Replace)?;
         }
-        for (name, block) in &new.blocks {
+        for (name, block) in blocks {
             self.objects.info(tenant, block)?;
-            let (from, to) = (self.objects.path(tenant, block), path.join(name));
+            let (from, to) = (self.objects.file(tenant, block)?, path.join(name));
             // The same bytes under two names; a copy where the file system has no links.
             fs::hard_link(&from, &to)
                 .or_else(|_| fs::copy(&from, &to).map(drop))
@@ -179,18 +229,69 @@ impl Tables {
         Ok(EncryptedTable::open(path, &options)?)
     }
 
+    /// What keeps the directory of a table, where it is a copy.
+    fn pin(
+        &self,
+        tenant: &Tenant,
+        path: &Path,
+        blocks: &BTreeMap<String, ObjectId>,
+    ) -> Result<Option<Pin>, ServiceError> {
+        let mut bytes = 0;
+        for block in blocks.values() {
+            bytes += self.objects.info(tenant, block)?.bytes;
+        }
+        Ok(self.objects.contents.pin(path, bytes))
+    }
+
     /// A table, its files verified if they are to be computed on.
     pub(crate) fn open(
         &self,
         tenant: &Tenant,
         id: &ObjectId,
         verify: bool,
-    ) -> Result<EncryptedTable, ServiceError> {
-        let info = self.info(tenant, id)?;
-        if verify {
-            info.blocks.values().try_for_each(|block| self.objects.verify(tenant, block))?;
+    ) -> Result<OpenTable, ServiceError> {
+        let (info, path) = (self.info(tenant, id)?, self.path(tenant, id));
+        let pin = self.pin(tenant, &path, &info.blocks)?;
+        for again in [true, false] {
+            if pin.is_some() && !path.exists() {
+                self.copy(tenant, id, &info, &path)?;
+            }
+            let damaged = match verify {
+                true => damaged(&path, &info.blocks)?,
+                false => None,
+            };
+            match damaged {
+                None => break,
+                // A copy is made once more, of bytes that are fetched again.
+                Some(block) if again && self.objects.contents.distrust(tenant, block) => {
+                    clear(&path).map_err(failed)?;
+                }
+                Some(block) => return Err(ServiceError::Damaged { object: block.to_string() }),
+            }
         }
-        self.open_at(&self.path(tenant, id))
+        Ok(OpenTable { table: self.open_at(&path)?, _pin: pin })
+    }
+
+    /// Makes a copy of the directory of a table, which another process has made.
+    fn copy(
+        &self,
+        tenant: &Tenant,
+        id: &ObjectId,
+        info: &TableInfo,
+        path: &Path,
+    ) -> Result<(), ServiceError> {
+        let found: Option<Texts> = self.store.get(tenant, id.as_ref())?;
+        let Texts { texts } = found.ok_or(ServiceError::NotFound { what: "table" })?;
+        let made = path.with_extension(random_hex::<8>()?);
+        let laid = self.lay(tenant, &texts, &info.blocks, &made).and_then(|()| {
+            match fs::rename(&made, path) {
+                // Another job was quicker.
+                Err(e) if !path.exists() => Err(failed(e)),
+                _ => Ok(()),
+            }
+        });
+        let _ = clear(&made);
+        laid
     }
 
     /// Removes a table that no job needs. The objects that it was made of stay.
@@ -200,6 +301,7 @@ impl Tables {
             info.ok_or(ServiceError::NotFound { what: "table" })?;
             change.check_unused("table", id)?;
             change.remove::<TableInfo>(id.as_ref())?;
+            change.remove::<Texts>(id.as_ref())?;
             change.give_back(0)?;
             clear(&self.path(tenant, id))
                 .map_err(|e| ServiceError::internal("removing a table")(&e))

@@ -13,8 +13,8 @@ use everlevel_wire::file::{Existing, read_file, write_secret_file};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ServiceError;
+use crate::files::private_directory;
 use crate::name::{Tenant, random_hex};
-use crate::objects::private_directory;
 
 const PREFIX: &str = "everlevel_";
 const FILE_BYTES: u64 = 4096;

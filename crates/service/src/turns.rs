@@ -244,7 +244,7 @@ impl Jobs {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
 
     use everlevel::{Client, NamedIntegers, OptIn, Params, Type};
     use rand_chacha::ChaCha20Rng;
@@ -252,6 +252,7 @@ mod tests {
 
     use super::*;
     use crate::config::Quota;
+    use crate::contents::Directory;
     use crate::name::{JobId, Tenant};
     use crate::store::Store;
 
@@ -270,14 +271,17 @@ mod tests {
         objects: Objects,
         jobs: Jobs,
         tenant: Tenant,
+        directory: PathBuf,
     }
 
     impl Place {
         fn new(directory: &Path, quota: Quota) -> Self {
-            let store = Arc::new(Store::open(directory, None, false).unwrap());
-            let objects = Objects::new(store.clone(), directory, OptIn::InsecureResearch, quota);
+            let store = Arc::new(Store::open(directory, None, None, false).unwrap());
+            let contents = Arc::new(Directory::new(directory));
+            let objects = Objects::new(store.clone(), contents, OptIn::InsecureResearch, quota);
             let jobs = Jobs::open(store.clone(), quota).unwrap();
-            Place { store, objects, jobs, tenant: "acme".parse().unwrap() }
+            let (directory, tenant) = (directory.into(), "acme".parse().unwrap());
+            Place { store, objects, jobs, tenant, directory }
         }
 
         /// A job without a place in the queue, as an earlier version stored it.
@@ -308,7 +312,7 @@ mod tests {
         }
 
         fn files(&self) -> usize {
-            std::fs::read_dir(self.objects.directory.join("objects/acme")).unwrap().count()
+            std::fs::read_dir(self.directory.join("objects/acme")).unwrap().count()
         }
     }
 

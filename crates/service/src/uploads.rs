@@ -1,29 +1,15 @@
 //! Bytes that arrive in parts, until they are an object.
 
-use std::fs::{self, OpenOptions, TryLockError};
-use std::io::Write;
-
-use everlevel_wire::file::sync_directory;
-use serde::{Deserialize, Serialize};
+use everlevel_wire::ObjectKind;
 
 use crate::api::{NewUpload, ObjectInfo, UploadState};
+use crate::contents::Upload;
 use crate::error::ServiceError;
-use crate::name::{ObjectId, Tenant};
-use crate::objects::{Objects, busy, remove, system};
-use crate::store::Record;
+use crate::name::{ObjectId, Tenant, random_hex};
+use crate::objects::Objects;
 
 /// The smallest object has a header.
 const LEAST_BYTES: u64 = everlevel_wire::HEADER_BYTES as u64;
-
-/// Bytes that were announced.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Upload {
-    pub(crate) bytes: u64,
-}
-
-impl Record for Upload {
-    const KIND: &'static str = "upload";
-}
 
 impl Objects {
     /// Uploads that are not complete.
@@ -40,15 +26,16 @@ impl Objects {
     ) -> Result<UploadState, ServiceError> {
         // In this order: an upload that becomes an object in between is found as one.
         let upload: Option<Upload> = self.store.get(tenant, id.as_ref())?;
-        let part = self.part(tenant, id).metadata();
-        if let (Some(Upload { bytes }), Ok(part)) = (&upload, part) {
-            let (bytes, offset) = (*bytes, part.len());
+        let arrived = upload
+            .as_ref()
+            .and_then(|upload| Some((upload.bytes, self.contents.arrived(tenant, id, upload)?)));
+        if let Some((bytes, offset)) = arrived {
             return Ok(UploadState { id: id.clone(), bytes, offset, complete: false });
         }
         if let Some(ObjectInfo { bytes, .. }) = self.store.get(tenant, id.as_ref())? {
             return Ok(UploadState { id: id.clone(), bytes, offset: bytes, complete: true });
         }
-        let Upload { bytes } = upload.ok_or(ServiceError::NotFound { what: "upload" })?;
+        let Upload { bytes, .. } = upload.ok_or(ServiceError::NotFound { what: "upload" })?;
         Ok(UploadState { id: id.clone(), bytes, offset: 0, complete: false })
     }
 
@@ -79,7 +66,8 @@ impl Objects {
                 }),
                 None => {
                     change.take(new.bytes, &self.quota)?;
-                    change.put(id, &Upload { bytes: new.bytes })
+                    let place = random_hex::<8>()?;
+                    change.put(id, &Upload { bytes: new.bytes, offset: 0, place })
                 }
             }
         })?;
@@ -105,70 +93,57 @@ impl Objects {
         if bytes.len() as u64 > state.bytes - state.offset {
             return Err(ServiceError::TooLarge { what: "bytes of an upload", limit: state.bytes });
         }
-        let (path, failed) = (self.part(tenant, id), system("storing a part of an upload"));
-        if let Some(directory) = path.parent() {
-            fs::create_dir_all(directory).map_err(&failed)?;
+        self.contents.append(&self.store, tenant, id, offset, bytes)?;
+        if offset + (bytes.len() as u64) == state.bytes {
+            self.complete(tenant, id)?;
         }
-        let mut file = OpenOptions::new().append(true).create(true).open(&path).map_err(&failed)?;
-        // Another process may add to it, and may have since it was looked at. A file system without
-        // locks has one process.
-        if let Err(TryLockError::WouldBlock) = file.try_lock() {
-            return Err(busy());
-        }
-        let length = file.metadata().map_err(&failed)?.len();
-        if length != offset {
-            return Err(ServiceError::Offset { expected: length, found: offset });
-        }
-        if let Err(e) = file.write_all(bytes) {
-            // What was written of the part is taken back, so that the offset is that of a part.
-            let _ = file.set_len(offset);
-            return Err(failed(e));
-        }
-        if offset + (bytes.len() as u64) < state.bytes {
-            return self.upload(tenant, id);
-        }
-        file.sync_all().map_err(&failed)?;
-        drop(file);
-        self.complete(tenant, id, state.bytes)?;
         self.upload(tenant, id)
     }
 
-    fn complete(&self, tenant: &Tenant, id: &ObjectId, bytes: u64) -> Result<(), ServiceError> {
-        let path = self.part(tenant, id);
-        let info = match self.verified(&path, id, bytes) {
-            Ok(info) => info,
+    fn complete(&self, tenant: &Tenant, id: &ObjectId) -> Result<(), ServiceError> {
+        let Some(upload) = self.store.get::<Upload>(tenant, id.as_ref())? else { return Ok(()) };
+        let path = self.contents.joined(tenant, id, &upload)?;
+        let verified = self.verified(&path, id, upload.bytes);
+        let wrong = verified.is_err();
+        let kept = verified.and_then(|info| {
+            self.contents.prepare(tenant, id, &path)?;
+            self.store.change(tenant, |change| {
+                let announced: Option<Upload> = change.get(id.as_ref())?;
+                announced.ok_or(ServiceError::NotFound { what: "upload" })?;
+                if info.kind == ObjectKind::SERVER_KEYS.to_string() {
+                    change.check_keys(&self.quota)?;
+                }
+                // First the name, then the record: what has a record is there.
+                self.contents.adopt(tenant, id, &path)?;
+                change.remove::<Upload>(id.as_ref())?;
+                change.put(id.as_ref(), &info)
+            })
+        });
+        match &kept {
+            Ok(()) => self.contents.sweep(tenant, id, &upload),
             Err(e) => {
-                self.forget(tenant, id, bytes)?;
-                return Err(e);
+                self.contents.discard(&path);
+                if wrong || matches!(e, ServiceError::Quota { .. }) {
+                    self.forget(tenant, id)?;
+                }
             }
-        };
-        let (destination, failed) = (self.path(tenant, id), system("storing an object"));
-        if let Some(directory) = destination.parent() {
-            fs::create_dir_all(directory).map_err(&failed)?;
         }
-        self.store.change(tenant, |change| {
-            let announced: Option<Upload> = change.get(id.as_ref())?;
-            announced.ok_or(ServiceError::NotFound { what: "upload" })?;
-            // First the name, then the record: what has a record is there.
-            fs::rename(&path, &destination).map_err(&failed)?;
-            if let Some(directory) = destination.parent() {
-                sync_directory(directory);
-            }
-            change.remove::<Upload>(id.as_ref())?;
-            change.put(id.as_ref(), &info)
-        })
+        kept
     }
 
-    fn forget(&self, tenant: &Tenant, id: &ObjectId, bytes: u64) -> Result<(), ServiceError> {
-        self.store.change(tenant, |change| {
+    fn forget(&self, tenant: &Tenant, id: &ObjectId) -> Result<(), ServiceError> {
+        let ended = self.store.change(tenant, |change| {
             // Another process may have been quicker.
-            if change.get::<Upload>(id.as_ref())?.is_some() {
-                change.remove::<Upload>(id.as_ref())?;
-                change.give_back(bytes)?;
-                remove(&self.part(tenant, id)).map_err(system("removing an upload"))?;
-            }
-            Ok(())
-        })
+            let Some(upload) = change.get::<Upload>(id.as_ref())? else { return Ok(None) };
+            change.remove::<Upload>(id.as_ref())?;
+            change.give_back(upload.bytes)?;
+            self.contents.end_upload(tenant, id)?;
+            Ok(Some(upload))
+        })?;
+        if let Some(upload) = ended {
+            self.contents.sweep(tenant, id, &upload);
+        }
+        Ok(())
     }
 
     /// Gives up an upload that is not complete.
@@ -176,7 +151,7 @@ impl Objects {
         let _held = self.hold(tenant, id)?;
         match self.upload(tenant, id)? {
             UploadState { complete: true, .. } => Err(ServiceError::NotFound { what: "upload" }),
-            UploadState { bytes, .. } => self.forget(tenant, id, bytes),
+            UploadState { .. } => self.forget(tenant, id),
         }
     }
 }

@@ -1,7 +1,9 @@
 //! What tenants have, and what they may have.
 
+use everlevel_wire::ObjectKind;
 use serde::{Deserialize, Serialize};
 
+use crate::api::ObjectInfo;
 use crate::config::Quota;
 use crate::error::ServiceError;
 use crate::name::Tenant;
@@ -42,6 +44,17 @@ impl Change<'_> {
         usage.bytes += bytes;
         usage.objects += 1;
         self.put(ALL, &usage)
+    }
+
+    /// Passes one set of server keys more.
+    pub(crate) fn check_keys(&mut self, quota: &Quota) -> Result<(), ServiceError> {
+        let kind = ObjectKind::SERVER_KEYS.to_string();
+        let objects = self.list::<ObjectInfo>()?;
+        let used = objects.iter().filter(|(_, object)| object.kind == kind).count() as u64;
+        match used >= quota.keys {
+            true => Err(ServiceError::Quota { what: "server keys", used, limit: quota.keys }),
+            false => Ok(()),
+        }
     }
 
     /// Counts what a tenant gives back.

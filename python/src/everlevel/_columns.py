@@ -5,20 +5,24 @@ columns.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from . import _everlevel as _rust
 from . import _layout
 from ._kinds import named
+from ._nodes import not_here, recorder_of
 from ._params import Params, params_with
-from ._values import Buffer, Path, octets, replaceable
+from ._values import Buffer, Path, Progress, octets, replaceable
 from .errors import FormatError, ParameterError, ShapeError
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from ._integers import EncryptedIntegers
     from ._manifest import Manifest
+    from ._remote import Estimate
     from ._server import Server
     from ._totals import EncryptedTotal
 
@@ -33,6 +37,39 @@ class Stored:
     """What is written as a column."""
 
     __slots__ = ()
+
+    def compute(
+        self,
+        *,
+        server_keys: Server | Path | None = None,
+        job_name: str | None = None,
+        progress: Progress = None,
+    ) -> Self:
+        """Of an array of a service (:meth:`everlevel.Remote.array`): the encrypted array, for the
+        client to decrypt. What it is made of runs there, as one job; arguments as for
+        ``Remote.run``. Any other array is itself.
+        """
+        home = recorder_of(self)
+        if home is None:
+            return self
+        lazy: Any = self
+        (found,) = home.remote.compute(
+            lazy, server_keys=server_keys, job_name=job_name, progress=progress
+        )
+        return cast("Self", found)
+
+    def estimate(self, *, server_keys: Server | Path | None = None) -> Estimate:
+        """Of an array of a service: what :meth:`compute` would cost; inputs are sent, and nothing
+        runs.
+        """
+        home = recorder_of(self)
+        if home is None:
+            raise ParameterError(
+                "the array is here and computed: Program.plan says what a program would take",
+                code="python.remote",
+            )
+        lazy: Any = self
+        return home.remote.estimate_arrays(lazy, server_keys=server_keys)
 
     def to_bytes(self, name: str = "x") -> bytes:
         """As bytes of the wire format, a column of this name. Not authenticated."""
@@ -93,6 +130,7 @@ def integers_to_bytes(arrays: Mapping[str, EncryptedIntegers | EncryptedTotal]) 
     columns: list[tuple[str, _rust.Column | _rust.Total]] = []
     described: list[_Array] = []
     for name, x in arrays.items():
+        not_here(x)
         if isinstance(x, EncryptedTotal):
             blocks: tuple[_rust.Column | _rust.Total, ...] = x._parts
             described.append((name, len(blocks), None, 1, None))

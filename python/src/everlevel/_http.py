@@ -249,6 +249,9 @@ def _is_near(host: str) -> bool:
 
 def _read(response: http.client.HTTPResponse, most: int) -> bytes:
     """All of a body; one that is longer, takes longer, or ends early is refused."""
+    if response.length is None and not response.chunked:
+        # Its head has ended early, which http.client takes for the end of the head.
+        raise http.client.IncompleteRead(b"")
     until, data = time.monotonic() + ANSWER_SECONDS, bytearray()
     while part := response.read1(1 << 20):
         data += part

@@ -794,8 +794,14 @@ def _public(
     """Block i of a run of public integers, beside an encrypted one: one integer if they are all the
     same, else a ciphertext without noise.
     """
-    if (run == run[0]).all():
-        return int(run[0])
+    return int(run[0]) if (run == run[0]).all() else _block(server, like, run, i)
+
+
+def _block(
+    server: Server | Tracer, like: _rust.Column, run: npt.NDArray[Any], i: int
+) -> _rust.Column:
+    """Block i of a run of public integers, in a ciphertext without noise."""
+    server._check_public(run)
     slots = like.params.slots
     return server._integers.constant(like, run[i * slots : (i + 1) * slots].tolist())
 
@@ -803,11 +809,10 @@ def _public(
 def _constants(like: EncryptedIntegers, array: npt.NDArray[Any]) -> EncryptedIntegers:
     """Public integers beside an encrypted array, in ciphertexts without noise."""
     shape, runs, (like, rows) = _aligned((like, array))
-    server, slots, each = _on(like._server), like._params.slots, len(like._blocks) // runs
-    blocks = []
-    for i, block in enumerate(like._blocks):
-        run, j = rows[i // each], i % each
-        blocks.append(server._integers.constant(block, run[j * slots : (j + 1) * slots].tolist()))
+    server, each = _on(like._server), len(like._blocks) // runs
+    blocks = [
+        _block(server, block, rows[i // each], i % each) for i, block in enumerate(like._blocks)
+    ]
     return EncryptedIntegers._make(blocks, shape, like._server, None, runs)
 
 

@@ -133,6 +133,9 @@ class Tracer:
     def _integers(self) -> Tracer:
         return self
 
+    def _check_public(self, run: npt.NDArray[Any]) -> None:
+        """Passes a run of public integers that is computed with."""
+
     def _told(
         self, name: str, before: tuple[int, int, int, float], x: _rust.Column | _rust.Total
     ) -> None:

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from . import _everlevel as _rust
 from ._constants import Constants
 from ._http import Connection, count, field, malformed, told
+from ._integers import EncryptedIntegers
 from ._log import timed
+from ._nodes import recorder_of
 from ._objects import (
     Computed,
     Encrypted,
@@ -27,11 +29,22 @@ from ._objects import (
 from ._server import Server
 from ._tables import Table as Lookup
 from ._tls import Trust
+from ._totals import EncryptedTotal
 from ._values import Path, Progress, path_text, read_file, stepper
-from .errors import Error, KeyMissingError, ParameterError, SecretKeyError, TableError
+from .errors import (
+    DtypeError,
+    Error,
+    KeyMissingError,
+    OtherParametersError,
+    ParameterError,
+    SecretKeyError,
+    TableError,
+)
 
 if TYPE_CHECKING:
-    from .tables import EncryptedTable, Plan, Result
+    from ._recorded import Recorder
+    from ._remote_tables import RemoteTable
+    from .tables import EncryptedTable, Plan, Result, Schema
 
 #: The most bytes of a result.
 RESULT_BYTES = 4 << 30
@@ -85,10 +98,14 @@ class Remote:
     ``pip install everlevel[remote]``, for the hash by which objects are called.
     """
 
-    __slots__ = ("_connection", "_keys")
+    __slots__ = ("_connection", "_keys", "_bootstraps", "_recorders")
 
     #: The id of the server keys that were sent last.
     _keys: str | None
+    #: Whether they can bootstrap; none if that is not known.
+    _bootstraps: bool | None
+    #: Where operations on arrays are written down, by parameter set and number of ciphertexts.
+    _recorders: dict[tuple[str, int, bool], Recorder]
 
     def __init__(
         self,
@@ -102,6 +119,7 @@ class Remote:
     ) -> None:
         trust = Trust(ca, certificate, key)
         self._connection, self._keys = Connection(url, token, insecure_http, trust), None
+        self._bootstraps, self._recorders = None, {}
 
     def close(self) -> None:
         """Forgets the token."""
@@ -158,21 +176,24 @@ class Remote:
         with timed("remote push"):
             kind, found = pushed(self._connection, source, step)
         if kind == "server keys":
-            self._keys = found
+            self._keys, self._bootstraps = found, None
         return found
 
     def _push_server(self, server: Server, step: Any) -> str:
-        if server.elements:
+        if server.elements and server.can_bootstrap:
             raise ParameterError(
                 "the server is for whole elements, which bootstrapping of a service would lose",
                 code="python.elements",
             )
         if server.path is not None:
-            return self._pushed(server.path, step)
-        with tempfile.TemporaryDirectory() as directory:
-            path = os.path.join(directory, "server.keys")
-            server.save_keys(path)
-            return self._pushed(path, step)
+            found = self._pushed(server.path, step)
+        else:
+            with tempfile.TemporaryDirectory() as directory:
+                path = os.path.join(directory, "server.keys")
+                server.save_keys(path)
+                found = self._pushed(path, step)
+        self._bootstraps = server.can_bootstrap
+        return found
 
     def _push_table(self, directory: str, step: Any) -> str:
         # What does not open here would not there; nothing is computed with its set.
@@ -314,6 +335,143 @@ class Remote:
     ) -> Estimate:
         """What :meth:`ask` would cost with the same arguments; they are sent, and nothing runs."""
         return self._estimated(self._question(table, plan, constants, server_keys))
+
+    # Arrays and tables
+
+    def array(
+        self, x: EncryptedIntegers | str, *, insecure_research: bool = False
+    ) -> EncryptedIntegers | dict[str, EncryptedIntegers]:
+        """An array of typed integers on the service: operators, comparisons and NumPy's functions
+        work as on a :class:`everlevel.Server`, and compute nothing. What cannot be done is refused
+        at once, by the planner that :func:`everlevel.program` has, for the server keys that were
+        sent last. ``y.estimate()`` asks what it would cost; ``y.compute()``, or ``client.decrypt``,
+        sends what is not there yet, runs all that ``y`` is made of as one job, and fetches the
+        encrypted result. :meth:`compute` does so for several arrays.
+
+        ``x`` is a fresh encryption, of any shape, also by rows, or the id of an object of columns
+        of integers on the service, such as one that the program has sent or a result of a former
+        job: it is fetched once, to know its types; a dict by name if there are several columns. A
+        toy set takes ``insecure_research=True`` there.
+
+        Public arrays beside it have to be one integer, or one for each row; single ciphertexts of
+        other entries are for a server of one's own. Weights of ``np.average`` and ``normalized()``
+        are not there either.
+        """
+        from ._recorded import inputs_of, stored
+
+        if isinstance(x, str):
+            found = identity(x)
+            arrays = stored(self.fetch(found), found, insecure_research)
+            made = {
+                name: self._recorded([(source, held)], held)
+                for name, (source, held) in arrays.items()
+            }
+            return next(iter(made.values())) if len(made) == 1 else made
+        if not isinstance(x, EncryptedIntegers) or recorder_of(x) is not None:
+            raise DtypeError(
+                f"expected encrypted typed integers of this process, or an id, found "
+                f"{type(x).__name__}; arrays modulo p^r are for Remote.run",
+                code="python.input",
+            )
+        return self._recorded(inputs_of(x), x)
+
+    def _recorded(
+        self, runs: Sequence[tuple[Any, EncryptedIntegers]], x: EncryptedIntegers
+    ) -> EncryptedIntegers:
+        from ._recorded import Recorder
+
+        params = x.params
+        boots = params._raw.bootstraps and self._bootstraps is not False
+        factor = len(x._blocks) // x._runs
+        place = params.id, factor, boots
+        home = self._recorders.get(place)
+        if home is None:
+            home = self._recorders[place] = Recorder(self, params, boots, factor)
+        blocks: list[Any] = [home.input(source, run) for source, run in runs]
+        return EncryptedIntegers._make(blocks, x._shape, home, x._wrap, x._runs)
+
+    def compute(
+        self,
+        *arrays: EncryptedIntegers | EncryptedTotal,
+        server_keys: Server | Path | None = None,
+        job_name: str | None = None,
+        progress: Progress = None,
+    ) -> tuple[Any, ...]:
+        """Several arrays of the service, and totals of them, computed by one job: the encrypted
+        results in this order. Other arguments as for :meth:`run`.
+        """
+        from ._recorded import blocks_of, one_recorder, opened
+
+        params = one_recorder(arrays).params
+        request, names = self._asked(arrays, server_keys)
+        results = self._done(request, job_name, progress)
+        if missing := sorted(set(names) - set(results)):
+            raise malformed("the answer", f"the job has no result {missing[0]}")
+        left, found = iter(names), []
+        for x in arrays:
+            parts = [self.fetch(results[next(left)]) for _ in blocks_of(x)]
+            found.append(opened(x, parts, params))
+        return tuple(found)
+
+    def estimate_arrays(
+        self,
+        *arrays: EncryptedIntegers | EncryptedTotal,
+        server_keys: Server | Path | None = None,
+    ) -> Estimate:
+        """What :meth:`compute` would cost; inputs are sent, and nothing runs."""
+        return self._estimated(self._asked(arrays, server_keys)[0])
+
+    def _asked(
+        self,
+        arrays: Sequence[EncryptedIntegers | EncryptedTotal],
+        server_keys: Server | Path | None,
+    ) -> tuple[dict[str, Any], list[str]]:
+        """The request that makes some arrays, and the names of their blocks."""
+        from ._recorded import Written, blocks_of, one_recorder
+
+        if one_recorder(arrays).remote is not self:
+            raise OtherParametersError(
+                "arrays of another connection: compute them by that one", code="python.other-server"
+            )
+        written = Written([block for x in arrays for block in blocks_of(x)])
+        keys = self._server_keys(server_keys)
+        inputs, columns = {}, []
+        for name, source in written.sources.items():
+            if source.column is None:
+                inputs[name] = source.object_id or self._pushed(source.data or b"", None)
+            elif source.object_id not in columns:
+                columns.append(source.object_id)
+        request = {
+            "kind": "program",
+            "server_keys": keys,
+            "program": written.program,
+            "inputs": inputs,
+            "columns": columns,
+            "tables": written.tables,
+        }
+        return request, written.names
+
+    def table(
+        self, x: EncryptedTable | Path, *, name: str = "t", schema: Schema | None = None
+    ) -> RemoteTable:
+        """An encrypted table on the service, to be asked about as :func:`everlevel.tables.table`:
+        ``t.filter(t.cost > 100).agg(n=et.count())``. Nothing is sent before ``collect()``, which
+        runs one job, or ``estimate()``; what cannot be answered is refused here.
+
+        ``x`` is the table, its directory, or its id on the service, whose schema is then asked for
+        there, unless it is given.
+        """
+        from ._remote_tables import RemoteTable
+        from .tables import EncryptedTable, Schema
+
+        if schema is None and isinstance(x, EncryptedTable):
+            schema = x.schema
+        elif schema is None and isinstance(x, str) and re.fullmatch(r"[0-9a-f]{64}", x):
+            schema = Schema(self._connection.json("GET", f"/v1/tables/{x}/schema"))
+        elif schema is None:
+            path = path_text(x)  # type: ignore[arg-type]
+            schema = EncryptedTable._make(_rust.Table.open(path, None, True)).schema
+        return RemoteTable(schema, name, _remote=self, _source=x)
 
     def _done(
         self, request: dict[str, Any], job_name: str | None, progress: Progress

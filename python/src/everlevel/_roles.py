@@ -463,7 +463,8 @@ class Client:
                     code="python.typed",
                 )
             self.params._warn()
-            return decrypted(self._raw, x)
+            # An array of a service is computed there first.
+            return decrypted(self._raw, x.compute())
         if isinstance(x, EncryptedArray):
             self.params._warn()
             raw = np.concatenate([self._raw.decrypt(part, x._elements) for part in x._xs])

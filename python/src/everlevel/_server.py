@@ -15,6 +15,7 @@ from ._columns import KIND, integers_from_bytes
 from ._html import grid, power
 from ._integers import EncryptedIntegers
 from ._log import told_integers, told_server
+from ._nodes import not_here
 from ._params import Params, params_of
 from ._values import (
     Buffer,
@@ -158,6 +159,9 @@ class Server:
         """What computes on typed integers, with the plans of its tables."""
         return _rust.IntegerServer(self._compiled)
 
+    def _check_public(self, run: Any) -> None:
+        """Passes a run of public integers that is computed with."""
+
     def _beside(self) -> Server:
         """The same server, on which the digits of short columns are compared side by side."""
         found = Server._make(self._compiled, self._source)
@@ -177,6 +181,7 @@ class Server:
     def load(self, x: EncryptedArray | EncryptedIntegers) -> EncryptedArray | EncryptedIntegers:
         """The array in this server's care: operations on it are done here."""
         if isinstance(x, EncryptedIntegers):
+            not_here(x)
             if not self._raw.keys.params.same(x._params):
                 raise OtherParametersError(
                     f"the array is of {x._params.name}, the server of {self.params.name}",

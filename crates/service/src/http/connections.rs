@@ -1,7 +1,7 @@
 //! Connections: how many, for how long, and from where.
 
 use std::future::Future;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use tokio::sync::Semaphore;
 use super::refusals::Refusing;
 use super::routes::router;
 use crate::error::ServiceError;
+use crate::exposure::Exposure;
 use crate::service::{Service, Shared};
 
 /// How long the head of a request may take.
@@ -26,34 +27,6 @@ const HEAD_BYTES: usize = 64 << 10;
 const BLOCKING_THREADS: usize = 32;
 /// A connection lasts for so many times the time of a request.
 const REQUESTS: u32 = 10;
-
-/// Whether connections from other machines are accepted, although HTTP does not protect them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Exposure {
-    /// From this machine only.
-    #[default]
-    Loopback,
-    /// From wherever the address is reached: something else protects the way.
-    Anywhere,
-}
-
-impl Exposure {
-    /// Passes an address to listen at.
-    ///
-    /// # Errors
-    /// One that other machines reach, unless that was asked for.
-    pub fn check(self, address: SocketAddr) -> Result<(), ServiceError> {
-        if self == Exposure::Anywhere || address.ip().is_loopback() {
-            return Ok(());
-        }
-        let problem = format!(
-            "expected one of this machine, such as 127.0.0.1, found {address}: HTTP would show \
-             tokens to whoever is on the way; give the service a certificate for TLS, or put a \
-             proxy with TLS before it"
-        );
-        Err(ServiceError::malformed("the address to listen at", problem))
-    }
-}
 
 impl Service {
     /// Answers requests at an address until `end` is there.

@@ -241,6 +241,18 @@ pub(super) async fn table(
     answer(app, move |s| s.data.tables.info(&tenant, &id)).await
 }
 
+/// The schema of a table, as its owner has stated it: what questions are bound to.
+pub(super) async fn table_schema(
+    State(app): App,
+    Extension(tenant): Extension<Tenant>,
+    Id(id): Id,
+) -> Result<Response, ServiceError> {
+    let id = name(&id, "table")?;
+    let read = move |s: &Shared| Ok(s.data.tables.open(&tenant, &id, false)?.schema().to_json()?);
+    let text = blocking(app, read).await?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
+}
+
 pub(super) async fn delete_table(
     State(app): App,
     Extension(tenant): Extension<Tenant>,

@@ -8,5 +8,5 @@ mod page;
 mod refusals;
 mod routes;
 
-pub use connections::{Exposure, interrupted};
+pub use connections::interrupted;
 pub use routes::{OPENAPI, routes_and_scopes};

@@ -46,6 +46,7 @@ fn routes() -> Vec<Route> {
         ("post", "/v1/tables", Some(Write), post(h::add_table)),
         ("get", "/v1/tables/{id}", Some(Read), get(h::table)),
         ("delete", "/v1/tables/{id}", Some(Write), delete(h::delete_table)),
+        ("get", "/v1/tables/{id}/schema", Some(Read), get(h::table_schema)),
         ("post", "/v1/estimates", Some(Run), post(h::estimate)),
         ("get", "/v1/jobs", Some(Read), get(h::jobs)),
         ("post", "/v1/jobs", Some(Run), post(h::add_job)),

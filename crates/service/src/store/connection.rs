@@ -1,12 +1,11 @@
 //! Which database a process connects to, and whether its directory belongs there.
 
-use std::path::Path;
 use std::time::Duration;
 
-use everlevel_wire::file::{Existing, read_file, write_file};
 use r2d2_postgres::postgres::config::Host;
 use r2d2_postgres::postgres::{self, Config};
 
+use super::paired::Paired;
 use super::schema::Found;
 use crate::database::Database;
 use crate::error::ServiceError;
@@ -15,8 +14,6 @@ use crate::error::ServiceError;
 pub(super) const CONNECT_TIME: Duration = Duration::from_secs(10);
 /// What a process that stands still keeps from others ends, and so does waiting for it.
 const OPTIONS: &str = "-c idle_in_transaction_session_timeout=60s -c lock_timeout=30s";
-/// The most bytes of the file that names a database.
-const PAIRED_BYTES: u64 = 64;
 
 /// What went wrong, without data of records: details of errors of the database have them.
 pub(super) fn told(e: &postgres::Error) -> String {
@@ -90,33 +87,32 @@ pub(super) fn checked(database: &Database) -> Result<Config, ServiceError> {
     Ok(config)
 }
 
-/// Passes a directory and a database that belong together: each has records or bytes of the other.
-/// Bytes of which there are no records would count as left over, and be removed.
-pub(super) fn pair(paired: &Path, has_bytes: bool, found: &Found) -> Result<(), ServiceError> {
-    let wrong = |problem: &str| {
-        Err(ServiceError::State { path: paired.display().to_string(), problem: problem.into() })
-    };
-    let known = paired.exists();
-    if known && *read_file(paired, PAIRED_BYTES)? != *found.id.as_bytes() {
+/// Passes a place for bytes and a database that belong together: each has records or bytes of the
+/// other. Bytes of which there are no records would count as left over, and be removed.
+pub(super) fn pair(place: &dyn Paired, has_bytes: bool, found: &Found) -> Result<(), ServiceError> {
+    let wrong =
+        |problem: &str| Err(ServiceError::State { path: place.name(), problem: problem.into() });
+    let known = place.read()?;
+    if known.as_ref().is_some_and(|known| *known != *found.id.as_bytes()) {
         return wrong(
-            "the records of this directory are in another database: give that one, or another \
-             directory",
+            "the records of this directory or bucket are in another database: give that one, or \
+             another place",
         );
     }
-    if !known && found.paired {
+    if known.is_none() && found.paired {
         return wrong(
-            "expected the file that says that the records of this directory are in this database, \
-             found none: give the directory that the other processes share; it may not be mounted",
+            "expected what says that the records of this directory or bucket are in this database, \
+             found nothing: give the place that the other processes share; it may not be mounted",
         );
     }
     if has_bytes && found.empty {
         return wrong(
             "expected a database with the records of what is in objects, found one without any: \
-             restore it from a backup, give another one, or another directory",
+             restore it from a backup, give another one, or another place",
         );
     }
     match known {
-        true => Ok(()),
-        false => Ok(write_file(paired, found.id.as_bytes(), Existing::Keep)?),
+        Some(_) => Ok(()),
+        None => place.write(found.id.as_bytes()),
     }
 }

@@ -201,7 +201,7 @@ fn the_database() {
     };
     let file = server.database("laws");
     let directory = tempfile::tempdir().unwrap();
-    let paired = directory.path().join("database.id");
+    let paired = super::paired::PairedFile(directory.path().join("database.id"));
     let database = Database::from_file(&file).unwrap().with_lease(Duration::from_secs(1));
     let store = Postgres::open(&database.clone().with_lease(LONG), &paired, false).unwrap();
     every_law(&store);

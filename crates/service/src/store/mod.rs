@@ -7,6 +7,7 @@ mod connection;
 mod embedded;
 #[cfg(test)]
 mod laws;
+mod paired;
 #[cfg(feature = "cluster")]
 mod postgres;
 #[cfg(feature = "cluster")]
@@ -20,6 +21,8 @@ use serde::de::DeserializeOwned;
 use self::backend::{Backend, Transaction};
 pub(crate) use self::backend::{Claim, Counted, Kept, Leases, Progress, QueuedJob};
 use self::embedded::{Embedded, RESTORE};
+pub(crate) use self::paired::Paired;
+use self::paired::PairedFile;
 use crate::database::Database;
 use crate::error::ServiceError;
 use crate::name::{JobId, Tenant};
@@ -58,27 +61,33 @@ fn refused(path: &Path, problem: impl ToString) -> ServiceError {
 
 impl Store {
     /// The records of a directory, which are made if it is new: in the directory itself, or in a
-    /// database. `has_bytes` tells whether the directory has bytes of which there have to be
-    /// records: without records all of them would count as left over, and be removed.
+    /// database, to which `place` belongs if the bytes are not in the directory. `has_bytes` tells
+    /// whether there are bytes of which there have to be records: without records all of them would
+    /// count as left over, and be removed.
     pub(crate) fn open(
         directory: &Path,
         database: Option<&Database>,
+        place: Option<&dyn Paired>,
         has_bytes: bool,
     ) -> Result<Self, ServiceError> {
-        let records = directory.join(EMBEDDED);
+        let (records, paired) = (directory.join(EMBEDDED), PairedFile(directory.join(PAIRED)));
         if let Some(database) = database {
             if records.exists() {
                 let problem = "expected a directory whose records are in a database, found one \
                                with records of its own: give another directory, or no database";
                 return Err(refused(&records, problem));
             }
-            return Self::shared(directory, database, has_bytes);
+            if place.is_some() && paired.0.exists() {
+                let problem = "the bytes of the database are in this directory: start without an \
+                               object store, or with another directory";
+                return Err(refused(&paired.0, problem));
+            }
+            return Self::shared(directory, database, place.unwrap_or(&paired), has_bytes);
         }
-        let paired = directory.join(PAIRED);
-        if paired.exists() {
+        if paired.0.exists() {
             let problem = "the records of this directory are in a database: start with \
                            that one";
-            return Err(refused(&paired, problem));
+            return Err(refused(&paired.0, problem));
         }
         let lost = !records.metadata().is_ok_and(|file| file.len() > 0);
         if lost && has_bytes {
@@ -90,16 +99,22 @@ impl Store {
 
     #[cfg(feature = "cluster")]
     fn shared(
-        directory: &Path,
+        _: &Path,
         database: &Database,
+        place: &dyn Paired,
         has_bytes: bool,
     ) -> Result<Self, ServiceError> {
-        let postgres = postgres::Postgres::open(database, &directory.join(PAIRED), has_bytes)?;
+        let postgres = postgres::Postgres::open(database, place, has_bytes)?;
         Ok(Store { backend: Box::new(postgres) })
     }
 
     #[cfg(not(feature = "cluster"))]
-    fn shared(directory: &Path, _: &Database, _: bool) -> Result<Self, ServiceError> {
+    fn shared(
+        directory: &Path,
+        _: &Database,
+        _: &dyn Paired,
+        _: bool,
+    ) -> Result<Self, ServiceError> {
         let problem = "this program was built without the feature cluster, which a database needs: \
                        build it with that, or give no database";
         Err(refused(directory, problem))

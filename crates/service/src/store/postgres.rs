@@ -3,7 +3,6 @@
 //! What is true at a time is decided by the database alone: its clock ends leases, its locks put
 //! the changes of a tenant one after the other, and a claim is a number that it counts up.
 
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -16,6 +15,7 @@ use super::backend::{
     Backend, Claim, Counted, Kept, Leases, Progress, QueuedJob, Transaction, Work,
 };
 use super::connection::{CONNECT_TIME, checked, failed, pair, refused, told, unavailable};
+use super::paired::Paired;
 use super::schema::{Unusable, prepare};
 use crate::database::Database;
 use crate::error::ServiceError;
@@ -46,17 +46,18 @@ struct Changing<'t> {
 }
 
 impl Postgres {
-    /// Connects, makes the tables if they are not there, and passes what belongs to the directory.
+    /// Connects, makes the tables if they are not there, and passes what belongs to the place of
+    /// the bytes.
     pub(super) fn open(
         database: &Database,
-        paired: &Path,
+        place: &dyn Paired,
         has_bytes: bool,
     ) -> Result<Self, ServiceError> {
         let config = checked(database)?;
         let mut client = config.connect(NoTls).map_err(|e| {
             refused(format!("cannot connect: {}: look at the connection string", told(&e)))
         })?;
-        prepare(&mut client, |found| pair(paired, has_bytes, found)).map_err(|e| match e {
+        prepare(&mut client, |found| pair(place, has_bytes, found)).map_err(|e| match e {
             Unusable::Database(e) => refused(format!("its tables cannot be made: {}", told(&e))),
             Unusable::Refused(problem) => refused(problem),
             Unusable::Service(e) => e,

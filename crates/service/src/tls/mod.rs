@@ -8,5 +8,7 @@ mod server;
 
 pub(crate) use client::{configured, unproved};
 pub use issued::Issued;
+#[cfg(feature = "cluster")]
+pub(crate) use processor::{hmac256, sha256};
 pub(crate) use server::ServerTls;
 pub use server::TlsFiles;

@@ -24,6 +24,13 @@ mod algorithms {
     pub fn sha256(bytes: &[u8]) -> Vec<u8> {
         Sha256::hash(bytes).as_ref().to_vec()
     }
+
+    #[cfg(feature = "cluster")]
+    pub fn hmac256(key: &[u8], bytes: &[u8]) -> Vec<u8> {
+        let mut code = graviola::hashing::hmac::Hmac::<Sha256>::new(key);
+        code.update(bytes);
+        code.finish().as_ref().to_vec()
+    }
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
@@ -39,6 +46,11 @@ mod algorithms {
     }
 
     pub fn sha256(_: &[u8]) -> Vec<u8> {
+        Vec::new()
+    }
+
+    #[cfg(feature = "cluster")]
+    pub fn hmac256(_: &[u8], _: &[u8]) -> Vec<u8> {
         Vec::new()
     }
 }
@@ -68,4 +80,14 @@ pub fn new_key(room: &mut [u8; 256]) -> Result<&[u8], ServiceError> {
 pub fn sha256(bytes: &[u8]) -> Result<Vec<u8>, ServiceError> {
     provider()?;
     Ok(algorithms::sha256(bytes))
+}
+
+/// The HMAC-SHA-256 of bytes.
+///
+/// # Errors
+/// As [`provider`].
+#[cfg(feature = "cluster")]
+pub fn hmac256(key: &[u8], bytes: &[u8]) -> Result<Vec<u8>, ServiceError> {
+    provider()?;
+    Ok(algorithms::hmac256(key, bytes))
 }

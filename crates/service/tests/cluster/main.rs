@@ -2,8 +2,10 @@
 //! and itself as workers, kills them, lets them stand still, and looks at what became of the jobs.
 //! Without PostgreSQL on the machine it says that it was skipped.
 
+mod bucket;
 mod postgres;
 mod process;
+mod s3;
 mod scenes;
 mod unpaired;
 
@@ -24,7 +26,7 @@ fn main() {
         return;
     };
     type Test = fn(&mut Instance);
-    let tests: [(&str, Test); 9] = [
+    let tests: [(&str, Test); 15] = [
         ("unpaired::directories_and_databases", unpaired::directories_and_databases),
         ("unpaired::connections", unpaired::connections),
         ("scenes::processes_are_one_service", scenes::processes_are_one_service),
@@ -34,6 +36,12 @@ fn main() {
         ("scenes::a_worker_that_ends_gives_back", scenes::a_worker_that_ends_gives_back),
         ("scenes::cancelled_from_elsewhere", scenes::cancelled_from_elsewhere),
         ("scenes::the_database_restarts", scenes::the_database_restarts),
+        ("bucket::processes_are_one_service", bucket::processes_are_one_service),
+        ("bucket::a_killed_worker_loses_its_job", bucket::a_killed_worker_loses_its_job),
+        ("bucket::workers_are_killed_at_random", bucket::workers_are_killed_at_random),
+        ("bucket::a_table_is_read_by_another_process", bucket::a_table_is_read_by_another_process),
+        ("bucket::the_store_is_away", bucket::the_store_is_away),
+        ("bucket::what_does_not_go_together", bucket::what_does_not_go_together),
     ];
     for (name, test) in tests {
         if filter.is_none_or(|filter| name.contains(filter)) {

@@ -1,5 +1,6 @@
 //! Processes of the service, and an owner of data with toy keys.
 
+use std::cell::Cell;
 use std::future::pending;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -11,15 +12,20 @@ use everlevel::files::Existing;
 use everlevel::{Keys, NamedIntegers, OptIn, Params, Type, general_keys};
 use everlevel_service::api::{JobRequest, JobState, NewUpload};
 use everlevel_service::{
-    Client, Config, Database, Exposure, Grant, IdempotencyKey, JobId, ObjectId, Scope, Service,
-    Tokens, interrupted,
+    Bucket, Client, Config, Database, Exposure, Grant, IdempotencyKey, JobId, ObjectId, Scope,
+    Service, Tokens, interrupted,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use tempfile::TempDir;
 
+use crate::s3::{self, ObjectStore};
+
 /// How long a job is left to a worker that does not tell about it.
 pub const LEASE: Duration = Duration::from_secs(2);
+
+/// Tells a process which bucket it has.
+const BUCKET_FILE: &str = "EVERLEVEL_TEST_BUCKET";
 
 /// What all processes of a test have in common.
 pub fn config(directory: &Path, database: &Path) -> Config {
@@ -35,6 +41,9 @@ pub fn config(directory: &Path, database: &Path) -> Config {
 /// Is a process of the service: a worker, or one that answers requests and computes nothing.
 pub fn run(directory: &Path, database: &Path, rest: &[&str]) {
     let mut config = config(directory, database);
+    if let Some(bucket) = std::env::var_os(BUCKET_FILE) {
+        config.bucket = Some(Bucket::from_file(Path::new(&bucket)).expect("a bucket"));
+    }
     if rest.first() == Some(&"answers") {
         config.workers = 0;
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
@@ -61,8 +70,12 @@ pub struct Process {
 impl Process {
     fn start(place: &Place, rest: &[&str]) -> Self {
         let program = std::env::current_exe().expect("this program has a path");
-        let mut child = Command::new(program)
-            .args(["--process".as_ref(), place.directory.path(), place.database.as_path()])
+        let mut command = Command::new(program);
+        if let Some(bucket) = &place.bucket {
+            command.env(BUCKET_FILE, bucket);
+        }
+        let mut child = command
+            .args(["--process".as_ref(), &*place.process_directory(), place.database.as_path()])
             .args(rest)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -114,16 +127,50 @@ impl Drop for Process {
     }
 }
 
-/// A directory and a database that processes share.
+/// What processes share: a database, and a directory or an object store.
 pub struct Place {
     pub directory: TempDir,
     pub database: PathBuf,
+    /// The file that describes a bucket.
+    pub bucket: Option<PathBuf>,
+    numbers: Cell<usize>,
 }
 
 impl Place {
     pub fn new(server: &super::postgres::Instance, name: &str) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        Place { directory, database: server.database(name) }
+        let database = server.database(name);
+        Place { directory, database, bucket: None, numbers: Cell::new(0) }
+    }
+
+    /// One where processes have a directory each, and their bytes in an object store.
+    pub fn in_bucket(server: &super::postgres::Instance, name: &str, store: &ObjectStore) -> Self {
+        let place = Place::new(server, name);
+        let path = place.directory.path().join("bucket.json");
+        let text = serde_json::json!({
+            "endpoint": store.endpoint,
+            "bucket": s3::BUCKET,
+            "prefix": name,
+            "region": s3::REGION,
+            "access_key_id": s3::KEY_ID,
+            "secret_access_key": s3::SECRET,
+        });
+        std::fs::write(&path, text.to_string()).expect("a file");
+        Place { bucket: Some(path), ..place }
+    }
+
+    /// That of the next process.
+    fn process_directory(&self) -> PathBuf {
+        let shared = self.directory.path();
+        if self.bucket.is_none() {
+            return shared.into();
+        }
+        self.numbers.set(self.numbers.get() + 1);
+        let own = shared.join(format!("process-{}", self.numbers.get()));
+        std::fs::create_dir(&own).expect("a directory");
+        // Hashes of tokens are brought to every machine that answers.
+        std::os::unix::fs::symlink(shared.join("tokens"), own.join("tokens")).expect("a link");
+        own
     }
 
     pub fn worker(&self) -> Process {
@@ -148,8 +195,8 @@ impl Place {
 
 /// Whoever owns the data: a secret key, and files.
 pub struct Owner {
-    client: everlevel::Client,
-    files: TempDir,
+    pub client: everlevel::Client,
+    pub files: TempDir,
     pub keys: PathBuf,
 }
 

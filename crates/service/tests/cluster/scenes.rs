@@ -13,11 +13,11 @@ use crate::process::{
 };
 
 /// A place with a process that answers, an owner, and a job that takes a while.
-struct Scene {
-    place: Place,
-    owner: Owner,
-    client: Client,
-    job: JobId,
+pub struct Scene {
+    pub place: Place,
+    pub owner: Owner,
+    pub client: Client,
+    pub job: JobId,
     _answers: Process,
 }
 
@@ -25,7 +25,11 @@ const VALUES: [i64; 2] = [5, 77];
 
 impl Scene {
     fn new(server: &Instance, name: &str, statements: usize) -> Self {
-        let (place, owner) = (Place::new(server, name), Owner::new());
+        Self::at(Place::new(server, name), statements)
+    }
+
+    pub fn at(place: Place, statements: usize) -> Self {
+        let owner = Owner::new();
         let answers = place.answers();
         let client = answers.client(&place.token("acme"));
         let keys = push(&client, &owner.keys);
@@ -35,7 +39,7 @@ impl Scene {
     }
 
     /// The job once it is done, with its answer compared.
-    fn done(&self) -> JobInfo {
+    pub fn done(&self) -> JobInfo {
         let done = self.client.wait(&self.job, |_| ()).expect("the job is done");
         assert_eq!(done.state, JobState::Done);
         let bytes = self.client.fetch(&done.results["y"], |_, _| ()).expect("a result");
@@ -44,20 +48,25 @@ impl Scene {
     }
 
     /// Passes a place where what is counted is what is there, and nothing waits.
-    fn is_whole(&self) {
+    pub fn is_whole(&self) {
         let (used, objects) = (self.client.usage().unwrap(), self.client.objects().unwrap());
         let jobs = self.client.jobs().unwrap();
         assert_eq!((used.active_jobs, used.objects), (0, (objects.len() + jobs.len()) as u64));
         let stored: u64 = objects.iter().map(|object| object.bytes).sum();
         assert!(used.bytes >= stored && used.bytes < stored + 100_000 * jobs.len() as u64);
-        let directory = self.place.directory.path().join("objects/acme");
-        let files = std::fs::read_dir(directory).unwrap().count();
-        assert_eq!(files, objects.len(), "files without a record");
+        if self.place.bucket.is_none() {
+            let directory = self.place.directory.path().join("objects/acme");
+            let files = std::fs::read_dir(directory).unwrap().count();
+            assert_eq!(files, objects.len(), "files without a record");
+        }
     }
 }
 
 pub fn a_killed_worker_loses_its_job(server: &mut Instance) {
-    let scene = Scene::new(server, "killed", 6);
+    loses_its_job(&Scene::new(server, "killed", 6));
+}
+
+pub fn loses_its_job(scene: &Scene) {
     let first = scene.place.worker();
     wait_until_it_computes(&scene.client, &scene.job);
     let second = scene.place.worker();
@@ -122,7 +131,10 @@ pub fn a_slow_worker_writes_nothing(server: &mut Instance) {
 }
 
 pub fn workers_are_killed_at_random(server: &mut Instance) {
-    let scene = Scene::new(server, "random", 2);
+    are_killed_at_random(&Scene::new(server, "random", 2));
+}
+
+pub fn are_killed_at_random(scene: &Scene) {
     let keys = push(&scene.client, &scene.owner.keys);
     let column = push(&scene.client, &scene.owner.column("more", &[5, 77]));
     let request = program(&keys, &column, &long_program(1));
@@ -190,7 +202,11 @@ pub fn the_database_restarts(server: &mut Instance) {
 
 /// Two processes that answer and two that compute, for two tenants.
 pub fn processes_are_one_service(server: &mut Instance) {
-    let (place, owner) = (Place::new(server, "together"), Owner::new());
+    are_one_service(&Place::new(server, "together"));
+}
+
+pub fn are_one_service(place: &Place) {
+    let owner = Owner::new();
     let answer = [place.answers(), place.answers()];
     let workers = [place.worker(), place.worker()];
     let mut jobs = Vec::new();

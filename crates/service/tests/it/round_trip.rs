@@ -99,6 +99,11 @@ fn a_question_about_a_table() {
     let options = OpenOptions::default().accepting(OptIn::InsecureResearch);
     let table = client.push_table(&path, &options, |_, _| ()).unwrap();
     assert_eq!((table.rows, table.columns), (data.rows(), schema.fields().len()));
+    // Its schema is what questions are bound to.
+    let token = service.token("acme", &[everlevel_service::Scope::Read]);
+    let (status, told) =
+        service.call("GET", &format!("/v1/tables/{}/schema", table.id), &token, b"");
+    assert_eq!((status, Schema::from_json(&told.to_string()).unwrap()), (200, schema.clone()));
     // Sent again, it is the same.
     assert_eq!(client.push_table(&path, &options, |_, _| ()).unwrap(), table);
     let plan = Plan::new("select count(*), sum(amount) from orders where paid", &schema).unwrap();

@@ -24,6 +24,7 @@ fn what_belongs_to_another_is_not_there() {
         ("PUT", "/v1/uploads/ID?offset=0"),
         ("DELETE", "/v1/uploads/ID"),
         ("GET", "/v1/tables/ID"),
+        ("GET", "/v1/tables/ID/schema"),
         ("DELETE", "/v1/tables/ID"),
     ] {
         // The answer is the one for what nobody has.
@@ -53,6 +54,26 @@ fn what_belongs_to_another_is_not_there() {
     // And what one deletes, the other still has.
     rival.delete_object(&columns).unwrap();
     acme.fetch(&columns, |_, _| ()).unwrap();
+}
+
+#[test]
+fn server_keys_have_a_quota_of_their_own() {
+    let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::shared());
+    let service = Running::start(directory.path(), |config| config.quota.keys = 1);
+    let (acme, rival) = (service.client("acme"), service.client("rival"));
+    let keys = push(&acme, &owner.keys);
+    let used = acme.usage().unwrap();
+    let refused = acme.push(&Owner::other().keys, |_, _| ()).unwrap_err();
+    assert_eq!(refused.code(), "service.quota", "{refused}");
+    assert!(refused.to_string().contains("server keys"), "{refused}");
+    // Nothing of them stays; other objects and other tenants are not concerned.
+    assert_eq!(acme.usage().unwrap(), used);
+    assert_eq!(std::fs::read_dir(directory.path().join("uploads/acme")).unwrap().count(), 0);
+    push(&acme, &owner.columns("beside", &[("x", &[1])]));
+    push(&rival, &Owner::other().keys);
+    assert_eq!(push(&acme, &owner.keys), keys);
+    acme.delete_object(&keys).unwrap();
+    push(&acme, &Owner::other().keys);
 }
 
 #[test]

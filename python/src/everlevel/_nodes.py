@@ -1,0 +1,75 @@
+"""Blocks of arrays of a service: how each is made of others, and what is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .errors import ParameterError
+
+if TYPE_CHECKING:
+    from . import _everlevel as _rust
+    from ._recorded import Recorder
+
+
+class Source(NamedTuple):
+    """What a service computes on: bytes that are sent when they are needed, or an object there."""
+
+    data: bytes | None
+    object_id: str | None
+    #: The name of the array among several in one object.
+    column: str | None
+
+
+class Node:
+    """A block, or a total, that a service can compute: with what a plan knows of it."""
+
+    __slots__ = ("recorder", "number", "traced", "text", "operands", "entries", "source", "key_id")
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        number: int,
+        traced: _rust.Column | _rust.Total,
+        text: str,
+        operands: Sequence[Node] = (),
+        entries: Sequence[int] | None = None,
+        source: Source | None = None,
+        key_id: str | None = None,
+    ) -> None:
+        #: Where it was written down, and in which place.
+        self.recorder, self.number = recorder, number
+        #: What it is on a scheme that only counts.
+        self.traced = traced
+        #: In the language of programs, with ``{0}`` and so on for the operands and ``{entries}``
+        #: for a public list.
+        self.text, self.operands, self.entries = text, tuple(operands), entries
+        #: Of an input where it is.
+        self.source = source
+        #: Whose it is.
+        self.key_id = key_id
+
+    @property
+    def is_public(self) -> bool:
+        """Whether it is an integer of the program."""
+        return self.source is None and not self.operands
+
+    def __getattr__(self, name: str) -> Any:
+        # The parameter set, the interval, the number of ciphertexts and so on.
+        return getattr(self.traced, name)
+
+
+def recorder_of(x: Any) -> Recorder | None:
+    """Where an array or a total was written down; none if it is no array of a service."""
+    blocks = getattr(x, "_blocks", None) or getattr(x, "_parts", None) or ()
+    return blocks[0].recorder if blocks and isinstance(blocks[0], Node) else None
+
+
+def not_here(x: Any) -> None:
+    """Refuses an array of a service where one of this process is needed."""
+    if recorder_of(x) is not None:
+        raise ParameterError(
+            "the array is one of a service, and nothing of it is computed yet: x.compute() runs it "
+            "there and fetches the encrypted result",
+            code="python.remote",
+        )
