@@ -8,6 +8,9 @@ use crate::consistent::Partners;
 use crate::error::TablesError;
 use crate::schema::Schema;
 
+/// The most letters of a cell that an error shows.
+const SHOWN: usize = 80;
+
 /// The codes of all cells, column by column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Data {
@@ -88,10 +91,11 @@ impl Data {
     /// [`TablesError::Data`] for a missing column or text that is no CSV.
     pub fn from_csv(source: impl Read, schema: &Schema) -> Result<Self, TablesError> {
         let wrong = |e: csv::Error| TablesError::Data { problem: e.to_string() };
-        let mut reader = ReaderBuilder::new().trim(csv::Trim::All).from_reader(Lines::new(source));
+        let mut reader =
+            ReaderBuilder::new().trim(csv::Trim::Headers).from_reader(Lines::new(source));
         let header = reader.headers().map_err(wrong)?.clone();
         let mut places = Vec::new();
-        for field in schema.fields() {
+        for field in schema.columns() {
             let mut found =
                 header.iter().enumerate().filter(|(_, h)| h.eq_ignore_ascii_case(field.name()));
             match (found.next(), found.next()) {
@@ -103,28 +107,29 @@ impl Data {
                 }
             }
         }
-        if header.len() == 1 && schema.fields()[0].null().is_some() {
+        let first = &schema.fields()[0];
+        if header.len() == 1 && (first.null().is_some() || first.is_text()) {
             let problem = "the only column may have empty cells, and an empty line is no row: add \
                            a second column";
             return Err(TablesError::Data { problem: problem.into() });
         }
-        let mut columns = vec![Vec::new(); places.len()];
+        let mut columns = vec![Vec::new(); schema.fields().len()];
         let mut record = csv::StringRecord::new();
         while reader.read_record(&mut record).map_err(wrong)? {
-            for ((place, field), column) in places.iter().zip(schema.fields()).zip(&mut columns) {
-                let text = record.get(*place).unwrap_or_default();
-                let (low, high) = field.values();
-                let code = match field.null() {
-                    Some(null) if text.is_empty() => Some(null),
-                    _ => field.code(text).filter(|code| (low..=high).contains(code)),
-                };
-                column.push(code.ok_or_else(|| TablesError::Value {
+            let mut rest = &mut columns[..];
+            for (place, field) in places.iter().zip(schema.columns()) {
+                let cell = record.get(*place).unwrap_or_default();
+                // Blanks belong to a text, and to no other value.
+                let text = if field.is_text() { cell } else { cell.trim() };
+                let parts;
+                (parts, rest) = rest.split_at_mut(field.count());
+                field.push(text, parts).ok_or_else(|| TablesError::Value {
                     line: record.position().map_or(0, csv::Position::line)
                         + u64::from(reader.get_ref().late),
                     column: field.name().into(),
-                    found: text.into(),
+                    found: text.chars().take(SHOWN).collect(),
                     expected: field.expected(),
-                })?);
+                })?;
             }
         }
         reader.get_ref().finish()?;
@@ -134,9 +139,9 @@ impl Data {
     /// A table of codes.
     ///
     /// # Errors
-    /// [`TablesError::Data`] for columns of different lengths or another number of them, or for
-    /// codes outside of the bounds; [`TablesError::Partner`] for rows of one partner that do not
-    /// carry the same.
+    /// [`TablesError::Data`] for columns of different lengths or another number of them, for
+    /// codes outside of the bounds, or parts of no text; [`TablesError::Partner`] for rows of one
+    /// partner that do not carry the same.
     pub fn from_columns(columns: Vec<Vec<i128>>, schema: &Schema) -> Result<Self, TablesError> {
         let rows = columns.first().map_or(0, Vec::len);
         let fits = columns.len() == schema.fields().len()
@@ -149,8 +154,17 @@ impl Data {
                            column of the schema";
             return Err(TablesError::Data { problem: problem.into() });
         }
-        Partners::new(schema).check((0, rows), |place| &columns[place][..], true)?;
-        Ok(Data { columns, rows })
+        let data = Data { columns, rows };
+        let texts = schema.heads(0..schema.fields().len());
+        for place in texts.filter(|place| schema.fields()[*place].is_text()) {
+            if let Some(row) = (0..rows).find(|row| data.cell(schema, place, *row).is_none()) {
+                let problem =
+                    format!("row {row}: {:?} holds no text", schema.fields()[place].name());
+                return Err(TablesError::Data { problem });
+            }
+        }
+        Partners::new(schema).check((0, rows), |place| data.column(place), true)?;
+        Ok(data)
     }
 
     /// Passes a table of this many columns.
@@ -168,6 +182,24 @@ impl Data {
         self.rows
     }
 
+    /// The text of a cell, of the column in this place; empty if nothing is there. None if its parts
+    /// are those of no text, which no table has.
+    fn cell(&self, schema: &Schema, place: usize, row: usize) -> Option<String> {
+        let field = &schema.fields()[place];
+        if Some(self.columns[place][row]) == field.null() {
+            return schema
+                .cell_places(place)
+                .skip(1)
+                .all(|part| self.columns[part][row] == 0)
+                .then(String::new);
+        }
+        if !field.is_text() {
+            return Some(field.text(self.columns[place][row]));
+        }
+        let parts = schema.cell_places(place).map(|part| self.columns[part][row]);
+        field.cell(&parts.collect::<Vec<_>>())
+    }
+
     /// The codes of a column.
     pub fn column(&self, place: usize) -> &[i128] {
         &self.columns[place]
@@ -179,15 +211,10 @@ impl Data {
     /// # Errors
     /// None but those of memory.
     pub fn to_csv(&self, schema: &Schema) -> Result<String, TablesError> {
-        let names = schema.fields().iter().map(|field| field.name());
-        let cells = |row: usize| {
-            schema.fields().iter().zip(&self.columns).map(move |(field, column)| {
-                match Some(column[row]) == field.null() {
-                    true => String::new(),
-                    false => field.text(column[row]),
-                }
-            })
-        };
+        let names = schema.columns().map(|field| field.name());
+        let places: Vec<usize> = schema.heads(0..schema.fields().len()).collect();
+        let cell = |place: usize, row: usize| self.cell(schema, place, row).unwrap_or_default();
+        let cells = |row: usize| places.iter().map(move |place| cell(*place, row));
         csv_text(names, (0..self.rows).map(cells))
     }
 }

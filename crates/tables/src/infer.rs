@@ -10,6 +10,7 @@ use crate::data::Lines;
 use crate::error::TablesError;
 use crate::field::Kind;
 use crate::schema::Schema;
+use crate::text::MOST_BYTES;
 use crate::timestamp::{TimeUnit, Timestamp, text};
 
 /// The most decimal places of a number.
@@ -20,6 +21,8 @@ const MOST_TEXTS: usize = 256;
 const FEW_TEXTS: usize = 16;
 /// The longest text of a category, in bytes.
 const TEXT_BYTES: usize = 256;
+/// The longest text of a column of texts, in bytes.
+const TEXT_MOST: u64 = MOST_BYTES as u64;
 /// The most columns that are looked at.
 const MOST_COLUMNS: usize = 4096;
 
@@ -48,6 +51,8 @@ struct Seen {
     times: Times,
     /// None: too many, or too long.
     texts: Option<BTreeSet<String>>,
+    /// The bytes of the longest text.
+    longest: usize,
     /// How many cells are empty.
     empty: u64,
 }
@@ -115,6 +120,7 @@ impl Seen {
             days: None,
             times: Times::None,
             texts: Some(BTreeSet::new()),
+            longest: 0,
             empty: 0,
         }
     }
@@ -147,6 +153,7 @@ impl Seen {
                 None => self.date = false,
             }
         }
+        self.longest = self.longest.max(text.len());
         self.times = self.times.and(Timestamp::parse(text));
         if let Some(texts) = &mut self.texts {
             if !texts.contains(text) {
@@ -185,15 +192,25 @@ impl Seen {
         if let Times::All { utc, range, places } = self.times {
             return timestamps(utc, range, places).ok_or_else(|| "no times of the calendar".into());
         }
+        // What is kept and never compared is stated by hand: each byte has its price.
+        let kept = match self.longest as u64 {
+            bytes @ ..=TEXT_MOST => {
+                format!(
+                    "; to keep it for answers, state \"type\": \"text\", \"bytes\": {bytes} or more"
+                )
+            }
+            bytes => format!("; it has texts of {bytes} bytes, and {TEXT_MOST} are the most"),
+        };
         let texts = self.texts.ok_or_else(|| {
             format!(
-                "more than {MOST_TEXTS} different texts, or one of more than {TEXT_BYTES} bytes"
+                "more than {MOST_TEXTS} different texts, or one of more than {TEXT_BYTES} \
+                 bytes{kept}"
             )
         })?;
         let few = texts.len() <= FEW_TEXTS || texts.len() as u64 * 4 <= self.cells;
         match few {
             true => Ok(Kind::Category { values: texts.into_iter().collect() }),
-            false => Err(format!("{} different texts in {} rows", texts.len(), self.cells)),
+            false => Err(format!("{} different texts in {} rows{kept}", texts.len(), self.cells)),
         }
     }
 }
@@ -266,7 +283,7 @@ impl Schema {
             return Err(wrong(format!("no column can be kept; of the first one, {why}")));
         }
         let schema = Schema::with_nulls(fields)?;
-        let kept = schema.fields().iter().map(|f| {
+        let kept = schema.columns().map(|f| {
             let (column, told) = (f.name().into(), f.expected());
             Inferred { column, told, kept: true }
         });

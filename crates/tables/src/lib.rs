@@ -49,6 +49,7 @@ mod scope;
 mod spelling;
 mod sql;
 mod stored;
+mod text;
 mod timestamp;
 mod truth;
 mod workload;

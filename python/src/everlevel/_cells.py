@@ -132,7 +132,7 @@ def _checked(name: str, values: Sequence[Any], schema: Schema | None, missing_na
                     "Schema.infer does"
                 )
                 raise _fault(name, row, f"nothing is there: {remedy}")
-        elif nullable and not cell.strip():
+        elif nullable and not (cell if field.get("type") == "text" else cell.strip()):
             raise _fault(
                 name,
                 row,

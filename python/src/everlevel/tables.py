@@ -84,8 +84,9 @@ class Schema:
     Public, with all bounds and categories.
 
     ``Schema({"columns": [{"name": "cost", "type": "decimal", "scale": 2, "low": "0", "high":
-    "9999.99"}]})``; the types are ``integer``, ``decimal``, ``date``, ``boolean`` and ``category``
-    (``"values": [...]``). Immutable.
+    "9999.99"}]})``; the types are ``integer``, ``decimal``, ``date``, ``timestamp``, ``boolean``,
+    ``category`` (``"values": [...]``), and ``text`` (``"bytes": N``), which is for answers and is
+    compared with nothing but constants, by equality. Immutable.
     """
 
     __slots__ = ("_text", "_notes")
@@ -108,7 +109,7 @@ class Schema:
         years, truth values, texts of which there are few as categories.
 
         Columns with missing values are nullable. Columns of many texts, such as names, are left
-        out, and so are those in which nothing is there. What each column was taken for is in
+        out, with what to state to keep them, and so are those in which nothing is there. What each column was taken for is in
         :attr:`notes`: all of a schema is public, so look it over before you use it.
         """
         columns = columns_of(data, None)

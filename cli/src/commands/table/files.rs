@@ -150,7 +150,7 @@ pub fn encrypt(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
             "table": table.id().to_string(),
             "params": table.params().name(),
             "rows": table.rows(),
-            "columns": schema.fields().len(),
+            "columns": schema.columns().count(),
             "blocks": table.blocks(),
             "bytes": bytes,
             "out": args.out,
@@ -160,7 +160,7 @@ pub fn encrypt(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
         "table {}: {} rows of {} columns in {} blocks under {}, {bytes} bytes: {}",
         table.id(),
         table.rows(),
-        schema.fields().len(),
+        schema.columns().count(),
         table.blocks(),
         table.params().name(),
         args.out.display()

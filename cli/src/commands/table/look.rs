@@ -41,7 +41,7 @@ fn columns(schema: &Schema) -> Vec<String> {
         format!("join {} on {} = {}: {}", k.table, k.column, k.key, k.include.join(", "))
     };
     let keys = schema.foreign_keys().into_iter().map(key);
-    schema.fields().iter().map(line).chain(keys).collect()
+    schema.columns().map(line).chain(keys).collect()
 }
 
 fn of_table(args: &InspectArgs, common: &Common) -> Result<(), CliError> {

@@ -20,6 +20,7 @@ mod refused;
 mod rehearse;
 mod roles;
 mod rows;
+mod texts;
 mod times;
 mod workload;
 

@@ -322,7 +322,8 @@ fn keys(records: &Records<'_>) -> Table {
         ]
     };
     let rows = records.of(T6).map(|(_, s)| row(&s.value)).collect();
-    let notes = ["Security by this library's estimator, at the moduli here. Δ here is that of the \
+    let notes =
+        ["Security by this library's estimator, at the moduli here. Δ here is that of the \
                   plan that ran."];
     let title = "Table 6: the plans and keys that ran";
     Table { id: format!("{T6}-keys"), ..records.table(T6, title, &columns, rows, &notes) }
