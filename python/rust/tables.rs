@@ -7,7 +7,7 @@ use everlevel::OptIn;
 use everlevel::files::OpenOptions;
 use everlevel_tables::{
     Answer, Change, Constants, Data, EncryptedTable, Partner, PlainTable, Plan, Query, Schema,
-    TableId, TableKey, TableResult, TablesError,
+    TableId, TableKey, TablePart, TableResult, TablesError,
 };
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -263,6 +263,12 @@ impl Table {
         self.0.blocks()
     }
 
+    /// None of a table in memory.
+    #[getter]
+    fn directory(&self) -> Option<PathBuf> {
+        self.0.directory().map(Into::into)
+    }
+
     #[getter]
     fn size(&self) -> Result<u64> {
         Ok(self.0.bytes()?)
@@ -280,7 +286,28 @@ impl Table {
     ) -> Result<Bound<'py, PyBytes>> {
         let asked = (plan, constants, progress);
         computed(py, asked, |plan, constants, step| {
-            self.0.run(&server.inner, plan, constants, step)
+            let result = self.0.run(&server.inner, plan, constants, step)?;
+            Ok(result.as_bytes().to_vec())
+        })
+    }
+
+    /// The same of the blocks from `first` to before `end`: a part of a result.
+    #[pyo3(signature = (server, plan, first, end, constants = None, progress = None))]
+    #[allow(clippy::too_many_arguments)]
+    fn run_part<'py>(
+        &self,
+        py: Python<'py>,
+        server: &Server,
+        plan: &str,
+        first: usize,
+        end: usize,
+        constants: Option<&[u8]>,
+        progress: Option<Py<PyAny>>,
+    ) -> Result<Bound<'py, PyBytes>> {
+        let asked = (plan, constants, progress);
+        computed(py, asked, |plan, constants, step| {
+            let part = self.0.run_part(&server.inner, plan, constants, first..end, step)?;
+            Ok(part.as_bytes().to_vec())
         })
     }
 
@@ -328,17 +355,45 @@ impl Table {
 /// A step of progress, which may end the work.
 type Step<'a> = &'a mut dyn FnMut(usize, usize) -> Result<()>;
 
-/// The bytes of a result, of a plan, constants and who is told of the progress.
+/// The bytes of a result or a part of one, of a plan, constants and who is told of the progress.
 fn computed<'py>(
     py: Python<'py>,
     (plan, constants, progress): (&str, Option<&[u8]>, Option<Py<PyAny>>),
-    run: impl FnOnce(&Plan, Option<&Constants>, Step<'_>) -> Result<TableResult> + Send,
+    run: impl FnOnce(&Plan, Option<&Constants>, Step<'_>) -> Result<Vec<u8>> + Send,
 ) -> Result<Bound<'py, PyBytes>> {
     let result = detached(py, || {
         let mut progress = Progress::new(progress);
         let plan = Plan::from_json(plan)?;
         let constants = constants.map(|data| Constants::from_bytes(data.to_vec())).transpose()?;
         run(&plan, constants.as_ref(), &mut |done, blocks| progress.step(done, blocks))
+    })?;
+    Ok(PyBytes::new(py, &result))
+}
+
+/// Two parts of a result, of neighboring blocks, as one.
+#[pyfunction]
+pub fn join_table_parts<'py>(
+    py: Python<'py>,
+    server: &Server,
+    first: &[u8],
+    second: &[u8],
+) -> Result<Bound<'py, PyBytes>> {
+    let joined = detached(py, || {
+        let [first, second] = [first, second].map(|data| TablePart::from_bytes(data.to_vec()));
+        Ok(first?.joined(&second?, &server.inner)?)
+    })?;
+    Ok(PyBytes::new(py, joined.as_bytes()))
+}
+
+/// The result, of a part that has all blocks.
+#[pyfunction]
+pub fn table_part_result<'py>(
+    py: Python<'py>,
+    server: &Server,
+    data: &[u8],
+) -> Result<Bound<'py, PyBytes>> {
+    let result = detached(py, || {
+        Ok(TablePart::from_bytes(data.to_vec())?.result(&server.inner)?)
     })?;
     Ok(PyBytes::new(py, result.as_bytes()))
 }
@@ -386,7 +441,8 @@ impl KnownTable {
     ) -> Result<Bound<'py, PyBytes>> {
         let asked = (plan, constants, progress);
         computed(py, asked, |plan, constants, step| {
-            self.0.run(&server.inner, plan, constants, step)
+            let result = self.0.run(&server.inner, plan, constants, step)?;
+            Ok(result.as_bytes().to_vec())
         })
     }
 }

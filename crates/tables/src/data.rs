@@ -2,14 +2,9 @@
 
 use std::io::Read;
 
-use csv::ReaderBuilder;
-
 use crate::consistent::Partners;
 use crate::error::TablesError;
 use crate::schema::Schema;
-
-/// The most letters of a cell that an error shows.
-const SHOWN: usize = 80;
 
 /// The codes of all cells, column by column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +48,11 @@ impl<R> Lines<R> {
         Err(TablesError::Data { problem })
     }
 
+    /// Whether lines are counted when the next one is met.
+    pub(crate) fn is_late(&self) -> bool {
+        self.late
+    }
+
     fn see(&mut self, byte: u8) {
         match byte {
             b'\n' => {
@@ -90,50 +90,7 @@ impl Data {
     /// [`TablesError::Value`] for a cell that its column cannot hold, with its line;
     /// [`TablesError::Data`] for a missing column or text that is no CSV.
     pub fn from_csv(source: impl Read, schema: &Schema) -> Result<Self, TablesError> {
-        let wrong = |e: csv::Error| TablesError::Data { problem: e.to_string() };
-        let mut reader =
-            ReaderBuilder::new().trim(csv::Trim::Headers).from_reader(Lines::new(source));
-        let header = reader.headers().map_err(wrong)?.clone();
-        let mut places = Vec::new();
-        for field in schema.columns() {
-            let mut found =
-                header.iter().enumerate().filter(|(_, h)| h.eq_ignore_ascii_case(field.name()));
-            match (found.next(), found.next()) {
-                (Some((place, _)), None) => places.push(place),
-                (first, _) => {
-                    let count = if first.is_some() { "two columns" } else { "no column" };
-                    let problem = format!("the first line names {count} {:?}", field.name());
-                    return Err(TablesError::Data { problem });
-                }
-            }
-        }
-        let first = &schema.fields()[0];
-        if header.len() == 1 && (first.null().is_some() || first.is_text()) {
-            let problem = "the only column may have empty cells, and an empty line is no row: add \
-                           a second column";
-            return Err(TablesError::Data { problem: problem.into() });
-        }
-        let mut columns = vec![Vec::new(); schema.fields().len()];
-        let mut record = csv::StringRecord::new();
-        while reader.read_record(&mut record).map_err(wrong)? {
-            let mut rest = &mut columns[..];
-            for (place, field) in places.iter().zip(schema.columns()) {
-                let cell = record.get(*place).unwrap_or_default();
-                // Blanks belong to a text, and to no other value.
-                let text = if field.is_text() { cell } else { cell.trim() };
-                let parts;
-                (parts, rest) = rest.split_at_mut(field.count());
-                field.push(text, parts).ok_or_else(|| TablesError::Value {
-                    line: record.position().map_or(0, csv::Position::line)
-                        + u64::from(reader.get_ref().late),
-                    column: field.name().into(),
-                    found: text.chars().take(SHOWN).collect(),
-                    expected: field.expected(),
-                })?;
-            }
-        }
-        reader.get_ref().finish()?;
-        Self::from_columns(columns, schema)
+        Self::from_csv_with(source, schema, &[])
     }
 
     /// A table of codes.
@@ -143,6 +100,13 @@ impl Data {
     /// codes outside of the bounds, or parts of no text; [`TablesError::Partner`] for rows of one
     /// partner that do not carry the same.
     pub fn from_columns(columns: Vec<Vec<i128>>, schema: &Schema) -> Result<Self, TablesError> {
+        let data = Self::of(columns, schema)?;
+        Partners::new(schema).check((0, data.rows), |place| data.column(place), true)?;
+        Ok(data)
+    }
+
+    /// The same of rows whose partners are compared elsewhere.
+    pub(crate) fn of(columns: Vec<Vec<i128>>, schema: &Schema) -> Result<Self, TablesError> {
         let rows = columns.first().map_or(0, Vec::len);
         let fits = columns.len() == schema.fields().len()
             && columns.iter().zip(schema.fields()).all(|(column, field)| {
@@ -163,7 +127,6 @@ impl Data {
                 return Err(TablesError::Data { problem });
             }
         }
-        Partners::new(schema).check((0, rows), |place| data.column(place), true)?;
         Ok(data)
     }
 

@@ -323,17 +323,20 @@ impl Field {
         (self.low <= codes[0] && codes[0] <= self.high).then_some(codes)
     }
 
-    /// Puts a cell behind what the columns have that hold it, where an empty one may be none; none
-    /// if it is no value, or out of bounds.
-    pub(crate) fn push(&self, text: &str, columns: &mut [Vec<i128>]) -> Option<()> {
-        let null = self.null().filter(|_| text.is_empty());
-        match columns {
-            [column] if !self.is_text() => {
+    /// Puts a cell, or none, behind what the columns have that hold it; none if it is no value, or
+    /// out of bounds.
+    pub(crate) fn push(&self, cell: Option<&str>, columns: &mut [Vec<i128>]) -> Option<()> {
+        match (cell, columns) {
+            (Some(text), [column]) if !self.is_text() => {
                 let code = self.code(text).filter(|code| (self.low..=self.high).contains(code));
-                column.push(null.or(code)?);
+                column.push(code?);
             }
-            columns => {
-                let codes = if null.is_some() { vec![0; columns.len()] } else { self.codes(text)? };
+            (cell, columns) => {
+                let codes = match cell {
+                    Some(text) => self.codes(text)?,
+                    // Parts of a text that is not there are empty.
+                    None => [self.null()?].into_iter().chain(vec![0; columns.len() - 1]).collect(),
+                };
                 columns.iter_mut().zip(codes).for_each(|(column, code)| column.push(code));
             }
         }

@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 
-use csv::ReaderBuilder;
-
 use crate::cell::{date, format_decimal, parse_date, parse_decimal, places};
-use crate::data::Lines;
 use crate::error::TablesError;
 use crate::field::Kind;
+use crate::records::{CsvRecords, Records};
 use crate::schema::Schema;
 use crate::text::MOST_BYTES;
 use crate::timestamp::{TimeUnit, Timestamp, text};
@@ -51,6 +49,8 @@ struct Seen {
     times: Times,
     /// None: too many, or too long.
     texts: Option<BTreeSet<String>>,
+    /// Whether some cells are texts of nothing, and not empty.
+    blank: bool,
     /// The bytes of the longest text.
     longest: usize,
     /// How many cells are empty.
@@ -120,6 +120,7 @@ impl Seen {
             days: None,
             times: Times::None,
             texts: Some(BTreeSet::new()),
+            blank: false,
             longest: 0,
             empty: 0,
         }
@@ -167,6 +168,13 @@ impl Seen {
 
     /// The type of the column, or why it has none.
     fn kind(self) -> Result<Kind, String> {
+        if self.blank {
+            return Err(
+                "an empty text, which in a table is none: replace it, or state the column \
+                        in the schema by hand"
+                    .into(),
+            );
+        }
         if self.empty == self.cells {
             return Err("all of its cells are empty".into());
         }
@@ -251,20 +259,31 @@ impl Schema {
     /// [`TablesError::Data`] for text that is no CSV, has no rows, or of which no column can be
     /// kept; [`TablesError::Schema`] for names that a column cannot have.
     pub fn infer(source: impl Read) -> Result<(Self, Vec<Inferred>), TablesError> {
+        Self::infer_records(CsvRecords::new(source)?)
+    }
+
+    /// The same of rows from elsewhere.
+    ///
+    /// # Errors
+    /// As [`Schema::infer`]; those of the source.
+    pub fn infer_records(mut records: impl Records) -> Result<(Self, Vec<Inferred>), TablesError> {
         let wrong = |problem: String| TablesError::Data { problem };
-        let mut reader = ReaderBuilder::new().trim(csv::Trim::All).from_reader(Lines::new(source));
-        let names = reader.headers().map_err(|e| wrong(e.to_string()))?;
+        let names = records.names();
         if names.len() > MOST_COLUMNS {
             return Err(wrong(format!("{} columns: at most {MOST_COLUMNS} are read", names.len())));
         }
-        let mut columns: Vec<Seen> = names.iter().map(Seen::new).collect();
+        records.choose(&(0..names.len()).map(|place| (place, None)).collect::<Vec<_>>())?;
+        let empty_is_none = records.empty_is_none();
+        let mut columns: Vec<Seen> = names.iter().map(|name| Seen::new(name)).collect();
         let mut rows = 0u64;
-        for record in reader.records() {
-            let record = record.map_err(|e| wrong(e.to_string()))?;
-            columns.iter_mut().zip(&record).for_each(|(column, text)| column.see(text));
+        while records.advance()? {
+            for (place, column) in columns.iter_mut().enumerate() {
+                let text = records.cell(place).map(str::trim);
+                column.blank |= text == Some("") && !empty_is_none;
+                column.see(text.unwrap_or_default());
+            }
             rows += 1;
         }
-        reader.get_ref().finish()?;
         if rows == 0 {
             return Err(wrong("expected a row at least".into()));
         }

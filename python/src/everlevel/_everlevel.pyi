@@ -323,11 +323,22 @@ class Table:
     @property
     def blocks(self) -> int: ...
     @property
+    def directory(self) -> os.PathLike[str] | None: ...
+    @property
     def size(self) -> int: ...
     def run(
         self,
         server: Server,
         plan: str,
+        constants: bytes | None = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> bytes: ...
+    def run_part(
+        self,
+        server: Server,
+        plan: str,
+        first: int,
+        end: int,
         constants: bytes | None = None,
         progress: Callable[[int, int], object] | None = None,
     ) -> bytes: ...
@@ -461,6 +472,8 @@ def table_plan_explain(plan: str, params: Params, rows: int) -> tuple[str, str]:
 def table_plan_answer(
     plan: str, clear: _Clear, constants: list[tuple[str, str]], params: Params | None = None
 ) -> str: ...
+def join_table_parts(server: Server, first: bytes, second: bytes) -> bytes: ...
+def table_part_result(server: Server, data: bytes) -> bytes: ...
 def table_result_facts(data: bytes) -> tuple[str, str, int, str | None]: ...
 def read_table_result(
     key: SecretKey,

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import operator
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -46,7 +47,7 @@ from ._values import (
     replaceable,
     stepper,
 )
-from .errors import FormatError, TableError
+from .errors import ClusterError, FormatError, TableError
 
 if TYPE_CHECKING:
     from ._server import Server
@@ -415,19 +416,41 @@ class EncryptedTable:
         *,
         constants: Constants | None = None,
         progress: Progress = None,
+        ray: bool = False,
+        workers: int | None = None,
+        threads: int = 1,
+        retries: int = 3,
     ) -> Result:
         """The encrypted answer to a question or a plan, with the encrypted constants that it calls
         by name (``Plan.bind``). ``progress(done, blocks)`` is called after each block of rows.
 
         A plan for another schema is refused, and so is a server with keys of another owner.
+
+        With ``ray=True`` the actors of a Ray cluster compute it, ``workers`` of them (one a CPU of
+        the cluster / ``threads``) with ``threads`` threads each: a few neighboring blocks at a
+        time, whose sums are then added pair by pair. The directory of the table and the file of the
+        server's keys (``Server.open``) have paths that every node can read. Blocks that an actor
+        had when it died are computed again by its successor, ``retries`` times. The answer is the
+        same.
         """
         plan = question if isinstance(question, Plan) else Plan(question, self.schema)
+        given = None if constants is None else constants._data
+        if not ray:
+            return Result.from_bytes(
+                self._raw.run(server._raw, plan._text, given, stepper(progress))
+            )
+        from ._table_parts import run_on_ray
+
+        if self._raw.directory is None:
+            raise ClusterError(
+                "the table is in memory: save it in a directory that every node can read, and open "
+                "it there",
+                code="cluster.table",
+            )
+        path = os.path.abspath(os.fspath(self._raw.directory))
         return Result.from_bytes(
-            self._raw.run(
-                server._raw,
-                plan._text,
-                None if constants is None else constants._data,
-                stepper(progress),
+            run_on_ray(
+                self._raw, path, server, plan._text, given, workers, threads, retries, progress
             )
         )
 
