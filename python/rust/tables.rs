@@ -1,13 +1,14 @@
 //! Encrypted tables.
 
+use std::io::Read;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use everlevel::OptIn;
 use everlevel::files::OpenOptions;
 use everlevel_tables::{
-    Answer, Change, Constants, Data, EncryptedTable, Partner, PlainTable, Plan, Query, Schema,
-    TableId, TableKey, TablePart, TableResult, TablesError,
+    Answer, Change, Constants, CsvRecords, Data, EncryptedTable, Partner, PlainTable, Plan, Query,
+    Schema, TableId, TableKey, TablePart, TableResult, TablesError,
 };
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -39,9 +40,52 @@ impl From<TablesError> for Failure {
 type Clear = (PyBackedBytes, Vec<(String, PyBackedBytes)>);
 
 fn data_of((csv, partners): &Clear, schema: &Schema) -> Result<Data> {
+    Ok(Data::from_csv_with(&csv[..], schema, &partners_of(partners, schema)?)?)
+}
+
+fn partners_of(partners: &[(String, PyBackedBytes)], schema: &Schema) -> Result<Vec<Partner>> {
     let partner = |(name, csv): &(String, PyBackedBytes)| Partner::from_csv(&csv[..], schema, name);
-    let partners = partners.iter().map(partner).collect::<std::result::Result<Vec<_>, _>>()?;
-    Ok(Data::from_csv_with(&csv[..], schema, &partners)?)
+    Ok(partners.iter().map(partner).collect::<std::result::Result<Vec<_>, _>>()?)
+}
+
+/// Comma-separated values, in pieces that an iterator hands over.
+struct Pieces {
+    iterator: Py<PyAny>,
+    piece: Option<PyBackedBytes>,
+    read: usize,
+    /// What the iterator raised, which a reader would turn into text.
+    raised: Arc<Mutex<Option<PyErr>>>,
+}
+
+impl Pieces {
+    fn next(&mut self) -> PyResult<Option<PyBackedBytes>> {
+        Python::attach(|py| {
+            let next = self.iterator.bind(py).try_iter()?.next();
+            next.map(|piece| piece?.extract::<PyBackedBytes>().map_err(Into::into)).transpose()
+        })
+    }
+}
+
+impl Read for Pieces {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        loop {
+            if let Some(piece) = self.piece.as_ref().filter(|piece| self.read < piece.len()) {
+                let count = bytes.len().min(piece.len() - self.read);
+                bytes[..count].copy_from_slice(&piece[self.read..self.read + count]);
+                self.read += count;
+                return Ok(count);
+            }
+            match self.next() {
+                Ok(None) => return Ok(0),
+                Ok(piece) => (self.piece, self.read) = (piece, 0),
+                Err(error) => {
+                    let told = error.to_string();
+                    *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    return Err(std::io::Error::other(told));
+                }
+            }
+        }
+    }
 }
 
 /// A schema of JSON, in the form that all equal ones have.
@@ -213,6 +257,47 @@ impl Table {
             }
         })?;
         Ok(Table(Arc::new(table)))
+    }
+
+    /// Encrypts comma-separated values that are read twice, piece by piece, into a directory:
+    /// `pieces()` is an iterator of bytes.
+    #[staticmethod]
+    #[pyo3(signature = (pieces, partners, schema, directory, secret = None, public = None,
+                        overwrite = false, progress = None))]
+    #[allow(clippy::too_many_arguments)]
+    fn encrypt_pieces(
+        py: Python<'_>,
+        pieces: Py<PyAny>,
+        partners: Vec<(String, PyBackedBytes)>,
+        schema: &str,
+        directory: PathBuf,
+        secret: Option<&SecretKey>,
+        public: Option<&PublicKey>,
+        overwrite: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> Result<Self> {
+        let key = one_key(secret, public)?;
+        let raised = Arc::new(Mutex::new(None));
+        let table = detached(py, || {
+            let schema = Schema::from_json(schema)?;
+            let partners = partners_of(&partners, &schema)?;
+            let mut progress = Progress::new(progress);
+            let open = || -> Result<_> {
+                let iterator = Python::attach(|py| pieces.call0(py))?;
+                let (piece, read, raised) = (None, 0, raised.clone());
+                Ok(CsvRecords::new(Pieces { iterator, piece, read, raised })?)
+            };
+            let step = |done, blocks: Option<usize>| match blocks {
+                Some(blocks) => progress.step(done, blocks),
+                None => Progress::new(None).step(done, 0),
+            };
+            let (existing, input) = (existing(overwrite), (&schema, &partners[..]));
+            EncryptedTable::create_from(&directory, existing, key, input, open, &mut rng()?, step)
+        });
+        match raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(error) => Err(error.into()),
+            None => Ok(Table(Arc::new(table?))),
+        }
     }
 
     #[staticmethod]
@@ -392,9 +477,7 @@ pub fn table_part_result<'py>(
     server: &Server,
     data: &[u8],
 ) -> Result<Bound<'py, PyBytes>> {
-    let result = detached(py, || {
-        Ok(TablePart::from_bytes(data.to_vec())?.result(&server.inner)?)
-    })?;
+    let result = detached(py, || Ok(TablePart::from_bytes(data.to_vec())?.result(&server.inner)?))?;
     Ok(PyBytes::new(py, result.as_bytes()))
 }
 

@@ -1,4 +1,4 @@
-"""Tables by several processes: parts of an answer here, and on Ray, where an actor dies half-way."""
+"""Tables by several processes: parts of an answer, here and on Ray, where an actor dies."""
 
 import decimal
 import os

@@ -145,8 +145,8 @@ impl Data {
         self.rows
     }
 
-    /// The text of a cell, of the column in this place; empty if nothing is there. None if its parts
-    /// are those of no text, which no table has.
+    /// The text of a cell, of the column in this place; empty if nothing is there. None if its
+    /// parts are those of no text, which no table has.
     fn cell(&self, schema: &Schema, place: usize, row: usize) -> Option<String> {
         let field = &schema.fields()[place];
         if Some(self.columns[place][row]) == field.null() {

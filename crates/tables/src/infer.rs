@@ -49,6 +49,8 @@ struct Seen {
     times: Times,
     /// None: too many, or too long.
     texts: Option<BTreeSet<String>>,
+    /// Why its source does not tell what its cells are.
+    refused: Option<TablesError>,
     /// Whether some cells are texts of nothing, and not empty.
     blank: bool,
     /// The bytes of the longest text.
@@ -120,6 +122,7 @@ impl Seen {
             days: None,
             times: Times::None,
             texts: Some(BTreeSet::new()),
+            refused: None,
             blank: false,
             longest: 0,
             empty: 0,
@@ -168,6 +171,9 @@ impl Seen {
 
     /// The type of the column, or why it has none.
     fn kind(self) -> Result<Kind, String> {
+        if let Some(why) = self.refused {
+            return Err(why.to_string());
+        }
         if self.blank {
             return Err(
                 "an empty text, which in a table is none: replace it, or state the column \
@@ -272,9 +278,11 @@ impl Schema {
         if names.len() > MOST_COLUMNS {
             return Err(wrong(format!("{} columns: at most {MOST_COLUMNS} are read", names.len())));
         }
-        records.choose(&(0..names.len()).map(|place| (place, None)).collect::<Vec<_>>())?;
         let empty_is_none = records.empty_is_none();
         let mut columns: Vec<Seen> = names.iter().map(|name| Seen::new(name)).collect();
+        for (place, column) in columns.iter_mut().enumerate() {
+            column.refused = records.choose(&[(place, None)]).err();
+        }
         let mut rows = 0u64;
         while records.advance()? {
             for (place, column) in columns.iter_mut().enumerate() {

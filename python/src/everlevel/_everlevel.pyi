@@ -1,7 +1,7 @@
 """The compiled half of the package: see rust/. Not for use outside of it."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import final
 
 import numpy as np
@@ -302,6 +302,17 @@ class Table:
         secret: SecretKey | None = None,
         public: PublicKey | None = None,
         directory: _Path | None = None,
+        overwrite: bool = False,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> Table: ...
+    @staticmethod
+    def encrypt_pieces(
+        pieces: Callable[[], Iterator[bytes]],
+        partners: Sequence[tuple[str, bytes]],
+        schema: str,
+        directory: _Path,
+        secret: SecretKey | None = None,
+        public: PublicKey | None = None,
         overwrite: bool = False,
         progress: Callable[[int, int], object] | None = None,
     ) -> Table: ...

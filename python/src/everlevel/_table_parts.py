@@ -34,9 +34,7 @@ class Blocks(Actor):
         self._plan, self._constants = plan, constants
 
     def part(self, first: int, end: int) -> tuple[bytes, int]:
-        made = self._table.run_part(
-            self._server._compiled, self._plan, first, end, self._constants
-        )
+        made = self._table.run_part(self._server._compiled, self._plan, first, end, self._constants)
         return made, end - first
 
     def joined(self, first: bytes, second: bytes) -> bytes:

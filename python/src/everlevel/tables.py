@@ -20,7 +20,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _everlevel as _rust
-from ._cells import Clear, Partners, answer_of, clear, columns_of, text_of, written
+from ._cells import (
+    Clear,
+    Partners,
+    answer_of,
+    clear,
+    clear_partners,
+    columns_of,
+    pieces_of,
+    text_of,
+    written,
+)
 from ._constants import Constants
 from ._explained import Explanation
 from ._expressions import (
@@ -110,8 +120,9 @@ class Schema:
         years, truth values, texts of which there are few as categories.
 
         Columns with missing values are nullable. Columns of many texts, such as names, are left
-        out, with what to state to keep them, and so are those in which nothing is there. What each column was taken for is in
-        :attr:`notes`: all of a schema is public, so look it over before you use it.
+        out, with what to state to keep them, and so are those in which nothing is there. What each
+        column was taken for is in :attr:`notes`: all of a schema is public, so look it over before
+        you use it.
         """
         columns = columns_of(data, None)
         if isinstance(columns, bytes):
@@ -708,9 +719,24 @@ def encrypt(
     ``data``; every row gets the columns that it carries of its partner. A row without a partner is
     refused, and so are two partners of one key. Without ``partners``, ``data`` has these columns.
 
-    Into a ``directory``, block by block, or in memory. 3 MB for each 32,768 rows of a column and
-    each 4 bits of a value with ``bgv-65537-n15`` and a client's key.
+    Into a ``directory``, block by block, or in memory. A file that is encrypted into a directory
+    is read twice, piece by piece, and may be larger than memory. 3 MB for each 32,768 rows of a
+    column and each 4 bits of a value with ``bgv-65537-n15`` and a client's key.
     """
+    pieces = None if directory is None else pieces_of(data, schema)
+    if pieces is not None and directory is not None:
+        return EncryptedTable._make(
+            _rust.Table.encrypt_pieces(
+                pieces,
+                clear_partners(schema, partners),
+                schema._text,
+                path_text(directory),
+                key._raw if isinstance(key, Client) else None,
+                key._raw if isinstance(key, PublicKey) else None,
+                overwrite,
+                stepper(progress),
+            )
+        )
     raw = _rust.Table.encrypt(
         clear(data, schema, partners),
         schema._text,

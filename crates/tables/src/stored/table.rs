@@ -118,8 +118,8 @@ impl EncryptedTable {
     /// blocks in the first.
     ///
     /// # Errors
-    /// As [`EncryptedTable::create`] and [`Rows::next`](crate::Rows::next); [`TablesError::Data`] for no rows, and for
-    /// another number of rows in the second reading; those of `open`.
+    /// As [`EncryptedTable::create`] and [`Rows::next`](crate::Rows::next); [`TablesError::Data`]
+    /// for no rows, and for another number of rows in the second reading; those of `open`.
     pub fn create_from<R: Records, E: From<TablesError>>(
         directory: &Path,
         existing: Existing,
