@@ -63,7 +63,7 @@ fn a_block_is_held_at_a_time() {
     let server = client.server_for(&keys, planner.bootstrap_plan(), &mut rng, |_, _| ()).unwrap();
 
     // The codes of all cells take 75 MB.
-    const BUDGET: usize = 24 << 20;
+    const BUDGET: usize = 20 << 20;
     assert!(rows * COLUMNS * size_of::<i128>() > 3 * BUDGET);
     HEAP.set_limit(HEAP.allocated() + BUDGET).unwrap();
     let mut steps = Vec::new();

@@ -41,7 +41,7 @@ fn schema() -> Schema {
 }
 
 fn rows(count: usize) -> Vec<Row> {
-    let row = |i: usize| (i, ROWS[i % ROWS.len()].0, ROWS[i % ROWS.len()].1, i % 3 == 0);
+    let row = |i: usize| (i, ROWS[i % ROWS.len()].0, ROWS[i % ROWS.len()].1, i.is_multiple_of(3));
     (0..count).map(row).collect()
 }
 

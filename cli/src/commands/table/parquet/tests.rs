@@ -55,7 +55,7 @@ fn expected(rows: usize) -> String {
             i % 60,
             i % 2 * 5,
             i % 24,
-            i % 4 == 0
+            i.is_multiple_of(4)
         )
     };
     let names = "ward,days,cost,rate,admitted,seen,left,paid,name\n".to_string();
