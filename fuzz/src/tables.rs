@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use everlevel_tables::{Answer, Change, Data, Edit, Plan, Query, Schema};
+use everlevel_tables::{Answer, Change, Data, Edit, Kind, Plan, Query, Schema};
 
 /// The longest input that is looked at, in bytes.
 const MAX_TEXT: usize = 4096;
@@ -14,6 +14,7 @@ const SCHEMA: &str = r#"{"columns": [
     {"name": "count", "type": "integer", "low": -3, "high": 9223372036854775807},
     {"name": "sold", "type": "date", "low": "1992-01-01", "high": "1998-12-31", "nullable": true},
     {"name": "paid", "type": "boolean"},
+    {"name": "note", "type": "text", "bytes": 20, "nullable": true},
     {"name": "share", "type": "integer", "low": 0, "high": 9, "nullable": true}]}"#;
 
 fn schema() -> &'static Schema {
@@ -24,7 +25,12 @@ fn schema() -> &'static Schema {
 /// Rows at the bounds of the columns, and between them.
 fn rows(schema: &Schema) -> Option<Data> {
     let entries = |(low, high): (i128, i128)| vec![low, high, low + (high - low) / 2, high, low];
-    let columns = schema.fields().iter().map(|field| entries(field.bounds())).collect();
+    let columns = schema.fields().iter().map(|field| match (field.kind(), field.bounds()) {
+        // Other codes may be those of no text.
+        (Kind::Text { .. }, (least, _)) => entries((least, least)),
+        (_, bounds) => entries(bounds),
+    });
+    let columns = columns.collect();
     Data::from_columns(columns, schema).ok()
 }
 

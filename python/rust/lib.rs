@@ -87,6 +87,8 @@ fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(tables::table_plan_cost, m)?)?;
     m.add_function(wrap_pyfunction!(tables::table_plan_explain, m)?)?;
     m.add_function(wrap_pyfunction!(tables::table_plan_answer, m)?)?;
+    m.add_function(wrap_pyfunction!(tables::join_table_parts, m)?)?;
+    m.add_function(wrap_pyfunction!(tables::table_part_result, m)?)?;
     m.add_function(wrap_pyfunction!(tables::table_result_facts, m)?)?;
     m.add_function(wrap_pyfunction!(tables::read_table_result, m)?)?;
     m.add_function(wrap_pyfunction!(aes::aes_plan, m)?)?;

@@ -1,13 +1,14 @@
 //! Encrypted tables.
 
+use std::io::Read;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use everlevel::OptIn;
 use everlevel::files::OpenOptions;
 use everlevel_tables::{
-    Answer, Change, Constants, Data, EncryptedTable, Partner, PlainTable, Plan, Query, Schema,
-    TableId, TableKey, TableResult, TablesError,
+    Answer, Change, Constants, CsvRecords, Data, EncryptedTable, Partner, PlainTable, Plan, Query,
+    Schema, TableId, TableKey, TablePart, TableResult, TablesError,
 };
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -39,9 +40,52 @@ impl From<TablesError> for Failure {
 type Clear = (PyBackedBytes, Vec<(String, PyBackedBytes)>);
 
 fn data_of((csv, partners): &Clear, schema: &Schema) -> Result<Data> {
+    Ok(Data::from_csv_with(&csv[..], schema, &partners_of(partners, schema)?)?)
+}
+
+fn partners_of(partners: &[(String, PyBackedBytes)], schema: &Schema) -> Result<Vec<Partner>> {
     let partner = |(name, csv): &(String, PyBackedBytes)| Partner::from_csv(&csv[..], schema, name);
-    let partners = partners.iter().map(partner).collect::<std::result::Result<Vec<_>, _>>()?;
-    Ok(Data::from_csv_with(&csv[..], schema, &partners)?)
+    Ok(partners.iter().map(partner).collect::<std::result::Result<Vec<_>, _>>()?)
+}
+
+/// Comma-separated values, in pieces that an iterator hands over.
+struct Pieces {
+    iterator: Py<PyAny>,
+    piece: Option<PyBackedBytes>,
+    read: usize,
+    /// What the iterator raised, which a reader would turn into text.
+    raised: Arc<Mutex<Option<PyErr>>>,
+}
+
+impl Pieces {
+    fn next(&mut self) -> PyResult<Option<PyBackedBytes>> {
+        Python::attach(|py| {
+            let next = self.iterator.bind(py).try_iter()?.next();
+            next.map(|piece| piece?.extract::<PyBackedBytes>().map_err(Into::into)).transpose()
+        })
+    }
+}
+
+impl Read for Pieces {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        loop {
+            if let Some(piece) = self.piece.as_ref().filter(|piece| self.read < piece.len()) {
+                let count = bytes.len().min(piece.len() - self.read);
+                bytes[..count].copy_from_slice(&piece[self.read..self.read + count]);
+                self.read += count;
+                return Ok(count);
+            }
+            match self.next() {
+                Ok(None) => return Ok(0),
+                Ok(piece) => (self.piece, self.read) = (piece, 0),
+                Err(error) => {
+                    let told = error.to_string();
+                    *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    return Err(std::io::Error::other(told));
+                }
+            }
+        }
+    }
 }
 
 /// A schema of JSON, in the form that all equal ones have.
@@ -215,6 +259,47 @@ impl Table {
         Ok(Table(Arc::new(table)))
     }
 
+    /// Encrypts comma-separated values that are read twice, piece by piece, into a directory:
+    /// `pieces()` is an iterator of bytes.
+    #[staticmethod]
+    #[pyo3(signature = (pieces, partners, schema, directory, secret = None, public = None,
+                        overwrite = false, progress = None))]
+    #[allow(clippy::too_many_arguments)]
+    fn encrypt_pieces(
+        py: Python<'_>,
+        pieces: Py<PyAny>,
+        partners: Vec<(String, PyBackedBytes)>,
+        schema: &str,
+        directory: PathBuf,
+        secret: Option<&SecretKey>,
+        public: Option<&PublicKey>,
+        overwrite: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> Result<Self> {
+        let key = one_key(secret, public)?;
+        let raised = Arc::new(Mutex::new(None));
+        let table = detached(py, || {
+            let schema = Schema::from_json(schema)?;
+            let partners = partners_of(&partners, &schema)?;
+            let mut progress = Progress::new(progress);
+            let open = || -> Result<_> {
+                let iterator = Python::attach(|py| pieces.call0(py))?;
+                let (piece, read, raised) = (None, 0, raised.clone());
+                Ok(CsvRecords::new(Pieces { iterator, piece, read, raised })?)
+            };
+            let step = |done, blocks: Option<usize>| match blocks {
+                Some(blocks) => progress.step(done, blocks),
+                None => Progress::new(None).step(done, 0),
+            };
+            let (existing, input) = (existing(overwrite), (&schema, &partners[..]));
+            EncryptedTable::create_from(&directory, existing, key, input, open, &mut rng()?, step)
+        });
+        match raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(error) => Err(error.into()),
+            None => Ok(Table(Arc::new(table?))),
+        }
+    }
+
     #[staticmethod]
     #[pyo3(signature = (directory, params = None, insecure_research = false))]
     fn open(
@@ -263,6 +348,12 @@ impl Table {
         self.0.blocks()
     }
 
+    /// None of a table in memory.
+    #[getter]
+    fn directory(&self) -> Option<PathBuf> {
+        self.0.directory().map(Into::into)
+    }
+
     #[getter]
     fn size(&self) -> Result<u64> {
         Ok(self.0.bytes()?)
@@ -280,7 +371,28 @@ impl Table {
     ) -> Result<Bound<'py, PyBytes>> {
         let asked = (plan, constants, progress);
         computed(py, asked, |plan, constants, step| {
-            self.0.run(&server.inner, plan, constants, step)
+            let result = self.0.run(&server.inner, plan, constants, step)?;
+            Ok(result.as_bytes().to_vec())
+        })
+    }
+
+    /// The same of the blocks from `first` to before `end`: a part of a result.
+    #[pyo3(signature = (server, plan, first, end, constants = None, progress = None))]
+    #[allow(clippy::too_many_arguments)]
+    fn run_part<'py>(
+        &self,
+        py: Python<'py>,
+        server: &Server,
+        plan: &str,
+        first: usize,
+        end: usize,
+        constants: Option<&[u8]>,
+        progress: Option<Py<PyAny>>,
+    ) -> Result<Bound<'py, PyBytes>> {
+        let asked = (plan, constants, progress);
+        computed(py, asked, |plan, constants, step| {
+            let part = self.0.run_part(&server.inner, plan, constants, first..end, step)?;
+            Ok(part.as_bytes().to_vec())
         })
     }
 
@@ -328,11 +440,11 @@ impl Table {
 /// A step of progress, which may end the work.
 type Step<'a> = &'a mut dyn FnMut(usize, usize) -> Result<()>;
 
-/// The bytes of a result, of a plan, constants and who is told of the progress.
+/// The bytes of a result or a part of one, of a plan, constants and who is told of the progress.
 fn computed<'py>(
     py: Python<'py>,
     (plan, constants, progress): (&str, Option<&[u8]>, Option<Py<PyAny>>),
-    run: impl FnOnce(&Plan, Option<&Constants>, Step<'_>) -> Result<TableResult> + Send,
+    run: impl FnOnce(&Plan, Option<&Constants>, Step<'_>) -> Result<Vec<u8>> + Send,
 ) -> Result<Bound<'py, PyBytes>> {
     let result = detached(py, || {
         let mut progress = Progress::new(progress);
@@ -340,6 +452,32 @@ fn computed<'py>(
         let constants = constants.map(|data| Constants::from_bytes(data.to_vec())).transpose()?;
         run(&plan, constants.as_ref(), &mut |done, blocks| progress.step(done, blocks))
     })?;
+    Ok(PyBytes::new(py, &result))
+}
+
+/// Two parts of a result, of neighboring blocks, as one.
+#[pyfunction]
+pub fn join_table_parts<'py>(
+    py: Python<'py>,
+    server: &Server,
+    first: &[u8],
+    second: &[u8],
+) -> Result<Bound<'py, PyBytes>> {
+    let joined = detached(py, || {
+        let [first, second] = [first, second].map(|data| TablePart::from_bytes(data.to_vec()));
+        Ok(first?.joined(&second?, &server.inner)?)
+    })?;
+    Ok(PyBytes::new(py, joined.as_bytes()))
+}
+
+/// The result, of a part that has all blocks.
+#[pyfunction]
+pub fn table_part_result<'py>(
+    py: Python<'py>,
+    server: &Server,
+    data: &[u8],
+) -> Result<Bound<'py, PyBytes>> {
+    let result = detached(py, || Ok(TablePart::from_bytes(data.to_vec())?.result(&server.inner)?))?;
     Ok(PyBytes::new(py, result.as_bytes()))
 }
 
@@ -386,7 +524,8 @@ impl KnownTable {
     ) -> Result<Bound<'py, PyBytes>> {
         let asked = (plan, constants, progress);
         computed(py, asked, |plan, constants, step| {
-            self.0.run(&server.inner, plan, constants, step)
+            let result = self.0.run(&server.inner, plan, constants, step)?;
+            Ok(result.as_bytes().to_vec())
         })
     }
 }

@@ -260,3 +260,72 @@ fn a_table_that_is_changed() {
     let other = [&other[..], &["delete from stays where days = 2"]].concat();
     refused(here, &other, "scheme.wrong-key");
 }
+
+const DAYS: &str = r#"{"columns": [
+    {"name": "ward", "type": "category", "values": ["north", "south", "west"]},
+    {"name": "days", "type": "integer", "low": 0, "high": 14, "nullable": true},
+    {"name": "name", "type": "text", "bytes": 20}
+]}"#;
+
+/// A file that PyArrow wrote, if the program was built for it.
+#[test]
+fn parquet_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/parquet/none.parquet");
+    let file = file.to_str().unwrap();
+    fs::write(here.join("days.json"), DAYS).unwrap();
+    success(here, &["keygen", "--params", "insecure_bgv-65537-n11", "--out", "keys"]);
+    let key = ["--key", "keys/secret.key"];
+    let encrypt = ["table", "encrypt", "--schema", "days.json", "--in", file, "--out", "t"];
+    let encrypt = [&encrypt[..], &key].concat();
+    if cfg!(not(feature = "parquet")) {
+        let why = refused(here, &encrypt, "table.unsupported");
+        assert!(why.contains("CSV") && !here.join("t").exists(), "{why}");
+        return;
+    }
+    assert_eq!(json(here, &encrypt)["rows"], 300);
+    let decrypt = ["table", "decrypt", "--table", "t", "--out", "t.csv"];
+    success(here, &[&decrypt[..], &key].concat());
+    let found = fs::read_to_string(here.join("t.csv")).unwrap();
+    let line = |i: usize| {
+        let days = if i % 7 == 3 { String::new() } else { (i % 15).to_string() };
+        format!("{},{days},name {i} é\n", ["north", "south", "west"][i % 3])
+    };
+    let expected = "ward,days,name\n".to_string() + &(0..300).map(line).collect::<String>();
+    assert_eq!(found, expected);
+    let infer = ["table", "schema", "infer", "--in", file, "--out", "all.json"];
+    let columns = json(here, &infer)["columns"].as_array().unwrap().len();
+    assert_eq!(columns, 11);
+}
+
+/// Texts on the command line, and a table that is read twice.
+#[test]
+fn texts_and_files_that_are_wrong_at_the_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    fs::write(here.join("days.json"), DAYS).unwrap();
+    success(here, &["keygen", "--params", "insecure_bgv-65537-n11", "--out", "keys"]);
+    let line = |i: usize| format!("{},{},name {i}\n", ["north", "west"][i % 2], i % 15);
+    let rows: String = (0..2_100).map(line).collect();
+    fs::write(here.join("t.csv"), format!("ward,days,name\n{rows}")).unwrap();
+    fs::write(here.join("u.csv"), format!("ward,days,name\n{rows}east,3,x\n")).unwrap();
+    let key = ["--key", "keys/secret.key", "--schema", "days.json"];
+    let encrypt = |from: &'static str, to: &'static str| {
+        [&["table", "encrypt", "--in", from, "--out", to][..], &key].concat()
+    };
+    let why = refused(here, &encrypt("u.csv", "u"), "table.value");
+    assert!(why.contains("line 2102") && why.contains("u.csv"), "{why}");
+    assert!(!here.join("u").exists());
+    refused(here, &encrypt("none.csv", "u"), "wire.io");
+    assert_eq!(json(here, &encrypt("t.csv", "t"))["columns"], 3);
+    let question = "select ward, name from t where name in ('name 7', 'name 2099')";
+    let ask = ["table", "ask", "--schema", "t/schema.json", question, "--out", "q.plan"];
+    success(here, &ask);
+    let keys = ["keys", "server", "--key", "keys/secret.key", "--plan", "q.plan"];
+    success(here, &[&keys[..], &["--rows", "2100", "--out", "few.keys"]].concat());
+    let run = ["table", "run", "--table", "t", "--server-keys", "few.keys", "--plan", "q.plan"];
+    success(here, &[&run[..], &["--out", "q.result"]].concat());
+    let read = ["table", "read", "--key", "keys/secret.key", "--in", "q.result"];
+    assert_eq!(success(here, &read), "ward,name\nwest,name 7\nwest,name 2099\n");
+}

@@ -175,7 +175,7 @@ impl Tables {
                 params: table.params().name().into(),
                 owner: table.owner().map(|owner| format!("{owner:#}")),
                 rows: table.rows(),
-                columns: table.schema().fields().len(),
+                columns: table.schema().columns().count(),
                 blocks: new.blocks.clone(),
             };
             self.store.change(tenant, |change| {

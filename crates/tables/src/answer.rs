@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use everlevel_scheme::SchemeError;
+
 use crate::cell::format_decimal;
 use crate::data::{Data, csv_text};
 use crate::error::TablesError;
@@ -71,7 +73,8 @@ impl Answer {
     /// rows: what [`Layout::read`](crate::Layout::read) gives.
     ///
     /// # Errors
-    /// [`TablesError::Range`] if a number of the answer leaves 127 bits.
+    /// [`TablesError::Range`] if a number of the answer leaves 127 bits; `scheme.not-decryptable`
+    /// for parts of no text.
     pub fn new(query: &Query, schema: &Schema, sums: &[Vec<i128>]) -> Result<Self, TablesError> {
         let mut rows = Vec::new();
         let code = |place: usize, code: i128| {
@@ -81,20 +84,39 @@ impl Answer {
                 false => Cell::Text(field.text(code), code),
             }
         };
+        // Texts that cannot be are told once all were looked at.
+        let mut possible = true;
         let groups = match &query.listed {
             Some(listed) if query.aggregates.is_empty() => {
-                let cell = |codes: &Vec<i128>, place: &usize| {
-                    let found = listed.iter().position(|p| p == place).map(|i| codes[i]);
-                    found.map_or(Cell::Null, |found| code(*place, found))
+                let found = |codes: &[i128], place: usize| {
+                    listed.iter().position(|p| *p == place).map(|i| codes[i])
+                };
+                let mut cell = |codes: &[i128], place: usize| {
+                    let field = &schema.fields()[place];
+                    match found(codes, place) {
+                        None => Cell::Null,
+                        Some(first) if Some(first) == field.null() => Cell::Null,
+                        Some(first) if !field.is_text() => code(place, first),
+                        Some(_) => {
+                            let parts = schema.cell_places(place);
+                            let parts: Vec<_> = parts.filter_map(|p| found(codes, p)).collect();
+                            let text = field.cell(&parts);
+                            possible &= text.is_some();
+                            Cell::Text(text.unwrap_or_default(), 0)
+                        }
+                    }
                 };
                 for codes in sums {
-                    rows.push(query.groups.iter().map(|place| cell(codes, place)).collect());
+                    rows.push(query.groups.iter().map(|place| cell(codes, *place)).collect());
                 }
                 Vec::new()
             }
             Some(listed) => folded(query, schema, listed, sums),
             None => query.group_codes(schema).into_iter().zip(sums.iter().cloned()).collect(),
         };
+        if !possible {
+            return Err(SchemeError::NotDecryptable.into());
+        }
         for (codes, sums) in &groups {
             // A group without rows is none, but the whole table is one even if it is empty.
             if sums[0] == 0 && !query.groups.is_empty() {
@@ -133,7 +155,8 @@ impl Answer {
         rows.sort_by(|a, b| {
             query.order.iter().fold(Ordering::Equal, |order, (place, descending)| {
                 let texts = query.column_of(&query.outputs[*place].value).is_some_and(|column| {
-                    matches!(schema.fields()[column].kind(), Kind::Category { .. })
+                    let kind = schema.fields()[column].kind();
+                    matches!(kind, Kind::Category { .. } | Kind::Text { .. })
                 });
                 // Texts stand in their own order, whatever the places of the categories.
                 let here = match (&a[*place], &b[*place]) {

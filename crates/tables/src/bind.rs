@@ -85,6 +85,28 @@ impl<'a> Binder<'a> {
         self.aggregates.clone()
     }
 
+    /// Refuses to compute with a text more than whether it equals a constant.
+    pub(crate) fn check_text(&self, e: impl ToString, column: usize) -> Result<(), TablesError> {
+        let field = &self.schema.fields()[column];
+        if !field.is_text() {
+            return Ok(());
+        }
+        Err(TablesError::unsupported(
+            &e.to_string(),
+            &format!(
+                "{:?} is a column of texts, which are compared by = <> and in with constants of \
+                 the question and nothing else: if it has few values, state it as a category",
+                field.name()
+            ),
+        ))
+    }
+
+    /// Refuses groups by texts.
+    pub(crate) fn check_groups(&self, groups: &[usize]) -> Result<(), TablesError> {
+        let name = |place: usize| self.schema.fields()[place].name();
+        groups.iter().try_for_each(|g| self.check_text(format!("a group by {}", name(*g)), *g))
+    }
+
     /// The column that an expression names.
     pub(crate) fn column(&self, e: &Expr) -> Result<usize, TablesError> {
         self.scope.place(e)
@@ -185,6 +207,7 @@ impl<'a> Binder<'a> {
             Value::Coded(column) => column,
             _ => return Err(mistyped(e, "like compares a column of categories")),
         };
+        self.check_text(e, column)?;
         let (Kind::Category { values }, Value::Text(pattern)) =
             (self.schema.fields()[column].kind(), self.value(pattern)?)
         else {

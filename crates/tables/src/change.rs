@@ -185,7 +185,10 @@ fn update(ast: &Update, schema: &Schema) -> Result<Edit, TablesError> {
             return Err(mistyped(&assignment.value, &format!("{name} is set twice")));
         }
         check_assigned(schema, column, partner)?;
-        columns.push(assigned(&binder, column, &assignment.value)?);
+        match schema.fields()[column].is_text() {
+            true => columns.extend(assigned_text(&binder, column, &assignment.value)?),
+            false => columns.push(assigned(&binder, column, &assignment.value)?),
+        }
     }
     let rows = condition(&binder, ast.selection.as_ref())?;
     Ok(Edit::Update(rows, columns))
@@ -228,6 +231,40 @@ fn condition(binder: &Binder<'_>, selection: Option<&Expr>) -> Result<Condition,
             "write its value: a change is made where the secret key is",
         )),
     }
+}
+
+/// What the parts of a text are given: those of a text, or of another column of such texts.
+fn assigned_text(
+    binder: &Binder<'_>,
+    column: usize,
+    e: &Expr,
+) -> Result<Vec<Assignment>, TablesError> {
+    let field = &binder.schema.fields()[column];
+    let wrong = || mistyped(e, &format!("column {:?} holds {}", field.name(), field.expected()));
+    let null = matches!(e, Expr::Value(value) if value.value == Literal::Null);
+    let values: Vec<Number> = match if null { None } else { Some(binder.value(e)?) } {
+        None if field.null().is_none() => return Err(wrong()),
+        None => vec![Number::Constant(0); field.count()],
+        Some(Value::Text(text)) => {
+            let codes = field.codes(&text).ok_or_else(wrong)?;
+            codes.into_iter().map(Number::Constant).collect()
+        }
+        Some(Value::Coded(other)) if binder.schema.fields()[other].kind() == field.kind() => {
+            binder.schema.cell_places(other).map(Number::Column).collect()
+        }
+        Some(_) => return Err(wrong()),
+    };
+    let there = if null { Condition::Constant(false) } else { binder.there(e)? };
+    let there = there.simplified(binder.schema);
+    let parts = binder.schema.cell_places(column).zip(values);
+    // The first part alone tells whether there is a text.
+    Ok(parts
+        .map(|(place, value)| {
+            let first = place == column;
+            let there = if first { there.clone() } else { Condition::Constant(true) };
+            Assignment { column: place, value, there }
+        })
+        .collect())
 }
 
 /// What a column is given.

@@ -83,7 +83,16 @@ impl Binder<'_> {
         right: &Expr,
     ) -> Result<Condition, TablesError> {
         let apart = || mistyped(e, "its two sides cannot be compared");
-        match (self.value(left)?, self.value(right)?) {
+        let sides = (self.value(left)?, self.value(right)?);
+        if let (Value::Coded(column), other) | (other, Value::Coded(column)) = &sides
+            && self.schema.fields()[*column].is_text()
+        {
+            return match (comparison, other) {
+                (Comparison::Equal, Value::Text(text)) => Ok(self.is_text(*column, text)),
+                _ => self.check_text(e, *column).and(Err(apart())),
+            };
+        }
+        match sides {
             (Value::Parameter(name), x) => self.encrypted(e, comparison, &x, &name, false),
             (x, Value::Parameter(name)) => self.encrypted(e, comparison, &x, &name, true),
             (Value::Number(a, i), Value::Number(b, j)) => {
@@ -116,6 +125,19 @@ impl Binder<'_> {
             }
             _ => Err(apart()),
         }
+    }
+
+    /// The rows that hold a text: all parts of it.
+    fn is_text(&self, column: usize, text: &str) -> Condition {
+        let Some(codes) = self.schema.fields()[column].codes(text) else {
+            return Condition::Constant(false);
+        };
+        let parts = self.schema.cell_places(column).zip(codes);
+        Condition::And(
+            parts
+                .map(|(column, code)| Condition::Within { column, codes: Ranges::of([code]) })
+                .collect(),
+        )
     }
 
     /// A comparison of a column with an encrypted constant.
@@ -282,6 +304,7 @@ impl Binder<'_> {
         let when = Condition::And(vec![when, self.there(e)?]).simplified(self.schema);
         let (value, column, scale) = match self.value(e)? {
             Value::Coded(column) if fold != Fold::Middle => {
+                self.check_text(e, column)?;
                 (Number::Column(column), Some(column), 0)
             }
             _ => {

@@ -2,8 +2,6 @@
 
 use std::io::Read;
 
-use csv::ReaderBuilder;
-
 use crate::consistent::Partners;
 use crate::error::TablesError;
 use crate::schema::Schema;
@@ -50,6 +48,11 @@ impl<R> Lines<R> {
         Err(TablesError::Data { problem })
     }
 
+    /// Whether lines are counted when the next one is met.
+    pub(crate) fn is_late(&self) -> bool {
+        self.late
+    }
+
     fn see(&mut self, byte: u8) {
         match byte {
             b'\n' => {
@@ -87,57 +90,23 @@ impl Data {
     /// [`TablesError::Value`] for a cell that its column cannot hold, with its line;
     /// [`TablesError::Data`] for a missing column or text that is no CSV.
     pub fn from_csv(source: impl Read, schema: &Schema) -> Result<Self, TablesError> {
-        let wrong = |e: csv::Error| TablesError::Data { problem: e.to_string() };
-        let mut reader = ReaderBuilder::new().trim(csv::Trim::All).from_reader(Lines::new(source));
-        let header = reader.headers().map_err(wrong)?.clone();
-        let mut places = Vec::new();
-        for field in schema.fields() {
-            let mut found =
-                header.iter().enumerate().filter(|(_, h)| h.eq_ignore_ascii_case(field.name()));
-            match (found.next(), found.next()) {
-                (Some((place, _)), None) => places.push(place),
-                (first, _) => {
-                    let count = if first.is_some() { "two columns" } else { "no column" };
-                    let problem = format!("the first line names {count} {:?}", field.name());
-                    return Err(TablesError::Data { problem });
-                }
-            }
-        }
-        if header.len() == 1 && schema.fields()[0].null().is_some() {
-            let problem = "the only column may have empty cells, and an empty line is no row: add \
-                           a second column";
-            return Err(TablesError::Data { problem: problem.into() });
-        }
-        let mut columns = vec![Vec::new(); places.len()];
-        let mut record = csv::StringRecord::new();
-        while reader.read_record(&mut record).map_err(wrong)? {
-            for ((place, field), column) in places.iter().zip(schema.fields()).zip(&mut columns) {
-                let text = record.get(*place).unwrap_or_default();
-                let (low, high) = field.values();
-                let code = match field.null() {
-                    Some(null) if text.is_empty() => Some(null),
-                    _ => field.code(text).filter(|code| (low..=high).contains(code)),
-                };
-                column.push(code.ok_or_else(|| TablesError::Value {
-                    line: record.position().map_or(0, csv::Position::line)
-                        + u64::from(reader.get_ref().late),
-                    column: field.name().into(),
-                    found: text.into(),
-                    expected: field.expected(),
-                })?);
-            }
-        }
-        reader.get_ref().finish()?;
-        Self::from_columns(columns, schema)
+        Self::from_csv_with(source, schema, &[])
     }
 
     /// A table of codes.
     ///
     /// # Errors
-    /// [`TablesError::Data`] for columns of different lengths or another number of them, or for
-    /// codes outside of the bounds; [`TablesError::Partner`] for rows of one partner that do not
-    /// carry the same.
+    /// [`TablesError::Data`] for columns of different lengths or another number of them, for
+    /// codes outside of the bounds, or parts of no text; [`TablesError::Partner`] for rows of one
+    /// partner that do not carry the same.
     pub fn from_columns(columns: Vec<Vec<i128>>, schema: &Schema) -> Result<Self, TablesError> {
+        let data = Self::of(columns, schema)?;
+        Partners::new(schema).check((0, data.rows), |place| data.column(place), true)?;
+        Ok(data)
+    }
+
+    /// The same of rows whose partners are compared elsewhere.
+    pub(crate) fn of(columns: Vec<Vec<i128>>, schema: &Schema) -> Result<Self, TablesError> {
         let rows = columns.first().map_or(0, Vec::len);
         let fits = columns.len() == schema.fields().len()
             && columns.iter().zip(schema.fields()).all(|(column, field)| {
@@ -149,8 +118,16 @@ impl Data {
                            column of the schema";
             return Err(TablesError::Data { problem: problem.into() });
         }
-        Partners::new(schema).check((0, rows), |place| &columns[place][..], true)?;
-        Ok(Data { columns, rows })
+        let data = Data { columns, rows };
+        let texts = schema.heads(0..schema.fields().len());
+        for place in texts.filter(|place| schema.fields()[*place].is_text()) {
+            if let Some(row) = (0..rows).find(|row| data.cell(schema, place, *row).is_none()) {
+                let problem =
+                    format!("row {row}: {:?} holds no text", schema.fields()[place].name());
+                return Err(TablesError::Data { problem });
+            }
+        }
+        Ok(data)
     }
 
     /// Passes a table of this many columns.
@@ -168,6 +145,24 @@ impl Data {
         self.rows
     }
 
+    /// The text of a cell, of the column in this place; empty if nothing is there. None if its
+    /// parts are those of no text, which no table has.
+    fn cell(&self, schema: &Schema, place: usize, row: usize) -> Option<String> {
+        let field = &schema.fields()[place];
+        if Some(self.columns[place][row]) == field.null() {
+            return schema
+                .cell_places(place)
+                .skip(1)
+                .all(|part| self.columns[part][row] == 0)
+                .then(String::new);
+        }
+        if !field.is_text() {
+            return Some(field.text(self.columns[place][row]));
+        }
+        let parts = schema.cell_places(place).map(|part| self.columns[part][row]);
+        field.cell(&parts.collect::<Vec<_>>())
+    }
+
     /// The codes of a column.
     pub fn column(&self, place: usize) -> &[i128] {
         &self.columns[place]
@@ -179,15 +174,10 @@ impl Data {
     /// # Errors
     /// None but those of memory.
     pub fn to_csv(&self, schema: &Schema) -> Result<String, TablesError> {
-        let names = schema.fields().iter().map(|field| field.name());
-        let cells = |row: usize| {
-            schema.fields().iter().zip(&self.columns).map(move |(field, column)| {
-                match Some(column[row]) == field.null() {
-                    true => String::new(),
-                    false => field.text(column[row]),
-                }
-            })
-        };
+        let names = schema.columns().map(|field| field.name());
+        let places: Vec<usize> = schema.heads(0..schema.fields().len()).collect();
+        let cell = |place: usize, row: usize| self.cell(schema, place, row).unwrap_or_default();
+        let cells = |row: usize| places.iter().map(move |place| cell(*place, row));
         csv_text(names, (0..self.rows).map(cells))
     }
 }

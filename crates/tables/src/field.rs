@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cell::{date, format_decimal, parse_date, parse_decimal};
 use crate::error::TablesError;
+use crate::text::{self as texts, MOST_BYTES, greatest, part_sizes};
 use crate::timestamp::{TimeUnit, Timestamp, text};
 
 /// The largest absolute value of an entry.
@@ -14,7 +15,8 @@ const LARGEST: i128 = i64::MAX as i128;
 /// The longest name, in bytes: that of a column in a file.
 const NAME_BYTES: usize = 64;
 
-/// A column: its name and what it holds. Every entry is an integer code of an interval.
+/// A column: its name and what it holds. Every entry is an integer code of an interval; a text has
+/// several, each in a column of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked", into = "Unchecked")]
 pub struct Field {
@@ -24,6 +26,8 @@ pub struct Field {
     high: i128,
     nullable: bool,
     public: bool,
+    /// Which part of a text it holds, from 0; 0 of all other types.
+    part: usize,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -100,6 +104,11 @@ pub enum Kind {
         /// The texts.
         values: Vec<String>,
     },
+    /// Any text, for answers: nothing but its equality with constants is computed.
+    Text {
+        /// The most bytes of UTF-8 that one has, up to 1,024. Every cell takes as much room.
+        bytes: u32,
+    },
 }
 
 impl Kind {
@@ -146,7 +155,8 @@ impl Field {
     /// # Errors
     /// [`TablesError::Schema`]: bounds that are no values of the type or hold none, more than 9
     /// decimal places, categories that are none or not distinct, or have blanks around them, or,
-    /// in a nullable column, are empty; a name of no or too many bytes.
+    /// in a nullable column, are empty; texts of no or too many bytes; a name of no or too many
+    /// bytes.
     pub fn new(name: impl Into<String>, kind: Kind, nullable: bool) -> Result<Self, TablesError> {
         let name = checked_name(name.into())?;
         let bound = |code: Option<i128>, text: &str| {
@@ -178,6 +188,14 @@ impl Field {
                 }
                 (0, values.len() as i128 - 1)
             }
+            Kind::Text { bytes } => {
+                if !(1..=MOST_BYTES).contains(bytes) {
+                    let told = format!("texts have 1 to {MOST_BYTES} bytes at most");
+                    return Err(problem(&name, told));
+                }
+                let head = Field { name, kind, low: 0, high: 0, nullable, public: false, part: 0 };
+                return Ok(head.part(0));
+            }
         };
         let empty = |values: &[String]| values.iter().any(|v| v.trim().is_empty());
         if nullable && matches!(&kind, Kind::Category { values } if empty(values)) {
@@ -198,7 +216,42 @@ impl Field {
             }
             kind => kind,
         };
-        Ok(Field { name, kind, low, high, nullable, public: false })
+        Ok(Field { name, kind, low, high, nullable, public: false, part: 0 })
+    }
+
+    /// A part of a text. An empty cell is what an empty text would be, which a nullable column does
+    /// not hold.
+    fn part(&self, part: usize) -> Field {
+        let (mut field, head) = (Field { part, ..self.clone() }, part == 0);
+        if let Kind::Text { bytes } = self.kind {
+            field.nullable = self.nullable && head;
+            field.low = field.nullable.into();
+            field.high = part_sizes(bytes).nth(part).map_or(0, greatest);
+        }
+        field
+    }
+
+    /// The columns that hold it: one, or of a text one for each part.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = Field> {
+        (0..self.count()).map(|part| self.part(part))
+    }
+
+    /// How many columns hold it.
+    pub(crate) fn count(&self) -> usize {
+        match self.kind {
+            Kind::Text { bytes } => part_sizes(bytes).count(),
+            _ => 1,
+        }
+    }
+
+    /// Whether it is a part of a text behind the first one, which stands for all of it.
+    pub(crate) fn is_rest(&self) -> bool {
+        self.part > 0
+    }
+
+    /// Whether it holds texts that are no categories.
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self.kind, Kind::Text { .. })
     }
 
     /// The same column, stored in the clear.
@@ -251,13 +304,56 @@ impl Field {
         match self.kind {
             Kind::Integer { .. } => Some(0),
             Kind::Decimal { scale, .. } => Some(scale),
-            Kind::Date { .. } | Kind::Timestamp { .. } | Kind::Boolean | Kind::Category { .. } => {
-                None
-            }
+            Kind::Date { .. }
+            | Kind::Timestamp { .. }
+            | Kind::Boolean
+            | Kind::Category { .. }
+            | Kind::Text { .. } => None,
         }
     }
 
-    /// The code of a text, whether or not it is within the bounds; none if it is no value.
+    /// The codes of a cell, one for each column that holds it; none if it is no value, or out of
+    /// bounds.
+    pub(crate) fn codes(&self, text: &str) -> Option<Vec<i128>> {
+        let codes = match self.kind {
+            Kind::Text { bytes } => texts::codes(text, bytes)?,
+            _ => vec![self.code(text)?],
+        };
+        // Of a text that may be empty only where no cell is.
+        (self.low <= codes[0] && codes[0] <= self.high).then_some(codes)
+    }
+
+    /// Puts a cell, or none, behind what the columns have that hold it; none if it is no value, or
+    /// out of bounds.
+    pub(crate) fn push(&self, cell: Option<&str>, columns: &mut [Vec<i128>]) -> Option<()> {
+        match (cell, columns) {
+            (Some(text), [column]) if !self.is_text() => {
+                let code = self.code(text).filter(|code| (self.low..=self.high).contains(code));
+                column.push(code?);
+            }
+            (cell, columns) => {
+                let codes = match cell {
+                    Some(text) => self.codes(text)?,
+                    // Parts of a text that is not there are empty.
+                    None => [self.null()?].into_iter().chain(vec![0; columns.len() - 1]).collect(),
+                };
+                columns.iter_mut().zip(codes).for_each(|(column, code)| column.push(code));
+            }
+        }
+        Some(())
+    }
+
+    /// The text of a cell, of a code for each column that holds it; none if they are of no value.
+    pub(crate) fn cell(&self, codes: &[i128]) -> Option<String> {
+        match (&self.kind, codes) {
+            (Kind::Text { bytes }, codes) => texts::text(codes, *bytes),
+            (_, [code]) => Some(self.text(*code)),
+            _ => None,
+        }
+    }
+
+    /// The code of a text, whether or not it is within the bounds; none if it is no value. A text
+    /// of several parts has none.
     pub fn code(&self, text: &str) -> Option<i128> {
         match &self.kind {
             Kind::Integer { .. } => parse_decimal(text, 0),
@@ -270,6 +366,10 @@ impl Field {
             Kind::Category { values } => {
                 values.iter().position(|v| v == text).map(|place| place as i128)
             }
+            Kind::Text { bytes } => match &texts::codes(text, *bytes)?[..] {
+                [code] => Some(*code),
+                _ => None,
+            },
         }
     }
 
@@ -284,6 +384,9 @@ impl Field {
             Kind::Category { values } => {
                 let place = usize::try_from(code).ok();
                 place.and_then(|i| values.get(i)).cloned().unwrap_or_else(|| code.to_string())
+            }
+            Kind::Text { bytes } => {
+                texts::text(&[code], *bytes).unwrap_or_else(|| code.to_string())
             }
         }
     }
@@ -315,6 +418,8 @@ impl Field {
                 format!("one of {}", values.join(", "))
             }
             Kind::Category { values } => format!("one of the {} categories", values.len()),
+            Kind::Text { bytes } if self.nullable => format!("a text of 1 to {bytes} bytes"),
+            Kind::Text { bytes } => format!("a text of up to {bytes} bytes"),
         }
     }
 }

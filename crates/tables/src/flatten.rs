@@ -303,7 +303,7 @@ fn inside(select: &Select, name: &Ident, schema: &Schema) -> Result<Expr, Tables
     for item in &select.projection {
         match item {
             SelectItem::Wildcard(_) => {
-                known.extend(schema.fields().iter().map(|f| f.name().to_string()));
+                known.extend(schema.columns().map(|f| f.name().to_string()));
                 if schema.place(&name.value).is_ok() {
                     found.push(Expr::Identifier(name.clone()));
                 }

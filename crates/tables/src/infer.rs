@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 
-use csv::ReaderBuilder;
-
 use crate::cell::{date, format_decimal, parse_date, parse_decimal, places};
-use crate::data::Lines;
 use crate::error::TablesError;
 use crate::field::Kind;
+use crate::records::{CsvRecords, Records};
 use crate::schema::Schema;
+use crate::text::MOST_BYTES;
 use crate::timestamp::{TimeUnit, Timestamp, text};
 
 /// The most decimal places of a number.
@@ -20,6 +19,8 @@ const MOST_TEXTS: usize = 256;
 const FEW_TEXTS: usize = 16;
 /// The longest text of a category, in bytes.
 const TEXT_BYTES: usize = 256;
+/// The longest text of a column of texts, in bytes.
+const TEXT_MOST: u64 = MOST_BYTES as u64;
 /// The most columns that are looked at.
 const MOST_COLUMNS: usize = 4096;
 
@@ -48,6 +49,12 @@ struct Seen {
     times: Times,
     /// None: too many, or too long.
     texts: Option<BTreeSet<String>>,
+    /// Why its source does not tell what its cells are.
+    refused: Option<TablesError>,
+    /// Whether some cells are texts of nothing, and not empty.
+    blank: bool,
+    /// The bytes of the longest text.
+    longest: usize,
     /// How many cells are empty.
     empty: u64,
 }
@@ -115,6 +122,9 @@ impl Seen {
             days: None,
             times: Times::None,
             texts: Some(BTreeSet::new()),
+            refused: None,
+            blank: false,
+            longest: 0,
             empty: 0,
         }
     }
@@ -147,6 +157,7 @@ impl Seen {
                 None => self.date = false,
             }
         }
+        self.longest = self.longest.max(text.len());
         self.times = self.times.and(Timestamp::parse(text));
         if let Some(texts) = &mut self.texts {
             if !texts.contains(text) {
@@ -160,6 +171,16 @@ impl Seen {
 
     /// The type of the column, or why it has none.
     fn kind(self) -> Result<Kind, String> {
+        if let Some(why) = self.refused {
+            return Err(why.to_string());
+        }
+        if self.blank {
+            return Err(
+                "an empty text, which in a table is none: replace it, or state the column \
+                        in the schema by hand"
+                    .into(),
+            );
+        }
         if self.empty == self.cells {
             return Err("all of its cells are empty".into());
         }
@@ -185,15 +206,25 @@ impl Seen {
         if let Times::All { utc, range, places } = self.times {
             return timestamps(utc, range, places).ok_or_else(|| "no times of the calendar".into());
         }
+        // What is kept and never compared is stated by hand: each byte has its price.
+        let kept = match self.longest as u64 {
+            bytes @ ..=TEXT_MOST => {
+                format!(
+                    "; to keep it for answers, state \"type\": \"text\", \"bytes\": {bytes} or more"
+                )
+            }
+            bytes => format!("; it has texts of {bytes} bytes, and {TEXT_MOST} are the most"),
+        };
         let texts = self.texts.ok_or_else(|| {
             format!(
-                "more than {MOST_TEXTS} different texts, or one of more than {TEXT_BYTES} bytes"
+                "more than {MOST_TEXTS} different texts, or one of more than {TEXT_BYTES} \
+                 bytes{kept}"
             )
         })?;
         let few = texts.len() <= FEW_TEXTS || texts.len() as u64 * 4 <= self.cells;
         match few {
             true => Ok(Kind::Category { values: texts.into_iter().collect() }),
-            false => Err(format!("{} different texts in {} rows", texts.len(), self.cells)),
+            false => Err(format!("{} different texts in {} rows{kept}", texts.len(), self.cells)),
         }
     }
 }
@@ -234,20 +265,33 @@ impl Schema {
     /// [`TablesError::Data`] for text that is no CSV, has no rows, or of which no column can be
     /// kept; [`TablesError::Schema`] for names that a column cannot have.
     pub fn infer(source: impl Read) -> Result<(Self, Vec<Inferred>), TablesError> {
+        Self::infer_records(CsvRecords::new(source)?)
+    }
+
+    /// The same of rows from elsewhere.
+    ///
+    /// # Errors
+    /// As [`Schema::infer`]; those of the source.
+    pub fn infer_records(mut records: impl Records) -> Result<(Self, Vec<Inferred>), TablesError> {
         let wrong = |problem: String| TablesError::Data { problem };
-        let mut reader = ReaderBuilder::new().trim(csv::Trim::All).from_reader(Lines::new(source));
-        let names = reader.headers().map_err(|e| wrong(e.to_string()))?;
+        let names = records.names();
         if names.len() > MOST_COLUMNS {
             return Err(wrong(format!("{} columns: at most {MOST_COLUMNS} are read", names.len())));
         }
-        let mut columns: Vec<Seen> = names.iter().map(Seen::new).collect();
+        let empty_is_none = records.empty_is_none();
+        let mut columns: Vec<Seen> = names.iter().map(|name| Seen::new(name)).collect();
+        for (place, column) in columns.iter_mut().enumerate() {
+            column.refused = records.choose(&[(place, None)]).err();
+        }
         let mut rows = 0u64;
-        for record in reader.records() {
-            let record = record.map_err(|e| wrong(e.to_string()))?;
-            columns.iter_mut().zip(&record).for_each(|(column, text)| column.see(text));
+        while records.advance()? {
+            for (place, column) in columns.iter_mut().enumerate() {
+                let text = records.cell(place).map(str::trim);
+                column.blank |= text == Some("") && !empty_is_none;
+                column.see(text.unwrap_or_default());
+            }
             rows += 1;
         }
-        reader.get_ref().finish()?;
         if rows == 0 {
             return Err(wrong("expected a row at least".into()));
         }
@@ -266,7 +310,7 @@ impl Schema {
             return Err(wrong(format!("no column can be kept; of the first one, {why}")));
         }
         let schema = Schema::with_nulls(fields)?;
-        let kept = schema.fields().iter().map(|f| {
+        let kept = schema.columns().map(|f| {
             let (column, told) = (f.name().into(), f.expected());
             Inferred { column, told, kept: true }
         });

@@ -32,7 +32,7 @@ pub enum OutputType {
     },
     /// `true` and `false`.
     Boolean,
-    /// Texts: categories.
+    /// Texts, and categories.
     Text,
 }
 
@@ -52,7 +52,7 @@ impl Query {
                     OutputType::Timestamp { unit: *unit, utc: *utc }
                 }
                 Kind::Boolean => OutputType::Boolean,
-                Kind::Category { .. } => OutputType::Text,
+                Kind::Category { .. } | Kind::Text { .. } => OutputType::Text,
             },
             None => {
                 let (scale, divides) = display(formula);

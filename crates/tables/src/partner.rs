@@ -8,6 +8,7 @@ use crate::data::Data;
 use crate::error::TablesError;
 use crate::field::Field;
 use crate::foreign::Carried;
+use crate::records::{CsvRecords, Records, Rows};
 use crate::schema::Schema;
 
 /// A table that a foreign key leads to, in the clear.
@@ -26,6 +27,18 @@ impl Partner {
     /// [`TablesError::Partner`] for a key that two rows have; [`TablesError::Data`] if there is no
     /// foreign key; as [`Data::from_csv`].
     pub fn from_csv(source: impl Read, schema: &Schema, table: &str) -> Result<Self, TablesError> {
+        Self::from_records(CsvRecords::new(source)?, schema, table)
+    }
+
+    /// The same of rows from elsewhere.
+    ///
+    /// # Errors
+    /// As [`Partner::from_csv`].
+    pub fn from_records(
+        records: impl Records,
+        schema: &Schema,
+        table: &str,
+    ) -> Result<Self, TablesError> {
         let found = schema.carried().iter().find(|c| c.is_called(table));
         let carried = found.cloned().ok_or_else(|| {
             let known: Vec<&str> = schema.carried().iter().map(|c| &c.table[..]).collect();
@@ -38,7 +51,7 @@ impl Partner {
         let mut columns = vec![Field::new(&*carried.key, kind, false)?];
         columns.extend(carried.include.iter().map(|place| fields[*place].clone()));
         let own = Schema::of(columns)?;
-        let data = Data::from_csv(source, &own)?;
+        let data = Data::from_records(records, &own, &[])?;
         let mut rows = HashMap::with_capacity(data.rows());
         for (row, key) in data.column(0).iter().enumerate() {
             match rows.entry(*key) {
@@ -72,23 +85,71 @@ impl Data {
         schema: &Schema,
         partners: &[Partner],
     ) -> Result<Self, TablesError> {
-        let partner = |c: &Carried| partners.iter().find(|p| p.carried == *c);
+        Self::from_records(CsvRecords::new(source)?, schema, partners)
+    }
+
+    /// The same of rows from elsewhere.
+    ///
+    /// # Errors
+    /// As [`Data::from_csv_with`].
+    pub fn from_records(
+        records: impl Records,
+        schema: &Schema,
+        partners: &[Partner],
+    ) -> Result<Self, TablesError> {
+        let found = Rows::new(records, schema, partners)?.next(usize::MAX)?;
+        found.map_or_else(|| Self::from_columns(Vec::new(), schema), Ok)
+    }
+}
+
+/// Columns that rows have themselves, and those that they carry of partners.
+pub(crate) struct Joining<'a> {
+    schema: &'a Schema,
+    partners: &'a [Partner],
+    own: Schema,
+    /// The places of the columns of `own` in the schema.
+    places: Vec<usize>,
+}
+
+impl<'a> Joining<'a> {
+    pub(crate) fn new(schema: &'a Schema, partners: &'a [Partner]) -> Result<Self, TablesError> {
+        let mut found = Joining { schema, partners, own: schema.clone(), places: Vec::new() };
+        let of_partner = |place| schema.carries(place).and_then(|c| found.partner(c)).is_some();
         let fields = schema.fields();
-        let own = |place: &usize| schema.carries(*place).and_then(partner).is_none();
-        let places: Vec<usize> = (0..fields.len()).filter(own).collect();
-        let own = Schema::of(places.iter().map(|place| fields[*place].clone()).collect())?;
-        let data = Data::from_csv(source, &own)?;
+        let places: Vec<usize> = (0..fields.len()).filter(|place| !of_partner(*place)).collect();
+        found.own = Schema::of(places.iter().map(|place| fields[*place].clone()).collect())?;
+        Ok(Joining { places, ..found })
+    }
+
+    fn partner(&self, carried: &Carried) -> Option<&'a Partner> {
+        self.partners.iter().find(|p| p.carried == *carried)
+    }
+
+    /// What rows have themselves.
+    pub(crate) fn own(&self) -> &Schema {
+        &self.own
+    }
+
+    /// The columns of all of the schema, of those that rows have themselves; the first row is in
+    /// place `first` of its table.
+    pub(crate) fn joined(
+        &self,
+        own: Vec<Vec<i128>>,
+        first: usize,
+    ) -> Result<Vec<Vec<i128>>, TablesError> {
+        let fields = self.schema.fields();
         let mut columns = vec![Vec::new(); fields.len()];
-        for (i, place) in places.iter().enumerate() {
-            columns[*place] = data.column(i).to_vec();
+        for (place, column) in self.places.iter().zip(own) {
+            columns[*place] = column;
         }
-        for carried in schema.carried() {
-            let Some(partner) = partner(carried) else { continue };
-            let mut found = Vec::with_capacity(data.rows());
-            for (row, key) in columns[carried.column].iter().enumerate() {
+        for carried in self.schema.carried() {
+            let Some(partner) = self.partner(carried) else { continue };
+            let keys = &columns[carried.column];
+            let mut found = Vec::with_capacity(keys.len());
+            for (row, key) in keys.iter().enumerate() {
                 found.push(*partner.rows.get(key).ok_or_else(|| TablesError::Partner {
                     table: String::new(),
-                    row,
+                    row: first + row,
                     column: fields[carried.column].name().into(),
                     found: fields[carried.column].text(*key),
                     problem: format!("no row of {} has this {:?}", carried.table, carried.key),
@@ -99,6 +160,6 @@ impl Data {
                 columns[*place] = found.iter().map(|row| codes[*row]).collect();
             }
         }
-        Self::from_columns(columns, schema)
+        Ok(columns)
     }
 }

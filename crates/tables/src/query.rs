@@ -124,6 +124,7 @@ impl Query {
     /// The places of the columns that its answer is computed of.
     pub fn columns(&self) -> BTreeSet<usize> {
         let mut out: BTreeSet<usize> = self.groups.iter().copied().collect();
+        out.extend(self.listed.iter().flatten());
         self.filter.columns(&mut out);
         for aggregate in &self.aggregates {
             aggregate.value.columns(&mut out);

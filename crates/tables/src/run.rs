@@ -41,6 +41,8 @@ pub struct Runner<'a, S: IntegerScheme> {
     schema: &'a Schema,
     layout: &'a Layout,
     blocks: usize,
+    /// Whether a block was added, and not passed over.
+    added: bool,
     sums: Accumulated<S>,
     rows: Vec<S::Ciphertext>,
 }
@@ -48,7 +50,8 @@ pub struct Runner<'a, S: IntegerScheme> {
 impl<'a, S: IntegerScheme> Runner<'a, S> {
     /// Of a question that was laid out for a table of this schema.
     pub fn new(ints: &'a Integers<'a, S>, schema: &'a Schema, layout: &'a Layout) -> Self {
-        Runner { ints, schema, layout, blocks: 0, sums: Accumulated::default(), rows: Vec::new() }
+        let (sums, rows) = (Accumulated::default(), Vec::new());
+        Runner { ints, schema, layout, blocks: 0, added: false, sums, rows }
     }
 
     /// Adds the sums over the next block of rows, or what is listed of it: a column for each of the
@@ -84,6 +87,7 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
             return Err(TablesError::Data { problem: problem.into() });
         }
         self.blocks += 1;
+        self.added = true;
         if self.layout.is_empty() {
             return Ok(());
         }
@@ -136,7 +140,7 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         Ok(true)
     }
 
-    /// Takes the next block for added, in a rehearsal.
+    /// Takes the next block for added, in a rehearsal, or where others add it.
     pub(crate) fn skip(&mut self) {
         self.blocks += 1;
     }
@@ -146,7 +150,7 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         self.blocks = self.layout.blocks().count();
     }
 
-    /// The ciphertexts of the answer, for [`Layout::read`].
+    /// The ciphertexts of the answer, for [`Layout::read`]; no sums if all blocks were passed over.
     ///
     /// # Errors
     /// [`TablesError::Data`] unless all blocks were added; those of
@@ -161,6 +165,7 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
             return Ok(Vec::new());
         }
         match &self.layout.form {
+            Form::Sums { .. } if !self.added => Ok(Vec::new()),
             Form::Sums { plan, .. } => Ok(self.ints.pack(plan, self.sums)?),
             Form::Rows(_) => Ok(self.rows),
         }

@@ -1,6 +1,7 @@
 //! What the columns of a table hold. A schema is public: it never comes from encrypted values.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use everlevel_wire::ParamsId;
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,9 @@ const MOST_COLUMNS: usize = 4096;
 pub const SCHEMA_BYTES: u64 = 1 << 20;
 
 /// The columns of a table, in order, and which of them are carried from other tables.
+///
+/// A column of texts is several here, one for each part, next to each other under one name; the
+/// first one stands for all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked", into = "Unchecked")]
 pub struct Schema {
@@ -41,7 +45,8 @@ impl TryFrom<Unchecked> for Schema {
 
 impl From<Schema> for Unchecked {
     fn from(schema: Schema) -> Self {
-        Unchecked { foreign_keys: schema.foreign_keys(), columns: schema.fields }
+        let columns = schema.columns().cloned().collect();
+        Unchecked { foreign_keys: schema.foreign_keys(), columns }
     }
 }
 
@@ -69,19 +74,24 @@ impl Schema {
         Self::of(columns.into_iter().map(field).collect::<Result<Vec<_>, _>>()?)
     }
 
-    /// A schema of columns.
+    /// A schema of columns, of which those of texts are put into their parts.
     ///
     /// # Errors
     /// [`TablesError::Schema`] for no column, more than 4,096, or two of one name.
-    pub fn of(fields: Vec<Field>) -> Result<Self, TablesError> {
+    pub fn of(columns: Vec<Field>) -> Result<Self, TablesError> {
+        let columns = columns.iter().filter(|field| !field.is_rest());
+        let fields: Vec<Field> = columns.flat_map(Field::parts).take(MOST_COLUMNS + 1).collect();
         if fields.is_empty() {
             return Err(problem("", "expected a column at least"));
         }
         if let Some(field) = fields.get(MOST_COLUMNS) {
-            return Err(problem(field.name(), format!("at most {MOST_COLUMNS} columns are kept")));
+            let told =
+                format!("at most {MOST_COLUMNS} columns are kept, and 14 bytes of texts each");
+            return Err(problem(field.name(), told));
         }
         let mut names = HashSet::new();
-        match fields.iter().find(|f| !names.insert(f.name().to_ascii_lowercase())) {
+        let mut columns = fields.iter().filter(|field| !field.is_rest());
+        match columns.find(|f| !names.insert(f.name().to_ascii_lowercase())) {
             Some(field) => Err(problem(field.name(), "there are two columns of this name")),
             None => Ok(Schema { fields, carried: Vec::new() }),
         }
@@ -113,6 +123,11 @@ impl Schema {
             if self.fields[column].null().is_some() {
                 return Err(wrong("it may be empty, and every row has a partner".into()));
             }
+            if self.fields[column].is_text() {
+                let told =
+                    "it holds texts, which rows are not matched by: use a number or a category";
+                return Err(wrong(told.into()));
+            }
             let (table, key) =
                 (checked_name(foreign.table.clone())?, checked_name(foreign.key.clone())?);
             if self.carried.iter().any(|c| c.is_called(&table)) {
@@ -124,7 +139,7 @@ impl Schema {
                 if place == column || name.eq_ignore_ascii_case(&key) || !carried.insert(place) {
                     return Err(wrong(format!("{name:?} cannot be carried, or is carried twice")));
                 }
-                include.push(place);
+                include.extend(self.cell_places(place));
             }
             self.carried.push(Carried { column, table, key, include });
         }
@@ -138,7 +153,7 @@ impl Schema {
             column: name(c.column),
             table: c.table.clone(),
             key: c.key.clone(),
-            include: c.include.iter().map(|place| name(*place)).collect(),
+            include: self.heads(c.include.iter().copied()).map(name).collect(),
         };
         self.carried.iter().map(key).collect()
     }
@@ -151,6 +166,25 @@ impl Schema {
     /// The foreign key that carries a column; none: the column is the table's own.
     pub(crate) fn carries(&self, place: usize) -> Option<&Carried> {
         self.carried.iter().find(|c| c.include.contains(&place))
+    }
+
+    /// The places of the columns that hold the cells of the one in this place.
+    pub(crate) fn cell_places(&self, place: usize) -> Range<usize> {
+        place..place + self.fields[place].count()
+    }
+
+    /// Those of some places that stand for all parts of a text.
+    pub(crate) fn heads(
+        &self,
+        places: impl IntoIterator<Item = usize>,
+    ) -> impl Iterator<Item = usize> {
+        places.into_iter().filter(|place| !self.fields[*place].is_rest())
+    }
+
+    /// The schema of columns in some places alone, which may be parts of texts.
+    pub(crate) fn at(&self, places: impl IntoIterator<Item = usize>) -> Schema {
+        let fields = places.into_iter().map(|place| self.fields[place].clone()).collect();
+        Schema { fields, carried: Vec::new() }
     }
 
     /// The same columns and others behind them.
@@ -184,7 +218,7 @@ impl Schema {
         let lines = |all: Result<Vec<String>, serde_json::Error>| {
             all.map(|lines| lines.join(",\n  ")).map_err(|e| wrong(e.to_string()))
         };
-        let columns = lines(self.fields.iter().map(serde_json::to_string).collect())?;
+        let columns = lines(self.columns().map(serde_json::to_string).collect())?;
         let keys = lines(self.foreign_keys().iter().map(serde_json::to_string).collect())?;
         let keys = match keys.is_empty() {
             true => keys,
@@ -217,7 +251,8 @@ impl Schema {
         let other = |part: String, asked: String, there: String| {
             Err(TablesError::OtherSchema { what, part, asked, there })
         };
-        let (asked, there) = (self.fields(), of_table.fields());
+        let columns = |schema: &'_ Schema| schema.columns().cloned().collect::<Vec<_>>();
+        let (asked, there) = (columns(self), columns(of_table));
         let differs = (0..asked.len().max(there.len())).find(|i| asked.get(*i) != there.get(*i));
         if let Some(i) = differs {
             let part = format!("column {}", i + 1);
@@ -233,9 +268,14 @@ impl Schema {
         other("list of foreign keys".into(), keys(self), keys(of_table))
     }
 
-    /// The columns.
+    /// What entries are encrypted in: the columns, of texts each part.
     pub fn fields(&self) -> &[Field] {
         &self.fields
+    }
+
+    /// The columns, with one for all parts of a text.
+    pub fn columns(&self) -> impl Iterator<Item = &Field> {
+        self.fields.iter().filter(|field| !field.is_rest())
     }
 
     /// The place of a column, whatever the case of its letters.
@@ -245,7 +285,7 @@ impl Schema {
     pub fn place(&self, name: &str) -> Result<usize, TablesError> {
         let found = self.fields.iter().position(|f| f.name().eq_ignore_ascii_case(name));
         found.ok_or_else(|| {
-            let names = || self.fields.iter().map(Field::name);
+            let names = || self.columns().map(Field::name);
             let (known, meant) =
                 (names().collect::<Vec<_>>().join(", "), did_you_mean(name, names()));
             TablesError::Name { name: name.into(), known, meant }

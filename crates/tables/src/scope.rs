@@ -50,7 +50,8 @@ impl<'a> Scope<'a> {
     /// The columns that `*` stands for: of a row, and of those that are joined.
     pub(crate) fn all(&self, width: usize) -> Vec<usize> {
         let own = (0..width).filter(|place| self.schema.carries(*place).is_none());
-        own.chain(self.joined.iter().flat_map(|(c, _)| c.include.iter().copied())).collect()
+        let joined = self.joined.iter().flat_map(|(c, _)| c.include.iter().copied());
+        self.schema.heads(own.chain(joined)).collect()
     }
 
     /// The place of the column that an expression names.
@@ -113,11 +114,14 @@ impl<'a> Scope<'a> {
             return mistyped(e, &told);
         }
         let own = (0..self.schema.fields().len()).filter(|place| {
-            self.own.is_some() && (self.whole || self.schema.carries(*place).is_none())
+            let own = self.own.is_some() && !self.schema.fields()[*place].is_rest();
+            own && (self.whole || self.schema.carries(*place).is_none())
         });
         let fields = self.schema.fields();
         let joined = self.joined.iter().flat_map(|(c, _)| {
-            [&c.key[..]].into_iter().chain(c.include.iter().map(|place| fields[*place].name()))
+            let include = self.schema.heads(c.include.iter().copied());
+            let include = include.map(|place| fields[place].name());
+            [&c.key[..]].into_iter().chain(include)
         });
         let known: Vec<&str> = own.map(|place| fields[place].name()).chain(joined).collect();
         let meant = did_you_mean(name, known.iter().copied());

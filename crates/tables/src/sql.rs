@@ -60,6 +60,7 @@ impl Query {
             return Err(TablesError::unsupported("group by all", "name the columns"));
         };
         let mut groups = grouped.iter().map(|e| binder.column(e)).collect::<Result<Vec<_>, _>>()?;
+        binder.check_groups(&groups)?;
         if groups.is_empty() && select.having.is_none() && select.projection.iter().all(is_column) {
             let rows = Self::listing(ast, select, &binder, filter)?;
             if select.distinct.is_none() {
@@ -68,6 +69,7 @@ impl Query {
             // Different rows are groups.
             let Query { filter, outputs, order, limit, .. } = rows;
             groups = rows.groups;
+            binder.check_groups(&groups)?;
             let grouped = Grouped { filter, groups, having: None, outputs, order, limit };
             return grouped.query(&mut binder);
         }
@@ -111,7 +113,8 @@ impl Query {
                 column(binder.column(expression)?, name);
             }
         }
-        let listed: BTreeSet<usize> = groups.iter().copied().collect();
+        let listed = groups.iter().flat_map(|place| binder.schema.cell_places(*place));
+        let listed: BTreeSet<usize> = listed.collect();
         Ok(Query {
             filter,
             listed: Some(listed.into_iter().collect()),

@@ -12,6 +12,8 @@ use everlevel_estimator::SecurityError;
 use everlevel_ring::{PrimePower, RingError};
 use everlevel_wire::WireError;
 
+/// How codes of the Python package begin.
+const PYTHON: [&str; 2] = ["python.", "cluster."];
 /// The codes that the program gives what has none.
 const PROGRAM: &[&str] = &["cli.usage", "cli.failure"];
 
@@ -40,7 +42,7 @@ fn the_documentation_lists_all_codes() {
     let listed: Vec<&str> =
         text.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
     let (python, listed): (Vec<&str>, Vec<&str>) =
-        listed.into_iter().partition(|code| code.starts_with("python."));
+        listed.into_iter().partition(|code| PYTHON.iter().any(|start| code.starts_with(start)));
     // Those of the service, of stages and of the page, which their own tests compare: nothing here
     // depends on them.
     let above = ["service.", "suite.", "web."];
@@ -97,8 +99,11 @@ fn python_codes() -> BTreeSet<String> {
                 continue;
             }
             let text = std::fs::read_to_string(&path).unwrap();
-            let codes = text.split("\"python.").skip(1).filter_map(|rest| rest.split('"').next());
-            found.extend(codes.map(|code| format!("python.{code}")));
+            for start in PYTHON {
+                let codes = text.split(&format!("\"{start}")).skip(1);
+                let codes = codes.filter_map(|rest| rest.split('"').next());
+                found.extend(codes.map(|code| format!("{start}{code}")));
+            }
         }
     }
     found

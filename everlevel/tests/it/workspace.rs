@@ -142,16 +142,19 @@ fn dependencies_are_permissive_and_rust() {
     };
     let default = built(host, &[]);
     assert!(default.len() > 50, "dependencies are listed");
-    assert!(!default.contains("postgres"), "a database is for a feature");
     let mut packages = checked(metadata(&on_host), &default);
-    let cluster = ["--features", "everlevel-cli/cluster"];
-    match try_metadata(&[&on_host[..], &cluster].concat()) {
-        Ok(more) => {
-            let with_database = built(host, &cluster);
-            assert!(with_database.contains("postgres"));
-            packages.extend(checked(more, &with_database));
+    for (feature, package) in [("cluster", "postgres"), ("parquet", "parquet")] {
+        assert!(!default.contains(package), "{package} is for a feature");
+        let name = format!("everlevel-cli/{feature}");
+        let options = ["--features", &name];
+        match try_metadata(&[&on_host[..], &options].concat()) {
+            Ok(more) => {
+                let with_feature = built(host, &options);
+                assert!(with_feature.contains(package));
+                packages.extend(checked(more, &with_feature));
+            }
+            Err(_) => eprintln!("skipped: packages of the feature {feature} were not fetched"),
         }
-        Err(_) => eprintln!("skipped: packages of the feature cluster were not fetched"),
     }
     for package in packages {
         let license = text(&package["license"])

@@ -9,13 +9,13 @@ import datetime
 import decimal
 import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._values import path_text, read_file
-from .errors import DtypeError, TableError
+from .errors import DtypeError, FileError, TableError
 
 if TYPE_CHECKING:
     from .tables import Schema
@@ -79,6 +79,49 @@ def columns_of(data: Any, schema: Schema | None) -> bytes | list[Column]:
     )
 
 
+#: How many bytes of a file are read at a time, and how many rows.
+PIECE_BYTES = 1 << 20
+PIECE_ROWS = 1 << 14
+
+
+def pieces_of(data: Any, schema: Schema) -> Callable[[], Iterator[bytes]] | None:
+    """What reads a file, which may be larger than memory, piece by piece as comma-separated values,
+    each time from its beginning; none for other tables.
+    """
+    if not isinstance(data, (str, os.PathLike)):
+        return None
+    path = path_text(data)
+    if path.endswith((".parquet", ".pq")):
+        pyarrow()
+        return lambda: _parquet_pieces(path, schema)
+    return lambda: _file_pieces(path)
+
+
+def _file_pieces(path: str) -> Iterator[bytes]:
+    try:
+        with open(path, "rb") as file:
+            while piece := file.read(PIECE_BYTES):
+                yield piece
+    except OSError as error:
+        raise FileError(
+            f"cannot read {path}: {error.strerror}", code="wire.io", path=path
+        ) from None
+
+
+def _parquet_pieces(path: str, schema: Schema) -> Iterator[bytes]:
+    import pyarrow.parquet as parquet
+
+    with parquet.ParquetFile(path) as file:
+        names = file.schema_arrow.names
+        kept = [names[i] for i in _kept(names, schema)]
+        yield written([(name, []) for name in kept], True)
+        first = 0
+        for batch in file.iter_batches(batch_size=PIECE_ROWS, columns=kept):
+            table = pyarrow().Table.from_batches([batch])
+            yield written(_arrow_columns(table, schema, False, first), True, header=False)
+            first += len(table)
+
+
 def _fault(column: str, row: int, what: str) -> TableError:
     return TableError(f"row {row + 1}, column {column!r}: {what}", code="table.value")
 
@@ -90,8 +133,10 @@ def _kept(names: Sequence[str], schema: Schema | None) -> list[int]:
     ]
 
 
-def _checked(name: str, values: Sequence[Any], schema: Schema | None, missing_nan: bool) -> Column:
-    """A column of texts.
+def _checked(
+    name: str, values: Sequence[Any], schema: Schema | None, missing_nan: bool, first: int = 0
+) -> Column:
+    """A column of texts, of rows from a place in their table on.
 
     An empty text is no missing value, and the two are not told apart in CSV.
     """
@@ -117,7 +162,8 @@ def _checked(name: str, values: Sequence[Any], schema: Schema | None, missing_na
             for v, c in zip(values, cells)
         )
     )
-    for row, (value, cell) in enumerate(zip(values, cells)):
+    for i, (value, cell) in enumerate(zip(values, cells)):
+        row = first + i
         if cell is None:
             if not missing_nan and isinstance(value, (float, np.floating)):
                 raise _fault(
@@ -132,7 +178,7 @@ def _checked(name: str, values: Sequence[Any], schema: Schema | None, missing_na
                     "Schema.infer does"
                 )
                 raise _fault(name, row, f"nothing is there: {remedy}")
-        elif nullable and not cell.strip():
+        elif nullable and not (cell if field.get("type") == "text" else cell.strip()):
             raise _fault(
                 name,
                 row,
@@ -148,7 +194,7 @@ def _checked(name: str, values: Sequence[Any], schema: Schema | None, missing_na
                     "integers, such as those of dtype Int64",
                 )
             if whole:
-                cells[row] = str(int(value))
+                cells[i] = str(int(value))
     return name, cells
 
 
@@ -180,6 +226,11 @@ Clear = tuple[bytes, list[tuple[str, bytes]]]
 
 def clear(data: Any, schema: Schema, partners: Partners) -> Clear:
     """A table and its partners, by the names of their foreign keys."""
+    return _csv(data, schema), clear_partners(schema, partners)
+
+
+def clear_partners(schema: Schema, partners: Partners) -> list[tuple[str, bytes]]:
+    """The tables that rows carry columns of, by the names of their foreign keys."""
     found: list[tuple[str, bytes]] = []
     if partners is not None:
         described = schema.to_dict()
@@ -192,7 +243,7 @@ def clear(data: Any, schema: Schema, partners: Partners) -> Clear:
                 carried = [columns[column.lower()] for column in key["include"]]
                 own = type(schema)({"columns": [of_key, *carried]})
             found.append((name, _csv(table, own)))
-    return _csv(data, schema), found
+    return found
 
 
 def _csv(data: Any, schema: Schema | None) -> bytes:
@@ -200,14 +251,15 @@ def _csv(data: Any, schema: Schema | None) -> bytes:
     return columns if isinstance(columns, bytes) else written(columns, True)
 
 
-def written(columns: list[Column], padded: bool) -> bytes:
+def written(columns: list[Column], padded: bool, *, header: bool = True) -> bytes:
     """Comma-separated values, which one reader reads."""
     if padded and len(columns) == 1:
         # A line of one empty cell would be an empty line. No column of a schema has no name.
         columns = [*columns, ("", [""] * len(columns[0][1]))]
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow([name for name, _ in columns])
+    if header:
+        writer.writerow([name for name, _ in columns])
     writer.writerows(zip(*(cells for _, cells in columns)))
     return out.getvalue().encode()
 
@@ -242,7 +294,9 @@ def text_of(value: Any) -> str | None:
     return format(value, "f") if isinstance(value, decimal.Decimal) else str(value)
 
 
-def _arrow_columns(table: Any, schema: Schema | None, missing_nan: bool) -> list[Column]:
+def _arrow_columns(
+    table: Any, schema: Schema | None, missing_nan: bool, first: int = 0
+) -> list[Column]:
     pa = pyarrow()
     table = table.select(_kept(table.column_names, schema))
     columns = []
@@ -275,7 +329,7 @@ def _arrow_columns(table: Any, schema: Schema | None, missing_nan: bool) -> list
                     "texts",
                     code="python.table",
                 ) from error
-        columns.append(_checked(name, column.to_pylist(), schema, missing_nan))
+        columns.append(_checked(name, column.to_pylist(), schema, missing_nan, first))
     return columns
 
 

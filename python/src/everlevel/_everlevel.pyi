@@ -1,7 +1,7 @@
 """The compiled half of the package: see rust/. Not for use outside of it."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import final
 
 import numpy as np
@@ -306,6 +306,17 @@ class Table:
         progress: Callable[[int, int], object] | None = None,
     ) -> Table: ...
     @staticmethod
+    def encrypt_pieces(
+        pieces: Callable[[], Iterator[bytes]],
+        partners: Sequence[tuple[str, bytes]],
+        schema: str,
+        directory: _Path,
+        secret: SecretKey | None = None,
+        public: PublicKey | None = None,
+        overwrite: bool = False,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> Table: ...
+    @staticmethod
     def open(
         directory: _Path, params: Params | None = None, insecure_research: bool = False
     ) -> Table: ...
@@ -323,11 +334,22 @@ class Table:
     @property
     def blocks(self) -> int: ...
     @property
+    def directory(self) -> os.PathLike[str] | None: ...
+    @property
     def size(self) -> int: ...
     def run(
         self,
         server: Server,
         plan: str,
+        constants: bytes | None = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> bytes: ...
+    def run_part(
+        self,
+        server: Server,
+        plan: str,
+        first: int,
+        end: int,
         constants: bytes | None = None,
         progress: Callable[[int, int], object] | None = None,
     ) -> bytes: ...
@@ -461,6 +483,8 @@ def table_plan_explain(plan: str, params: Params, rows: int) -> tuple[str, str]:
 def table_plan_answer(
     plan: str, clear: _Clear, constants: list[tuple[str, str]], params: Params | None = None
 ) -> str: ...
+def join_table_parts(server: Server, first: bytes, second: bytes) -> bytes: ...
+def table_part_result(server: Server, data: bytes) -> bytes: ...
 def table_result_facts(data: bytes) -> tuple[str, str, int, str | None]: ...
 def read_table_result(
     key: SecretKey,

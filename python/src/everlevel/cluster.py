@@ -7,6 +7,7 @@ uses no randomness, and does not depend on threads.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import tempfile
@@ -150,12 +151,12 @@ def _key_file(data: bytes, digest: str) -> str:
     return path
 
 
-class _Worker:
-    """An actor: a server, and the program."""
+class Actor:
+    """An actor: a server, and what else it works with."""
 
     def __init__(
         self,
-        program: bytes,
+        given: tuple[Any, ...],
         params: Params,
         keys: Any,
         digest: str | None,
@@ -163,13 +164,23 @@ class _Worker:
         elements: bool,
         threads: int,
     ) -> None:
-        import pickle
-
         from . import set_num_threads
 
         set_num_threads(threads)
         path = keys if digest is None else _key_file(keys, digest)
         self._server = Server.open(path, params=params, cache_bytes=cache_bytes, elements=elements)
+        self._begin(*given)
+
+    def _begin(self, *given: Any) -> None:
+        raise NotImplementedError
+
+
+class _Worker(Actor):
+    """One that runs a program."""
+
+    def _begin(self, program: bytes) -> None:
+        import pickle
+
         self._program = pickle.loads(program)
 
     def run(self, data: bytes) -> bytes:
@@ -189,9 +200,18 @@ def _on_ray(
     in_flight: int,
     retries: int,
 ) -> Iterator[EncryptedArray]:
+    ray = _ray()
+    pickled = ray.cloudpickle.dumps(program)
+    with actors(_Worker, (pickled,), server, keys, params, workers, threads, retries) as made:
+        # There are no actors without parameters.
+        known = params if params is not None else server.params  # type: ignore[union-attr]
+        yield from _in_order(ray, made, arrays, in_flight, known)
+
+
+def _ray() -> Any:
+    """Ray, connected to a cluster."""
     try:
         import ray
-        from ray import cloudpickle
     except ImportError as error:
         raise ClusterError(
             f"ray is not installed ({error}): pip install 'everlevel[ray]'", code="python.no-ray"
@@ -200,6 +220,24 @@ def _on_ray(
         ray.init(
             address=os.environ.get("RAY_ADDRESS"), include_dashboard=False, log_to_driver=False
         )
+    return ray
+
+
+@contextlib.contextmanager
+def actors(
+    kind: type[Actor],
+    given: tuple[Any, ...],
+    server: Server | None,
+    keys: Path | bytes | None,
+    params: Params | None,
+    workers: int | None,
+    threads: int,
+    retries: int,
+) -> Iterator[list[Any]]:
+    """Actors with the keys of a server, each of which begins with what is given; they end with the
+    context.
+    """
+    ray = _ray()
     cache_bytes, elements = DEFAULT_CACHE_BYTES, False
     if keys is None and server is not None and server._source is not None:
         keys, cache_bytes, elements = server._source
@@ -220,14 +258,13 @@ def _on_ray(
         shared = os.path.abspath(path_text(keys))
     if workers is None:
         workers = max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
-    actor = ray.remote(num_cpus=threads, max_restarts=-1, max_task_retries=retries)(_Worker)
-    pickled = cloudpickle.dumps(program)
+    actor = ray.remote(num_cpus=threads, max_restarts=-1, max_task_retries=retries)(kind)
     made = [
-        actor.remote(pickled, params, shared, digest, cache_bytes, elements, threads)
+        actor.remote(given, params, shared, digest, cache_bytes, elements, threads)
         for _ in range(workers)
     ]
     try:
-        yield from _in_order(ray, made, arrays, in_flight, params)
+        yield made
     finally:
         for one in made:
             ray.kill(one)
@@ -257,7 +294,7 @@ def _in_order(
             given += 1
         while handed in finished:
             yield EncryptedArray.from_bytes(
-                _result(ray, finished.pop(handed)), params=params, bounds="stated"
+                result_of(ray, finished.pop(handed)), params=params, bounds="stated"
             )
             handed += 1
         if not under_way:
@@ -271,10 +308,10 @@ def _in_order(
             finished[number] = reference
 
 
-def _result(ray: Any, reference: Any) -> bytes:
+def result_of(ray: Any, reference: Any) -> Any:
+    """What an actor made, or its exception."""
     try:
-        data: bytes = ray.get(reference)
-        return data
+        return ray.get(reference)
     except ray.exceptions.RayTaskError as error:
         raise (
             error.cause

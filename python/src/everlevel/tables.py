@@ -15,11 +15,22 @@ from __future__ import annotations
 
 import json
 import operator
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _everlevel as _rust
-from ._cells import Clear, Partners, answer_of, clear, columns_of, text_of, written
+from ._cells import (
+    Clear,
+    Partners,
+    answer_of,
+    clear,
+    clear_partners,
+    columns_of,
+    pieces_of,
+    text_of,
+    written,
+)
 from ._constants import Constants
 from ._explained import Explanation
 from ._expressions import (
@@ -46,7 +57,7 @@ from ._values import (
     replaceable,
     stepper,
 )
-from .errors import FormatError, TableError
+from .errors import ClusterError, FormatError, TableError
 
 if TYPE_CHECKING:
     from ._server import Server
@@ -84,8 +95,9 @@ class Schema:
     Public, with all bounds and categories.
 
     ``Schema({"columns": [{"name": "cost", "type": "decimal", "scale": 2, "low": "0", "high":
-    "9999.99"}]})``; the types are ``integer``, ``decimal``, ``date``, ``boolean`` and ``category``
-    (``"values": [...]``). Immutable.
+    "9999.99"}]})``; the types are ``integer``, ``decimal``, ``date``, ``timestamp``, ``boolean``,
+    ``category`` (``"values": [...]``), and ``text`` (``"bytes": N``), which is for answers and is
+    compared with nothing but constants, by equality. Immutable.
     """
 
     __slots__ = ("_text", "_notes")
@@ -108,8 +120,9 @@ class Schema:
         years, truth values, texts of which there are few as categories.
 
         Columns with missing values are nullable. Columns of many texts, such as names, are left
-        out, and so are those in which nothing is there. What each column was taken for is in
-        :attr:`notes`: all of a schema is public, so look it over before you use it.
+        out, with what to state to keep them, and so are those in which nothing is there. What each
+        column was taken for is in :attr:`notes`: all of a schema is public, so look it over before
+        you use it.
         """
         columns = columns_of(data, None)
         if isinstance(columns, bytes):
@@ -414,19 +427,41 @@ class EncryptedTable:
         *,
         constants: Constants | None = None,
         progress: Progress = None,
+        ray: bool = False,
+        workers: int | None = None,
+        threads: int = 1,
+        retries: int = 3,
     ) -> Result:
         """The encrypted answer to a question or a plan, with the encrypted constants that it calls
         by name (``Plan.bind``). ``progress(done, blocks)`` is called after each block of rows.
 
         A plan for another schema is refused, and so is a server with keys of another owner.
+
+        With ``ray=True`` the actors of a Ray cluster compute it, ``workers`` of them (one a CPU of
+        the cluster / ``threads``) with ``threads`` threads each: a few neighboring blocks at a
+        time, whose sums are then added pair by pair. The directory of the table and the file of the
+        server's keys (``Server.open``) have paths that every node can read. Blocks that an actor
+        had when it died are computed again by its successor, ``retries`` times. The answer is the
+        same.
         """
         plan = question if isinstance(question, Plan) else Plan(question, self.schema)
+        given = None if constants is None else constants._data
+        if not ray:
+            return Result.from_bytes(
+                self._raw.run(server._raw, plan._text, given, stepper(progress))
+            )
+        from ._table_parts import run_on_ray
+
+        if self._raw.directory is None:
+            raise ClusterError(
+                "the table is in memory: save it in a directory that every node can read, and open "
+                "it there",
+                code="cluster.table",
+            )
+        path = os.path.abspath(os.fspath(self._raw.directory))
         return Result.from_bytes(
-            self._raw.run(
-                server._raw,
-                plan._text,
-                None if constants is None else constants._data,
-                stepper(progress),
+            run_on_ray(
+                self._raw, path, server, plan._text, given, workers, threads, retries, progress
             )
         )
 
@@ -684,9 +719,24 @@ def encrypt(
     ``data``; every row gets the columns that it carries of its partner. A row without a partner is
     refused, and so are two partners of one key. Without ``partners``, ``data`` has these columns.
 
-    Into a ``directory``, block by block, or in memory. 3 MB for each 32,768 rows of a column and
-    each 4 bits of a value with ``bgv-65537-n15`` and a client's key.
+    Into a ``directory``, block by block, or in memory. A file that is encrypted into a directory
+    is read twice, piece by piece, and may be larger than memory. 3 MB for each 32,768 rows of a
+    column and each 4 bits of a value with ``bgv-65537-n15`` and a client's key.
     """
+    pieces = None if directory is None else pieces_of(data, schema)
+    if pieces is not None and directory is not None:
+        return EncryptedTable._make(
+            _rust.Table.encrypt_pieces(
+                pieces,
+                clear_partners(schema, partners),
+                schema._text,
+                path_text(directory),
+                key._raw if isinstance(key, Client) else None,
+                key._raw if isinstance(key, PublicKey) else None,
+                overwrite,
+                stepper(progress),
+            )
+        )
     raw = _rust.Table.encrypt(
         clear(data, schema, partners),
         schema._text,

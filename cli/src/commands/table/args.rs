@@ -12,7 +12,7 @@ use crate::console::args::SetArg;
 #[derive(Args)]
 pub struct PartnersArg {
     /// A table that the schema has a foreign key to, as NAME=FILE: its columns are added to each
-    /// row; can be repeated (default: the CSV file has these columns itself)
+    /// row; can be repeated (default: the table has these columns itself)
     #[arg(long = "with", value_name = "NAME=FILE")]
     pub partners: Vec<String>,
 }
@@ -23,7 +23,8 @@ pub struct EncryptArgs {
     /// The schema, which describes the columns: a JSON file such as `table schema infer` writes
     #[arg(long, value_name = "FILE")]
     pub schema: PathBuf,
-    /// The table: a CSV file with the column names in the first line, or - for standard input
+    /// The table: a CSV file with the column names in the first line, or - for standard input; a
+    /// Parquet file, called .parquet or .pq, if the program was built with the feature parquet
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
     /// Tables of foreign keys.
@@ -266,7 +267,8 @@ pub enum SchemaCommand {
 /// Arguments of `table schema infer`.
 #[derive(Args)]
 pub struct InferArgs {
-    /// The table: a CSV file with the column names in the first line, or - for standard input
+    /// The table: a CSV file with the column names in the first line, or - for standard input; a
+    /// Parquet file, called .parquet or .pq, if the program was built with the feature parquet
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
     /// The schema.

@@ -15,6 +15,7 @@ use serde_json::json;
 use super::args::{AnswerFormat, AskArgs, BindArgs, EncryptArgs, PartnersArg, ReadArgs, RunArgs};
 use super::ask::refused;
 use super::constants::values;
+use super::records::{Source, opened};
 use crate::commands::roles::args::SetOfFile;
 use crate::commands::roles::files::{EncryptionKey, secret_key, server_on};
 use crate::console::args::Common;
@@ -56,14 +57,16 @@ pub fn read_schema(path: &Path) -> Result<Schema, CliError> {
 
 /// The table in the clear of a file, with the columns that its rows carry of others.
 pub fn read_data(path: &Path, schema: &Schema, with: &PartnersArg) -> Result<Data, CliError> {
-    let partners = with.files()?;
+    let partners = read_partners(schema, with)?;
+    Data::from_records(opened(path)?, schema, &partners).map_err(of(path))
+}
+
+/// Tables whose columns rows carry.
+fn read_partners(schema: &Schema, with: &PartnersArg) -> Result<Vec<Partner>, CliError> {
     let partner = |(name, path): (&str, &Path)| {
-        let text = zeroize::Zeroizing::new(read_text(path, MAX_TABLE_BYTES, "the table")?);
-        Partner::from_csv(text.as_bytes(), schema, name).map_err(of(path))
+        Partner::from_records(opened(path)?, schema, name).map_err(of(path))
     };
-    let partners = partners.into_iter().map(partner).collect::<Result<Vec<_>, _>>()?;
-    let text = zeroize::Zeroizing::new(read_text(path, MAX_TABLE_BYTES, "the table")?);
-    Data::from_csv_with(text.as_bytes(), schema, &partners).map_err(of(path))
+    with.files()?.into_iter().map(partner).collect()
 }
 
 impl PartnersArg {
@@ -131,18 +134,25 @@ pub fn encrypt(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
     check_apart(&args.out, args.with.files()?.iter().map(|(_, path)| *path))?;
     let schema = read_schema(&args.schema)?;
     let key = EncryptionKey::read(&args.key, &args.set, common)?;
-    let data = read_data(&args.input, &schema, &args.with)?;
+    let partners = read_partners(&schema, &args.with)?;
+    let source = Source::of(&args.input)?;
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
-    let blocks = data.rows().div_ceil(key.params().slots());
-    let bar = progress(common, "encrypting", blocks as u64);
-    let step = |done, _| {
-        bar.set_position(done as u64);
+    let bar = progress(common, "encrypting", 1);
+    let step = |done, blocks: Option<usize>| {
+        if let Some(blocks) = blocks {
+            bar.set_length(blocks as u64);
+            bar.set_position(done as u64);
+        }
         Ok::<_, TablesError>(())
     };
-    let (out, input) = (&args.out, (&schema, &data));
-    let table =
-        EncryptedTable::create(out, existing(args.force), table_key(&key), input, &mut rng, step)
-            .map_err(of_written(out))?;
+    let (out, key) = (&args.out, table_key(&key));
+    let (existing, input) = (existing(args.force), (&schema, &partners[..]));
+    let open = || source.open();
+    let table = EncryptedTable::create_from(out, existing, key, input, open, &mut rng, step)
+        .map_err(|e| match e {
+            e @ TablesError::Roles(_) => of_written(out)(e),
+            e => of(&args.input)(e),
+        })?;
     bar.finish_and_clear();
     let bytes = table.bytes().map_err(of(&args.out))?;
     if common.json {
@@ -150,7 +160,7 @@ pub fn encrypt(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
             "table": table.id().to_string(),
             "params": table.params().name(),
             "rows": table.rows(),
-            "columns": schema.fields().len(),
+            "columns": schema.columns().count(),
             "blocks": table.blocks(),
             "bytes": bytes,
             "out": args.out,
@@ -160,7 +170,7 @@ pub fn encrypt(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
         "table {}: {} rows of {} columns in {} blocks under {}, {bytes} bytes: {}",
         table.id(),
         table.rows(),
-        schema.fields().len(),
+        schema.columns().count(),
         table.blocks(),
         table.params().name(),
         args.out.display()

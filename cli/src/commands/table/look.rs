@@ -7,10 +7,11 @@ use serde_json::json;
 
 use super::args::{ExplainArgs, InferArgs, InspectArgs};
 use super::ask::refused;
-use super::files::{MAX_TABLE_BYTES, of, open_table, read_constants, read_plan, read_result};
+use super::files::{of, open_table, read_constants, read_plan, read_result};
+use super::records::opened;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_apart, check_free, existing, of_output, read_bytes};
+use crate::console::files::{check_apart, check_free, existing, of_output};
 use crate::console::output::{emit, emit_json};
 use crate::console::params::find_params;
 
@@ -41,7 +42,7 @@ fn columns(schema: &Schema) -> Vec<String> {
         format!("join {} on {} = {}: {}", k.table, k.column, k.key, k.include.join(", "))
     };
     let keys = schema.foreign_keys().into_iter().map(key);
-    schema.fields().iter().map(line).chain(keys).collect()
+    schema.columns().map(line).chain(keys).collect()
 }
 
 fn of_table(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
@@ -152,8 +153,7 @@ pub fn infer(args: &InferArgs, common: &Common) -> Result<(), CliError> {
     let out = &args.out.out;
     check_free(out, args.out.force)?;
     check_apart(out, [&args.input])?;
-    let bytes = zeroize::Zeroizing::new(read_bytes(&args.input, MAX_TABLE_BYTES, "the table")?);
-    let (schema, told) = Schema::infer(&bytes[..]).map_err(of(&args.input))?;
+    let (schema, told) = Schema::infer_records(opened(&args.input)?).map_err(of(&args.input))?;
     let text = schema.to_json().map_err(of(&args.input))?;
     write_file(out, text.as_bytes(), existing(args.out.force)).map_err(of_output(out))?;
     let remark = "the schema is public, with all bounds and categories: review it, and narrow or \

@@ -8,7 +8,10 @@ mod files;
 mod items;
 mod look;
 mod owner;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod query;
+mod records;
 
 use clap::Subcommand;
 

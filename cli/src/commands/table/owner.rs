@@ -83,7 +83,7 @@ pub fn decrypt(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
     let text = zeroize::Zeroizing::new(data.to_csv(table.schema()).map_err(refused)?);
     let out = &args.out.out;
     write_secret_output(out, text.as_bytes(), args.out.force)?;
-    let (rows, columns) = (data.rows(), table.schema().fields().len());
+    let (rows, columns) = (data.rows(), table.schema().columns().count());
     if common.json {
         return emit_json(&json!({
             "table": table.id().to_string(), "rows": rows, "columns": columns, "out": out,

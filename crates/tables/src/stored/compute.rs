@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use everlevel::lab::ServerEvaluator;
 use everlevel::{IntegerColumn, Integers, Params, Server};
@@ -46,19 +47,21 @@ pub(crate) fn compute<E: From<TablesError>>(
 ) -> Result<TableResult, E> {
     let bound = bound(server, plan, constants)?;
     let ints = server.integers().map_err(TablesError::from)?;
-    let sums = evaluate(table, &ints, server.params(), plan, &bound, progress)?;
+    let all = 0..table.rows().div_ceil(server.params().slots());
+    let sums = evaluate(table, &ints, server.params(), plan, &bound, all, progress)?;
     let used = constants.map(Constants::id).filter(|_| !bound.is_empty());
     Ok(TableResult::new(server, plan, (id, table.rows()), used, sums)?)
 }
 
-/// The same on any scheme, without what a result states: with a column for each encrypted constant
-/// of the plan.
+/// The same of some blocks, on any scheme and without what a result states: with a column for each
+/// encrypted constant of the plan. No sums of blocks all of which are passed over.
 pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
     table: &impl Rows<S>,
     ints: &Integers<'_, S>,
     params: &Params,
     plan: &Plan,
     bound: &[Column<S::Ciphertext>],
+    range: Range<usize>,
     mut progress: impl FnMut(usize, usize) -> Result<(), E>,
 ) -> Result<Vec<S::Ciphertext>, E> {
     let (needed, schema) = plan.needed()?;
@@ -70,8 +73,13 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
         place.checked_sub(width).map(|k| (i, EncryptedConstant::new(bound[k].clone())))
     };
     let bound_at: BTreeMap<_, _> = places.filter_map(constant).collect();
-    let blocks = layout.blocks().count();
+    let blocks = range.len();
     for (block, rows) in layout.blocks().enumerate() {
+        if !range.contains(&block) {
+            runner.skip();
+            continue;
+        }
+        let done = block - range.start + 1;
         let codes = needed.iter().map(|place| match *place < width && table.knows(*place) {
             true => table.cells(block, *place).map(Some),
             false => Ok(None),
@@ -83,7 +91,7 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
         });
         let known = Known { columns: codes.collect(), constants: &bound_at, rows };
         if runner.pass(&known)? {
-            progress(block + 1, blocks)?;
+            progress(done, blocks)?;
             continue;
         }
         let columns = needed.iter().zip(&known.columns).zip(schema.fields());
@@ -107,13 +115,13 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
         let columns = columns.collect::<Result<Vec<_>, _>>()?;
         let any = known.columns.iter().any(Option::is_some);
         runner.add_known(&columns, any.then_some(&known))?;
-        progress(block + 1, blocks)?;
+        progress(done, blocks)?;
     }
     Ok(runner.finish()?)
 }
 
 /// A column for each encrypted constant of a plan.
-fn bound(
+pub(crate) fn bound(
     server: &Server,
     plan: &Plan,
     constants: Option<&Constants>,

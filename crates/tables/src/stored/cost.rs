@@ -97,7 +97,9 @@ impl Plan {
     pub fn public_columns(&self) -> Vec<&str> {
         let fields = self.schema().fields();
         let all = self.query().columns().into_iter().filter_map(|place| fields.get(place));
-        all.filter(|field| field.is_public()).map(Field::name).collect()
+        let mut names: Vec<&str> = all.filter(|field| field.is_public()).map(Field::name).collect();
+        names.dedup();
+        names
     }
 
     /// Whether public columns may tell that no row of a block is meant, so that the block is passed
@@ -114,8 +116,7 @@ impl Plan {
         let mut needed = self.query().columns();
         needed.extend(needed.is_empty().then_some(0));
         let rows = self.query().rows(self.schema())?;
-        let field = |place: &usize| rows.fields()[*place].clone();
-        let schema = Schema::of(needed.iter().map(field).collect())?;
+        let schema = rows.at(needed.iter().copied());
         Ok((needed, schema))
     }
 

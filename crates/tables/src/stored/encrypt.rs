@@ -81,6 +81,43 @@ pub(crate) fn encrypt_column(
     Ok(named.to_bytes_with(params, &metadata)?)
 }
 
+/// An encryption of a table under way.
+pub(crate) struct Encryption<'a> {
+    key: TableKey<'a>,
+    schema: &'a Schema,
+    schema_id: String,
+    table: TableId,
+    rows: usize,
+}
+
+impl<'a> Encryption<'a> {
+    /// Of so many rows.
+    pub(crate) fn new(
+        key: TableKey<'a>,
+        schema: &'a Schema,
+        rows: usize,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self, TablesError> {
+        Ok(Encryption { key, schema, schema_id: schema.id()?, table: TableId::random(rng), rows })
+    }
+
+    /// The bytes of each file of a block, one after the other.
+    pub(crate) fn block<'b, E: From<TablesError>>(
+        &self,
+        block: usize,
+        column: impl Fn(usize) -> &'b [i128],
+        rng: &mut impl CryptoRng,
+        write: &mut impl FnMut(Place, Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for (place, field) in self.schema.fields().iter().enumerate() {
+            let (table, schema) = (self.table, self.schema_id.clone());
+            let header = BlockHeader { table, schema, rows: self.rows, block, column: place };
+            write((block, place), encrypt_column(self.key, field, column(place), &header, rng)?)?;
+        }
+        Ok(())
+    }
+}
+
 /// The bytes of each file of a table, one after the other. The name of the encryption.
 pub(crate) fn encrypt_files<E: From<TablesError>>(
     key: TableKey<'_>,
@@ -89,18 +126,14 @@ pub(crate) fn encrypt_files<E: From<TablesError>>(
     progress: &mut dyn FnMut(usize, usize) -> Result<(), E>,
     mut write: impl FnMut(Place, Vec<u8>) -> Result<(), E>,
 ) -> Result<TableId, E> {
-    let (params, rows) = (key.params(), data.rows());
-    let count = rows.div_ceil(params.slots());
-    let (id, table) = (schema.id()?, TableId::random(rng));
+    let (slots, rows) = (key.params().slots(), data.rows());
+    let encryption = Encryption::new(key, schema, rows, rng)?;
+    let count = rows.div_ceil(slots);
     for block in 0..count {
-        let start = block * params.slots();
-        for (column, field) in schema.fields().iter().enumerate() {
-            let entries = &data.column(column)[start..rows.min(start + params.slots())];
-            let header = BlockHeader { table, schema: id.clone(), rows, block, column };
-            let bytes = encrypt_column(key, field, entries, &header, rng)?;
-            write((block, column), bytes)?;
-        }
+        let range = block * slots..rows.min((block + 1) * slots);
+        let column = |place| &data.column(place)[range.clone()];
+        encryption.block(block, column, rng, &mut write)?;
         progress(block + 1, count)?;
     }
-    Ok(table)
+    Ok(encryption.table)
 }

@@ -54,7 +54,13 @@ impl Plan {
         let (schema, query) = (self.schema(), self.query());
         let cost = self.cost(params, rows)?;
         let name = |place: usize| schema.fields()[place].name().to_string();
-        let read = query.columns().into_iter().filter(|place| *place < schema.fields().len());
+        let names = |places: &mut dyn Iterator<Item = usize>| {
+            let mut names: Vec<String> = places.map(name).collect();
+            // The parts of a text have one name.
+            names.dedup();
+            names
+        };
+        let mut read = query.columns().into_iter().filter(|place| *place < schema.fields().len());
         let (groups, sums) = (query.group_codes(schema).len(), query.aggregates.len());
         let constants = query.parameters.iter().map(|p| (p.name.clone(), name(p.column)));
         let encrypted_constants: Vec<_> = constants.collect();
@@ -68,7 +74,7 @@ impl Plan {
         );
         let reader_learns = match &query.listed {
             Some(columns) => {
-                let names: Vec<_> = columns.iter().map(|place| name(*place)).collect();
+                let names = names(&mut columns.iter().copied());
                 let with = match &names[..] {
                     [] => String::new(),
                     names => format!(", with {}", names.join(", ")),
@@ -87,7 +93,7 @@ impl Plan {
             rows,
             blocks: rows.div_ceil(params.slots()),
             block_rows: params.slots(),
-            columns_read: read.map(name).collect(),
+            columns_read: names(&mut read),
             public_columns_read,
             passes_over_blocks: self.passes_over(),
             encrypted_constants,

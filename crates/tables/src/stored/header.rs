@@ -1,6 +1,7 @@
 //! What the files of a table say about themselves.
 
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 
 use everlevel_wire::Metadata;
@@ -22,6 +23,8 @@ const COLUMN: &str = "column";
 const SCHEMA: &str = "table schema";
 /// Metadata of blocks of a public column: its codes.
 const CODES: &str = "codes";
+/// Metadata of parts of results: the first block, and the one behind the last one.
+const BLOCKS: [&str; 2] = ["first block", "end block"];
 /// Metadata of results: the plan.
 const PLAN: &str = "plan";
 /// Metadata of constants: the id of their plan.
@@ -143,6 +146,7 @@ impl ConstantsHeader {
 }
 
 /// What a result says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ResultHeader {
     pub(crate) table: TableId,
     pub(crate) rows: usize,
@@ -170,12 +174,44 @@ impl ResultHeader {
 
     /// From the metadata of a file; none if it is no result.
     pub(crate) fn of(metadata: &Metadata) -> Option<Self> {
-        (metadata.get(CONTENT)? == "table-result").then_some(())?;
+        Self::of_content(metadata, "table-result")
+    }
+
+    fn of_content(metadata: &Metadata, content: &str) -> Option<Self> {
+        (metadata.get(CONTENT)? == content).then_some(())?;
         Some(ResultHeader {
             table: value(metadata, TABLE)?,
             rows: value(metadata, ROWS).filter(|rows| *rows > 0)?,
             constants: value(metadata, CONSTANTS),
             plan: value(metadata, PLAN)?,
         })
+    }
+}
+
+/// What a part of a result says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PartHeader {
+    /// What the result will say.
+    pub(crate) result: ResultHeader,
+    /// The blocks that it is computed of.
+    pub(crate) blocks: Range<usize>,
+}
+
+impl PartHeader {
+    /// What it adds to the metadata of a file.
+    pub(crate) fn state(&self, metadata: &mut Metadata) {
+        self.result.state(metadata);
+        metadata.insert(CONTENT.into(), "table-part".into());
+        for (name, block) in BLOCKS.iter().zip([self.blocks.start, self.blocks.end]) {
+            metadata.insert((*name).into(), block.to_string());
+        }
+    }
+
+    /// From the metadata of a file; none if it is no part of a result.
+    pub(crate) fn of(metadata: &Metadata) -> Option<Self> {
+        let result = ResultHeader::of_content(metadata, "table-part")?;
+        let [first, end] = BLOCKS.map(|name| value(metadata, name));
+        let blocks: Range<usize> = first?..end?;
+        (!blocks.is_empty()).then_some(PartHeader { result, blocks })
     }
 }

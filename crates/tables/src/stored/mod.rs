@@ -11,6 +11,7 @@ pub(crate) mod explain;
 pub(crate) mod header;
 pub(crate) mod keys;
 pub(crate) mod listing;
+pub(crate) mod part;
 pub(crate) mod plain;
 pub(crate) mod rehearse;
 pub(crate) mod result;

@@ -83,7 +83,8 @@ impl Plan {
         let bound = bound.map(|(field, code)| table.encrypted(field, &vec![*code; params.slots()]));
         let bound = bound.collect::<Result<Vec<_>, _>>()?;
         let quiet = |_, _| Ok::<_, TablesError>(());
-        let sums = evaluate(&table, &ints, params, self, &bound, quiet)?;
+        let blocks = 0..data.rows().div_ceil(params.slots());
+        let sums = evaluate(&table, &ints, params, self, &bound, blocks, quiet)?;
         let opened = sums.iter().map(|x| scheme.decrypt(x)).collect::<Result<Vec<_>, _>>()?;
         let (_, layout) = self.layout(params, data.rows())?;
         Answer::new(self.query(), self.schema(), &layout.read(params, &opened)?)

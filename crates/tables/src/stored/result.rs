@@ -12,7 +12,7 @@ use crate::plan::Plan;
 use crate::stored::header::{ResultHeader, TableId};
 
 /// The largest result, in bytes.
-const RESULT_BYTES: u64 = 8 << 30;
+pub(crate) const RESULT_BYTES: u64 = 8 << 30;
 /// Capacity that is left to decryption.
 const MARGIN: f64 = 1.0;
 

@@ -18,12 +18,14 @@ use rand_core::CryptoRng;
 
 use crate::data::Data;
 use crate::error::TablesError;
+use crate::partner::Partner;
 use crate::plan::Plan;
+use crate::records::{Records, Rows as Reading};
 use crate::schema::{SCHEMA_BYTES, Schema};
 use crate::stored::compute::{Cells, Rows, compute};
 use crate::stored::constants::Constants;
 use crate::stored::directory::PendingDirectory;
-use crate::stored::encrypt::{Place, TableKey, encrypt_files};
+use crate::stored::encrypt::{Encryption, Place, TableKey, encrypt_files};
 use crate::stored::header::{BlockHeader, TableId, codes_in};
 use crate::stored::listing::{LISTING_BYTES, LISTING_FILE, Listing};
 use crate::stored::result::TableResult;
@@ -104,6 +106,57 @@ impl EncryptedTable {
             let path = pending.path().join(name_of(place));
             Ok(write_file(&path, &bytes, Existing::Keep).map_err(TablesError::from)?)
         })?;
+        pending.finish().map_err(TablesError::from)?;
+        let blocks = Blocks::Directory(directory.into());
+        Ok(Self::of(key.params().clone(), schema.clone(), blocks, None)?)
+    }
+
+    /// Encrypts rows into a directory as [`EncryptedTable::create`] does, of a source that has more
+    /// of them than memory: a block of rows is held at a time, and of foreign keys what each
+    /// partner is. The source is read twice, first to count and check all rows: `open` begins it.
+    /// `progress(done, blocks)` is called after each block of either reading, with no number of
+    /// blocks in the first.
+    ///
+    /// # Errors
+    /// As [`EncryptedTable::create`] and [`Rows::next`](crate::Rows::next); [`TablesError::Data`]
+    /// for no rows, and for another number of rows in the second reading; those of `open`.
+    pub fn create_from<R: Records, E: From<TablesError>>(
+        directory: &Path,
+        existing: Existing,
+        key: TableKey<'_>,
+        (schema, partners): (&Schema, &[Partner]),
+        mut open: impl FnMut() -> Result<R, E>,
+        rng: &mut impl CryptoRng,
+        mut progress: impl FnMut(usize, Option<usize>) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let wrong = |problem: &str| TablesError::Data { problem: problem.into() };
+        let (slots, mut rows, mut blocks) = (key.params().slots(), 0, 0);
+        let mut reading = Reading::new(open()?, schema, partners)?;
+        while let Some(data) = reading.next(slots)? {
+            (rows, blocks) = (rows + data.rows(), blocks + 1);
+            progress(blocks, None)?;
+        }
+        drop(reading);
+        if rows == 0 {
+            return Err(wrong("expected a row at least").into());
+        }
+        let pending = Self::pending(directory, existing, key.params(), schema)?;
+        let mut write = |place: Place, bytes: Vec<u8>| {
+            let path = pending.path().join(name_of(place));
+            write_file(&path, &bytes, Existing::Keep).map_err(TablesError::from)
+        };
+        let encryption = Encryption::new(key, schema, rows, rng)?;
+        let mut reading = Reading::new(open()?, schema, partners)?;
+        for block in 0..blocks {
+            let expected = slots.min(rows - block * slots);
+            let data = reading.next(slots)?.filter(|data| data.rows() == expected);
+            let data = data.ok_or_else(|| wrong("it was changed while it was read: try again"))?;
+            encryption.block(block, |place| data.column(place), rng, &mut write)?;
+            progress(block + 1, Some(blocks))?;
+        }
+        if reading.next(1)?.is_some() {
+            return Err(wrong("it was changed while it was read: try again").into());
+        }
         pending.finish().map_err(TablesError::from)?;
         let blocks = Blocks::Directory(directory.into());
         Ok(Self::of(key.params().clone(), schema.clone(), blocks, None)?)
@@ -278,6 +331,14 @@ impl EncryptedTable {
         self.owner
     }
 
+    /// The directory that it is in; none if it is in memory.
+    pub fn directory(&self) -> Option<&Path> {
+        match &self.blocks {
+            Blocks::Memory(_) => None,
+            Blocks::Directory(path) => Some(path),
+        }
+    }
+
     /// How many rows there are.
     pub fn rows(&self) -> usize {
         self.listing.rows()
@@ -393,7 +454,7 @@ impl EncryptedTable {
     }
 
     /// Passes what can be run before anything is.
-    fn check(&self, server: &Server, plan: &Plan) -> Result<(), TablesError> {
+    pub(crate) fn check(&self, server: &Server, plan: &Plan) -> Result<(), TablesError> {
         plan.check_schema(&self.schema)?;
         same_owner(self.owner, server.keys().owner(), "evaluation")?;
         if !server.params().same(&self.params) {

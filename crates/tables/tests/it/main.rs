@@ -12,14 +12,17 @@ mod joins;
 mod keys;
 mod nulls;
 mod oracle;
+mod parts;
 mod plain;
 mod plans;
 mod public;
 mod random;
+mod records;
 mod refused;
 mod rehearse;
 mod roles;
 mod rows;
+mod texts;
 mod times;
 mod workload;
 

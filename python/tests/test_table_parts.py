@@ -1,0 +1,215 @@
+"""Tables by several processes: parts of an answer, here and on Ray, where an actor dies."""
+
+import decimal
+import os
+import signal
+
+import pytest
+
+import everlevel
+from everlevel import _table_parts
+from everlevel import tables as et
+
+SCHEMA = et.Schema(
+    {
+        "columns": [
+            {"name": "ward", "type": "category", "values": ["north", "south", "west"]},
+            {"name": "cost", "type": "decimal", "scale": 2, "low": "0", "high": "999.99"},
+            {"name": "name", "type": "text", "bytes": 10},
+        ]
+    }
+)
+ROWS = 4 * 2048 + 100
+DATA = {
+    "ward": [("north", "south", "west")[i % 3] for i in range(ROWS)],
+    "cost": [decimal.Decimal(i * 7 % 100_000) / 100 for i in range(ROWS)],
+    "name": [f"n{i}" for i in range(ROWS)],
+}
+QUESTIONS = (
+    "select ward, count(*) as n, sum(cost) as cost from t where cost > 12.50 group by ward "
+    "order by ward",
+    "select name, cost from t where cost < 0.05",
+)
+
+
+@pytest.fixture(scope="module")
+def directory(fermat, tmp_path_factory):
+    path = tmp_path_factory.mktemp("tables") / "t"
+    et.encrypt(fermat.client, DATA, SCHEMA, directory=path)
+    fermat.server.save_keys(path.parent / "server.keys")
+    return path
+
+
+def opened(fermat, directory):
+    table = et.EncryptedTable.open(directory, params=fermat.params)
+    return table, everlevel.Server.open(directory.parent / "server.keys", params=fermat.params)
+
+
+def answers(fermat, plan):
+    expected = plan.answer(DATA, arrow=False)
+    assert any(expected.values())
+    return lambda result: result.read(fermat.client, plan=plan, arrow=False) == expected
+
+
+class Now:
+    """What Ray does, at once and in this process."""
+
+    class exceptions:
+        RayTaskError = RayError = ZeroDivisionError
+
+    def __init__(self, actor):
+        self.actor = actor
+        self.calls = []
+
+    def __getattr__(self, name):
+        return Call(self, name)
+
+    @staticmethod
+    def wait(references, num_returns):
+        return references[-num_returns:], references[:-num_returns]
+
+    @staticmethod
+    def get(reference):
+        return reference.value
+
+
+class Held:
+    def __init__(self, value):
+        self.value = value
+
+
+class Call:
+    def __init__(self, owner, name, several=False):
+        self.owner, self.name, self.several = owner, name, several
+
+    def options(self, num_returns):
+        return Call(self.owner, self.name, True)
+
+    def remote(self, *given):
+        given = [x.value if isinstance(x, Held) else x for x in given]
+        self.owner.calls.append((self.name, given))
+        value = getattr(self.owner.actor, self.name)(*given)
+        return [Held(x) for x in value] if self.several else Held(value)
+
+
+def test_parts():
+    for blocks in range(1, 40):
+        for workers in (1, 2, 3, 7):
+            parts = _table_parts.parts_of(blocks, workers)
+            assert [i for first, end in parts for i in range(first, end)] == list(range(blocks))
+            assert all(first < end for first, end in parts)
+            assert len(parts) == min(blocks, 4 * workers)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("workers", [1, 3])
+def test_here(fermat, directory, monkeypatch, question, workers):
+    table, server = opened(fermat, directory)
+    plan = et.Plan(question, SCHEMA)
+    made = []
+
+    class Actors:
+        def __init__(self, kind, given, of_server, *rest):
+            assert of_server is server
+            for _ in range(workers):
+                actor = object.__new__(kind)
+                actor._server = server
+                actor._begin(*given)
+                made.append(Now(actor))
+
+        def __enter__(self):
+            return made
+
+        def __exit__(self, *error):
+            pass
+
+    monkeypatch.setattr(_table_parts, "actors", Actors)
+    monkeypatch.setattr(_table_parts, "_ray", lambda: Now)
+    seen = []
+    result = table.run(
+        server, plan, ray=True, progress=lambda done, blocks: seen.append((done, blocks))
+    )
+    assert answers(fermat, plan)(result)
+    assert answers(fermat, plan)(table.run(server, plan))
+    assert seen[-1] == (5, 5) and len(seen) == min(5, 4 * workers)
+    calls = [name for one in made for name, _ in one.calls]
+    parts = min(5, 4 * workers)
+    assert [calls.count(name) for name in ("part", "joined", "result")] == [parts, parts - 1, 1]
+    if workers == 3:
+        assert all(any(name == "part" for name, _ in one.calls) for one in made)
+
+
+def test_what_is_refused(fermat, directory, tmp_path):
+    table, server = opened(fermat, directory)
+    memory = et.encrypt(fermat.client, {k: v[:9] for k, v in DATA.items()}, SCHEMA)
+    with pytest.raises(everlevel.ClusterError) as caught:
+        memory.run(server, QUESTIONS[0], ray=True)
+    assert caught.value.code == "cluster.table"
+    actor = object.__new__(_table_parts.Blocks)
+    actor._server = server
+    plan = et.Plan(QUESTIONS[0], SCHEMA)
+    with pytest.raises(everlevel.ClusterError) as caught:
+        actor._begin(str(directory), memory.id, plan.to_json(), None)
+    assert caught.value.code == "cluster.table"
+    actor._begin(str(directory), table.id, plan.to_json(), None)
+    first, third = actor.part(0, 1)[0], actor.part(2, 3)[0]
+    with pytest.raises(everlevel.TableError) as caught:
+        actor.joined(first, third)
+    assert caught.value.code == "table.other-result"
+    with pytest.raises(everlevel.TableError) as caught:
+        actor.result(first)
+    assert caught.value.code == "table.other-result"
+
+
+@pytest.fixture(scope="module")
+def ray():
+    ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'everlevel[ray]'")
+    ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    yield ray
+    ray.shutdown()
+
+
+class Dying(_table_parts.Blocks):
+    """The third part to begin ends its process without a word."""
+
+    def part(self, first, end):
+        log = os.path.join(os.path.dirname(self._path), "log")
+        handle = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        os.write(handle, b"%d %d\n" % (os.getpid(), first))
+        os.close(handle)
+        with open(log) as file:
+            if sum(1 for _ in file) == 3:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return super().part(first, end)
+
+    def _begin(self, path, *given):
+        self._path = path
+        super()._begin(path, *given)
+
+
+def test_on_ray_with_a_death(fermat, ray, directory, monkeypatch):
+    # Actors have this file's classes by value: they import nothing of the tests.
+    from ray import cloudpickle
+
+    cloudpickle.register_pickle_by_value(__import__(__name__))
+    table, server = opened(fermat, directory)
+    plan = et.Plan(QUESTIONS[0], SCHEMA)
+    monkeypatch.setattr(_table_parts, "Blocks", Dying)
+    seen = []
+    result = table.run(
+        server, plan, ray=True, workers=2, progress=lambda done, blocks: seen.append(done)
+    )
+    assert answers(fermat, plan)(result)
+    assert seen[-1] == 5
+    log = [line.split() for line in open(directory.parent / "log")]
+    assert len({process for process, _ in log}) == 3, "two actors and a successor"
+    assert len(log) >= 6 and {int(first) for _, first in log} == set(range(5))
+
+
+def test_rows_on_ray(fermat, ray, directory):
+    table, server = opened(fermat, directory)
+    plan = et.Plan(QUESTIONS[1], SCHEMA)
+    assert answers(fermat, plan)(table.run(server, plan, ray=True, workers=2))
+    with pytest.raises(everlevel.ClusterError) as caught:
+        table.run(fermat.server, plan, ray=True)
+    assert caught.value.code == "python.keys"
