@@ -43,6 +43,30 @@ impl PowerSum {
         Ok(Self::of(shape, found.generator, found.size))
     }
 
+    /// The sum of `count` slots along a good dimension, beginning at each one, `step` slots after
+    /// the other, cyclically: of values that repeat along it after `count` steps, the sum of a
+    /// period.
+    ///
+    /// # Errors
+    /// [`CircuitError::UnknownDimension`], also for one that is not good; [`CircuitError::Empty`]
+    /// for no slots.
+    pub fn windows(
+        shape: &SlotShape,
+        dimension: usize,
+        count: usize,
+        step: usize,
+    ) -> Result<Self, CircuitError> {
+        let dimensions = shape.dimensions();
+        if dimensions.get(dimension).is_none_or(|found| !found.good) {
+            let dimensions = dimensions.iter().take_while(|found| found.good).count();
+            return Err(CircuitError::UnknownDimension { dimension, dimensions });
+        }
+        if count == 0 {
+            return Err(CircuitError::Empty { what: "the window" });
+        }
+        Ok(Self::of(shape, shape.rotation_along(dimension, step as i64), count))
+    }
+
     /// The sum of `count` images, one at least.
     fn of(shape: &SlotShape, element: GaloisElement, count: usize) -> Self {
         let power = |k: usize| (0..k).fold(shape.identity(), |g, _| shape.compose(g, element));

@@ -14,3 +14,4 @@ mod rlwe;
 mod square_factors;
 mod tightness;
 mod wide_primes;
+mod windows;
