@@ -182,10 +182,10 @@ impl<'t, S: ExactScheme, A: Aes<S>> Transcipher<'t, S, A> {
         Ok(batch)
     }
 
-    /// Blocks in places that the caller chose, slot by slot or line by line: what AES is applied to,
-    /// and what is added to its results ([`Mode::next_blocks`] has them for data in their order).
-    /// One state of them at most; the last one is repeated in the places that are left. The stream
-    /// of data stays where it is.
+    /// Blocks in places that the caller chose, slot by slot or line by line: what AES is applied
+    /// to, and what is added to its results ([`Mode::next_blocks`] has them for data in their
+    /// order). One state of them at most; the last one is repeated in the places that are left. The
+    /// stream of data stays where it is.
     ///
     /// # Errors
     /// [`CircuitError::Empty`] and [`AesError::BatchLength`] for no blocks or too many, those of
