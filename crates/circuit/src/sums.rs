@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::{ExactScheme, Level};
+use everlevel_scheme::{ExactScheme, Level, NextUse};
 
 use crate::error::CircuitError;
 
@@ -104,6 +104,28 @@ impl PowerSum {
             }
         }
         Ok(sum)
+    }
+
+    /// The product of the images in place of their sum: for [`PowerSum::trace`] the norm. As many
+    /// factors in a row as there are key switches, and as many products.
+    ///
+    /// # Errors
+    /// Errors of the scheme.
+    pub fn multiply<S: ExactScheme>(
+        &self,
+        scheme: &S,
+        x: &S::Ciphertext,
+    ) -> Result<S::Ciphertext, CircuitError> {
+        let mut product = x.clone();
+        for (g, odd) in &self.steps {
+            let image = scheme.apply_galois(&product, *g)?;
+            product = scheme.mul(&product, &image, NextUse::Product)?;
+            if *odd {
+                let image = scheme.apply_galois(&product, self.element)?;
+                product = scheme.mul(x, &image, NextUse::Product)?;
+            }
+        }
+        Ok(product)
     }
 }
 
