@@ -9,9 +9,9 @@ use crate::sums::{PowerSum, total_sum};
 /// OR over the slots of a thin ciphertext of bits, in every slot: 0 if all of them are 0, else 1
 /// but for a small probability.
 ///
-/// With random weights r_s in GF(2^d) the sum z = Σ r_s x_s over slots is 0 if all bits are, and else
-/// uniform, so that it is 0 with probability 2^-d. Its norm, the product of the d conjugates of z, is
-/// 0 for z = 0 and else 1. Several sums side by side are 0 together with probability 2^(-d k).
+/// With random weights r_s in GF(2^d) the sum z = Σ r_s x_s over slots is 0 if all bits are, and
+/// else uniform, so that it is 0 with probability 2^-d. Its norm, the product of the d conjugates
+/// of z, is 0 for z = 0 and else 1. k sums side by side are all 0 with probability 2^(-d k).
 ///
 /// A tree of products over n slots is exact, at depth log2 n or more.
 pub struct AnySlot {

@@ -133,9 +133,10 @@ impl<S: ExactScheme> InnerProduct<S> {
             PowerSum::windows(shape, APART, self.half, 1)?,
             PowerSum::windows(shape, self.line, PER_BLOCK, 2)?,
         ];
-        // The last dimension may be bad, and an automorphism along it move slots of the others, too.
-        // By then slots depend on none of them but on whether they begin a number, and along the
-        // line, whose 16 slots are Z_17 without 0 modulo 2^k, they are moved by even steps.
+        // Automorphisms along the last dimension, which may be bad, move slots along the others, by
+        // powers of 2. By then slots depend on none of these but on whether they begin a number,
+        // and along the line, whose slots are the units modulo 17, powers of 2 are squares, and so
+        // even steps.
         for dimension in (0..shape.dimensions().len()).filter(|i| ![APART, self.line].contains(i)) {
             folds.push(PowerSum::along(shape, dimension)?);
         }
