@@ -17,8 +17,8 @@ pub(super) type Placed = ([u8; BLOCK], [u8; BLOCK]);
 /// together.
 ///
 /// In counter mode places that are left hold keystream: k, its complement, k, its complement
-/// against l, l and their complements. As integers modulo 2^16 the complement of x is -1 - x, so that the
-/// four products of such a group add up to (k + (-1 - k)) (l + (-1 - l)) = 1, whatever the
+/// against l, l and their complements. As integers modulo 2^16 the complement of x is -1 - x, so
+/// that the four products of such a group add up to (k + (-1 - k)) (l + (-1 - l)) = 1, whatever the
 /// keystream is: what they add to a sum over all places is known, and nothing has to be masked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Placement {
