@@ -12,12 +12,14 @@ HERE = Path(__file__).resolve().parent
 
 # Writes what a harness writes, without any stage: {passes} says whether its check does.
 HARNESS = """
-import json, sys
+import json, os, sys
 from pathlib import Path
 size, runs = int(sys.argv[1]), int(sys.argv[3])
 name = {names}[size]
 counting = "--count_only" in sys.argv
-measured = "count_" + name if counting else name
+task = sys.argv[sys.argv.index("--mini_workload") + 1] if "--mini_workload" in sys.argv else None
+assert os.environ.get("EVERLEVEL_MINI_WORKLOAD") == task
+measured = "count_" + name if counting else "ip_" + name if task == "1" else name
 assert Path("scripts/build_task.sh").stat().st_mode & 0o100
 assert not Path("submission/reference").exists() and not Path("measurements", name).exists()
 Path("io", name).mkdir(parents=True)
@@ -152,11 +154,23 @@ class RunTest(unittest.TestCase):
         done = self.measured("--sizes", "0", "--count-only")
         self.assertEqual(done.returncode, 2)
 
+    def test_stages_are_told_the_mini_workload(self) -> None:
+        """The harness of transciphering passes it to none of them, and checks two results a run."""
+        names = ["toy", "small", "medium", "large"]
+        both = "PASS AES Decryption\\n         [harness] {}  (expected=[1], got=[1])"
+        for second, passed in [("PASS IP", True), ("FAIL IP", False), ("PASS MAX", False)]:
+            self.harness(both.format(second), "\\033[32m         ", names)
+            done = self.measured("--sizes", "3", "--runs", "2", workload="transciphering")
+            self.assertEqual(done.returncode == 0, passed, done.stderr)
+            (out,) = self.results.glob("*/transciphering/ip_large")
+            self.assertEqual(len(list(out.glob("results-?.json"))), 2)
+
     def test_a_submission_is_a_crate_of_its_own(self) -> None:
         for workload, place in [
             ("zn-multiplication", "submission/target/release"),
             ("ml-inference", "submission/build"),
             ("fetch-by-similarity", "submission/build"),
+            ("transciphering", "submission/target/release"),
         ]:
             self.exported(workload, place)
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use everlevel_aes::AesError;
 use everlevel_circuit::CircuitError;
 use everlevel_ring::RingError;
 use everlevel_scheme::SchemeError;
@@ -66,6 +67,15 @@ pub enum SuiteError {
         /// What there is.
         found: String,
     },
+    /// A mini workload that is not there.
+    #[error(
+        "EVERLEVEL_MINI_WORKLOAD: expected 1, the inner product, found {found}: set it for all \
+         stages, and give the harness --mini_workload 1; the maximum is not there"
+    )]
+    MiniWorkload {
+        /// What was asked for.
+        found: String,
+    },
     /// What the system refuses.
     #[error("{path}: {problem}")]
     Io {
@@ -74,6 +84,9 @@ pub enum SuiteError {
         /// What the system says.
         problem: String,
     },
+    /// Of AES.
+    #[error(transparent)]
+    Aes(#[from] AesError),
     /// Of the format.
     #[error(transparent)]
     Wire(#[from] WireError),
@@ -96,9 +109,10 @@ everlevel_ring::error_codes! {
         Result => "suite.result",
         Collision => "suite.collision",
         Model => "suite.model",
+        MiniWorkload => "suite.mini-workload",
         Io => "suite.io",
     }
-    inner { Wire, Circuit, Scheme, Ring }
+    inner { Aes, Wire, Circuit, Scheme, Ring }
 }
 
 impl SuiteError {

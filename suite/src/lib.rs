@@ -10,11 +10,13 @@ mod error;
 pub mod fetch;
 mod instance;
 mod keyless;
+mod keys;
 pub mod ml;
 mod numbers;
 mod output;
 mod stage;
 mod steps;
+pub mod transciphering;
 pub mod zn;
 
 pub use error::SuiteError;

@@ -1,4 +1,5 @@
-//! Numbers as text, by lines, as bytes, and as words of 8 bytes, the lowest first.
+//! Numbers as text, by lines, as hexadecimal digits, as bytes, and as words of 8 bytes, the lowest
+//! first.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -80,6 +81,54 @@ impl Lines {
     }
 }
 
+/// A known number of bytes, which a file has in hexadecimal digits; white space may follow. Without
+/// branches on digits, which may be those of a key.
+pub(crate) fn read_hex(path: &Path, count: usize) -> Result<Zeroizing<Vec<u8>>, SuiteError> {
+    let failed = |e: std::io::Error| SuiteError::io(path, &e);
+    // As long as it may be, so that nothing is left behind by growing.
+    let longest = 2 * count + 2;
+    let mut text = Zeroizing::new(vec![0; longest + 1]);
+    let (mut file, mut filled) = (File::open(path).map_err(failed)?, 0);
+    while filled < text.len() {
+        match file.read(&mut text[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(failed(e)),
+        }
+    }
+    let digits = text[..filled].trim_ascii_end();
+    let wrong = |found: String| SuiteError::Numbers {
+        path: path.display().to_string(),
+        expected: format!("{} hexadecimal digits", 2 * count),
+        found,
+    };
+    if digits.len() != 2 * count || filled > longest {
+        return Err(wrong(format!("{} bytes or more", digits.len())));
+    }
+    let (mut bytes, mut bad) = (Zeroizing::new(Vec::with_capacity(count)), 0);
+    for pair in digits.chunks_exact(2) {
+        let [(high, wrong_high), (low, wrong_low)] = [nibble(pair[0]), nibble(pair[1])];
+        bytes.push(high << 4 | low);
+        bad |= wrong_high | wrong_low;
+    }
+    if bad == 0 { Ok(bytes) } else { Err(wrong("other characters".into())) }
+}
+
+/// The value of a hexadecimal digit, and 0xff if it is none. Branch-free.
+fn nibble(digit: u8) -> (u8, u8) {
+    // All ones if a digit is at least `low` and below `low + count`.
+    let within = |digit: u8, low: u8, count: u8| {
+        let above = u16::from(digit.wrapping_sub(low));
+        (above.wrapping_sub(count.into()) >> 8) as u8
+    };
+    let letter = digit | 0x20;
+    let (decimal, hexadecimal) = (within(digit, b'0', 10), within(letter, b'a', 6));
+    let value = (digit.wrapping_sub(b'0') & decimal)
+        | (letter.wrapping_sub(b'a').wrapping_add(10) & hexadecimal);
+    (value, !(decimal | hexadecimal))
+}
+
 /// A file of a known number of bytes.
 pub(crate) struct Bytes {
     file: File,
@@ -136,4 +185,30 @@ impl Words {
 /// Numbers as words.
 pub(crate) fn to_bytes(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hexadecimal_digits() {
+        for digit in 0..=255u8 {
+            let value = char::from(digit).to_digit(16).filter(|_| digit.is_ascii());
+            assert_eq!(nibble(digit), value.map_or((0, 255), |value| (value as u8, 0)), "{digit}");
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("key.hex");
+        for good in ["00ffA5", "00ffa5\n", "00FFa5\r\n"] {
+            std::fs::write(&path, good).unwrap();
+            assert_eq!(*read_hex(&path, 3).unwrap(), [0, 0xff, 0xa5]);
+        }
+        for wrong in
+            ["", "00ffa", "00ffa50", "00ffa5\n\n\n", "00ffag", "00 fa5", "00ffa5 00", "é1éé"]
+        {
+            std::fs::write(&path, wrong).unwrap();
+            assert_eq!(read_hex(&path, 3).unwrap_err().code(), "suite.numbers", "{wrong:?}");
+        }
+        assert_eq!(read_hex(&directory.path().join("none"), 3).unwrap_err().code(), "suite.io");
+    }
 }

@@ -75,6 +75,14 @@ impl Layout {
         }
     }
 
+    /// The dimension of the slots along which the bytes of a block lie, if they do.
+    pub fn line(&self) -> Option<usize> {
+        match &self.kind {
+            Kind::Bits | Kind::Bytes(_) => None,
+            Kind::Lines(_, line) => Some(line.dimension()),
+        }
+    }
+
     /// How many blocks a state holds.
     pub fn blocks(&self) -> usize {
         self.blocks_in(self.slots)

@@ -27,6 +27,11 @@ impl Line {
         Ok(Line { dimension, inner })
     }
 
+    /// The dimension.
+    pub(crate) fn dimension(&self) -> usize {
+        self.dimension
+    }
+
     /// How many slots lie between neighbors along it, which is the number of lines side by side.
     pub(crate) fn inner(&self) -> usize {
         self.inner

@@ -182,6 +182,27 @@ impl<'t, S: ExactScheme, A: Aes<S>> Transcipher<'t, S, A> {
         Ok(batch)
     }
 
+    /// Blocks in places that the caller chose, slot by slot or line by line: what AES is applied
+    /// to, and what is added to its results ([`Mode::next_blocks`] has them for data in their
+    /// order). One state of them at most; the last one is repeated in the places that are left. The
+    /// stream of data stays where it is.
+    ///
+    /// # Errors
+    /// [`CircuitError::Empty`] and [`AesError::BatchLength`] for no blocks or too many, those of
+    /// [`Aes::evaluate`].
+    pub fn placed(
+        &mut self,
+        blocks: &[([u8; 16], [u8; 16])],
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Vec<S::Ciphertext>, AesError> {
+        if blocks.is_empty() {
+            return Err(CircuitError::Empty { what: "the list of blocks" }.into());
+        }
+        AesError::check_batch(16 * blocks.len(), self.aes.layout().capacity())?;
+        let (inputs, pads) = blocks.iter().copied().unzip();
+        self.decrypted(Blocks { inputs, pads }, progress)
+    }
+
     /// Data in pieces of any length: `each` gets the batches, all of them full but for the last.
     ///
     /// # Errors

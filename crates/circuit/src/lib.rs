@@ -14,7 +14,8 @@
 //! * [`unpack`]: a polynomial taken apart into d polynomials in X^d, and put together again;
 //!   [`coordinates`]: over odd indices d coordinates of the slots; [`Expansion`]: numbers in one
 //!   ciphertext expanded into a ciphertext for each.
-//! * [`sums`], [`rotate_along`]: traces, sums and rotations along the dimensions of the slots.
+//! * [`sums`], [`rotate_along`]: traces, sums and rotations along the dimensions of the slots;
+//!   [`AnySlot`]: OR over slots of bits.
 //! * [`straight_line`], [`poly`]: straight-line programs; Paterson–Stockmeyer at least depth,
 //!   product trees.
 //! * [`digits`]: digit removal by each [`digits::DigitKind`]; [`Truncation`], [`Comparison`]: what
@@ -46,6 +47,7 @@
 //! two), to `linear/axis_map.rs` and `transform/axes.rs` (odd indices), and to `bootstrap/path`.
 #![forbid(unsafe_code)]
 
+mod any_slot;
 pub mod bootstrap;
 mod compare;
 pub mod coordinates;
@@ -68,6 +70,7 @@ pub mod transform;
 mod truncate;
 pub mod unpack;
 
+pub use any_slot::AnySlot;
 pub use compare::Comparison;
 pub use error::CircuitError;
 pub use expand::Expansion;

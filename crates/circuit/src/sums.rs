@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::{ExactScheme, Level};
+use everlevel_scheme::{ExactScheme, Level, NextUse};
 
 use crate::error::CircuitError;
 
@@ -41,6 +41,30 @@ impl PowerSum {
             dimensions: shape.dimensions().len(),
         })?;
         Ok(Self::of(shape, found.generator, found.size))
+    }
+
+    /// The sum of `count` slots along a good dimension, beginning at each one, `step` slots after
+    /// the other, cyclically: of values that repeat along it after `count` steps, the sum of a
+    /// period.
+    ///
+    /// # Errors
+    /// [`CircuitError::UnknownDimension`], also for one that is not good; [`CircuitError::Empty`]
+    /// for no slots.
+    pub fn windows(
+        shape: &SlotShape,
+        dimension: usize,
+        count: usize,
+        step: usize,
+    ) -> Result<Self, CircuitError> {
+        let dimensions = shape.dimensions();
+        if dimensions.get(dimension).is_none_or(|found| !found.good) {
+            let dimensions = dimensions.iter().take_while(|found| found.good).count();
+            return Err(CircuitError::UnknownDimension { dimension, dimensions });
+        }
+        if count == 0 {
+            return Err(CircuitError::Empty { what: "the window" });
+        }
+        Ok(Self::of(shape, shape.rotation_along(dimension, step as i64), count))
     }
 
     /// The sum of `count` images, one at least.
@@ -80,6 +104,28 @@ impl PowerSum {
             }
         }
         Ok(sum)
+    }
+
+    /// The product of the images in place of their sum: for [`PowerSum::trace`] the norm. As many
+    /// factors in a row as there are key switches, and as many products.
+    ///
+    /// # Errors
+    /// Errors of the scheme.
+    pub fn multiply<S: ExactScheme>(
+        &self,
+        scheme: &S,
+        x: &S::Ciphertext,
+    ) -> Result<S::Ciphertext, CircuitError> {
+        let mut product = x.clone();
+        for (g, odd) in &self.steps {
+            let image = scheme.apply_galois(&product, *g)?;
+            product = scheme.mul(&product, &image, NextUse::Product)?;
+            if *odd {
+                let image = scheme.apply_galois(&product, self.element)?;
+                product = scheme.mul(x, &image, NextUse::Product)?;
+            }
+        }
+        Ok(product)
     }
 }
 

@@ -1,14 +1,10 @@
 //! The stages of the client that are about the database, keys and results.
 
-use std::path::Path;
-
 use everlevel_bgv::{Ciphertext, SecretKey};
 use everlevel_ring::sample::system_rng;
-use everlevel_scheme::{Level, Params, Plaintext};
-use everlevel_wire::file::{Existing, read_file, write_secret_file};
-use everlevel_wire::{
-    CiphertextWriter, Metadata, ReadOptions, generate_to_file, results, secret_key,
-};
+use everlevel_scheme::{Level, Plaintext};
+use everlevel_wire::file::{Existing, read_file};
+use everlevel_wire::{CiphertextWriter, ReadOptions, results};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
@@ -18,6 +14,7 @@ use super::protocol::{Files, PAYLOAD, PAYLOAD_LEVEL, Task, Workload, metadata, r
 use super::rounding::{Rotation, check};
 use crate::error::SuiteError;
 use crate::keyless::{batches, check_file};
+use crate::keys::{self, read_secret};
 use crate::numbers::{Bytes, Words, to_bytes};
 use crate::output::{Output, make_place_for};
 
@@ -65,22 +62,9 @@ pub fn generate_keys(arguments: &[&str]) -> Result<(), SuiteError> {
     let (workload, task) = Workload::of(arguments)?;
     let files = Files::of(&workload.instance);
     let params = workload.params()?;
-    let mut rng = system_rng()?;
-    let secret = SecretKey::generate(&params, &mut rng);
-    make_place_for(&files.secret_key)?;
-    let bytes = secret_key::expose_to_bytes(&secret, &Metadata::new())?;
-    write_secret_file(&files.secret_key, &bytes, Existing::Replace)?;
-    make_place_for(&files.server_keys)?;
     let plan = Search::new(&params, &workload)?.key_plan(&params, task)?;
-    let (path, known) = (&files.server_keys, metadata(&workload.instance));
-    generate_to_file(path, Existing::Replace, &secret, &plan, &known, &mut rng, |_, _| ())?;
-    Ok(())
-}
-
-/// The secret key.
-pub(super) fn read_key(params: &Params, path: &Path) -> Result<SecretKey, SuiteError> {
-    let options = ReadOptions::default();
-    Ok(secret_key::from_bytes(params, &read_file(path, options.max_bytes)?, &options)?.0)
+    let known = metadata(&workload.instance);
+    keys::generate(&params, &plan, &known, &files.secret_key, &files.server_keys)
 }
 
 /// `client_encode_encrypt_db SIZE ...`: for each chunk of rows a ciphertext for each coordinate, in
@@ -93,7 +77,7 @@ pub fn encrypt_database(arguments: &[&str]) -> Result<(), SuiteError> {
     let (workload, task) = Workload::of(arguments)?;
     let files = Files::of(&workload.instance);
     let params = workload.params()?;
-    let secret = read_key(&params, &files.secret_key)?;
+    let secret = read_secret(&params, &files.secret_key)?;
     let order = expansion(&params, &workload)?.order();
     for path in [&files.database, &files.encrypted_payloads] {
         make_place_for(path)?;
@@ -174,7 +158,7 @@ pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let files = Files::of(&workload.instance);
     make_place_for(&files.sums)?;
     let params = workload.params()?;
-    let secret = read_key(&params, &files.secret_key)?;
+    let secret = read_secret(&params, &files.secret_key)?;
     let options = ReadOptions::default();
     let bytes = read_file(&files.download, options.max_bytes)?;
     let (found, known) = results::from_bytes(&params, &bytes, &options)?;

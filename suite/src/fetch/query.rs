@@ -5,10 +5,11 @@ use everlevel_wire::ciphertexts;
 use zeroize::Zeroizing;
 
 use super::circuit::expansion;
-use super::client::{floats, read_key};
+use super::client::floats;
 use super::protocol::{Files, Workload, metadata};
 use super::rounding::{Rotation, check};
 use crate::error::SuiteError;
+use crate::keys::read_secret;
 use crate::numbers::Bytes;
 use crate::output::Output;
 
@@ -39,7 +40,7 @@ pub fn encrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let (workload, _) = Workload::of(arguments)?;
     let files = Files::of(&workload.instance);
     let params = workload.params()?;
-    let secret = read_key(&params, &files.secret_key)?;
+    let secret = read_secret(&params, &files.secret_key)?;
     let mut query = Bytes::open(&files.rounded_query, workload.dimension as u64)?;
     let bytes = query.read(workload.dimension)?;
     let rounded = Zeroizing::new(bytes.iter().map(|x| *x as i8).collect::<Vec<_>>());

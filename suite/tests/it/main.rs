@@ -7,5 +7,7 @@ mod ml;
 mod ml_hostile;
 mod pins;
 mod stand_in;
+mod transciphering;
+mod transciphering_hostile;
 mod zn;
 mod zn_hostile;

@@ -5,14 +5,16 @@ use everlevel_suite::Instance;
 use crate::fetch::FETCH;
 use crate::ml::ML;
 use crate::stand_in::Workload;
+use crate::transciphering::TRANSCIPHERING;
 use crate::zn::ZN;
 
 #[test]
 fn pins_name_stages_and_instances() {
     let text = include_str!("../../pins.json");
     let pins: serde_json::Value = serde_json::from_str(text).unwrap();
-    let ours: [(&Workload, &[Instance]); 3] = [
+    let ours: [(&Workload, &[Instance]); 4] = [
         (&ZN, &everlevel_suite::zn::INSTANCES),
+        (&TRANSCIPHERING, &everlevel_suite::transciphering::INSTANCES),
         (&ML, &everlevel_suite::ml::INSTANCES),
         (&FETCH, &everlevel_suite::fetch::INSTANCES),
     ];

@@ -28,6 +28,7 @@ pub struct StandIn {
     workload: &'static Workload,
     instance: &'static str,
     arguments: Vec<(&'static str, String)>,
+    variables: Vec<(&'static str, &'static str)>,
 }
 
 impl StandIn {
@@ -37,7 +38,14 @@ impl StandIn {
         instance: &'static str,
         arguments: Vec<(&'static str, String)>,
     ) -> Self {
-        StandIn { root: tempfile::tempdir().unwrap(), workload, instance, arguments }
+        let (root, variables) = (tempfile::tempdir().unwrap(), Vec::new());
+        StandIn { root, workload, instance, arguments, variables }
+    }
+
+    /// The same with another value of a variable of the environment, or without it.
+    pub fn set_variable(&mut self, name: &'static str, value: Option<&'static str>) {
+        self.variables.retain(|variable| variable.0 != name);
+        self.variables.extend(value.map(|value| (name, value)));
     }
 
     /// The same with another value of an argument.
@@ -66,7 +74,8 @@ impl StandIn {
     /// Starts a stage with these arguments.
     pub fn start(&self, stage: &str, arguments: &[&str]) -> Output {
         let mut command = Command::new((self.workload.program)(stage));
-        command.args(arguments).current_dir(self.root.path()).output().unwrap()
+        command.args(arguments).current_dir(self.root.path());
+        command.envs(self.variables.iter().copied()).output().unwrap()
     }
 
     /// Starts a stage with the arguments that the harness gives it; one may be several words, or

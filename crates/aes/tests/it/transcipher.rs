@@ -75,6 +75,39 @@ fn slots_without_data_repeat_the_last_block() {
     }
 }
 
+/// Blocks of a stream in an order of one's own, twice, and with pads of one's own.
+#[test]
+fn blocks_in_chosen_places() {
+    let scheme = NoOp::new(&bgv(2, 32), 1);
+    let aes = ByteSliced::new(&scheme, top(&scheme)).unwrap();
+    let (key, iv) = (hex(KEY_128), [3; 16]);
+    let keys = round_keys(&scheme, &aes, &key, top(&scheme));
+    let data: Vec<u8> = (0..80).collect();
+    let mode = Mode::ctr(&iv).unwrap();
+    let blocks = mode.clone().next_blocks(&encrypt_plain(&key, "ctr", iv, &data)).unwrap();
+    let mut source = keys.source(&scheme);
+    let mut run =
+        Transcipher::new(&scheme, &aes, keys.size(), mode, top(&scheme), &mut source).unwrap();
+    let order = [4, 0, 0, 3, 2];
+    let mut placed: Vec<_> = order.map(|i| (blocks.inputs[i], blocks.pads[i])).to_vec();
+    placed[1].1 = blocks.pads[0].map(|pad| !pad);
+    let mut rounds = 0;
+    let state = run.placed(&placed, &mut |_| rounds += 1).unwrap();
+    assert_eq!((rounds, run.offset()), (11, 0));
+    let found = close(&scheme, &aes, &state);
+    for (slot, block) in found.iter().enumerate() {
+        let i = order[slot.min(order.len() - 1)];
+        let wanted: [u8; 16] = data[16 * i..][..16].try_into().unwrap();
+        let wanted = if slot == 1 { wanted.map(|byte| !byte) } else { wanted };
+        assert_eq!(*block, wanted, "{slot}");
+    }
+    let refused = |found: Result<_, AesError>| found.err().map(|e| e.code());
+    let ignore = &mut |_: Progress| ();
+    assert_eq!(refused(run.placed(&[], ignore)), Some("circuit.empty"));
+    let many = vec![placed[0]; aes.blocks() + 1];
+    assert_eq!(refused(run.placed(&many, ignore)), Some("aes.batch-length"));
+}
+
 #[test]
 fn misuse_is_refused() {
     let scheme = NoOp::new(&bgv(2, 32), 1);

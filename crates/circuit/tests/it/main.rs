@@ -1,5 +1,6 @@
 //! The integration tests of this crate, in one binary so that it is linked once.
 
+mod any_slot;
 mod axes;
 mod axes_bootstrap;
 mod expand;
@@ -14,3 +15,4 @@ mod rlwe;
 mod square_factors;
 mod tightness;
 mod wide_primes;
+mod windows;

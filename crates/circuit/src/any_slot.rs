@@ -1,0 +1,105 @@
+//! Whether any slot holds a 1.
+
+use everlevel_ring::{GaloisElement, SlotShape};
+use everlevel_scheme::{ExactScheme, NextUse, Plaintext};
+
+use crate::error::CircuitError;
+use crate::sums::{PowerSum, total_sum};
+
+/// OR over the slots of a thin ciphertext of bits, in every slot: 0 if all of them are 0, else 1
+/// but for a small probability.
+///
+/// With random weights r_s in GF(2^d) the sum z = Σ r_s x_s over slots is 0 if all bits are, and
+/// else uniform, so that it is 0 with probability 2^-d. Its norm, the product of the d conjugates
+/// of z, is 0 for z = 0 and else 1. k sums side by side are all 0 with probability 2^(-d k).
+///
+/// A tree of products over n slots is exact, at depth log2 n or more.
+pub struct AnySlot {
+    weights: Vec<Plaintext>,
+    norm: PowerSum,
+    degree: usize,
+    columns: usize,
+}
+
+impl AnySlot {
+    /// With so many sums, whose weights are made of words from `random`: independent of the bits.
+    /// Whoever knows them when he chooses the bits can make the result 0.
+    ///
+    /// # Errors
+    /// [`CircuitError::ModulusMismatch`] for p other than 2, [`CircuitError::Empty`] for no sums,
+    /// those of the scheme.
+    pub fn new<S: ExactScheme>(
+        scheme: &S,
+        sums: usize,
+        random: &mut impl FnMut() -> u64,
+    ) -> Result<Self, CircuitError> {
+        let (shape, found) = (scheme.slot_shape(), scheme.plain_prime());
+        if found != 2 {
+            return Err(CircuitError::ModulusMismatch { expected: 2, found });
+        }
+        if sums == 0 {
+            return Err(CircuitError::Empty { what: "the list of random sums" });
+        }
+        let degree = shape.degree_of_slot();
+        let mut weights = || {
+            let words = (shape.slots() * degree).div_ceil(64);
+            let bits = (0..words).flat_map(|_| {
+                let word = random();
+                (0..64).map(move |i| word >> i & 1)
+            });
+            scheme.encode_elements(&bits.take(shape.slots() * degree).collect::<Vec<_>>())
+        };
+        let weights = (0..sums).map(|_| weights()).collect::<Result<_, _>>()?;
+        Ok(AnySlot { weights, norm: PowerSum::trace(shape), degree, columns: shape.columns() })
+    }
+
+    /// The automorphisms that need keys, each once.
+    ///
+    /// # Errors
+    /// None for slots of a ring.
+    pub fn galois_elements(shape: &SlotShape) -> Result<Vec<GaloisElement>, CircuitError> {
+        let mut all = PowerSum::trace(shape).galois_elements();
+        for dimension in 0..shape.dimensions().len() {
+            all.extend(PowerSum::along(shape, dimension)?.galois_elements());
+        }
+        all.sort_unstable();
+        all.dedup();
+        Ok(all)
+    }
+
+    /// log2 of the probability that some slot is 0 though a bit is 1: along a bad last dimension
+    /// slots are sums of their own.
+    pub fn error_log2(&self) -> f64 {
+        (self.columns as f64).log2() - (self.degree * self.weights.len()) as f64
+    }
+
+    /// The OR, in every slot. Products with random constants and one factor for each doubling of d,
+    /// depth 5 for d = 24, and log2 of the number of sums; for each sum a key switch for each
+    /// doubling of the slots and of d.
+    ///
+    /// # Errors
+    /// Those of the scheme. Slots that hold more than bits give unspecified elements.
+    pub fn apply<S: ExactScheme>(
+        &self,
+        scheme: &S,
+        x: &S::Ciphertext,
+    ) -> Result<S::Ciphertext, CircuitError> {
+        let one = |weights: &Plaintext| {
+            let sum = scheme.prepare(&scheme.mul_plain(x, weights)?, NextUse::LinearMap)?;
+            self.norm.multiply(scheme, &total_sum(scheme, &sum)?)
+        };
+        let mut bits = self.weights.iter().map(one).collect::<Result<Vec<_>, _>>()?;
+        // a or b = a + b + a b, as a tree.
+        while bits.len() > 1 {
+            let pair = |pair: &[S::Ciphertext]| match pair {
+                [a, b] => {
+                    let product = scheme.mul(a, b, NextUse::Product)?;
+                    scheme.add(&scheme.add(a, b)?, &product)
+                }
+                _ => Ok(pair[0].clone()),
+            };
+            bits = bits.chunks(2).map(pair).collect::<Result<_, _>>()?;
+        }
+        bits.pop().ok_or(CircuitError::Empty { what: "the list of random sums" })
+    }
+}

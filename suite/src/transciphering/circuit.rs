@@ -1,0 +1,265 @@
+//! What the server computes, over any scheme: run on encryptions, and rehearsed for its keys.
+
+use everlevel_aes::integers::{ByteOrder, IntegersFromBytes, joined_along};
+use everlevel_aes::{Cipher, Direction, KeySize, Layout, Mode, Packed, RoundKeys, Transcipher};
+use everlevel_circuit::rotate_along;
+use everlevel_circuit::sums::PowerSum;
+use everlevel_scheme::noop::NoOpCiphertext;
+use everlevel_scheme::{
+    Arithmetic, ExactScheme, Level, NextUse, NoOp, Params, Plaintext, SchemeError,
+};
+
+use super::placement::{Placed, Placement};
+use super::protocol::{BITS, BLOCK, PER_BLOCK, ROUND_KEYS, Workload};
+use crate::error::SuiteError;
+
+/// The dimension of the slots along which pairs are half of it apart: the outermost one.
+const APART: usize = 0;
+
+/// AES on packed states.
+pub(super) struct Decryption<S: ExactScheme> {
+    aes: Packed<S>,
+    cipher: Cipher,
+}
+
+impl<S: ExactScheme> Decryption<S> {
+    /// For data in a mode of a direction.
+    pub fn new(scheme: &S, top: Level, direction: Direction) -> Result<Self, SuiteError> {
+        let cipher = Cipher::new(KeySize::Aes128, direction);
+        Ok(Decryption { aes: Packed::new(scheme, top)?, cipher })
+    }
+
+    /// Round keys, each at the level at which it is needed or below.
+    pub fn round_keys(
+        &self,
+        scheme: &S,
+        uploaded: &[S::Ciphertext],
+        levels: &[Level],
+    ) -> Result<RoundKeys<S>, SuiteError> {
+        let lowered = |(key, level): (&S::Ciphertext, &Level)| {
+            Ok(vec![scheme.mod_switch_to(key, scheme.level(key).min(*level))?])
+        };
+        let keys = uploaded.iter().zip(levels).map(lowered);
+        Ok(RoundKeys::new(KeySize::Aes128, keys.collect::<Result<_, SchemeError>>()?)?)
+    }
+
+    /// A state of blocks.
+    pub fn state(
+        &self,
+        scheme: &S,
+        mode: &Mode,
+        keys: &RoundKeys<S>,
+        blocks: &[Placed],
+    ) -> Result<Vec<S::Ciphertext>, SuiteError> {
+        let (size, level) = (KeySize::Aes128, keys.level(scheme, self.cipher.key(0)));
+        let mut source = keys.source(scheme);
+        let mut run = Transcipher::new(scheme, &self.aes, size, mode.clone(), level, &mut source)?;
+        Ok(run.placed(blocks, &mut |_| ())?)
+    }
+}
+
+/// The inner product modulo 2^16 of the first half of the data with the second.
+pub(super) struct InnerProduct<S: ExactScheme> {
+    integers: IntegersFromBytes<S>,
+    placement: Placement,
+    /// The dimension along which blocks lie.
+    line: usize,
+    /// Half of the dimension along which pairs are apart.
+    half: usize,
+}
+
+impl<S: ExactScheme> InnerProduct<S> {
+    /// For states at a level or below.
+    pub fn new(scheme: &S, placement: Placement, level: Level) -> Result<Self, SuiteError> {
+        let shape = scheme.slot_shape();
+        let integers = IntegersFromBytes::new(scheme, 1, BITS, ByteOrder::Big, level)?;
+        let dimensions = shape.dimensions();
+        let line = Layout::packed(shape)?.line().filter(|line| *line != APART);
+        let apart = dimensions.get(APART).filter(|found| found.good && found.size % 2 == 0);
+        let (Some(line), Some(apart)) = (line, apart) else {
+            let sizes: Vec<_> = dimensions.iter().map(|found| found.size).collect();
+            return Err(SchemeError::BadArgument {
+                what: "slots",
+                expected: "a good outermost dimension of an even size beside the blocks'".into(),
+                found: format!("{sizes:?}"),
+            }
+            .into());
+        };
+        Ok(InnerProduct { integers, placement, line, half: apart.size / 2 })
+    }
+
+    /// In every second slot along the line, from where a number begins, the product with the number
+    /// that it meets, of a state; the slots between these hold products of what is no number.
+    pub fn products(&self, scheme: &S, state: &S::Ciphertext) -> Result<S::Product, SuiteError> {
+        let bytes = self.integers.evaluate(scheme, &[state])?;
+        let numbers = joined_along(scheme, &bytes, self.line, 2, ByteOrder::Big)?;
+        // Half a block apart along the line, or half a state apart.
+        let (dimension, steps) = match self.placement.within_blocks() {
+            true => (self.line, PER_BLOCK),
+            false => (APART, self.half),
+        };
+        let moved = rotate_along(scheme, &numbers, dimension, steps as i64, NextUse::Product)?;
+        Ok(scheme.mul_lazy(&numbers, &moved)?)
+    }
+
+    /// The inner product in every slot that begins a number, from the products of all states.
+    pub fn total(
+        &self,
+        scheme: &S,
+        products: Vec<S::Product>,
+    ) -> Result<S::Ciphertext, SuiteError> {
+        let mut products = products.into_iter();
+        let first = products.next().ok_or_else(|| SchemeError::BadArgument {
+            what: "states",
+            expected: "at least one".into(),
+            found: "none".into(),
+        })?;
+        let sum = products.try_fold(first, |sum, x| scheme.add_products(&sum, &x))?;
+        let sum = scheme.relinearize(&sum, NextUse::LinearMap)?;
+        let folds = self.folds(scheme)?;
+        let sum = folds.iter().try_fold(sum, |sum, fold| fold.apply(scheme, &sum))?;
+        Ok(scheme.add_scalar(&sum, -(self.placement.surplus() as i64))?)
+    }
+
+    /// What adds up the slots that hold different products. Those that are apart as pairs are hold
+    /// the same, and half of them is all.
+    fn folds(&self, scheme: &S) -> Result<Vec<PowerSum>, SuiteError> {
+        let shape = scheme.slot_shape();
+        // Every second slot of a line begins a number.
+        if self.placement.within_blocks() {
+            return Ok(vec![PowerSum::windows(shape, self.line, PER_BLOCK / 2, 2)?]);
+        }
+        let mut folds = vec![
+            PowerSum::windows(shape, APART, self.half, 1)?,
+            PowerSum::windows(shape, self.line, PER_BLOCK, 2)?,
+        ];
+        // Automorphisms along the last dimension, which may be bad, move slots along the others, by
+        // powers of 2. By then slots depend on none of these but on whether they begin a number,
+        // and along the line, whose slots are the units modulo 17, powers of 2 are squares, and so
+        // even steps.
+        for dimension in (0..shape.dimensions().len()).filter(|i| ![APART, self.line].contains(i)) {
+            folds.push(PowerSum::along(shape, dimension)?);
+        }
+        Ok(folds)
+    }
+}
+
+/// The levels at which the round keys are needed, from round 0 on.
+pub(super) fn key_levels(params: &Params, direction: Direction) -> Result<Vec<Level>, SuiteError> {
+    let (scheme, top) = (NoOp::blank(params), params.chain().top());
+    let decryption = Decryption::new(&scheme, top, direction)?;
+    let key = scheme.encrypt(&Plaintext::encode(params, &[])?)?;
+    let lowered = |level: Level| Ok(scheme.mod_switch_to(&key, level)?);
+    let (aes, cipher) = (&decryption.aes, decryption.cipher);
+    Ok(Transcipher::key_levels(&scheme, aes, cipher, top, None, lowered)?)
+}
+
+/// A run of all that the server does, without values: the scheme, which knows the keys and the cost
+/// of it, a decrypted state, and the inner product. States after the first take the same levels and
+/// keys, and are left out.
+pub(super) fn rehearse(
+    params: &Params,
+    workload: &Workload,
+    levels: &[Level],
+) -> Result<(NoOp, [NoOpCiphertext; 2]), SuiteError> {
+    let (scheme, top) = (NoOp::blank(params), params.chain().top());
+    let mode = workload.mode(&[0; BLOCK])?;
+    let uploaded = scheme.encrypt(&Plaintext::encode(params, &[])?)?;
+    let decryption = Decryption::new(&scheme, top, mode.direction())?;
+    let keys = decryption.round_keys(&scheme, &vec![uploaded; ROUND_KEYS], levels)?;
+    let state =
+        decryption.state(&scheme, &mode, &keys, &[([0; BLOCK], [0; BLOCK])])?.swap_remove(0);
+    let placement = Placement::new(workload, Layout::packed(params.slot_shape())?.blocks())?;
+    let inner = InnerProduct::new(&scheme, placement, state.meta().level)?;
+    let products = inner.products(&scheme, &state)?;
+    let total = inner.total(&scheme, vec![products; placement.states()])?;
+    Ok((scheme, [state, total]))
+}
+
+#[cfg(test)]
+mod tests {
+    use everlevel_scheme::Scheme;
+
+    use super::*;
+    use crate::transciphering::protocol::{INSTANCES, STAND_INS};
+
+    /// Every instance fits the set by the noise bound, with what its decryption needs.
+    #[test]
+    fn the_set_holds_every_instance() {
+        for instance in INSTANCES.iter().chain(&STAND_INS) {
+            let workload = Workload { instance: *instance };
+            let params = workload.params().unwrap();
+            let direction = workload.mode(&[0; BLOCK]).unwrap().direction();
+            let levels = key_levels(&params, direction).unwrap();
+            let (scheme, found) = rehearse(&params, &workload, &levels).unwrap();
+            let [state, total] = found.each_ref().map(|x| scheme.capacity_bits(x));
+            let keys = scheme.key_plan().seeded_bytes(&params);
+            println!(
+                "{}: {state:.1} bits after AES, {total:.1} at the end, {} MiB of keys, {:?}",
+                instance.name,
+                keys >> 20,
+                scheme.cost()
+            );
+            assert!(state > 200.0 && total > 10.0, "{}: {state}, {total}", instance.name);
+            assert!(scheme.decrypt(&found[1]).is_ok());
+            assert!(params.security().bits() >= 128.0 || STAND_INS.contains(instance));
+        }
+    }
+
+    /// The inner product on the no-op scheme, on the rings of all instances, against sums in the
+    /// clear: places, groups of keystream, and folds along all dimensions.
+    #[test]
+    fn the_inner_product_is_that_in_the_clear() {
+        for instance in INSTANCES.iter().chain(&STAND_INS) {
+            let workload = Workload { instance: *instance };
+            let params = workload.params().unwrap();
+            let (scheme, layout) =
+                (NoOp::new(&params, 1), Layout::packed(params.slot_shape()).unwrap());
+            let placement = Placement::new(&workload, layout.blocks()).unwrap();
+            let byte = |i: usize| (i * i / 7 + 31 * i) as u8;
+            let data: Vec<u8> = (0..workload.bytes()).map(byte).collect();
+            let mode = Mode::ctr(&[0x7f; BLOCK]).unwrap();
+            // In the place of AES what it would be applied to.
+            let open = |(input, pad): &Placed| -> [u8; BLOCK] {
+                std::array::from_fn(|i| input[i].wrapping_mul(5) ^ pad[i])
+            };
+            let states = placement.states_of(&mode, &data).unwrap();
+            let top = params.chain().top();
+            let inner = InnerProduct::new(&scheme, placement, top).unwrap();
+            let mut blocks = vec![[0; BLOCK]; workload.blocks()];
+            let mut products = Vec::new();
+            for (k, state) in states.iter().enumerate() {
+                let mut opened: Vec<_> = state.iter().map(open).collect();
+                for (i, block) in blocks.iter_mut().enumerate() {
+                    if let (place, slot) = placement.place(i)
+                        && place == k
+                    {
+                        *block = opened[slot];
+                    }
+                }
+                opened.resize(layout.blocks(), opened[opened.len() - 1]);
+                let slots = layout.encode(&opened).swap_remove(0);
+                let message = Plaintext::encode_elements(&params, &slots).unwrap();
+                let encrypted = scheme.encrypt(&message).unwrap();
+                products.push(inner.products(&scheme, &encrypted).unwrap());
+            }
+            let total = inner.total(&scheme, products).unwrap();
+            let slots = scheme.decrypt(&total).unwrap().decode(&params).unwrap();
+            let numbers: Vec<u64> = blocks
+                .as_flattened()
+                .as_chunks::<2>()
+                .0
+                .iter()
+                .map(|x| u16::from_be_bytes(*x).into())
+                .collect();
+            let (first, second) = numbers.split_at(numbers.len() / 2);
+            let expected: u64 = first.iter().zip(second).map(|(x, y)| x * y).sum();
+            for block in 0..layout.blocks() {
+                for number in 0..PER_BLOCK {
+                    let slot = layout.place(block, 2 * number).slot;
+                    assert_eq!(slots[slot], expected % (1 << BITS), "{} {slot}", instance.name);
+                }
+            }
+        }
+    }
+}

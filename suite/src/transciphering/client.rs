@@ -1,0 +1,187 @@
+//! The stages of the client.
+
+use std::path::Path;
+
+use everlevel_aes::{KeySchedule, Layout};
+use everlevel_bgv::CompactCiphertext;
+use everlevel_ring::sample::system_rng;
+use everlevel_scheme::{Params, Plaintext};
+use everlevel_wire::file::{Existing, read_file, write_secret_file};
+use everlevel_wire::{CiphertextWriter, ReadOptions, results};
+use rayon::prelude::*;
+use zeroize::Zeroizing;
+
+use super::circuit::{key_levels, rehearse};
+use super::placement::Placement;
+use super::protocol::{BITS, BLOCK, Content, Files, PER_BLOCK, ROUND_KEYS, Workload, metadata};
+use crate::error::SuiteError;
+use crate::keyless::check_file;
+use crate::keys::{self, read_secret};
+use crate::numbers::{Bytes, Words, read_hex, to_bytes};
+use crate::output::{Output, make_place_for};
+
+/// `client_preprocess SIZE`: the round keys of the AES key.
+///
+/// # Errors
+/// A file that does not hold a key of 16 bytes.
+pub fn preprocess(arguments: &[&str]) -> Result<(), SuiteError> {
+    let files = Files::of(&Workload::of(arguments)?.instance);
+    make_place_for(&files.round_keys)?;
+    let schedule = KeySchedule::new(&read_hex(&files.key, BLOCK)?)?;
+    let bytes = Zeroizing::new(schedule.round_keys().concat());
+    Ok(write_secret_file(&files.round_keys, &bytes, Existing::Replace)?)
+}
+
+/// `client_key_generation SIZE`: a secret key, the server's keys, and the levels at which round
+/// keys are needed.
+///
+/// # Errors
+/// What the system refuses.
+pub fn generate_keys(arguments: &[&str]) -> Result<(), SuiteError> {
+    let workload = Workload::of(arguments)?;
+    let files = Files::of(&workload.instance);
+    let params = workload.params()?;
+    let levels = key_levels(&params, workload.mode(&[0; BLOCK])?.direction())?;
+    let plan = rehearse(&params, &workload, &levels)?.0.key_plan();
+    let mut out = Output::create(files.levels)?;
+    out.write(&to_bytes(&levels.iter().map(|level| level.0 as u64).collect::<Vec<_>>()))?;
+    out.finish()?;
+    let known = metadata(&workload.instance, Content::RoundKeys);
+    keys::generate(&params, &plan, &known, &files.secret_key, &files.server_keys)
+}
+
+/// `client_encode_encrypt SIZE`: the round keys, a ciphertext each, in every line of its slots.
+///
+/// # Errors
+/// What `client_preprocess` and `client_key_generation` do not make.
+pub fn encrypt(arguments: &[&str]) -> Result<(), SuiteError> {
+    let workload = Workload::of(arguments)?;
+    let files = Files::of(&workload.instance);
+    make_place_for(&files.encrypted_keys)?;
+    let params = workload.params()?;
+    let secret = read_secret(&params, &files.secret_key)?;
+    let layout = Layout::packed(params.slot_shape())?;
+    let length = BLOCK * ROUND_KEYS;
+    let bytes = Bytes::open(&files.round_keys, length as u64)?.read(length)?;
+    let encrypted = bytes.as_chunks::<BLOCK>().0.par_iter().map(|key| {
+        let blocks = Zeroizing::new(vec![*key; layout.blocks()]);
+        let elements = Zeroizing::new(layout.encode(&blocks));
+        let message = Plaintext::encode_elements(&params, &elements[0])?;
+        Ok(secret.encrypt(&message, &mut system_rng()?)?)
+    });
+    let encrypted = encrypted.collect::<Result<Vec<_>, SuiteError>>()?;
+    let known = metadata(&workload.instance, Content::RoundKeys);
+    let (path, replace) = (&files.encrypted_keys, Existing::Replace);
+    let mut out = CiphertextWriter::create(&params, path, replace, encrypted.len(), &known)?;
+    out.push_all(&encrypted)?;
+    out.finish_without_sync()?;
+    Ok(())
+}
+
+/// A file of results.
+fn read_results(
+    params: &Params,
+    workload: &Workload,
+    path: &Path,
+    content: Content,
+    count: usize,
+) -> Result<Vec<CompactCiphertext>, SuiteError> {
+    let options = ReadOptions::default();
+    let bytes = read_file(path, options.max_bytes)?;
+    let (found, known) = results::from_bytes(params, &bytes, &options)?;
+    check_file(&metadata(&workload.instance, content), &known, found.len(), count)?;
+    Ok(found)
+}
+
+/// `client_decrypt_decode_aes_decryption SIZE`: the bytes of the data, in their order.
+///
+/// # Errors
+/// What is not a result for this instance and key.
+pub fn decrypt_states(arguments: &[&str]) -> Result<(), SuiteError> {
+    let workload = Workload::of(arguments)?;
+    let files = Files::of(&workload.instance);
+    make_place_for(&files.aes_bytes)?;
+    let params = workload.params()?;
+    let secret = read_secret(&params, &files.secret_key)?;
+    let layout = Layout::packed(params.slot_shape())?;
+    let placement = Placement::new(&workload, layout.blocks())?;
+    let count = layout.width() * placement.states();
+    let found = read_results(&params, &workload, &files.aes_download, Content::States, count)?;
+    let open = |x: &CompactCiphertext| secret.decrypt_compact(x)?.decode_elements(&params);
+    let mut states = Vec::with_capacity(placement.states());
+    for state in found.chunks(layout.width()) {
+        let elements = state.par_iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        states.push(Zeroizing::new(layout.decode(&Zeroizing::new(elements))?));
+    }
+    let blocks = (0..workload.blocks()).flat_map(|block| {
+        let (state, slot) = placement.place(block);
+        states[state][slot]
+    });
+    let mut out = Output::create(files.aes_bytes)?;
+    out.write(&Zeroizing::new(blocks.collect::<Vec<_>>()))?;
+    out.finish()
+}
+
+/// `client_postprocess_aes_decryption SIZE`: the numbers, a line each.
+///
+/// # Errors
+/// What `client_decrypt_decode_aes_decryption` does not make.
+pub fn postprocess_states(arguments: &[&str]) -> Result<(), SuiteError> {
+    let workload = Workload::of(arguments)?;
+    let files = Files::of(&workload.instance);
+    make_place_for(&files.aes_output)?;
+    let bytes = Bytes::open(&files.aes_bytes, workload.bytes() as u64)?.read(workload.bytes())?;
+    let (numbers, _) = bytes.as_chunks::<2>();
+    let line = |number: &[u8; 2]| format!("{}\n", u16::from_be_bytes(*number));
+    let lines = Zeroizing::new(numbers.iter().map(line).collect::<String>());
+    let mut out = Output::create(files.aes_output)?;
+    out.write(lines.as_bytes())?;
+    out.finish()
+}
+
+/// `client_decrypt_decode SIZE`: the inner product as slots have it.
+///
+/// # Errors
+/// What is not a result for this instance and key.
+pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
+    let workload = Workload::of(arguments)?;
+    let files = Files::of(&workload.instance);
+    make_place_for(&files.slots)?;
+    let params = workload.params()?;
+    let secret = read_secret(&params, &files.secret_key)?;
+    let found = read_results(&params, &workload, &files.download, Content::InnerProduct, 1)?;
+    let slots = Zeroizing::new(secret.decrypt_compact(&found[0])?.decode_decrypted(&params)?);
+    let mut out = Output::create(files.slots)?;
+    out.write(&to_bytes(&slots))?;
+    out.finish()
+}
+
+/// `client_postprocess SIZE`: the inner product, which is the same in all slots that begin a
+/// number.
+///
+/// # Errors
+/// Slots that no honest server sends.
+pub fn postprocess(arguments: &[&str]) -> Result<(), SuiteError> {
+    let workload = Workload::of(arguments)?;
+    let files = Files::of(&workload.instance);
+    make_place_for(&files.output)?;
+    let params = workload.params()?;
+    let slots = Words::open(&files.slots, params.slots() as u64)?.read(params.slots())?;
+    let layout = Layout::packed(params.slot_shape())?;
+    let value = slots[layout.place(0, 0).slot];
+    for block in 0..layout.blocks() {
+        for number in 0..PER_BLOCK {
+            let slot = layout.place(block, 2 * number).slot;
+            if slots[slot] != value || value >> BITS != 0 {
+                return Err(SuiteError::Result {
+                    place: format!("slot {slot}"),
+                    expected: format!("a number of {BITS} bits, the same as in all others"),
+                    found: slots[slot],
+                });
+            }
+        }
+    }
+    let mut out = Output::create(files.output)?;
+    out.write(format!("{value}\n").as_bytes())?;
+    out.finish()
+}

@@ -1,0 +1,186 @@
+//! What the stages of both sides agree on: instances, parameters, files.
+
+use std::path::{Path, PathBuf};
+
+use everlevel_aes::Mode;
+use everlevel_scheme::{Level, OptIn, Params, ParamsSpec};
+use everlevel_wire::Metadata;
+
+use crate::error::SuiteError;
+use crate::instance::Instance;
+use crate::keyless;
+use crate::numbers::Words;
+use crate::stage::usage;
+
+/// The instances of the workload, by their numbers of 16 bits.
+pub const INSTANCES: [Instance; 4] = [
+    Instance { name: "toy", count: 8 },
+    Instance { name: "small", count: 128 },
+    Instance { name: "medium", count: 2_048 },
+    Instance { name: "large", count: 32_768 },
+];
+
+/// Small instances on an insecure ring, for tests; no harness names them: a block by itself, as
+/// `toy` is, and blocks that take two states.
+pub const STAND_INS: [Instance; 2] = [
+    Instance { name: "insecure_stand-in-block", count: 8 },
+    Instance { name: "insecure_stand-in", count: 64 },
+];
+/// The index of the ring of tests, which has the same slots but for their number and degree.
+const STAND_IN_INDEX: u64 = 4947;
+
+/// The parameter set: `aes-bgv-leveled`, whose packed states have no room for integers modulo 2^16,
+/// with two more primes and one special prime less.
+fn spec() -> Result<ParamsSpec, SuiteError> {
+    let name = "transciphering-2-m53261".into();
+    let base = ParamsSpec::named("aes-bgv-leveled")?;
+    Ok(ParamsSpec { name, words: 18, special: 2, digit_size: 2, ..base })
+}
+
+/// What a server is to compute by the harness's option `--mini_workload`, which stages are not
+/// told: its number.
+pub const TASK_VARIABLE: &str = "EVERLEVEL_MINI_WORKLOAD";
+/// The number of the inner product.
+const INNER_PRODUCT: &str = "1";
+
+/// Bytes of a block.
+pub(super) const BLOCK: usize = 16;
+/// Numbers of a block.
+pub(super) const PER_BLOCK: usize = BLOCK / 2;
+/// Round keys of AES-128.
+pub(super) const ROUND_KEYS: usize = 11;
+/// The bits of a number.
+pub(super) const BITS: u32 = 16;
+
+/// An instance, once it is known that what is asked can be computed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Workload {
+    pub instance: Instance,
+}
+
+impl Workload {
+    /// The workload by the arguments of a stage, its size alone, and by [`TASK_VARIABLE`].
+    pub fn of(arguments: &[&str]) -> Result<Self, SuiteError> {
+        let [size] = arguments else { return Err(usage("SIZE", arguments)) };
+        let stand_in = STAND_INS.iter().find(|instance| instance.name == *size);
+        let instance = match stand_in {
+            Some(instance) => *instance,
+            None => Instance::at(&INSTANCES, size)?,
+        };
+        let task = std::env::var_os(TASK_VARIABLE);
+        match task.as_ref().map(|task| task.to_str()) {
+            Some(Some(INNER_PRODUCT)) => Ok(Workload { instance }),
+            _ => {
+                let found = task.unwrap_or_else(|| "nothing".into());
+                Err(SuiteError::MiniWorkload { found: found.to_string_lossy().into_owned() })
+            }
+        }
+    }
+
+    /// The parameter set.
+    pub fn params(&self) -> Result<Params, SuiteError> {
+        let spec = spec()?;
+        if !STAND_INS.contains(&self.instance) {
+            return Ok(Params::new(spec, OptIn::SecureOnly)?);
+        }
+        let name = format!("insecure_{}", spec.name);
+        let spec = ParamsSpec { name, index: STAND_IN_INDEX, ..spec };
+        Ok(Params::new(spec, OptIn::InsecureResearch)?)
+    }
+
+    /// How many blocks there are.
+    pub fn blocks(&self) -> usize {
+        // At most 2^15 numbers.
+        self.instance.count as usize / PER_BLOCK
+    }
+
+    /// How many bytes they are.
+    pub fn bytes(&self) -> usize {
+        BLOCK * self.blocks()
+    }
+
+    /// Whether the data are under AES in counter mode; a block alone is under AES as it is.
+    pub fn counts(&self) -> bool {
+        self.blocks() > 1
+    }
+
+    /// The mode of the data, which begin with this counter block; `toy` has none.
+    pub fn mode(&self, iv: &[u8]) -> Result<Mode, SuiteError> {
+        if self.counts() { Ok(Mode::ctr(iv)?) } else { Ok(Mode::ecb()) }
+    }
+}
+
+/// The files between the stages of an instance.
+pub(super) struct Files {
+    pub data: PathBuf,
+    pub key: PathBuf,
+    pub iv: PathBuf,
+    pub round_keys: PathBuf,
+    pub server_keys: PathBuf,
+    pub secret_key: PathBuf,
+    pub encrypted_keys: PathBuf,
+    pub blocks: PathBuf,
+    pub levels: PathBuf,
+    pub states: PathBuf,
+    pub aes_download: PathBuf,
+    pub download: PathBuf,
+    pub aes_bytes: PathBuf,
+    pub slots: PathBuf,
+    pub aes_output: PathBuf,
+    pub output: PathBuf,
+}
+
+impl Files {
+    pub fn of(instance: &Instance) -> Self {
+        Files {
+            data: instance.dataset("db.hex"),
+            key: instance.dataset("aes_key.hex"),
+            iv: instance.dataset("aes_iv.hex"),
+            round_keys: instance.io("secret_key/round_keys.bin"),
+            server_keys: instance.io("public_keys/server.keys"),
+            secret_key: instance.io("secret_key/secret.key"),
+            encrypted_keys: instance.io("ciphertexts_upload/round_keys.ct"),
+            blocks: instance.io("intermediate/blocks.bin"),
+            levels: instance.io("public_keys/levels.bin"),
+            states: instance.io("intermediate/states.ct"),
+            aes_download: instance.io("ciphertext_aes_download/states.bin"),
+            download: instance.io("ciphertexts_download/result.bin"),
+            aes_bytes: instance.io("decrypted/aes.bin"),
+            slots: instance.io("decrypted/slots.bin"),
+            aes_output: instance.io("result_aes.txt"),
+            output: instance.io("result.txt"),
+        }
+    }
+}
+
+/// The levels at which round keys are needed, as `client_key_generation` wrote them.
+pub(super) fn read_levels(params: &Params, path: &Path) -> Result<Vec<Level>, SuiteError> {
+    let levels = Words::open(path, ROUND_KEYS as u64)?.read(ROUND_KEYS)?;
+    let top = params.chain().top();
+    // What is above all levels is the highest.
+    let level = |level: &u64| usize::try_from(*level).map_or(top, |level| Level(level).min(top));
+    Ok(levels.iter().map(level).collect())
+}
+
+/// What a file of ciphertexts is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// Round keys, packed.
+    RoundKeys,
+    /// States of decrypted blocks.
+    States,
+    /// The inner product.
+    InnerProduct,
+}
+
+/// What the files of ciphertexts say of themselves.
+pub(super) fn metadata(instance: &Instance, content: Content) -> Metadata {
+    let content = match content {
+        Content::RoundKeys => "round-keys",
+        Content::States => "states",
+        Content::InnerProduct => "inner-product",
+    };
+    let mut out = keyless::metadata("transciphering", instance);
+    out.insert("content".into(), content.into());
+    out
+}

@@ -1,0 +1,159 @@
+//! The stages of the server, which has data under AES and never sees what they are.
+
+use std::path::Path;
+
+use everlevel_aes::{AesError, Layout};
+use everlevel_bgv::{Ciphertext, Evaluator};
+use everlevel_ring::Cpu;
+use everlevel_scheme::{Level, Params};
+use everlevel_wire::file::Existing;
+use everlevel_wire::{
+    BoundPolicy, CiphertextReader, CiphertextWriter, Encryption, FileKeys, ReadOptions, WireError,
+    results,
+};
+use rayon::prelude::*;
+
+use super::circuit::{Decryption, InnerProduct};
+use super::placement::{Placed, Placement};
+use super::protocol::{BLOCK, Content, Files, ROUND_KEYS, Workload, metadata, read_levels};
+use crate::error::SuiteError;
+use crate::instance::Instance;
+use crate::keyless::check_file;
+use crate::numbers::{Bytes, read_hex};
+use crate::output::{Output, make_place_for};
+use crate::steps::{REPORT, Steps};
+
+/// Bytes of expanded keys that are kept.
+const KEY_CACHE: u64 = 3 << 30;
+
+/// `server_preprocess_dataset SIZE`: the data under AES and their counter block as bytes.
+///
+/// # Errors
+/// Files that do not hold as many bytes in hexadecimal digits.
+pub fn preprocess(arguments: &[&str]) -> Result<(), SuiteError> {
+    let workload = Workload::of(arguments)?;
+    let files = Files::of(&workload.instance);
+    make_place_for(&files.blocks)?;
+    let iv = if workload.counts() { read_hex(&files.iv, BLOCK)?.to_vec() } else { vec![0; BLOCK] };
+    let data = read_hex(&files.data, workload.bytes())?;
+    workload.mode(&iv)?.check_length(data.len() as u64)?;
+    let mut out = Output::create(files.blocks)?;
+    out.write(&iv)?;
+    out.write(&data)?;
+    out.finish()
+}
+
+/// How many blocks a state has places for.
+fn places(params: &Params) -> Result<usize, AesError> {
+    Ok(Layout::packed(params.slot_shape())?.blocks())
+}
+
+/// An evaluator with the keys of a file.
+fn evaluator(params: &Params, path: &Path) -> Result<Evaluator<Cpu, FileKeys>, WireError> {
+    Ok(Evaluator::new(FileKeys::open(params, path, KEY_CACHE)?))
+}
+
+/// All ciphertexts of a file of so many.
+fn read(
+    params: &Params,
+    instance: &Instance,
+    path: &Path,
+    content: Content,
+    count: usize,
+) -> Result<Vec<Ciphertext>, SuiteError> {
+    // Round keys come from the client, states are the server's own.
+    let bounds = match content {
+        Content::RoundKeys => BoundPolicy::Fresh(Encryption::Secret),
+        Content::States | Content::InnerProduct => BoundPolicy::Stated,
+    };
+    let mut file = CiphertextReader::open(params, path, ReadOptions::with_bounds(bounds))?;
+    check_file(&metadata(instance, content), file.metadata(), file.len(), count)?;
+    Ok(file.read_range(0..count)?)
+}
+
+/// Writes ciphertexts, cut to what their decryption needs.
+fn write_results(
+    params: &Params,
+    instance: &Instance,
+    path: &Path,
+    content: Content,
+    found: &[Ciphertext],
+) -> Result<(), SuiteError> {
+    let compact = found.par_iter().map(|x| x.compact_for_decryption(params));
+    let compact = compact.collect::<Result<Vec<_>, _>>()?;
+    let mut out = Output::create(path.into())?;
+    out.write(&results::to_bytes(params, &compact, &metadata(instance, content))?)?;
+    out.finish()
+}
+
+/// `server_encrypted_aes_decryption SIZE`: AES on all blocks.
+///
+/// # Errors
+/// What is not an upload for this instance, or not fresh from a secret key; what
+/// `server_preprocess_dataset` does not make; missing keys.
+pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
+    let mut steps = Steps::start();
+    let workload = Workload::of(arguments)?;
+    let (instance, files) = (workload.instance, Files::of(&workload.instance));
+    for path in [&files.aes_download, &files.states, &instance.io(REPORT)] {
+        make_place_for(path)?;
+    }
+    let params = workload.params()?;
+    let top = params.chain().top();
+    let evaluator = steps.time("Load keys", || evaluator(&params, &files.server_keys))?;
+    let (packed, mode, blocks, levels) = steps.time("Read inputs", || {
+        let (path, content) = (&files.encrypted_keys, Content::RoundKeys);
+        let packed = read(&params, &instance, path, content, ROUND_KEYS)?;
+        let mut file = Bytes::open(&files.blocks, (BLOCK + workload.bytes()) as u64)?;
+        let mode = workload.mode(&file.read(BLOCK)?)?;
+        let data = file.read(workload.bytes())?;
+        let placement = Placement::new(&workload, places(&params)?)?;
+        let levels = read_levels(&params, &files.levels)?;
+        let blocks = placement.states_of(&mode, &data)?;
+        Ok::<_, SuiteError>((packed, mode, blocks, levels))
+    })?;
+    let decryption = steps.time("Plan", || Decryption::new(&evaluator, top, mode.direction()))?;
+    let keys = steps.time("Round keys", || decryption.round_keys(&evaluator, &packed, &levels))?;
+    let states = steps.time("Encrypted computation", || {
+        let state = |blocks: &Vec<Placed>| decryption.state(&evaluator, &mode, &keys, blocks);
+        let states = blocks.par_iter().map(state).collect::<Result<Vec<_>, _>>()?;
+        Ok::<_, SuiteError>(states.concat())
+    })?;
+    steps.time("Write outputs", || {
+        write_results(&params, &instance, &files.aes_download, Content::States, &states)?;
+        let known = metadata(&instance, Content::States);
+        let (path, replace) = (&files.states, Existing::Replace);
+        let mut out = CiphertextWriter::create(&params, path, replace, states.len(), &known)?;
+        out.push_all(&states)?;
+        out.finish_without_sync()?;
+        Ok::<_, SuiteError>(())
+    })?;
+    steps.write_beside(&instance, "AES")
+}
+
+/// `server_encrypted_compute SIZE`: the inner product of the halves of the data.
+///
+/// # Errors
+/// What `server_encrypted_aes_decryption` does not make; missing keys.
+pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
+    let mut steps = Steps::start();
+    let workload = Workload::of(arguments)?;
+    let (instance, files) = (workload.instance, Files::of(&workload.instance));
+    make_place_for(&files.download)?;
+    let params = workload.params()?;
+    let evaluator = steps.time("Load keys", || evaluator(&params, &files.server_keys))?;
+    let placement = Placement::new(&workload, places(&params)?)?;
+    let states = steps.time("Read inputs", || {
+        read(&params, &instance, &files.states, Content::States, placement.states())
+    })?;
+    let level = states.iter().map(Ciphertext::level).max().unwrap_or(Level(0));
+    let inner = steps.time("Plan", || InnerProduct::new(&evaluator, placement, level))?;
+    let total = steps.time("Encrypted computation", || {
+        let products = states.par_iter().map(|state| inner.products(&evaluator, state));
+        inner.total(&evaluator, products.collect::<Result<_, _>>()?)
+    })?;
+    steps.time("Write outputs", || {
+        write_results(&params, &instance, &files.download, Content::InnerProduct, &[total])
+    })?;
+    steps.write_beside(&instance, "Inner product")
+}

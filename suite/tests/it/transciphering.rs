@@ -1,0 +1,174 @@
+//! `transciphering` from data under AES to their bytes and an inner product, on a small ring.
+
+use std::fs;
+
+use aes::Aes128;
+use aes::cipher::{BlockCipherEncrypt, KeyInit};
+use everlevel_suite::Instance;
+use everlevel_suite::transciphering::{INSTANCES, STAND_INS, TASK_VARIABLE};
+
+use crate::stand_in::{StandIn, Workload};
+
+pub static TRANSCIPHERING: Workload = Workload {
+    name: "transciphering",
+    stages: &[
+        ("client_preprocess", &["SIZE"]),
+        ("client_key_generation", &["SIZE"]),
+        ("client_encode_encrypt", &["SIZE"]),
+        ("server_preprocess_dataset", &["SIZE"]),
+        ("server_encrypted_aes_decryption", &["SIZE"]),
+        ("server_encrypted_compute", &["SIZE"]),
+        ("client_decrypt_decode_aes_decryption", &["SIZE"]),
+        ("client_postprocess_aes_decryption", &["SIZE"]),
+        ("client_decrypt_decode", &["SIZE"]),
+        ("client_postprocess", &["SIZE"]),
+    ],
+    program,
+    measured: &[
+        "public_keys",
+        "ciphertexts_upload",
+        "ciphertext_aes_download",
+        "ciphertexts_download",
+    ],
+};
+
+fn program(stage: &str) -> &'static str {
+    match stage {
+        "client_preprocess" => env!("CARGO_BIN_EXE_transciphering_client_preprocess"),
+        "client_key_generation" => env!("CARGO_BIN_EXE_transciphering_client_key_generation"),
+        "client_encode_encrypt" => env!("CARGO_BIN_EXE_transciphering_client_encode_encrypt"),
+        "server_preprocess_dataset" => {
+            env!("CARGO_BIN_EXE_transciphering_server_preprocess_dataset")
+        }
+        "server_encrypted_aes_decryption" => {
+            env!("CARGO_BIN_EXE_transciphering_server_encrypted_aes_decryption")
+        }
+        "server_encrypted_compute" => env!("CARGO_BIN_EXE_transciphering_server_encrypted_compute"),
+        "client_decrypt_decode_aes_decryption" => {
+            env!("CARGO_BIN_EXE_transciphering_client_decrypt_decode_aes_decryption")
+        }
+        "client_postprocess_aes_decryption" => {
+            env!("CARGO_BIN_EXE_transciphering_client_postprocess_aes_decryption")
+        }
+        "client_decrypt_decode" => env!("CARGO_BIN_EXE_transciphering_client_decrypt_decode"),
+        "client_postprocess" => env!("CARGO_BIN_EXE_transciphering_client_postprocess"),
+        other => panic!("no stage: {other}"),
+    }
+}
+
+pub const KEY: [u8; 16] = *b"a key of 16 byte";
+/// So that the counter carries over all of its bytes.
+pub const IV: u128 = u128::MAX / 256 - 3;
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A harness with these numbers under AES: in counter mode, or a block by itself as it is.
+pub fn stand_in(instance: Instance, size: &str, numbers: &[u16]) -> StandIn {
+    let mut out = StandIn::new(&TRANSCIPHERING, instance.name, vec![("SIZE", size.into())]);
+    out.set_variable(TASK_VARIABLE, Some("1"));
+    let cipher = Aes128::new(&KEY.into());
+    let mut data: Vec<u8> = numbers.iter().flat_map(|x| x.to_be_bytes()).collect();
+    if data.len() == 16 {
+        let mut block = <[u8; 16]>::try_from(&data[..]).unwrap().into();
+        cipher.encrypt_block(&mut block);
+        data = block.to_vec();
+    } else {
+        for (block, counter) in data.chunks_mut(16).zip(IV..) {
+            let mut stream = counter.to_be_bytes().into();
+            cipher.encrypt_block(&mut stream);
+            block.iter_mut().zip(stream).for_each(|(x, k)| *x ^= k);
+        }
+        out.write_data("aes_iv.hex", hex(&IV.to_be_bytes()));
+    }
+    out.write_data("db.hex", hex(&data));
+    out.write_data("aes_key.hex", hex(&KEY));
+    out
+}
+
+/// Numbers that look random, all kinds of bytes among them.
+pub fn numbers(instance: Instance) -> Vec<u16> {
+    let number = |i: u64| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 43) as u16;
+    let mut out: Vec<u16> = (0..instance.count).map(number).collect();
+    out[0] = u16::MAX;
+    out[1] = 0;
+    out
+}
+
+/// What the harness compares the result with.
+fn inner_product(numbers: &[u16]) -> u16 {
+    let (first, second) = numbers.split_at(numbers.len() / 2);
+    let products = first.iter().zip(second).map(|(x, y)| x.wrapping_mul(*y));
+    products.fold(0, u16::wrapping_add)
+}
+
+/// Runs all stages, the last ones more than once as a harness does.
+fn check(instance: Instance, size: &str, runs: usize) {
+    let numbers = numbers(instance);
+    let harness = stand_in(instance, size, &numbers);
+    harness.run_until("client_postprocess");
+    harness.assert_measured();
+    for run in 0..runs {
+        if run > 0 {
+            for (stage, _) in &TRANSCIPHERING.stages[4..] {
+                assert!(harness.stage(stage).status.success(), "{stage}");
+            }
+        }
+        assert_eq!(harness.lines::<u16>("result_aes.txt"), numbers, "{size}");
+        assert_eq!(harness.lines::<u16>("result.txt"), [inner_product(&numbers)], "{size}");
+    }
+    let steps = fs::read_to_string(harness.io("server_reported_steps.json")).unwrap();
+    let steps: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&steps).unwrap();
+    let names = ["Encrypted computation", "Load keys", "Plan", "Read inputs", "Total"];
+    for step in names.into_iter().chain(["Write outputs"]) {
+        for stage in ["AES", "Inner product"] {
+            let seconds = steps[&format!("{stage}: {step}")].as_f64().unwrap();
+            assert!(seconds >= 0.0, "{steps:?}");
+        }
+    }
+    assert_eq!(steps.len(), 13, "{steps:?}");
+    let report = |name: &str| fs::metadata(harness.io(name)).unwrap().len();
+    println!(
+        "{size}: {steps:?}; bytes: keys {}, upload {}, states {}, result {}",
+        report("public_keys/server.keys"),
+        report("ciphertexts_upload/round_keys.ct"),
+        report("ciphertext_aes_download/states.bin"),
+        report("ciphertexts_download/result.bin")
+    );
+}
+
+#[test]
+fn a_block_by_itself() {
+    check(STAND_INS[0], STAND_INS[0].name, 1);
+}
+
+#[test]
+fn blocks_of_two_states() {
+    check(STAND_INS[1], STAND_INS[1].name, 2);
+}
+
+/// What the harness runs, at 128 bits.
+#[test]
+#[ignore = "minutes and gigabytes: the secure set"]
+fn toy_at_128_bits() {
+    check(INSTANCES[0], "0", 1);
+}
+
+#[test]
+#[ignore = "minutes and gigabytes: the secure set"]
+fn small_at_128_bits() {
+    check(INSTANCES[1], "1", 1);
+}
+
+#[test]
+#[ignore = "minutes and gigabytes: the secure set"]
+fn medium_at_128_bits() {
+    check(INSTANCES[2], "2", 1);
+}
+
+#[test]
+#[ignore = "minutes and gigabytes: the secure set"]
+fn large_at_128_bits() {
+    check(INSTANCES[3], "3", 1);
+}
