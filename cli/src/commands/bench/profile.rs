@@ -66,7 +66,8 @@ pub fn mean(runs: &[&Shares]) -> Shares {
     mean
 }
 
-/// A row for each kind of work, a column for each of the `stages`, in per cent of all threads' time.
+/// A row for each kind of work and a column for each of the `stages`, in per cent of all threads'
+/// time.
 pub fn text(shares: &Shares, stages: &[&'static str]) -> String {
     let whole: f64 = shares.values().flat_map(BTreeMap::values).sum();
     let per_cent = |seconds: f64| format!("{:.1}", 100.0 * seconds / whole.max(f64::MIN_POSITIVE));
