@@ -100,7 +100,8 @@ fn python_codes() -> BTreeSet<String> {
             }
             let text = std::fs::read_to_string(&path).unwrap();
             for start in PYTHON {
-                let codes = text.split(&format!("\"{start}")).skip(1);
+                let quoted = format!("\"{start}");
+                let codes = text.split(&quoted).skip(1);
                 let codes = codes.filter_map(|rest| rest.split('"').next());
                 found.extend(codes.map(|code| format!("{start}{code}")));
             }
