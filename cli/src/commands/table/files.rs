@@ -136,6 +136,8 @@ pub fn encrypt(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
     let key = EncryptionKey::read(&args.key, &args.set, common)?;
     let partners = read_partners(&schema, &args.with)?;
     let source = Source::of(&args.input)?;
+    // What cannot be opened is told before anything is made.
+    drop(source.open().map_err(of(&args.input))?);
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let bar = progress(common, "encrypting", 1);
     let step = |done, blocks: Option<usize>| {
