@@ -8,7 +8,7 @@ use crate::data::Data;
 use crate::error::TablesError;
 use crate::field::Field;
 use crate::foreign::Carried;
-use crate::records::{CsvRecords, Records, Rows};
+use crate::records::{CsvRecords, Records};
 use crate::schema::Schema;
 
 /// A table that a foreign key leads to, in the clear.
@@ -71,34 +71,6 @@ impl Partner {
             }
         }
         Ok(Partner { carried, rows, data })
-    }
-}
-
-impl Data {
-    /// Reads comma-separated values as [`Data::from_csv`] does, but for the columns that its rows
-    /// carry of these partners.
-    ///
-    /// # Errors
-    /// [`TablesError::Partner`] for a row that has no partner; as [`Data::from_csv`].
-    pub fn from_csv_with(
-        source: impl Read,
-        schema: &Schema,
-        partners: &[Partner],
-    ) -> Result<Self, TablesError> {
-        Self::from_records(CsvRecords::new(source)?, schema, partners)
-    }
-
-    /// The same of rows from elsewhere.
-    ///
-    /// # Errors
-    /// As [`Data::from_csv_with`].
-    pub fn from_records(
-        records: impl Records,
-        schema: &Schema,
-        partners: &[Partner],
-    ) -> Result<Self, TablesError> {
-        let found = Rows::new(records, schema, partners)?.next(usize::MAX)?;
-        found.map_or_else(|| Self::from_columns(Vec::new(), schema), Ok)
     }
 }
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Instant;
 
+use everlevel::Params;
 use everlevel::files::OpenOptions;
-use everlevel::{Error, Params};
 use everlevel_tables::{
     Constants, Data, EncryptedTable, Partner, PlainTable, Plan, SCHEMA_BYTES, Schema, TableId,
     TableKey, TableResult, TablesError,
@@ -15,6 +15,7 @@ use serde_json::json;
 use super::args::{AnswerFormat, AskArgs, BindArgs, EncryptArgs, PartnersArg, ReadArgs, RunArgs};
 use super::ask::refused;
 use super::constants::values;
+use super::errors::{of, of_written};
 use super::records::{Source, opened};
 use crate::commands::roles::args::SetOfFile;
 use crate::commands::roles::files::{EncryptionKey, secret_key, server_on};
@@ -25,30 +26,12 @@ use crate::console::files::{
     write_secret_output,
 };
 use crate::console::output::{emit, emit_json, progress};
-use crate::console::params::{refused_set, tell_failures};
+use crate::console::params::tell_failures;
 
-/// The largest table in the clear, in bytes.
-pub const MAX_TABLE_BYTES: u64 = 1 << 30;
 /// The largest plan, in bytes.
 const MAX_PLAN_BYTES: u64 = SCHEMA_BYTES + (1 << 17);
 /// The largest result, in bytes.
 const MAX_RESULT_BYTES: u64 = 8 << 30;
-
-/// An error with the file or directory that it is about.
-pub fn of(path: &Path) -> impl Fn(TablesError) -> CliError + '_ {
-    move |e| match e {
-        TablesError::Roles(Error::Wire(e)) => of_file(path)(e),
-        TablesError::Roles(Error::Scheme(e)) if e.code() == "scheme.insecure" => refused_set(e),
-        TablesError::Roles(e) => {
-            let code = e.code();
-            CliError::usage(format!("{}: {e}", path.display())).with_code(code)
-        }
-        e => {
-            let code = e.code();
-            CliError::usage(format!("{}: {e}", path.display())).with_code(code)
-        }
-    }
-}
 
 /// The schema of a file.
 pub fn read_schema(path: &Path) -> Result<Schema, CliError> {
@@ -183,14 +166,6 @@ fn table_key(key: &EncryptionKey) -> TableKey<'_> {
     match key {
         EncryptionKey::Public(key) => TableKey::Public(key),
         EncryptionKey::Secret(key) => TableKey::Secret(key),
-    }
-}
-
-/// What the system refuses to write is told as for other files.
-pub fn of_written(path: &Path) -> impl Fn(TablesError) -> CliError + '_ {
-    move |e| match e {
-        TablesError::Roles(Error::Wire(e)) => of_output(path)(e),
-        e => refused(e),
     }
 }
 

@@ -7,7 +7,8 @@ use serde_json::json;
 
 use super::args::{ExplainArgs, InferArgs, InspectArgs};
 use super::ask::refused;
-use super::files::{of, open_table, read_constants, read_plan, read_result};
+use super::errors::of;
+use super::files::{open_table, read_constants, read_plan, read_result};
 use super::records::opened;
 use crate::console::args::Common;
 use crate::console::errors::CliError;

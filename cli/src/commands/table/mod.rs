@@ -4,6 +4,7 @@ mod args;
 mod ask;
 mod constants;
 mod demo;
+mod errors;
 mod files;
 mod items;
 mod look;

@@ -5,7 +5,8 @@ use serde_json::json;
 
 use super::args::{ChangeArgs, DecryptArgs};
 use super::ask::refused;
-use super::files::{of, of_written, open_table, read_data};
+use super::errors::{of, of_written};
+use super::files::{open_table, read_data};
 use crate::commands::roles::files::secret_key;
 use crate::console::args::Common;
 use crate::console::errors::CliError;

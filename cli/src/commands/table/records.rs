@@ -8,9 +8,12 @@ use everlevel::Error;
 use everlevel_tables::{CsvRecords, Records, TablesError};
 use everlevel_wire::WireError;
 
-use super::files::{MAX_TABLE_BYTES, of};
+use super::errors::of;
 use crate::console::errors::CliError;
 use crate::console::files::{is_standard, read_bytes};
+
+/// The largest table in the clear, in bytes.
+const MAX_TABLE_BYTES: u64 = 1 << 30;
 
 /// Rows of a file that is read a bit at a time.
 pub type AnyRecords = Box<dyn Records>;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{DEGREES, T6, modulus};
+use super::names::{DEGREES, T6, largest, modulus};
 use crate::report::model::{Fields, Figure};
 use crate::report::parts::{bars, figure, series};
 use crate::report::plot::{BarPlot, Bars};
@@ -41,11 +41,6 @@ pub fn degrees_drawn(records: &Records<'_>) -> Option<Figure> {
         vec![],
         BarPlot { log: true, ..plot },
     ))
-}
-
-/// The largest of a list of degrees.
-pub fn largest(degrees: &str) -> Option<f64> {
-    degrees.split([',', ';']).filter_map(|d| d.trim().parse().ok()).reduce(f64::max)
 }
 
 pub fn seconds(records: &Records<'_>) -> Option<Figure> {

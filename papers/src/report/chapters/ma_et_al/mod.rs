@@ -1,20 +1,16 @@
 //! Ma, Huang, Wang and Wang 2024.
 
 mod figures;
+mod names;
 
-use everlevel_cli::console::output::power;
 use serde_json::Value;
 
+use self::names::{DEGREES, T4, T6, THIN, largest, modulus};
 use crate::ma_et_al::general::is_the_papers;
 use crate::report::model::{Cell, Chapter, Fields, Kind, Table, column};
 use crate::report::parts::{add, shown};
 use crate::report::records::Records;
 use crate::rows::marked;
-
-const DEGREES: &str = "ma-et-al-degrees";
-const T4: &str = "ma-et-al-table-4";
-const T6: &str = "ma-et-al-table-6";
-const THIN: &str = "ma-et-al-thin";
 
 pub fn chapter(records: &Records<'_>) -> Chapter {
     let mut chapter = Chapter::new(
@@ -70,10 +66,7 @@ fn degrees(records: &Records<'_>) -> Table {
             Cell::text(l.text("degrees_paper")),
             Cell::text(l.text("degrees_formula")),
             Cell::text(l.text("degrees")),
-            Cell::ratio(
-                figures::largest(&l.text("degrees")),
-                figures::largest(&l.text("degrees_paper")),
-            ),
+            Cell::ratio(largest(&l.text("degrees")), largest(&l.text("degrees_paper"))),
             Cell::exact(l.number("depth")),
             Cell::exact(l.number("products")),
             Cell::exact(l.number("relinearizations")),
@@ -93,10 +86,6 @@ fn degrees(records: &Records<'_>) -> Table {
          2^15.",
     ];
     records.table(DEGREES, "Degrees of the polynomials that remove digits", &columns, rows, &notes)
-}
-
-fn modulus(r: &Value) -> String {
-    power(r.number("p").unwrap_or(0.0) as u64, r.number("r").unwrap_or(0.0) as u32)
 }
 
 fn sets(records: &Records<'_>) -> Table {

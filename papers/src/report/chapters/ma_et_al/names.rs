@@ -1,0 +1,20 @@
+//! The jobs of the chapter, and what its tables and figures read of their records.
+
+use everlevel_cli::console::output::power;
+use serde_json::Value;
+
+use crate::report::model::Fields;
+
+pub const DEGREES: &str = "ma-et-al-degrees";
+pub const T4: &str = "ma-et-al-table-4";
+pub const T6: &str = "ma-et-al-table-6";
+pub const THIN: &str = "ma-et-al-thin";
+
+pub fn modulus(r: &Value) -> String {
+    power(r.number("p").unwrap_or(0.0) as u64, r.number("r").unwrap_or(0.0) as u32)
+}
+
+/// The largest of a list of degrees.
+pub fn largest(degrees: &str) -> Option<f64> {
+    degrees.split([',', ';']).filter_map(|d| d.trim().parse().ok()).reduce(f64::max)
+}
