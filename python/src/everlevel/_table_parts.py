@@ -24,7 +24,8 @@ WAITING = 2
 class Blocks(Actor):
     """An actor that computes blocks of a table, and joins what was computed."""
 
-    def _begin(self, path: str, table: str, plan: str, constants: bytes | None) -> None:
+    def _begin(self, given: tuple[str, str, str, bytes | None]) -> None:
+        path, table, plan, constants = given
         self._table = _rust.Table.open(path, self._server.params._raw, True)
         if self._table.id != table:
             raise ClusterError(

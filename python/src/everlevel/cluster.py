@@ -156,7 +156,7 @@ class Actor:
 
     def __init__(
         self,
-        given: tuple[Any, ...],
+        given: Any,
         params: Params,
         keys: Any,
         digest: str | None,
@@ -169,19 +169,19 @@ class Actor:
         set_num_threads(threads)
         path = keys if digest is None else _key_file(keys, digest)
         self._server = Server.open(path, params=params, cache_bytes=cache_bytes, elements=elements)
-        self._begin(*given)
+        self._begin(given)
 
-    def _begin(self, *given: Any) -> None:
+    def _begin(self, given: Any) -> None:
         raise NotImplementedError
 
 
 class _Worker(Actor):
     """One that runs a program."""
 
-    def _begin(self, program: bytes) -> None:
+    def _begin(self, given: bytes) -> None:
         import pickle
 
-        self._program = pickle.loads(program)
+        self._program = pickle.loads(given)
 
     def run(self, data: bytes) -> bytes:
         x = EncryptedArray.from_bytes(data, bounds="stated", server=self._server)
@@ -202,7 +202,7 @@ def _on_ray(
 ) -> Iterator[EncryptedArray]:
     ray = _ray()
     pickled = ray.cloudpickle.dumps(program)
-    with actors(_Worker, (pickled,), server, keys, params, workers, threads, retries) as made:
+    with actors(_Worker, pickled, server, keys, params, workers, threads, retries) as made:
         # There are no actors without parameters.
         known = params if params is not None else server.params  # type: ignore[union-attr]
         yield from _in_order(ray, made, arrays, in_flight, known)
@@ -226,7 +226,7 @@ def _ray() -> Any:
 @contextlib.contextmanager
 def actors(
     kind: type[Actor],
-    given: tuple[Any, ...],
+    given: Any,
     server: Server | None,
     keys: Path | bytes | None,
     params: Params | None,
