@@ -114,7 +114,7 @@ def test_here(fermat, directory, monkeypatch, question, workers):
             for _ in range(workers):
                 actor = object.__new__(kind)
                 actor._server = server
-                actor._begin(*given)
+                actor._begin(given)
                 made.append(Now(actor))
 
         def __enter__(self):
@@ -149,9 +149,9 @@ def test_what_is_refused(fermat, directory, tmp_path):
     actor._server = server
     plan = et.Plan(QUESTIONS[0], SCHEMA)
     with pytest.raises(everlevel.ClusterError) as caught:
-        actor._begin(str(directory), memory.id, plan.to_json(), None)
+        actor._begin((str(directory), memory.id, plan.to_json(), None))
     assert caught.value.code == "cluster.table"
-    actor._begin(str(directory), table.id, plan.to_json(), None)
+    actor._begin((str(directory), table.id, plan.to_json(), None))
     first, third = actor.part(0, 1)[0], actor.part(2, 3)[0]
     with pytest.raises(everlevel.TableError) as caught:
         actor.joined(first, third)
@@ -182,9 +182,9 @@ class Dying(_table_parts.Blocks):
                 os.kill(os.getpid(), signal.SIGKILL)
         return super().part(first, end)
 
-    def _begin(self, path, *given):
-        self._path = path
-        super()._begin(path, *given)
+    def _begin(self, given):
+        self._path = given[0]
+        super()._begin(given)
 
 
 def test_on_ray_with_a_death(fermat, ray, directory, monkeypatch):
