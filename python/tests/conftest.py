@@ -86,3 +86,12 @@ def remote(service, fermat):
     with everlevel.Remote(url, token("acme")) as remote:
         remote.push(fermat.server)
         yield remote
+
+
+@pytest.fixture(scope="module")
+def ray():
+    """A cluster of this machine alone."""
+    ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'everlevel[ray]'")
+    ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    yield ray
+    ray.shutdown()

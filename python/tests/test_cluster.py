@@ -38,14 +38,6 @@ def test_here(toy):
         cluster.map(polynomial, arrays)
 
 
-@pytest.fixture(scope="module")
-def ray():
-    ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'everlevel[ray]'")
-    ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False, configure_logging=False)
-    yield ray
-    ray.shutdown()
-
-
 @pytest.mark.parametrize("by", ["path", "object store"])
 def test_on_ray_with_a_death(toy, ray, tmp_path, by):
     toy.server.save_keys(tmp_path / "server.keys")

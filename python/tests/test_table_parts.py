@@ -161,14 +161,6 @@ def test_what_is_refused(fermat, directory, tmp_path):
     assert caught.value.code == "table.other-result"
 
 
-@pytest.fixture(scope="module")
-def ray():
-    ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'everlevel[ray]'")
-    ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False, configure_logging=False)
-    yield ray
-    ray.shutdown()
-
-
 class Dying(_table_parts.Blocks):
     """The third part to begin ends its process without a word."""
 
