@@ -45,7 +45,7 @@ mod slot_dimension;
 mod slot_shape;
 
 pub use basis::{Basis, MAX_PRIMES};
-pub use cpu::{Cpu, Limb, Profile, Work};
+pub use cpu::{Cpu, Limb, Timings, Work};
 pub use engine::{Constant, Engine, Hoist, Pair, Rest, RoundingScale, Source, Sum, Use};
 pub use error::RingError;
 #[doc(hidden)]

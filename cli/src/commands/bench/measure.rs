@@ -106,7 +106,7 @@ impl Bench {
         tick();
 
         let counted = evaluator.cost();
-        let profile = self.profiled.then(|| evaluator.engine().profile());
+        let profile = self.profiled.then(|| evaluator.engine().timings());
         let mut watch = Watch::new(profile, threads());
         let started = Instant::now();
         let fresh = boot.bootstrap_observed(&evaluator, &exhausted, &mut watch)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use everlevel::lab::{StageObserver, StageReport};
-use everlevel_ring::{Profile, Work};
+use everlevel_ring::{Timings, Work};
 
 use crate::console::output::table;
 
@@ -21,13 +21,13 @@ pub struct Watch<'a> {
     /// The work.
     pub shares: Shares,
     threads: usize,
-    profile: Option<(&'a Profile, [Duration; Work::ALL.len()])>,
+    profile: Option<(&'a Timings, [Duration; Work::ALL.len()])>,
 }
 
 impl<'a> Watch<'a> {
     /// Starts the profile, if there is one; `threads` are those that work.
-    pub fn new(profile: Option<&'a Profile>, threads: usize) -> Self {
-        let started = |profile: &'a Profile| {
+    pub fn new(profile: Option<&'a Timings>, threads: usize) -> Self {
+        let started = |profile: &'a Timings| {
             profile.start();
             (profile, profile.spent())
         };

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::access::limb;
 use super::limb::Limb;
 use super::processor::{CHUNK, Cpu};
-use super::profile::Work;
+use super::timings::Work;
 use crate::basis::Basis;
 use crate::error::RingError;
 use crate::poly::{Eval, Poly};

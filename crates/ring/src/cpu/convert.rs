@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::access::{into_limbs, limb};
 use super::limb::{Limb, Limbs};
 use super::processor::{CHUNK, Cpu};
-use super::profile::Work;
+use super::timings::Work;
 use crate::basis::Basis;
 use crate::poly::{Coeff, Eval, Poly, Representation};
 use crate::prime_power::PrimePower;

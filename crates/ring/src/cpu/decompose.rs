@@ -8,7 +8,7 @@ use super::access::limb;
 use super::convert::CenteredLift;
 use super::limb::Limb;
 use super::processor::Cpu;
-use super::profile::Work;
+use super::timings::Work;
 use crate::basis::Basis;
 use crate::engine::{Source, Use};
 use crate::gadget::{Gadget, KeyDigit};

@@ -6,7 +6,7 @@ use super::access::limb;
 use super::convert::{CenteredLift, by_polynomial};
 use super::limb::Limb;
 use super::processor::Cpu;
-use super::profile::Work;
+use super::timings::Work;
 use crate::basis::Basis;
 use crate::engine::{RoundingScale, Sum};
 use crate::poly::{Coeff, Eval, Poly};

@@ -9,7 +9,7 @@ use zeroize::Zeroize;
 use super::access::{from_limbs, limb};
 use super::limb::Limb;
 use super::processor::Cpu;
-use super::profile::Work;
+use super::timings::Work;
 use crate::basis::Basis;
 use crate::engine::Constant;
 use crate::galois::GaloisElement;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use everlevel_arith::Block;
 use zeroize::Zeroize;
 
-use super::profile::{Profile, Work};
+use super::timings::{Timings, Work};
 
 /// Free blocks of one ring. A limb goes back here when it is dropped, so that evaluation does not
 /// pay for fresh pages at every operation; the pool never holds more than the largest number of
@@ -15,14 +15,14 @@ use super::profile::{Profile, Work};
 #[derive(Default)]
 pub(crate) struct Pool {
     free: Mutex<Vec<Block>>,
-    pub(super) profile: Profile,
+    pub(super) timings: Timings,
 }
 
 impl Pool {
     /// # Panics
     /// If the system is out of memory, like every allocation.
     fn take(&self, len: usize) -> Block {
-        let _timer = self.profile.time(Work::Memory);
+        let _timer = self.timings.time(Work::Memory);
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         if free.is_empty() {
             *free = Block::slab(len).expect("the system is out of memory");
@@ -31,7 +31,7 @@ impl Pool {
     }
 
     fn give(&self, block: Block) {
-        let _timer = self.profile.time(Work::Memory);
+        let _timer = self.timings.time(Work::Memory);
         self.free.lock().unwrap_or_else(PoisonError::into_inner).push(block);
     }
 }
@@ -52,7 +52,7 @@ impl Limb {
 
     /// A limb of zeros.
     pub(crate) fn zero(pool: &Arc<Pool>, len: usize) -> Self {
-        let _timer = pool.profile.time(Work::Memory);
+        let _timer = pool.timings.time(Work::Memory);
         let mut limb = Self::uninit(pool, len);
         limb.fill(0);
         limb
@@ -84,7 +84,7 @@ impl DerefMut for Limb {
 
 impl Clone for Limb {
     fn clone(&self) -> Self {
-        let _timer = self.pool.profile.time(Work::Memory);
+        let _timer = self.pool.timings.time(Work::Memory);
         let mut copy = Self::uninit(&self.pool, self.len());
         copy.copy_from_slice(self);
         copy.wipe = self.wipe;

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::access::limb;
 use super::limb::Limb;
 use super::processor::{CHUNK, Cpu, chunks};
-use super::profile::Work;
+use super::timings::Work;
 use crate::poly::{Eval, Poly};
 
 impl Cpu {

@@ -15,14 +15,14 @@ pub(crate) mod limb;
 mod matrix;
 pub(crate) mod processor;
 mod products;
-mod profile;
 mod read;
 mod sum;
+mod timings;
 
 pub use access::{from_limbs, into_limbs, limb, limbs, limbs_mut};
 pub use combine::Diagonal;
 pub use decompose::Digits;
 pub use limb::{Limb, Limbs};
 pub use processor::Cpu;
-pub use profile::{Profile, Work};
 pub use read::fingerprint;
+pub use timings::{Timings, Work};

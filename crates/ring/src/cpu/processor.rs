@@ -8,7 +8,7 @@ use everlevel_arith::kernels::{self, Kernels};
 use everlevel_arith::{ArithError, Backend, NttTable, TensorTable};
 
 use super::limb::{Limb, Limbs, Pool};
-use super::profile::{Profile, Timer, Work};
+use super::timings::{Timer, Timings, Work};
 use crate::basis::Basis;
 use crate::error::RingError;
 use crate::memory::Memory;
@@ -112,13 +112,13 @@ impl Cpu {
     }
 
     /// Where its time goes, from when that is started.
-    pub fn profile(&self) -> &Profile {
-        &self.pool.profile
+    pub fn timings(&self) -> &Timings {
+        &self.pool.timings
     }
 
     /// Times what happens until the timer is dropped, if somebody asks.
     pub(super) fn time(&self, work: Work) -> Option<Timer<'_>> {
-        self.pool.profile.time(work)
+        self.pool.timings.time(work)
     }
 
     /// A limb of unspecified content.

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::access::limb;
 use super::limb::Limb;
 use super::processor::{Cpu, chunks};
-use super::profile::Work;
+use super::timings::Work;
 use crate::basis::Basis;
 use crate::engine::Pair;
 use crate::poly::{Eval, Poly};

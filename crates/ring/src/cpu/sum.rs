@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::access::{limb, limbs_mut};
 use super::limb::Limb;
 use super::processor::{CHUNK, Cpu, chunks};
-use super::profile::Work;
+use super::timings::Work;
 use crate::basis::Basis;
 use crate::engine::{Hoist, Rest, Sum};
 use crate::galois::{EvaluationShift, GaloisElement};

@@ -57,7 +57,7 @@ impl Work {
 /// The time of each kind of work, of all threads together. Off until it is started: then work costs
 /// one load of a flag more, for each limb.
 #[derive(Debug, Default)]
-pub struct Profile {
+pub struct Timings {
     on: AtomicBool,
     nanoseconds: [AtomicU64; Work::ALL.len()],
 }
@@ -67,7 +67,7 @@ thread_local! {
     static INNER: Cell<u64> = const { Cell::new(0) };
 }
 
-impl Profile {
+impl Timings {
     /// Starts to time what begins from now on.
     pub fn start(&self) {
         self.on.store(true, Ordering::Relaxed);
@@ -82,13 +82,13 @@ impl Profile {
     /// time meanwhile.
     pub(super) fn time(&self, work: Work) -> Option<Timer<'_>> {
         let on = self.on.load(Ordering::Relaxed);
-        on.then(|| Timer { profile: self, work, outer: INNER.replace(0), start: Instant::now() })
+        on.then(|| Timer { timings: self, work, outer: INNER.replace(0), start: Instant::now() })
     }
 }
 
 /// Work that is being timed.
 pub(super) struct Timer<'a> {
-    profile: &'a Profile,
+    timings: &'a Timings,
     work: Work,
     /// [`INNER`] of the timer around this one.
     outer: u64,
@@ -99,7 +99,7 @@ impl Drop for Timer<'_> {
     fn drop(&mut self) {
         let elapsed = self.start.elapsed().as_nanos() as u64;
         let own = elapsed.saturating_sub(INNER.replace(self.outer + elapsed));
-        self.profile.nanoseconds[self.work as usize].fetch_add(own, Ordering::Relaxed);
+        self.timings.nanoseconds[self.work as usize].fetch_add(own, Ordering::Relaxed);
     }
 }
 
@@ -114,21 +114,21 @@ mod tests {
 
     #[test]
     fn times_exclude_what_is_timed_inside() {
-        let profile = Profile::default();
-        assert!(profile.time(Work::Memory).is_none());
-        profile.start();
+        let timings = Timings::default();
+        assert!(timings.time(Work::Memory).is_none());
+        timings.start();
         let start = Instant::now();
-        let outer = profile.time(Work::Divisions);
+        let outer = timings.time(Work::Divisions);
         spin(4);
         for _ in 0..3 {
-            let _inner = profile.time(Work::Transforms);
+            let _inner = timings.time(Work::Transforms);
             spin(2);
-            let _innermost = profile.time(Work::Memory);
+            let _innermost = timings.time(Work::Memory);
             spin(1);
         }
         drop(outer);
         let whole = start.elapsed();
-        let spent = profile.spent();
+        let spent = timings.spent();
         let of = |work: Work| spent[work as usize].as_secs_f64() * 1e3;
         assert!(of(Work::Divisions) >= 4.0 && of(Work::Transforms) >= 6.0);
         assert!(of(Work::Memory) >= 3.0);
