@@ -352,9 +352,9 @@ def program_rows(peer, work, ours, theirs):
     vector = statistics.median(o["seconds"] for o in ours)
     keys = [statistics.median(side["keys"] for side in sides) for sides in (ours, theirs)]
     note = (
-        f"{name}: {lines_of('ours', name)} lines here and {lines_of('theirs', name)} there, keys "
-        f"in {keys[0]:.1f} and {keys[1]:.1f} s, {own['bootstraps']} refreshes for all here and "
-        f"{their['bootstraps'] / their['values']:g} bootstrappings for each there"
+        f"{name}: lines {lines_of('ours', name)} here and {lines_of('theirs', name)} there, keys "
+        f"{keys[0]:.1f} and {keys[1]:.1f} s, bootstrappings {own['bootstraps']} for all here and "
+        f"{their['bootstraps'] / their['values']:g} for each there"
     )
     return [
         {

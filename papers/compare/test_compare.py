@@ -250,7 +250,7 @@ class Compare(unittest.TestCase):
                 [(row["seconds"], row["ours_seconds"], row["ratio"]) for row in (each, one)],
                 [(0.5, 0.002, 250.0), (0.5, 2.0, 0.25)],
             )
-            self.assertRegex(each["note"], r"^table: \d+ lines here and \d+ there, keys in 1.0 and")
+            self.assertRegex(each["note"], r"^table: lines \d+ here and \d+ there, keys 1.0 and")
             asked.asked["program"] = "wrong"
             code, out = run(self.places, [FakePeer(self.peer, [asked])])
             self.assertEqual(code, 1, out)
