@@ -12,13 +12,13 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
+use everlevel_remote::api::{JSON_BYTES, JobInfo, JobRequest, PART_BYTES, Page, UsageInfo};
+use everlevel_remote::{IdempotencyKey, JobId, ObjectId, RemoteError, Tenant};
 use futures_util::stream::{Stream, try_unfold};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::api::{JSON_BYTES, JobInfo, JobRequest, PART_BYTES, Page, UsageInfo};
 use crate::error::ServiceError;
-use crate::name::{IdempotencyKey, JobId, ObjectId, Tenant};
 use crate::service::Shared;
 
 pub(super) type App = State<Arc<Shared>>;
@@ -66,7 +66,8 @@ fn asked<T>(query: Asked<T>) -> Result<T, ServiceError> {
 }
 
 fn bytes(body: Body, limit: u64) -> Result<Bytes, ServiceError> {
-    let too_large = ServiceError::TooLarge { what: "bytes of a request", limit };
+    let too_large: ServiceError =
+        RemoteError::TooLarge { what: "bytes of a request", limit }.into();
     match body {
         Ok(bytes) if bytes.len() as u64 <= limit => Ok(bytes),
         Ok(_) => Err(too_large),

@@ -1,9 +1,9 @@
 //! The tables of a database, and what makes them of those of an earlier version.
 
+use everlevel_remote::random_hex;
 use r2d2_postgres::postgres::{self, Client};
 
 use crate::error::ServiceError;
-use crate::name::random_hex;
 
 /// Held while the tables are made or changed: `everlev` in ASCII.
 const LOCK: i64 = 0x65_76_65_72_6c_65_76;
