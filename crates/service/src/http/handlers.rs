@@ -288,10 +288,11 @@ pub(super) async fn add_job(
     body: Body,
 ) -> impl IntoResponse {
     let key = headers.get("idempotency-key").map(|value| {
-        let wrong = |e| ServiceError::malformed("the header Idempotency-Key", e);
+        let wrong = |e| RemoteError::malformed("the header Idempotency-Key", e);
         value.to_str().map_err(wrong)?.parse::<IdempotencyKey>()
     });
-    let (key, request): (_, JobRequest) = (key.transpose()?, json(body)?);
+    let (key, request): (_, JobRequest) =
+        (key.transpose().map_err(ServiceError::from)?, json(body)?);
     answer(app, move |s| {
         // A repetition is answered even if what it was about is no longer there.
         if let Some(found) = s.jobs.repeated(&tenant, &request, key.as_ref())? {
