@@ -49,12 +49,21 @@ fn what_is_encrypted_is_sent_and_computed_on() {
     let result = done["results"]["s"].as_str().unwrap();
     place.told(&format!("{eval} {keys} t=2*s s={result} --out out"));
     let read = |file: &str| place.told(&format!("decrypt --key keys/secret.key --in {file}"));
-    assert_eq!(read("typed/old.ct")["old"], serde_json::json!([false, true]));
+    assert_eq!(read("typed/old.ct")["old"], serde_json::json!([0, 1]));
     assert_eq!(read("typed/n.ct")["n"], 1);
     assert_eq!(read("out/t.ct")["values"], serde_json::json!([72, 138]));
     // A result that is there is not replaced, which is told before anything is sent.
     let again = format!("{eval} none.keys t=2*s s={result} --out out");
     place.refused(&again, "wire.exists");
+
+    // It is estimated, and a job has a name by which the same command comes back to it.
+    let asked = format!("{eval} {keys} t=3*s s={result} --out named");
+    assert_eq!(place.told(&format!("{asked} --estimate"))["refreshes"], 0);
+    let [one, other] = ["", " --force"].map(|force| {
+        let done = place.told(&format!("{asked} --job-name tripled{force}"));
+        done["id"].as_str().unwrap().to_string()
+    });
+    assert_eq!(one, other);
 
     // The same for a table.
     let schema = "table schema infer --in p.csv --out schema.json";
@@ -64,12 +73,12 @@ fn what_is_encrypted_is_sent_and_computed_on() {
     place.told_words(&words.map(String::from));
     place.told(&format!("table run {to} --server-keys {keys} --table t --plan q --out r"));
     let answer = place.told("table read --key keys/secret.key --in r --plan q");
-    assert_eq!(answer["rows"][0][0], 12, "{answer}");
+    assert_eq!(answer["rows"][0][0], "12", "{answer}");
     let listed = place.told(&format!("remote list --url {} --token-file acme", serving.url));
     let table = listed["tables"][0]["id"].as_str().unwrap();
     place.told(&format!("table run {to} --server-keys {keys} --table {table} --plan q --out r2"));
     let answer = place.told("table read --key keys/secret.key --in r2 --plan q");
-    assert_eq!(answer["rows"][0][0], 12, "{answer}");
+    assert_eq!(answer["rows"][0][0], "12", "{answer}");
 }
 
 #[test]
@@ -122,7 +131,9 @@ fn what_does_not_go_together_is_refused() {
         let told = place.refused(&format!("{eval} x={x} {to} acme {option}"), "cli.usage");
         assert!(told.contains(option.split(' ').next().unwrap()), "{told}");
     }
-    place.refused(&format!("{eval} x={x} --token-file acme"), "cli.usage");
+    for option in ["--token-file acme", "--estimate", "--job-name n"] {
+        place.refused(&format!("{eval} x={x} {option}"), "cli.usage");
+    }
     place.refused(&format!("{encrypt} - {to} acme"), "cli.usage");
     let run = format!("table run --server-keys {keys} --plan q --out r {to} acme");
     for option in ["--plain p.csv", "--table t --cache 7"] {

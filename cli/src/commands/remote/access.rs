@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use everlevel_remote::{Client, Connecting, Exposure};
+use everlevel_remote::{Client, Connecting, Exposure, IdempotencyKey};
 
 use crate::console::errors::{CliError, of_service};
 use crate::console::files::read_text;
@@ -44,6 +44,18 @@ pub struct ServiceArgs {
     pub access: AccessArgs,
 }
 
+/// What becomes of a job.
+#[derive(Args, Clone, Default)]
+pub struct Manner {
+    /// Print what the job would cost, and do not start it
+    #[arg(long)]
+    pub estimate: bool,
+    /// A name for this job: the command with the same name goes on with the job that it has started
+    /// before
+    #[arg(long, value_name = "NAME")]
+    pub job_name: Option<IdempotencyKey>,
+}
+
 /// A service for a command that does without one otherwise.
 #[derive(Args, Clone)]
 pub struct RemoteArg {
@@ -57,13 +69,44 @@ pub struct RemoteArg {
     pub access: AccessArgs,
 }
 
+/// A service for a command that computes here otherwise.
+#[derive(Args, Clone)]
+pub struct RemoteJobArgs {
+    /// The service.
+    #[command(flatten)]
+    pub place: RemoteArg,
+    /// What becomes of the job there.
+    #[command(flatten)]
+    pub manner: Manner,
+}
+
+impl RemoteJobArgs {
+    /// The way to the service, if there is to be one.
+    pub fn client(&self) -> Result<Option<Client>, CliError> {
+        let client = self.place.client()?;
+        match client.is_none() && (self.manner.estimate || self.manner.job_name.is_some()) {
+            true => Err(CliError::usage(
+                "expected --remote URL with --estimate or --job-name, which are for a job of a \
+                 service, found none",
+            )),
+            false => Ok(client),
+        }
+    }
+}
+
 impl AccessArgs {
     fn connect(&self, url: &str) -> Result<Client, CliError> {
         let token = match &self.token_file {
             Some(path) => read_text(path, TOKEN_BYTES, "the token")?,
-            None => std::env::var("EVERLEVEL_TOKEN").map_err(|_| {
-                CliError::usage("expected a token in EVERLEVEL_TOKEN, or --token-file FILE")
-            })?,
+            None => {
+                let found = std::env::var("EVERLEVEL_TOKEN").unwrap_or_default();
+                if found.is_empty() {
+                    return Err(CliError::usage(
+                        "expected a token in EVERLEVEL_TOKEN, or --token-file FILE, found none",
+                    ));
+                }
+                found
+            }
         };
         let connecting = Connecting {
             exposure: if self.insecure_http { Exposure::Anywhere } else { Exposure::Loopback },

@@ -5,7 +5,7 @@ use std::path::Path;
 use everlevel_remote::Client;
 use everlevel_wire::{ObjectKind, inspect_file};
 
-use super::jobs::{self, Evaluation, Manner, Question, push};
+use super::jobs::{self, Evaluation, Question, push};
 use crate::commands::roles::args::{Bounds, CACHE_MIB, EncryptArgs, EvalArgs, SetOfFile};
 use crate::commands::roles::{self, Sent};
 use crate::commands::table::args::RunArgs;
@@ -101,7 +101,7 @@ pub fn eval(client: &Client, args: &EvalArgs, common: &Common) -> Result<(), Cli
         out: &args.out,
         force: args.force,
     };
-    jobs::evaluate(client, &asked, &Manner::default(), common)
+    jobs::evaluate(client, &asked, &args.place.manner, common)
 }
 
 /// `table run --remote`.
@@ -122,5 +122,5 @@ pub fn answer(client: &Client, args: &RunArgs, common: &Common) -> Result<(), Cl
         constants: args.constants.as_deref(),
         out: &args.out,
     };
-    jobs::ask(client, &asked, &Manner::default(), common)
+    jobs::ask(client, &asked, &args.place.manner, common)
 }

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use clap::Args;
 use everlevel::Program;
 use everlevel::files::OpenOptions;
 use everlevel_remote::api::{JobInfo, JobRequest};
-use everlevel_remote::{Client, IdempotencyKey, ObjectId};
+use everlevel_remote::{Client, IdempotencyKey, ObjectId, RemoteError};
 use everlevel_tables::EncryptedTable;
 use serde_json::json;
 
+use super::access::Manner;
 use crate::commands::roles::args::OutArg;
 use crate::commands::roles::eval::parse;
 use crate::commands::roles::lookup_tables;
@@ -21,18 +21,6 @@ use crate::console::output::{emit, emit_json, progress};
 
 /// The most bytes of a plan.
 const TEXT_BYTES: u64 = 2 << 20;
-
-/// What becomes of a job.
-#[derive(Args, Clone, Default)]
-pub struct Manner {
-    /// Print what the job would cost, and do not start it
-    #[arg(long)]
-    pub estimate: bool,
-    /// A name for this job: the command with the same name goes on with the job that it has started
-    /// before
-    #[arg(long, value_name = "NAME")]
-    pub job_name: Option<IdempotencyKey>,
-}
 
 /// A program, and where its results go.
 pub struct Evaluation<'a> {
@@ -121,7 +109,14 @@ fn done(
         Some(name) => name.clone(),
         None => IdempotencyKey::random().map_err(of_service)?,
     };
-    let job = client.start(request, &key).map_err(of_service)?;
+    let told = |e| match e {
+        RemoteError::Unreachable { problem } => {
+            let way = format!("{problem}; --job-name {key} comes back to a job that has begun");
+            of_service(RemoteError::Unreachable { problem: way })
+        }
+        e => of_service(e),
+    };
+    let job = client.start(request, &key).map_err(told)?;
     let bar = progress(common, "waiting", 1);
     let done = client.wait(&job.id, |job| {
         bar.set_message(job.stage.clone());
@@ -129,7 +124,7 @@ fn done(
         bar.set_position(job.done);
     });
     bar.finish_and_clear();
-    done.map(Some).map_err(of_service)
+    done.map(Some).map_err(told)
 }
 
 /// Fetches an object into a file; how many bytes it has.

@@ -11,8 +11,8 @@ use clap::{Args, Subcommand};
 use everlevel_remote::{Client, JobId, ObjectId};
 use serde_json::json;
 
-use self::access::ServiceArgs;
-use self::jobs::{Evaluation, Manner, Question, ask, evaluate, fetch, push, push_table};
+use self::access::{Manner, ServiceArgs};
+use self::jobs::{Evaluation, Question, ask, evaluate, fetch, push, push_table};
 use super::roles::args::OutArg;
 use crate::console::args::Common;
 use crate::console::errors::{CliError, of_service};

@@ -7,7 +7,7 @@ use everlevel::ValueRange;
 
 use crate::columns::{Format, Header};
 #[cfg(feature = "service")]
-use crate::commands::remote::access::RemoteArg;
+use crate::commands::remote::access::{RemoteArg, RemoteJobArgs};
 use crate::console::args::SetArg;
 
 /// The memory for keys that are read from a file, in MiB, unless it is stated.
@@ -245,7 +245,7 @@ pub struct EvalArgs {
     /// The service.
     #[cfg(feature = "service")]
     #[command(flatten)]
-    pub place: RemoteArg,
+    pub place: RemoteJobArgs,
 }
 
 /// Arguments of `bootstrap`.

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use everlevel_tables::TableId;
 
 #[cfg(feature = "service")]
-use crate::commands::remote::access::RemoteArg;
+use crate::commands::remote::access::RemoteJobArgs;
 use crate::commands::roles::args::{CACHE_MIB, OutArg, SetOfFile};
 use crate::console::args::SetArg;
 
@@ -139,7 +139,7 @@ pub struct RunArgs {
     /// The service.
     #[cfg(feature = "service")]
     #[command(flatten)]
-    pub place: RemoteArg,
+    pub place: RemoteJobArgs,
 }
 
 /// The format of an answer.
