@@ -1,8 +1,8 @@
 //! The client of a service, with the feature `remote`: sends keys and ciphertexts, runs programs
 //! and questions there as jobs, and fetches their encrypted results.
 //!
-//! * [`Client`]: one token's way to a service. What breaks off is tried again and goes on, and a job
-//!   that is started twice under one [`IdempotencyKey`] is one.
+//! * [`Client`]: one token's way to a service. What breaks off is tried again and goes on, and a
+//!   job that is started twice under one [`IdempotencyKey`] is one.
 //! * [`JobRequest`]: what is to be computed; [`JobInfo`]: how far it is, and its results.
 //! * [`Connecting`], [`Exposure`]: TLS and certificates. A token is not sent to another machine
 //!   without TLS, unless that is asked for.

@@ -31,7 +31,7 @@ pub enum TableCommand {
     /// Encrypt the constants that a question refers to as :NAME
     Bind(args::BindArgs),
     /// Run a plan on a table with server keys; the result is encrypted
-    Run(args::RunArgs),
+    Run(Box<args::RunArgs>),
     /// Decrypt a result and print it as CSV, or with --json as rows with their types
     Read(args::ReadArgs),
     /// Insert, update or delete rows of an encrypted table, with the secret key; only the files

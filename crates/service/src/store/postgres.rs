@@ -151,7 +151,7 @@ impl Backend for Postgres {
     fn tenants(&self) -> Result<Vec<Tenant>, ServiceError> {
         const QUERY: &str = "SELECT DISTINCT tenant FROM everlevel_records";
         let found = self.client()?.query(QUERY, &[]).map_err(failed)?;
-        found.iter().map(|row| row.get::<_, &str>(0).parse()).collect()
+        found.iter().map(|row| Ok(row.get::<_, &str>(0).parse()?)).collect()
     }
 
     fn queued(&self, tenant: &Tenant) -> Result<Vec<QueuedJob>, ServiceError> {
