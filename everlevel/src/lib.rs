@@ -18,6 +18,7 @@
 //!   `examples/05_comparison_and_truncation.rs` shows them at work.
 //! * [`Program`]: a program of text, run on named values.
 //! * [`files`]: all of this as bytes and files, read with nothing taken on trust.
+//! * With the feature `remote`: the module `remote`, the client of a service that computes.
 //! * With the feature `unstable`: `lab`, schemes and circuits below the roles, with and without
 //!   cryptography; `Explainer`, a server that records what each operation did to the noise; and
 //!   searches for rings and bootstrapping plans. All of this may change in any version.
@@ -62,6 +63,8 @@ mod operand;
 mod operations;
 mod plan;
 mod planner;
+#[cfg(feature = "remote")]
+pub mod remote;
 mod requirements;
 mod rings;
 mod rotations;

@@ -46,8 +46,9 @@ const EXAMPLES: &[(&str, &[&str])] = &[
              results",
             "everlevel eval --server-keys keys/server.keys 'rich = income > 50000 & age < 30; n = \
              count(rich)' people.ct --out results",
-            "everlevel eval --server-keys keys/server.keys 'least = sort(income, 3); who = \
-             argsort(income, 3)' people.ct --out results",
+            #[cfg(feature = "service")]
+            "everlevel eval --remote https://everlevel.example.org --server-keys keys/server.keys \
+             'least = sort(income, 3)' people.ct --out results",
         ],
     ),
     ("bootstrap", &["everlevel bootstrap --server-keys keys/server.keys --in y.ct --out fresh.ct"]),
@@ -138,8 +139,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     (
         "table run",
-        &["everlevel table run --table stays --server-keys keys/server.keys --plan \
-             question.plan --out question.result"],
+        &[
+            "everlevel table run --table stays --server-keys keys/server.keys --plan \
+             question.plan --out question.result",
+            #[cfg(feature = "service")]
+            "everlevel table run --remote https://everlevel.example.org --table stays \
+             --server-keys keys/server.keys --plan question.plan --out question.result",
+        ],
     ),
     (
         "table read",

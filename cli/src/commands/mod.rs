@@ -26,12 +26,14 @@ mod workload;
 
 use std::ffi::OsString;
 
+use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::program;
 use aes::args::AesCommand;
 use args::{Cli, Command};
 use bench::args::BenchCommand;
 pub use examples::command;
+use roles::args::{EncryptArgs, EvalArgs};
 
 /// Runs the program `everlevel` with these arguments, its own name first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError> {
@@ -43,8 +45,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError
         Command::Demo(a) => demo::run(a, common),
         Command::Params(c) => params::run(c, common),
         Command::Keygen(a) => roles::keygen(a, common),
-        Command::Encrypt(a) => roles::encrypt(a, common),
-        Command::Eval(a) => roles::eval(a, common),
+        Command::Encrypt(a) => encrypt(a, common),
+        Command::Eval(a) => eval(a, common),
         Command::Bootstrap(a) => roles::bootstrap(a, common),
         Command::Explain(a) => explain::run(a, common),
         Command::Compact(a) => roles::compact(a, common),
@@ -71,4 +73,22 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError
         Command::Man { out } => manual::pages(out),
         Command::Version { verbose } => version::run(*verbose, common),
     }
+}
+
+/// Runs `encrypt`, with a service or without.
+fn encrypt(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
+    #[cfg(feature = "service")]
+    if let Some(client) = args.place.client()? {
+        return remote::elsewhere::encrypt(&client, args, common);
+    }
+    roles::encrypt(args, common, &|_| Ok(None))
+}
+
+/// Runs `eval`, here or at a service.
+fn eval(args: &EvalArgs, common: &Common) -> Result<(), CliError> {
+    #[cfg(feature = "service")]
+    if let Some(client) = args.place.client()? {
+        return remote::elsewhere::eval(&client, args, common);
+    }
+    roles::eval(args, common)
 }

@@ -127,15 +127,15 @@ impl CliError {
     }
 }
 
-/// An error of the service, with its code.
+/// An error of a service or of its client, with its code.
 #[cfg(feature = "service")]
-pub fn of_service(e: everlevel_service::ServiceError) -> CliError {
-    use everlevel_service::ServiceError;
+pub fn of_service(e: impl Into<everlevel_service::ServiceError>) -> CliError {
+    let e: everlevel_service::ServiceError = e.into();
     // It may be one that another machine has sent. The program ends with it, so that it is leaked
     // once.
     let code: &'static str = Box::leak(e.code().to_string().into_boxed_str());
-    match &e {
-        ServiceError::Internal { .. } | ServiceError::Unreachable { .. } => {
+    match code {
+        "service.internal" | "service.unreachable" | "service.unavailable" => {
             CliError::failure(e.to_string()).with_code(code)
         }
         _ => CliError::usage(e.to_string()).with_code(code),

@@ -82,7 +82,7 @@ const COMMANDS: &[(&str, &str)] = &[
 
 /// Objects whose keys are names of what is computed, and those that another page describes.
 const FREE: &[&str] =
-    &["blocks", "metadata", "outputs", "profile", "results", "schema", "spec", "stages"];
+    &["blocks", "metadata", "outputs", "profile", "results", "schema", "sent", "spec", "stages"];
 
 /// What can take more than two seconds: it shows its progress.
 const LONG: &[&str] = &[
@@ -167,6 +167,15 @@ fn service(place: &Place, compare: Compare) {
     ] {
         compare(row, &remote(row, rest));
     }
+    for (row, rest) in [
+        ("encrypt", "--key k/public.key --in p.csv --column age --range 0..99 --out x2.ct"),
+        ("encrypt --types", "age=u8,pay=u8 --key k/secret.key --in p.csv --out p2.ct"),
+        ("eval", "--server-keys k/server.keys old=age>30 p.ct --out fetched2"),
+        ("table run", "--server-keys k/server.keys --table t --plan q --constants b --out r3"),
+    ] {
+        let to = format!("--remote {} --token-file token", serving.url);
+        compare(&format!("{row} --remote"), &told(&format!("{row} {rest} {to}")));
+    }
     let listed = remote("remote list", "");
     compare("remote list", &listed);
     let id = |of: &Value| of["id"].as_str().unwrap().to_string();
@@ -196,7 +205,9 @@ fn commands_print_what_is_documented() {
     let page = include_str!("../../../docs/use/json.md");
     let unquoted = |cells: Vec<String>| [cells[0].replace('`', ""), cells[1].clone()];
     let table = |heading| page_rows(page, heading).into_iter().map(unquoted);
-    let service_only = |row: &str| row.starts_with("serve") || row.starts_with("remote");
+    let service_only = |row: &str| {
+        row.starts_with("serve") || row.starts_with("remote") || row.ends_with("--remote")
+    };
     let here = |cells: &[String; 2]| cfg!(feature = "service") || !service_only(&cells[0]);
     let listed: Vec<[String; 2]> = table("\n## Commands\n").filter(here).collect();
     let elsewhere: Vec<[String; 2]> = table("\n## Other output\n").filter(here).collect();

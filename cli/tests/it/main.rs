@@ -5,6 +5,8 @@ mod bad_input;
 mod blocks;
 mod columns;
 mod common;
+#[cfg(feature = "service")]
+mod elsewhere;
 mod interrupted;
 mod json;
 mod mistakes;

@@ -4,10 +4,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use everlevel_remote::Tenant;
+use everlevel_remote::api::PART_BYTES;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
-use crate::api::PART_BYTES;
-use crate::name::Tenant;
 
 /// What is counted in, also for a body of fewer bytes.
 const UNIT: u64 = 64 << 10;

@@ -1,9 +1,8 @@
 //! What the service refuses, and how it says so.
 
-use serde::{Deserialize, Serialize};
-
 use everlevel::Error;
 use everlevel::lab::EvaluationError;
+use everlevel_remote::{RemoteError, Told};
 use everlevel_tables::TablesError;
 use everlevel_wire::WireError;
 
@@ -43,14 +42,6 @@ pub enum ServiceError {
         /// Where the part begins.
         found: u64,
     },
-    /// A request above a limit.
-    #[error("{what}: at most {limit} are accepted")]
-    TooLarge {
-        /// What there is too much of.
-        what: &'static str,
-        /// The limit.
-        limit: u64,
-    },
     /// More than a tenant may have.
     #[error(
         "the tenant's quota of {what} is {limit}, of which {used} are used: delete what is not \
@@ -63,25 +54,6 @@ pub enum ServiceError {
         used: u64,
         /// How much may be.
         limit: u64,
-    },
-    /// A request that cannot be understood.
-    #[error("{what}: {problem}")]
-    Malformed {
-        /// The part of the request.
-        what: &'static str,
-        /// What was expected and found.
-        problem: String,
-    },
-    /// Bytes that are not those of their name.
-    #[error(
-        "expected bytes with the BLAKE3 hash {expected}, found {found}: transfer them again from \
-         the beginning"
-    )]
-    Checksum {
-        /// The hash that was stated.
-        expected: String,
-        /// The hash of the bytes.
-        found: String,
     },
     /// A stored object that is not what it was.
     #[error(
@@ -131,12 +103,6 @@ pub enum ServiceError {
         /// What is wrong with it, and what to do.
         problem: String,
     },
-    /// The service cannot be reached.
-    #[error("cannot reach the service: {problem}")]
-    Unreachable {
-        /// Why.
-        problem: String,
-    },
     /// What a job needs that has not ended.
     #[error("job {job} needs the {what}, and has not ended: wait for it, or cancel it first")]
     InUse {
@@ -145,42 +111,17 @@ pub enum ServiceError {
         /// The job.
         job: String,
     },
-    /// This machine has no cryptography for TLS.
-    #[error(
-        "expected a processor with the cryptography of TLS, found one without it: x86-64 with the \
-         instructions AES, PCLMULQDQ, ADX, AVX2 and BMI1 has it, and aarch64 with AES, PMULL and \
-         SHA-2; let a proxy or a tunnel protect the way instead"
-    )]
-    NoTls,
-    /// Certificates, or the key of one, that TLS cannot use.
-    #[error("{place}: {problem}")]
-    Tls {
-        /// Their file, or what else they come from.
-        place: String,
-        /// What is wrong with it, and what to do.
-        problem: String,
-    },
-    /// A service that does not prove who it is, or to which the client does not.
-    #[error("{problem}")]
-    Certificate {
-        /// What is not proved, and what to do.
-        problem: String,
-    },
     /// The database or the object store of a service of several processes does not answer.
     #[error("the service does not reach its database or its object store: try again later")]
     Unavailable,
-    /// Encrypted computations refused something: a stable code, and what was said.
-    #[error("{message}")]
-    Computation {
-        /// The code of the error below.
-        code: String,
-        /// Its message.
-        message: String,
-    },
+    /// What clients are refused as well: requests, bytes, TLS, and what encrypted computations
+    /// refused.
+    #[error(transparent)]
+    Remote(#[from] RemoteError),
 }
 
 impl ServiceError {
-    /// The codes of this type, in the order of its variants.
+    /// The codes of the service and of its clients, as docs/errors.md lists them.
     pub const CODES: &'static [&'static str] = &[
         "service.unauthorized",
         "service.forbidden",
@@ -206,52 +147,51 @@ impl ServiceError {
         "service.unavailable",
     ];
 
-    fn place(&self) -> Option<(usize, u16)> {
-        Some(match self {
-            ServiceError::Unauthorized => (0, 401),
-            ServiceError::Forbidden { .. } => (1, 403),
-            ServiceError::NotFound { .. } => (2, 404),
-            ServiceError::Conflict { .. } => (3, 409),
-            ServiceError::Offset { .. } => (4, 409),
-            ServiceError::TooLarge { .. } => (5, 413),
-            ServiceError::Quota { .. } => (6, 429),
-            ServiceError::Malformed { .. } => (7, 400),
-            ServiceError::Checksum { .. } => (8, 422),
-            ServiceError::Damaged { .. } => (9, 500),
-            ServiceError::Memory { .. } => (10, 422),
-            ServiceError::Timeout { .. } => (11, 408),
-            ServiceError::Interrupted => (12, 500),
-            ServiceError::Cancelled => (13, 409),
-            ServiceError::Internal { .. } => (14, 500),
-            ServiceError::State { .. } => (15, 500),
-            ServiceError::Unreachable { .. } => (16, 502),
-            ServiceError::InUse { .. } => (17, 409),
-            ServiceError::NoTls => (18, 500),
-            ServiceError::Tls { .. } => (19, 500),
-            ServiceError::Certificate { .. } => (20, 502),
-            ServiceError::Unavailable => (21, 503),
-            ServiceError::Computation { .. } => return None,
-        })
+    /// The code and the status of a response.
+    fn place(&self) -> (&str, u16) {
+        match self {
+            ServiceError::Unauthorized => ("service.unauthorized", 401),
+            ServiceError::Forbidden { .. } => ("service.forbidden", 403),
+            ServiceError::NotFound { .. } => ("service.not-found", 404),
+            ServiceError::Conflict { .. } => ("service.conflict", 409),
+            ServiceError::Offset { .. } => ("service.offset", 409),
+            ServiceError::Quota { .. } => ("service.quota", 429),
+            ServiceError::Damaged { .. } => ("service.damaged", 500),
+            ServiceError::Memory { .. } => ("service.memory", 422),
+            ServiceError::Timeout { .. } => ("service.timeout", 408),
+            ServiceError::Interrupted => ("service.interrupted", 500),
+            ServiceError::Cancelled => ("service.cancelled", 409),
+            ServiceError::Internal { .. } => ("service.internal", 500),
+            ServiceError::State { .. } => ("service.state", 500),
+            ServiceError::InUse { .. } => ("service.in-use", 409),
+            ServiceError::Unavailable => ("service.unavailable", 503),
+            ServiceError::Remote(e) => {
+                let status = match e {
+                    RemoteError::Malformed { .. } => 400,
+                    RemoteError::TooLarge { .. } => 413,
+                    RemoteError::Refused(_) | RemoteError::Checksum { .. } => 422,
+                    RemoteError::Unreachable { .. } | RemoteError::Certificate { .. } => 502,
+                    _ => 500,
+                };
+                (e.code(), status)
+            }
+        }
     }
 
     /// A name for programs, which does not change when messages do. What encrypted computations
     /// refused has their code.
     pub fn code(&self) -> &str {
-        match (self, self.place()) {
-            (ServiceError::Computation { code, .. }, _) => code,
-            (_, Some((index, _))) => Self::CODES[index],
-            (_, None) => "service.internal",
-        }
+        self.place().0
     }
 
     /// The status of an HTTP response that says this.
     pub fn status(&self) -> u16 {
-        self.place().map_or(422, |(_, status)| status)
+        self.place().1
     }
 
     /// A part of a request that cannot be understood.
     pub(crate) fn malformed(what: &'static str, problem: impl ToString) -> Self {
-        ServiceError::Malformed { what, problem: problem.to_string() }
+        RemoteError::malformed(what, problem).into()
     }
 
     /// The service's own fault.
@@ -265,18 +205,9 @@ impl ServiceError {
     }
 }
 
-/// An error in a response or in a job.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
-    /// The stable code.
-    pub code: String,
-    /// What was expected, what was found, and what to do.
-    pub message: String,
-}
-
 impl From<Told> for ServiceError {
-    fn from(Told { code, message }: Told) -> Self {
-        ServiceError::Computation { code, message }
+    fn from(told: Told) -> Self {
+        RemoteError::from(told).into()
     }
 }
 
@@ -284,7 +215,7 @@ macro_rules! computations {
     ($($error:ty),*) => {$(
         impl From<$error> for ServiceError {
             fn from(e: $error) -> Self {
-                ServiceError::Computation { code: e.code().into(), message: e.to_string() }
+                Told { code: e.code().into(), message: e.to_string() }.into()
             }
         }
     )*};
@@ -307,7 +238,7 @@ impl From<EvaluationError> for ServiceError {
 /// With the place in the text.
 impl From<everlevel_circuit::expression::ExpressionError> for ServiceError {
     fn from(e: everlevel_circuit::expression::ExpressionError) -> Self {
-        ServiceError::Computation { code: e.code().into(), message: format!("the program, {e}") }
+        Told { code: e.code().into(), message: format!("the program, {e}") }.into()
     }
 }
 
@@ -315,6 +246,6 @@ impl From<everlevel_circuit::expression::ExpressionError> for ServiceError {
 impl From<everlevel_integers::ProgramError> for ServiceError {
     fn from(e: everlevel_integers::ProgramError) -> Self {
         let message = format!("the program, column {}: {}", e.column, e.error);
-        ServiceError::Computation { code: e.code().into(), message }
+        Told { code: e.code().into(), message }.into()
     }
 }

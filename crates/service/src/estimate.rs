@@ -9,12 +9,12 @@ use everlevel::{
 };
 use everlevel_circuit::Value;
 use everlevel_integers::{Encoded, Encrypted};
+use everlevel_remote::Tenant;
+use everlevel_remote::api::{Estimate, JobRequest};
 use everlevel_tables::Plan;
 
-use crate::api::{Estimate, JobRequest};
 use crate::error::ServiceError;
 use crate::evaluate::{Data, Inputs, integers};
-use crate::name::Tenant;
 
 /// How many times the bytes of an input a result takes at most: two polynomials for one, and 32
 /// digits for one, with some room for inputs at lower levels.

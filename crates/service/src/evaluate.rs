@@ -6,13 +6,13 @@ use std::sync::Arc;
 use everlevel::files::{Bounds, Bytes};
 use everlevel::lab::{ModularInputs, TypedArray, TypedInputs};
 use everlevel::{Ciphertext, Program, Server, Value};
+use everlevel_remote::api::{JobRequest, ObjectInfo};
+use everlevel_remote::{ObjectId, Tenant, Told};
 use everlevel_tables::{Constants, EncryptedTable, Plan};
 use everlevel_wire::{Metadata, ObjectKind, ReadOptions, inspect};
 
-use crate::api::{JobRequest, ObjectInfo};
 use crate::error::ServiceError;
 use crate::keys::{KeyCache, Stop};
-use crate::name::{ObjectId, Tenant};
 use crate::objects::Objects;
 use crate::tables::Tables;
 use crate::turns::Outcome;
@@ -65,13 +65,14 @@ impl Data {
                 return Err(wrong(format!("{what} is of {params}, and the server keys of {set}")));
             }
             match owner.zip(keys.owner.as_ref()) {
-                Some((found, expected)) if found != expected => Err(ServiceError::Computation {
+                Some((found, expected)) if found != expected => Err(Told {
                     code: "scheme.wrong-key".into(),
                     message: format!(
                         "{what} belongs to the secret key {found}, and the server keys to \
                              {expected}: encrypt it for that one"
                     ),
-                }),
+                }
+                .into()),
                 _ => Ok(()),
             }
         };

@@ -4,8 +4,9 @@ use std::fs::{self, File};
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use everlevel_remote::ObjectId;
+
 use crate::error::ServiceError;
-use crate::name::ObjectId;
 
 pub(crate) fn system(what: &'static str) -> impl Fn(std::io::Error) -> ServiceError {
     move |e| ServiceError::internal(what)(&e)

@@ -3,14 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use everlevel_remote::api::{JobInfo, JobRequest, JobState};
+use everlevel_remote::{IdempotencyKey, JobId, Tenant};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use crate::api::{JobInfo, JobRequest, JobState};
 use crate::config::Quota;
 use crate::error::ServiceError;
 use crate::keys::Stop;
-use crate::name::{IdempotencyKey, JobId, Tenant};
 use crate::request::Request;
 use crate::store::{Claim, Counted, Progress, QueuedJob, Record, Store};
 

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use everlevel::files::OpenOptions;
 use everlevel::{Keys, OptIn, Server};
+use everlevel_remote::{ObjectId, Tenant};
 
 use crate::error::ServiceError;
-use crate::name::{ObjectId, Tenant};
 use crate::objects::Objects;
 
 /// Keys in memory take at most this many times the bytes of their file: seeds are expanded to

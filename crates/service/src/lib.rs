@@ -1,5 +1,5 @@
 //! The service of everlevel: one process that computes on encrypted data of many tenants, over
-//! HTTP, and never sees a number; and its client.
+//! HTTP, and never sees a number.
 //!
 //! * [`Service`], [`Config`]: the process. Objects are files whose names are hashes of their
 //!   bytes, everything else is in transactions of an embedded store, and jobs are computed by
@@ -7,32 +7,28 @@
 //!   several processes are one service; with a [`Bucket`] they need no directory in common.
 //! * [`Tokens`]: who may do what.
 //! * [`api`]: what goes over the wire; [`OPENAPI`] describes it.
-//! * [`Client`]: sends files, runs jobs and fetches results; what breaks off goes on.
+//! * [`Client`]: sends files, runs jobs and fetches results. It is that of `everlevel-remote`,
+//!   which programs have as `everlevel::remote`.
 //!
 //! HTTP alone protects nothing: without TLS ([`TlsFiles`]) a service listens on its own machine
 //! only, unless it is told that something else protects the way to it ([`Exposure`]).
 //! docs/service.md says what the service learns, and what it does not.
 #![forbid(unsafe_code)]
 
-pub mod api;
 mod bodies;
 mod bucket;
-mod client;
 mod config;
-mod connecting;
 mod contents;
 mod database;
 mod error;
 mod estimate;
 mod evaluate;
-mod exposure;
 mod files;
 mod http;
 mod jobs;
 mod keys;
 mod logs;
 mod metrics;
-mod name;
 mod objects;
 mod page;
 mod recover;
@@ -47,15 +43,16 @@ mod uploads;
 mod usage;
 
 pub use bucket::Bucket;
-pub use client::Client;
 pub use config::{Config, Quota};
-pub use connecting::Connecting;
 pub use database::Database;
-pub use error::{ServiceError, Told};
-pub use exposure::Exposure;
+pub use error::ServiceError;
 pub use http::{OPENAPI, interrupted, routes_and_scopes};
 pub use logs::log_to_stderr;
-pub use name::{IdempotencyKey, JobId, ObjectId, Tenant};
 pub use service::Service;
 pub use tls::{Issued, TlsFiles};
-pub use token::{Grant, Scope, Token, Tokens};
+pub use token::{Grant, Scope, Tokens};
+
+pub use everlevel_remote::{
+    Client, Connecting, Exposure, IdempotencyKey, JobId, ObjectId, RemoteError, Tenant, Token,
+    Told, api,
+};

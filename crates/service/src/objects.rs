@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use everlevel::{OptIn, Params};
+use everlevel_remote::api::{ObjectInfo, PART_BYTES, TableInfo};
+use everlevel_remote::{ObjectId, RemoteError, Tenant};
 use everlevel_wire::{ObjectKind, ReadOptions, Summary, inspect, inspect_file};
 
-use crate::api::{ObjectInfo, PART_BYTES, TableInfo};
 use crate::config::Quota;
 use crate::contents::Contents;
 use crate::error::ServiceError;
 use crate::files::{busy, hash_of, system, unreadable};
-use crate::name::{ObjectId, Tenant};
 use crate::store::{Change, Record, Store};
 
 /// What is accepted: nothing with a secret, and nothing that no job reads.
@@ -99,7 +99,7 @@ impl Objects {
         let found = ObjectId::of_hash(hash_of(path).map_err(system("reading an upload"))?);
         if found != *id {
             let (expected, found) = (id.to_string(), found.to_string());
-            return Err(ServiceError::Checksum { expected, found });
+            return Err(RemoteError::Checksum { expected, found }.into());
         }
         self.described(inspect_file(path)?, id, bytes)
     }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::api::{ObjectInfo, TableInfo};
+use everlevel_remote::Tenant;
+use everlevel_remote::api::{ObjectInfo, TableInfo};
+
 use crate::contents::{Kept, Upload};
 use crate::error::ServiceError;
-use crate::name::Tenant;
 use crate::objects::Objects;
 use crate::request::Request;
 use crate::store::Change;

@@ -1,10 +1,10 @@
 //! What was asked for, as it is stored beside its job.
 
+use everlevel_remote::api::{JobInfo, JobRequest, ObjectInfo, TableInfo};
+use everlevel_remote::{IdempotencyKey, ObjectId};
 use serde::{Deserialize, Serialize};
 
-use crate::api::{JobInfo, JobRequest, ObjectInfo, TableInfo};
 use crate::error::ServiceError;
-use crate::name::{IdempotencyKey, ObjectId};
 use crate::store::{Change, Record};
 
 /// The request of a job.

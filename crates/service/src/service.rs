@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use everlevel_remote::{RemoteError, Told};
 use tokio::sync::Semaphore;
 
 use crate::bodies::Bodies;
@@ -194,9 +195,9 @@ impl Shared {
     /// An error without the place of the service's files, which is nobody's business.
     pub(crate) fn concealed(&self, e: ServiceError) -> ServiceError {
         match e {
-            ServiceError::Computation { code, message } => {
+            ServiceError::Remote(RemoteError::Refused(Told { code, message })) => {
                 let directory = self.config.directory.display().to_string();
-                ServiceError::Computation { code, message: message.replace(&directory, "") }
+                Told { code, message: message.replace(&directory, "") }.into()
             }
             e => e,
         }

@@ -8,16 +8,16 @@ use std::sync::Arc;
 
 use everlevel::OptIn;
 use everlevel::files::OpenOptions;
+use everlevel_remote::api::{NewTable, ObjectInfo, TableInfo};
+use everlevel_remote::{ObjectId, Tenant, random_hex};
 use everlevel_tables::EncryptedTable;
 use everlevel_wire::file::{Existing, write_file};
 use serde::{Deserialize, Serialize};
 
-use crate::api::{NewTable, ObjectInfo, TableInfo};
 use crate::config::Quota;
 use crate::contents::Pin;
 use crate::error::ServiceError;
 use crate::files::{entries, hash_of, named, unreadable};
-use crate::name::{ObjectId, Tenant, random_hex};
 use crate::objects::Objects;
 use crate::store::{Record, Store};
 

@@ -4,22 +4,18 @@
 //! nobody tries so many, and no two are alike. The file of a token is looked up by the hash, and is
 //! there for as long as the token is valid, whether the service runs or not.
 
-use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use everlevel_remote::{Tenant, Token};
 use everlevel_wire::file::{Existing, read_file, write_secret_file};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ServiceError;
 use crate::files::private_directory;
-use crate::name::{Tenant, random_hex};
 
-const PREFIX: &str = "everlevel_";
 const FILE_BYTES: u64 = 4096;
-/// How many hexadecimal digits a token has.
-const DIGITS: usize = 64;
 /// How many digits of its hash name a token for who administers them.
 const SHOWN: usize = 16;
 
@@ -60,42 +56,6 @@ impl FromStr for Scope {
                 format!("expected read, write, run or metrics, found {text:?}"),
             )
         })
-    }
-}
-
-/// A token itself, which its bearer has and the service has not.
-pub struct Token(String);
-
-impl Token {
-    /// The text, to be shown once.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl FromStr for Token {
-    type Err = ServiceError;
-
-    /// A text that may be a token, whether a service knows it or not.
-    fn from_str(text: &str) -> Result<Self, ServiceError> {
-        let digits = text.strip_prefix(PREFIX).unwrap_or_default();
-        match digits.len() == DIGITS && digits.bytes().all(|b| b.is_ascii_hexdigit()) {
-            true => Ok(Token(text.into())),
-            // What it is instead may be another secret.
-            false => Err(ServiceError::malformed(
-                "the token",
-                format!(
-                    "expected {PREFIX} and {DIGITS} hexadecimal digits, as it was printed when it \
-                     was drawn, found something else"
-                ),
-            )),
-        }
-    }
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token(..)")
     }
 }
 
@@ -141,9 +101,9 @@ impl Tokens {
             let problem = format!("the directory of tokens cannot be made: {e}: give another one");
             ServiceError::State { path: self.directory.display().to_string(), problem }
         })?;
-        let token = Token(format!("{PREFIX}{}", random_hex::<32>()?));
+        let token = Token::random()?;
         let text = serde_json::to_string(grant).map_err(|e| failed(&e))?;
-        write_secret_file(&self.path(&hash(&token.0)), text.as_bytes(), Existing::Keep)?;
+        write_secret_file(&self.path(&hash(token.reveal())), text.as_bytes(), Existing::Keep)?;
         Ok(token)
     }
 

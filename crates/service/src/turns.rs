@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::api::{JobInfo, JobRequest, JobState};
+use everlevel_remote::api::{JobInfo, JobRequest, JobState};
+
 use crate::error::ServiceError;
 use crate::jobs::{Jobs, Running, missing};
 use crate::keys::Stop;
@@ -253,8 +254,8 @@ mod tests {
     use super::*;
     use crate::config::Quota;
     use crate::contents::Directory;
-    use crate::name::{JobId, Tenant};
     use crate::store::Store;
+    use everlevel_remote::{JobId, Tenant};
 
     /// Bytes that a job may bring.
     fn column() -> Vec<u8> {

@@ -1,11 +1,11 @@
 //! Bytes that arrive in parts, until they are an object.
 
+use everlevel_remote::api::{NewUpload, ObjectInfo, UploadState};
+use everlevel_remote::{ObjectId, RemoteError, Tenant, random_hex};
 use everlevel_wire::ObjectKind;
 
-use crate::api::{NewUpload, ObjectInfo, UploadState};
 use crate::contents::Upload;
 use crate::error::ServiceError;
-use crate::name::{ObjectId, Tenant, random_hex};
 use crate::objects::Objects;
 
 /// The smallest object has a header.
@@ -91,7 +91,9 @@ impl Objects {
             return Err(ServiceError::Offset { expected: state.offset, found: offset });
         }
         if bytes.len() as u64 > state.bytes - state.offset {
-            return Err(ServiceError::TooLarge { what: "bytes of an upload", limit: state.bytes });
+            return Err(
+                RemoteError::TooLarge { what: "bytes of an upload", limit: state.bytes }.into()
+            );
         }
         self.contents.append(&self.store, tenant, id, offset, bytes)?;
         if offset + (bytes.len() as u64) == state.bytes {

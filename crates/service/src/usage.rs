@@ -1,12 +1,12 @@
 //! What tenants have, and what they may have.
 
+use everlevel_remote::Tenant;
+use everlevel_remote::api::ObjectInfo;
 use everlevel_wire::ObjectKind;
 use serde::{Deserialize, Serialize};
 
-use crate::api::ObjectInfo;
 use crate::config::Quota;
 use crate::error::ServiceError;
-use crate::name::Tenant;
 use crate::store::{Change, Record, Store};
 
 /// What a tenant has.

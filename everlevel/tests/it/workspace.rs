@@ -10,13 +10,14 @@ use serde_json::Value;
 mod circles;
 
 /// The stack of crates, lowest first.
-const STACK: [&str; 17] = [
+const STACK: [&str; 18] = [
     "everlevel-arith",
     "everlevel-ring",
     "everlevel-estimator",
     "everlevel-scheme",
     "everlevel-bgv",
     "everlevel-wire",
+    "everlevel-remote",
     "everlevel-circuit",
     "everlevel-aes",
     "everlevel-integers",
@@ -222,6 +223,11 @@ fn arrows_run_one_way() {
             .all(|c| !arrows[*c].contains("everlevel-arith")),
         "schemes and circuits compute through engines, not through kernels"
     );
+    assert_eq!(
+        arrows["everlevel-remote"],
+        ["everlevel-ring", "everlevel-wire"].map(String::from).into(),
+        "the client of a service knows bytes, and neither schemes nor values"
+    );
     assert!(
         ["everlevel", "everlevel-circuit"].iter().all(|d| !arrows["everlevel-ltv"].contains(*d)),
         "LTV over prime powers is a scheme: it does not know what is computed on it"
@@ -401,6 +407,7 @@ fn the_facade_stays_small() {
         ("the root", root, 90),
         ("lab", lab, 40),
         ("files", include_str!("../../src/files.rs"), 25),
+        ("remote", include_str!("../../src/remote.rs"), 20),
     ] {
         let names = handed_on(text);
         assert!(names.len() > most / 2, "{place} has more than these: {names:?}");

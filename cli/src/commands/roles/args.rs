@@ -6,7 +6,12 @@ use clap::{Args, ValueEnum};
 use everlevel::ValueRange;
 
 use crate::columns::{Format, Header};
+#[cfg(feature = "service")]
+use crate::commands::remote::access::{RemoteArg, RemoteJobArgs};
 use crate::console::args::SetArg;
+
+/// The memory for keys that are read from a file, in MiB, unless it is stated.
+pub const CACHE_MIB: u64 = 4096;
 
 /// Arguments of `keygen`.
 #[derive(Args)]
@@ -116,6 +121,10 @@ pub struct EncryptArgs {
     /// The parameter set.
     #[command(flatten)]
     pub set: SetOfFile,
+    /// The service.
+    #[cfg(feature = "service")]
+    #[command(flatten)]
+    pub place: RemoteArg,
 }
 
 /// What becomes of the noise bound that a ciphertext states.
@@ -184,7 +193,7 @@ pub struct ServerArgs {
     #[arg(
         long,
         value_name = "MIB",
-        default_value_t = 4096,
+        default_value_t = CACHE_MIB,
         value_parser = clap::value_parser!(u64).range(1..1 << 30)
     )]
     pub cache: u64,
@@ -233,6 +242,10 @@ pub struct EvalArgs {
     /// The manifest.
     #[command(flatten)]
     pub manifest: WriteManifestArg,
+    /// The service.
+    #[cfg(feature = "service")]
+    #[command(flatten)]
+    pub place: RemoteJobArgs,
 }
 
 /// Arguments of `bootstrap`.

@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::args::EncryptArgs;
 use super::files::{Column, EncryptionKey, fresh_metadata, state_range};
 use super::manifest::ManifestWriter;
+use super::sent::{Send, Sent, lines};
 use super::typed;
 use crate::columns::{self, Header};
 use crate::console::args::Common;
@@ -29,6 +30,8 @@ struct Report {
     ciphertexts: usize,
     bytes: u64,
     files: Vec<Encrypted>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sent: Option<Sent>,
 }
 
 #[derive(Serialize)]
@@ -40,10 +43,10 @@ struct Encrypted {
 }
 
 /// Runs the command.
-pub fn run(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
+pub fn run(args: &EncryptArgs, common: &Common, send: Send<'_>) -> Result<(), CliError> {
     check_standard(&args.out.out, common)?;
     if let Some(types) = &args.types {
-        return typed::encrypt(args, types, common);
+        return typed::encrypt(args, types, common, send);
     }
     let outs = outs(args)?;
     for out in &outs {
@@ -82,6 +85,7 @@ pub fn run(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
         files.push(Encrypted { name, path, ciphertexts: xs.len(), bytes });
     }
     manifest.map_or(Ok(()), ManifestWriter::finish)?;
+    let sent = send(&outs.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let report = Report {
         params: params.name().into(),
         values: residues.iter().map(Vec::len).max().unwrap_or(0),
@@ -89,6 +93,7 @@ pub fn run(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
         ciphertexts: count,
         bytes: files.iter().map(|file| file.bytes).sum(),
         files,
+        sent,
     };
     if common.json {
         return emit_json(&report);
@@ -109,7 +114,8 @@ pub fn run(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
             file.path.display()
         )
     };
-    emit(&report.files.iter().map(line).collect::<Vec<_>>().join("\n"))
+    let written: Vec<String> = report.files.iter().map(line).collect();
+    emit(&written.into_iter().chain(lines(report.sent)).collect::<Vec<_>>().join("\n"))
 }
 
 /// The file of each column: of several NAME.ct in a directory.

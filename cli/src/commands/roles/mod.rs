@@ -13,6 +13,7 @@ mod inspect;
 pub mod keygen;
 pub mod keys_args;
 pub mod manifest;
+mod sent;
 pub mod typed;
 
 pub use change::change_key;
@@ -22,5 +23,7 @@ pub use encrypt::run as encrypt;
 pub use eval::{bootstrap, run as eval};
 pub use inspect::{inspect, keys};
 pub use keygen::run as keygen;
+#[cfg(feature = "service")]
+pub use sent::Sent;
 #[cfg(feature = "service")]
 pub use typed::tables as lookup_tables;

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use everlevel_tables::TableId;
 
-use crate::commands::roles::args::{OutArg, SetOfFile};
+#[cfg(feature = "service")]
+use crate::commands::remote::access::RemoteJobArgs;
+use crate::commands::roles::args::{CACHE_MIB, OutArg, SetOfFile};
 use crate::console::args::SetArg;
 
 /// Tables that a schema has foreign keys to.
@@ -124,7 +126,7 @@ pub struct RunArgs {
     #[arg(
         long,
         value_name = "MIB",
-        default_value_t = 4096,
+        default_value_t = CACHE_MIB,
         value_parser = clap::value_parser!(u64).range(1..1 << 30)
     )]
     pub cache: u64,
@@ -134,6 +136,10 @@ pub struct RunArgs {
     /// The parameter set.
     #[command(flatten)]
     pub set: SetOfFile,
+    /// The service.
+    #[cfg(feature = "service")]
+    #[command(flatten)]
+    pub place: RemoteJobArgs,
 }
 
 /// The format of an answer.

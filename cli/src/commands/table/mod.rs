@@ -1,6 +1,6 @@
 //! `everlevel table`: SQL over encrypted tables.
 
-mod args;
+pub mod args;
 mod ask;
 mod constants;
 mod demo;
@@ -31,7 +31,7 @@ pub enum TableCommand {
     /// Encrypt the constants that a question refers to as :NAME
     Bind(args::BindArgs),
     /// Run a plan on a table with server keys; the result is encrypted
-    Run(args::RunArgs),
+    Run(Box<args::RunArgs>),
     /// Decrypt a result and print it as CSV, or with --json as rows with their types
     Read(args::ReadArgs),
     /// Insert, update or delete rows of an encrypted table, with the secret key; only the files
@@ -61,7 +61,7 @@ pub fn run(command: &TableCommand, common: &Common) -> Result<(), CliError> {
         TableCommand::Encrypt(args) => files::encrypt(args, common),
         TableCommand::Ask(args) => files::ask(args, common),
         TableCommand::Bind(args) => files::bind(args, common),
-        TableCommand::Run(args) => files::run(args, common),
+        TableCommand::Run(args) => answer(args, common),
         TableCommand::Read(args) => files::read(args, common),
         TableCommand::Change(args) => owner::change(args, common),
         TableCommand::Decrypt(args) => owner::decrypt(args, common),
@@ -71,4 +71,13 @@ pub fn run(command: &TableCommand, common: &Common) -> Result<(), CliError> {
         TableCommand::Demo(args) => demo::run(args, common),
         TableCommand::Query(args) => query::run(args, common),
     }
+}
+
+/// Runs `table run`, here or at a service.
+fn answer(args: &args::RunArgs, common: &Common) -> Result<(), CliError> {
+    #[cfg(feature = "service")]
+    if let Some(client) = args.place.client()? {
+        return super::remote::elsewhere::answer(&client, args, common);
+    }
+    files::run(args, common)
 }

@@ -9,15 +9,16 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
+use everlevel_remote::api::PART_BYTES;
+use everlevel_remote::{ObjectId, Tenant};
+
 use super::depot::Depot;
 use super::place::{Contents, Kept, Pin, Upload};
 use super::s3;
 use super::shelf::Shelf;
-use crate::api::PART_BYTES;
 use crate::bucket::Bucket;
 use crate::error::ServiceError;
 use crate::files::{opened_at, remove, system};
-use crate::name::{ObjectId, Tenant};
 use crate::store::{Paired, Store};
 
 /// Names the database that has the records of a bucket.

@@ -5,12 +5,12 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use everlevel_remote::{ObjectId, Tenant};
 use everlevel_wire::file::{Existing, sync_directory, write_file};
 
 use super::place::{Contents, Kept, Pin, Upload};
 use crate::error::ServiceError;
 use crate::files::{busy, entries, named, opened_at, remove, system};
-use crate::name::{ObjectId, Tenant};
 use crate::store::Store;
 
 /// The directory of a service.

@@ -5,6 +5,8 @@ use std::io::Read;
 use std::sync::Arc;
 
 use everlevel::{Client, NamedIntegers, OptIn, Params, Type};
+use everlevel_remote::api::{NewUpload, PART_BYTES};
+use everlevel_remote::{ObjectId, Tenant};
 use object_store::memory::InMemory;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -13,11 +15,9 @@ use tempfile::TempDir;
 use super::bucket::InBucket;
 use super::depot::Depot;
 use super::{Contents, Directory};
-use crate::api::{NewUpload, PART_BYTES};
 use crate::config::Quota;
 use crate::error::ServiceError;
 use crate::files::entries;
-use crate::name::{ObjectId, Tenant};
 use crate::objects::Objects;
 use crate::store::Store;
 

@@ -5,10 +5,10 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use everlevel_remote::{ObjectId, Tenant};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ServiceError;
-use crate::name::{ObjectId, Tenant};
 use crate::store::{Record, Store};
 
 /// Bytes that were announced.

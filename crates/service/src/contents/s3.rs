@@ -5,6 +5,9 @@ use std::fmt;
 use std::pin::Pin;
 use std::time::Duration;
 
+use everlevel_remote::Exposure;
+use everlevel_remote::tls::{hmac256, sha256};
+use everlevel_remote::{Connecting, RemoteError};
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::client::{
     CryptoProvider, DigestAlgorithm, DigestContext, HmacContext, HttpClient, HttpConnector,
@@ -16,10 +19,7 @@ use ureq::http::{Method, Request, Response};
 use zeroize::Zeroizing;
 
 use crate::bucket::Bucket;
-use crate::connecting::Connecting;
 use crate::error::ServiceError;
-use crate::exposure::Exposure;
-use crate::tls::{hmac256, sha256};
 
 /// The most bytes of an answer: a piece of an object, with room to spare.
 const ANSWER_BYTES: u64 = 64 << 20;
@@ -38,11 +38,11 @@ pub(super) fn client(bucket: &Bucket) -> Result<AmazonS3, ServiceError> {
     let authority = bucket.authority.clone();
     let connecting = Connecting { exposure, authority, identity: None };
     let agent = connecting.agent(&bucket.endpoint).map_err(|e| match e {
-        ServiceError::Malformed { problem, .. } => {
+        RemoteError::Malformed { problem, .. } => {
             let way = "; or state insecure_http where nobody else listens on the way";
             bucket.refused(format!("the endpoint: {problem}{way}"))
         }
-        e => e,
+        e => e.into(),
     })?;
     let retry = RetryConfig {
         backoff: BackoffConfig::default(),

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use everlevel_remote::random_hex;
+
 use super::place::Pin;
 use crate::error::ServiceError;
 use crate::files::{private_directory, system};
-use crate::name::random_hex;
 
 /// How long a copy stays after it was asked for: until whoever asked has opened it.
 const GRACE: Duration = Duration::from_secs(60);

@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
+use everlevel_remote::Exposure;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -14,7 +15,6 @@ use tokio::sync::Semaphore;
 use super::refusals::Refusing;
 use super::routes::router;
 use crate::error::ServiceError;
-use crate::exposure::Exposure;
 use crate::service::{Service, Shared};
 
 /// How long the head of a request may take.

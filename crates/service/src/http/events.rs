@@ -9,13 +9,13 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
+use everlevel_remote::api::{JobInfo, Refusal};
+use everlevel_remote::{JobId, Tenant};
 use futures_util::stream::unfold;
 use tokio::sync::watch;
 
 use super::handlers::{App, Id, blocking, name};
-use crate::api::{JobInfo, Refusal};
 use crate::error::ServiceError;
-use crate::name::{JobId, Tenant};
 use crate::service::Shared;
 
 /// After how long something is sent although nothing has changed, so that whatever is between

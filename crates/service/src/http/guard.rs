@@ -8,8 +8,8 @@ use axum::http::header::{AUTHORIZATION, CONTENT_LENGTH};
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use everlevel_remote::api::Refusal;
 
-use crate::api::Refusal;
 use crate::error::ServiceError;
 use crate::service::Shared;
 use crate::token::{Grant, Scope};

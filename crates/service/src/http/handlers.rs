@@ -12,13 +12,13 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
+use everlevel_remote::api::{JSON_BYTES, JobInfo, JobRequest, PART_BYTES, Page, UsageInfo};
+use everlevel_remote::{IdempotencyKey, JobId, ObjectId, RemoteError, Tenant};
 use futures_util::stream::{Stream, try_unfold};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::api::{JSON_BYTES, JobInfo, JobRequest, PART_BYTES, Page, UsageInfo};
 use crate::error::ServiceError;
-use crate::name::{IdempotencyKey, JobId, ObjectId, Tenant};
 use crate::service::Shared;
 
 pub(super) type App = State<Arc<Shared>>;
@@ -66,7 +66,8 @@ fn asked<T>(query: Asked<T>) -> Result<T, ServiceError> {
 }
 
 fn bytes(body: Body, limit: u64) -> Result<Bytes, ServiceError> {
-    let too_large = ServiceError::TooLarge { what: "bytes of a request", limit };
+    let too_large: ServiceError =
+        RemoteError::TooLarge { what: "bytes of a request", limit }.into();
     match body {
         Ok(bytes) if bytes.len() as u64 <= limit => Ok(bytes),
         Ok(_) => Err(too_large),
@@ -287,10 +288,11 @@ pub(super) async fn add_job(
     body: Body,
 ) -> impl IntoResponse {
     let key = headers.get("idempotency-key").map(|value| {
-        let wrong = |e| ServiceError::malformed("the header Idempotency-Key", e);
+        let wrong = |e| RemoteError::malformed("the header Idempotency-Key", e);
         value.to_str().map_err(wrong)?.parse::<IdempotencyKey>()
     });
-    let (key, request): (_, JobRequest) = (key.transpose()?, json(body)?);
+    let (key, request): (_, JobRequest) =
+        (key.transpose().map_err(ServiceError::from)?, json(body)?);
     answer(app, move |s| {
         // A repetition is answered even if what it was about is no longer there.
         if let Some(found) = s.jobs.repeated(&tenant, &request, key.as_ref())? {

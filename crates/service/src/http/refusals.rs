@@ -5,9 +5,9 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use everlevel_remote::api::Refusal;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::api::Refusal;
 use crate::error::ServiceError;
 
 /// A connection that tells why it refuses.

@@ -8,11 +8,11 @@ use axum::http::{StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::IntoResponse;
 use axum::routing::{MethodRouter, delete, get, post, put};
+use everlevel_remote::api::PART_BYTES;
 
 use super::events::events;
 use super::guard::guard;
 use super::{handlers as h, page};
-use crate::api::PART_BYTES;
 use crate::error::ServiceError;
 use crate::service::Shared;
 use crate::token::Scope;

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use everlevel_remote::{JobId, Tenant};
+
 use crate::error::ServiceError;
-use crate::name::{JobId, Tenant};
 
 /// How far a job is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use std::panic::catch_unwind;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use everlevel_remote::{JobId, Tenant};
 use redb::{
     Database, DatabaseError, ReadableDatabase, ReadableTable, Table, TableDefinition,
     WriteTransaction,
@@ -13,7 +14,6 @@ use serde::{Deserialize, Serialize};
 
 use super::backend::{Backend, Claim, Counted, Leases, Progress, QueuedJob, Transaction, Work};
 use crate::error::ServiceError;
-use crate::name::{JobId, Tenant};
 
 type Definition = TableDefinition<'static, &'static str, &'static [u8]>;
 type Open<'t> = Table<'t, &'static str, &'static [u8]>;

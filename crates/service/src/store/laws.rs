@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
+use everlevel_remote::{JobId, Tenant};
+
 use super::backend::{Backend, Claim, Counted, QueuedJob, Transaction};
 use super::embedded::Embedded;
 use crate::error::ServiceError;
-use crate::name::{JobId, Tenant};
 
 #[cfg(feature = "cluster")]
 #[path = "../../tests/cluster/postgres.rs"]

@@ -2,6 +2,8 @@
 //! jobs.
 
 mod backend;
+use everlevel_remote::{JobId, Tenant};
+
 #[cfg(feature = "cluster")]
 mod connection;
 mod embedded;
@@ -25,7 +27,6 @@ pub(crate) use self::paired::Paired;
 use self::paired::PairedFile;
 use crate::database::Database;
 use crate::error::ServiceError;
-use crate::name::{JobId, Tenant};
 
 /// The records of a process that has its directory for itself.
 const EMBEDDED: &str = "state.redb";

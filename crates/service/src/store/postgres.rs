@@ -6,6 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use everlevel_remote::{JobId, Tenant};
 use r2d2_postgres::postgres::fallible_iterator::FallibleIterator;
 use r2d2_postgres::postgres::{self, Client, Config, GenericClient, NoTls, Row};
 use r2d2_postgres::r2d2::{self, NopErrorHandler};
@@ -19,7 +20,6 @@ use super::paired::Paired;
 use super::schema::{Unusable, prepare};
 use crate::database::Database;
 use crate::error::ServiceError;
-use crate::name::{JobId, Tenant};
 
 /// How many connections a process has at most, beside one that listens.
 const CONNECTIONS: u32 = 8;
@@ -151,7 +151,7 @@ impl Backend for Postgres {
     fn tenants(&self) -> Result<Vec<Tenant>, ServiceError> {
         const QUERY: &str = "SELECT DISTINCT tenant FROM everlevel_records";
         let found = self.client()?.query(QUERY, &[]).map_err(failed)?;
-        found.iter().map(|row| row.get::<_, &str>(0).parse()).collect()
+        found.iter().map(|row| Ok(row.get::<_, &str>(0).parse()?)).collect()
     }
 
     fn queued(&self, tenant: &Tenant) -> Result<Vec<QueuedJob>, ServiceError> {

@@ -1,9 +1,9 @@
 //! The tables of a database, and what makes them of those of an earlier version.
 
+use everlevel_remote::random_hex;
 use r2d2_postgres::postgres::{self, Client};
 
 use crate::error::ServiceError;
-use crate::name::random_hex;
 
 /// Held while the tables are made or changed: `everlev` in ASCII.
 const LOCK: i64 = 0x65_76_65_72_6c_65_76;
@@ -63,7 +63,7 @@ fn make(client: &mut Client) -> Result<(), Unusable> {
     transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK])?;
     let known = transaction.query_one("SELECT to_regclass('everlevel_store') IS NOT NULL", &[])?;
     if !known.get::<_, bool>(0) {
-        let id = random_hex::<16>().map_err(Unusable::Service)?;
+        let id = random_hex::<16>().map_err(|e| Unusable::Service(e.into()))?;
         transaction.batch_execute(
             "CREATE TABLE everlevel_store (
                 one boolean PRIMARY KEY DEFAULT true CHECK (one),

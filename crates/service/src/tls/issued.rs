@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use everlevel_remote::tls::{new_key, provider, sha256};
 use pem::{EncodeConfig, LineEnding, Pem};
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
@@ -15,7 +16,6 @@ use rustls::SignatureScheme;
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use zeroize::Zeroizing;
 
-use super::processor::{new_key, provider, sha256};
 use crate::error::ServiceError;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
+use everlevel_remote::RemoteError;
+use everlevel_remote::tls::{Identity, authorities, provider};
 use rustls::ServerConfig;
 use rustls::server::WebPkiClientVerifier;
 use rustls::version::TLS13;
@@ -13,8 +15,6 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use super::files::{Identity, authorities};
-use super::processor::provider;
 use crate::error::ServiceError;
 
 /// How often the files are looked at.
@@ -60,7 +60,7 @@ impl TlsFiles {
 
     fn read(&self) -> Result<ServerConfig, ServiceError> {
         let provider = provider()?;
-        let failed = |e: &dyn std::fmt::Display| ServiceError::Tls {
+        let failed = |e: &dyn std::fmt::Display| RemoteError::Tls {
             place: self.certificate.display().to_string(),
             problem: e.to_string(),
         };

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use everlevel::OptIn;
-use everlevel::files::{Existing, OpenOptions};
+use everlevel::files::Existing;
 use everlevel_service::api::JobRequest;
 use everlevel_service::{Bucket, Client, Config, Service};
 use everlevel_tables::{Answer, Data, EncryptedTable, Plan, Schema, TableKey, TableResult};
@@ -66,10 +65,9 @@ pub fn a_table_is_read_by_another_process(server: &mut Instance) {
     let nothing = |_, _| Ok::<_, everlevel_tables::TablesError>(());
     let of = (&schema, &data);
     EncryptedTable::create(&path, Existing::Keep, key, of, &mut rng, nothing).unwrap();
-    let options = OpenOptions::default().accepting(OptIn::InsecureResearch);
-    let table = one.push_table(&path, &options, |_, _| ()).unwrap();
+    let table = one.push_table(&path, |_, _| ()).unwrap();
     // The same table made at another process is the same.
-    assert_eq!(other.push_table(&path, &options, |_, _| ()).unwrap(), table);
+    assert_eq!(other.push_table(&path, |_, _| ()).unwrap(), table);
     let plan = Plan::new("select count(*), sum(amount) from orders where paid", &schema).unwrap();
     let request = JobRequest::Table {
         server_keys: push(&other, &owner.keys),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use everlevel_service::{OPENAPI, Scope, ServiceError, routes_and_scopes};
+use everlevel_service::{OPENAPI, RemoteError, Scope, ServiceError, routes_and_scopes};
 use serde_json::Value;
 
 #[test]
@@ -48,4 +48,43 @@ fn every_code_is_documented() {
         .filter(|code| code.starts_with("service."))
         .collect();
     assert_eq!(listed, ServiceError::CODES);
+}
+
+/// Codes stand beside the variants and in a list: neither has one that the other has not.
+#[test]
+fn every_error_has_a_listed_code() {
+    let text = String::new;
+    let (what, used, limit) = ("", 0, 0);
+    let own = [
+        ServiceError::Unauthorized,
+        ServiceError::Forbidden { scope: "" },
+        ServiceError::NotFound { what },
+        ServiceError::Conflict { problem: text() },
+        ServiceError::Offset { expected: 1, found: 0 },
+        ServiceError::Quota { what, used, limit },
+        ServiceError::Damaged { object: text() },
+        ServiceError::Memory { needed: 1, budget: 0 },
+        ServiceError::Timeout { seconds: 1 },
+        ServiceError::Interrupted,
+        ServiceError::Cancelled,
+        ServiceError::Internal { what, problem: text() },
+        ServiceError::State { path: text(), problem: text() },
+        ServiceError::InUse { what, job: text() },
+        ServiceError::Unavailable,
+    ];
+    let shared = [
+        RemoteError::TooLarge { what, limit },
+        RemoteError::malformed(what, ""),
+        RemoteError::Checksum { expected: text(), found: text() },
+        RemoteError::Unreachable { problem: text() },
+        RemoteError::NoTls,
+        RemoteError::Tls { place: text(), problem: text() },
+        RemoteError::Certificate { problem: text() },
+    ];
+    let all = own.into_iter().chain(shared.map(ServiceError::from));
+    let mut found: Vec<String> = all.map(|e| e.code().to_string()).collect();
+    let mut listed: Vec<String> = ServiceError::CODES.iter().map(|code| code.to_string()).collect();
+    found.sort();
+    listed.sort();
+    assert_eq!(found, listed);
 }

@@ -4,6 +4,8 @@
 mod arrays;
 mod described;
 mod events;
+#[path = "../../../../everlevel/examples/19_remote.rs"]
+mod example;
 mod garbage;
 mod in_use;
 mod page;

@@ -1,9 +1,8 @@
 //! From a file to a result, and what is told on the way.
 
-use everlevel::OptIn;
-use everlevel::files::{Existing, OpenOptions};
+use everlevel::files::Existing;
 use everlevel_service::api::{JobRequest, JobState};
-use everlevel_service::{IdempotencyKey, ObjectId};
+use everlevel_service::{IdempotencyKey, ObjectId, Scope};
 use everlevel_tables::{Data, EncryptedTable, Plan, Schema, TableKey, TableResult};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -44,6 +43,18 @@ fn a_program_on_columns() {
     let text = service.metrics();
     assert!(text.contains("everlevel_jobs_ended_total{state=\"done\"} 2"), "{text}");
     assert!(!text.contains("acme") && !text.contains(keys.as_ref()), "{text}");
+}
+
+/// The numbered example, with this service for that of its environment.
+#[test]
+fn the_example_in_rust() {
+    let directory = tempfile::tempdir().unwrap();
+    let service = Running::start(directory.path(), |_| ());
+    let token = service.token("acme", &[Scope::Read, Scope::Write, Scope::Run]);
+    crate::example::compute(&service.url(), &token).unwrap();
+    // Its environment has no token.
+    assert!(crate::example::main().is_err());
+    assert_eq!(service.client("acme").jobs().unwrap().len(), 1);
 }
 
 #[test]
@@ -96,16 +107,15 @@ fn a_question_about_a_table() {
     let of = (&schema, &data);
     EncryptedTable::create(&path, Existing::Keep, key, of, &mut rng, nothing).unwrap();
 
-    let options = OpenOptions::default().accepting(OptIn::InsecureResearch);
-    let table = client.push_table(&path, &options, |_, _| ()).unwrap();
+    let table = client.push_table(&path, |_, _| ()).unwrap();
     assert_eq!((table.rows, table.columns), (data.rows(), schema.fields().len()));
     // Its schema is what questions are bound to.
-    let token = service.token("acme", &[everlevel_service::Scope::Read]);
+    let token = service.token("acme", &[Scope::Read]);
     let (status, told) =
         service.call("GET", &format!("/v1/tables/{}/schema", table.id), &token, b"");
     assert_eq!((status, Schema::from_json(&told.to_string()).unwrap()), (200, schema.clone()));
     // Sent again, it is the same.
-    assert_eq!(client.push_table(&path, &options, |_, _| ()).unwrap(), table);
+    assert_eq!(client.push_table(&path, |_, _| ()).unwrap(), table);
     let plan = Plan::new("select count(*), sum(amount) from orders where paid", &schema).unwrap();
     let request = JobRequest::Table {
         server_keys: push(&client, &owner.keys),

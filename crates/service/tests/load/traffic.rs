@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use everlevel_service::{Client, IdempotencyKey, ObjectId, ServiceError};
+use everlevel_service::{Client, IdempotencyKey, ObjectId, RemoteError};
 use serde_json::{Value, json};
 
 use crate::options::Options;
@@ -21,8 +21,8 @@ impl Times {
     fn call<T>(
         &mut self,
         name: &'static str,
-        call: impl FnOnce() -> Result<T, ServiceError>,
-    ) -> Result<T, ServiceError> {
+        call: impl FnOnce() -> Result<T, RemoteError>,
+    ) -> Result<T, RemoteError> {
         let started = Instant::now();
         let answer = call();
         self.0.entry(name).or_default().push(started.elapsed().as_micros() as u64);

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::super::args::EncryptArgs;
 use super::super::files::EncryptionKey;
 use super::super::manifest::ManifestWriter;
+use super::super::sent::{Send, lines as sent_lines};
 use super::arrays::write;
 use crate::columns::Header;
 use crate::columns::typed::{self, Named};
@@ -26,7 +27,12 @@ struct ColumnReport {
 }
 
 /// Runs `encrypt --types`.
-pub fn encrypt(args: &EncryptArgs, types: &str, common: &Common) -> Result<(), CliError> {
+pub fn encrypt(
+    args: &EncryptArgs,
+    types: &str,
+    common: &Common,
+    send: Send<'_>,
+) -> Result<(), CliError> {
     check_free(&args.out.out, args.out.force)?;
     check_apart(&args.out.out, [&args.input])?;
     let types = typed::types(types)?;
@@ -64,15 +70,20 @@ pub fn encrypt(args: &EncryptArgs, types: &str, common: &Common) -> Result<(), C
     let (out, force) = (&args.out.out, args.out.force);
     let bytes = write(out, force, params, arrays, key.metadata(), &mut manifest)?;
     manifest.map_or(Ok(()), ManifestWriter::finish)?;
+    let sent = send(&[out])?;
     if common.json {
-        return emit_json(&serde_json::json!({
+        let mut told = serde_json::json!({
             "params": params.name(),
             "values": values,
             "slots": slots,
             "ciphertexts": reports.iter().map(|c| c.ciphertexts).sum::<usize>(),
             "columns": reports,
             "bytes": bytes,
-        }));
+        });
+        if let Some(sent) = sent {
+            told["sent"] = serde_json::json!(sent);
+        }
+        return emit_json(&told);
     }
     if is_standard(out) {
         return Ok(());
@@ -86,5 +97,6 @@ pub fn encrypt(args: &EncryptArgs, types: &str, common: &Common) -> Result<(), C
         params.name(),
         out.display()
     ));
+    lines.extend(sent_lines(sent));
     emit(&lines.join("\n"))
 }

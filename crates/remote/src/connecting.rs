@@ -6,7 +6,7 @@ use std::time::Duration;
 use ureq::Agent;
 use ureq::http::Uri;
 
-use crate::error::ServiceError;
+use crate::error::RemoteError;
 use crate::exposure::Exposure;
 use crate::tls::configured;
 
@@ -33,9 +33,11 @@ impl From<Exposure> for Connecting {
 
 impl Connecting {
     /// What makes the connections to an address.
-    pub(crate) fn agent(&self, url: &str) -> Result<Agent, ServiceError> {
-        let wrong =
-            |problem: String| ServiceError::malformed("the address of the service", problem);
+    ///
+    /// # Errors
+    /// As [`crate::Client::new`].
+    pub fn agent(&self, url: &str) -> Result<Agent, RemoteError> {
+        let wrong = |problem: String| RemoteError::malformed("the address of the service", problem);
         let uri: Uri = url.parse().map_err(|e| wrong(format!("{url:?}: {e}")))?;
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
         let tls = match uri.scheme_str() {

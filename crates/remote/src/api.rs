@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Told;
+use crate::error::{RemoteError, Told};
 use crate::name::{JobId, ObjectId};
 
 /// The most bytes of a part of an upload or of a download.
@@ -120,6 +120,18 @@ pub enum JobRequest {
 }
 
 impl JobRequest {
+    /// A program on objects whose columns have names of their own, those that it reads.
+    pub fn program(server_keys: &ObjectId, text: &str, columns: &[&ObjectId]) -> Self {
+        JobRequest::Program {
+            server_keys: server_keys.clone(),
+            program: text.into(),
+            inputs: BTreeMap::new(),
+            columns: columns.iter().map(|id| (*id).clone()).collect(),
+            tables: BTreeMap::new(),
+            pad: false,
+        }
+    }
+
     /// The server keys.
     pub fn server_keys(&self) -> &ObjectId {
         match self {
@@ -130,7 +142,7 @@ impl JobRequest {
     }
 
     /// The table, if it is a question.
-    pub(crate) fn table(&self) -> Option<&ObjectId> {
+    pub fn table(&self) -> Option<&ObjectId> {
         match self {
             JobRequest::Program { .. } => None,
             JobRequest::Table { table, .. } => Some(table),
@@ -138,7 +150,7 @@ impl JobRequest {
     }
 
     /// The objects that it is computed from, but for those of its table.
-    pub(crate) fn objects(&self) -> impl Iterator<Item = &ObjectId> {
+    pub fn objects(&self) -> impl Iterator<Item = &ObjectId> {
         let (inputs, columns, constants) = match self {
             JobRequest::Program { inputs, columns, .. } => (Some(inputs), Some(columns), None),
             JobRequest::Table { constants, .. } => (None, None, constants.as_ref()),
@@ -196,6 +208,19 @@ pub struct JobInfo {
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub error: Option<Told>,
+}
+
+impl JobInfo {
+    /// The object of a result.
+    ///
+    /// # Errors
+    /// A name that is none of a result of this job.
+    pub fn result(&self, name: &str) -> Result<&ObjectId, RemoteError> {
+        self.results.get(name).ok_or_else(|| {
+            let found: Vec<&String> = self.results.keys().collect();
+            RemoteError::malformed("a job", format!("expected a result {name}, found {found:?}"))
+        })
+    }
 }
 
 /// What a job will cost, counted on a scheme that does everything but the cryptography.

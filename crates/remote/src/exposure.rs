@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use crate::error::ServiceError;
+use crate::error::RemoteError;
 
 /// Whether connections from other machines are accepted, although HTTP does not protect them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,7 +19,7 @@ impl Exposure {
     ///
     /// # Errors
     /// One that other machines reach, unless that was asked for.
-    pub fn check(self, address: SocketAddr) -> Result<(), ServiceError> {
+    pub fn check(self, address: SocketAddr) -> Result<(), RemoteError> {
         if self == Exposure::Anywhere || address.ip().is_loopback() {
             return Ok(());
         }
@@ -28,6 +28,6 @@ impl Exposure {
              tokens to whoever is on the way; give the service a certificate for TLS, or put a \
              proxy with TLS before it"
         );
-        Err(ServiceError::malformed("the address to listen at", problem))
+        Err(RemoteError::malformed("the address to listen at", problem))
     }
 }

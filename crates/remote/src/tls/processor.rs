@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustls::crypto::CryptoProvider;
 
-use crate::error::ServiceError;
+use crate::error::RemoteError;
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod algorithms {
@@ -25,7 +25,6 @@ mod algorithms {
         Sha256::hash(bytes).as_ref().to_vec()
     }
 
-    #[cfg(feature = "cluster")]
     pub fn hmac256(key: &[u8], bytes: &[u8]) -> Vec<u8> {
         let mut code = graviola::hashing::hmac::Hmac::<Sha256>::new(key);
         code.update(bytes);
@@ -49,7 +48,6 @@ mod algorithms {
         Vec::new()
     }
 
-    #[cfg(feature = "cluster")]
     pub fn hmac256(_: &[u8], _: &[u8]) -> Vec<u8> {
         Vec::new()
     }
@@ -59,25 +57,27 @@ mod algorithms {
 ///
 /// # Errors
 /// A processor without the instructions that they take.
-pub fn provider() -> Result<Arc<CryptoProvider>, ServiceError> {
-    algorithms::provider().map(Arc::new).ok_or(ServiceError::NoTls)
+pub fn provider() -> Result<Arc<CryptoProvider>, RemoteError> {
+    algorithms::provider().map(Arc::new).ok_or(RemoteError::NoTls)
 }
 
 /// A new private key of ECDSA on the curve P-256, in PKCS #8, written into `room`.
 ///
 /// # Errors
 /// As [`provider`]; a system without randomness.
-pub fn new_key(room: &mut [u8; 256]) -> Result<&[u8], ServiceError> {
+pub fn new_key(room: &mut [u8; 256]) -> Result<&[u8], RemoteError> {
     provider()?;
-    let failed = ServiceError::internal("drawing a key");
-    algorithms::new_key(room).ok_or_else(|| failed(&"the system has no randomness"))
+    algorithms::new_key(room).ok_or_else(|| RemoteError::Tls {
+        place: "a new private key".into(),
+        problem: "the system has no randomness".into(),
+    })
 }
 
 /// The SHA-256 of bytes.
 ///
 /// # Errors
 /// As [`provider`].
-pub fn sha256(bytes: &[u8]) -> Result<Vec<u8>, ServiceError> {
+pub fn sha256(bytes: &[u8]) -> Result<Vec<u8>, RemoteError> {
     provider()?;
     Ok(algorithms::sha256(bytes))
 }
@@ -86,8 +86,7 @@ pub fn sha256(bytes: &[u8]) -> Result<Vec<u8>, ServiceError> {
 ///
 /// # Errors
 /// As [`provider`].
-#[cfg(feature = "cluster")]
-pub fn hmac256(key: &[u8], bytes: &[u8]) -> Result<Vec<u8>, ServiceError> {
+pub fn hmac256(key: &[u8], bytes: &[u8]) -> Result<Vec<u8>, RemoteError> {
     provider()?;
     Ok(algorithms::hmac256(key, bytes))
 }

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use rustls::{AlertDescription, RootCertStore};
 use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig};
 
-use super::files::{Identity, authorities, certificates};
+use super::files::{Identity, authorities, certificates, wrong};
 use super::processor::provider;
-use crate::error::ServiceError;
+use crate::error::RemoteError;
 
 /// Certificates of authorities, all of which are believed.
-fn roots(authority: Option<&Path>) -> Result<RootCerts, ServiceError> {
+fn roots(authority: Option<&Path>) -> Result<RootCerts, RemoteError> {
     let found = match authority {
         Some(path) => {
             // Each has to be one: the client would pass over others.
@@ -21,7 +21,7 @@ fn roots(authority: Option<&Path>) -> Result<RootCerts, ServiceError> {
             let found = rustls_native_certs::load_native_certs().certs;
             let (usable, _) = RootCertStore::empty().add_parsable_certificates(found.clone());
             if usable == 0 {
-                return Err(ServiceError::Tls {
+                return Err(RemoteError::Tls {
                     place: "the certificates of the system".into(),
                     problem: "there are none: name a file with the authority of the service".into(),
                 });
@@ -32,11 +32,11 @@ fn roots(authority: Option<&Path>) -> Result<RootCerts, ServiceError> {
     Ok(found.iter().map(|found| Certificate::from_der(found).to_owned()).into())
 }
 
-fn shown(certificate: &Path, key: &Path) -> Result<ClientCert, ServiceError> {
+fn shown(certificate: &Path, key: &Path) -> Result<ClientCert, RemoteError> {
     let own = Identity::read(certificate, key)?;
     let chain = own.chain.iter().map(|found| Certificate::from_der(found).to_owned());
     let secret = PrivateKey::from_pem(&own.text)
-        .map_err(|e| ServiceError::internal("reading a private key")(&e))?;
+        .map_err(|_| wrong(key, "the private key cannot be read"))?;
     Ok(ClientCert::new_with_certs(&chain.collect::<Vec<_>>(), secret))
 }
 
@@ -48,7 +48,7 @@ fn shown(certificate: &Path, key: &Path) -> Result<ClientCert, ServiceError> {
 pub fn configured(
     authority: Option<&Path>,
     own: Option<&(PathBuf, PathBuf)>,
-) -> Result<TlsConfig, ServiceError> {
+) -> Result<TlsConfig, RemoteError> {
     let own = own.map(|(certificate, key)| shown(certificate, key)).transpose()?;
     Ok(TlsConfig::builder()
         .unversioned_rustls_crypto_provider(provider()?)
@@ -58,14 +58,14 @@ pub fn configured(
 }
 
 /// What TLS has refused, which would be the same if it were tried again; none for another error.
-pub fn unproved(e: &ureq::Error) -> Option<ServiceError> {
+pub fn unproved(e: &ureq::Error) -> Option<RemoteError> {
     let refused = match e {
         ureq::Error::Rustls(refused) => refused,
         ureq::Error::Io(e) => e.get_ref()?.downcast_ref::<rustls::Error>()?,
         _ => return None,
     };
     Some(match refused {
-        rustls::Error::InvalidCertificate(e) => ServiceError::Certificate {
+        rustls::Error::InvalidCertificate(e) => RemoteError::Certificate {
             problem: format!(
                 "expected a service whose certificate is of an authority that is believed, and \
                  for its address, found another ({e}): check the address, and name the file of \
@@ -82,17 +82,17 @@ pub fn unproved(e: &ureq::Error) -> Option<ServiceError> {
             | AlertDescription::CertificateUnknown
             | AlertDescription::UnsupportedCertificate
             | AlertDescription::AccessDenied,
-        ) => ServiceError::Certificate {
+        ) => RemoteError::Certificate {
             problem: format!(
                 "the service expects a certificate of its clients, and found none that it accepts \
                  ({refused}): ask whoever runs it for one"
             ),
         },
-        rustls::Error::InvalidMessage(_) => ServiceError::Unreachable {
+        rustls::Error::InvalidMessage(_) => RemoteError::Unreachable {
             problem: "it does not answer by TLS: one without a certificate has an address with \
                       http://"
                 .into(),
         },
-        refused => ServiceError::Unreachable { problem: format!("TLS: {refused}") },
+        refused => RemoteError::Unreachable { problem: format!("TLS: {refused}") },
     })
 }

@@ -11,16 +11,16 @@ use rustls::sign::CertifiedKey;
 use zeroize::Zeroizing;
 
 use super::processor::provider;
-use crate::error::ServiceError;
+use crate::error::RemoteError;
 
 /// The most bytes of a file: all authorities of a system take a quarter.
 const FILE_BYTES: u64 = 1 << 20;
 
-fn wrong(path: &Path, problem: impl ToString) -> ServiceError {
-    ServiceError::Tls { place: path.display().to_string(), problem: problem.to_string() }
+pub(super) fn wrong(path: &Path, problem: impl ToString) -> RemoteError {
+    RemoteError::Tls { place: path.display().to_string(), problem: problem.to_string() }
 }
 
-fn contents(path: &Path, secret: bool) -> Result<Zeroizing<Vec<u8>>, ServiceError> {
+fn contents(path: &Path, secret: bool) -> Result<Zeroizing<Vec<u8>>, RemoteError> {
     let failed = |e: std::io::Error| wrong(path, format!("it cannot be read: {e}"));
     let file = File::open(path).map_err(failed)?;
     if secret && others_may_read(&file).map_err(failed)? {
@@ -48,7 +48,7 @@ fn others_may_read(_: &File) -> std::io::Result<bool> {
 }
 
 /// The certificates of a file, in their order; at least one.
-pub fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, ServiceError> {
+pub fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, RemoteError> {
     let text = contents(path, false)?;
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
     match found {
@@ -59,7 +59,10 @@ pub fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Service
 }
 
 /// The authorities of a file, each of which can be read.
-pub fn authorities(path: &Path) -> Result<RootCertStore, ServiceError> {
+///
+/// # Errors
+/// [`RemoteError::Tls`].
+pub fn authorities(path: &Path) -> Result<RootCertStore, RemoteError> {
     let mut store = RootCertStore::empty();
     for certificate in certificates(path)? {
         store
@@ -71,15 +74,21 @@ pub fn authorities(path: &Path) -> Result<RootCertStore, ServiceError> {
 
 /// A certificate with those between it and its authority, and its private key.
 pub struct Identity {
+    /// The certificate, and those between it and its authority.
     pub chain: Vec<CertificateDer<'static>>,
+    /// Its private key.
     pub key: PrivateKeyDer<'static>,
     /// What the key was read from.
-    pub text: Zeroizing<Vec<u8>>,
+    pub(super) text: Zeroizing<Vec<u8>>,
 }
 
 impl Identity {
     /// Reads two files, which have to go together.
-    pub fn read(certificate: &Path, key: &Path) -> Result<Self, ServiceError> {
+    ///
+    /// # Errors
+    /// [`RemoteError::Tls`] for files that cannot be read, are something else, or do not go
+    /// together, and for a key that other users can read; as [`provider`].
+    pub fn read(certificate: &Path, key: &Path) -> Result<Self, RemoteError> {
         let chain = certificates(certificate)?;
         let text = contents(key, true)?;
         // What the parser says would show a part of a damaged key.

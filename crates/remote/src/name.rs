@@ -3,10 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use everlevel_ring::sample::system_rng;
 use rand_core::Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::error::ServiceError;
+use crate::error::RemoteError;
 
 fn is_hex(text: &str, digits: usize) -> bool {
     text.len() == digits && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
@@ -20,20 +21,20 @@ macro_rules! name {
         pub struct $name(String);
 
         impl FromStr for $name {
-            type Err = ServiceError;
+            type Err = RemoteError;
 
-            fn from_str($text: &str) -> Result<Self, ServiceError> {
+            fn from_str($text: &str) -> Result<Self, RemoteError> {
                 match $valid {
                     true => Ok($name($text.into())),
-                    false => Err(ServiceError::malformed($what, $expected)),
+                    false => Err(RemoteError::malformed($what, $expected)),
                 }
             }
         }
 
         impl TryFrom<String> for $name {
-            type Error = ServiceError;
+            type Error = RemoteError;
 
-            fn try_from(text: String) -> Result<Self, ServiceError> {
+            fn try_from(text: String) -> Result<Self, RemoteError> {
                 text.parse()
             }
         }
@@ -97,10 +98,12 @@ impl ObjectId {
     }
 }
 
-/// Hexadecimal digits of random bytes.
-pub(crate) fn random_hex<const N: usize>() -> Result<String, ServiceError> {
-    let mut rng =
-        everlevel::system_rng().map_err(|e| ServiceError::from(everlevel::Error::from(e)))?;
+/// Two hexadecimal digits for each of `N` random bytes.
+///
+/// # Errors
+/// A system without randomness.
+pub fn random_hex<const N: usize>() -> Result<String, RemoteError> {
+    let mut rng = system_rng()?;
     let mut bits = [0u8; N];
     rng.fill_bytes(&mut bits);
     Ok(bits.iter().map(|byte| format!("{byte:02x}")).collect())
@@ -108,7 +111,10 @@ pub(crate) fn random_hex<const N: usize>() -> Result<String, ServiceError> {
 
 impl JobId {
     /// A new one.
-    pub(crate) fn random() -> Result<Self, ServiceError> {
+    ///
+    /// # Errors
+    /// A system without randomness.
+    pub fn random() -> Result<Self, RemoteError> {
         Ok(JobId(random_hex::<16>()?))
     }
 }
@@ -118,7 +124,7 @@ impl IdempotencyKey {
     ///
     /// # Errors
     /// A system without randomness.
-    pub fn random() -> Result<Self, ServiceError> {
+    pub fn random() -> Result<Self, RemoteError> {
         Ok(IdempotencyKey(random_hex::<16>()?))
     }
 }

@@ -1,0 +1,345 @@
+//! The client: sends files, runs jobs, fetches results. What breaks off is tried again, and goes on
+//! where it was.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{Cursor, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use everlevel_wire::file::{Existing, read_file, write_file};
+use everlevel_wire::{ObjectKind, ReadOptions, WireError, inspect, inspect_file};
+
+use crate::api::{
+    Estimate, JobInfo, JobRequest, NewTable, NewUpload, ObjectInfo, PART_BYTES, Page, TableInfo,
+    UploadState, UsageInfo,
+};
+use crate::calls::Calls;
+use crate::connecting::Connecting;
+use crate::error::RemoteError;
+use crate::name::{IdempotencyKey, JobId, ObjectId};
+
+/// The most bytes of a text of a table.
+const TEXT_BYTES: u64 = 1 << 20;
+/// What a service keeps: nothing with a secret.
+const SENT: [ObjectKind; 3] =
+    [ObjectKind::SERVER_KEYS, ObjectKind::CIPHERTEXTS, ObjectKind::COLUMNS];
+
+/// A connection to a service, for the bearer of a token.
+pub struct Client {
+    calls: Calls,
+}
+
+fn at(path: &Path) -> impl Fn(std::io::Error) -> RemoteError {
+    move |e| {
+        let (path, problem) = (path.display().to_string(), e.to_string());
+        WireError::Io { path, problem }.into()
+    }
+}
+
+/// Passes what a service keeps.
+fn check_kind(found: ObjectKind, place: &str) -> Result<(), RemoteError> {
+    if SENT.contains(&found) {
+        return Ok(());
+    }
+    let problem = format!(
+        "{place}: expected server keys, ciphertexts or columns of integers, found {found}: \
+         nothing was sent"
+    );
+    Err(RemoteError::malformed("a file", problem))
+}
+
+impl Client {
+    /// A client of the service at `https://HOST:PORT` or `http://HOST:PORT`. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// A text that is no token; an address that is none; one with HTTP on another machine, unless
+    /// that was asked for, as HTTP would show the token to whoever is on the way; files for TLS
+    /// that cannot be used, or are given for HTTP.
+    pub fn new(
+        url: &str,
+        token: &str,
+        connecting: impl Into<Connecting>,
+    ) -> Result<Self, RemoteError> {
+        Ok(Client { calls: Calls::new(url, token, &connecting.into())? })
+    }
+
+    /// Sends a file of server keys, ciphertexts or columns, unless the service has it. An upload
+    /// that broke off goes on. `progress(sent, bytes)` is called after each part.
+    ///
+    /// # Errors
+    /// A file of another kind, of which nothing is sent; a file that changes meanwhile; what the
+    /// service refuses.
+    pub fn push(
+        &self,
+        path: &Path,
+        progress: impl FnMut(u64, u64),
+    ) -> Result<ObjectId, RemoteError> {
+        check_kind(inspect_file(path)?.kind, &path.display().to_string())?;
+        let mut file = File::open(path).map_err(at(path))?;
+        self.send(&mut file, path, progress)
+    }
+
+    /// The same with the bytes of an object in memory.
+    ///
+    /// # Errors
+    /// As [`Client::push`].
+    pub fn push_bytes(
+        &self,
+        bytes: &[u8],
+        progress: impl FnMut(u64, u64),
+    ) -> Result<ObjectId, RemoteError> {
+        let any = ReadOptions::default().limited_to(bytes.len() as u64);
+        let place = "bytes in memory";
+        check_kind(inspect(bytes, &any)?.kind, place)?;
+        self.send(&mut Cursor::new(bytes), Path::new(place), progress)
+    }
+
+    fn send(
+        &self,
+        source: &mut (impl Read + Seek),
+        place: &Path,
+        mut progress: impl FnMut(u64, u64),
+    ) -> Result<ObjectId, RemoteError> {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_reader(&mut *source).map_err(at(place))?;
+        let new = NewUpload { id: ObjectId::of_hash(hasher.finalize()), bytes: hasher.count() };
+        let mut state: UploadState = self.calls.post("/v1/uploads", &new, None)?;
+        let mut part = Vec::new();
+        while !state.complete {
+            progress(state.offset, state.bytes);
+            part.clear();
+            source.seek(SeekFrom::Start(state.offset)).map_err(at(place))?;
+            source.by_ref().take(PART_BYTES).read_to_end(&mut part).map_err(at(place))?;
+            if part.is_empty() && state.offset < state.bytes {
+                let problem = format!("{}: it became shorter while it was sent", place.display());
+                return Err(RemoteError::malformed("a file", problem));
+            }
+            let path = format!("/v1/uploads/{}?offset={}", new.id, state.offset);
+            state = match self.calls.put(path, &part) {
+                // A part that was sent twice, as its answer was lost.
+                Err(e) if e.code() == "service.offset" => {
+                    self.calls.post("/v1/uploads", &new, None)?
+                }
+                state => state?,
+            };
+        }
+        progress(state.bytes, state.bytes);
+        Ok(new.id)
+    }
+
+    /// Sends an encrypted table in a directory, file by file. `progress(sent, files)` is called
+    /// after each. Whether its files go together is found by the service when it has them:
+    /// `everlevel_tables::EncryptedTable::open` tells before.
+    ///
+    /// # Errors
+    /// A directory that has no schema or no columns, of which nothing is sent; as [`Client::push`].
+    pub fn push_table(
+        &self,
+        directory: &Path,
+        mut progress: impl FnMut(u64, u64),
+    ) -> Result<TableInfo, RemoteError> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(directory).map_err(at(directory))? {
+            let name = entry.map_err(at(directory))?.file_name();
+            names.extend(name.to_str().map(str::to_string));
+        }
+        names.sort();
+        let blocks: Vec<&String> = names.iter().filter(|name| name.ends_with(".columns")).collect();
+        if blocks.is_empty() || !directory.join("schema.json").exists() {
+            let problem = format!(
+                "{}: expected an encrypted table, schema.json and files of columns, found none: \
+                 nothing was sent",
+                directory.display()
+            );
+            return Err(RemoteError::malformed("a table", problem));
+        }
+        let mut new = NewTable { texts: BTreeMap::new(), blocks: BTreeMap::new() };
+        for name in ["schema.json", "files.json"] {
+            let path = directory.join(name);
+            if path.exists() {
+                let text = read_file(&path, TEXT_BYTES)?;
+                let text = std::str::from_utf8(&text);
+                let text = text.map_err(|e| RemoteError::malformed("a text of the table", e))?;
+                new.texts.insert(name.into(), text.into());
+            }
+        }
+        for (done, name) in blocks.iter().enumerate() {
+            progress(done as u64, blocks.len() as u64);
+            let id = self.push(&directory.join(name), |_, _| ())?;
+            new.blocks.insert((*name).clone(), id);
+        }
+        self.calls.post("/v1/tables", &new, None)
+    }
+
+    /// What a job will cost.
+    ///
+    /// # Errors
+    /// What the service refuses.
+    pub fn estimate(&self, request: &JobRequest) -> Result<Estimate, RemoteError> {
+        self.calls.post("/v1/estimates", request, None)
+    }
+
+    /// Starts a job. With the same key it is the same job, however often it is started.
+    ///
+    /// # Errors
+    /// What the service refuses.
+    pub fn start(
+        &self,
+        request: &JobRequest,
+        key: &IdempotencyKey,
+    ) -> Result<JobInfo, RemoteError> {
+        self.calls.post("/v1/jobs", request, Some(key))
+    }
+
+    /// Waits for the end of a job. `progress` is called about once a second.
+    ///
+    /// # Errors
+    /// Why the job failed or was cancelled; what the service refuses.
+    pub fn wait(
+        &self,
+        id: &JobId,
+        mut progress: impl FnMut(&JobInfo),
+    ) -> Result<JobInfo, RemoteError> {
+        loop {
+            let info: JobInfo = self.calls.get(&format!("/v1/jobs/{id}?wait=1"))?;
+            if !info.state.is_final() {
+                progress(&info);
+                continue;
+            }
+            return match info.error {
+                Some(told) => Err(told.into()),
+                None => Ok(info),
+            };
+        }
+    }
+
+    /// Starts a job and waits for its end.
+    ///
+    /// # Errors
+    /// As [`Client::wait`].
+    pub fn run(
+        &self,
+        request: &JobRequest,
+        progress: impl FnMut(&JobInfo),
+    ) -> Result<JobInfo, RemoteError> {
+        let job = self.start(request, &IdempotencyKey::random()?)?;
+        self.wait(&job.id, progress)
+    }
+
+    /// A job, as it is now.
+    ///
+    /// # Errors
+    /// What the service refuses.
+    pub fn job(&self, id: &JobId) -> Result<JobInfo, RemoteError> {
+        self.calls.get(&format!("/v1/jobs/{id}"))
+    }
+
+    /// All jobs of the tenant.
+    ///
+    /// # Errors
+    /// What the service refuses.
+    pub fn jobs(&self) -> Result<Vec<JobInfo>, RemoteError> {
+        Ok(self.calls.get::<Page<JobInfo>>("/v1/jobs")?.items)
+    }
+
+    /// Cancels a job.
+    ///
+    /// # Errors
+    /// What the service refuses.
+    pub fn cancel(&self, id: &JobId) -> Result<JobInfo, RemoteError> {
+        self.calls.post(&format!("/v1/jobs/{id}/cancel"), &(), None)
+    }
+
+    /// Removes what is stored of a job that has ended.
+    ///
+    /// # Errors
+    /// What the service refuses.
+    pub fn delete_job(&self, id: &JobId) -> Result<(), RemoteError> {
+        self.calls.delete(&format!("/v1/jobs/{id}"))
+    }
+
+    /// The bytes of an object, which are what its name says.
+    ///
+    /// # Errors
+    /// [`RemoteError::Checksum`] for other bytes; what the service refuses.
+    pub fn fetch(
+        &self,
+        id: &ObjectId,
+        mut progress: impl FnMut(u64, u64),
+    ) -> Result<Vec<u8>, RemoteError> {
+        let info: ObjectInfo = self.calls.get(&format!("/v1/objects/{id}"))?;
+        let mut bytes = Vec::new();
+        while (bytes.len() as u64) < info.bytes {
+            progress(bytes.len() as u64, info.bytes);
+            let part =
+                self.calls.part(format!("/v1/objects/{id}/content?offset={}", bytes.len()))?;
+            if part.is_empty() {
+                break;
+            }
+            bytes.extend(part);
+        }
+        let found = ObjectId::of_hash(blake3::hash(&bytes));
+        match found == *id {
+            true => Ok(bytes),
+            false => {
+                Err(RemoteError::Checksum { expected: id.to_string(), found: found.to_string() })
+            }
+        }
+    }
+
+    /// Fetches an object into a file, which is there in full or not at all.
+    ///
+    /// # Errors
+    /// As [`Client::fetch`]; a file that is there already, unless it is to be replaced.
+    pub fn pull(
+        &self,
+        id: &ObjectId,
+        path: &Path,
+        existing: Existing,
+        progress: impl FnMut(u64, u64),
+    ) -> Result<u64, RemoteError> {
+        let bytes = self.fetch(id, progress)?;
+        write_file(path, &bytes, existing)?;
+        Ok(bytes.len() as u64)
+    }
+
+    /// All objects of the tenant.
+    ///
+    /// # Errors
+    /// What the service refuses.
+    pub fn objects(&self) -> Result<Vec<ObjectInfo>, RemoteError> {
+        Ok(self.calls.get::<Page<ObjectInfo>>("/v1/objects")?.items)
+    }
+
+    /// All tables of the tenant.
+    ///
+    /// # Errors
+    /// What the service refuses.
+    pub fn tables(&self) -> Result<Vec<TableInfo>, RemoteError> {
+        Ok(self.calls.get::<Page<TableInfo>>("/v1/tables")?.items)
+    }
+
+    /// Removes an object.
+    ///
+    /// # Errors
+    /// An object that a table is made of or a job needs; what the service refuses.
+    pub fn delete_object(&self, id: &ObjectId) -> Result<(), RemoteError> {
+        self.calls.delete(&format!("/v1/objects/{id}"))
+    }
+
+    /// Removes a table; the objects that it is made of stay.
+    ///
+    /// # Errors
+    /// What the service refuses.
+    pub fn delete_table(&self, id: &ObjectId) -> Result<(), RemoteError> {
+        self.calls.delete(&format!("/v1/tables/{id}"))
+    }
+
+    /// What the tenant uses, and what it may.
+    ///
+    /// # Errors
+    /// What the service refuses.
+    pub fn usage(&self) -> Result<UsageInfo, RemoteError> {
+        self.calls.get("/v1/usage")
+    }
+}
