@@ -1,42 +1,19 @@
-//! The container that every object is in: a header, an index, records. Byte by byte in
-//! docs/format.md.
+//! Reading header and index of an object.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use everlevel_scheme::{KeyId, Params, same_owner};
-use rayon::prelude::*;
+use everlevel_scheme::Params;
 
+use super::encode::Entry;
+use super::header::{CHECKED_HEADER, FORMAT_VERSION, HEADER_BYTES, MAGIC};
+use super::owners::Owners;
 use crate::error::WireError;
 use crate::id::{ParamsId, digest};
 use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 use crate::reader::Reader;
 use crate::summary::{Metadata, Summary};
-
-/// The version of the format that is written, and the latest that is read; earlier ones are read,
-/// too. It has nothing to do with the version of the crate.
-pub const FORMAT_VERSION: u16 = 2;
-/// The first version whose objects name their owners.
-const OWNERS_SINCE: u16 = 2;
-/// What every object begins with. The first byte and the line ends show a transfer that changed
-/// bytes.
-pub const MAGIC: [u8; 8] = *b"\x89EVL\r\n\x1a\n";
-/// Bytes of the header.
-pub const HEADER_BYTES: usize = 64;
-/// The part of the header that the checksum covers.
-const CHECKED_HEADER: usize = 48;
-
-/// A record as the index names it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// What it is; the layout depends on the kind of the object.
-    pub descriptor: Vec<u8>,
-    /// Its bytes.
-    pub length: u64,
-    /// The first 16 bytes of its BLAKE3 digest.
-    pub checksum: [u8; 16],
-}
 
 /// Header and index of an object, checked: what it is and where its records are.
 #[derive(Clone, Debug)]
@@ -55,195 +32,6 @@ pub struct Layout {
     pub entries: Vec<(Entry, Range<u64>)>,
     /// Where the records begin.
     start: u64,
-}
-
-/// The secret keys that an object belongs to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Owners {
-    /// The one that it decrypts under or is of; none if it has no owner or an unknown one.
-    pub owner: Option<KeyId>,
-    /// Of server keys that change ciphertexts from one secret key to another: the former.
-    pub change_from: Option<KeyId>,
-}
-
-impl Owners {
-    /// What belongs to one key.
-    pub(crate) fn one(owner: Option<KeyId>) -> Self {
-        Owners { owner, change_from: None }
-    }
-
-    /// What belongs to the only key that these objects belong to.
-    pub(crate) fn common(all: impl Iterator<Item = Option<KeyId>>) -> Result<Self, WireError> {
-        let mut owner = None;
-        for next in all {
-            same_owner(owner, next, "writing into one file")?;
-            owner = owner.or(next);
-        }
-        Ok(Self::one(owner))
-    }
-
-    /// As in the index: for each a byte, 0 for none and 1 for a single key, and the id. Groups of
-    /// keys will have a number of their own.
-    fn encode(&self) -> Vec<u8> {
-        let each = |id: Option<KeyId>| {
-            let bits = id.map_or([0; 16], |id| *id.bits());
-            [u8::from(id.is_some())].into_iter().chain(bits)
-        };
-        each(self.owner).chain(each(self.change_from)).collect()
-    }
-}
-
-/// One id, as [`Owners::encode`] writes it.
-pub(crate) fn encode_owner(owner: Option<KeyId>) -> Vec<u8> {
-    Owners::one(owner).encode()[..OWNER_BYTES].to_vec()
-}
-
-/// Bytes of an id with what it is an id of.
-pub(crate) const OWNER_BYTES: usize = 17;
-
-/// Reads what [`encode_owner`] wrote.
-pub(crate) fn decode_owner(fields: &mut Reader<'_>) -> Result<Option<KeyId>, WireError> {
-    match fields.u8()? {
-        0 => fields.zeros(16).map(|()| None),
-        1 => Ok(Some(KeyId::of_key(fields.array()?))),
-        other => Err(WireError::malformed("kind of an owner", "0 or 1", other)),
-    }
-}
-
-/// Owners, metadata, records and what is behind them.
-fn encode_index(
-    version: u16,
-    owners: &Owners,
-    metadata: &Metadata,
-    entries: &[Entry],
-) -> Result<Vec<u8>, WireError> {
-    let mut out = if version < OWNERS_SINCE { Vec::new() } else { owners.encode() };
-    let count = |what, n: usize| {
-        u32::try_from(n).map_err(|_| WireError::Limit {
-            what,
-            found: n as u64,
-            limit: u32::MAX.into(),
-        })
-    };
-    out.extend(count("metadata entries", metadata.len())?.to_le_bytes());
-    for (name, value) in metadata {
-        for text in [name, value] {
-            out.extend(count("bytes of metadata", text.len())?.to_le_bytes());
-            out.extend(text.as_bytes());
-        }
-    }
-    out.extend(count("records", entries.len())?.to_le_bytes());
-    for entry in entries {
-        out.extend(entry.length.to_le_bytes());
-        out.extend(entry.checksum);
-        out.extend(count("bytes of a descriptor", entry.descriptor.len())?.to_le_bytes());
-        out.extend(&entry.descriptor);
-    }
-    Ok(out)
-}
-
-/// The first half of the header: what an object is, whatever it has.
-pub(crate) fn preamble(version: u16, kind: ObjectKind, id: ParamsId) -> Vec<u8> {
-    let mut out = MAGIC.to_vec();
-    out.extend(version.to_le_bytes());
-    out.extend(kind.number().to_le_bytes());
-    out.extend([0; 4]);
-    out.extend(id.0);
-    out
-}
-
-/// Header and index of an object.
-pub(crate) fn encode_head(
-    kind: ObjectKind,
-    id: ParamsId,
-    owners: &Owners,
-    metadata: &Metadata,
-    entries: &[Entry],
-) -> Result<Vec<u8>, WireError> {
-    encode_head_as(FORMAT_VERSION, kind, id, owners, metadata, entries)
-}
-
-/// The same in a version of the format.
-pub(crate) fn encode_head_as(
-    version: u16,
-    kind: ObjectKind,
-    id: ParamsId,
-    owners: &Owners,
-    metadata: &Metadata,
-    entries: &[Entry],
-) -> Result<Vec<u8>, WireError> {
-    let index = encode_index(version, owners, metadata, entries)?;
-    let body: u64 = entries.iter().map(|entry| entry.length).sum();
-    let mut out = preamble(version, kind, id);
-    out.reserve(HEADER_BYTES + index.len());
-    out.extend((index.len() as u64).to_le_bytes());
-    out.extend(body.to_le_bytes());
-    let checksum = digest(&[&out, &index]);
-    out.extend(checksum);
-    out.extend(index);
-    Ok(out)
-}
-
-/// A record to be written.
-pub struct Planned {
-    /// Its descriptor; the layout depends on the kind of the object.
-    pub descriptor: Vec<u8>,
-    /// Its bytes.
-    pub length: usize,
-}
-
-impl Planned {
-    /// Its entry with a checksum.
-    pub(crate) fn entry(&self, checksum: [u8; 16]) -> Entry {
-        Entry { descriptor: self.descriptor.clone(), length: self.length as u64, checksum }
-    }
-}
-
-/// An object without an owner: `fill(i, bytes)` writes record i, in parallel. Allocates its size
-/// once.
-///
-/// # Errors
-/// Metadata or a descriptor of 4 GiB or more, 2^32 records or more.
-pub fn encode(
-    kind: ObjectKind,
-    id: ParamsId,
-    metadata: &Metadata,
-    records: &[Planned],
-    fill: impl Fn(usize, &mut [u8]) + Sync,
-) -> Result<Vec<u8>, WireError> {
-    encode_owned(kind, id, &Owners::default(), metadata, records, fill)
-}
-
-/// The same for an object of these owners.
-pub(crate) fn encode_owned(
-    kind: ObjectKind,
-    id: ParamsId,
-    owners: &Owners,
-    metadata: &Metadata,
-    records: &[Planned],
-    fill: impl Fn(usize, &mut [u8]) + Sync,
-) -> Result<Vec<u8>, WireError> {
-    let blank: Vec<Entry> = records.iter().map(|record| record.entry([0; 16])).collect();
-    let head = encode_head(kind, id, owners, metadata, &blank)?.len();
-    let mut out = vec![0; head + records.iter().map(|record| record.length).sum::<usize>()];
-    let mut rest = &mut out[head..];
-    let mut slices = Vec::with_capacity(records.len());
-    for record in records {
-        let (slice, after) = rest.split_at_mut(record.length);
-        slices.push(slice);
-        rest = after;
-    }
-    let entries: Vec<Entry> = slices
-        .into_par_iter()
-        .zip(records)
-        .enumerate()
-        .map(|(i, (slice, record))| {
-            fill(i, slice);
-            record.entry(digest(&[slice]))
-        })
-        .collect();
-    out[..head].copy_from_slice(&encode_head(kind, id, owners, metadata, &entries)?);
-    Ok(out)
 }
 
 impl Layout {
@@ -316,7 +104,7 @@ impl Layout {
         let kind = ObjectKind::new(kind)
             .ok_or_else(|| WireError::malformed("object type", "1 to 16", kind))?;
         let mut index = Reader::new(&index);
-        let owners = Self::owners(version, kind, &mut index)?;
+        let owners = Owners::read(version, kind, &mut index)?;
         let metadata = Self::metadata(&mut index)?;
         let mut entries = Vec::new();
         let mut start = HEADER_BYTES as u64 + index_length;
@@ -345,22 +133,6 @@ impl Layout {
         }
         let start = HEADER_BYTES as u64 + index_length;
         Ok(Layout { kind, version, id, owners, metadata, entries, start })
-    }
-
-    fn owners(version: u16, kind: ObjectKind, index: &mut Reader<'_>) -> Result<Owners, WireError> {
-        if version < OWNERS_SINCE {
-            return Ok(Owners::default());
-        }
-        let (owner, change_from) = (decode_owner(index)?, decode_owner(index)?);
-        let (owned, changes) = (kind.has_owner(), kind == ObjectKind::SERVER_KEYS);
-        if owner.is_some() && !owned || change_from.is_some() && (!changes || owner.is_none()) {
-            return Err(WireError::malformed(
-                "owners",
-                "an owner where the kind has one, and the key before a change for server keys",
-                kind,
-            ));
-        }
-        Ok(Owners { owner, change_from })
     }
 
     fn metadata(index: &mut Reader<'_>) -> Result<Metadata, WireError> {
