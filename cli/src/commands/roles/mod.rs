@@ -13,6 +13,7 @@ mod inspect;
 pub mod keygen;
 pub mod keys_args;
 pub mod manifest;
+mod report;
 pub mod typed;
 
 pub use change::change_key;
