@@ -63,9 +63,9 @@ impl NoiseModel {
     /// h + 1 independent uniforms on (-1/2, 1/2), by Chernoff's bound, on both sides. Minus
     /// infinity where it cannot happen.
     ///
-    /// c is the ring's overlap ([`Ring::overlap`]). In rings of odd index some of the terms
-    /// coincide, depending on the sparse secret; it is drawn such that their squared weights exceed
-    /// N by at most [`NoiseModel::overlap_slack`].
+    /// c is the ring's overlap ([`Ring::overlap`](everlevel_ring::Ring::overlap)). In rings of odd
+    /// index some of the terms coincide, depending on the sparse secret; it is drawn such that
+    /// their squared weights exceed N by at most [`NoiseModel::overlap_slack`].
     ///
     /// One of the N uniforms stands for the scaled phase, which is below q0 / 2. If the set keeps
     /// what the ciphertext brings to it below a share φ < 1/2 of q0, the other h uniforms and what
