@@ -3,6 +3,7 @@
 import argparse
 import datetime
 import json
+import math
 import os
 import platform
 import shutil
@@ -14,10 +15,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import records
-from peers import PEERS, Absent
+from peers import PEERS, Absent, programs_python
 from work import NOTES, OPERATIONS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+PROGRAMS = ROOT / "papers" / "compare" / "concrete"
+OURS = PROGRAMS / "ours"
 
 
 class Failed(Exception):
@@ -195,7 +198,7 @@ def compare(peer, command, program, options, cache):
                 if side is ours:
                     ours.append(measure_ours(program, work, params, options.threads))
                 else:
-                    theirs.append(run(command + [asked], peer.name, env=environment))
+                    theirs.append(run(command + [asked], peer.name, env=environment, cwd=cache))
         rows += make_rows(peer, work, ours, theirs, options.threads, program)
     return {
         "name": peer.name,
@@ -210,6 +213,10 @@ def measure_ours(program, work, params, threads):
     """Seconds by operation, and what the set is, from the benchmarks of the program."""
     if work.kind == "integers":
         return measure_integers(program, work, params, threads)
+    if work.kind == "programs":
+        environment = {**os.environ, "COMPARE_SET": params, "RAYON_NUM_THREADS": str(threads)}
+        command = [programs_python(), str(OURS / "report.py"), json.dumps(work.asked)]
+        return run(command, "everlevel in Python", env=environment)
     command = [
         program,
         "bench",
@@ -329,10 +336,53 @@ def integer_rows(peer, work, ours, theirs):
     return rows
 
 
+def lines_of(side, name):
+    """The lines of a program that are neither empty nor comments."""
+    lines = map(str.strip, (PROGRAMS / side / f"{name}.py").read_text().splitlines())
+    return sum(1 for line in lines if line and not line.startswith("#"))
+
+
+def program_rows(peer, work, ours, theirs):
+    """A program: for each of the values of a whole vector, and for one value by itself."""
+    name = work.asked["program"]
+    if not all(side.get("verified") is True for side in ours + theirs):
+        raise Failed(f"{name}: results were not verified by decryption")
+    own, their = ours[0], theirs[0]
+    single = statistics.median(t["seconds"] / t["values"] for t in theirs)
+    vector = statistics.median(o["seconds"] for o in ours)
+    keys = [statistics.median(side["keys"] for side in sides) for sides in (ours, theirs)]
+    note = (
+        f"{name}: {lines_of('ours', name)} lines here and {lines_of('theirs', name)} there, keys "
+        f"in {keys[0]:.1f} and {keys[1]:.1f} s, {own['bootstraps']} refreshes for all here and "
+        f"{their['bootstraps'] / their['values']:g} bootstrappings for each there"
+    )
+    return [
+        {
+            "what": f"{name}, {what}",
+            "form": "bgv",
+            "params": f"{work.params}; {peer.name}: an error of 2^{math.log2(their['error']):.0f}",
+            "peer": peer.name,
+            "version": their["version"],
+            "seconds": single,
+            "ours_seconds": vector / count,
+            "ratio": single * count / vector,
+            "runs": work.runs * work.rounds,
+            "note": note,
+            "figure": count > 1,
+        }
+        for what, count in (
+            (f"of {own['values']} values, each", own["values"]),
+            ("of one value", 1),
+        )
+    ]
+
+
 def make_rows(peer, work, ours, theirs, threads, program):
     """One row for each operation that both sides have measured."""
     if work.kind == "integers":
         return integer_rows(peer, work, ours, theirs)
+    if work.kind == "programs":
+        return program_rows(peer, work, ours, theirs)
     their, own = theirs[0], ours[0]
     n = 1 << work.asked["log_n"]
     if not all(t.get("verified") is True for t in theirs):

@@ -9,7 +9,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from work import integers, primitives, thin_bootstrap
+from work import integers, primitives, programs, thin_bootstrap
 
 HERE = Path(__file__).resolve().parent
 
@@ -230,4 +230,41 @@ class TfheRs(CargoPeer):
         return {**os.environ, "RAYON_NUM_THREADS": str(threads)}
 
 
-PEERS = [OpenFhe(), Lattigo(), Fheanor(), FheRs(), TfheRs()]
+class Concrete(Peer):
+    """Programs in Python on both sides; our package is taken from an interpreter that has it."""
+
+    name, version, licence = "concrete", "2.11.0", "BSD-3-Clause-Clear"
+    needs = (
+        "Python 3.10 to 3.12 with venv and pip, and one that has the package everlevel "
+        "(EVERLEVEL_PYTHON)"
+    )
+    threaded = True
+
+    def prepare(self, cache):
+        command = [programs_python(), "-c", "import everlevel"]
+        call(command, "importing everlevel (EVERLEVEL_PYTHON names a Python that has it)")
+        venv = cache / "concrete"
+        if not (venv / "done").exists():
+            shutil.rmtree(venv, ignore_errors=True)
+            call([sys.executable, "-m", "venv", str(venv)], "making a virtual environment")
+            # It imports `pkg_resources`, which later versions of setuptools do not have.
+            wanted = [f"concrete-python=={self.version}", "setuptools<70"]
+            quiet = ["install", "--quiet", "--disable-pip-version-check"]
+            call([str(venv / "bin/python"), "-m", "pip", *quiet, *wanted], "pip install")
+            call([str(venv / "bin/python"), "-c", "import concrete.fhe"], "import concrete.fhe")
+            (venv / "done").touch()
+        return [str(venv / "bin/python"), str(HERE / "concrete" / "theirs" / "report.py")]
+
+    def works(self, quick):
+        return programs(quick)
+
+    def environment(self, threads):
+        return {**os.environ, "OMP_NUM_THREADS": str(threads)}
+
+
+def programs_python():
+    """The interpreter that has the package of this repository."""
+    return os.environ.get("EVERLEVEL_PYTHON", sys.executable)
+
+
+PEERS = [OpenFhe(), Lattigo(), Fheanor(), FheRs(), TfheRs(), Concrete()]

@@ -52,10 +52,21 @@ if asked["kind"] == "integers":
     print(json.dumps({{"version": "7", "seconds": {{asked["op"]: [0.5, 1.0, 9.0]}},
                        "verified": asked["type"] == "u8"}}))
     sys.exit()
+if asked["kind"] == "programs":
+    print(json.dumps({{"version": "7", "seconds": 2.0, "keys": 1.5, "values": 4, "error": 2**-17,
+                       "bootstraps": 12, "verified": True}}))
+    sys.exit()
 seconds = {{"rotate": [0.001, 0.008, 0.003], "add": [0.002], "of no concern": [1.0]}}
 print(json.dumps({{"version": "7", "log_q": 90.0, "log_p": 40.0, "facts": "3 digits",
                    "notes": {{"add": "in place"}}, "seconds": seconds,
                    "verified": asked["t"] == 65537}}))
+"""
+
+# What an interpreter with the package prints for a program.
+FAKE_PYTHON = f"""#!{sys.executable}
+import json, sys
+print(json.dumps({{"seconds": 2.0, "keys": 1.0, "values": 1000, "bootstraps": 3,
+                   "verified": "wrong" not in sys.argv[-1]}}))
 """
 
 
@@ -114,7 +125,7 @@ class Compare(unittest.TestCase):
         lines = done.stdout.splitlines()
         self.assertEqual(
             [line.split()[0] for line in lines],
-            ["openfhe", "lattigo", "fheanor", "fhe-rs", "tfhe-rs"],
+            ["openfhe", "lattigo", "fheanor", "fhe-rs", "tfhe-rs", "concrete"],
         )
         for line in lines:
             self.assertRegex(
@@ -134,7 +145,8 @@ class Compare(unittest.TestCase):
         self.assertRegex(lines[2], r"^skipped: fheanor: cargo not found \(install Rust .+\)$")
         self.assertRegex(lines[3], r"^skipped: fhe-rs: cargo not found \(install Rust .+\)$")
         self.assertRegex(lines[4], r"^skipped: tfhe-rs: cargo not found \(install Rust .+\)$")
-        self.assertEqual(lines[5:], ["nothing was compared: no peer could be set up"])
+        self.assertRegex(lines[5], r"^skipped: concrete: importing everlevel \(.+\) failed: .+$")
+        self.assertEqual(lines[6:], ["nothing was compared: no peer could be set up"])
         self.assertFalse((self.path / "out").exists())
 
     def test_a_failed_set_up_is_skipped_and_others_run(self):
@@ -225,6 +237,29 @@ class Compare(unittest.TestCase):
             code, out = run(self.places, [FakePeer(self.peer, [wrong])])
             self.assertEqual(code, 1, out)
             self.assertRegex(out, "2 wrong values|not verified by decryption")
+
+    def test_programs_are_compared_by_value_and_alone(self):
+        asked = work.Work("programs", "s", {"kind": "programs", "program": "table"}, 2, 1)
+        python = program(self.path, "python", FAKE_PYTHON)
+        with mock.patch.dict(os.environ, {"EVERLEVEL_PYTHON": python}):
+            code, out = run(self.places, [FakePeer(self.peer, [asked])])
+            self.assertEqual(code, 0, out)
+            each, one = records.read(self.path / "out")["compare-fake"]["rows"]
+            self.assertEqual(each["what"], "table, of 1000 values, each")
+            self.assertEqual(
+                [(row["seconds"], row["ours_seconds"], row["ratio"]) for row in (each, one)],
+                [(0.5, 0.002, 250.0), (0.5, 2.0, 0.25)],
+            )
+            self.assertRegex(each["note"], r"^table: \d+ lines here and \d+ there, keys in 1.0 and")
+            asked.asked["program"] = "wrong"
+            code, out = run(self.places, [FakePeer(self.peer, [asked])])
+            self.assertEqual(code, 1, out)
+            self.assertIn("wrong: results were not verified", out)
+
+    def test_both_sides_have_every_program(self):
+        for side in ("ours", "theirs"):
+            found = {path.stem for path in (HERE / "concrete" / side).glob("*.py")}
+            self.assertEqual(found, {*work.PROGRAMS, "report"})
 
     def test_parameters_match(self):
         for form in ("bgv", "bfv"):

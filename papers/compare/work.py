@@ -45,7 +45,7 @@ def ring(name, form, log_n, t, base, word, words, special, digit_size, **more):
 class Work:
     """One thing that both sides do."""
 
-    kind: str  # primitives, bootstrap or integers
+    kind: str  # primitives, bootstrap, integers or programs
     params: object  # a dictionary (a parameter file) or the name of a set, on our side
     asked: dict = field(default_factory=dict)  # what the peer's program is told
     rounds: int = 3
@@ -56,11 +56,11 @@ class Work:
     @property
     def label(self):
         """What is measured, for the eye."""
-        return (
-            f"{self.asked['op']} {self.asked['type']}"
-            if self.kind == "integers"
-            else f"{self.kind} {self.name}"
-        )
+        if self.kind == "integers":
+            return f"{self.asked['op']} {self.asked['type']}"
+        if self.kind == "programs":
+            return self.asked["program"]
+        return f"{self.kind} {self.name}"
 
     @property
     def name(self):
@@ -143,4 +143,18 @@ def integers(quick):
         )
         for kind, ops in kinds.items()
         for op in ops
+    ]
+
+
+# What the programs of `concrete/` do.
+PROGRAMS = ["table", "filter", "maximum", "hamming", "life", "network", "edit_distance"]
+
+
+def programs(quick):
+    """The same programs in Python on both sides: whole vectors here, some values there."""
+    set_name = "insecure_bgv-65537-n11" if quick else "bgv-65537-n15"
+    names = ["table", "life"] if quick else PROGRAMS
+    return [
+        Work("programs", set_name, {"kind": "programs", "program": name}, 1 if quick else 2, 1)
+        for name in names
     ]

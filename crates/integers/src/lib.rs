@@ -82,6 +82,7 @@ mod statistics;
 mod sums;
 mod total;
 mod types;
+mod weighted;
 mod wide;
 
 pub use chosen::ChosenShape;

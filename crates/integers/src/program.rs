@@ -103,30 +103,13 @@ impl<S: IntegerScheme> Run<'_, '_, S> {
                 let x = self.argument(x)?;
                 at(node, self.functions.negated(&x))
             }
-            Kind::Sum(terms) => {
-                let mut sum: Option<Value<S::Ciphertext>> = None;
-                for (subtracted, term) in terms {
-                    let x = self.argument(term)?;
-                    let found = match sum {
-                        None if *subtracted => self.functions.negated(&x),
-                        None => Ok(x),
-                        Some(sum) if *subtracted => {
-                            self.functions.operated(&Operation::Subtract, &[&sum, &x])
-                        }
-                        Some(sum) => self.functions.operated(&Operation::Add, &[&sum, &x]),
-                    };
-                    sum = Some(at(term, found)?);
+            Kind::Sum(terms) => self.sum(node, terms),
+            Kind::Product(_) => {
+                let (k, x) = self.multiple(node)?;
+                match x {
+                    None => Ok(k),
+                    Some(x) => at(node, self.functions.operated(&Operation::Multiply, &[&k, &x])),
                 }
-                Ok(sum.unwrap_or(Value::Public(0)))
-            }
-            Kind::Product(factors) => {
-                let mut product = Value::Public(1);
-                for factor in factors {
-                    let x = self.argument(factor)?;
-                    product =
-                        at(factor, self.functions.operated(&Operation::Multiply, &[&product, &x]))?;
-                }
-                Ok(product)
             }
             Kind::Power(x, exponent) => {
                 let x = self.argument(x)?;
@@ -163,6 +146,72 @@ impl<S: IntegerScheme> Run<'_, '_, S> {
                 at(node, self.functions.with_list(*function, &columns, list))
             }
         }
+    }
+
+    /// A sum: of two columns, or of multiples of any number of them, whose carries are computed
+    /// once.
+    fn sum(
+        &self,
+        node: &Node,
+        terms: &[(bool, Node)],
+    ) -> Result<Value<S::Ciphertext>, ProgramError> {
+        let mut constant = Value::Public(0);
+        let mut columns = Vec::with_capacity(terms.len());
+        for (subtracted, term) in terms {
+            let (k, x) = self.multiple(term)?;
+            let k = if *subtracted { at(term, self.functions.negated(&k))? } else { k };
+            match (x, k) {
+                (Some(Value::Column(x)), Value::Public(k)) => columns.push((x, k)),
+                (_, k) => {
+                    let sum = self.functions.operated(&Operation::Add, &[&constant, &k]);
+                    constant = at(term, sum)?;
+                }
+            }
+        }
+        let sum = match &columns[..] {
+            [] => return Ok(constant),
+            [(x, 1), (y, sign @ (1 | -1))] => {
+                let operation = if *sign == 1 { Operation::Add } else { Operation::Subtract };
+                let [x, y] = [x, y].map(|x| Value::Column(x.clone()));
+                self.functions.operated(&operation, &[&x, &y])
+            }
+            _ => {
+                let terms: Vec<_> = columns.iter().map(|(x, k)| (x, *k)).collect();
+                self.functions.ints.weighted_sum(&terms).map(Value::Column)
+            }
+        };
+        match constant {
+            Value::Public(0) => at(node, sum),
+            _ => {
+                let sum = at(node, sum)?;
+                at(node, self.functions.operated(&Operation::Add, &[&sum, &constant]))
+            }
+        }
+    }
+
+    /// A term of a sum: a public factor, and the column that is multiplied, if there is one.
+    #[allow(clippy::type_complexity)]
+    fn multiple(
+        &self,
+        node: &Node,
+    ) -> Result<(Value<S::Ciphertext>, Option<Value<S::Ciphertext>>), ProgramError> {
+        let factors = match &node.kind {
+            Kind::Product(factors) => &factors[..],
+            _ => std::slice::from_ref(node),
+        };
+        let (mut k, mut product) = (Value::Public(1), None);
+        for factor in factors {
+            let x = self.argument(factor)?;
+            let multiplied = |a: &Value<S::Ciphertext>| {
+                at(factor, self.functions.operated(&Operation::Multiply, &[a, &x]))
+            };
+            match (&x, &product) {
+                (Value::Public(_), _) => k = multiplied(&k)?,
+                (_, Some(y)) => product = Some(multiplied(y)?),
+                (_, None) => product = Some(x),
+            }
+        }
+        Ok((k, product))
     }
 
     /// What can be computed on.

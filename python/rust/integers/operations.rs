@@ -86,6 +86,11 @@ pub(super) fn operate<S: Home>(
         "mul" => s.mul(x.at::<S>(0)?, x.at::<S>(1)?)?,
         "square" => s.square(x.column::<S>(0)?)?,
         "mul_wrapped" => s.mul_wrapped(x.at::<S>(0)?, x.at::<S>(1)?, x.kind()?)?,
+        "weighted_sum" => {
+            let columns = (0..x.0.len()).map(|i| x.column::<S>(i));
+            let terms = columns.zip(x.1).map(|(column, k)| Ok((column?, *k)));
+            s.weighted_sum(&terms.collect::<Result<Vec<_>>>()?)?
+        }
         "sum_of_each" => s.sum_of_each(x.column::<S>(0)?)?,
         "cumsum" => s.cumsum(x.column::<S>(0)?)?,
         "sort" => s.sorted(x.column::<S>(0)?, x.order(), x.number(0) as usize)?,

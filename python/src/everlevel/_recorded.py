@@ -219,6 +219,8 @@ def _texts(name: str, numbers: Sequence[int]) -> list[tuple[str, list[int] | Non
         way = {"sort": "-sort(-{0}, %d)", "argsort": "argsort(-{0}, %d)"}[name]
         return [(way % take if descending else f"{name}({{0}}, {take})", None)]
     k = [_literal(v) for v in numbers]
+    if name == "weighted_sum":
+        return [(" + ".join(f"{w} * {{{i}}}" for i, w in enumerate(k)), None)]
     if name == "mul_public":
         return [(f"{k[0]} * {{0}}", None)]
     if name in ("div_public", "rem_public", "shift_right"):

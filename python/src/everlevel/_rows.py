@@ -5,8 +5,6 @@ computed with along their rows.
 from __future__ import annotations
 
 import functools
-import heapq
-import itertools
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -15,23 +13,15 @@ import numpy as np
 
 from . import _layout
 from ._encrypted import Encrypted, not_homomorphic
-from ._integers import EncryptedIntegers, _constants, _looked_up
+from ._integers import EncryptedIntegers, _constants
 from ._kinds import Kind, entries, interval_of, named
 from .errors import DtypeError, OtherParametersError, ShapeError
-
-#: What the entries of a sum may differ by for it to have no carries: a digit has 31 values.
-ROOM = 30
 
 WAY = (
     "entries along this axis lie in one ciphertext: encrypt with rows=True, or np.stack arrays, "
     "and the first axis can be indexed and computed along; "
     "or choose with np.where(mask, x, 0), which takes a mask of NumPy's"
 )
-
-
-def range_of(low: int, high: int) -> range:
-    """The integers of an interval, both ends included."""
-    return range(low, high + 1)
 
 
 def rows(count: int, kind: Any) -> Kind:
@@ -208,47 +198,9 @@ def total(parts: Sequence[EncryptedIntegers]) -> EncryptedIntegers:
 
 
 def weighted(parts: Sequence[EncryptedIntegers], weights: Sequence[int]) -> EncryptedIntegers:
-    """The sum of multiples of arrays.
-
-    Small ones are added as long as that takes no carries; of the others, those with one factor
-    before they are multiplied.
-    """
-
-    def width(x: EncryptedIntegers) -> int:
-        low, high = x.interval
-        return high - low
-
-    small: list[tuple[int, EncryptedIntegers]] = []
-    large: dict[int, list[EncryptedIntegers]] = {}
-    for x, weight in zip(parts, weights):
-        if weight and width(x) * abs(weight) <= ROOM and x._wrap is None:
-            if x.ciphertexts > len(x._blocks) and width(x) < 16:
-                # Few values in more digits than they need, as differences leave them: in one.
-                x = _looked_up(x, range_of)
-            small.append((width(x) * abs(weight), x * weight))
-        elif weight:
-            large.setdefault(abs(weight), []).append(x if weight > 0 else -x)
-    bins: list[tuple[int, EncryptedIntegers]] = []
-    for size, x in sorted(small, key=operator.itemgetter(0), reverse=True):
-        at = next((i for i, (used, _) in enumerate(bins) if used + size <= ROOM), None)
-        if at is None:
-            bins.append((size, x))
-        else:
-            bins[at] = bins[at][0] + size, bins[at][1] + x
-    terms = [x for _, x in bins] + [_sum(xs) * weight for weight, xs in large.items()]
-    return _sum(terms) if terms else parts[0] * 0
-
-
-def _sum(terms: Sequence[EncryptedIntegers]) -> EncryptedIntegers:
-    """The sum, those with the fewest values first."""
-    number = itertools.count()
-    heap = [(x.interval[1] - x.interval[0], next(number), x) for x in terms]
-    heapq.heapify(heap)
-    while len(heap) > 1:
-        (_, _, a), (_, _, b) = heapq.heappop(heap), heapq.heappop(heap)
-        x = a + b
-        heapq.heappush(heap, (x.interval[1] - x.interval[0], next(number), x))
-    return heap[0][2]
+    """The sum of multiples of arrays, whose carries are computed once."""
+    first, *others = parts
+    return first._arithmetic("weighted_sum", *others, numbers=weights)
 
 
 def product(matrix: Any, x: EncryptedIntegers) -> EncryptedIntegers:

@@ -195,6 +195,9 @@ pub const OPERATIONS: &[Operation] = operations! {
     "mul" Values Slots, |s, _, [a, b, _]| s.mul(a, b), |_, x| each(x, |a, b, _| a * b);
     "mul-public" Values Slots, |s, _, [a, ..]| s.normalized(&s.mul_public(a, DIVISOR)?),
         |_, x| each(x, |a, _, _| DIVISOR * a);
+    "weighted-sum" Values Slots, |s, _, [a, b, c]| {
+        s.normalized(&s.weighted_sum(&[(a, 3), (b, -2), (c, DIVISOR)])?)
+    }, |_, x| each(x, |a, b, c| 3 * a - 2 * b + DIVISOR * c);
     "mul-wrapped" Values Slots, |s, t, [a, b, _]| s.mul_wrapped(a, b, t),
         |t, x| each(x, |a, b, _| wrapped(t, a.wrapping_mul(b)));
     "square" Values Slots, |s, _, [a, ..]| s.square(a), |_, x| each(x, |a, _, _| a * a);

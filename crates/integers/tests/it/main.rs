@@ -23,4 +23,5 @@ mod program;
 mod refused;
 mod sums;
 mod totals;
+mod weighted;
 mod wide;

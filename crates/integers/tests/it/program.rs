@@ -42,7 +42,11 @@ fn floored(a: i128, b: i128) -> i128 {
 fn programs_compute_what_they_say() {
     let bench = Bench::new("insecure_bgv-65537-n11");
     type Case = (&'static str, fn(i128, i128) -> i128);
-    let cases: [Case; 41] = [
+    let cases: [Case; 45] = [
+        ("y = 7*age - 100*limit + age - 5 + 2*3", |a, l| 8 * a - 100 * l + 1),
+        ("y = 3 - age - age*2*(age < 50) - -limit", |a, l| 3 - a - 2 * a * i128::from(a < 50) + l),
+        ("y = age + age + age + age + (0 - 4)*age", |_, _| 0),
+        ("y = 5 - 2*age", |a, _| 5 - 2 * a),
         ("y = age + limit - 3", |a, l| a + l - 3),
         ("y = -age*3 + 2*limit", |a, l| -3 * a + 2 * l),
         ("y = age >= 18 & age < 65", |a, _| i128::from((18..65).contains(&a))),
