@@ -1,5 +1,11 @@
 //! The program `papers`: every table of three papers on homomorphic encryption, run by everlevel
 //! and printed beside what the papers report.
+//!
+//! `chen_han`, `ma_et_al` and `ltv` are the papers, `sets` their parameter sets, `security` what
+//! their keys resist; `aes` and `soak` are computations beside them, at any size. `report` runs all
+//! of these as jobs, one process and one record each, and writes what papers/report/page.py makes a
+//! page of; `rows` and `record` are what tables and records have in common. Everything below may be
+//! used here, and nothing uses this.
 #![forbid(unsafe_code)]
 
 mod aes;

@@ -16,7 +16,7 @@ use everlevel_wire::file::write_file;
 use rand_core::Rng;
 use serde::Serialize;
 
-use crate::commands::roles::args::{BoundsArg, ServerArgs, SetOfFile};
+use crate::commands::roles::args::{BoundsArg, KeyMemoryArg, ServerArgs, SetOfFile};
 use crate::commands::roles::eval;
 use crate::commands::roles::files::secret_key;
 use crate::commands::roles::files::server as server_of;
@@ -39,15 +39,9 @@ pub struct ExplainArgs {
     /// The server keys
     #[arg(long, value_name = "FILE", required = true)]
     pub server_keys: Option<PathBuf>,
-    /// The memory in MiB for keys that are read from the file; keys that do not fit are read again
-    /// when needed
-    #[arg(
-        long,
-        value_name = "MIB",
-        default_value_t = 4096,
-        value_parser = clap::value_parser!(u64).range(1..1 << 30)
-    )]
-    pub cache: u64,
+    /// The memory for keys.
+    #[command(flatten)]
+    pub memory: KeyMemoryArg,
     /// Noise bounds.
     #[command(flatten)]
     pub bounds: BoundsArg,
@@ -129,7 +123,7 @@ pub fn run(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
     };
     let server = ServerArgs {
         server_keys,
-        cache: args.cache,
+        memory: args.memory,
         bounds: args.bounds.clone(),
         set: args.set.clone(),
     };

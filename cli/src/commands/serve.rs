@@ -12,7 +12,7 @@ use everlevel_service::{
 use serde_json::json;
 
 use super::serve_demo::Demo;
-use crate::console::args::Common;
+use crate::console::args::{Common, amount};
 use crate::console::errors::{CliError, of_service};
 use crate::console::output::{emit, emit_json, threads};
 
@@ -52,12 +52,7 @@ pub struct ServeArgs {
     #[arg(long)]
     pub insecure_http: bool,
     /// The memory in MiB for the server keys of all tenants
-    #[arg(
-        long,
-        value_name = "MIB",
-        default_value_t = 4096,
-        value_parser = clap::value_parser!(u64).range(1..1 << 30)
-    )]
+    #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = amount())]
     pub key_memory: u64,
     /// Be one of several processes that share DIR, and keep records and queue in a PostgreSQL
     /// database: a file with its connection string, such as "host=/run/postgresql user=everlevel
@@ -101,13 +96,23 @@ pub struct ServeArgs {
         value_parser = clap::value_parser!(u64).range(4..1 << 20)
     )]
     pub request_memory: u64,
+    /// What a tenant may have.
+    #[command(flatten)]
+    pub quota: QuotaArgs,
+    /// Hand out this page to browsers, which encrypt, ask and decrypt there: the directory that
+    /// .ci/web makes
+    #[arg(long, value_name = "DIR")]
+    pub page: Option<PathBuf>,
+    /// Log every request
+    #[arg(long)]
+    pub verbose: bool,
+}
+
+/// What each tenant may have.
+#[derive(Args)]
+pub struct QuotaArgs {
     /// The most GiB that a tenant stores
-    #[arg(
-        long,
-        value_name = "GIB",
-        default_value_t = 64,
-        value_parser = clap::value_parser!(u64).range(1..1 << 30)
-    )]
+    #[arg(long, value_name = "GIB", default_value_t = 64, value_parser = amount())]
     pub quota_gib: u64,
     /// The most objects, tables and jobs that a tenant stores
     #[arg(long, value_name = "K", default_value_t = 10_000)]
@@ -119,20 +124,8 @@ pub struct ServeArgs {
     #[arg(long, value_name = "K", default_value_t = 16)]
     pub quota_jobs: u64,
     /// The most seconds that a job takes
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        default_value_t = 3600,
-        value_parser = clap::value_parser!(u64).range(1..1 << 30)
-    )]
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600, value_parser = amount())]
     pub job_seconds: u64,
-    /// Hand out this page to browsers, which encrypt, ask and decrypt there: the directory that
-    /// .ci/web makes
-    #[arg(long, value_name = "DIR")]
-    pub page: Option<PathBuf>,
-    /// Log every request
-    #[arg(long)]
-    pub verbose: bool,
 }
 
 /// Commands below `serve`.
@@ -178,6 +171,18 @@ pub enum TokenCommand {
         #[arg(value_name = "TOKEN")]
         token: String,
     },
+}
+
+impl QuotaArgs {
+    fn quota(&self) -> Quota {
+        Quota {
+            bytes: self.quota_gib << 30,
+            objects: self.quota_objects,
+            keys: self.quota_keys,
+            active_jobs: self.quota_jobs,
+            job_seconds: self.job_seconds,
+        }
+    }
 }
 
 impl ServeArgs {
@@ -233,13 +238,7 @@ fn serve(
         threads: (threads() / workers.max(1)).max(1),
         connections: args.connections as usize,
         request_memory: args.request_memory << 20,
-        quota: Quota {
-            bytes: args.quota_gib << 30,
-            objects: args.quota_objects,
-            keys: args.quota_keys,
-            active_jobs: args.quota_jobs,
-            job_seconds: args.job_seconds,
-        },
+        quota: args.quota.quota(),
         tls,
         page: args.page.clone(),
         ..Config::new(dir)

@@ -1,5 +1,6 @@
 //! Options that several commands have.
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use everlevel::OptIn;
 
@@ -40,6 +41,11 @@ impl Common {
 /// One of the values of an option, as it is typed.
 pub fn value_name(value: &impl ValueEnum) -> String {
     value.to_possible_value().map_or_else(String::new, |value| value.get_name().into())
+}
+
+/// Numbers from 1, so many of which are below 2^64 with a unit of 2^30.
+pub fn amount() -> RangedU64ValueParser {
+    clap::value_parser!(u64).range(1..1 << 30)
 }
 
 /// The set of commands that are not told another one.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use clap::Command;
 use everlevel_cli::commands::command;
 
-use crate::common::page_rows;
+use crate::common::{page_rows, success};
 
 /// All commands, each with the names that lead to it.
 fn commands() -> Vec<(String, Command)> {
@@ -99,4 +99,16 @@ fn help_ends_with_examples_that_are_commands() {
             }
         }
     }
+}
+
+#[test]
+fn shells_and_manuals_know_the_commands() {
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(success(&["completions", shell]).contains("transcipher"), "{shell}");
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let pages = directory.path().join("man");
+    success(&["man", "--out", pages.to_str().unwrap()]);
+    let page = std::fs::read_to_string(pages.join("everlevel-aes-transcipher.1")).unwrap();
+    assert!(page.contains("first counter block"), "{page}");
 }

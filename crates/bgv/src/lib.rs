@@ -14,7 +14,10 @@
 //! (docs/adr/0014).
 //!
 //! A program on the key owner's side holds a [`SecretKey`]; one on the server's side holds
-//! [`ServerKeys`], which no secret can be put into.
+//! [`ServerKeys`], which no secret can be put into, and computes by an [`Evaluator`], which
+//! implements the traits of `everlevel-scheme`, a module for each group of operations. Polynomials
+//! are those of `everlevel-ring` and computed on through its
+//! [`Engine`](everlevel_ring::Engine), not limb by limb; circuits and bytes are not known here.
 
 mod ciphertext;
 mod compact;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::plan::Job;
+use super::job::Job;
 
 /// Seconds of jobs as they were run once, or, of long ones, as their records have them: keys,
 /// tables and what is measured.

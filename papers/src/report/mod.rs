@@ -4,6 +4,7 @@
 pub mod args;
 mod chapters;
 mod estimate;
+mod job;
 mod model;
 mod parts;
 mod plan;
@@ -22,7 +23,8 @@ use serde_json::json;
 use crate::record;
 use args::{AllArgs, matches};
 use estimate::Estimates;
-use plan::{Job, Plan};
+use job::Job;
+use plan::Plan;
 use records::Records;
 use store::Store;
 

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::job::Job;
 use super::model::{Cell, Column, Fields, Machine, Summary, Table};
-use super::plan::{Job, Plan};
+use super::plan::Plan;
 use super::store::{Origin, Store, Stored};
 
 /// The records of a plan.

@@ -11,7 +11,8 @@ use everlevel_cli::console::output::emit;
 use serde_json::{Value, json};
 
 use super::estimate::Estimates;
-use super::plan::{Job, Plan, Program};
+use super::job::{Job, Program};
+use super::plan::Plan;
 use super::store::{Entry, Store};
 
 /// Runs those of the jobs that have no record; `after` is called after each. Returns how many

@@ -85,7 +85,7 @@ fn send_server_keys(
 pub fn eval(client: &Client, args: &EvalArgs, common: &Common) -> Result<(), CliError> {
     let (server, believed) = (&args.server, &args.server.bounds);
     none_of(&[
-        (server.cache != CACHE_MIB, "--cache"),
+        (server.memory.cache != CACHE_MIB, "--cache"),
         (believed.bounds != Bounds::Stated, "--bounds"),
         (!believed.manifests.manifests.is_empty(), "--manifest"),
         (believed.manifests.key.manifest_key.is_some(), "--manifest-key"),
@@ -107,7 +107,7 @@ pub fn eval(client: &Client, args: &EvalArgs, common: &Common) -> Result<(), Cli
 /// `table run --remote`.
 pub fn answer(client: &Client, args: &RunArgs, common: &Common) -> Result<(), CliError> {
     none_of(&[
-        (args.cache != CACHE_MIB, "--cache"),
+        (args.memory.cache != CACHE_MIB, "--cache"),
         (args.schema.is_some(), "--schema"),
         (!args.with.partners.is_empty(), "--with"),
     ])?;

@@ -8,7 +8,7 @@ use everlevel::ValueRange;
 use crate::columns::{Format, Header};
 #[cfg(feature = "service")]
 use crate::commands::remote::access::{RemoteArg, RemoteJobArgs};
-use crate::console::args::SetArg;
+use crate::console::args::{SetArg, amount};
 
 /// The memory for keys that are read from a file, in MiB, unless it is stated.
 pub const CACHE_MIB: u64 = 4096;
@@ -182,21 +182,24 @@ pub struct BoundsArg {
     pub manifests: ManifestsArg,
 }
 
+/// The memory for server keys that stay in their file.
+#[derive(Args, Clone, Copy)]
+pub struct KeyMemoryArg {
+    /// The memory in MiB for keys that are read from the file; keys that do not fit are read again
+    /// when needed
+    #[arg(long, value_name = "MIB", default_value_t = CACHE_MIB, value_parser = amount())]
+    pub cache: u64,
+}
+
 /// The keys of a server.
 #[derive(Args, Clone)]
 pub struct ServerArgs {
     /// The server keys
     #[arg(long, value_name = "FILE")]
     pub server_keys: PathBuf,
-    /// The memory in MiB for keys that are read from the file; keys that do not fit are read again
-    /// when needed
-    #[arg(
-        long,
-        value_name = "MIB",
-        default_value_t = CACHE_MIB,
-        value_parser = clap::value_parser!(u64).range(1..1 << 30)
-    )]
-    pub cache: u64,
+    /// The memory for keys.
+    #[command(flatten)]
+    pub memory: KeyMemoryArg,
     /// Noise bounds.
     #[command(flatten)]
     pub bounds: BoundsArg,

@@ -15,21 +15,14 @@ use super::args::{EvalArgs, OutArg, RefreshArgs};
 use super::files::{Column, kept_metadata, server, state_range};
 use super::inputs::{Inputs, of_program};
 use super::manifest::{self, ManifestWriter};
+use super::report::report;
 use super::typed;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{
     check_apart, check_free, check_standard, create_directory, is_standard,
 };
-use crate::console::output::{emit, emit_json, progress};
-
-#[derive(Serialize)]
-struct Report {
-    params: String,
-    bootstraps: usize,
-    outputs: Vec<Output>,
-    seconds: f64,
-}
+use crate::console::output::progress;
 
 #[derive(Serialize)]
 struct Output {
@@ -43,6 +36,17 @@ struct Output {
     level: usize,
     noise_bound_bits: f64,
     capacity_bits: f64,
+}
+
+impl Output {
+    /// For people.
+    fn line(&self) -> String {
+        let path = self.path.display();
+        format!(
+            "{}: {:.1} bits of capacity at level {}, {} bytes: {path}",
+            self.name, self.capacity_bits, self.level, self.bytes
+        )
+    }
 }
 
 /// The program, or where it is wrong.
@@ -106,7 +110,7 @@ pub fn run(args: &EvalArgs, common: &Common) -> Result<(), CliError> {
         outputs.push(written(&server, &name, &values, &out(&name), &metadata, &mut manifest)?);
     }
     manifest.map_or(Ok(()), ManifestWriter::finish)?;
-    finish(&server, server.bootstraps(), outputs, started, common)
+    report(&server, server.bootstraps(), started, outputs, Output::line, common)
 }
 
 /// Runs `bootstrap`.
@@ -143,7 +147,7 @@ pub fn bootstrap(args: &RefreshArgs, common: &Common) -> Result<(), CliError> {
     if is_standard(&args.out.out) {
         return Ok(());
     }
-    finish(&server, fresh.len(), vec![output], started, common)
+    report(&server, fresh.len(), started, vec![output], Output::line, common)
 }
 
 fn written(
@@ -177,35 +181,4 @@ fn joined(xs: &[Value]) -> Option<ValueRange> {
     let ranges = xs.iter().map(Value::range).collect::<Option<Vec<_>>>()?;
     let low = ranges.iter().map(ValueRange::low).min()?;
     ValueRange::new(low, ranges.iter().map(ValueRange::high).max()?)
-}
-
-fn finish(
-    server: &Server,
-    bootstraps: usize,
-    outputs: Vec<Output>,
-    started: Instant,
-    common: &Common,
-) -> Result<(), CliError> {
-    let report = Report {
-        params: server.params().name().into(),
-        bootstraps,
-        outputs,
-        seconds: started.elapsed().as_secs_f64(),
-    };
-    if common.json {
-        return emit_json(&report);
-    }
-    let line = |o: &Output| {
-        let path = o.path.display();
-        format!(
-            "{}: {:.1} bits of capacity at level {}, {} bytes: {path}",
-            o.name, o.capacity_bits, o.level, o.bytes
-        )
-    };
-    let mut lines: Vec<String> = report.outputs.iter().map(line).collect();
-    lines.push(format!(
-        "{}: {} bootstraps, {:.1} s",
-        report.params, report.bootstraps, report.seconds
-    ));
-    emit(&lines.join("\n"))
 }

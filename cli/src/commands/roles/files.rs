@@ -117,7 +117,7 @@ pub fn of_input(path: &Path) -> impl Fn(EvaluationError) -> CliError + '_ {
 
 /// A server on the keys of a file.
 pub fn server(args: &ServerArgs, common: &Common) -> Result<Server, CliError> {
-    server_on(&args.server_keys, args.cache, &args.set, common)
+    server_on(&args.server_keys, args.memory.cache, &args.set, common)
 }
 
 /// The same, with memory for `cache` MiB of keys.

@@ -7,7 +7,7 @@ use everlevel_tables::TableId;
 
 #[cfg(feature = "service")]
 use crate::commands::remote::access::RemoteJobArgs;
-use crate::commands::roles::args::{CACHE_MIB, OutArg, SetOfFile};
+use crate::commands::roles::args::{KeyMemoryArg, OutArg, SetOfFile};
 use crate::console::args::SetArg;
 
 /// Tables that a schema has foreign keys to.
@@ -121,15 +121,9 @@ pub struct RunArgs {
     /// The encrypted constants of the plan, if it has any, as written by `table bind`
     #[arg(long, value_name = "FILE")]
     pub constants: Option<PathBuf>,
-    /// The memory in MiB for keys that are read from the file; keys that do not fit are read again
-    /// when needed
-    #[arg(
-        long,
-        value_name = "MIB",
-        default_value_t = CACHE_MIB,
-        value_parser = clap::value_parser!(u64).range(1..1 << 30)
-    )]
-    pub cache: u64,
+    /// The memory for keys.
+    #[command(flatten)]
+    pub memory: KeyMemoryArg,
     /// The result.
     #[command(flatten)]
     pub out: OutArg,

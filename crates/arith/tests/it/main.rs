@@ -2,6 +2,7 @@
 
 mod edges;
 mod kernels;
+mod matrices;
 mod modulus;
 mod tensor;
 mod transform;

@@ -2,6 +2,7 @@
 
 mod bfv;
 mod change;
+mod combinations;
 mod diagonals;
 mod factor;
 mod flooding;
@@ -10,7 +11,10 @@ mod levels;
 mod ntru;
 mod owners;
 mod products;
+mod raised;
 mod random_circuits;
 mod record;
 mod rlwe;
+mod specifications;
+mod switching;
 mod tightness;

@@ -5,11 +5,13 @@
 //! products of ciphertexts, [`ProductTreePlan`] the evaluation of Π (x - a_i) without large
 //! constants.
 
+mod blocks;
 mod goal;
 mod newton;
 mod plan;
 mod polynomial;
 mod powers;
+mod shapes;
 mod tree;
 
 pub use goal::DepthGoal;
@@ -17,8 +19,8 @@ pub use plan::PolynomialPlan;
 pub use polynomial::{Parity, Polynomial};
 pub use tree::ProductTreePlan;
 
+pub(crate) use blocks::{Candidate, candidates};
 pub(crate) use goal::best;
 pub(crate) use newton::p_part;
-pub(crate) use plan::{Candidate, candidates};
 pub(crate) use powers::PowerTable;
 pub(crate) use tree::{grouped_factors, product_tree};

@@ -24,6 +24,7 @@ mod representations;
 #[cfg(test)]
 mod search_tests;
 mod tiny;
+mod usvp;
 
 use crate::attack::{Attack, Estimate};
 use crate::error::SecurityError;
@@ -63,13 +64,13 @@ pub fn estimate(key: &Lwe, model: CostModel) -> Result<Estimate<Lwe>, SecurityEr
     let by = |trial: Trial| primal::best(key, model, trial, BEYOND);
     let babai = [Trial::Planes, Trial::PlanesMeeting].into_iter().filter_map(by).min_by(cheaper);
     let mut attacks: Vec<Attack> = [
-        primal::usvp(key, model),
+        usvp::usvp(key, model),
         by(Trial::Search),
         babai,
         by(Trial::SearchMeeting),
         dual::plain(key, model),
         dual::hybrid(key, model, BEYOND),
-        primal::enumeration(key),
+        usvp::enumeration(key),
         Some(tiny::exhaustive(key)),
     ]
     .into_iter()
@@ -80,7 +81,7 @@ pub fn estimate(key: &Lwe, model: CostModel) -> Result<Estimate<Lwe>, SecurityEr
     // Lists are many to look at: only where they may count.
     attacks.extend(primal::best(key, model, Trial::Representations, least + NEARLY));
     if attacks.is_empty() {
-        attacks.push(primal::whole_lattice(key, model));
+        attacks.push(usvp::whole_lattice(key, model));
     }
     Ok(Estimate::new(*key, attacks))
 }
@@ -103,9 +104,9 @@ pub fn estimate(key: &Lwe, model: CostModel) -> Result<Estimate<Lwe>, SecurityEr
 pub fn holds(key: &Lwe, model: CostModel, bits: f64) -> Result<bool, SecurityError> {
     key.check()?;
     let direct = [
-        primal::usvp(key, model),
+        usvp::usvp(key, model),
         dual::plain(key, model),
-        primal::enumeration(key),
+        usvp::enumeration(key),
         Some(tiny::exhaustive(key)),
     ];
     if direct.iter().flatten().any(|attack| attack.bits < bits) {
@@ -135,10 +136,10 @@ pub fn largest_log2_q(dimension: usize, secret: Secret, bits: f64) -> Option<f64
             Secret::Sparse(_) => estimate(&key, CostModel::Matzov).ok().map(|e| e.bits()),
             _ => key.check().ok().map(|()| {
                 let primal = [
-                    primal::usvp(&key, CostModel::Matzov),
+                    usvp::usvp(&key, CostModel::Matzov),
                     primal::best(&key, CostModel::Matzov, Trial::Search, BEYOND),
                 ];
-                let whole = primal::whole_lattice(&key, CostModel::Matzov);
+                let whole = usvp::whole_lattice(&key, CostModel::Matzov);
                 primal
                     .into_iter()
                     .flatten()

@@ -14,11 +14,12 @@ use super::super::args::{EvalArgs, SetOfFile};
 use super::super::files::{of_input, server};
 use super::super::inputs::of_program;
 use super::super::manifest::{ManifestWriter, of_results};
+use super::super::report::report;
 use super::arrays::{read, write};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{create_directory, of_file};
-use crate::console::output::{emit, emit_json, progress};
+use crate::console::output::progress;
 
 /// A file, and the name before it, if it has one.
 pub type Input<'a> = (Option<&'a str>, &'a Path);
@@ -53,14 +54,6 @@ pub fn inputs(texts: &[String]) -> Result<Option<Vec<Input<'_>>>, CliError> {
 }
 
 #[derive(Serialize)]
-struct Report {
-    params: String,
-    bootstraps: usize,
-    outputs: Vec<Output>,
-    seconds: f64,
-}
-
-#[derive(Serialize)]
 struct Output {
     name: String,
     what: &'static str,
@@ -71,6 +64,15 @@ struct Output {
     ciphertexts: usize,
     path: PathBuf,
     bytes: u64,
+}
+
+impl Output {
+    /// For people.
+    fn line(&self) -> String {
+        let kind = self.kind.as_ref().map_or(String::new(), |kind| format!(" in {kind}"));
+        let Output { name, what, low, high, bytes, .. } = self;
+        format!("{what} {name}: {low}..{high}{kind}, {bytes} bytes: {}", self.path.display())
+    }
 }
 
 /// Runs `eval` on files of columns.
@@ -119,26 +121,7 @@ pub fn eval(
         });
     }
     manifest.map_or(Ok(()), ManifestWriter::finish)?;
-    let report = Report {
-        params: server.params().name().into(),
-        bootstraps: server.bootstraps(),
-        outputs,
-        seconds: started.elapsed().as_secs_f64(),
-    };
-    if common.json {
-        return emit_json(&report);
-    }
-    let line = |o: &Output| {
-        let kind = o.kind.as_ref().map_or(String::new(), |kind| format!(" in {kind}"));
-        let (name, path) = (&o.name, o.path.display());
-        format!("{} {name}: {}..{}{kind}, {} bytes: {path}", o.what, o.low, o.high, o.bytes)
-    };
-    let mut lines: Vec<String> = report.outputs.iter().map(line).collect();
-    lines.push(format!(
-        "{}: {} bootstraps, {:.1} s",
-        report.params, report.bootstraps, report.seconds
-    ));
-    emit(&lines.join("\n"))
+    report(&server, server.bootstraps(), started, outputs, Output::line, common)
 }
 
 /// All columns of the files; of a named file its only column has that name.

@@ -1,0 +1,146 @@
+//! What a plan takes: on a set, and on the best one.
+
+use std::collections::BTreeMap;
+use std::sync::PoisonError;
+
+use everlevel_integers::{Estimate, EstimatedStep, IntegersError, Rehearsal, best_estimate};
+use everlevel_scheme::{Level, OptIn, Params};
+
+use super::Plan;
+use crate::error::Error;
+use crate::requirements::Minimize;
+
+/// The sets that plans are made for unless others are given.
+const CANDIDATES: [&str; 3] = ["bgv-65537-n15", "bgv-65537-n16", "bgv-786433-n16"];
+
+impl Plan {
+    /// What the program takes on a set: without bootstrapping if that fits, else with it. Found
+    /// once; `println!` shows it.
+    ///
+    /// # Errors
+    /// What cannot be computed on this set, before anything is encrypted.
+    pub fn explain(&self, params: &Params) -> Result<Estimate, Error> {
+        Ok(self.known_on(params)?.1)
+    }
+
+    /// The set of 128 bits on which the program takes least: time, or memory.
+    ///
+    /// # Errors
+    /// A program that no set computes, with the reason of the last one.
+    pub fn params(&self, minimize: Minimize) -> Result<Params, Error> {
+        self.params_within(minimize, u64::MAX)
+    }
+
+    /// The same among sets on which keys, arguments and results take at most so many bytes.
+    ///
+    /// # Errors
+    /// [`IntegersError::Memory`], with figures, if there is none.
+    pub fn params_within(&self, minimize: Minimize, memory_bytes: u64) -> Result<Params, Error> {
+        let sets = CANDIDATES.into_iter().map(|name| Params::named(name, OptIn::SecureOnly));
+        let sets = sets.collect::<Result<Vec<_>, _>>()?;
+        let found = self.best(sets, minimize, memory_bytes)?;
+        let params = found.1.params.clone();
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).push(found);
+        Ok(params)
+    }
+
+    pub(crate) fn known_on(&self, params: &Params) -> Result<(Level, Estimate), Error> {
+        let lock = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = lock().iter().find(|(_, x)| x.params.same(params)) {
+            return Ok(found.clone());
+        }
+        let found = self.best([params.clone()], Minimize::Latency, u64::MAX)?;
+        lock().push(found.clone());
+        Ok(found)
+    }
+
+    /// What it takes on a server that is rehearsed, with arguments encrypted at a level.
+    fn rehearsed(&self, rehearsal: &Rehearsal, level: Level) -> Result<Estimate, IntegersError> {
+        let (ints, slots) = (rehearsal.integers()?, rehearsal.params().slots());
+        let blocks = self.blocks(slots)?;
+        let mut inputs = BTreeMap::new();
+        for x in &self.inputs {
+            let length = x.length.min(slots);
+            let column = rehearsal.column(x.kind, length, |s, zero| s.encrypt_at(zero, level))?;
+            inputs.insert(x.name.as_str(), column);
+        }
+        let given = Estimate::size_of(rehearsal.params(), inputs.values());
+        let (mut steps, mut before) = (Vec::new(), rehearsal.so_far());
+        let results = self.evaluated(&ints, &inputs, |name, interval| {
+            let after = rehearsal.so_far();
+            let counted = after - before;
+            before = after;
+            steps.push(EstimatedStep { name: name.into(), interval: Some(interval), counted });
+        });
+        let results = results.map_err(|e| match e {
+            Error::Integers(e) => e,
+            Error::Scheme(e) => e.into(),
+            Error::Circuit(e) => e.into(),
+            Error::Ring(e) => e.into(),
+            e => IntegersError::Parts { problem: e.to_string() },
+        })?;
+        Ok(Estimate::new(rehearsal, blocks as u64, given, steps, &results))
+    }
+
+    /// On a server that is rehearsed at the best level: where nothing is bootstrapped the lowest
+    /// one at which all still fits, at which uploads are smallest and products fastest.
+    fn leveled(&self, rehearsal: &Rehearsal) -> Result<(Level, Estimate), IntegersError> {
+        let params = rehearsal.params();
+        let top = params.chain().top();
+        let mut found = (top, self.rehearsed(rehearsal, top)?);
+        let (mut least, mut most) = (0, top.0);
+        while !found.1.bootstraps && least < most {
+            let level = Level((least + most) / 2);
+            match rehearsal.again().and_then(|again| self.rehearsed(&again, level)) {
+                Ok(estimate) => {
+                    most = level.0;
+                    found = (level, estimate);
+                }
+                Err(_) => least = level.0 + 1,
+            }
+        }
+        Ok(found)
+    }
+
+    /// The better one of both layouts of comparisons, where that makes a difference.
+    fn laid_out(
+        &self,
+        rehearsal: &Rehearsal,
+        cost: impl Fn(&Estimate) -> f64,
+    ) -> Result<(Level, Estimate), IntegersError> {
+        let apart = self.leveled(rehearsal);
+        // Side by side in a row, half of the slots, there is room for two digits at least.
+        let slots = rehearsal.params().slots();
+        if self.inputs.iter().all(|x| 4 * x.length > slots) {
+            return apart;
+        }
+        let beside =
+            rehearsal.again().and_then(|again| self.leveled(&again.with_side_by_side(true)));
+        match (apart, beside) {
+            (Ok(apart), Ok(beside)) if cost(&beside.1) < cost(&apart.1) => Ok(beside),
+            (Err(_), Ok(beside)) => Ok(beside),
+            (apart, _) => apart,
+        }
+    }
+
+    fn best(
+        &self,
+        candidates: impl IntoIterator<Item = Params>,
+        minimize: Minimize,
+        memory_bytes: u64,
+    ) -> Result<(Level, Estimate), Error> {
+        let mut levels = Vec::new();
+        let cost = |x: &Estimate| match minimize {
+            Minimize::Memory => x.memory_bytes() as f64,
+            _ => x.total().seconds,
+        };
+        let rehearse = |rehearsal: &Rehearsal| {
+            let (level, estimate) = self.laid_out(rehearsal, cost)?;
+            levels.push((rehearsal.params().clone(), level));
+            estimate.within(memory_bytes)
+        };
+        let best = best_estimate(candidates, rehearse, cost)?;
+        let level = levels.iter().rev().find(|(params, _)| params.same(&best.params));
+        Ok((level.map_or(best.params.chain().top(), |(_, level)| *level), best))
+    }
+}

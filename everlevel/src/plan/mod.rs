@@ -1,0 +1,274 @@
+//! Programs on typed integers that are planned before they run.
+
+mod estimates;
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use everlevel_bgv::Ciphertext;
+use everlevel_integers::{
+    Column, Encrypted, Estimate, IntegerScheme, Integers, IntegersError, Operation, Type,
+};
+use everlevel_scheme::Level;
+use everlevel_wire::columns::ColumnArray;
+use rand_core::CryptoRng;
+
+use crate::client::Client;
+use crate::columns::NamedIntegers;
+use crate::compute::{evaluate, operations};
+use crate::error::Error;
+use crate::expression::Expr;
+use crate::operand::{Arithmetic, Operand};
+use crate::planner::KeyPlanner;
+use crate::server::Server;
+
+/// A column that a plan is traced with: what it may hold is known, and nothing else.
+#[derive(Clone, Debug)]
+pub struct PlannedColumn {
+    name: String,
+    pub(crate) kind: Type,
+    pub(crate) length: usize,
+}
+
+impl Operand for PlannedColumn {}
+
+impl Arithmetic for PlannedColumn {
+    type Operation = Operation;
+    const NEGATIVE: Operation = Operation::Negative;
+    const ADD: Operation = Operation::Add;
+    const SUBTRACT: Operation = Operation::Subtract;
+    const MULTIPLY: Operation = Operation::Multiply;
+}
+
+/// A result of a plan.
+struct Output {
+    name: String,
+    value: Expr<PlannedColumn>,
+    /// Whether its entries are added up.
+    total: bool,
+}
+
+/// A program on typed integers, traced once, of which is known what it takes before anything is
+/// encrypted: the set, the level of encryption, the keys, the refreshes and the seconds.
+///
+/// The same expressions as those of encrypted columns ([`Expr`]) are computed on a scheme that
+/// only counts, and then on a server.
+///
+/// ```
+/// use everlevel::{Client, OptIn, Params, Plan, Type};
+///
+/// let plan = Plan::trace(|g| {
+///     let score = g.input("score", Type::ranged(0, 4000)?, 5);
+///     g.output("best", &score.argmax());
+///     Ok(())
+/// })?;
+/// let toy = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch)?;
+/// println!("{}", plan.explain(&toy)?); // or `plan.params(..)`, the best set of 128 bits
+/// let mut rng = everlevel::system_rng()?;
+/// let client = Client::new(&toy, &mut rng);
+/// let server = plan.server(&client, &mut rng)?; // with the keys of the plan, and no others
+/// let score = client.encrypt_for(&plan, "score", &[12, 700, 3999, 8, 41], &mut rng)?;
+/// let found = plan.run(&server, &[score])?;
+/// assert_eq!(client.decrypt_column::<u8>(&found[0].1)?, [2]);
+/// # Ok::<(), everlevel::Error>(())
+/// ```
+pub struct Plan {
+    inputs: Vec<PlannedColumn>,
+    outputs: Vec<Output>,
+    /// For each set that was asked for: the level of encryption, and what it takes there.
+    known: Mutex<Vec<(Level, Estimate)>>,
+}
+
+/// What a plan is traced with.
+pub struct PlanTracer(Plan);
+
+impl PlanTracer {
+    /// An argument by its name, its type and its number of entries.
+    pub fn input(&mut self, name: &str, kind: Type, length: usize) -> Expr<PlannedColumn> {
+        let column = PlannedColumn { name: name.into(), kind, length };
+        self.0.inputs.push(column.clone());
+        Expr::new(column)
+    }
+
+    /// A result by its name.
+    pub fn output(&mut self, name: &str, value: &Expr<PlannedColumn>) {
+        self.0.outputs.push(Output { name: name.into(), value: value.clone(), total: false });
+    }
+
+    /// The sum of all entries of a column as a result, which is only decrypted.
+    pub fn total(&mut self, name: &str, of: &Expr<PlannedColumn>) {
+        self.0.outputs.push(Output { name: name.into(), value: of.clone(), total: true });
+    }
+}
+
+fn wrong(problem: String) -> Error {
+    IntegersError::Parts { problem }.into()
+}
+
+impl Plan {
+    /// Traces a program: it is run once, on columns that have a type and a length and no values.
+    ///
+    /// # Errors
+    /// Those of `program`; [`IntegersError::Parts`] for two arguments or two results of one name,
+    /// or no result.
+    pub fn trace(
+        program: impl FnOnce(&mut PlanTracer) -> Result<(), Error>,
+    ) -> Result<Self, Error> {
+        let empty = Plan { inputs: Vec::new(), outputs: Vec::new(), known: Mutex::default() };
+        let mut tracer = PlanTracer(empty);
+        program(&mut tracer)?;
+        let plan = tracer.0;
+        let names = |names: Vec<&str>| {
+            let all = names.len();
+            names.into_iter().collect::<std::collections::BTreeSet<_>>().len() == all
+        };
+        if !names(plan.inputs.iter().map(|x| x.name.as_str()).collect())
+            || !names(plan.outputs.iter().map(|x| x.name.as_str()).collect())
+            || plan.outputs.is_empty()
+        {
+            return Err(wrong("expected results, and names that are there once".into()));
+        }
+        Ok(plan)
+    }
+
+    /// In how many columns each argument is on a set of so many slots.
+    ///
+    /// # Errors
+    /// Of arguments in several columns what would be answered wrongly: those of different lengths,
+    /// and operations on whole columns.
+    pub(crate) fn blocks(&self, slots: usize) -> Result<usize, IntegersError> {
+        let longest = self.inputs.iter().map(|x| x.length).max().unwrap_or(1);
+        if longest <= slots {
+            return Ok(1);
+        }
+        if let Some(x) = self.inputs.iter().find(|x| x.length != longest) {
+            let expected = format!("{longest}, as others have: they are computed on part by part");
+            return Err(IntegersError::Length { found: x.length, expected });
+        }
+        let roots: Vec<_> = self.outputs.iter().map(|x| &*x.value.0).collect();
+        if let Some(operation) = operations(&roots).find(|x| x.takes_whole_columns()) {
+            let expected = format!(
+                "at most {slots}, the slots of this set, for {}, which takes a column as a whole",
+                operation.name()
+            );
+            return Err(IntegersError::Length { found: longest, expected });
+        }
+        Ok(longest.div_ceil(slots))
+    }
+
+    /// The program on a scheme: its steps are given to `told` with what each gave.
+    fn evaluated<S: IntegerScheme>(
+        &self,
+        ints: &Integers<'_, S>,
+        inputs: &BTreeMap<&str, Column<S::Ciphertext>>,
+        mut told: impl FnMut(&'static str, everlevel_integers::Interval),
+    ) -> Result<Vec<Encrypted<S::Ciphertext>>, Error> {
+        let roots: Vec<_> = self.outputs.iter().map(|x| &*x.value.0).collect();
+        let found = evaluate(
+            &roots,
+            |x: &PlannedColumn| {
+                let column = inputs.get(x.name.as_str()).cloned();
+                column.ok_or_else(|| wrong(format!("argument {} is missing", x.name)))
+            },
+            |operation, x| {
+                let operands: Vec<_> = x.iter().map(|x| (*x).into()).collect();
+                let found = ints.operate(operation, &operands)?;
+                told(operation.name(), found.interval());
+                Ok(found)
+            },
+        )?;
+        let mut results = Vec::with_capacity(found.len());
+        for (x, output) in found.into_iter().zip(&self.outputs) {
+            results.push(if output.total {
+                let total = ints.sum(&x)?;
+                told("sum", total.interval());
+                total.into()
+            } else {
+                x.into()
+            });
+        }
+        Ok(results)
+    }
+
+    /// A server of a client with the keys that the program takes, and no others.
+    ///
+    /// # Errors
+    /// As [`Plan::explain`].
+    pub fn server(&self, client: &Client, rng: &mut impl CryptoRng) -> Result<Server, Error> {
+        let estimate = self.explain(client.params())?;
+        if estimate.bootstraps {
+            let planner = KeyPlanner::new(client.params())?;
+            return client.server_for(&estimate.keys, planner.bootstrap_plan(), rng, |_, _| ());
+        }
+        Ok(Server::leveled(client.server_keys(&estimate.keys, rng)?))
+    }
+
+    /// Runs the program on arguments by name ([`Client::encrypt_for`]); its results in their order.
+    ///
+    /// Of arguments in several columns, `NAME#0`, `NAME#1` and so on
+    /// ([`Client::encrypt_parts_for`]), part by part; its results then are in as many, for
+    /// [`Client::decrypt_parts_for`].
+    ///
+    /// # Errors
+    /// [`IntegersError::Parts`] for arguments other than those that were planned for; those of the
+    /// operations.
+    pub fn run(
+        &self,
+        server: &Server,
+        inputs: &[NamedIntegers],
+    ) -> Result<Vec<NamedIntegers>, Error> {
+        let slots = server.params().slots();
+        let blocks = self.blocks(slots)?;
+        let mut parts: Vec<BTreeMap<&str, Column<Ciphertext>>> = vec![BTreeMap::new(); blocks];
+        for (name, x) in inputs {
+            let (planned, block) = self.part(name, blocks)?;
+            let Encrypted::Column(x) = x else {
+                return Err(wrong(format!("argument {name} is a total")));
+            };
+            let length = slots.min(planned.length - block * slots);
+            if x.length() != Some(length) || x.interval() != planned.kind.interval() {
+                return Err(wrong(format!(
+                    "argument {name} of {} entries of {}: the plan is for {length} of {}",
+                    x.length().unwrap_or(0),
+                    x.interval(),
+                    planned.kind.interval()
+                )));
+            }
+            if parts[block].insert(&planned.name, x.clone()).is_some() {
+                return Err(wrong(format!("argument {name} is there twice")));
+            }
+        }
+        let ints = server.integers()?;
+        let ints = ints.side_by_side(self.explain(server.params())?.side_by_side);
+        let found = parts.iter().map(|part| self.evaluated(&ints, part, |_, _| ()));
+        let mut found: Vec<_> = found.map(|x| Ok(x?.into_iter())).collect::<Result<_, Error>>()?;
+        let results = self.outputs.iter().flat_map(|output| {
+            let array = ColumnArray::vector(&output.name, blocks, None);
+            let own: Vec<_> = found.iter_mut().filter_map(Iterator::next).collect();
+            own.into_iter().enumerate().map(move |(i, x)| (array.column(i), x))
+        });
+        Ok(results.collect())
+    }
+
+    /// The argument of a name, and which of its columns the name is of.
+    fn part(&self, name: &str, blocks: usize) -> Result<(&PlannedColumn, usize), Error> {
+        let own = |x: &PlannedColumn| {
+            let array = ColumnArray::vector(&x.name, blocks, Some(x.length));
+            (0..blocks).find(|i| array.column(*i) == name)
+        };
+        if let Some(found) = self.inputs.iter().find_map(|x| Some((x, own(x)?))) {
+            return Ok(found);
+        }
+        self.input(name)?;
+        Err(wrong(format!(
+            "argument {name} is in one column: the plan is for {blocks}, {name}#0 .."
+        )))
+    }
+
+    pub(crate) fn input(&self, name: &str) -> Result<&PlannedColumn, Error> {
+        self.inputs.iter().find(|x| x.name == name).ok_or_else(|| {
+            let names: Vec<&str> = self.inputs.iter().map(|x| x.name.as_str()).collect();
+            wrong(format!("no argument of the plan is named {name}: it has {}", names.join(", ")))
+        })
+    }
+}

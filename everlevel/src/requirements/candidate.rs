@@ -1,0 +1,116 @@
+//! What to expect of a parameter set.
+
+use everlevel_circuit::bootstrap::TimeModel;
+use everlevel_scheme::{Arithmetic, Cost, KeyPlan, NextUse, NoOp, Params, Plaintext};
+
+use crate::error::Error;
+use crate::planner::{KeyPlanner, failure_log2, multiplications_left};
+
+/// What to choose by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Minimize {
+    /// The time until a result is there: all multiplications in a row, or one bootstrapping.
+    Latency,
+    /// The time of a multiplication divided by the slots, bootstrapping included.
+    Throughput,
+    /// The bytes of server keys and of a few ciphertexts.
+    Memory,
+}
+
+/// A parameter set that meets the requirements, and what to expect of it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Candidate {
+    /// The set: a named one, or one made for the purpose, whose specification is `params.spec()`.
+    pub params: Params,
+    /// Multiplications in a row that a fresh ciphertext takes or, of sets that bootstrap, one that
+    /// was bootstrapped.
+    pub multiplications: usize,
+    /// Modeled seconds on one thread: of all multiplications in a row, or of one bootstrapping.
+    pub latency: f64,
+    /// Modeled seconds of one multiplication in one slot, bootstrapping included.
+    pub per_slot: f64,
+    /// Server keys (products at every level, bootstrapping) as they are kept in memory, and four
+    /// fresh ciphertexts.
+    pub bytes: u64,
+    /// log2 of the probability that the computation of `latency` fails.
+    pub failure_log2: f64,
+}
+
+impl Candidate {
+    /// What `minimize` compares.
+    pub fn score(&self, minimize: Minimize) -> f64 {
+        match minimize {
+            Minimize::Latency => self.latency,
+            Minimize::Throughput => self.per_slot,
+            Minimize::Memory => self.bytes as f64,
+        }
+    }
+}
+
+pub(super) fn evaluate_leveled(
+    params: &Params,
+    depth: u32,
+    model: &impl Fn(&Params) -> TimeModel,
+) -> Result<Candidate, Error> {
+    let scheme = NoOp::blank(params);
+    let mut x = scheme.encrypt_publicly(&Plaintext::encode(params, &[])?)?;
+    let before = scheme.cost();
+    let start = *x.meta();
+    for _ in 0..depth {
+        x = scheme.mul(&x, &x, NextUse::Product)?;
+    }
+    let cost = scheme.cost() - before;
+    let latency = model(params).seconds(&cost);
+    Ok(candidate(
+        params,
+        multiplications_left(params, &start, 0.0),
+        latency,
+        latency / f64::from(depth),
+        &cost,
+        &scheme.key_plan(),
+    ))
+}
+
+pub(super) fn evaluate_bootstrapped(
+    params: &Params,
+    model: &impl Fn(&Params) -> TimeModel,
+) -> Result<Candidate, Error> {
+    let planner = KeyPlanner::new(params)?;
+    let model = model(params);
+    let latency = model.seconds(&planner.cost());
+    let multiplications = planner.multiplications_after();
+    let product = {
+        let scheme = NoOp::blank(params);
+        let x = scheme.encrypt(&Plaintext::encode(params, &[])?)?;
+        let before = scheme.cost();
+        scheme.mul(&x, &x, NextUse::Product)?;
+        model.seconds(&(scheme.cost() - before))
+    };
+    let per_product = product + latency / (multiplications as f64).max(0.01);
+    Ok(candidate(params, multiplications, latency, per_product, &planner.cost(), &planner.keys()))
+}
+
+fn candidate(
+    params: &Params,
+    multiplications: usize,
+    latency: f64,
+    per_product: f64,
+    cost: &Cost,
+    keys: &KeyPlan,
+) -> Candidate {
+    let ciphertext = params.components() as f64
+        * params.degree() as f64
+        * params.modulus_bits(params.chain().top())
+        / 8.0;
+    Candidate {
+        params: params.clone(),
+        multiplications,
+        latency,
+        per_slot: per_product / params.slots() as f64,
+        // Seeded halves are expanded in memory.
+        bytes: 2 * keys.seeded_bytes(params) + (4.0 * ciphertext) as u64,
+        failure_log2: failure_log2(params, cost),
+    }
+}

@@ -1,0 +1,157 @@
+//! Columns and sums: of ciphertexts, or of pretended ones.
+
+use everlevel::lab::{NoOp, ServerEvaluator};
+use everlevel::{IntegerColumn, IntegerTotal, Params};
+use everlevel_integers::{Column as Digits, IntegerScheme, Total as Parts};
+use everlevel_scheme::Meta;
+use everlevel_scheme::noop::NoOpCiphertext;
+use pyo3::prelude::*;
+
+use crate::errors::{Failure, refusal};
+use crate::values::shown;
+
+/// A column of ciphertexts, or of pretended ones.
+#[derive(Clone)]
+pub enum Held {
+    Real(IntegerColumn),
+    Traced(Digits<NoOpCiphertext>),
+}
+
+/// The sum of a column, likewise.
+pub(super) enum HeldTotal {
+    Real(IntegerTotal),
+    Traced(Parts<NoOpCiphertext>),
+}
+
+/// A column of typed integers: as many as fit the slots.
+#[pyclass(frozen, module = "everlevel._everlevel")]
+pub struct Column {
+    pub params: Params,
+    pub held: Held,
+}
+
+/// What is asked of either kind.
+macro_rules! either {
+    ($held:expr, $kind:ident, $x:ident => $found:expr) => {
+        match $held {
+            $kind::Real($x) => $found,
+            $kind::Traced($x) => $found,
+        }
+    };
+}
+
+#[pymethods]
+impl Column {
+    #[getter]
+    fn params(&self) -> crate::params::Params {
+        crate::params::Params(self.params.clone())
+    }
+
+    #[getter]
+    fn interval(&self) -> (i128, i128) {
+        let interval = either!(&self.held, Held, x => x.interval());
+        (interval.low(), interval.high())
+    }
+
+    /// How many entries there are; none if all are public.
+    #[getter]
+    fn length(&self) -> Option<usize> {
+        either!(&self.held, Held, x => x.length())
+    }
+
+    #[getter]
+    fn ciphertexts(&self) -> usize {
+        either!(&self.held, Held, x => x.ciphertexts())
+    }
+
+    /// The value of all entries, if it is public.
+    #[getter]
+    fn public_value(&self) -> Option<i128> {
+        either!(&self.held, Held, x => x.public_value())
+    }
+
+    /// The least capacity of its ciphertexts; none without any.
+    #[getter]
+    fn capacity_bits(&self) -> Option<f64> {
+        let capacity = |meta: &Meta| self.params.noise().capacity(meta);
+        match &self.held {
+            Held::Real(x) => x.values().map(|v| capacity(v.get().meta())).reduce(f64::min),
+            Held::Traced(x) => x.values().map(|v| capacity(v.get().meta())).reduce(f64::min),
+        }
+    }
+
+    #[getter]
+    fn key_id(&self) -> Option<String> {
+        match &self.held {
+            Held::Real(x) => x.values().find_map(|v| shown(v.get().owner())),
+            Held::Traced(_) => None,
+        }
+    }
+}
+
+/// An encrypted sum.
+#[pyclass(frozen, module = "everlevel._everlevel")]
+pub struct Total {
+    pub(super) params: Params,
+    pub(super) held: HeldTotal,
+}
+
+#[pymethods]
+impl Total {
+    #[getter]
+    fn params(&self) -> crate::params::Params {
+        crate::params::Params(self.params.clone())
+    }
+
+    #[getter]
+    fn interval(&self) -> (i128, i128) {
+        let interval = either!(&self.held, HeldTotal, x => x.interval());
+        (interval.low(), interval.high())
+    }
+
+    #[getter]
+    fn ciphertexts(&self) -> usize {
+        either!(&self.held, HeldTotal, x => x.values().count())
+    }
+}
+
+/// A scheme whose columns Python holds.
+pub(super) trait Home: IntegerScheme + Sized {
+    fn of(held: &Held) -> Option<&Digits<Self::Ciphertext>>;
+    fn held(x: Digits<Self::Ciphertext>) -> Held;
+    fn total(x: Parts<Self::Ciphertext>) -> HeldTotal;
+}
+
+impl Home for ServerEvaluator {
+    fn of(held: &Held) -> Option<&IntegerColumn> {
+        if let Held::Real(x) = held { Some(x) } else { None }
+    }
+
+    fn held(x: IntegerColumn) -> Held {
+        Held::Real(x)
+    }
+
+    fn total(x: IntegerTotal) -> HeldTotal {
+        HeldTotal::Real(x)
+    }
+}
+
+impl Home for NoOp {
+    fn of(held: &Held) -> Option<&Digits<NoOpCiphertext>> {
+        if let Held::Traced(x) = held { Some(x) } else { None }
+    }
+
+    fn held(x: Digits<NoOpCiphertext>) -> Held {
+        Held::Traced(x)
+    }
+
+    fn total(x: Parts<NoOpCiphertext>) -> HeldTotal {
+        HeldTotal::Traced(x)
+    }
+}
+
+/// What refuses to decrypt what is only traced.
+pub(super) fn traced() -> Failure {
+    let problem = "a plan computes nothing: give its arrays to plan.run on a server";
+    refusal("ParameterError", "python.traced", problem)
+}

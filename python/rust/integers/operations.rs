@@ -1,0 +1,193 @@
+//! The operations of the library by their names.
+
+use everlevel::{Integers, Interval, Params, Plaintext, Type};
+use everlevel_circuit::Value;
+use everlevel_integers::{Column as Digits, Encoded, Operand, Order, Total as Parts};
+use pyo3::prelude::*;
+
+use super::column::{Column, Held, Home};
+use crate::errors::{Result, refusal};
+
+/// An operand from Python.
+#[derive(FromPyObject)]
+pub(super) enum Given<'py> {
+    Column(Bound<'py, Column>),
+    Public(i128),
+}
+
+/// The same without the interpreter's lock.
+pub(super) enum Entry {
+    Column(Held),
+    Public(i128),
+}
+
+impl Entry {
+    pub(super) fn of(given: &Given<'_>) -> Self {
+        match given {
+            Given::Column(x) => Entry::Column(x.get().held.clone()),
+            Given::Public(k) => Entry::Public(*k),
+        }
+    }
+}
+
+/// The operands of an operation.
+pub(super) struct Operands<'a>(pub(super) &'a [Entry], pub(super) &'a [i128]);
+
+impl<'a> Operands<'a> {
+    /// A column or a public integer.
+    fn at<S: Home>(&self, i: usize) -> Result<Operand<'a, S::Ciphertext>> {
+        match self.0.get(i) {
+            Some(Entry::Public(k)) => Ok(Operand::Public(*k)),
+            _ => Ok(Operand::Column(self.column::<S>(i)?)),
+        }
+    }
+
+    /// A column.
+    pub(super) fn column<S: Home>(&self, i: usize) -> Result<&'a Digits<S::Ciphertext>> {
+        let found = match self.0.get(i) {
+            Some(Entry::Column(held)) => S::of(held),
+            _ => None,
+        };
+        found.ok_or_else(|| {
+            let problem = "an array of a plan is not one of a server: give both from one of them";
+            refusal("ParameterError", "python.traced", problem)
+        })
+    }
+
+    fn number(&self, i: usize) -> i128 {
+        self.1.get(i).copied().unwrap_or_default()
+    }
+
+    /// In which order the first entries are taken.
+    fn order(&self) -> Order {
+        if self.number(1) == 0 { Order::Ascending } else { Order::Descending }
+    }
+
+    /// The type that has just these values.
+    fn kind(&self) -> Result<Type> {
+        let interval = Interval::new(self.number(0), self.number(1))?;
+        Ok(Type::smallest(interval)
+            .filter(|kind| kind.interval() == interval)
+            .unwrap_or(Type::Ranged(interval)))
+    }
+}
+
+/// An operation of the library by its name: a line for each.
+pub(super) fn operate<S: Home>(
+    s: &Integers<'_, S>,
+    name: &str,
+    x: &Operands<'_>,
+) -> Result<Vec<Digits<S::Ciphertext>>> {
+    Ok(vec![match name {
+        "add" => s.add(x.at::<S>(0)?, x.at::<S>(1)?)?,
+        "sub" => s.sub(x.at::<S>(0)?, x.at::<S>(1)?)?,
+        "neg" => s.neg(x.column::<S>(0)?)?,
+        "mul_public" => s.mul_public(x.column::<S>(0)?, x.number(0))?,
+        "mul" => s.mul(x.at::<S>(0)?, x.at::<S>(1)?)?,
+        "square" => s.square(x.column::<S>(0)?)?,
+        "mul_wrapped" => s.mul_wrapped(x.at::<S>(0)?, x.at::<S>(1)?, x.kind()?)?,
+        "weighted_sum" => {
+            let columns = (0..x.0.len()).map(|i| x.column::<S>(i));
+            let terms = columns.zip(x.1).map(|(column, k)| Ok((column?, *k)));
+            s.weighted_sum(&terms.collect::<Result<Vec<_>>>()?)?
+        }
+        "sum_of_each" => s.sum_of_each(x.column::<S>(0)?)?,
+        "cumsum" => s.cumsum(x.column::<S>(0)?)?,
+        "sort" => s.sorted(x.column::<S>(0)?, x.order(), x.number(0) as usize)?,
+        "argsort" => s.argsorted(x.column::<S>(0)?, x.order(), x.number(0) as usize)?,
+        "maximum" => s.maximum(x.column::<S>(0)?)?,
+        "minimum" => s.minimum(x.column::<S>(0)?)?,
+        "argmax" => s.argmax(x.column::<S>(0)?)?,
+        "argmin" => s.argmin(x.column::<S>(0)?)?,
+        "nth" => s.nth(x.column::<S>(0)?, Order::Ascending, x.number(0) as usize)?,
+        "searchsorted" => s.searchsorted(&x.1[1..], x.column::<S>(0)?, x.number(0) == 1)?,
+        "isin" => s.isin(x.column::<S>(0)?, x.1)?,
+        "div" => s.div(x.at::<S>(0)?, x.at::<S>(1)?)?,
+        "rem" => s.rem(x.at::<S>(0)?, x.at::<S>(1)?)?,
+        "divmod" => {
+            let (quotient, remainder) = s.div_rem(x.at::<S>(0)?, x.at::<S>(1)?)?;
+            return Ok(vec![quotient, remainder]);
+        }
+        "div_public" => s.div_public(x.column::<S>(0)?, x.number(0))?,
+        "rem_public" => s.rem_public(x.column::<S>(0)?, x.number(0))?,
+        "shift_left_by" => s.shift_left_by(x.column::<S>(0)?, x.column::<S>(1)?)?,
+        "shift_right_by" => s.shift_right_by(x.column::<S>(0)?, x.column::<S>(1)?)?,
+        "popcount" => s.popcount(x.column::<S>(0)?)?,
+        "lt" => s.lt(x.at::<S>(0)?, x.at::<S>(1)?)?,
+        "le" => s.le(x.at::<S>(0)?, x.at::<S>(1)?)?,
+        "gt" => s.gt(x.at::<S>(0)?, x.at::<S>(1)?)?,
+        "ge" => s.ge(x.at::<S>(0)?, x.at::<S>(1)?)?,
+        "eq" => s.eq(x.at::<S>(0)?, x.at::<S>(1)?)?,
+        "ne" => s.ne(x.at::<S>(0)?, x.at::<S>(1)?)?,
+        "min" => s.min(x.at::<S>(0)?, x.at::<S>(1)?)?,
+        "max" => s.max(x.at::<S>(0)?, x.at::<S>(1)?)?,
+        "clip" => s.clip(x.column::<S>(0)?, x.number(0), x.number(1))?,
+        "abs" => s.abs(x.column::<S>(0)?)?,
+        "sign" => s.sign(x.column::<S>(0)?)?,
+        "select" => s.select(x.column::<S>(0)?, x.at::<S>(1)?, x.at::<S>(2)?)?,
+        "not" => s.not(x.column::<S>(0)?)?,
+        "and" => s.and(x.column::<S>(0)?, x.column::<S>(1)?)?,
+        "or" => s.or(x.column::<S>(0)?, x.column::<S>(1)?)?,
+        "xor" => s.xor(x.column::<S>(0)?, x.column::<S>(1)?)?,
+        "bit_and" => s.bit_and(x.at::<S>(0)?, x.at::<S>(1)?)?,
+        "bit_or" => s.bit_or(x.at::<S>(0)?, x.at::<S>(1)?)?,
+        "bit_xor" => s.bit_xor(x.at::<S>(0)?, x.at::<S>(1)?)?,
+        "shift_right" => s.shift_right(x.column::<S>(0)?, x.number(0) as u32)?,
+        "wrapped" => s.wrapped(x.column::<S>(0)?, x.kind()?)?,
+        "lookup" => s.lookup(x.column::<S>(0)?, x.1)?,
+        "lookup_all" => {
+            // The number of tables, then their entries.
+            let entries = x.1.get(1..).unwrap_or_default();
+            let length = entries.len() / (x.number(0).max(1) as usize);
+            let tables: Vec<&[i128]> = entries.chunks(length.max(1)).collect();
+            return Ok(s.lookup_all(x.column::<S>(0)?, &tables)?);
+        }
+        "normalized" => s.normalized(x.column::<S>(0)?)?,
+        "shortened" => s.shortened(x.column::<S>(0)?, x.number(0) as usize)?,
+        _ => {
+            let problem = format!("no operation is named {name:?}");
+            return Err(refusal("ParameterError", "python.operation", &problem));
+        }
+    }])
+}
+
+/// What is decrypted only, by its name.
+pub(super) fn totals<S: Home>(
+    s: &Integers<'_, S>,
+    name: &str,
+    x: &Operands<'_>,
+) -> Result<Vec<Parts<S::Ciphertext>>> {
+    Ok(match name {
+        "sum" => vec![s.sum(x.column::<S>(0)?)?],
+        "mean" => vec![s.mean(x.column::<S>(0)?)?],
+        "dot" => vec![s.dot(x.column::<S>(0)?, x.1)?],
+        "average" => vec![s.average(x.column::<S>(0)?, x.1)?],
+        "bincount" => s.bincount(x.column::<S>(0)?)?,
+        _ => {
+            let problem = format!("no total is named {name:?}");
+            return Err(refusal("ParameterError", "python.operation", &problem));
+        }
+    })
+}
+
+/// A column of public integers, one for each entry, beside an encrypted one: its ciphertexts are
+/// without noise, and anybody can read them.
+pub(super) fn constant<S: Home>(
+    s: &Integers<'_, S>,
+    params: &Params,
+    like: &Digits<S::Ciphertext>,
+    values: &[i128],
+) -> Result<Digits<S::Ciphertext>> {
+    let scheme = s.session().scheme();
+    let capacity = |v: &&Value<S::Ciphertext>| scheme.capacity_bits(&v.get());
+    let freshest = like.values().max_by(|a, b| capacity(a).total_cmp(&capacity(b)));
+    let Some(freshest) = freshest else {
+        let problem = "all entries of the array are public: decrypt it and compute in NumPy";
+        return Err(refusal("DtypeError", "python.public", problem));
+    };
+    let zero = scheme.mul_scalar(&freshest.get(), 0)?;
+    let low = values.iter().copied().min().unwrap_or(0);
+    let high = values.iter().copied().max().unwrap_or(0);
+    let encoded = Encoded::new(values, Type::ranged(low, high)?, s.slots())?;
+    encoded.encrypt(|slots| Ok(scheme.add_plain(&zero, &Plaintext::encode(params, slots)?)?))
+}

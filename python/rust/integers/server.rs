@@ -1,0 +1,189 @@
+//! Where operations are done: on a server, or on a scheme that only counts.
+
+use std::sync::Arc;
+
+use everlevel::{Integers, Params, Type};
+use everlevel_integers::{Counted, Rehearsal, TablePlans, ciphertext_bytes};
+use everlevel_scheme::Scheme;
+use pyo3::prelude::*;
+
+use super::column::{Column, Held, HeldTotal, Home, Total};
+use super::operations::{Entry, Given, Operands, constant, operate, totals};
+use crate::errors::Result;
+use crate::keys::Plan;
+use crate::runtime::detached;
+use crate::server::Server;
+
+/// Where operations are done.
+enum Place {
+    Server(Arc<everlevel::Server>),
+    Trace(Arc<Rehearsal>),
+}
+
+/// Computes on columns.
+#[pyclass(frozen, module = "everlevel._everlevel")]
+pub struct IntegerServer {
+    place: Place,
+    plans: TablePlans,
+    /// Whether comparisons of short columns have their digits side by side.
+    side_by_side: bool,
+}
+
+impl IntegerServer {
+    fn params(&self) -> &Params {
+        match &self.place {
+            Place::Server(server) => server.params(),
+            Place::Trace(trace) => trace.params(),
+        }
+    }
+
+    fn own(&self, held: Held) -> Column {
+        Column { params: self.params().clone(), held }
+    }
+}
+
+/// Work for either place.
+macro_rules! on {
+    ($self:ident, $ints:ident => $work:expr) => {
+        match &$self.place {
+            Place::Server(server) => {
+                let $ints = server.integers()?.with_plans($self.plans.clone());
+                let $ints = $ints.side_by_side($self.side_by_side);
+                $work
+            }
+            Place::Trace(trace) => {
+                let $ints = trace.integers()?.with_plans($self.plans.clone());
+                let $ints = $ints.side_by_side($self.side_by_side);
+                $work
+            }
+        }
+    };
+}
+
+#[pymethods]
+impl IntegerServer {
+    #[new]
+    #[pyo3(signature = (server, side_by_side = false))]
+    fn new(server: &Server, side_by_side: bool) -> Result<Self> {
+        server.inner.integers()?;
+        let place = Place::Server(server.inner.clone());
+        Ok(IntegerServer { place, plans: TablePlans::default(), side_by_side })
+    }
+
+    /// Refuses a column of another owner, or of other parameters.
+    fn check(&self, x: &Column) -> Result<()> {
+        match (&self.place, &x.held) {
+            (Place::Server(server), Held::Real(column)) => {
+                Ok(column.values().try_for_each(|v| server.evaluator().check_params(&v.get()))?)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The operation of a name on columns and public integers, with further integers.
+    #[pyo3(signature = (name, operands, numbers = Vec::new()))]
+    fn apply(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        operands: Vec<Given<'_>>,
+        numbers: Vec<i128>,
+    ) -> Result<Vec<Column>> {
+        fn done<S: Home>(s: &Integers<'_, S>, name: &str, x: &Operands<'_>) -> Result<Vec<Held>> {
+            Ok(operate(s, name, x)?.into_iter().map(S::held).collect())
+        }
+        let entries: Vec<Entry> = operands.iter().map(Entry::of).collect();
+        let found = detached(py, || on!(self, s => done(&s, name, &Operands(&entries, &numbers))))?;
+        Ok(found.into_iter().map(|held| self.own(held)).collect())
+    }
+
+    /// Public integers, one for each entry, beside a column.
+    fn constant(&self, py: Python<'_>, like: &Column, values: Vec<i128>) -> Result<Column> {
+        fn done<S: Home>(
+            s: &Integers<'_, S>,
+            params: &Params,
+            like: &[Entry],
+            values: &[i128],
+        ) -> Result<Held> {
+            let like = Operands(like, &[]).column::<S>(0)?;
+            Ok(S::held(constant(s, params, like, values)?))
+        }
+        let like = [Entry::Column(like.held.clone())];
+        let held = detached(py, || on!(self, s => done(&s, self.params(), &like, &values)))?;
+        Ok(self.own(held))
+    }
+
+    /// The totals of a name, of a column, with further integers.
+    #[pyo3(signature = (name, x, numbers = Vec::new()))]
+    fn totals(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        x: &Column,
+        numbers: Vec<i128>,
+    ) -> Result<Vec<Total>> {
+        fn done<S: Home>(
+            s: &Integers<'_, S>,
+            name: &str,
+            x: &Operands<'_>,
+        ) -> Result<Vec<HeldTotal>> {
+            Ok(totals(s, name, x)?.into_iter().map(S::total).collect())
+        }
+        let x = [Entry::Column(x.held.clone())];
+        let found = detached(py, || on!(self, s => done(&s, name, &Operands(&x, &numbers))))?;
+        let own = |held| Total { params: self.params().clone(), held };
+        Ok(found.into_iter().map(own).collect())
+    }
+}
+
+/// What a program would cost on a parameter set.
+#[pyclass(frozen, module = "everlevel._everlevel")]
+pub struct Trace(Arc<Rehearsal>);
+
+#[pymethods]
+impl Trace {
+    /// On a server that bootstraps, or on one that does not.
+    #[new]
+    fn new(py: Python<'_>, params: &crate::params::Params, bootstraps: bool) -> Result<Self> {
+        detached(py, || Ok(Trace(Arc::new(Rehearsal::new(&params.0, bootstraps)?))))
+    }
+
+    /// Where its operations are done.
+    #[pyo3(signature = (side_by_side = false))]
+    fn server(&self, side_by_side: bool) -> Result<IntegerServer> {
+        self.0.integers()?;
+        let place = Place::Trace(self.0.clone());
+        Ok(IntegerServer { place, plans: TablePlans::default(), side_by_side })
+    }
+
+    /// A column of a number of integers from `low` to `high`.
+    fn input(&self, py: Python<'_>, low: i128, high: i128, length: usize) -> Result<Column> {
+        let rehearsal = &*self.0;
+        let column = detached(py, || {
+            let kind = Type::ranged(low, high)?;
+            Ok(rehearsal.column(kind, length, |s, zero| s.encrypt(zero))?)
+        })?;
+        Ok(Column { params: rehearsal.params().clone(), held: Held::Traced(column) })
+    }
+
+    /// What was done so far: products, key switches, bootstrappings, and the seconds that these
+    /// take by the model of a typical core.
+    #[getter]
+    fn cost(&self) -> (u64, u64, usize, f64) {
+        let Counted { products, key_switches, refreshes, seconds } = self.0.so_far();
+        (products, key_switches, refreshes as usize, seconds)
+    }
+
+    /// The keys that it took.
+    #[getter]
+    fn keys(&self) -> Plan {
+        Plan(self.0.keys())
+    }
+
+    /// The bytes of a ciphertext as it is encrypted, by the size of its modulus.
+    #[getter]
+    fn ciphertext_bytes(&self) -> u64 {
+        let params = self.0.params();
+        ciphertext_bytes(params, params.chain().top())
+    }
+}
