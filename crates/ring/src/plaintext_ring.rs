@@ -35,8 +35,9 @@ use crate::slot_shape::SlotShape;
 ///   dimensions ([`PlaintextRing::encode_last`], [`PlaintextRing::embed_last`]).
 ///
 /// For a power of two these are n/(2 columns) transforms of the columns at most, O(n log n). For an
-/// index with axes they take n φ(N_c) word products, N_c the largest prime-power factor, and fewer
-/// for the other axes; the last kind takes φ(N_c)^2.
+/// index with axes they take n φ(N) word products, N the product of the carrier, the largest
+/// prime-power factor where that carries Frobenius, and fewer for the other axes; the last kind
+/// takes φ(N)^2.
 ///
 /// Encoding and decoding wipe what they compute with, and take the same time for all values in
 /// range.
@@ -241,13 +242,12 @@ impl PlaintextRing {
         self.interpolate(values, e)
     }
 
-    /// Elements of GR(p^e, d) along the last dimension, `columns` times d residues, to the φ(N_c)
-    /// coefficients of the polynomial in X_c alone that has them in every row of slots. About
-    /// φ(N_c)^2 word products.
+    /// Elements of GR(p^e, d) along the dimensions of the carrier, row-major, φ(N) residues, to the
+    /// φ(N) coefficients of the polynomial in the X_a of the carrier alone that has them at all
+    /// places of the other dimensions. About φ(N)^2 word products.
     ///
-    /// In the same way elements along the dimensions of the last axes, row-major, to the
-    /// coefficients of the polynomial in the X_a of these that has them at all places of the other
-    /// dimensions: how many axes these are, the number of residues says.
+    /// In the same way elements along the dimensions of more of the last axes: how many axes these
+    /// are, the number of residues says.
     ///
     /// # Errors
     /// A power of two as index, another number of residues, one of p^e or more, or an exponent that
@@ -268,8 +268,8 @@ impl PlaintextRing {
         Ok(transform.decode(coefficients))
     }
 
-    /// φ(N_c) coefficients of a polynomial in X_c alone, or the coefficients of one in the X_a of
-    /// the last axes, to its n coefficients in the ring.
+    /// The coefficients of a polynomial in the X_a of the last axes alone, φ(N) for the carrier, to
+    /// its n coefficients in the ring.
     ///
     /// # Errors
     /// As [`PlaintextRing::encode_last`].
@@ -282,11 +282,12 @@ impl PlaintextRing {
         Ok(embed_last(axes, coefficients, t))
     }
 
-    /// `count`, if a polynomial in the X_a of the last axes has that many coefficients, else
-    /// φ(N_c).
+    /// `count`, if a polynomial in the X_a of the last axes has that many coefficients, the carrier
+    /// among them, else φ(N).
     fn last_degree(&self, count: usize) -> usize {
-        let fits = self.shape.axes().is_some_and(|axes| axes.last_of_degree(count).is_some());
-        if fits { count } else { self.shape.columns() * self.shape.degree_of_slot() }
+        let carrier = self.shape.carrier_slots() * self.shape.degree_of_slot();
+        let axes = self.shape.axes().filter(|_| count >= carrier);
+        if axes.is_some_and(|axes| axes.last_of_degree(count).is_some()) { count } else { carrier }
     }
 
     /// The product of two plaintexts modulo p^e: 3 transforms of length n where there are n slots
@@ -472,10 +473,10 @@ impl PlaintextRing {
             .odd()
             .ok_or_else(|| self.wrong_family("a transform along axes", "no power of two"))?;
         let table = || {
-            let (n, units) = (odd.axes.last().index, self.shape.representatives());
-            let columns =
-                units.into_iter().take(self.shape.columns()).map(|u| (u % n) as usize).collect();
-            SlotTransform::new(odd, self.galois_ring(e)?.clone(), columns, self.kernels)
+            let (n, units) = (odd.carrier_index(), self.shape.representatives());
+            let slots = units.into_iter().take(self.shape.carrier_slots());
+            let units = slots.map(|u| (u % n) as usize).collect();
+            SlotTransform::new(odd, self.galois_ring(e)?.clone(), units, self.kernels)
         };
         self.power(e)?.axes.get_or_init(table).as_ref().map_err(RingError::clone)
     }
