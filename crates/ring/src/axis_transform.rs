@@ -77,8 +77,8 @@ impl SlotTransform {
     }
 }
 
-/// Between the φ(N) coefficients of a polynomial in the X_a of the carrier over Z/p^e and its values
-/// at x^u, u the representatives, by traces. The exponent k of a monomial is that of x.
+/// Between the φ(N) coefficients of a polynomial in the X_a of the carrier over Z/p^e and its
+/// values at x^u, u the representatives, by traces. The exponent k of a monomial is that of x.
 ///
 /// * From the dual basis y_0, .., y_(d-1) of 1, x, .., x^(d-1), v = Σ Tr(v x^s) y_s, and Tr(a(x^u)
 ///   x^s) = Σ a_k Tr(x^(u k + s)).

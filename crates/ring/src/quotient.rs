@@ -41,13 +41,15 @@ pub(crate) fn cycles(index: u64, p: u64, degree: usize) -> Vec<QuotientCycle> {
                     .0
             })
         };
-        let longest = units.iter().map(|&u| order(u)).max().unwrap_or(1);
+        let orders: Vec<u64> = units.iter().map(|&u| order(u)).collect();
+        let longest = orders.iter().copied().max().unwrap_or(1);
         // Whether the power leaves the powers of p, whether it is no 1, and the unit.
-        let rank = |&u: &u64| {
+        let rank = |(&u, _): (&u64, &u64)| {
             let end = power(u, longest, index);
             (!is_frobenius[end as usize], end != 1, u)
         };
-        let best = units.iter().filter(|&&u| order(u) == longest).map(rank).min();
+        let candidates = units.iter().zip(&orders).filter(|(_, order)| **order == longest);
+        let best = candidates.map(rank).min();
         let Some((_, moves, generator)) = best.filter(|_| longest > 1) else { break };
         let length = longest as usize;
         chosen = subgroup(index, &chosen, generator, length);
