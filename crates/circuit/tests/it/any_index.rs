@@ -130,12 +130,12 @@ fn every_grouping_is_exact() {
     }
 }
 
-/// An overflow under a weight of 2 stays within 1/2 times the terms that a coefficient of a product
-/// has, and a half: 4 and 8 for one and two odd primes, 16 for three.
+/// An overflow under a weight of 2 is below half of its terms and a half: 3, 5 and 9 for one, two
+/// and three odd primes.
 #[test]
 fn bootstrapping_is_exact_with_cryptography_over_any_index() {
     for (ring, mode, form) in [
-        ((5 * 9, 11, 1, 1, 4), BootstrapMode::Full, Form::Bgv),
+        ((5 * 9, 11, 1, 1, 5), BootstrapMode::Full, Form::Bgv),
         ((9 * 11, 43, 1, 1, 8), BootstrapMode::Thin, Form::Bfv),
         ((4 * 25, 149, 1, 1, 20), BootstrapMode::Bypass, Form::Bgv),
         ((8 * 13, 31, 1, 1, 8), BootstrapMode::Thin, Form::Bgv),
