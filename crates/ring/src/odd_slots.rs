@@ -92,24 +92,20 @@ impl OddSlots {
             })
         });
         let carrier = self.carrier();
-        let last = match carrier {
+        let mut own = match carrier {
             [axis] => vec![divided(axis, degree)],
             axes => quotient::cycles(product(axes), p, degree),
         };
-        let own = last.into_iter().map(|cycle| SlotDimension {
+        if own.is_empty() {
+            // Frobenius reaches every unit of the carrier.
+            own.push(QuotientCycle { generator: 1, length: 1, good: true });
+        }
+        let own = own.into_iter().map(|cycle| SlotDimension {
             size: cycle.length,
             generator: unit(carrier, cycle.generator),
             good: cycle.good,
         });
-        let mut dimensions: Vec<SlotDimension> = others.collect();
-        let before = dimensions.len();
-        dimensions.extend(own);
-        if dimensions.len() == before {
-            // Frobenius reaches every unit of the carrier.
-            let generator = GaloisElement::IDENTITY;
-            dimensions.push(SlotDimension { size: 1, generator, good: true });
-        }
-        dimensions
+        others.chain(own).collect()
     }
 }
 

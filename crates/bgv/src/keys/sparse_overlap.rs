@@ -43,7 +43,7 @@ pub(crate) fn excess(axes: &Axes, secret: &[i64]) -> u64 {
                 continue;
             }
             let set: usize = (0..all.len()).filter(|&a| difference(a) != 0).map(|a| 1 << a).sum();
-            let positive = (sign == other_sign) == (set.count_ones() % 2 == 0);
+            let positive = (sign == other_sign) == set.count_ones().is_multiple_of(2);
             if set == 0 || !positive {
                 continue;
             }
@@ -124,7 +124,7 @@ mod tests {
                     let term = |e: &u64| {
                         let along = axes.all().iter().map(|axis| {
                             let (low, n) = (axis.index / axis.prime, axis.index);
-                            let is = |e: u64| i64::from((own + k + n - e % n) % n == 0);
+                            let is = |e: u64| i64::from((own + k + n - e % n).is_multiple_of(n));
                             is(*e) - is(e % n % low)
                         });
                         along.product::<i64>()
