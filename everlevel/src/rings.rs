@@ -2,8 +2,9 @@
 //!
 //! Modulo an odd index m = Π N_a, the N_a prime powers, the slots are a hypercube: the units modulo
 //! m by the powers of p. If p has the same order modulo the largest N_a as modulo m, the other axes
-//! are dimensions as they are, and the last one is divided by this order. Only such rings are of
-//! use: Frobenius then belongs to one axis.
+//! are dimensions as they are, and the last one is divided by this order. Only such rings are
+//! listed: where several axes carry Frobenius together, linear maps take more automorphisms for as
+//! many slots.
 
 use everlevel_arith::{Axes, primes};
 use everlevel_ring::SlotShape;

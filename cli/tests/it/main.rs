@@ -1,6 +1,7 @@
 //! The program `everlevel` as its users see it: what it prints, what it refuses, and the files that
 //! its roles share.
 
+mod any_index;
 mod bad_input;
 mod blocks;
 mod columns;

@@ -39,6 +39,9 @@ impl<S: ExactScheme> BytePacking<S> {
             .axes()
             .filter(|_| degree.is_multiple_of(8))
             .ok_or(AesError::NoBytes { degree })?;
+        if shape.carrier().is_none_or(|axes| axes.len() > 1) {
+            return Err(CircuitError::UnsupportedIndex { index: shape.ring_index() }.into());
+        }
         let (field, last) = (shape.galois_ring(1)?, axes.last());
         let root = shape.axis_root(shape.dimensions().len() - 1, 1)?;
         // By slots along the last dimension, j and k.

@@ -88,10 +88,10 @@ impl<S: ExactScheme> ByteMap<S> {
         coefficients: [u8; 8],
         level: Level,
     ) -> Result<Self, AesError> {
-        let columns = scheme.slot_shape().columns();
+        let places = scheme.slot_shape().carrier_slots();
         let half = |bytes: &[u8]| {
             let diagonal = |byte: &u8| {
-                let values = embedding.element(*byte).repeat(columns);
+                let values = embedding.element(*byte).repeat(places);
                 scheme.diagonal(&DiagonalValues::LastDimensions(values), 1, level)
             };
             bytes.iter().map(diagonal).collect::<Result<Vec<_>, _>>()

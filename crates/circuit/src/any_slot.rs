@@ -18,7 +18,8 @@ pub struct AnySlot {
     weights: Vec<Plaintext>,
     norm: PowerSum,
     degree: usize,
-    columns: usize,
+    /// Slots along the carrier.
+    places: usize,
 }
 
 impl AnySlot {
@@ -50,7 +51,7 @@ impl AnySlot {
             scheme.encode_elements(&bits.take(shape.slots() * degree).collect::<Vec<_>>())
         };
         let weights = (0..sums).map(|_| weights()).collect::<Result<_, _>>()?;
-        Ok(AnySlot { weights, norm: PowerSum::trace(shape), degree, columns: shape.columns() })
+        Ok(AnySlot { weights, norm: PowerSum::trace(shape), degree, places: shape.carrier_slots() })
     }
 
     /// The automorphisms that need keys, each once.
@@ -67,10 +68,10 @@ impl AnySlot {
         Ok(all)
     }
 
-    /// log2 of the probability that some slot is 0 though a bit is 1: along a bad last dimension
-    /// slots are sums of their own.
+    /// log2 of the probability that some slot is 0 though a bit is 1: along bad dimensions, which
+    /// are those of the carrier, slots are sums of their own.
     pub fn error_log2(&self) -> f64 {
-        (self.columns as f64).log2() - (self.degree * self.weights.len()) as f64
+        (self.places as f64).log2() - (self.degree * self.weights.len()) as f64
     }
 
     /// The OR, in every slot. Products with random constants and one factor for each doubling of d,

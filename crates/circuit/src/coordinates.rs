@@ -1,4 +1,4 @@
-//! The coordinates of whole slots of an odd index in a normal basis.
+//! The coordinates of whole slots of an index with axes in a normal basis.
 
 use everlevel_ring::{GaloisElement, SlotShape};
 use everlevel_scheme::{DiagonalValues, ExactScheme, Level, NextUse};

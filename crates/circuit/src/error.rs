@@ -54,12 +54,24 @@ pub enum CircuitError {
     },
     /// The axes of an index are not what a linear map needs.
     #[error(
-        "index {index}: the maps along axes need an odd index without square factors: take a set \
-         such as bgv-2-m42799"
+        "index {index} has not the axes that this map needs, odd ones without square factors of \
+         which the largest carries Frobenius: take a set such as bgv-2-m42799"
     )]
     UnsupportedIndex {
         /// The index of the ring.
         index: u64,
+    },
+    /// The diagonals of a linear map along axes would take too much memory.
+    #[error(
+        "a linear map has diagonals of {words} words in all, at most {most} are planned: split it \
+         into more groups, or take an index of which a short axis carries Frobenius, such as that \
+         of bgv-2-m42799"
+    )]
+    LargeMap {
+        /// How many words there would be.
+        words: u64,
+        /// The limit.
+        most: u64,
     },
     /// An operation of typed integers in a program on values modulo p^r.
     #[error(
@@ -281,6 +293,7 @@ everlevel_ring::error_codes!(CircuitError {
     BadDiagonal => "circuit.bad-diagonal",
     UnsupportedShape => "circuit.unsupported-shape",
     UnsupportedIndex => "circuit.unsupported-index",
+    LargeMap => "circuit.large-map",
     TypedOnly => "circuit.typed-only",
     UnknownDimension => "circuit.unknown-dimension",
     ShapeMismatch => "circuit.shape-mismatch",

@@ -10,10 +10,10 @@
 //!
 //! * [`linear`]: sparse sums of diagonals, composed, split into baby and giant steps.
 //! * [`transform`]: slot-to-coefficient and back, the transform of the slots as a few merged linear
-//!   maps: by butterflies for powers of two, axis by axis for odd indices.
+//!   maps: by butterflies for powers of two, axis by axis for all others.
 //! * [`unpack`]: a polynomial taken apart into d polynomials in X^d, and put together again;
-//!   [`coordinates`]: over odd indices d coordinates of the slots; [`Expansion`]: numbers in one
-//!   ciphertext expanded into a ciphertext for each.
+//!   [`coordinates`]: over indices with axes d coordinates of the slots; [`Expansion`]: numbers in
+//!   one ciphertext expanded into a ciphertext for each.
 //! * [`sums`], [`rotate_along`]: traces, sums and rotations along the dimensions of the slots;
 //!   [`AnySlot`]: OR over slots of bits.
 //! * [`straight_line`], [`poly`]: straight-line programs; Paterson–Stockmeyer at least depth,
@@ -44,7 +44,8 @@
 //! ```
 //!
 //! Slot-shape-specific knowledge is confined to `slots.rs` and `transform/columns.rs` (powers of
-//! two), to `linear/axis_map.rs` and `transform/axes.rs` (odd indices), and to `bootstrap/path`.
+//! two), to `linear/axis_map.rs`, `transform/axes.rs` and `transform/block.rs` (indices with axes),
+//! and to `bootstrap/path`.
 #![forbid(unsafe_code)]
 
 mod any_slot;

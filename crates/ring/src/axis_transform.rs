@@ -10,11 +10,11 @@ use crate::galois_ring::{GaloisRing, dot};
 use crate::odd_slots::OddSlots;
 use crate::prime_power::PrimePower;
 
-/// All axes modulo one p^e. With C the number of coefficients of the last axis: n C word products,
+/// All axes modulo one p^e. With C the number of coefficients along the carrier: n C word products,
 /// and n d_a N_a for every other axis a, d_a the degree of its root.
 #[derive(Debug)]
 pub(crate) struct SlotTransform {
-    last: LastAxis,
+    last: Carrier,
     /// The other axes with the lengths of what lies between neighbors along them, in elements of
     /// slots.
     others: Vec<(OtherAxis, usize)>,
@@ -22,8 +22,8 @@ pub(crate) struct SlotTransform {
 }
 
 impl SlotTransform {
-    /// The tables of `odd` in `ring`, GR(p^e, d); `representatives` are those of slots along the
-    /// last axis modulo N_c.
+    /// The tables of `odd` in `ring`, GR(p^e, d); `representatives` are those of the slots of the
+    /// carrier modulo N.
     pub(crate) fn new(
         odd: &OddSlots,
         ring: GaloisRing,
@@ -33,11 +33,11 @@ impl SlotTransform {
         let axes = odd.axes.all();
         let mut inner = representatives.len();
         let mut others = Vec::new();
-        for place in (0..axes.len() - 1).rev() {
+        for place in (0..odd.first).rev() {
             others.push((OtherAxis::new(odd, place, ring.modulus())?, inner));
             inner *= axes[place].degree;
         }
-        let last = LastAxis::new(odd, &ring, representatives, kernels)?;
+        let last = Carrier::new(odd, &ring, representatives, kernels)?;
         Ok(SlotTransform { last, others, ring })
     }
 
@@ -77,21 +77,24 @@ impl SlotTransform {
     }
 }
 
-/// Between the φ(N) coefficients of a polynomial in X_c over Z/p^e and its values at x^u, u the
-/// representatives, by traces.
+/// Between the φ(N) coefficients of a polynomial in the X_a of the carrier over Z/p^e and its
+/// values at x^u, u the representatives, by traces. The exponent k of a monomial is that of x.
 ///
 /// * From the dual basis y_0, .., y_(d-1) of 1, x, .., x^(d-1), v = Σ Tr(v x^s) y_s, and Tr(a(x^u)
 ///   x^s) = Σ a_k Tr(x^(u k + s)).
-/// * The coefficient of X^k is 1/N times the sum of a(η) (η^-k - η^-f) over all roots η, f being k
-///   reduced modulo N / l: the trace of the same sum over the representatives.
+/// * On one axis the coefficient of X^k is 1/N times the sum of a(η) (η^-k - η^-f) over all roots
+///   η, f being k reduced modulo N / l: the trace of the same sum over the representatives. On
+///   several it is 1/N times the sum of the products of these differences: of ± η^-f, f being k
+///   reduced so on every set of axes.
 ///
 /// All that is needed of x are the traces of its powers.
 #[derive(Debug)]
-struct LastAxis {
+struct Carrier {
     index: usize,
-    /// The exponents of the coefficients, and the same modulo N / l.
+    /// The exponents of the coefficients, and the same reduced on every set of axes but the empty
+    /// one: number i, from 1 on, on those whose bits i has.
     exponents: Vec<usize>,
-    reduced: Vec<usize>,
+    reduced: Vec<Vec<usize>>,
     representatives: Vec<usize>,
     /// Tr(x^s) for s < N + d, and the same from the end.
     traces: Vec<u64>,
@@ -103,15 +106,15 @@ struct LastAxis {
     kernels: &'static Kernels,
 }
 
-impl LastAxis {
+impl Carrier {
     fn new(
         odd: &OddSlots,
         ring: &GaloisRing,
         representatives: Vec<usize>,
         kernels: &'static Kernels,
     ) -> Result<Self, RingError> {
-        let (axis, t, d) = (odd.axes.last(), ring.modulus(), ring.degree());
-        let index = axis.index as usize;
+        let (t, d) = (ring.modulus(), ring.degree());
+        let index = odd.carrier_index() as usize;
         let powers = std::iter::successors(Some(ring.one()), |power| Some(ring.times_x(power)));
         let traces: Vec<u64> = powers.take(index + d).map(|power| ring.trace(&power)).collect();
         // F(X) / (X - x) = Σ b_s X^s, and y_s = b_s / F'(x).
@@ -126,17 +129,17 @@ impl LastAxis {
             ring.mul(&b, &inverse).iter().enumerate().for_each(|(j, &c)| dual[j * d + s] = c);
             b = ring.add(&ring.times_x(&b), &ring.scalar(polynomial[s]));
         }
-        let exponents = exponents(&odd.axes, odd.axes.all().len() - 1);
-        Ok(LastAxis {
+        let mut reduced = reductions(odd, index);
+        Ok(Carrier {
             index,
-            reduced: exponents.iter().map(|k| k % (index / axis.prime as usize)).collect(),
-            exponents,
+            exponents: reduced.remove(0),
+            reduced,
             representatives,
             kernels,
             reversed: traces.iter().rev().copied().collect(),
             traces,
             dual,
-            scale: t.inv(axis.index)?,
+            scale: t.inv(odd.carrier_index())?,
         })
     }
 
@@ -163,8 +166,14 @@ impl LastAxis {
             let backwards = Zeroizing::new(element.iter().rev().copied().collect::<Vec<u64>>());
             // Tr(element x^-k).
             let traces = correlation(self.kernels, t, &backwards, &self.reversed, self.index);
-            for ((sum, &k), &f) in sums.iter_mut().zip(&self.exponents).zip(&self.reduced) {
-                *sum += i128::from(traces[multiples[k]]) - i128::from(traces[multiples[f]]);
+            let at = |k: &usize| i128::from(traces[multiples[*k]]);
+            sums.iter_mut().zip(&self.exponents).for_each(|(sum, k)| *sum += at(k));
+            for (set, reduced) in (1usize..).zip(&self.reduced) {
+                let terms = sums.iter_mut().zip(reduced);
+                match set.count_ones() % 2 {
+                    0 => terms.for_each(|(sum, f)| *sum += at(f)),
+                    _ => terms.for_each(|(sum, f)| *sum -= at(f)),
+                }
             }
         }
         out.iter_mut()
@@ -177,6 +186,24 @@ impl LastAxis {
         let next = |k: &usize| Some(if k + u >= self.index { k + u - self.index } else { k + u });
         std::iter::successors(Some(0), next).take(self.index).collect()
     }
+}
+
+/// The exponents of the coefficients of the carrier modulo N, reduced on a set of its axes, for the
+/// sets in the order of their bits: none, the first axis, the second one, both, ..
+fn reductions(odd: &OddSlots, index: usize) -> Vec<Vec<usize>> {
+    let carrier = odd.carrier();
+    let along = |set: usize| {
+        carrier.iter().enumerate().fold(vec![0], |all, (i, axis)| {
+            let (low, whole) = ((axis.index / axis.prime) as usize, axis.exponent as usize % index);
+            let own = exponents(&odd.axes, odd.first + i).into_iter().map(|k| {
+                let k = if set >> i & 1 == 1 { k % low } else { k };
+                k * whole % index
+            });
+            let own: Vec<usize> = own.collect();
+            all.iter().flat_map(|x| own.iter().map(move |y| (x + y) % index)).collect()
+        })
+    };
+    (0..1usize << carrier.len()).map(along).collect()
 }
 
 /// Σ_j weights_j sequence_(i + j) modulo p^e for i < `count`: in vector code where an odd modulus

@@ -80,25 +80,6 @@ pub enum RingError {
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// Not all of the slots' degree comes from the largest odd prime-power factor of an index with
-    /// axes.
-    #[error(
-        "index {index} does not fit p = {p}: modulo its largest odd prime-power factor {last} the \
-         order of p must be {degree}, as it is modulo the index, not {carried}; a power of a prime \
-         fits, and so does any index whose largest factor has that order"
-    )]
-    NoCarrier {
-        /// The prime p.
-        p: u64,
-        /// The index of the ring.
-        index: u64,
-        /// The order of p modulo the index.
-        degree: usize,
-        /// The largest odd prime-power factor.
-        last: u64,
-        /// The order of p modulo that factor.
-        carried: usize,
-    },
     /// The ring's index has no such axis.
     #[error(
         "index {index} has no axis {axis}: there is one for each prime factor, for a power of two \
@@ -222,7 +203,6 @@ everlevel_arith::error_codes!(RingError {
     PlainModulus => "ring.plain-modulus",
     NotInvertible => "ring.not-invertible",
     BadPlainModulus => "ring.bad-plain-modulus",
-    NoCarrier => "ring.no-carrier",
     NoAxis => "ring.no-axis",
     WrongIndexKind => "ring.wrong-family",
     ModulusPolynomial => "ring.modulus-polynomial",

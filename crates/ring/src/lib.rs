@@ -39,6 +39,7 @@ mod plaintext_ring;
 mod poly;
 mod prime_power;
 mod product;
+mod quotient;
 mod ring;
 pub mod sample;
 mod slot_dimension;

@@ -8,6 +8,7 @@ use crate::factor::{element_of_order, irreducible, lift_factor, lift_root, minim
 use crate::galois::GaloisElement;
 use crate::galois_ring::GaloisRing;
 use crate::prime_power::PrimePower;
+use crate::quotient::{self, QuotientCycle};
 use crate::slot_dimension::SlotDimension;
 
 /// The largest degree of a slot of a ring with axes.
@@ -17,9 +18,12 @@ pub(crate) const MAX_DEGREE: usize = 256;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OddSlots {
     pub(crate) axes: Axes,
-    /// For each axis the minimal polynomial of its root over Z/p^e; the last one is F.
+    /// The first axis of the carrier.
+    pub(crate) first: usize,
+    /// For each axis ahead of the carrier the minimal polynomial of its root over Z/p^e; the last
+    /// one is F.
     pub(crate) factors: Vec<Vec<u64>>,
-    /// For each axis ζ_a in (Z/p^e)\[x\]/F; the last one is x.
+    /// For each axis ζ_a in (Z/p^e)\[x\]/F; those of the carrier are powers of x.
     pub(crate) roots: Vec<Vec<u64>>,
 }
 
@@ -28,14 +32,9 @@ impl OddSlots {
     /// d = `degree` is the order of p modulo the index.
     ///
     /// # Errors
-    /// [`RingError::NoCarrier`] if p has another order modulo the largest factor,
     /// [`RingError::BadPlainModulus`] if d is above 256.
     pub(crate) fn new(axes: Axes, degree: usize, modulus: PrimePower) -> Result<Self, RingError> {
-        let (p, index, last) = (modulus.prime(), axes.index(), axes.last().index);
-        let carried = order(p, last);
-        if degree != carried {
-            return Err(RingError::NoCarrier { p, index, degree, last, carried });
-        }
+        let (p, index) = (modulus.prime(), axes.index());
         if degree > MAX_DEGREE {
             let reason = "the degree of a slot, the order of p modulo the index, is above 256";
             return Err(RingError::BadPlainModulus {
@@ -45,44 +44,83 @@ impl OddSlots {
                 reason,
             });
         }
+        let carries = |first: &usize| order(p, product(&axes.all()[*first..])) == degree;
+        let first = (0..axes.all().len()).rev().find(carries).unwrap_or(0);
+        let (others, carrier) = axes.all().split_at(first);
+        let whole = product(carrier);
         let prime = modulus.reduced(1)?;
         let any = irreducible(prime, degree)?;
-        let low = minimal_polynomial(&any, &element_of_order(&any, last), degree)?;
-        let (field, factor) = (GaloisRing::new(prime, &low)?, lift_factor(modulus, &low, last)?);
+        let low = minimal_polynomial(&any, &element_of_order(&any, whole), degree)?;
+        let (field, factor) = (GaloisRing::new(prime, &low)?, lift_factor(modulus, &low, whole)?);
         let ring = GaloisRing::new(modulus, &factor)?;
         let (mut factors, mut roots) = (Vec::new(), Vec::new());
-        for axis in &axes.all()[..axes.all().len() - 1] {
+        for axis in others {
             let root = element_of_order(&field, axis.index);
             let low = minimal_polynomial(&field, &root, order(p, axis.index))?;
             factors.push(lift_factor(modulus, &low, axis.index)?);
             roots.push(lift_root(&ring, &root, axis.index)?);
         }
-        roots.push(ring.x());
+        // The product of the roots of the carrier is x.
+        let power = |axis: &Axis| ring.pow(&ring.x(), u128::from(axis.exponent % whole));
+        roots.extend(carrier.iter().map(power));
         factors.push(factor);
-        Ok(OddSlots { axes, factors, roots })
+        Ok(OddSlots { axes, first, factors, roots })
     }
 
-    /// One dimension for each cycle of the axes.
-    pub(crate) fn dimensions(&self, degree: usize) -> Vec<SlotDimension> {
-        let (axes, last) = (self.axes.all(), self.axes.last());
-        // g modulo N_a, 1 modulo the other factors.
-        let unit =
-            |axis: &Axis, g: u64| GaloisElement((1 + (g - 1) * axis.exponent) % self.axes.index());
-        let size = last.degree / degree;
-        let good = primes::gcd(size as u64, degree as u64) == 1;
-        let step =
-            (0..if good { degree } else { 1 }).fold(1, |h, _| h * last.generator % last.index);
-        axes[..axes.len() - 1]
-            .iter()
-            .flat_map(|axis| axis.cycles().into_iter().map(move |cycle| (axis, cycle)))
-            .map(|(axis, cycle)| SlotDimension {
+    /// The axes that carry Frobenius.
+    pub(crate) fn carrier(&self) -> &[Axis] {
+        &self.axes.all()[self.first..]
+    }
+
+    /// The order of x: the product of the prime powers of the carrier.
+    pub(crate) fn carrier_index(&self) -> u64 {
+        product(self.carrier())
+    }
+
+    /// One dimension for each cycle of the axes ahead of the carrier, and those of the carrier.
+    pub(crate) fn dimensions(&self, p: u64, degree: usize) -> Vec<SlotDimension> {
+        // g modulo the product of `axes`, 1 modulo the other factors.
+        let unit = |axes: &[Axis], g: u64| {
+            let exponent: u64 = axes.iter().map(|axis| axis.exponent).sum();
+            GaloisElement((1 + (g - 1) * (exponent % self.axes.index())) % self.axes.index())
+        };
+        let others = self.axes.all()[..self.first].iter().flat_map(|axis| {
+            axis.cycles().into_iter().map(move |cycle| SlotDimension {
                 size: cycle.length,
-                generator: unit(axis, cycle.generator),
+                generator: unit(std::slice::from_ref(axis), cycle.generator),
                 good: true,
             })
-            .chain([SlotDimension { size, generator: unit(last, step), good }])
-            .collect()
+        });
+        let carrier = self.carrier();
+        let mut own = match carrier {
+            [axis] => vec![divided(axis, degree)],
+            axes => quotient::cycles(product(axes), p, degree),
+        };
+        if own.is_empty() {
+            // Frobenius reaches every unit of the carrier.
+            own.push(QuotientCycle { generator: 1, length: 1, good: true });
+        }
+        let own = own.into_iter().map(|cycle| SlotDimension {
+            size: cycle.length,
+            generator: unit(carrier, cycle.generator),
+            good: cycle.good,
+        });
+        others.chain(own).collect()
     }
+}
+
+/// The units of an axis of an odd prime by a subgroup of order `degree`.
+fn divided(axis: &Axis, degree: usize) -> QuotientCycle {
+    let length = axis.degree / degree;
+    let good = primes::gcd(length as u64, degree as u64) == 1;
+    let steps = if good { degree } else { 1 };
+    let generator = (0..steps).fold(1, |h, _| h * axis.generator % axis.index);
+    QuotientCycle { generator, length, good }
+}
+
+/// The product of the prime powers of axes.
+fn product(axes: &[Axis]) -> u64 {
+    axes.iter().map(|axis| axis.index).product()
 }
 
 /// The order of the unit p modulo m.

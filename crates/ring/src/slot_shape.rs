@@ -1,6 +1,6 @@
 //! The shape of the slots.
 
-use everlevel_arith::{Axes, primes};
+use everlevel_arith::{Axes, Axis, primes};
 
 use crate::error::RingError;
 use crate::galois::GaloisElement;
@@ -38,17 +38,22 @@ use crate::slot_dimension::SlotDimension;
 /// that pass the end of a row arrive as their p^s-th conjugates, s = [`SlotShape::column_wrap`].
 ///
 /// # Any other index: odd, or 2^k times an odd number
-/// One dimension for each cycle of the [`Axes`] of m, in their order: one an axis, two for a power
-/// of two from 8. ζ is the product of roots ζ_a of order N_a, the values of X_a. The last axis, of
-/// the largest odd factor N_c, must carry Frobenius: p has order d modulo N_c, too. ζ_c is the
-/// class of x in GR(p^e, d) = (Z/p^e)\[x\]/F, F a factor of Φ_(N_c).
+/// The *carrier* is the shortest row of last [`Axes`] that carries Frobenius: p has order d modulo
+/// the product N of their prime powers, too. Often it is the last axis alone. ζ is the product of
+/// roots ζ_a of order N_a, the values of X_a; those of the carrier have the product x, the class of
+/// x in GR(p^e, d) = (Z/p^e)\[x\]/F, F a factor of Φ_N.
 ///
-/// * All dimensions but the last have the lengths of the cycles (of odd axes φ(N_a)) and their
-///   generators modulo N_a, 1 modulo the others: always good.
-/// * The last one has size D = φ(N_c)/d and a generator that is 1 modulo the other factors: γ_c^d
-///   if D and d are coprime, good, and else γ_c, bad. γ_c^D is a power p^s modulo N_c: a slot that
-///   passes the end arrives as the p^s-th conjugate of the one at the place moved by p^-s along all
-///   *other* dimensions.
+/// * Ahead of the carrier there is one dimension for each cycle of the axes, in their order: one an
+///   axis, two for a power of two from 8. They have the lengths of the cycles (of odd axes φ(N_a))
+///   and their generators modulo N_a, 1 modulo the others: always good.
+/// * The dimensions of the carrier come last, with generators that are 1 modulo the other factors.
+///   (Z/N)^* by the powers of p is the direct product of their cycles, and g^size = p^s modulo N,
+///   s the *wrap* of the dimension ([`SlotShape::wrap`]): a slot that passes the end arrives as the
+///   p^s-th conjugate of the one at the place moved by p^-s along the dimensions *ahead of the
+///   carrier*.
+/// * A single axis has one dimension of size D = φ(N)/d: its generator is γ_c^d if D and d are
+///   coprime, good, and else γ_c, bad. Several have one for each cycle of the quotient, the longest
+///   last, none of them shorter than 2 but for a quotient of one element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotShape {
     index: u64,
@@ -75,8 +80,7 @@ impl SlotShape {
     ///
     /// # Errors
     /// [`RingError::UnsupportedIndex`]; [`RingError::BadPlainModulus`] if p is no prime or divides
-    /// the index, p^max_exponent is 2^62 or more, or d is above 256 for an index with axes;
-    /// [`RingError::NoCarrier`] if p has a smaller order modulo the largest odd factor of one.
+    /// the index, p^max_exponent is 2^62 or more, or d is above 256 for an index with axes.
     pub fn new(index: u64, p: u64, max_exponent: u32) -> Result<Self, RingError> {
         let axes = IndexKind::new(index)?.axes().cloned();
         let bad = |reason| RingError::BadPlainModulus { p, exponent: max_exponent, index, reason };
@@ -96,7 +100,7 @@ impl SlotShape {
                 index,
                 modulus,
                 degree,
-                dimensions: odd.dimensions(degree),
+                dimensions: odd.dimensions(p, degree),
                 roots: Roots::Odd(odd),
             });
         }
@@ -121,7 +125,7 @@ impl SlotShape {
     }
 
     /// The dimensions of the hypercube of slots, the last one contiguous: rows, if there are two,
-    /// and columns; or one for each cycle of the axes.
+    /// and columns; or those of the axes and of the carrier.
     pub fn dimensions(&self) -> &[SlotDimension] {
         &self.dimensions
     }
@@ -129,6 +133,25 @@ impl SlotShape {
     /// The axes of the index; none for a power of two.
     pub fn axes(&self) -> Option<&Axes> {
         self.odd().map(|odd| &odd.axes)
+    }
+
+    /// The axes that carry Frobenius, the last ones of the index; none for a power of two.
+    pub fn carrier(&self) -> Option<&[Axis]> {
+        self.odd().map(OddSlots::carrier)
+    }
+
+    /// Which dimensions are those of the carrier; none for a power of two.
+    pub fn carrier_dimensions(&self) -> std::ops::Range<usize> {
+        let ahead = |odd: &OddSlots| {
+            odd.axes.all()[..odd.first].iter().map(|axis| axis.cycles().len()).sum()
+        };
+        let end = self.dimensions.len();
+        self.odd().map_or(end, ahead)..end
+    }
+
+    /// The number of slots along the dimensions of the carrier: φ(N)/d.
+    pub fn carrier_slots(&self) -> usize {
+        self.dimensions[self.carrier_dimensions()].iter().map(|dimension| dimension.size).product()
     }
 
     pub(crate) fn odd(&self) -> Option<&OddSlots> {
@@ -198,8 +221,8 @@ impl SlotShape {
         }
     }
 
-    /// GR(p^e, d), what a slot holds: x is the root of unity ξ of order m (powers of two) or ζ_c of
-    /// order N_c. O(d^2).
+    /// GR(p^e, d), what a slot holds: x is the root of unity ξ of order m (powers of two) or the
+    /// one of order N (of the carrier). O(d^2).
     ///
     /// # Errors
     /// [`RingError::PlainModulus`] if e is 0 or above [`SlotShape::max_exponent`].
@@ -265,10 +288,20 @@ impl SlotShape {
     /// s in 0..d with 5^columns = p^s modulo m: what a rotation all the way round does to whole
     /// slots is Frobenius to the power s. With s = 0 the columns are a good dimension of the
     /// hypercube of slots. For an index with axes it is the last generator that has this power
-    /// modulo N_c. O(d + columns).
+    /// modulo N, the product of the carrier. O(d + columns).
     pub fn column_wrap(&self) -> usize {
-        let n = self.axes().map_or(self.index, |axes| axes.last().index);
-        let round = self.rotation_along(self.dimensions.len() - 1, self.columns() as i64).0 % n;
+        self.wrap(self.dimensions.len() - 1)
+    }
+
+    /// The same for any dimension, its generator and its size; for an index with axes it is 0 ahead
+    /// of the carrier. O(d + size).
+    ///
+    /// # Panics
+    /// If there is no such dimension.
+    pub fn wrap(&self, dimension: usize) -> usize {
+        let n = self.odd().map_or(self.index, OddSlots::carrier_index);
+        let size = self.dimensions[dimension].size as i64;
+        let round = self.rotation_along(dimension, size).0 % n;
         let p = self.modulus.prime() % n;
         std::iter::successors(Some(1), |g| Some(g * p % n))
             .take(self.degree)

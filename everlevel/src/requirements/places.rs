@@ -54,7 +54,7 @@ fn odd(p: u64, slots: usize) -> Result<Vec<Place>, Error> {
     let search = RingSearch { p, slots_at_least: slots, degree_of: 1, index_below: ODD_BELOW };
     let mut best: BTreeMap<u64, FoundRing> = BTreeMap::new();
     for ring in search.run()? {
-        // Others are not bootstrapped.
+        // With square factors diagonals vary along their axes, and transforms are matrices.
         if ring.m.is_power_of_two() || !Axes::new(ring.m).is_ok_and(|axes| axes.is_squarefree()) {
             continue;
         }

@@ -96,8 +96,8 @@ fn with_cryptography_over_powers_of_two() {
 }
 
 /// (m, p, r): two primes with p = 2; two and three primes; a prime; a square factor; last
-/// dimensions that are bad; powers of two times odd numbers.
-const ODD: [(u64, u64, u32); 12] = [
+/// dimensions that are bad; powers of two times odd numbers; several axes that carry Frobenius.
+const ODD: [(u64, u64, u32); 15] = [
     (7 * 73, 2, 3),
     (7 * 43, 127, 1),
     (3 * 5 * 29, 17, 2),
@@ -110,6 +110,9 @@ const ODD: [(u64, u64, u32); 12] = [
     (8 * 41, 3, 4),
     (16 * 17, 127, 1),
     (4 * 3 * 29, 17, 1),
+    (5 * 7 * 9, 2, 2),
+    (17 * 27, 19, 1),
+    (4 * 3 * 5 * 7, 11, 1),
 ];
 
 /// The same over NTRU: the slots of GF(2^8), and a power of 2.

@@ -29,7 +29,7 @@ impl<S: ExactScheme> UnpackBits<S> {
         let shape = scheme.slot_shape();
         let embedding = ByteEmbedding::new(shape)?;
         let diagonal = |byte: u8| {
-            let values = embedding.element(byte).repeat(shape.columns());
+            let values = embedding.element(byte).repeat(shape.carrier_slots());
             scheme.diagonal(&DiagonalValues::LastDimensions(values), 1, level)
         };
         let row = |bit: usize| {

@@ -57,7 +57,7 @@ impl<S: ExactScheme> ByteBits<S> {
         let twist = if Self::folds(shape) { field.one() } else { with_unit_trace(&field)? };
         let row = |beta: &Vec<u64>| {
             let coefficients =
-                plain.encode_last(&field.mul(beta, &twist).repeat(shape.columns()), 1)?;
+                plain.encode_last(&field.mul(beta, &twist).repeat(shape.carrier_slots()), 1)?;
             let lift = plain.decode_last(&coefficients, exponent)?;
             let conjugate = |j: usize| {
                 let values =

@@ -17,7 +17,7 @@ use crate::error::CircuitError;
 use crate::straight_line::CircuitCosts;
 
 /// Bootstraps ciphertexts of one scheme by one plan: thin ones (values modulo p^r in every slot),
-/// or any in full mode and, over odd indices, by the bypass.
+/// or any in full mode and, over indices with axes, by the bypass.
 ///
 /// The diagonals of the linear maps are prepared when they are first used (or by
 /// [`Bootstrapper::prepare`]), for the levels that are then met: these are the same in every

@@ -9,13 +9,14 @@
 //!   back to the coefficients, and q0 h added to the raised message m + q0 I. The message itself
 //!   goes through no linear map. Digit removal of type A (Δ = p^v) needs u modulo p^(r+v), type B
 //!   (another Δ) modulo p^r. Where the index is a power of two, r = v = 1 and plaintexts are thin;
-//!   over odd indices h has d parts, as in the full mode.
+//!   over indices with axes h has d parts, as in the full mode.
 //! * *Thin*, integers in slots: slots are moved to the coefficients of a polynomial at the lowest
-//!   level (one in X^d, or, over an odd index, one with a coefficient for each slot), p^v m + I is
-//!   raised, projected, moved to the slots, and its v low digits are removed.
+//!   level (one in X^d, or, over an index with axes, one with a coefficient for each slot),
+//!   p^v m + I is raised, projected, moved to the slots, and its v low digits are removed.
 //! * *Full*, any plaintext: p^v m + I is raised and taken apart into d thin ciphertexts: where the
 //!   index is a power of two as polynomials in X^d, each of which goes to the slots, through the
-//!   digit removal and back; over odd indices as the coordinates of slots, which go back together.
+//!   digit removal and back; over indices with axes as the coordinates of slots, which go back
+//!   together.
 //!
 //! Sources: the bypass is from Ma–Huang–Wang–Wang 2024 (ia.cr/2024/115), thin (there: slim) and
 //! full mode from Chen–Han 2018 (ia.cr/2018/067) in the form of Geelen–Vercauteren 2022

@@ -13,7 +13,7 @@ pub struct BootstrapPlan {
     /// How messages get past the digit removal.
     pub mode: BootstrapMode,
     /// How many stages each merged group of coefficient-to-slot holds, in the order of application:
-    /// butterflies where the index is a power of two, axes where it is odd.
+    /// butterflies where the index is a power of two, else the axes ahead of the carrier, and this.
     pub coeff_to_slot: Vec<usize>,
     /// The same for slot-to-coefficient.
     pub slot_to_coeff: Vec<usize>,
@@ -24,8 +24,8 @@ pub struct BootstrapPlan {
     /// How linear maps are split into baby and giant steps.
     pub steps: StepCosts,
     /// k, if all slots lie in the subring GR(p^r, k) of GR(p^r, d): k digit removals instead of d.
-    /// For the full mode over odd indices; none for any slots. That they do is the caller's
-    /// promise.
+    /// For the full mode over indices with axes whose carrier has no square factor; none for any
+    /// slots. That they do is the caller's promise.
     pub subring: Option<usize>,
 }
 
@@ -133,10 +133,10 @@ impl BootstrapPlan {
         BootstrapPlan { subring: Some(degree), ..self }
     }
 
-    /// A sound plan for an odd index: a stage for each axis, the last one by itself, the others
-    /// merged up to 64 diagonals.
+    /// A sound plan for an index with axes: a stage for each axis ahead of the carrier, merged up
+    /// to 64 diagonals, and the carrier by itself.
     pub fn along_axes(shape: &SlotShape) -> Self {
-        let sizes: Vec<usize> = shape.dimensions().iter().map(|dimension| dimension.size).collect();
+        let sizes = axis_stages(shape);
         let mut groups: Vec<(usize, usize)> = Vec::new();
         for &size in &sizes[..sizes.len() - 1] {
             match groups.last_mut().filter(|(_, diagonals)| diagonals * size <= MERGED) {
@@ -153,7 +153,7 @@ impl BootstrapPlan {
         )
     }
 
-    /// As [`BootstrapPlan::with_groups`], with as many keys as maps over odd indices need.
+    /// As [`BootstrapPlan::with_groups`], with as many keys as maps along axes need.
     pub(super) fn with_axis_groups(
         coeff_to_slot: Vec<usize>,
         slot_to_coeff: Vec<usize>,
@@ -224,8 +224,17 @@ impl BootstrapPlan {
 
 /// Up to this many diagonals of merged axes are cheaper than another level.
 const MERGED: usize = 64;
-/// The keys of one map over an odd index: its babies, and one for each chain of giants.
+/// The keys of one map over an index with axes: its babies, and one for each chain of giants.
 const AXIS_KEYS: usize = 64;
+
+/// The slots along each stage over an index with axes: each axis ahead of the carrier, and this.
+pub(super) fn axis_stages(shape: &SlotShape) -> Vec<usize> {
+    let ahead = match (shape.axes(), shape.carrier()) {
+        (Some(axes), Some(carrier)) => &axes.all()[..axes.all().len() - carrier.len()],
+        _ => &[],
+    };
+    ahead.iter().map(|axis| axis.degree).chain([shape.carrier_slots()]).collect()
+}
 
 /// `total` in `groups` parts that differ by one at most, the small ones first.
 fn split_evenly(total: usize, groups: usize) -> Vec<usize> {

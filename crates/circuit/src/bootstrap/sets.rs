@@ -73,9 +73,9 @@ impl BootstrapPlan {
     }
 
     /// Plans worth comparing for a parameter set, in its mode: for the bypass those of
-    /// [`BootstrapPlan::candidates`], otherwise all stages in one map or in two (over odd indices
-    /// neighboring axes merged in all ways), and every digit removal that solves the set's problem
-    /// in either form.
+    /// [`BootstrapPlan::candidates`], otherwise all stages in one map or in two (over indices with
+    /// axes neighboring stages merged in all ways), and every digit removal that solves the set's
+    /// problem in either form.
     ///
     /// # Errors
     /// As [`DigitMethod::candidates`].

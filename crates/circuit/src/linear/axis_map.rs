@@ -1,9 +1,9 @@
 //! Linear maps on the slots of an index with axes: sums over a box of automorphisms, each with a
-//! diagonal along the last dimension.
+//! diagonal along the last dimensions.
 
 use everlevel_ring::{GaloisElement, SlotShape};
 
-use super::last_dimension::LastDimension;
+use super::last_dimensions::LastDimensions;
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 
@@ -33,13 +33,13 @@ pub struct Span {
 ///
 /// out = Σ over the inputs i and the points k of a box of D_(i,k) * Π_s σ_s^(k_s) (x_i),
 ///
-/// σ_s being the automorphism of a direction. The diagonals D_(i,k) have the same values at all
-/// places of the dimensions but the last one, D d residues each: polynomials in X_c alone, c the
-/// last axis.
+/// σ_s being the automorphism of a direction. The diagonals D_(i,k) are elements along the
+/// dimensions of the carrier, or of more of the last axes, the same at all places of the others:
+/// polynomials in the X_a of those axes alone.
 #[derive(Clone, Debug)]
 pub struct AxisMap {
     shape: SlotShape,
-    last: LastDimension,
+    last: LastDimensions,
     spans: Vec<Span>,
     inputs: usize,
     /// Input by input the points of the box, the last span varying fastest.
@@ -52,7 +52,8 @@ impl AxisMap {
     /// # Errors
     /// [`CircuitError::UnsupportedIndex`] if the index of `shape` is a power of two;
     /// [`CircuitError::Empty`] if there is no point; [`CircuitError::SlotCount`] if a diagonal has
-    /// not D d residues; [`CircuitError::Ring`].
+    /// not d residues for each place of some last axes; [`CircuitError::LargeMap`] if all of them
+    /// have more than 2^28; [`CircuitError::Ring`].
     pub fn new(
         shape: &SlotShape,
         exponent: u32,
@@ -60,19 +61,22 @@ impl AxisMap {
         spans: Vec<Span>,
         mut diagonal: impl FnMut(usize, &[i64]) -> Vec<u64>,
     ) -> Result<Self, CircuitError> {
-        let last = LastDimension::new(shape, exponent)?;
-        let points = points(&spans);
-        if inputs == 0 || points.is_empty() {
+        let last = LastDimensions::new(shape, exponent)?;
+        let count = spans.iter().fold(inputs, |n, span| n.saturating_mul(span.count));
+        if count == 0 {
             return Err(CircuitError::Empty { what: "the set of diagonals" });
         }
-        let expected = last.size() * shape.degree_of_slot();
-        let mut diagonals = Vec::with_capacity(inputs * points.len());
+        check_words(count, last.least())?;
+        let points = points(&spans);
+        let mut diagonals = Vec::with_capacity(count);
         for i in 0..inputs {
             for k in &points {
                 let mut values = diagonal(i, k);
-                if values.len() != expected {
-                    return Err(CircuitError::SlotCount { expected, found: values.len() });
+                if !last.has(values.len()) {
+                    let (expected, found) = (last.least(), values.len());
+                    return Err(CircuitError::SlotCount { expected, found });
                 }
+                check_words(count, values.len())?;
                 values.iter_mut().for_each(|x| *x = last.ring().modulus().reduce_u64(*x));
                 diagonals.push(values);
             }
@@ -93,9 +97,9 @@ impl AxisMap {
         constant: impl Fn(i64) -> Vec<u64>,
     ) -> Result<Self, CircuitError> {
         let span = Self::around(shape, dimension)?;
-        let last = LastDimension::new(shape, exponent)?;
+        let last = LastDimensions::new(shape, exponent)?;
         Self::new(shape, exponent, 1, vec![span], |_, k| {
-            last.masked(&constant(k[0]), Self::within(shape, span, k[0]))
+            last.masked(&constant(k[0]), Self::within(shape, &[span], k))
         })
     }
 
@@ -115,10 +119,10 @@ impl AxisMap {
         let k = k.rem_euclid(size);
         let (from, count) = if around.from == 0 || k == 0 { (k, 1) } else { (k - size, 2) };
         let (span, last) =
-            (Span { from, step: size, count, ..around }, LastDimension::new(shape, exponent)?);
+            (Span { from, step: size, count, ..around }, LastDimensions::new(shape, exponent)?);
         let one = last.ring().one();
         Self::new(shape, exponent, 1, vec![span], |_, k| {
-            last.masked(&one, Self::within(shape, span, k[0]))
+            last.masked(&one, Self::within(shape, &[span], k))
         })
     }
 
@@ -135,12 +139,15 @@ impl AxisMap {
         let span = Self::around(shape, shape.dimensions().len() - 1)?;
         let size = shape.columns() as i64;
         Self::new(shape, exponent, 1, vec![span], |_, k| {
-            let within = Self::within(shape, span, k[0]);
-            let element = |i: i64| match within(i as usize) {
-                true => entry(i as usize, (i + k[0]).rem_euclid(size) as usize),
-                false => vec![0; shape.degree_of_slot()],
+            let within = Self::within(shape, &[span], k);
+            let element = |place: usize| {
+                let i = place as i64 % size;
+                match within(place) {
+                    true => entry(i as usize, (i + k[0]).rem_euclid(size) as usize),
+                    false => vec![0; shape.degree_of_slot()],
+                }
             };
-            (0..size).flat_map(element).collect()
+            (0..shape.carrier_slots()).flat_map(element).collect()
         })
     }
 
@@ -156,12 +163,27 @@ impl AxisMap {
         Ok(Span { direction: Direction::Dimension(dimension), from, step: 1, count })
     }
 
-    /// The places of the last dimension for which power `k` of the span stays within the ends; all
-    /// of them along a good dimension.
-    pub(crate) fn within(shape: &SlotShape, span: Span, k: i64) -> impl Fn(usize) -> bool {
-        let bad = matches!(span.direction, Direction::Dimension(a) if !shape.dimensions()[a].good);
-        let size = shape.dimensions().last().map_or(0, |last| last.size as i64);
-        move |i| !bad || (0..size).contains(&(i as i64 + k))
+    /// The places of the last dimensions for which a point of a box of spans stays within the ends
+    /// of bad dimensions.
+    pub(crate) fn within(
+        shape: &SlotShape,
+        spans: &[Span],
+        point: &[i64],
+    ) -> impl Fn(usize) -> bool + use<> {
+        let dimensions = shape.dimensions();
+        let bad = |(span, k): (&Span, &i64)| match span.direction {
+            Direction::Dimension(a) if !dimensions[a].good => {
+                let inner: usize = dimensions[a + 1..].iter().map(|along| along.size).product();
+                Some((inner, dimensions[a].size, *k))
+            }
+            _ => None,
+        };
+        let ends: Vec<(usize, usize, i64)> = spans.iter().zip(point).filter_map(bad).collect();
+        move |place| {
+            ends.iter().all(|&(inner, size, k)| {
+                (0..size as i64).contains(&((place / inner % size) as i64 + k))
+            })
+        }
     }
 
     /// The plaintext modulus.
@@ -205,7 +227,6 @@ impl AxisMap {
 
     /// The image of a diagonal under the automorphism of a point.
     pub(super) fn moved(&self, diagonal: &[u64], point: &[i64]) -> Vec<u64> {
-        let last = Direction::Dimension(self.shape.dimensions().len() - 1);
         let along = |wanted| {
             self.spans
                 .iter()
@@ -214,14 +235,16 @@ impl AxisMap {
                 .map(|(_, k)| k)
                 .sum()
         };
-        self.last.moved(diagonal, along(last), along(Direction::Frobenius))
+        let powers: Vec<i64> =
+            (0..self.shape.dimensions().len()).map(|a| along(Direction::Dimension(a))).collect();
+        self.last.moved(diagonal, &powers, along(Direction::Frobenius))
     }
 
     /// The composition "first this map, then `next`" (of one input): the product of the boxes.
     ///
     /// # Errors
     /// [`CircuitError::PlanMismatch`] if the maps are for different slots, or `next` has several
-    /// inputs; [`CircuitError::ModulusMismatch`].
+    /// inputs; [`CircuitError::ModulusMismatch`]; [`CircuitError::LargeMap`].
     pub fn then(&self, next: &AxisMap) -> Result<AxisMap, CircuitError> {
         if self.shape != next.shape || next.inputs != 1 {
             return Err(CircuitError::PlanMismatch {
@@ -234,6 +257,9 @@ impl AxisMap {
                 found: next.modulus().value(),
             });
         }
+        let longest = self.diagonals.iter().chain(&next.diagonals).map(Vec::len).max();
+        let count = next.diagonals.len().saturating_mul(self.diagonals.len());
+        check_words(count, longest.unwrap_or(0))?;
         let outer: Vec<(Vec<i64>, &Vec<u64>)> =
             next.points().into_iter().zip(&next.diagonals).collect();
         let mut diagonals = Vec::with_capacity(outer.len() * self.diagonals.len());
@@ -255,6 +281,18 @@ impl AxisMap {
             diagonals,
         })
     }
+}
+
+/// The most words of all diagonals of a map: 2 GiB.
+const MOST_WORDS: u64 = 1 << 28;
+
+/// Passes so many diagonals of that many words.
+fn check_words(count: usize, each: usize) -> Result<(), CircuitError> {
+    let words = (count as u64).saturating_mul(each as u64);
+    if words > MOST_WORDS {
+        return Err(CircuitError::LargeMap { words, most: MOST_WORDS });
+    }
+    Ok(())
 }
 
 /// All points of a box.

@@ -4,14 +4,14 @@
 //! A map is `out = sum over moves g of diag_g * g(v)` (slotwise products). Where the index is a
 //! power of two it acts on vectors over the base ring, a Gaussian integer modulo p^e for each
 //! column of slots ([`GaussianRing`]): two residues, or one element of GR(p^e, 2); that is a
-//! [`LinearMap`]. Where the index is odd it acts on whole slots, and its diagonals vary along the
-//! last dimension only: an [`AxisMap`]. These are the mathematics; [`LinearMapPlan`] fixes the
+//! [`LinearMap`]. Where the index has axes it acts on whole slots, and its diagonals vary along the
+//! last dimensions only: an [`AxisMap`]. These are the mathematics; [`LinearMapPlan`] fixes the
 //! split into baby and giant steps, [`PreparedLinearMap`] holds the diagonals as one scheme wants
 //! them.
 
 mod axis_map;
 mod columns;
-mod last_dimension;
+mod last_dimensions;
 mod plan;
 mod prepared;
 mod spans;
@@ -26,7 +26,7 @@ use crate::modular::PrimePower;
 use crate::slots::{SlotMove, moved, product, shrunk, sum};
 
 pub use axis_map::{AxisMap, Direction, Span};
-pub(crate) use last_dimension::LastDimension;
+pub(crate) use last_dimensions::LastDimensions;
 pub use plan::{GiantSteps, LinearMapPlan, StepCosts};
 pub use prepared::PreparedLinearMap;
 

@@ -1,5 +1,5 @@
-//! The split into baby and giant steps where the index is odd: each span of a box into a short one
-//! and a coarse one.
+//! The split into baby and giant steps where the index has axes: each span of a box into a short
+//! one and a coarse one.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::{GiantSteps, LinearMapPlan, StepCosts};
 use crate::error::CircuitError;
 
 impl LinearMapPlan {
-    /// The cheapest split under `costs` of a map over an odd index, one width for each span: power
+    /// The cheapest split under `costs` of a map along axes, one width for each span: power
     /// k of a span is a baby among its first `width` ones and a giant that is a multiple of the
     /// width. Giants are chained, so that they need a key for each span.
     ///

@@ -196,7 +196,7 @@ impl<S: Bootstrappable> Session<S> {
 
     /// Rotates the columns of every row by `k` to the left, by the keys that there are, which may
     /// take a lower level and several steps ([`rotate_by_keys`]). Along a bad last dimension of an
-    /// odd index take [`Session::rotate_along`].
+    /// index with axes take [`Session::rotate_along`].
     ///
     /// # Errors
     /// As [`Session::apply`]; a missing key.

@@ -1,35 +1,41 @@
-//! Slot-to-coefficient and coefficient-to-slot of rings of odd index: the transform of the slots,
-//! axis by axis.
+//! Slot-to-coefficient and coefficient-to-slot of rings with axes: the transform of the slots, axis
+//! by axis.
 //!
-//! m is a product of distinct primes l_a, the last of which, N, carries Frobenius. The coefficients
-//! of a polynomial belong to the powers X^e by units e: on an axis a, e is a power of γ_a; on the
-//! last one it is h^(-j) p^f with 0 <= j < D, 0 <= f < d, h being the generator of the last
-//! dimension. The *place* of a coefficient is (j_1, .., j_c, f), where e is γ_a^(-j_a) on the other
-//! axes. With the exponents of places running against those of slots, every axis is a convolution
-//! (rot^k moves slots by k to the left, φ is Frobenius, θ_k = ζ_c^(h^k), κ_k = (1/θ_k - 1)/N):
+//! There is a stage for each axis ahead of the carrier, and one for the carrier (of
+//! [`SlotShape`]): for each *block*. The coefficients of a block have places (j, f), j a slot along
+//! its dimensions, f a power of Frobenius, k(j, f) being the exponent of the place. With u_i the
+//! representatives of slots, x the root of the block, rot^k the rotation of slots by k to the left,
+//! and φ Frobenius:
 //!
-//! * along an axis that is not the last, value(i) = Σ_k ζ_a^(γ^-k) rot^k(B)(i), and B = Σ_k
-//!   (ζ_a^(-γ^k) - 1)/l_a rot^k(value), B being the polynomials in X_c that the coefficients along
-//!   the other axes are;
-//! * along the last one value(i) = Σ_f Σ_k φ^f(θ_(-k)) a_(i+k,f), and a_(j,f) = Tr(Σ_k φ^f(κ_k)
-//!   value(j+k)).
+//! * along a block ahead of the carrier, value(i) = Σ_j x^(u_i k(j)) B(j), and B(j) = Σ_i
+//!   dual(u_i, k(j)) value(i), B being the polynomials in the other X_a that the coefficients are;
+//!   on an axis of a prime power N = l^r, dual(u, k) = (x^(-u k) - x^(-u f))/N, f being k reduced
+//!   modulo N/l;
+//! * along the carrier value(i) = Σ_f Σ_j x^(u_i k(j, f)) a_(j,f), and a_(j,f) = Tr(Σ_i dual(u_i,
+//!   k(j, f)) value(i)); on several axes dual is the product of those of each.
 //!
-//! Where the last dimension is bad, k runs over -D < k < D, and rot^k is the automorphism for those
-//! places only that do not pass an end.
+//! Where a block has no square factor its coefficients are a normal basis, those of the X^k by
+//! units k = h^-j p^f: then u_i k(j, f) = h^(i-j) p^f, every block is a convolution, and the
+//! diagonal of rot^k a constant. Else the diagonals vary along the block: they are polynomials in
+//! its X_a and all that follow, and hold n words for the first axis.
+//!
+//! Where a dimension is bad, k runs over -D < k < D, and rot^k is the automorphism for those places
+//! only that do not pass an end.
 //!
 //! *Thin*: places with f = 0 hold what thin slots hold, the others 0; the way back gives the
 //! trace's argument. *Whole*: there are d thin slot vectors, one for each f. The way back gives
-//! z(j) = Σ_f φ^f(ν) a_(j,f), ν being a normal element, whose terms are Tr(ν φ^g(κ_k)) rot^k
-//! φ^g(value), with constants in Z/p^e; with the dual ν*, a_(j,f) = Σ_g φ^(f+g)(ν*) φ^g(z).
+//! z(j) = Σ_f φ^f(ν) a_(j,f), ν being a normal element, whose terms are c_(k,g) rot^k φ^g(value),
+//! c_(k,g)(j) = Σ_f φ^f(ν) φ^g(dual(u_(j+k), k(j, f))): the trace of ν φ^g(dual(h^k, 1)), a
+//! constant in Z/p^e, for normal bases. With the dual ν*, a_(j,f) = Σ_g φ^(f+g)(ν*) φ^g(z).
 //!
 //! Sources: Halevi–Shoup 2021 (ia.cr/2014/873, section 4: one dimension of the hypercube after the
-//! other); Chen–Han 2018, section 5, for the thin form. The normal basis of the coefficients is
-//! what makes the maps convolutions.
+//! other); Chen–Han 2018, section 5, for the thin form.
 
-use everlevel_ring::{GaloisRing, SlotShape};
+use everlevel_ring::SlotShape;
 
+use super::block::{Block, Powers};
 use crate::error::CircuitError;
-use crate::linear::{AxisMap, Direction, LastDimension, Span};
+use crate::linear::{AxisMap, Direction, LastDimensions, Span};
 use crate::modular::PrimePower;
 use crate::normal_basis::NormalBasis;
 
@@ -42,8 +48,9 @@ pub enum Packing {
     Whole,
     /// The first of the d vectors, this many of them, those with the least f, the others being 0 on
     /// the way to coefficients. If Frobenius to the power k, a divisor of d, fixes a polynomial,
-    /// that is if its slots lie in GR(p^e, k), the first k vectors determine it: it is the sum of
-    /// the d/k images of what they give under the powers of that automorphism.
+    /// that is if its slots lie in GR(p^e, k), and the carrier has no square factor, the first k
+    /// vectors determine it: it is the sum of the d/k images of what they give under the powers of
+    /// that automorphism.
     First(usize),
 }
 
@@ -58,26 +65,23 @@ impl Packing {
     }
 }
 
-/// The transform between slots and coefficients modulo p^e over an odd index without square
-/// factors.
+/// The transform between slots and coefficients modulo p^e over an index with axes.
 #[derive(Clone, Debug)]
 pub struct AxisTransform {
     shape: SlotShape,
-    last: LastDimension,
+    last: LastDimensions,
+    blocks: Vec<Block>,
 }
 
 impl AxisTransform {
     /// The transform for the slots of `shape` modulo p^exponent.
     ///
     /// # Errors
-    /// [`CircuitError::UnsupportedIndex`] for other indices; [`CircuitError::Ring`] if the shape
+    /// [`CircuitError::UnsupportedIndex`] for powers of two; [`CircuitError::Ring`] if the shape
     /// does not know p^exponent.
     pub fn new(shape: &SlotShape, exponent: u32) -> Result<Self, CircuitError> {
-        // Elsewhere coefficients are no normal basis, and the maps are no convolutions.
-        if !shape.axes().is_some_and(|axes| axes.is_squarefree()) {
-            return Err(CircuitError::UnsupportedIndex { index: shape.ring_index() });
-        }
-        Ok(AxisTransform { shape: shape.clone(), last: LastDimension::new(shape, exponent)? })
+        let (last, blocks) = (LastDimensions::new(shape, exponent)?, Block::all(shape)?);
+        Ok(AxisTransform { shape: shape.clone(), last, blocks })
     }
 
     /// The plaintext modulus.
@@ -85,31 +89,25 @@ impl AxisTransform {
         self.last.ring().modulus()
     }
 
-    /// The number of stages: one for each axis.
+    /// The number of stages: one for each axis ahead of the carrier, and one for this.
     pub fn stages(&self) -> usize {
-        self.shape.dimensions().len()
+        self.blocks.len()
     }
 
-    /// The unit e modulo m whose power X^e has its coefficient at slot `slot` and power `f` of
+    /// The exponent e modulo m of the X^e whose coefficient is at slot `slot` and power `f` of
     /// Frobenius.
     pub fn exponent_of_place(&self, slot: usize, f: usize) -> u64 {
-        let (mut e, mut rest) = (self.shape.identity(), slot);
-        for (a, dimension) in self.shape.dimensions().iter().enumerate().rev() {
-            e = self
-                .shape
-                .compose(e, self.shape.rotation_along(a, -((rest % dimension.size) as i64)));
-            rest /= dimension.size;
+        let (m, mut rest, mut e) = (self.shape.ring_index(), slot, 0);
+        for (after, block) in self.blocks.iter().rev().enumerate() {
+            let f = if after == 0 { f } else { 0 };
+            e = (e + block.exponent(rest % block.slots(), f) * (block.lift() % m)) % m;
+            rest /= block.slots();
         }
-        // p on the last axis, 1 on the others.
-        let (m, p) = (u128::from(self.shape.ring_index()), u128::from(self.shape.plain_prime()));
-        let frobenius = (1
-            + (p - 1) * self.shape.axes().map_or(1, |axes| u128::from(axes.last().exponent)))
-            % m;
-        (0..f).fold(e.exponent(), |e, _| (u128::from(e) * frobenius % m) as u64)
+        e
     }
 
     /// The maps from slots to coefficients, in the order of application, the first `sizes[0]`
-    /// stages merged into one, and so on: the last axis comes first. [`Packing::Whole`] takes d
+    /// stages merged into one, and so on: the carrier comes first. [`Packing::Whole`] takes d
     /// inputs into its first map, [`Packing::First`] fewer. The result is the polynomial whose
     /// coefficients are what the (thin) slots hold.
     ///
@@ -121,23 +119,26 @@ impl AxisTransform {
         sizes: &[usize],
         packing: Packing,
     ) -> Result<Vec<AxisMap>, CircuitError> {
-        let (e, axis) = (self.modulus().exponent(), self.stages() - 1);
-        let span = AxisMap::around(&self.shape, axis)?;
         let inputs = packing.vectors(self.shape.degree_of_slot());
-        let powers = Powers::new(&self.shape, &self.last, axis)?;
-        let mut stages = vec![AxisMap::new(&self.shape, e, inputs, vec![span], |f, k| {
-            let term = self.last.ring().frobenius(powers.at(-k[0]), f);
-            self.last.masked(&term, AxisMap::within(&self.shape, span, k[0]))
-        })?];
-        for a in (0..axis).rev() {
-            let powers = Powers::new(&self.shape, &self.last, a)?;
-            stages.push(AxisMap::convolution(&self.shape, e, a, |k| powers.at(-k).to_vec())?);
-        }
-        merged(stages, sizes)
+        let stages = self.blocks.iter().rev().enumerate().map(|(after, block)| {
+            let (powers, spans) = (self.powers(block)?, self.around(block)?);
+            let inputs = if after == 0 { inputs } else { 1 };
+            self.map(inputs, &spans, |f, k| {
+                if block.is_normal() {
+                    let back: Vec<i64> = k.iter().map(|k| -k).collect();
+                    let u = block.mover(&self.shape, &back);
+                    return self.constant(powers.value(u, block.frobenius(f)), &spans, k);
+                }
+                self.varying(block, &spans, k, |i, j| {
+                    powers.value(block.unit(i), block.exponent(j, f)).to_vec()
+                })
+            })
+        });
+        merged(stages.collect::<Result<_, _>>()?, sizes)
     }
 
-    /// The maps from coefficients to slots, in the order of application, merged as above: the last
-    /// axis comes last. The result is, with φ being Frobenius, an element whose trace is the
+    /// The maps from coefficients to slots, in the order of application, merged as above: the
+    /// carrier comes last. The result is, with φ being Frobenius, an element whose trace is the
     /// coefficient with f = 0 ([`Packing::Thin`]), or the sum of φ^f(ν) a_f ([`Packing::Whole`],
     /// see [`AxisTransform::dual_basis`]).
     ///
@@ -148,39 +149,91 @@ impl AxisTransform {
         sizes: &[usize],
         packing: Packing,
     ) -> Result<Vec<AxisMap>, CircuitError> {
-        let (e, axis) = (self.modulus().exponent(), self.stages() - 1);
-        let mut stages = Vec::with_capacity(self.stages());
-        for a in 0..axis {
-            let powers = Powers::new(&self.shape, &self.last, a)?;
-            stages.push(AxisMap::convolution(&self.shape, e, a, |k| {
-                powers.dual(self.last.ring(), k)
-            })?);
-        }
-        let powers = Powers::new(&self.shape, &self.last, axis)?;
-        stages.push(match packing {
-            Packing::Thin => {
-                AxisMap::convolution(&self.shape, e, axis, |k| powers.dual(self.last.ring(), k))?
-            }
-            Packing::Whole | Packing::First(_) => {
-                let ring = self.last.ring();
-                let (span, basis) = (AxisMap::around(&self.shape, axis)?, NormalBasis::new(ring)?);
-                let frobenius = Span {
-                    direction: Direction::Frobenius,
-                    from: 0,
-                    step: 1,
-                    count: ring.degree(),
-                };
-                AxisMap::new(&self.shape, e, 1, vec![span, frobenius], |_, point| {
-                    let kappa = ring.frobenius(&powers.dual(ring, point[0]), point[1] as usize);
-                    let constant = ring.scalar(ring.trace(&ring.mul(&basis.element, &kappa)));
-                    self.last.masked(&constant, AxisMap::within(&self.shape, span, point[0]))
-                })?
-            }
+        let carrier = self.stages() - 1;
+        let stages = self.blocks.iter().enumerate().map(|(b, block)| match packing {
+            Packing::Whole | Packing::First(_) if b == carrier => self.gathering(block),
+            _ => self.one_back(block),
         });
-        merged(stages, sizes)
+        merged(stages.collect::<Result<_, _>>()?, sizes)
     }
 
-    /// φ^g(ν*) for g = 0, .., d - 1, constant along the last dimension: a_f = Σ_g φ^(f+g)(ν*)
+    /// From the values along a block to its coefficients with f = 0, or along the carrier to what
+    /// has these as its traces.
+    fn one_back(&self, block: &Block) -> Result<AxisMap, CircuitError> {
+        let (powers, spans) = (self.powers(block)?, self.around(block)?);
+        self.map(1, &spans, |_, k| {
+            if block.is_normal() {
+                return self.constant(&powers.dual(block.mover(&self.shape, k), 1), &spans, k);
+            }
+            self.varying(block, &spans, k, |j, i| powers.dual(block.unit(i), block.exponent(j, 0)))
+        })
+    }
+
+    /// From the values along the carrier to Σ_f φ^f(ν) a_(j,f).
+    fn gathering(&self, block: &Block) -> Result<AxisMap, CircuitError> {
+        let (ring, powers) = (self.last.ring(), self.powers(block)?);
+        let (d, basis) = (ring.degree(), NormalBasis::new(ring)?);
+        let images: Vec<Vec<u64>> = (0..d).map(|f| ring.frobenius(&basis.element, f)).collect();
+        let mut spans = self.around(block)?;
+        spans.push(Span { direction: Direction::Frobenius, from: 0, step: 1, count: d });
+        self.map(1, &spans, |_, point| {
+            let (k, g) = (&point[..point.len() - 1], point[point.len() - 1] as usize);
+            if block.is_normal() {
+                let dual = ring.frobenius(&powers.dual(block.mover(&self.shape, k), 1), g);
+                let constant = ring.scalar(ring.trace(&ring.mul(&basis.element, &dual)));
+                return self.constant(&constant, &spans, point);
+            }
+            self.varying(block, &spans, point, |j, i| {
+                let u = block.unit(i) * block.frobenius(g);
+                images.iter().enumerate().fold(ring.scalar(0), |sum, (f, image)| {
+                    let dual = powers.dual(u % block.index(), block.exponent(j, f));
+                    ring.add(&sum, &ring.mul(image, &dual))
+                })
+            })
+        })
+    }
+
+    fn powers<'a>(&'a self, block: &'a Block) -> Result<Powers<'a>, CircuitError> {
+        Powers::new(&self.shape, block, self.last.ring())
+    }
+
+    /// What reaches every slot along a block from every one.
+    fn around(&self, block: &Block) -> Result<Vec<Span>, CircuitError> {
+        block.dimensions.clone().map(|a| AxisMap::around(&self.shape, a)).collect()
+    }
+
+    fn map(
+        &self,
+        inputs: usize,
+        spans: &[Span],
+        diagonal: impl FnMut(usize, &[i64]) -> Vec<u64>,
+    ) -> Result<AxisMap, CircuitError> {
+        let e = self.modulus().exponent();
+        AxisMap::new(&self.shape, e, inputs, spans.to_vec(), diagonal)
+    }
+
+    /// An element at the places for which a point stays within the ends.
+    fn constant(&self, element: &[u64], spans: &[Span], point: &[i64]) -> Vec<u64> {
+        self.last.masked(element, AxisMap::within(&self.shape, spans, point))
+    }
+
+    /// element(i, j) at slot i of a block, j being the slot that the point brings there; 0 where it
+    /// passes an end.
+    fn varying(
+        &self,
+        block: &Block,
+        spans: &[Span],
+        point: &[i64],
+        element: impl Fn(usize, usize) -> Vec<u64>,
+    ) -> Vec<u64> {
+        let within = AxisMap::within(&self.shape, spans, point);
+        block.spread(|i| match within(i) {
+            true => element(i, block.source(&self.shape, i, point)),
+            false => self.last.ring().scalar(0),
+        })
+    }
+
+    /// φ^g(ν*) for g = 0, .., d - 1, constant along the carrier: a_f = Σ_g φ^(f+g)(ν*)
     /// φ^g(z).
     ///
     /// # Errors
@@ -208,51 +261,4 @@ fn merged(stages: Vec<AxisMap>, sizes: &[usize]) -> Result<Vec<AxisMap>, Circuit
         members.try_fold(first, |group, stage| group.then(&stage))
     };
     sizes.iter().map(group).collect()
-}
-
-/// The powers of the root of unity of an axis of prime length l.
-struct Powers {
-    /// ζ_a^i for i below l.
-    powers: Vec<Vec<u64>>,
-    /// The powers of the generator of the dimension modulo l.
-    units: Vec<usize>,
-    /// 1/l.
-    scale: u64,
-}
-
-impl Powers {
-    fn new(shape: &SlotShape, last: &LastDimension, axis: usize) -> Result<Self, CircuitError> {
-        let ring = last.ring();
-        let root = shape.axis_root(axis, ring.modulus().exponent())?;
-        let axes =
-            shape.axes().ok_or(CircuitError::UnsupportedIndex { index: shape.ring_index() })?;
-        let l = axes.all()[axis].index;
-        let powers = std::iter::successors(Some(ring.one()), |x| Some(ring.mul(x, &root)))
-            .take(l as usize)
-            .collect();
-        let generator = shape.dimensions()[axis].generator.exponent() % l;
-        let units = std::iter::successors(Some(1), |u| Some(u * generator % l))
-            .take(l as usize - 1)
-            .map(|u| u as usize)
-            .collect();
-        Ok(Powers { powers, units, scale: ring.modulus().inv(l)? })
-    }
-
-    /// g^k modulo l; the order of g divides l - 1.
-    fn unit(&self, k: i64) -> usize {
-        self.units[k.rem_euclid(self.units.len() as i64) as usize]
-    }
-
-    /// ζ_a^(g^k).
-    fn at(&self, k: i64) -> &[u64] {
-        &self.powers[self.unit(k)]
-    }
-
-    /// (ζ_a^(-g^k) - 1)/l.
-    fn dual(&self, ring: &GaloisRing, k: i64) -> Vec<u64> {
-        ring.scale(
-            self.scale,
-            &ring.sub(&self.powers[self.powers.len() - self.unit(k)], &ring.one()),
-        )
-    }
 }

@@ -1,4 +1,4 @@
-//! The maps along the axes of odd indices against their definitions, on plaintexts.
+//! The maps along axes against their definitions, on plaintexts.
 
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::linear::{AxisMap, LinearMapPlan, StepCosts};
@@ -6,8 +6,11 @@ use everlevel_circuit::transform::{AxisTransform, Packing};
 use everlevel_ring::{Backend, GaloisElement, PlaintextRing, SlotShape};
 use everlevel_scheme::DiagonalValues;
 
-/// (m, p, e) with, in turn: good and bad last dimensions of one, two and three axes; d = 1; D = 1.
-const RINGS: [(u64, u64, u32); 14] = [
+/// (m, p, e) with, in turn: good and bad last dimensions of one, two and three axes; d = 1; D = 1;
+/// square factors along the carrier, ahead of it and along both; a power of two ahead of it, with
+/// one cycle and two; several axes that carry Frobenius, without and with square factors, with good
+/// and bad dimensions, alone and with others ahead.
+const RINGS: [(u64, u64, u32); 36] = [
     (23, 2, 5),
     (31, 2, 3),
     (31, 5, 2),
@@ -22,6 +25,28 @@ const RINGS: [(u64, u64, u32); 14] = [
     (3 * 5 * 17, 2, 3),
     (3 * 7 * 31, 67, 1),
     (5 * 7 * 11, 71, 2),
+    (9, 17, 2),
+    (25, 7, 3),
+    (27, 17, 2),
+    (3 * 25, 257, 1),
+    (5 * 9, 11, 2),
+    (5 * 9, 8191, 1),
+    (9 * 11, 43, 1),
+    (9 * 25, 151, 1),
+    (4 * 9, 17, 2),
+    (8 * 13, 31, 1),
+    (16 * 5, 13, 2),
+    (8 * 27, 53, 1),
+    (3 * 7, 2, 4),
+    (3 * 5, 11, 2),
+    (3 * 5 * 7, 2, 2),
+    (3 * 19, 11, 1),
+    (9 * 5, 2, 3),
+    (9 * 5, 19, 2),
+    (8 * 3, 7, 2),
+    (4 * 5 * 7, 3, 1),
+    (4 * 9 * 5, 19, 1),
+    (4 * 3 * 5 * 7, 11, 1),
 ];
 
 fn random(seed: u64, count: usize, modulus: u64) -> Vec<u64> {
@@ -106,13 +131,19 @@ impl Plain {
 
     /// The place of X^e among the coefficients.
     fn place(&self, e: u64) -> usize {
+        let axes = self.shape().axes().unwrap();
+        let exponents = axes.all().iter().enumerate().fold(vec![0], |all: Vec<u64>, (a, axis)| {
+            let own: Vec<u64> =
+                (0..axis.degree).map(|i| axes.coefficient_exponent(a, i) * axis.exponent).collect();
+            all.iter().flat_map(|x| own.iter().map(move |e| (x + e) % axes.index())).collect()
+        });
+        let place = exponents.iter().position(|x| *x == e).unwrap();
+        // From the first coefficient by a product.
         let mut monomial = vec![0; self.ring.degree()];
         monomial[0] = 1;
-        let axes = self.shape().axes().unwrap();
-        let at = |e| axes.position(e).unwrap();
-        // Squarefree: coefficients lie in the order of the units.
-        assert_eq!(self.ring.mul_monomial(&monomial, e as i64 - 1, self.e)[at(e)], 1);
-        at(e)
+        let turned = self.ring.mul_monomial(&monomial, e as i64 - exponents[0] as i64, self.e);
+        assert_eq!(turned[place], 1);
+        place
     }
 }
 
@@ -288,15 +319,23 @@ fn maps_along_a_dimension_are_what_they_say() {
 
 #[test]
 fn other_indices_are_refused() {
-    for (index, p) in [(64, 17), (9 * 29, 17), (16 * 17, 127)] {
-        let shape = SlotShape::new(index, p, 1).unwrap();
-        assert!(matches!(
-            AxisTransform::new(&shape, 1),
-            Err(CircuitError::UnsupportedIndex { .. })
-        ));
-        // Rotations need no transform.
-        assert_eq!(AxisMap::rotation(&shape, 1, 0, 1).is_ok(), index != 64, "{index}");
+    let shape = SlotShape::new(64, 17, 1).unwrap();
+    let refused = AxisTransform::new(&shape, 1);
+    assert!(matches!(refused, Err(CircuitError::UnsupportedIndex { index: 64 })));
+    assert!(AxisMap::rotation(&shape, 1, 0, 1).is_err());
+    let shape = SlotShape::new(16 * 17, 127, 1).unwrap();
+    let words = shape.carrier_slots() * shape.degree_of_slot();
+    // A diagonal is as long as the carrier, or as some of the last axes.
+    for (factor, fits) in [(1, true), (2, false), (8, true)] {
+        let map = AxisMap::new(&shape, 1, 1, Vec::new(), |_, _| vec![1; factor * words]);
+        let refused =
+            matches!(map, Err(CircuitError::SlotCount { expected, .. }) if expected == words);
+        assert_eq!((map.is_ok(), refused), (fits, !fits), "{factor}");
     }
+    // One axis of 65536 coefficients: more diagonals than are planned.
+    let shape = SlotShape::new(65537, 2, 1).unwrap();
+    let large = AxisTransform::new(&shape, 1).unwrap().coeff_to_slot(&[1], Packing::Whole);
+    assert!(matches!(large, Err(CircuitError::LargeMap { words, .. }) if words > 1 << 31));
     let transform = AxisTransform::new(&SlotShape::new(7 * 13, 17, 1).unwrap(), 1).unwrap();
     for sizes in [&[][..], &[1], &[0, 2], &[3], &[usize::MAX, 3]] {
         assert!(matches!(

@@ -18,9 +18,14 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
 /// (m, p, r, v, B).
-type Ring = (u64, u64, u32, u32, u64);
+pub(crate) type Ring = (u64, u64, u32, u32, u64);
 
-fn params((index, p, r, v, bound): Ring, mode: BootstrapMode, form: Form, weight: usize) -> Params {
+pub(crate) fn params(
+    (index, p, r, v, bound): Ring,
+    mode: BootstrapMode,
+    form: Form,
+    weight: usize,
+) -> Params {
     let bootstrap = BootstrapSpec {
         overflow_bound: Some(bound),
         digits: Some(v),
@@ -49,7 +54,7 @@ fn params((index, p, r, v, bound): Ring, mode: BootstrapMode, form: Form, weight
 }
 
 /// Integers in slots for the thin mode, else any polynomial.
-fn message(params: &Params) -> Plaintext {
+pub(crate) fn message(params: &Params) -> Plaintext {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let value = |_| rng.next_u64() % params.plain_modulus();
     if params.bootstrap_mode() == BootstrapMode::Thin {
@@ -64,7 +69,8 @@ fn message(params: &Params) -> Plaintext {
     .unwrap()
 }
 
-const MODES: [BootstrapMode; 3] = [BootstrapMode::Thin, BootstrapMode::Full, BootstrapMode::Bypass];
+pub(crate) const MODES: [BootstrapMode; 3] =
+    [BootstrapMode::Thin, BootstrapMode::Full, BootstrapMode::Bypass];
 
 #[test]
 fn bootstrapping_is_exact_on_the_no_op_scheme() {

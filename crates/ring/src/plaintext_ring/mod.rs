@@ -35,8 +35,9 @@ use crate::slot_shape::SlotShape;
 ///   dimensions ([`PlaintextRing::encode_last`], [`PlaintextRing::embed_last`]).
 ///
 /// For a power of two these are n/(2 columns) transforms of the columns at most, O(n log n). For an
-/// index with axes they take n φ(N_c) word products, N_c the largest prime-power factor, and fewer
-/// for the other axes; the last kind takes φ(N_c)^2.
+/// index with axes they take n φ(N) word products, N the product of the carrier, the largest
+/// prime-power factor where that carries Frobenius, and fewer for the other axes; the last kind
+/// takes φ(N)^2.
 ///
 /// Encoding and decoding wipe what they compute with, and take the same time for all values in
 /// range.
@@ -193,10 +194,10 @@ impl PlaintextRing {
             .odd()
             .ok_or_else(|| self.wrong_family("a transform along axes", "no power of two"))?;
         let table = || {
-            let (n, units) = (odd.axes.last().index, self.shape.representatives());
-            let columns =
-                units.into_iter().take(self.shape.columns()).map(|u| (u % n) as usize).collect();
-            SlotTransform::new(odd, self.galois_ring(e)?.clone(), columns, self.kernels)
+            let (n, units) = (odd.carrier_index(), self.shape.representatives());
+            let slots = units.into_iter().take(self.shape.carrier_slots());
+            let units = slots.map(|u| (u % n) as usize).collect();
+            SlotTransform::new(odd, self.galois_ring(e)?.clone(), units, self.kernels)
         };
         self.power(e)?.axes.get_or_init(table).as_ref().map_err(RingError::clone)
     }

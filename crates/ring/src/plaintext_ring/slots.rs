@@ -120,13 +120,12 @@ impl PlaintextRing {
         self.interpolate(values, e)
     }
 
-    /// Elements of GR(p^e, d) along the last dimension, `columns` times d residues, to the φ(N_c)
-    /// coefficients of the polynomial in X_c alone that has them in every row of slots. About
-    /// φ(N_c)^2 word products.
+    /// Elements of GR(p^e, d) along the dimensions of the carrier, row-major, φ(N) residues, to the
+    /// φ(N) coefficients of the polynomial in the X_a of the carrier alone that has them at all
+    /// places of the other dimensions. About φ(N)^2 word products.
     ///
-    /// In the same way elements along the dimensions of the last axes, row-major, to the
-    /// coefficients of the polynomial in the X_a of these that has them at all places of the other
-    /// dimensions: how many axes these are, the number of residues says.
+    /// In the same way elements along the dimensions of more of the last axes: how many axes these
+    /// are, the number of residues says.
     ///
     /// # Errors
     /// A power of two as index, another number of residues, one of p^e or more, or an exponent that
@@ -147,8 +146,8 @@ impl PlaintextRing {
         Ok(transform.decode(coefficients))
     }
 
-    /// φ(N_c) coefficients of a polynomial in X_c alone, or the coefficients of one in the X_a of
-    /// the last axes, to its n coefficients in the ring.
+    /// The coefficients of a polynomial in the X_a of the last axes alone, φ(N) for the carrier, to
+    /// its n coefficients in the ring.
     ///
     /// # Errors
     /// As [`PlaintextRing::encode_last`].
@@ -161,11 +160,12 @@ impl PlaintextRing {
         Ok(embed_last(axes, coefficients, t))
     }
 
-    /// `count`, if a polynomial in the X_a of the last axes has that many coefficients, else
-    /// φ(N_c).
+    /// `count`, if a polynomial in the X_a of the last axes has that many coefficients, the carrier
+    /// among them, else φ(N).
     fn last_degree(&self, count: usize) -> usize {
-        let fits = self.shape.axes().is_some_and(|axes| axes.last_of_degree(count).is_some());
-        if fits { count } else { self.shape.columns() * self.shape.degree_of_slot() }
+        let carrier = self.shape.carrier_slots() * self.shape.degree_of_slot();
+        let axes = self.shape.axes().filter(|_| count >= carrier);
+        if axes.is_some_and(|axes| axes.last_of_degree(count).is_some()) { count } else { carrier }
     }
 
     /// A polynomial in W to its values in all columns.

@@ -1,6 +1,6 @@
 //! Parameters as plain data: what a JSON file holds.
 
-use everlevel_ring::{Axes, primes};
+use everlevel_ring::primes;
 use serde::{Deserialize, Serialize};
 
 use super::form::Form;
@@ -290,17 +290,12 @@ impl ParamsSpec {
                             defined over ring-LWE only"
                     .into());
             }
-            if Axes::new(self.index).is_ok_and(|axes| !axes.is_squarefree()) {
-                return bad(format!(
-                    "index = {}: expected a power of two or an odd number without square factors, \
-                     as others are not bootstrapped",
-                    self.index
-                ));
-            }
             if b.overflow_bound.is_none() && !self.index.is_power_of_two() {
-                return bad("overflow_bound: expected a value, as the overflow in rings of odd \
-                            index has no useful worst case"
-                    .into());
+                return bad(
+                    "overflow_bound: expected a value, as the overflow has no useful worst \
+                            case unless the index is a power of two"
+                        .into(),
+                );
             }
             if !self.index.is_power_of_two() && b.sparse_weight * b.sparse_weight > degree / 4 {
                 return bad(format!(

@@ -1,4 +1,4 @@
-//! Odd indices, axis by axis: one coefficient of each slot by a trace, or all by coordinates.
+//! Indices with axes, axis by axis: one coefficient of each slot by a trace, or all by coordinates.
 
 use std::sync::Arc;
 
@@ -172,8 +172,10 @@ fn packing(shape: &SlotShape, plan: &BootstrapPlan) -> Result<Packing, CircuitEr
     let whole = degree > 1 && plan.mode != BootstrapMode::Thin;
     let fits =
         |k: usize| whole && plan.mode == BootstrapMode::Full && k > 0 && degree.is_multiple_of(k);
+    // Frobenius permutes coefficients in a normal basis only.
+    let normal = shape.carrier().is_some_and(|axes| axes.iter().all(|a| a.index == a.prime));
     match plan.subring {
-        Some(k) if !fits(k) => Err(no_subring()),
+        Some(k) if !fits(k) || (k < degree && !normal) => Err(no_subring()),
         Some(k) if k < degree => Ok(Packing::First(k)),
         _ if whole => Ok(Packing::Whole),
         _ => Ok(Packing::Thin),

@@ -5,12 +5,11 @@
 //!
 //! * [`Projected`]: power-of-two indices, polynomials in X^d; the thin mode and the bypass.
 //! * [`Unpacked`]: power-of-two indices, any polynomial as d polynomials in X^d; the full mode.
-//! * [`AxisPath`]: odd indices, in every mode.
+//! * [`AxisPath`]: indices with axes, odd or 2^k times an odd number, in every mode.
 //!
 //! [`PathKind`] tells the indices apart, and nothing else in bootstrapping does: the modes
 //! (`run.rs`) see [`SlotPath`], the plans of sets (`sets.rs`) see
-//! [`PathPlans`](plans::PathPlans). One more kind, such as 2^k times an odd number, takes a variant
-//! of it, an implementation of each trait and a module of [`crate::transform`].
+//! [`PathPlans`](plans::PathPlans).
 
 mod axes;
 pub(super) mod plans;

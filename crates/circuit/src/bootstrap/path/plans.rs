@@ -5,7 +5,7 @@ use everlevel_ring::SlotShape;
 use everlevel_scheme::spec::BootstrapMode;
 use everlevel_scheme::{Form, Params};
 
-use crate::bootstrap::plan::{BootstrapPlan, compositions};
+use crate::bootstrap::plan::{BootstrapPlan, axis_stages, compositions};
 use crate::digits::{DigitKind, DigitMethod, DigitProblem};
 use crate::error::CircuitError;
 
@@ -50,8 +50,7 @@ pub(in crate::bootstrap) fn plans(shape: &SlotShape) -> &'static dyn PathPlans {
 pub(super) enum PathKind {
     /// Powers of two: rows and columns of slots.
     Columns,
-    /// Odd indices: an axis for each prime factor. Even indices with axes count here until they
-    /// have a path of their own, and are refused by [`crate::transform::AxisTransform::new`].
+    /// Indices with axes: one for each prime factor.
     Axes,
 }
 
@@ -80,7 +79,7 @@ impl PathPlans for ColumnPlans {
         if mode == BootstrapMode::Bypass && (shape.base_degree() > 1 || r > 1 || v > 1) {
             return Err(CircuitError::PlanMismatch {
                 reason: "the bypass is for two rows of slots (p = 1 modulo 4), r = 1 and one \
-                         digit, or for an odd index: take the thin mode",
+                         digit, or for an index with axes: take the thin mode",
             });
         }
         Ok(())
@@ -118,7 +117,7 @@ fn stages(params: &Params) -> usize {
     params.slots().max(2).ilog2() as usize
 }
 
-/// Odd indices: stages are axes.
+/// Indices with axes: stages are those ahead of the carrier, and this.
 struct AxisPlans;
 
 impl PathPlans for AxisPlans {
@@ -140,9 +139,9 @@ impl PathPlans for AxisPlans {
         params: &Params,
         _max_group: usize,
     ) -> Result<Vec<BootstrapPlan>, CircuitError> {
-        let (mut sizes, axes) = (Vec::new(), params.slot_shape().dimensions().len());
-        for groups in 1..=axes {
-            compositions(axes, groups, axes, &mut Vec::new(), &mut sizes);
+        let (mut sizes, stages) = (Vec::new(), axis_stages(params.slot_shape()).len());
+        for groups in 1..=stages {
+            compositions(stages, groups, stages, &mut Vec::new(), &mut sizes);
         }
         combined(params, &sizes, BootstrapPlan::with_axis_groups)
     }

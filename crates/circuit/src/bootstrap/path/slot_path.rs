@@ -104,7 +104,7 @@ pub(in crate::bootstrap) trait SlotPath<S: Bootstrappable>:
 /// The answer to a plan with a subring that its path cannot make use of.
 pub(super) fn no_subring() -> CircuitError {
     CircuitError::PlanMismatch {
-        reason: "a subring is for the full mode over an odd index, and its degree divides that of \
-                 the slots",
+        reason: "a subring is for the full mode over an index with axes whose carrier has no \
+                 square factor, and its degree divides that of the slots",
     }
 }
