@@ -10,6 +10,7 @@ use crate::condition::{Comparison, Condition, Number};
 use crate::error::TablesError;
 use crate::known::Known;
 use crate::layout::{Form, Layout};
+use crate::ordered::{self, Found};
 use crate::ranges::Ranges;
 use crate::schema::Schema;
 
@@ -19,7 +20,7 @@ const TABLE: i128 = 31;
 const LONG_TABLE: i128 = 256;
 
 /// Rows that are meant: what the schema says of them, or truth values.
-enum Mask<C> {
+pub(crate) enum Mask<C> {
     All,
     None,
     Some(Column<C>),
@@ -44,14 +45,15 @@ pub struct Runner<'a, S: IntegerScheme> {
     /// Whether a block was added, and not passed over.
     added: bool,
     sums: Accumulated<S>,
+    found: Found<S::Ciphertext>,
     rows: Vec<S::Ciphertext>,
 }
 
 impl<'a, S: IntegerScheme> Runner<'a, S> {
     /// Of a question that was laid out for a table of this schema.
     pub fn new(ints: &'a Integers<'a, S>, schema: &'a Schema, layout: &'a Layout) -> Self {
-        let (sums, rows) = (Accumulated::default(), Vec::new());
-        Runner { ints, schema, layout, blocks: 0, added: false, sums, rows }
+        let (sums, found, rows) = (Accumulated::default(), Vec::new(), Vec::new());
+        Runner { ints, schema, layout, blocks: 0, added: false, sums, found, rows }
     }
 
     /// Adds the sums over the next block of rows, or what is listed of it: a column for each of the
@@ -91,16 +93,45 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         if self.layout.is_empty() {
             return Ok(());
         }
+        if self.layout.orders() {
+            ordered::check_server(self.ints)?;
+        }
+        // What is compared may be bootstrapped in place, and what is added up may not.
+        let kept: Vec<_> = match self.layout.rankings.is_empty() {
+            true => Vec::new(),
+            false => columns.iter().map(Column::detached).collect(),
+        };
+        let summed = if kept.is_empty() { columns } else { &kept[..] };
         let (numbers, masks) = (HashMap::new(), HashMap::new());
-        let (ints, schema) = (self.ints, self.schema);
-        let mut block = Block { ints, schema, columns, known, numbers, masks };
+        let (ints, schema) = (self.ints, &self.layout.schema);
+        let all = columns.to_vec();
+        let mut block = Block { ints, schema, columns: all, known, numbers, masks };
+        for ranking in &self.layout.rankings {
+            let truths = block.ranked(ranking)?;
+            block.columns.extend(truths);
+        }
         let masks = self.layout.masks.iter().map(|condition| block.column(condition));
         let masks = masks.collect::<Result<Vec<_>, _>>()?;
         let filter = self.layout.filter.as_ref().map(|condition| block.column(condition));
         let filter = filter.transpose()?;
         match &self.layout.form {
-            Form::Sums { plan, .. } => {
-                self.ints.accumulate(plan, columns, filter.as_ref(), &masks, &mut self.sums)?;
+            Form::Sums { plan, extremes, .. } => {
+                self.ints.accumulate(plan, summed, filter.as_ref(), &masks, &mut self.sums)?;
+                let one = self.layout.blocks().count() == 1;
+                self.found.resize_with(extremes.len(), Vec::new);
+                for (of, found) in extremes.iter().zip(&mut self.found) {
+                    let before = std::mem::take(found);
+                    for set in 0..of.whens.len() {
+                        let mut here = block.candidates(of, set)?;
+                        if !one {
+                            here = ints.extended(&here, ints.slots(), of.none)?;
+                        }
+                        found.push(match before.get(set) {
+                            Some(before) => ordered::better(ints, of.order, before, &here)?,
+                            None => here,
+                        });
+                    }
+                }
             }
             Form::Rows(listed) => {
                 let filter = filter.ok_or_else(|| TablesError::Data {
@@ -166,17 +197,24 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         }
         match &self.layout.form {
             Form::Sums { .. } if !self.added => Ok(Vec::new()),
-            Form::Sums { plan, .. } => Ok(self.ints.pack(plan, self.sums)?),
+            Form::Sums { plan, extremes, .. } => {
+                let mut out = self.ints.pack(plan, self.sums)?;
+                for (of, found) in extremes.iter().zip(&self.found) {
+                    out.extend(ordered::extreme(self.ints, of, found)?);
+                }
+                Ok(out)
+            }
             Form::Rows(_) => Ok(self.rows),
         }
     }
 }
 
 /// One block of rows.
-struct Block<'a, S: IntegerScheme> {
-    ints: &'a Integers<'a, S>,
+pub(crate) struct Block<'a, S: IntegerScheme> {
+    pub(crate) ints: &'a Integers<'a, S>,
+    /// What the columns hold, those of rankings behind those of the table.
     schema: &'a Schema,
-    columns: &'a [Column<S::Ciphertext>],
+    columns: Vec<Column<S::Ciphertext>>,
     known: Option<&'a Known<'a, S::Ciphertext>>,
     numbers: HashMap<Number, Column<S::Ciphertext>>,
     masks: HashMap<Condition, Mask<S::Ciphertext>>,
@@ -192,7 +230,7 @@ impl<S: IntegerScheme> Block<'_, S> {
     }
 
     /// A number of each row.
-    fn number(&mut self, x: &Number) -> Result<Column<S::Ciphertext>, TablesError> {
+    pub(crate) fn number(&mut self, x: &Number) -> Result<Column<S::Ciphertext>, TablesError> {
         if let Number::Column(place) = x {
             return Ok(self.columns[*place].clone());
         }
@@ -225,14 +263,22 @@ impl<S: IntegerScheme> Block<'_, S> {
         Ok(found)
     }
 
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> usize {
+        self.columns[0].length().unwrap_or(0)
+    }
+
     /// A constant as a column, of the length of the others.
-    fn constant(&self, value: i128) -> Result<Column<S::Ciphertext>, TablesError> {
+    pub(crate) fn constant(&self, value: i128) -> Result<Column<S::Ciphertext>, TablesError> {
         let zero = self.ints.sub(&self.columns[0], &self.columns[0])?;
         Ok(self.ints.add(&self.ints.mul_public(&zero, 0)?, value)?)
     }
 
     /// Truth values of a condition that is simplified.
-    fn mask(&mut self, condition: &Condition) -> Result<Mask<S::Ciphertext>, TablesError> {
+    pub(crate) fn mask(
+        &mut self,
+        condition: &Condition,
+    ) -> Result<Mask<S::Ciphertext>, TablesError> {
         if let Some(known) = self.masks.get(condition) {
             return Ok(known.clone());
         }
@@ -280,7 +326,7 @@ impl<S: IntegerScheme> Block<'_, S> {
     fn is_known(&self, condition: &Condition) -> bool {
         let mut columns = BTreeSet::new();
         condition.columns(&mut columns);
-        let known = |column: &usize| self.known.is_some_and(|k| k.columns[*column].is_some());
+        let known = |column: &usize| self.known.is_some_and(|k| k.knows(*column));
         !columns.is_empty() && columns.iter().all(known)
     }
 
