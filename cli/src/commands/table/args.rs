@@ -30,7 +30,7 @@ pub enum Orderer {
 #[derive(Args)]
 pub struct OrderArg {
     /// Who puts the rows in order that min, max, median and order by … limit are about
-    #[arg(long, value_name = "PARTY", value_enum, default_value = "reader")]
+    #[arg(long, value_name = "reader|server", value_enum, default_value = "reader")]
     pub ordered_by: Orderer,
 }
 
