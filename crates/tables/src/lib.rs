@@ -8,6 +8,8 @@
 //! * [`Runner`]: its sums over encrypted columns, on a server that sees neither data nor which rows
 //!   are meant.
 //! * [`Answer`]: the rows that the reader makes of the decrypted sums, exactly.
+//! * [`OrderedBy`]: who puts rows in order, for least and greatest values, medians and first rows;
+//!   [`Search`]: the same value in rounds of counts.
 //! * [`Workload`]: from values, rows and operations to a way of computing and a parameter set.
 //!
 //! A cell is an integer code: an integer, units of a decimal, a day, the place of a category.

@@ -160,7 +160,7 @@ fn joins_are_written_in_several_ways() {
         "items i join (orders o join customers c on o.customer = c.id) on i.bought_by = o.key",
         "(items i join orders o on i.bought_by = o.key) join customers c on o.customer = c.id",
         "((items i join orders o on i.bought_by = o.key join customers c on o.customer = c.id))",
-        "(customers c join orders o on c.id = o.customer), items i where i.bought_by = o.key and true",
+        "(customers c join orders o on c.id = o.customer), items i where i.bought_by = o.key",
     ] {
         let (from, condition) = from.split_once(" where ").unwrap_or((from, "true"));
         let text = format!("{} and {condition}", chain.replace("{}", from));

@@ -263,6 +263,16 @@ fn a_server_orders_what_it_cannot_read() {
         let rehearsed = plan.rehearse(PARTIES.client.params(), &data, &[]).unwrap();
         assert_eq!(rehearsed, expected, "{text}");
     }
+    // Three blocks, of which parts are not joined.
+    let (_, data) = rows(5_000);
+    let longer = EncryptedTable::encrypt(key, &schema, &data, &mut rng, quiet).unwrap();
+    let plan = Plan::ordered("select max(price) from shop where paid", &schema, OrderedBy::Server);
+    let plan = plan.unwrap();
+    let found = longer.run(&PARTIES.server, &plan, None, quiet).unwrap();
+    let answer = found.read(PARTIES.client.secret()).unwrap();
+    assert_eq!(answer.to_csv().unwrap(), "max(price)\n250.00\n");
+    let part = |blocks| code(longer.run_part(&PARTIES.server, &plan, None, blocks, quiet));
+    assert_eq!(part(0..1), "table.unsupported");
     // Keys that do not bootstrap.
     let plan = Plan::new("select count(*) from shop", &schema).unwrap();
     let keys = plan.keys(PARTIES.client.params(), 40).unwrap();
