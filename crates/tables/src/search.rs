@@ -4,7 +4,7 @@
 //! A round counts how many of the rows that are meant have a value below each of some constants,
 //! between which the value has to be. All rounds are the same plan with other constants, and how
 //! many there are follows from the bounds of the column alone, so that the server learns nothing
-//! from them. Nothing is bootstrapped for it, and a round takes the time of the counts.
+//! from them. A round takes what its counts take, which the plan says.
 
 use std::collections::BTreeMap;
 
@@ -52,6 +52,7 @@ impl Search {
     /// Of `select min(column) from … where …`, or `max`, or `median`, in rounds that tell `parts`
     /// parts of the values apart: a round takes one comparison less, and there are as many as the
     /// count of the values of the column has digits to the base `parts`, twice that for a median.
+    /// Two parts take the fewest comparisons, more parts fewer rounds.
     ///
     /// # Errors
     /// Those of [`Plan::new`]; [`TablesError::Unsupported`] for other questions, for columns of
@@ -60,7 +61,7 @@ impl Search {
         if !(2..=MOST_PARTS).contains(&parts) {
             return refused(
                 &format!("a search by {parts} parts"),
-                &format!("take 2 to {MOST_PARTS}: 16 are a good choice"),
+                &format!("take 2 to {MOST_PARTS}: 4 are a good choice"),
             );
         }
         let remedy = "write select min(COLUMN) from TABLE where …, or max, or median, and nothing \

@@ -24,10 +24,10 @@ class Search:
     ``median`` of a column of numbers, dates or timestamps.
 
     A round counts the rows that are meant and have a value below each of ``parts - 1`` constants,
-    which the server does not see; all rounds have one plan. Of a column of 32 bits there are 8
-    rounds of 16 parts, twice as many for a median; that follows from the bounds of the column
-    alone. The reader learns the counts and no rows, nothing is bootstrapped for it, and the table
-    may have any number of rows.
+    which the server does not see; all rounds have one plan, whose ``explain`` says what one takes.
+    Of a column of 16 bits there are 8 rounds of 4 parts, twice as many for a median; that follows
+    from the bounds of the column alone. Two parts take the fewest comparisons, more parts fewer
+    rounds. The reader learns the counts and no rows, and the table may have any number of rows.
     """
 
     __slots__ = ("_raw",)
@@ -35,7 +35,7 @@ class Search:
     _raw: _rust.TableSearch
 
     def __init__(
-        self, question: str | Question, schema: Schema | None = None, *, parts: int = 16
+        self, question: str | Question, schema: Schema | None = None, *, parts: int = 4
     ) -> None:
         from .tables import Plan
 

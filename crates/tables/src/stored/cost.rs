@@ -207,6 +207,9 @@ impl Plan {
         let reached = answer.iter().map(|x| scheme.level(x)).min().unwrap_or(top);
         let bytes = |x| Ok(ciphertext_bytes(params, scheme.level(&lowest(&*scheme, x)?)));
         let result_bytes = answer.iter().map(bytes).sum::<Result<u64, TablesError>>()?;
+        // Of rows each block has as many.
+        let times = layout.ciphertexts() / answer.len().max(1);
+        let result_bytes = result_bytes * times as u64;
         let fresh = ciphertext_bytes(params, top);
         Ok(PlanCost {
             ciphertexts: read * blocks,

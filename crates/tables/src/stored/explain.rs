@@ -96,9 +96,9 @@ impl Plan {
                 let medians =
                     if medians { "; of a median the two values in the middle" } else { "" };
                 format!(
-                    "for each of {groups} groups {sums} values, made of {} sums over all rows that \
-                     are meant and {} least or greatest values of them, each with whether there is \
-                     one{medians}",
+                    "for each of {groups} groups what is asked for: in all {} sums over the rows \
+                     that are meant, and {} least or greatest values of them, each with whether \
+                     there is one{medians}",
                     cost.sums, cost.extremes
                 )
             }

@@ -231,6 +231,9 @@ fn plans_say_who_orders() {
     assert!(found.cost.refreshes > 0 && !found.rows_listed, "{found}");
     assert!(found.reader_learns.contains("1 least or greatest values"), "{found}");
     assert!(found.cost.result_ciphertexts < listed.cost.result_ciphertexts);
+    // Rows of three blocks, and of one.
+    let one = reader.explain(params, 2_048).unwrap().cost;
+    assert_eq!(listed.cost.result_bytes, 3 * one.result_bytes);
     // A block more is a comparison more.
     let longer = server.explain(params, 7_000).unwrap();
     assert!(longer.cost.products > found.cost.products);
