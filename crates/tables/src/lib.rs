@@ -19,6 +19,7 @@
 
 mod answer;
 mod bind;
+mod block;
 mod cell;
 pub mod cells;
 mod change;

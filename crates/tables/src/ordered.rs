@@ -2,9 +2,9 @@
 
 use everlevel_integers::{Column, IntegerScheme, Integers, Operand, Order};
 
+use crate::block::{Block, Mask};
 use crate::error::TablesError;
 use crate::order::{Extremes, Key, Pick, Ranking};
-use crate::run::{Block, Mask};
 
 /// The least or greatest values so far, slot by slot: of each of the sets of rows of each of the
 /// [`Extremes`] of a question; none before the first block.
