@@ -43,6 +43,7 @@ fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<aes::AesUpload>()?;
     m.add_class::<tables::Table>()?;
     m.add_class::<tables::KnownTable>()?;
+    m.add_class::<tables::TableSearch>()?;
     m.add_class::<manifest::ManifestKey>()?;
     m.add_class::<manifest::Manifest>()?;
     m.add_function(wrap_pyfunction!(build, m)?)?;

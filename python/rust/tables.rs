@@ -2,13 +2,13 @@
 
 use std::io::Read;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use everlevel::OptIn;
 use everlevel::files::OpenOptions;
 use everlevel_tables::{
-    Answer, Change, Constants, CsvRecords, Data, EncryptedTable, Partner, PlainTable, Plan, Query,
-    Schema, TableId, TableKey, TablePart, TableResult, TablesError,
+    Answer, Change, Constants, CsvRecords, Data, EncryptedTable, OrderedBy, Partner, PlainTable,
+    Plan, Query, Schema, Search, TableId, TableKey, TablePart, TableResult, TablesError,
 };
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -105,17 +105,20 @@ pub fn infer_table_schema(py: Python<'_>, csv: &[u8]) -> Result<(String, Vec<Tol
     Ok((schema.to_json()?, told.into_iter().map(|i| (i.column, i.told, i.kept)).collect()))
 }
 
-/// The plan of a question.
+/// The plan of a question, whose rows are put in order by the server or the reader.
 #[pyfunction]
-pub fn table_plan(question: &str, schema: &str) -> Result<String> {
-    Ok(Plan::new(question, &Schema::from_json(schema)?)?.to_json()?)
+#[pyo3(signature = (question, schema, by_server = false))]
+pub fn table_plan(question: &str, schema: &str, by_server: bool) -> Result<String> {
+    let by = if by_server { OrderedBy::Server } else { OrderedBy::Reader };
+    Ok(Plan::ordered(question, &Schema::from_json(schema)?, by)?.to_json()?)
 }
 
-/// Question, schema and id of a plan.
+/// Question, schema and id of a plan, and whether the server puts rows in order.
 #[pyfunction]
-pub fn table_plan_facts(plan: &str) -> Result<(String, String, String)> {
+pub fn table_plan_facts(plan: &str) -> Result<(String, String, String, bool)> {
     let plan = Plan::from_json(plan)?;
-    Ok((plan.question().into(), plan.schema().to_json()?, plan.id()?))
+    let by_server = plan.query().ordered_by == OrderedBy::Server;
+    Ok((plan.question().into(), plan.schema().to_json()?, plan.id()?, by_server))
 }
 
 /// The encrypted constants of a plan: of each its name and the column that it is compared with.
@@ -431,7 +434,7 @@ impl Table {
             let mut progress = Progress::new(progress);
             let data = self.0.decrypt(&key.0, |done, blocks| progress.step(done, blocks))?;
             let schema = self.0.schema();
-            let all = Query::parse("select * from t", schema)?;
+            let all = Query::of_all(schema);
             json(&Answer::plain(&all, schema, &data)?.to_json(&all.output_types(schema)))
         })
     }
@@ -559,4 +562,65 @@ pub fn read_table_result(
         Ok(result.read(&key.0)?.to_json(&types))
     })?;
     json(&answer)
+}
+
+/// The search for a least, greatest or middle value, in rounds.
+#[pyclass(frozen, module = "everlevel._everlevel")]
+pub struct TableSearch(Mutex<Search>);
+
+impl TableSearch {
+    fn search(&self) -> MutexGuard<'_, Search> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl TableSearch {
+    #[new]
+    fn new(question: &str, schema: &str, parts: usize) -> Result<Self> {
+        let search = Search::new(question, &Schema::from_json(schema)?, parts)?;
+        Ok(TableSearch(Mutex::new(search)))
+    }
+
+    /// The plan of all rounds, as JSON.
+    #[getter]
+    fn plan(&self) -> Result<String> {
+        Ok(self.search().plan().to_json()?)
+    }
+
+    #[getter]
+    fn rounds(&self) -> usize {
+        self.search().rounds()
+    }
+
+    /// Name and text of each constant of the next round; none after the last one.
+    fn constants(&self) -> Option<Vec<(String, String)>> {
+        self.search().constants()
+    }
+
+    /// Takes the result of a round, of this table if one is named, and with these constants.
+    fn learn(
+        &self,
+        py: Python<'_>,
+        key: &SecretKey,
+        data: &[u8],
+        table: Option<&str>,
+        constants: &str,
+    ) -> Result<()> {
+        detached(py, || {
+            let mut search = self.search();
+            let result = TableResult::from_bytes(data.to_vec())?;
+            let table = table.map(str::parse::<TableId>).transpose()?;
+            let constants = constants.parse::<TableId>()?;
+            result.check(Some(search.plan()), table, Some(constants))?;
+            Ok(search.learn(&result.read(&key.0)?)?)
+        })
+    }
+
+    /// The answer as JSON once all rounds are done, else none.
+    fn answer(&self) -> Result<Option<String>> {
+        let search = self.search();
+        let Some(answer) = search.answer()? else { return Ok(None) };
+        Ok(Some(json(&answer.to_json(&search.output_types()))?))
+    }
 }

@@ -156,3 +156,27 @@ def test_partners_of_files(fermat, tmp_path, short):
     found = table.run(fermat.server, plan).read(fermat.client, arrow=False)
     assert found["name"] == [people["name"][i % 3] for i in range(2100)]
     assert table.rows == 2100
+
+
+def test_decryption_has_what_rows_carry(fermat):
+    schema = et.Schema(
+        {
+            "columns": [
+                {"name": "id", "type": "integer", "low": 0, "high": 99},
+                {"name": "who", "type": "integer", "low": 0, "high": 9},
+                {"name": "name", "type": "text", "bytes": 12},
+                {"name": "insured", "type": "boolean"},
+            ],
+            "foreign_keys": [
+                {"column": "who", "table": "people", "key": "key", "include": ["name", "insured"]}
+            ],
+        }
+    )
+    people = {"key": [1, 4], "name": ["Zoë", ""], "insured": [True, False]}
+    visits = {"id": [7, 8, 9], "who": [4, 1, 4]}
+    table = et.encrypt(fermat.client, visits, schema, partners={"people": people})
+    assert table.decrypt(fermat.client, arrow=False) == {
+        **visits,
+        "name": ["", "Zoë", ""],
+        "insured": [False, True, False],
+    }

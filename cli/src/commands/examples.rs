@@ -175,8 +175,12 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("table demo", &["everlevel table demo --only Q6"]),
     (
         "table query",
-        &["everlevel table query --schema schema.json --in stays.csv 'select ward, avg(cost) \
-             from t group by ward'"],
+        &[
+            "everlevel table query --schema schema.json --in stays.csv 'select ward, avg(cost) \
+             from t group by ward'",
+            "everlevel table query --schema schema.json --in stays.csv --ordered-by server \
+             'select max(cost) from t where ward = 7'",
+        ],
     ),
     (
         "serve",

@@ -8,6 +8,7 @@ use crate::context::{IntegerScheme, Integers};
 use crate::encode::{standard_form, windows};
 use crate::error::IntegersError;
 use crate::interval::Interval;
+use crate::slots::digit_of;
 use crate::types::Type;
 
 /// Neighboring digits as one integer from 0 to `span`, which is below p.
@@ -117,13 +118,55 @@ impl<S: IntegerScheme> Integers<'_, S> {
             if x.anchor != shape.anchor || !found.eq(shape.windows.iter().copied()) {
                 return Err(IntegersError::Parts { problem: "a column of another type".into() });
             }
-            for piece in shape.encrypted() {
-                let digits = x.digits[piece.first..].iter().take(piece.count).enumerate();
-                let terms: Vec<_> = digits.map(|(i, d)| (d, 1 << (4 * i))).collect();
-                let joined = self.combine(&terms, -piece.least)?;
+            for joined in self.joined(x, shape)? {
                 push(&self.product(&bit, &joined)?)?;
             }
         }
         Ok(out)
+    }
+
+    /// The entries of a column, by a shape of a type that has them all: what
+    /// [`ChosenShape::entry`] reads in the slot of each. Carries, if there are any.
+    ///
+    /// # Errors
+    /// [`IntegersError::Parts`] for a column that may have other values than the type of the shape;
+    /// those of carries and of the scheme.
+    pub fn entries(
+        &self,
+        x: &Column<S::Ciphertext>,
+        shape: &ChosenShape,
+    ) -> Result<Vec<S::Ciphertext>, IntegersError> {
+        let (interval, count) = (shape.interval, shape.windows.len());
+        if !interval.holds(x.interval) {
+            return Err(IntegersError::Parts { problem: "a column of another type".into() });
+        }
+        let x = match x.public_value() {
+            Some(value) => {
+                let digit = |k| Digit::public(digit_of(value - shape.anchor, k));
+                Column { digits: (0..count).map(digit).collect(), ..x.clone() }
+            }
+            None => self.normalized_to(&Column { interval, ..x.clone() }, (shape.anchor, count))?,
+        };
+        let mut out = Vec::new();
+        for joined in self.joined(&x, shape)? {
+            if let Some(x) = &self.encrypted(&joined)?.cipher {
+                out.push(S::Ciphertext::clone(&*self.operand(x)?));
+            }
+        }
+        Ok(out)
+    }
+
+    /// The pieces of a column above the anchor of its shape.
+    fn joined(
+        &self,
+        x: &Column<S::Ciphertext>,
+        shape: &ChosenShape,
+    ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
+        let joined = |piece: &Piece| {
+            let digits: Vec<_> = (0..piece.count).map(|i| x.digit(piece.first + i)).collect();
+            let terms: Vec<_> = digits.iter().enumerate().map(|(i, d)| (d, 1 << (4 * i))).collect();
+            self.combine(&terms, -piece.least)
+        };
+        shape.encrypted().map(joined).collect()
     }
 }

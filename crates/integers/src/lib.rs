@@ -56,6 +56,7 @@ mod functions;
 mod interval;
 mod known;
 mod large;
+mod lengths;
 mod lookup;
 mod method;
 mod narrow;

@@ -193,6 +193,9 @@ impl Answer {
         let width = schema.fields().len();
         let mut sums = vec![vec![0; query.aggregates.len()]; query.group_codes(schema).len()];
         let mut listed = Vec::new();
+        // What a server puts in order is here made of rows, too.
+        let ordered: Vec<usize> = query.columns().into_iter().collect();
+        let ordered = (query.listed.is_none() && query.orders_groups()).then_some(&ordered);
         let groups = query.group_codes(schema);
         for i in 0..data.rows() {
             let row = |place: usize| match place.checked_sub(width) {
@@ -202,7 +205,7 @@ impl Answer {
             if !query.filter.holds(&row) {
                 continue;
             }
-            if let Some(columns) = &query.listed {
+            if let Some(columns) = query.listed.as_ref().or(ordered) {
                 listed.push(columns.iter().map(|place| row(*place)).collect());
                 continue;
             }
@@ -213,6 +216,15 @@ impl Answer {
                     if aggregate.when.holds(&row) {
                         *sum += aggregate.value.value(&row);
                     }
+                }
+            }
+        }
+        if let Some(columns) = ordered {
+            let whole = query.rows(schema)?;
+            let found = folded(query, &whole, columns, &listed);
+            for (group, sums) in groups.iter().zip(&mut sums) {
+                if let Some((_, of)) = found.iter().find(|(codes, _)| codes == group) {
+                    sums.clone_from(of);
                 }
             }
         }

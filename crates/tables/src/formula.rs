@@ -1,6 +1,7 @@
 //! What the reader of an answer computes from the sums of a group, and which groups it shows.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use crate::condition::Comparison;
 use crate::error::TablesError;
@@ -46,6 +47,29 @@ impl Formula {
             _ => false,
         }
     }
+
+    /// The aggregates whose values it takes, where `ordered` says which ones are no sums: that
+    /// these are of rows at all needs no count.
+    pub(crate) fn valued(&self, ordered: &dyn Fn(usize) -> bool, out: &mut BTreeSet<usize>) {
+        match self {
+            Formula::Group(_) | Formula::Constant { .. } => {}
+            Formula::Aggregate { place, .. } | Formula::Code { place, .. } => {
+                out.insert(*place);
+            }
+            Formula::Over(count, inner) => {
+                let mut within = BTreeSet::new();
+                inner.valued(ordered, &mut within);
+                if !within.iter().any(|place| ordered(*place)) {
+                    count.valued(ordered, out);
+                }
+                out.extend(within);
+            }
+            Formula::Of(_, a, b) => {
+                a.valued(ordered, out);
+                b.valued(ordered, out);
+            }
+        }
+    }
 }
 
 /// What a formula does with two others.
@@ -75,6 +99,21 @@ pub enum Having {
 }
 
 impl Having {
+    /// The aggregates whose values it takes, as [`Formula::valued`].
+    pub(crate) fn valued(&self, ordered: &dyn Fn(usize) -> bool, out: &mut BTreeSet<usize>) {
+        match self {
+            Having::Compare(_, a, b) => {
+                a.valued(ordered, out);
+                b.valued(ordered, out);
+            }
+            Having::And(a, b) | Having::Or(a, b) => {
+                a.valued(ordered, out);
+                b.valued(ordered, out);
+            }
+            Having::Not(a) => a.valued(ordered, out),
+        }
+    }
+
     /// Whether a group with these aggregates is meant; unknown where a number has no value.
     ///
     /// # Errors

@@ -25,6 +25,7 @@ pub(crate) fn tables<'a>(
 ) -> Result<(Scope<'a>, Vec<&'a Expr>), TablesError> {
     if let [TableWithJoins { relation, joins }] = &select.from[..]
         && joins.is_empty()
+        && nested(relation).is_none()
     {
         let relation = Relation::of(relation)?;
         relation.check_own(schema)?;
@@ -104,10 +105,35 @@ struct Joined<'a> {
 
 fn joined(from: &[TableWithJoins]) -> Result<Joined<'_>, TablesError> {
     let mut found = Joined::default();
-    for table in from {
-        found.relations.push(Relation::of(&table.relation)?);
+    from.iter().try_for_each(|table| found.add(table))?;
+    if found.relations.is_empty() { Err(no_table()) } else { Ok(found) }
+}
+
+/// The joins in parentheses that stand for a table.
+fn nested(table: &TableFactor) -> Option<&TableWithJoins> {
+    match table {
+        TableFactor::NestedJoin { table_with_joins, alias: None } => Some(table_with_joins),
+        _ => None,
+    }
+}
+
+impl<'a> Joined<'a> {
+    /// A relation, or those in parentheses: every row has one partner, so that it does not matter
+    /// which join comes first.
+    fn relate(&mut self, table: &'a TableFactor) -> Result<(), TablesError> {
+        match nested(table) {
+            Some(inner) => self.add(inner),
+            None => {
+                self.relations.push(Relation::of(table)?);
+                Ok(())
+            }
+        }
+    }
+
+    fn add(&mut self, table: &'a TableWithJoins) -> Result<(), TablesError> {
+        self.relate(&table.relation)?;
         for join in &table.joins {
-            found.relations.push(Relation::of(&join.relation)?);
+            self.relate(&join.relation)?;
             let refused = || {
                 TablesError::unsupported(
                     join.to_string().trim(),
@@ -119,20 +145,23 @@ fn joined(from: &[TableWithJoins]) -> Result<Joined<'_>, TablesError> {
                 _ => return Err(refused()),
             };
             match constraint {
-                JoinConstraint::On(e) => conjuncts(e, &mut found.conditions),
+                JoinConstraint::On(e) => conjuncts(e, &mut self.conditions),
+                JoinConstraint::Using(_) if nested(&join.relation).is_some() => {
+                    return Err(refused());
+                }
                 JoinConstraint::Using(names) => {
-                    let place = found.relations.len() - 1;
+                    let place = self.relations.len() - 1;
                     let name = match &names[..] {
                         [name] => column_of(name).ok_or_else(refused)?,
                         _ => return Err(refused()),
                     };
-                    found.using.push((place, name));
+                    self.using.push((place, name));
                 }
                 JoinConstraint::Natural | JoinConstraint::None => return Err(refused()),
             }
         }
+        Ok(())
     }
-    if found.relations.is_empty() { Err(no_table()) } else { Ok(found) }
 }
 
 fn column_of(name: &ObjectName) -> Option<&str> {

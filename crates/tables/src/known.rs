@@ -19,6 +19,11 @@ pub struct Known<'a, C> {
 }
 
 impl<C> Known<'_, C> {
+    /// Whether it has a column; not one of what the server puts in order.
+    pub(crate) fn knows(&self, place: usize) -> bool {
+        self.columns.get(place).is_some_and(Option::is_some)
+    }
+
     /// Whether no row meets a condition, as far as the known columns tell.
     pub(crate) fn rules_out(&self, condition: &Condition) -> bool {
         self.rows > 0
@@ -51,7 +56,7 @@ impl<C> Known<'_, C> {
             Condition::Constant(_) | Condition::Within { .. } | Condition::Compare(..) => {
                 let mut columns = BTreeSet::new();
                 condition.columns(&mut columns);
-                let known = columns.iter().all(|place| self.columns[*place].is_some());
+                let known = columns.iter().all(|place| self.knows(*place));
                 let code = |place: usize| self.columns[place].map_or(0, |codes| codes[row]);
                 known.then(|| condition.holds(&code))
             }

@@ -1,21 +1,17 @@
 //! Where the sums of a question, or its rows, are in the ciphertexts of its answer.
 
-use std::collections::{BTreeMap, HashMap};
-
-use everlevel_integers::{ChosenShape, Shape, SumPlan, SumRequest};
+use everlevel_integers::{ChosenShape, Shape, SumPlan};
 use everlevel_ring::{PrimePower, SlotShape};
 use everlevel_scheme::{Params, Plaintext, SchemeError};
 
 use zeroize::Zeroizing;
 
-use crate::condition::{Condition, Number};
+use crate::condition::Condition;
 use crate::error::TablesError;
-use crate::query::Query;
-use crate::ranges::Ranges;
+use crate::order::{Extremes, Key, Pick, Ranking, check_ranked};
+use crate::query::{OrderedBy, Query};
+use crate::requests::{Place, Requests, truth, with_truths};
 use crate::schema::Schema;
-
-/// The most terms of a number that is added up, written as a sum of products of columns.
-const TERMS: usize = 4096;
 
 /// How a question is answered for a table of a given number of rows: which rows are told apart,
 /// what is added up or listed, and how the reader finds it. It follows from question, schema, ring
@@ -25,6 +21,9 @@ pub struct Layout {
     pub(crate) filter: Option<Condition>,
     pub(crate) masks: Vec<Condition>,
     pub(crate) form: Form,
+    /// The columns of a row, and behind them those of the rankings.
+    pub(crate) schema: Schema,
+    pub(crate) rankings: Vec<Ranking>,
     rows: usize,
     slots: usize,
 }
@@ -34,8 +33,10 @@ pub(crate) enum Form {
     /// Sums, in one ciphertext or a few.
     Sums {
         plan: SumPlan,
-        /// The places of the sums, by groups and aggregates; none: 0 for all data.
-        places: Vec<Vec<Option<usize>>>,
+        /// Behind the sums least and greatest values, a ciphertext or a few for each of these.
+        extremes: Vec<Extremes>,
+        /// Where the aggregates are, by groups.
+        places: Vec<Vec<Place>>,
     },
     /// For each block of rows which of them are meant, and their entries in some columns; nothing
     /// if no row can be meant.
@@ -56,47 +57,19 @@ impl Layout {
         if let Some(listed) = &query.listed {
             return Self::of_rows(query, listed, schema, shape, rows);
         }
-        let fields = schema.fields();
-        let padding = |place: usize| fields[place].bounds().0;
-        let (mut masks, mut requests, mut places) = (Vec::new(), Vec::new(), Vec::new());
-        let mut known: HashMap<Condition, usize> = HashMap::new();
-        for codes in query.group_codes(schema) {
-            let mut group = Condition::Constant(true);
-            for (column, code) in query.groups.iter().zip(codes) {
-                let one = Condition::Within { column: *column, codes: Ranges::of([code]) };
-                group = both(group, one.simplified(schema));
-            }
-            let mut here = Vec::with_capacity(query.aggregates.len());
-            for aggregate in &query.aggregates {
-                let mask = both(group.clone(), aggregate.when.clone());
-                let rows = Condition::And(vec![query.filter.clone(), mask.clone()]);
-                let never = rows.simplified(schema) == Condition::Constant(false);
-                let mask = match mask {
-                    _ if never => {
-                        here.push(None);
-                        continue;
-                    }
-                    Condition::Constant(true) => None,
-                    mask => Some(*known.entry(mask.clone()).or_insert_with(|| {
-                        masks.push(mask);
-                        masks.len() - 1
-                    })),
-                };
-                let chosen = query.filter.holds(&padding)
-                    && mask.is_none_or(|i: usize| masks[i].holds(&padding));
-                let pad = if chosen { aggregate.value.value(&padding) } else { 0 };
-                let terms = polynomial(&aggregate.value)?.into_iter();
-                let terms = terms.map(|(columns, weight)| (weight, columns)).collect();
-                here.push(Some(requests.len()));
-                requests.push(SumRequest { mask, terms, pad });
-            }
-            places.push(here);
-        }
+        let modulus = PrimePower::new(shape.plain_modulus(1), 1).map_err(everlevel::Error::from)?;
+        let mut requests = Requests::new(query, schema, modulus, rows);
+        let groups = query.group_codes(schema);
+        let places = groups.iter().map(|codes| requests.of_group(codes));
+        let places = places.collect::<Result<Vec<_>, _>>()?;
+        let Requests { masks, sums, extremes, rankings, schema: whole, .. } = requests;
         let filter = Some(query.filter.clone()).filter(|f| !matches!(f, Condition::Constant(_)));
-        let shapes = fields.iter().map(|field| Ok(Shape::of(field.integer_type()?)));
+        let shapes = schema.fields().iter().map(|field| Ok(Shape::of(field.integer_type()?)));
         let shapes = shapes.collect::<Result<Vec<_>, TablesError>>()?;
-        let plan = SumPlan::new(shapes, &requests, shape, rows, filter.is_some())?;
-        Ok(Layout { filter, masks, form: Form::Sums { plan, places }, rows, slots: shape.slots() })
+        let plan = SumPlan::new(shapes, &sums, shape, rows, filter.is_some())?;
+        let extremes = extremes.into_iter().map(|(_, found)| found).collect();
+        let form = Form::Sums { plan, extremes, places };
+        Ok(Layout { filter, masks, form, schema: whole, rankings, rows, slots: shape.slots() })
     }
 
     fn of_rows(
@@ -111,8 +84,34 @@ impl Layout {
             Ok((*place, ChosenShape::of(schema.fields()[*place].integer_type()?, modulus)))
         };
         let columns = listed.iter().map(column).collect::<Result<Vec<_>, TablesError>>()?;
-        let (filter, masks) = (Some(query.filter.clone()), Vec::new());
-        Ok(Layout { filter, masks, form: Form::Rows(columns), rows, slots: shape.slots() })
+        let (mut filter, mut rankings, mut whole) =
+            (query.filter.clone(), Vec::new(), schema.clone());
+        match query.limit.filter(|_| query.ordered_by == OrderedBy::Server) {
+            Some(0) => filter = Condition::Constant(false),
+            Some(limit) if limit < rows && filter != Condition::Constant(false) => {
+                check_ranked(rows)?;
+                let (keys, pick) = (Key::of_order(query, schema)?, Pick::First(limit));
+                rankings.push(Ranking { when: filter, keys, pick });
+                filter = truth(schema.fields().len());
+                whole = with_truths(schema, &rankings)?;
+            }
+            _ => {}
+        }
+        let (filter, form, masks) = (Some(filter), Form::Rows(columns), Vec::new());
+        Ok(Layout { filter, masks, form, schema: whole, rankings, rows, slots: shape.slots() })
+    }
+
+    /// Whether the server puts something in order, and has to bootstrap.
+    pub(crate) fn orders(&self) -> bool {
+        !self.rankings.is_empty() || self.extremes() > 0
+    }
+
+    /// The number of least and greatest values that the answer holds.
+    pub fn extremes(&self) -> usize {
+        match &self.form {
+            Form::Sums { extremes, .. } => extremes.iter().map(|e| e.whens.len()).sum(),
+            Form::Rows(_) => 0,
+        }
     }
 
     /// The number of rows.
@@ -129,7 +128,9 @@ impl Layout {
     /// The number of ciphertexts of the answer.
     pub fn ciphertexts(&self) -> usize {
         match &self.form {
-            Form::Sums { plan, .. } => plan.ciphertexts(),
+            Form::Sums { plan, extremes, .. } => {
+                plan.ciphertexts() + extremes.iter().map(|e| e.shape.ciphertexts()).sum::<usize>()
+            }
             Form::Rows(columns) if !self.is_empty() => {
                 let each: usize = columns.iter().map(|(_, shape)| shape.ciphertexts()).sum();
                 self.blocks().count() * (1 + each)
@@ -143,11 +144,11 @@ impl Layout {
         self.filter == Some(Condition::Constant(false))
     }
 
-    /// The power of p that the ciphertexts of the answer are modulo.
-    pub(crate) fn exponent(&self) -> u32 {
-        match self.form {
-            Form::Sums { .. } => 2,
-            Form::Rows(_) => 1,
+    /// The power of p that a ciphertext of the answer is modulo.
+    pub(crate) fn exponent(&self, place: usize) -> u32 {
+        match &self.form {
+            Form::Sums { plan, .. } if place < plan.ciphertexts() => 2,
+            Form::Sums { .. } | Form::Rows(_) => 1,
         }
     }
 
@@ -175,12 +176,23 @@ impl Layout {
         plaintexts: &[Plaintext],
     ) -> Result<Vec<Vec<i128>>, TablesError> {
         match &self.form {
-            Form::Sums { plan, places } => {
-                let coefficients: Vec<_> = plaintexts.iter().map(|x| x.coefficients()).collect();
+            Form::Sums { plan, extremes, places } => {
+                if plaintexts.len() != self.ciphertexts() && self.rows > 0 {
+                    return Err(TablesError::Result { problem: "ciphertexts are missing".into() });
+                }
+                let (sums, values) = plaintexts.split_at(plan.ciphertexts().min(plaintexts.len()));
+                let coefficients: Vec<_> = sums.iter().map(|x| x.coefficients()).collect();
+                // What cannot be is told once all was looked at.
+                let values = read_extremes(params, extremes, values);
                 let totals = if self.rows > 0 { plan.totals(&coefficients)? } else { Vec::new() };
-                let sum =
-                    |place: &Option<usize>| place.and_then(|i| totals.get(i)).copied().unwrap_or(0);
-                Ok(places.iter().map(|group| group.iter().map(sum).collect()).collect())
+                let values = values?;
+                let found = |of: usize, set: usize| values.get(of).and_then(|sets| sets[set]);
+                let place = |place: &Place| match place {
+                    Place::Sums(all) => all.iter().filter_map(|i| totals.get(*i)).sum(),
+                    Place::Extreme { of, set } => found(*of, *set).unwrap_or(0),
+                    Place::Exists { of, set } => found(*of, *set).is_some().into(),
+                };
+                Ok(places.iter().map(|group| group.iter().map(place).collect()).collect())
             }
             Form::Rows(_) if self.is_empty() => Ok(Vec::new()),
             Form::Rows(columns) => self.read_rows(params, columns, plaintexts),
@@ -230,53 +242,24 @@ impl Layout {
     }
 }
 
-/// Both of two conditions, the first one left as it is, so that all that it begins shares it.
-fn both(a: Condition, b: Condition) -> Condition {
-    match (a, b) {
-        (Condition::Constant(true), x) | (x, Condition::Constant(true)) => x,
-        (Condition::Constant(false), _) | (_, Condition::Constant(false)) => {
-            Condition::Constant(false)
-        }
-        (a, b) => Condition::And(vec![a, b]),
+/// The codes of least and greatest values, of their ciphertexts; none of no rows.
+fn read_extremes(
+    params: &Params,
+    extremes: &[Extremes],
+    plaintexts: &[Plaintext],
+) -> Result<Vec<Vec<Option<i128>>>, TablesError> {
+    let (mut rest, mut out, mut possible) = (plaintexts, Vec::new(), true);
+    for of in extremes.iter().filter(|_| !plaintexts.is_empty()) {
+        let (here, others) = rest.split_at(of.shape.ciphertexts());
+        let decode = |x: &Plaintext| Ok(Zeroizing::new(x.decode_decrypted(params)?));
+        let slots = here.iter().map(decode).collect::<Result<Vec<_>, TablesError>>()?;
+        let entry = |set: usize| {
+            let entry = of.shape.entry(&slots.iter().map(|x| x[set]).collect::<Vec<_>>());
+            possible &= entry.is_ok();
+            entry.ok().and_then(|found| of.code(found))
+        };
+        out.push((0..of.whens.len()).map(entry).collect());
+        rest = others;
     }
-}
-
-/// A number as a sum of products of columns, each product with what multiplies it.
-fn polynomial(x: &Number) -> Result<BTreeMap<Vec<usize>, i128>, TablesError> {
-    let wide = || TablesError::Type {
-        expression: "a sum".into(),
-        problem: format!("written out it has more than {TERMS} terms, or numbers past 127 bits"),
-    };
-    let sum = |a: &Number, b: &Number, sign: i128| {
-        let mut out = polynomial(a)?;
-        for (columns, weight) in polynomial(b)? {
-            let known = out.entry(columns).or_insert(0);
-            let added = weight.checked_mul(sign).and_then(|w| known.checked_add(w));
-            *known = added.ok_or_else(wide)?;
-        }
-        Ok::<_, TablesError>(out)
-    };
-    let mut out = match x {
-        Number::Column(place) => BTreeMap::from([(vec![*place], 1)]),
-        Number::Constant(value) => BTreeMap::from([(Vec::new(), *value)]),
-        Number::Add(a, b) => sum(a, b, 1)?,
-        Number::Subtract(a, b) => sum(a, b, -1)?,
-        Number::Multiply(a, b) => {
-            let (a, b) = (polynomial(a)?, polynomial(b)?);
-            if a.len().saturating_mul(b.len()) > TERMS {
-                return Err(wide());
-            }
-            let mut out = BTreeMap::new();
-            for ((x, k), (y, l)) in a.iter().flat_map(|x| b.iter().map(move |y| (x, y))) {
-                let mut columns = [&x[..], &y[..]].concat();
-                columns.sort_unstable();
-                let known = out.entry(columns).or_insert(0i128);
-                let product = k.checked_mul(*l).and_then(|w| known.checked_add(w));
-                *known = product.ok_or_else(wide)?;
-            }
-            out
-        }
-    };
-    out.retain(|_, weight| *weight != 0);
-    if out.len() > TERMS { Err(wide()) } else { Ok(out) }
+    if possible { Ok(out) } else { Err(SchemeError::NotDecryptable.into()) }
 }

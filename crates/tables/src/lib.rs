@@ -8,6 +8,8 @@
 //! * [`Runner`]: its sums over encrypted columns, on a server that sees neither data nor which rows
 //!   are meant.
 //! * [`Answer`]: the rows that the reader makes of the decrypted sums, exactly.
+//! * [`OrderedBy`]: who puts rows in order, for least and greatest values, medians and first rows;
+//!   [`Search`]: the same value in rounds of counts.
 //! * [`Workload`]: from values, rows and operations to a way of computing and a parameter set.
 //!
 //! A cell is an integer code: an integer, units of a decimal, a day, the place of a category.
@@ -17,6 +19,7 @@
 
 mod answer;
 mod bind;
+mod block;
 mod cell;
 pub mod cells;
 mod change;
@@ -37,6 +40,8 @@ mod known;
 mod layout;
 mod literal;
 mod nearest;
+mod order;
+mod ordered;
 mod output;
 mod parse;
 mod partner;
@@ -44,11 +49,13 @@ mod plan;
 mod query;
 mod ranges;
 mod records;
+mod requests;
 mod rewrite;
 mod rows;
 mod run;
 mod schema;
 mod scope;
+mod search;
 mod spelling;
 mod sql;
 mod stored;
@@ -72,12 +79,13 @@ pub use nearest::did_you_mean;
 pub use output::OutputType;
 pub use partner::Partner;
 pub use plan::Plan;
-pub use query::{Aggregate, Fold, Output, Parameter, Query};
+pub use query::{Aggregate, Fold, OrderedBy, Output, Parameter, Query};
 pub use ranges::Ranges;
 pub use records::{CsvRecords, Records};
 pub use rows::Rows;
 pub use run::Runner;
 pub use schema::{SCHEMA_BYTES, Schema};
+pub use search::Search;
 pub use stored::change::Changes;
 pub use stored::constants::Constants;
 pub use stored::cost::PlanCost;

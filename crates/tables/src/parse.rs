@@ -2,7 +2,7 @@
 
 use crate::error::TablesError;
 use crate::flatten::flattened;
-use crate::query::{Query, with_parameters};
+use crate::query::{OrderedBy, Query, with_parameters};
 use crate::schema::Schema;
 use crate::sql::question;
 
@@ -17,13 +17,26 @@ impl Query {
     /// encrypted tables do not answer, with what could be used instead; [`TablesError::Name`],
     /// [`TablesError::Type`] and [`TablesError::Range`] for expressions that have no value.
     pub fn parse(text: &str, schema: &Schema) -> Result<Self, TablesError> {
+        Self::parse_ordered(text, schema, OrderedBy::Reader)
+    }
+
+    /// The same, of which is said who orders rows. A server orders those of `min`, `max` and
+    /// `median` of up to 256 groups, and of `order by … limit` in an answer of rows.
+    ///
+    /// # Errors
+    /// As [`Query::parse`]; [`TablesError::Unsupported`] for what a server cannot order.
+    pub fn parse_ordered(
+        text: &str,
+        schema: &Schema,
+        ordered_by: OrderedBy,
+    ) -> Result<Self, TablesError> {
         let ast = flattened(&question(text)?, schema)?;
-        let query = Self::bound(&ast, schema, &[])?;
+        let query = Self::bound(&ast, schema, &[], ordered_by)?;
         if query.parameters.is_empty() {
             return Ok(query);
         }
         // Encrypted constants have columns, which are known only now.
         let parameters = &query.parameters;
-        Self::bound(&ast, &with_parameters(schema, parameters)?, parameters)
+        Self::bound(&ast, &with_parameters(schema, parameters)?, parameters, ordered_by)
     }
 }

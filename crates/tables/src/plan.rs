@@ -4,7 +4,7 @@ use everlevel_wire::ParamsId;
 use serde::{Deserialize, Serialize};
 
 use crate::error::TablesError;
-use crate::query::Query;
+use crate::query::{OrderedBy, Query};
 use crate::schema::Schema;
 
 /// What a plan says that it is.
@@ -30,6 +30,8 @@ struct Stored {
     version: u32,
     question: String,
     schema: Schema,
+    #[serde(default, skip_serializing_if = "OrderedBy::is_reader")]
+    ordered_by: OrderedBy,
 }
 
 fn wrong<T>(problem: impl Into<String>) -> Result<T, TablesError> {
@@ -42,7 +44,20 @@ impl Plan {
     /// # Errors
     /// As [`Query::parse`]: what cannot be answered is refused here.
     pub fn new(question: &str, schema: &Schema) -> Result<Self, TablesError> {
-        let query = Query::parse(question, schema)?;
+        Self::ordered(question, schema, OrderedBy::Reader)
+    }
+
+    /// The same, of which is said who puts rows in order: the reader, or the server, which has to
+    /// bootstrap then and tells no rows but those of the answer.
+    ///
+    /// # Errors
+    /// As [`Query::parse_ordered`].
+    pub fn ordered(
+        question: &str,
+        schema: &Schema,
+        ordered_by: OrderedBy,
+    ) -> Result<Self, TablesError> {
+        let query = Query::parse_ordered(question, schema, ordered_by)?;
         Ok(Plan { question: question.into(), schema: schema.clone(), query })
     }
 
@@ -71,6 +86,7 @@ impl Plan {
             version: VERSION,
             question: self.question.clone(),
             schema: self.schema.clone(),
+            ordered_by: self.query.ordered_by,
         };
         serde_json::to_string(&stored).or_else(|e| wrong(e.to_string()))
     }
@@ -95,7 +111,7 @@ impl Plan {
             ));
         }
         let stored: Stored = serde_json::from_str(text).map_err(parsed)?;
-        Self::new(&stored.question, &stored.schema)
+        Self::ordered(&stored.question, &stored.schema, stored.ordered_by)
     }
 
     /// A short name of the plan: equal plans have the same.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use crate::condition::{Condition, Number};
 use crate::error::TablesError;
 use crate::field::Field;
@@ -52,6 +54,24 @@ pub struct Parameter {
     pub column: usize,
 }
 
+/// Who puts the rows in order that `min`, `max`, `median` and `order by … limit` are about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OrderedBy {
+    /// The reader, of all rows that meet the condition: the server lists them, without
+    /// bootstrapping, and the answer has as many ciphertexts as the table has blocks.
+    #[default]
+    Reader,
+    /// The server, which has to bootstrap: the reader learns the answer and no other rows.
+    Server,
+}
+
+impl OrderedBy {
+    pub(crate) fn is_reader(&self) -> bool {
+        *self == OrderedBy::Reader
+    }
+}
+
 /// A question: sums over groups of the rows that meet a condition, or these rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
@@ -73,6 +93,8 @@ pub struct Query {
     pub order: Vec<(usize, bool)>,
     /// How many of its rows there are at most.
     pub limit: Option<usize>,
+    /// Who orders rows.
+    pub ordered_by: OrderedBy,
     /// The constants that are encrypted. They are columns of each row, behind those of the table:
     /// see [`Query::rows`].
     pub parameters: Vec<Parameter>,
@@ -121,6 +143,27 @@ impl Query {
         with_parameters(schema, &self.parameters)
     }
 
+    /// The question for all rows, with all that they hold themselves and carry of others.
+    pub fn of_all(schema: &Schema) -> Query {
+        let groups: Vec<usize> = schema.heads(0..schema.fields().len()).collect();
+        let output = |(i, place): (usize, &usize)| Output {
+            name: schema.fields()[*place].name().into(),
+            value: Formula::Group(i),
+        };
+        Query {
+            filter: Condition::Constant(true),
+            listed: Some((0..schema.fields().len()).collect()),
+            outputs: groups.iter().enumerate().map(output).collect(),
+            groups,
+            aggregates: Vec::new(),
+            having: None,
+            order: Vec::new(),
+            limit: None,
+            ordered_by: OrderedBy::Reader,
+            parameters: Vec::new(),
+        }
+    }
+
     /// The places of the columns that its answer is computed of.
     pub fn columns(&self) -> BTreeSet<usize> {
         let mut out: BTreeSet<usize> = self.groups.iter().copied().collect();
@@ -151,6 +194,23 @@ impl Query {
             Formula::Over(_, inner) => self.column_of(inner),
             _ => None,
         }
+    }
+
+    /// Whether anything but sums is made of the rows of groups.
+    pub(crate) fn orders_groups(&self) -> bool {
+        self.aggregates.iter().any(|a| a.fold != Fold::Sum)
+    }
+
+    /// The aggregates whose values the answer takes. Of others, which count the rows of a group or
+    /// those that a least value is of, it takes no more than whether they are 0.
+    pub(crate) fn valued(&self) -> BTreeSet<usize> {
+        let mut out = BTreeSet::new();
+        let ordered = |place: usize| self.aggregates[place].fold != Fold::Sum;
+        self.outputs.iter().for_each(|o| o.value.valued(&ordered, &mut out));
+        if let Some(having) = &self.having {
+            having.valued(&ordered, &mut out);
+        }
+        out
     }
 
     /// The codes of the columns of every group, whether or not it has rows; none where rows are

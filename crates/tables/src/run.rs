@@ -1,39 +1,15 @@
 //! Questions over encrypted columns.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
-use everlevel_integers::{
-    Accumulated, Column, Encoded, IntegerScheme, Integers, IntegersError, Relation, Type,
-};
+use everlevel_integers::{Accumulated, Column, Encoded, IntegerScheme, Integers, Type};
 
-use crate::condition::{Comparison, Condition, Number};
+use crate::block::Block;
 use crate::error::TablesError;
 use crate::known::Known;
 use crate::layout::{Form, Layout};
-use crate::ranges::Ranges;
+use crate::ordered::{self, Found};
 use crate::schema::Schema;
-
-/// Up to this many values a set of codes is a table of truth values, of depth 5.
-const TABLE: i128 = 31;
-/// The same for sets with several gaps, for which comparisons would be more.
-const LONG_TABLE: i128 = 256;
-
-/// Rows that are meant: what the schema says of them, or truth values.
-enum Mask<C> {
-    All,
-    None,
-    Some(Column<C>),
-}
-
-impl<C> Clone for Mask<C> {
-    fn clone(&self) -> Self {
-        match self {
-            Mask::All => Mask::All,
-            Mask::None => Mask::None,
-            Mask::Some(x) => Mask::Some(x.clone()),
-        }
-    }
-}
 
 /// Answers a question, block by block of rows.
 pub struct Runner<'a, S: IntegerScheme> {
@@ -44,14 +20,15 @@ pub struct Runner<'a, S: IntegerScheme> {
     /// Whether a block was added, and not passed over.
     added: bool,
     sums: Accumulated<S>,
+    found: Found<S::Ciphertext>,
     rows: Vec<S::Ciphertext>,
 }
 
 impl<'a, S: IntegerScheme> Runner<'a, S> {
     /// Of a question that was laid out for a table of this schema.
     pub fn new(ints: &'a Integers<'a, S>, schema: &'a Schema, layout: &'a Layout) -> Self {
-        let (sums, rows) = (Accumulated::default(), Vec::new());
-        Runner { ints, schema, layout, blocks: 0, added: false, sums, rows }
+        let (sums, found, rows) = (Accumulated::default(), Vec::new(), Vec::new());
+        Runner { ints, schema, layout, blocks: 0, added: false, sums, found, rows }
     }
 
     /// Adds the sums over the next block of rows, or what is listed of it: a column for each of the
@@ -91,16 +68,45 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         if self.layout.is_empty() {
             return Ok(());
         }
+        if self.layout.orders() {
+            ordered::check_server(self.ints)?;
+        }
+        // What is compared may be bootstrapped in place, and what is added up may not.
+        let kept: Vec<_> = match self.layout.rankings.is_empty() {
+            true => Vec::new(),
+            false => columns.iter().map(Column::detached).collect(),
+        };
+        let summed = if kept.is_empty() { columns } else { &kept[..] };
         let (numbers, masks) = (HashMap::new(), HashMap::new());
-        let (ints, schema) = (self.ints, self.schema);
-        let mut block = Block { ints, schema, columns, known, numbers, masks };
+        let (ints, schema) = (self.ints, &self.layout.schema);
+        let all = columns.to_vec();
+        let mut block = Block { ints, schema, columns: all, known, numbers, masks };
+        for ranking in &self.layout.rankings {
+            let truths = block.ranked(ranking)?;
+            block.columns.extend(truths);
+        }
         let masks = self.layout.masks.iter().map(|condition| block.column(condition));
         let masks = masks.collect::<Result<Vec<_>, _>>()?;
         let filter = self.layout.filter.as_ref().map(|condition| block.column(condition));
         let filter = filter.transpose()?;
         match &self.layout.form {
-            Form::Sums { plan, .. } => {
-                self.ints.accumulate(plan, columns, filter.as_ref(), &masks, &mut self.sums)?;
+            Form::Sums { plan, extremes, .. } => {
+                self.ints.accumulate(plan, summed, filter.as_ref(), &masks, &mut self.sums)?;
+                let one = self.layout.blocks().count() == 1;
+                self.found.resize_with(extremes.len(), Vec::new);
+                for (of, found) in extremes.iter().zip(&mut self.found) {
+                    let before = std::mem::take(found);
+                    for set in 0..of.whens.len() {
+                        let mut here = block.candidates(of, set)?;
+                        if !one {
+                            here = ints.extended(&here, ints.slots(), of.none)?;
+                        }
+                        found.push(match before.get(set) {
+                            Some(before) => ordered::better(ints, of.order, before, &here)?,
+                            None => here,
+                        });
+                    }
+                }
             }
             Form::Rows(listed) => {
                 let filter = filter.ok_or_else(|| TablesError::Data {
@@ -166,250 +172,14 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         }
         match &self.layout.form {
             Form::Sums { .. } if !self.added => Ok(Vec::new()),
-            Form::Sums { plan, .. } => Ok(self.ints.pack(plan, self.sums)?),
+            Form::Sums { plan, extremes, .. } => {
+                let mut out = self.ints.pack(plan, self.sums)?;
+                for (of, found) in extremes.iter().zip(&self.found) {
+                    out.extend(ordered::extreme(self.ints, of, found)?);
+                }
+                Ok(out)
+            }
             Form::Rows(_) => Ok(self.rows),
         }
-    }
-}
-
-/// One block of rows.
-struct Block<'a, S: IntegerScheme> {
-    ints: &'a Integers<'a, S>,
-    schema: &'a Schema,
-    columns: &'a [Column<S::Ciphertext>],
-    known: Option<&'a Known<'a, S::Ciphertext>>,
-    numbers: HashMap<Number, Column<S::Ciphertext>>,
-    masks: HashMap<Condition, Mask<S::Ciphertext>>,
-}
-
-impl<S: IntegerScheme> Block<'_, S> {
-    /// Truth values of a condition that depends on the row.
-    fn column(&mut self, condition: &Condition) -> Result<Column<S::Ciphertext>, TablesError> {
-        match self.mask(condition)? {
-            Mask::Some(x) => Ok(x),
-            mask => self.number(&Number::Constant(matches!(mask, Mask::All).into())),
-        }
-    }
-
-    /// A number of each row.
-    fn number(&mut self, x: &Number) -> Result<Column<S::Ciphertext>, TablesError> {
-        if let Number::Column(place) = x {
-            return Ok(self.columns[*place].clone());
-        }
-        if let Some(known) = self.numbers.get(x) {
-            return Ok(known.clone());
-        }
-        let found = match x {
-            Number::Column(place) => self.columns[*place].clone(),
-            Number::Constant(value) => self.constant(*value)?,
-            Number::Add(a, b) => match (&**a, &**b) {
-                (Number::Constant(c), x) | (x, Number::Constant(c)) => {
-                    self.ints.add(&self.number(x)?, *c)?
-                }
-                (a, b) => self.ints.add(&self.number(a)?, &self.number(b)?)?,
-            },
-            Number::Subtract(a, b) => match (&**a, &**b) {
-                (Number::Constant(0), x) => self.ints.neg(&self.number(x)?)?,
-                (Number::Constant(c), x) => self.ints.sub(*c, &self.number(x)?)?,
-                (x, Number::Constant(c)) => self.ints.sub(&self.number(x)?, *c)?,
-                (a, b) => self.ints.sub(&self.number(a)?, &self.number(b)?)?,
-            },
-            Number::Multiply(a, b) => match (&**a, &**b) {
-                (Number::Constant(c), x) | (x, Number::Constant(c)) => {
-                    self.ints.mul_public(&self.number(x)?, *c)?
-                }
-                (a, b) => self.ints.mul(&self.number(a)?, &self.number(b)?)?,
-            },
-        };
-        self.numbers.insert(x.clone(), found.clone());
-        Ok(found)
-    }
-
-    /// A constant as a column, of the length of the others.
-    fn constant(&self, value: i128) -> Result<Column<S::Ciphertext>, TablesError> {
-        let zero = self.ints.sub(&self.columns[0], &self.columns[0])?;
-        Ok(self.ints.add(&self.ints.mul_public(&zero, 0)?, value)?)
-    }
-
-    /// Truth values of a condition that is simplified.
-    fn mask(&mut self, condition: &Condition) -> Result<Mask<S::Ciphertext>, TablesError> {
-        if let Some(known) = self.masks.get(condition) {
-            return Ok(known.clone());
-        }
-        let mask = match condition {
-            _ if self.is_known(condition) => Mask::Some(self.in_the_clear(condition)?),
-            Condition::Constant(true) => Mask::All,
-            Condition::Constant(false) => Mask::None,
-            Condition::Within { column, codes } => self.within(*column, codes)?,
-            Condition::Compare(comparison, a, b) if self.relates(a, b) => {
-                Mask::Some(self.related(*comparison, a, b)?)
-            }
-            Condition::Compare(comparison, a, b) => {
-                let (a, b) = (self.number(a)?, self.number(b)?);
-                Mask::Some(match comparison {
-                    Comparison::Less => self.ints.lt(&a, &b)?,
-                    Comparison::LessOrEqual => self.ints.le(&a, &b)?,
-                    Comparison::Equal => self.ints.eq(&a, &b)?,
-                })
-            }
-            Condition::And(all) => {
-                let mut masks = all.iter().map(|c| self.mask(c)).collect::<Result<Vec<_>, _>>()?;
-                while masks.len() > 1 {
-                    masks = self.in_pairs(masks, Self::both)?;
-                }
-                masks.pop().unwrap_or(Mask::All)
-            }
-            Condition::Or(any) => {
-                let mut masks = any.iter().map(|c| self.mask(c)).collect::<Result<Vec<_>, _>>()?;
-                while masks.len() > 1 {
-                    masks = self.in_pairs(masks, Self::either)?;
-                }
-                masks.pop().unwrap_or(Mask::None)
-            }
-            Condition::Not(c) => match self.mask(c)? {
-                Mask::All => Mask::None,
-                Mask::None => Mask::All,
-                Mask::Some(x) => Mask::Some(self.ints.not(&x)?),
-            },
-        };
-        self.masks.insert(condition.clone(), mask.clone());
-        Ok(mask)
-    }
-
-    /// Whether a condition depends on columns that the server knows, and on no others.
-    fn is_known(&self, condition: &Condition) -> bool {
-        let mut columns = BTreeSet::new();
-        condition.columns(&mut columns);
-        let known = |column: &usize| self.known.is_some_and(|k| k.columns[*column].is_some());
-        !columns.is_empty() && columns.iter().all(known)
-    }
-
-    /// The truth values of such a condition.
-    fn in_the_clear(&self, condition: &Condition) -> Result<Column<S::Ciphertext>, TablesError> {
-        let holds = |row: &dyn Fn(usize) -> i128| condition.holds(row).into();
-        let Some(known) = self.known else { return self.constant(0) };
-        let (rows, pad) = known.slots(self.schema, holds);
-        let bits = Encoded::padded(&rows, Type::Bool, self.ints.slots(), pad)?;
-        Ok(self.ints.transparent(&bits, 1)?)
-    }
-
-    /// Whether a number that the server knows is compared with an encrypted constant.
-    fn relates(&self, a: &Number, b: &Number) -> bool {
-        let is = |x: &Number, known: bool| match (self.known, x) {
-            (Some(k), Number::Column(place)) if known => k.columns[*place].is_some(),
-            (Some(k), Number::Column(place)) => k.constants.contains_key(place),
-            _ => false,
-        };
-        (is(a, true) && is(b, false)) || (is(a, false) && is(b, true))
-    }
-
-    /// Such a comparison.
-    fn related(
-        &self,
-        comparison: Comparison,
-        a: &Number,
-        b: &Number,
-    ) -> Result<Column<S::Ciphertext>, TablesError> {
-        let (Some(known), Number::Column(a), Number::Column(b)) = (self.known, a, b) else {
-            return self.constant(0);
-        };
-        let behind = |place: usize| self.schema.fields()[place].bounds().0;
-        let (relation, column, constant) = match (comparison, known.columns[*a]) {
-            (Comparison::Equal, Some(_)) => (Relation::Equal, *a, *b),
-            (Comparison::Equal, None) => (Relation::Equal, *b, *a),
-            (Comparison::Less, Some(_)) => (Relation::Less, *a, *b),
-            (Comparison::Less, None) => (Relation::Greater, *b, *a),
-            (Comparison::LessOrEqual, Some(_)) => (Relation::LessOrEqual, *a, *b),
-            (Comparison::LessOrEqual, None) => (Relation::GreaterOrEqual, *b, *a),
-        };
-        let pads = (behind(column) - behind(constant)).signum() as i64;
-        match (known.columns[column], known.constants.get(&constant)) {
-            (Some(codes), Some(x)) => Ok(self.ints.related(codes, relation, x, pads)?),
-            _ => self.constant(0),
-        }
-    }
-
-    /// Neighbors joined, so that the depth of a chain is that of a tree.
-    fn in_pairs(
-        &self,
-        masks: Vec<Mask<S::Ciphertext>>,
-        join: impl Fn(
-            &Self,
-            Mask<S::Ciphertext>,
-            Mask<S::Ciphertext>,
-        ) -> Result<Mask<S::Ciphertext>, TablesError>,
-    ) -> Result<Vec<Mask<S::Ciphertext>>, TablesError> {
-        let mut out = Vec::with_capacity(masks.len().div_ceil(2));
-        let mut rest = masks.into_iter();
-        while let Some(first) = rest.next() {
-            out.push(match rest.next() {
-                Some(second) => join(self, first, second)?,
-                None => first,
-            });
-        }
-        Ok(out)
-    }
-
-    fn both(
-        &self,
-        a: Mask<S::Ciphertext>,
-        b: Mask<S::Ciphertext>,
-    ) -> Result<Mask<S::Ciphertext>, TablesError> {
-        Ok(match (a, b) {
-            (Mask::None, _) | (_, Mask::None) => Mask::None,
-            (Mask::All, x) | (x, Mask::All) => x,
-            (Mask::Some(a), Mask::Some(b)) => Mask::Some(self.ints.and(&a, &b)?),
-        })
-    }
-
-    fn either(
-        &self,
-        a: Mask<S::Ciphertext>,
-        b: Mask<S::Ciphertext>,
-    ) -> Result<Mask<S::Ciphertext>, TablesError> {
-        Ok(match (a, b) {
-            (Mask::All, _) | (_, Mask::All) => Mask::All,
-            (Mask::None, x) | (x, Mask::None) => x,
-            (Mask::Some(a), Mask::Some(b)) => Mask::Some(self.ints.or(&a, &b)?),
-        })
-    }
-
-    /// Whether a code is in a set: a table where the column has few values, else comparisons with
-    /// the ends of the set.
-    fn within(&self, place: usize, codes: &Ranges) -> Result<Mask<S::Ciphertext>, TablesError> {
-        let column = &self.columns[place];
-        let (low, high) = self.schema.fields()[place].bounds();
-        let count = high - low + 1;
-        let ends: usize =
-            codes.iter().map(|(a, b)| usize::from(a > low && a != b) + usize::from(b < high)).sum();
-        if count <= 2 {
-            // Truth values already, or their opposite.
-            let bit = self.ints.sub(column, low)?;
-            return Ok(Mask::Some(if codes.contains(high) { bit } else { self.ints.not(&bit)? }));
-        }
-        if count <= TABLE || (count <= LONG_TABLE && ends > 2) {
-            let table: Vec<i128> = (low..=high).map(|c| i128::from(codes.contains(c))).collect();
-            return Ok(Mask::Some(self.ints.lookup(column, &table)?));
-        }
-        let range = |(a, b): (i128, i128)| -> Result<_, IntegersError> {
-            if a == b {
-                return self.ints.eq(column, a);
-            }
-            Ok(match (a > low, b < high) {
-                (false, _) => self.ints.le(column, b)?,
-                (true, false) => self.ints.ge(column, a)?,
-                (true, true) => {
-                    self.ints.and(&self.ints.ge(column, a)?, &self.ints.le(column, b)?)?
-                }
-            })
-        };
-        let mut masks = Vec::new();
-        for ends in codes.iter() {
-            masks.push(Mask::Some(range(ends)?));
-        }
-        while masks.len() > 1 {
-            masks = self.in_pairs(masks, Self::either)?;
-        }
-        Ok(masks.pop().unwrap_or(Mask::None))
     }
 }

@@ -196,6 +196,12 @@ impl Schema {
         Ok(Schema { carried: self.carried.clone(), ..Self::of(fields)? })
     }
 
+    /// The same columns, which may be parts of texts, and others behind them as they are.
+    pub(crate) fn beside(&self, others: Vec<Field>) -> Self {
+        let fields = self.fields.iter().cloned().chain(others).collect();
+        Schema { fields, carried: self.carried.clone() }
+    }
+
     /// Reads a schema of JSON text: `{"columns": [{"name": …, "type": "integer", "low": …}, …]}`.
     ///
     /// # Errors

@@ -12,11 +12,12 @@ use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::bind::Binder;
-use crate::condition::Condition;
+use crate::condition::{Condition, Number};
 use crate::error::TablesError;
 use crate::formula::{Formula, Having};
 use crate::from::tables;
-use crate::query::{Fold, MOST_GROUPS, Output, Parameter, Query};
+use crate::order::{Key, text_order};
+use crate::query::{Aggregate, Fold, MOST_GROUPS, OrderedBy, Output, Parameter, Query};
 use crate::schema::Schema;
 
 /// How deep expressions may be nested.
@@ -50,6 +51,7 @@ impl Query {
         ast: &Ast,
         schema: &Schema,
         parameters: &[Parameter],
+        ordered_by: OrderedBy,
     ) -> Result<Self, TablesError> {
         let select = only_select(ast)?;
         let (scope, conditions) = tables(select, schema)?;
@@ -62,8 +64,11 @@ impl Query {
         let mut groups = grouped.iter().map(|e| binder.column(e)).collect::<Result<Vec<_>, _>>()?;
         binder.check_groups(&groups)?;
         if groups.is_empty() && select.having.is_none() && select.projection.iter().all(is_column) {
-            let rows = Self::listing(ast, select, &binder, filter)?;
+            let rows = Self::listing(ast, select, &binder, filter, ordered_by)?;
             if select.distinct.is_none() {
+                if !ordered_by.is_reader() && rows.limit.is_some() {
+                    Key::of_order(&rows, schema)?;
+                }
                 return Ok(rows);
             }
             // Different rows are groups.
@@ -71,7 +76,7 @@ impl Query {
             groups = rows.groups;
             binder.check_groups(&groups)?;
             let grouped = Grouped { filter, groups, having: None, outputs, order, limit };
-            return grouped.query(&mut binder);
+            return grouped.query(&mut binder, ordered_by);
         }
         if select.distinct.is_some() {
             return Err(TablesError::unsupported(
@@ -88,7 +93,7 @@ impl Query {
         }
         let having = select.having.as_ref().map(|e| binder.having(e, &groups)).transpose()?;
         let (order, limit) = (order(ast, &outputs)?, limit(ast)?);
-        Grouped { filter, groups, having, outputs, order, limit }.query(&mut binder)
+        Grouped { filter, groups, having, outputs, order, limit }.query(&mut binder, ordered_by)
     }
 
     /// A question for the rows themselves.
@@ -97,6 +102,7 @@ impl Query {
         select: &Select,
         binder: &Binder<'_>,
         filter: Condition,
+        ordered_by: OrderedBy,
     ) -> Result<Self, TablesError> {
         let (mut groups, mut outputs) = (Vec::new(), Vec::new());
         let mut column = |place: usize, name: String| {
@@ -124,6 +130,7 @@ impl Query {
             order: order(ast, &outputs)?,
             outputs,
             limit: limit(ast)?,
+            ordered_by,
             parameters: binder.parameters(),
         })
     }
@@ -140,9 +147,9 @@ struct Grouped {
 }
 
 impl Grouped {
-    /// By sums of the server where there are few groups and nothing but sums is asked for, else by
-    /// rows that are listed.
-    fn query(self, binder: &mut Binder<'_>) -> Result<Query, TablesError> {
+    /// By the server where there are few groups, and nothing but sums or what it is to order is
+    /// asked for, else by rows that are listed.
+    fn query(self, binder: &mut Binder<'_>, ordered_by: OrderedBy) -> Result<Query, TablesError> {
         let Grouped { filter, groups, having, outputs, order, limit } = self;
         binder.count(Condition::Constant(true));
         let aggregates = binder.aggregates();
@@ -150,7 +157,13 @@ impl Grouped {
             let (low, high) = binder.schema.fields()[*place].bounds();
             count.checked_mul(high - low + 1).filter(|count| *count <= MOST_GROUPS)
         });
-        let sums = aggregates.iter().all(|a| a.fold == Fold::Sum) && count.is_some();
+        let sums = match ordered_by {
+            OrderedBy::Reader => aggregates.iter().all(|a| a.fold == Fold::Sum) && count.is_some(),
+            OrderedBy::Server => {
+                orderable(&aggregates, count.is_some(), binder.schema)?;
+                true
+            }
+        };
         let mut listed: BTreeSet<usize> = groups.iter().copied().collect();
         for aggregate in aggregates.iter().filter(|_| !sums) {
             aggregate.value.columns(&mut listed);
@@ -168,8 +181,46 @@ impl Grouped {
         }
         let listed = (!sums).then(|| listed.into_iter().collect());
         let parameters = binder.parameters();
-        Ok(Query { filter, listed, groups, aggregates, having, outputs, order, limit, parameters })
+        Ok(Query {
+            filter,
+            listed,
+            groups,
+            aggregates,
+            having,
+            outputs,
+            order,
+            limit,
+            ordered_by,
+            parameters,
+        })
     }
+}
+
+/// Passes what a server makes of the rows of groups.
+fn orderable(aggregates: &[Aggregate], few: bool, schema: &Schema) -> Result<(), TablesError> {
+    let refused = |what: &str, remedy: &str| Err(TablesError::unsupported(what, remedy));
+    if !few {
+        return refused(
+            "a group by of more than 256 combinations of values, ordered by the server",
+            "leave it to the reader, who groups listed rows: ordered by the reader",
+        );
+    }
+    for Aggregate { fold, value, .. } in aggregates {
+        match (fold, value) {
+            (Fold::Distinct, _) => {
+                return refused(
+                    "count (distinct …), ordered by the server",
+                    "group by the column, if it has up to 256 values, or leave it to the reader, \
+                     who counts listed rows: ordered by the reader",
+                );
+            }
+            (Fold::Least | Fold::Greatest, Number::Column(place)) => {
+                text_order(&schema.fields()[*place])?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Whether an item of the select list is a column, or all of them.

@@ -17,7 +17,7 @@ import json
 import operator
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from . import _everlevel as _rust
 from ._cells import (
@@ -47,6 +47,7 @@ from ._fragments import Parameter
 from ._params import Params
 from ._questions import Descending, Question, UnknownColumnError, desc, table
 from ._roles import Client, PublicKey
+from ._search import Search
 from ._values import (
     Buffer,
     Path,
@@ -78,6 +79,7 @@ __all__ = [
     "Question",
     "Result",
     "Schema",
+    "Search",
     "UnknownColumnError",
     "Value",
     "case",
@@ -207,15 +209,26 @@ class Plan:
     ``Plan("select sum(cost) from t where day >= date '2026-01-01'", schema)``, or, with ``t =
     table(schema)``, ``Plan(t.filter(t.day >= "2026-01-01").agg(cost=t.cost.sum()))``. Question,
     constants and schema are public.
+
+    ``ordered_by``: who puts the rows in order that ``min``, ``max``, ``median`` and ``order by …
+    limit`` are about. The ``"reader"`` does so with all rows that meet the condition, which the
+    server lists; a ``"server"`` has to bootstrap, and tells the answer alone: least and greatest
+    values of tables of any length, medians and first rows of tables of up to 128 rows.
     """
 
     __slots__ = ("_text", "_facts")
 
     _text: str
-    #: Question, schema, id.
-    _facts: tuple[str, str, str]
+    #: Question, schema, id, whether the server puts rows in order.
+    _facts: tuple[str, str, str, bool]
 
-    def __init__(self, question: str | Question, schema: Schema | None = None) -> None:
+    def __init__(
+        self,
+        question: str | Question,
+        schema: Schema | None = None,
+        *,
+        ordered_by: Literal["reader", "server"] = "reader",
+    ) -> None:
         if isinstance(question, Question):
             if schema is not None and schema != question.schema:
                 raise TableError(
@@ -226,7 +239,9 @@ class Plan:
             schema, question = question.schema, question.sql
         if schema is None:
             raise TypeError("a question in SQL needs the schema of its table: Plan(text, schema)")
-        self._become(_rust.table_plan(question, schema._text))
+        if ordered_by not in ("reader", "server"):
+            raise ValueError(f'ordered_by={ordered_by!r}: expected "reader" or "server"')
+        self._become(_rust.table_plan(question, schema._text, ordered_by == "server"))
 
     def _become(self, text: str) -> None:
         self._text, self._facts = text, _rust.table_plan_facts(text)
@@ -237,7 +252,8 @@ class Plan:
         again.
         """
         self = cls.__new__(cls)
-        self._become(_rust.table_plan(*_rust.table_plan_facts(text)[:2]))
+        question, schema, _, by_server = _rust.table_plan_facts(text)
+        self._become(_rust.table_plan(question, schema, by_server))
         return self
 
     @classmethod
@@ -267,6 +283,11 @@ class Plan:
     def id(self) -> str:
         """A short name: equal plans have the same."""
         return self._facts[2]
+
+    @property
+    def ordered_by(self) -> str:
+        """Who puts rows in order, ``"reader"`` or ``"server"``."""
+        return "server" if self._facts[3] else "reader"
 
     @property
     def parameters(self) -> dict[str, str]:
@@ -498,7 +519,9 @@ class EncryptedTable:
     def decrypt(
         self, client: Client, *, arrow: bool | None = None, progress: Progress = None
     ) -> Any:
-        """All of the table in the clear, in the form of :meth:`Result.read`."""
+        """All of the table in the clear, with the columns that its rows carry of other tables, in
+        the form of :meth:`Result.read`.
+        """
         client.params._warn()
         return answer_of(json.loads(self._raw.decrypt(client._raw, stepper(progress))), arrow)
 

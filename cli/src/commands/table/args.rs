@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use everlevel_tables::TableId;
+use everlevel_tables::{OrderedBy, TableId};
 
 #[cfg(feature = "service")]
 use crate::commands::remote::access::RemoteJobArgs;
@@ -17,6 +17,33 @@ pub struct PartnersArg {
     /// row; can be repeated (default: the table has these columns itself)
     #[arg(long = "with", value_name = "NAME=FILE")]
     pub partners: Vec<String>,
+}
+
+/// A party that puts rows in order.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Orderer {
+    /// The holder of the secret key, who learns all rows that meet the condition
+    Reader,
+    /// The server, which has to bootstrap, so that the reader learns the answer alone
+    Server,
+}
+
+/// Who puts rows in order.
+#[derive(Args)]
+pub struct OrderArg {
+    /// Who puts the rows in order that min, max, median and order by … limit are about
+    #[arg(long, value_name = "reader|server", value_enum, default_value = "reader")]
+    pub ordered_by: Orderer,
+}
+
+impl OrderArg {
+    /// As plans state it.
+    pub fn party(&self) -> OrderedBy {
+        match self.ordered_by {
+            Orderer::Reader => OrderedBy::Reader,
+            Orderer::Server => OrderedBy::Server,
+        }
+    }
 }
 
 /// Arguments of `table encrypt`.
@@ -57,6 +84,9 @@ pub struct AskArgs {
     /// not see, and encrypt it with `table bind`
     #[arg(value_name = "SQL")]
     pub question: String,
+    /// Who orders rows.
+    #[command(flatten)]
+    pub order: OrderArg,
     /// The plan.
     #[command(flatten)]
     pub out: OutArg,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use everlevel_tables::Plan;
 
-use super::args::PartnersArg;
+use super::args::{OrderArg, PartnersArg};
 use super::ask::{ask, encrypted, refused};
 use super::constants::values;
 use super::files::{read_data, read_schema};
@@ -37,6 +37,9 @@ pub struct QueryArgs {
     /// A constant that the question refers to as :NAME, to be encrypted; can be repeated
     #[arg(long = "constant", value_name = "NAME=VALUE")]
     pub constants: Vec<String>,
+    /// Who orders rows.
+    #[command(flatten)]
+    pub order: OrderArg,
 }
 
 /// Runs the command.
@@ -45,7 +48,7 @@ pub fn run(args: &QueryArgs, common: &Common) -> Result<(), CliError> {
     let schema = read_schema(&args.schema)?;
     let data = read_data(&args.input, &schema, &args.with)?;
     // What cannot be answered is refused before keys are made.
-    let plan = Plan::new(&args.question, &schema).map_err(refused)?;
+    let plan = Plan::ordered(&args.question, &schema, args.order.party()).map_err(refused)?;
     let constants = values(&args.constants, None)?;
     plan.codes(&constants).map_err(refused)?;
     plan.check_rows(&params, data.rows()).map_err(refused)?;

@@ -14,6 +14,7 @@ mod graphs;
 mod interval;
 mod known;
 mod large;
+mod lengths;
 mod long;
 mod narrow;
 mod order;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use everlevel::lab::{Bootstrappable, NoOp, Scheme};
-use everlevel::{Integers, Params, Plaintext, TimeModel};
+use everlevel::{Cost, Integers, Params, Plaintext, TimeModel};
 use everlevel_integers::{Column, Encoded, ciphertext_bytes, no_op_session};
 use everlevel_scheme::SchemeError;
 use serde::Serialize;
@@ -48,6 +48,8 @@ pub struct PlanCost {
     /// Sums that the result holds, which is what the reader learns: those that were asked for, or
     /// sums of parts of a product of which they are made.
     pub sums: usize,
+    /// Least and greatest values that the result holds.
+    pub extremes: usize,
 }
 
 /// One column for each of a schema, of `rows` rows, in what `encrypt` makes of 0: for rehearsals.
@@ -154,25 +156,43 @@ impl Plan {
         let bootstraps = params.spec().bootstrap.is_some();
         let session = no_op_session(params, scheme.clone(), bootstraps)?;
         let ints = Integers::new(&session, params)?;
-        let length = rows.clamp(1, params.slots());
-        let columns = pretended(params, &schema, length, |zero, public| match public {
-            true => scheme.transparent(zero),
-            false => scheme.encrypt(zero),
-        })?;
-        let least = least(&schema, length);
-        let fields = schema.fields().iter().zip(&least);
-        let known = fields.map(|(field, codes)| field.is_public().then_some(&codes[..]));
-        let known = Known { columns: known.collect(), constants: &BTreeMap::new(), rows: length };
-        let any = known.columns.iter().any(Option::is_some);
-        let before = scheme.cost();
+        let table = |length: usize| {
+            pretended(params, &schema, length, |zero, public| match public {
+                true => scheme.transparent(zero),
+                false => scheme.encrypt(zero),
+            })
+        };
         let mut runner = Runner::new(&ints, &schema, &layout);
-        runner.add_known(&columns, any.then_some(&known))?;
-        // All full blocks take the same.
-        let (block, refreshes) = (scheme.cost() - before, session.bootstraps());
-        let before = scheme.cost();
+        // What a block takes, and how many of its ciphertexts are bootstrapped.
+        let mut add = |columns: &[Column<_>], length: usize| -> Result<_, TablesError> {
+            let least = least(&schema, length);
+            let fields = schema.fields().iter().zip(&least);
+            let known = fields.map(|(field, codes)| field.is_public().then_some(&codes[..]));
+            let constants = &BTreeMap::new();
+            let known = Known { columns: known.collect(), constants, rows: length };
+            let any = known.columns.iter().any(Option::is_some);
+            let (before, refreshed) = (scheme.cost(), session.bootstraps());
+            runner.add_known(columns, any.then_some(&known))?;
+            Ok((scheme.cost() - before, session.bootstraps() - refreshed))
+        };
+        let length = rows.clamp(1, params.slots());
+        let columns = table(length)?;
+        let first = add(&columns, length)?;
+        // All full blocks take the same, but for what is compared with the blocks before.
+        let second = layout.blocks().nth(1).filter(|_| layout.extremes() > 0);
+        let (block, again) = match second {
+            Some(length) => add(&table(length)?, length)?,
+            None => first,
+        };
+        let (first, refreshed) = first;
+        let (before, sofar) = (scheme.cost(), session.bootstraps());
         runner.skip_rest();
         let answer = runner.finish()?;
         let end = scheme.cost() - before;
+        let (ones, others) = (blocks.min(1), blocks.saturating_sub(1));
+        let refreshes = refreshed * ones + again * others + session.bootstraps() - sofar;
+        let all =
+            |of: fn(&Cost) -> u64| of(&first) * ones as u64 + of(&block) * others as u64 + of(&end);
         let model = TimeModel::typical(params.degree());
         let top = params.chain().top();
         let width = self.schema().fields().len();
@@ -187,6 +207,9 @@ impl Plan {
         let reached = answer.iter().map(|x| scheme.level(x)).min().unwrap_or(top);
         let bytes = |x| Ok(ciphertext_bytes(params, scheme.level(&lowest(&*scheme, x)?)));
         let result_bytes = answer.iter().map(bytes).sum::<Result<u64, TablesError>>()?;
+        // Of rows each block has as many.
+        let times = layout.ciphertexts() / answer.len().max(1);
+        let result_bytes = result_bytes * times as u64;
         let fresh = ciphertext_bytes(params, top);
         Ok(PlanCost {
             ciphertexts: read * blocks,
@@ -194,12 +217,15 @@ impl Plan {
             table_bytes: (read * blocks) as u64 * fresh / 2,
             constant_bytes: constants as u64 * fresh,
             result_bytes,
-            products: block.products * blocks as u64 + end.products,
-            key_switches: block.key_switches * blocks as u64 + end.key_switches,
-            refreshes: refreshes * blocks,
-            seconds: model.seconds(&block) * blocks as f64 + model.seconds(&end),
+            products: all(|cost| cost.products),
+            key_switches: all(|cost| cost.key_switches),
+            refreshes,
+            seconds: model.seconds(&first) * ones as f64
+                + model.seconds(&block) * others as f64
+                + model.seconds(&end),
             result_ciphertexts: layout.ciphertexts(),
             sums: layout.sums(),
+            extremes: layout.extremes(),
         })
     }
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::error::TablesError;
 use crate::plan::Plan;
+use crate::query::{Fold, OrderedBy};
 use crate::stored::cost::PlanCost;
 
 /// What can be said of a plan before it is run, and without any key.
@@ -37,6 +38,8 @@ pub struct Explanation {
     pub sums: usize,
     /// Whether rows are listed, and the reader makes the answer of them.
     pub rows_listed: bool,
+    /// Who puts rows in order, if anybody does.
+    pub ordered_by: OrderedBy,
     /// What it takes.
     pub cost: PlanCost,
     /// What the server learns.
@@ -79,7 +82,25 @@ impl Plan {
                     [] => String::new(),
                     names => format!(", with {}", names.join(", ")),
                 };
-                format!("the rows that are meant{with}, and their places in the table")
+                let meant = match (query.ordered_by, query.limit) {
+                    (OrderedBy::Server, Some(limit)) => format!(
+                        "the rows that are meant, in the order asked for as far as the first \
+                         {limit}"
+                    ),
+                    _ => "the rows that are meant".into(),
+                };
+                format!("{meant}{with}, and their places in the table")
+            }
+            None if query.orders_groups() => {
+                let medians = query.aggregates.iter().any(|a| a.fold == Fold::Middle);
+                let medians =
+                    if medians { "; of a median the two values in the middle" } else { "" };
+                format!(
+                    "for each of {groups} groups what is asked for: in all {} sums over the rows \
+                     that are meant, and {} least or greatest values of them, each with whether \
+                     there is one{medians}",
+                    cost.sums, cost.extremes
+                )
             }
             None => format!(
                 "for each of {groups} groups {sums} sums, made of {} sums over all rows that are \
@@ -100,6 +121,7 @@ impl Plan {
             groups,
             sums,
             rows_listed: query.listed.is_some(),
+            ordered_by: query.ordered_by,
             cost,
             server_learns,
             reader_learns,

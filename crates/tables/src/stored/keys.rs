@@ -66,9 +66,12 @@ impl Plan {
     /// As [`Plan::cost`].
     pub fn keys(&self, params: &Params, rows: usize) -> Result<KeyPlan, TablesError> {
         let mut found = KeyPlan::default();
+        // What a server puts in order it bootstraps.
+        let orders = self.layout(params, rows)?.1.orders();
+        let bootstraps = params.spec().bootstrap.is_some();
         for of in Rehearsal::of(self) {
-            let keys = match self.rehearsed(params, rows, of, false) {
-                Err(e) if is_deep(&e) && params.spec().bootstrap.is_some() => {
+            let keys = match self.rehearsed(params, rows, of, orders && bootstraps) {
+                Err(e) if is_deep(&e) && bootstraps && !orders => {
                     self.rehearsed(params, rows, of, true)
                 }
                 keys => keys,

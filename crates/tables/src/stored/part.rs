@@ -57,6 +57,14 @@ impl EncryptedTable {
             let problem = format!("blocks from {start} to before {end}: the table has {count}");
             return Err(TablesError::Data { problem }.into());
         }
+        let (_, layout) = plan.layout(server.params(), self.rows())?;
+        if layout.extremes() > 0 && blocks != (0..self.blocks()) {
+            return Err(TablesError::unsupported(
+                "a part of an answer with least or greatest values, ordered by the server",
+                "run all blocks at once: what is found in parts is not joined",
+            )
+            .into());
+        }
         let bound = bound(server, plan, constants)?;
         let ints = server.integers().map_err(TablesError::from)?;
         let params = server.params();

@@ -159,10 +159,13 @@ impl TableResult {
             let expected = layout.ciphertexts();
             return wrong(format!("{} ciphertexts, and the plan has {expected}", found.len()));
         }
-        let expected = layout.exponent();
-        if let Some(x) = found.iter().find(|x| x.meta().exponent != expected) {
-            let exponent = x.meta().exponent;
-            return wrong(format!("it is modulo p^{expected}, and this is modulo p^{exponent}"));
+        for (place, x) in found.iter().enumerate() {
+            let (expected, exponent) = (layout.exponent(place), x.meta().exponent);
+            if expected != exponent {
+                return wrong(format!(
+                    "it is modulo p^{expected}, and this is modulo p^{exponent}"
+                ));
+            }
         }
         // All are decrypted before one is refused: time does not tell which.
         let decrypt = |(x, done): (&Ciphertext, usize)| {

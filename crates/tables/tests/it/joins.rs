@@ -71,6 +71,15 @@ fn cents(text: &str) -> i128 {
     text.replace('.', "").parse().unwrap()
 }
 
+/// All of a table, with what its rows carry: what its owner decrypts.
+#[test]
+fn all_of_a_table_has_what_rows_carry() {
+    let (schema, data) = (schema(), data());
+    let all = Answer::plain(&Query::of_all(&schema), &schema, &data).unwrap();
+    assert_eq!(all.names, ["number", "priority", "price", "bought_by", "customer", "country"]);
+    assert_eq!(all.to_csv().unwrap(), data.to_csv(&schema).unwrap());
+}
+
 const JOIN: &str = "items join orders on bought_by = key";
 const BOTH: &str = "items i join orders o on i.bought_by = o.key \
                     join customers c on o.customer = c.id";
@@ -143,6 +152,24 @@ fn joins_are_written_in_several_ways() {
         assert_eq!(other.filter, first.filter, "{from}");
         assert_eq!(other.aggregates, first.aggregates, "{from}");
     }
+    // Joins in parentheses, on either side and alone.
+    let chain =
+        "select max(price), count(*) from {} where o.priority = 'low' and c.country is null";
+    let plain = parse(&chain.replace("{}", BOTH));
+    for from in [
+        "items i join (orders o join customers c on o.customer = c.id) on i.bought_by = o.key",
+        "(items i join orders o on i.bought_by = o.key) join customers c on o.customer = c.id",
+        "((items i join orders o on i.bought_by = o.key join customers c on o.customer = c.id))",
+        "(customers c join orders o on c.id = o.customer), items i where i.bought_by = o.key",
+    ] {
+        let (from, condition) = from.split_once(" where ").unwrap_or((from, "true"));
+        let text = format!("{} and {condition}", chain.replace("{}", from));
+        let other = parse(&text);
+        assert_eq!(
+            (other.filter, other.aggregates),
+            (plain.filter.clone(), plain.aggregates.clone())
+        );
+    }
     // Columns of one name on both sides.
     let same = Schema::from_json(
         r#"{"columns": [{"name": "id", "type": "integer", "low": 0, "high": 9},
@@ -191,6 +218,21 @@ fn other_joins_are_refused_with_a_way_out() {
         ("items cross join orders", "table.unsupported", "join TABLE on"),
         ("items natural join orders", "table.unsupported", "join TABLE on"),
         ("items join orders", "table.unsupported", "join TABLE on"),
+        (
+            "items join (orders join customers on customer = id) using (key)",
+            "table.unsupported",
+            "join TABLE on",
+        ),
+        (
+            "items join (orders left join customers on customer = id) on bought_by = key",
+            "table.unsupported",
+            "join TABLE on",
+        ),
+        (
+            "items join (orders join customers on customer = id) as o on bought_by = key",
+            "table.unsupported",
+            "from and its name",
+        ),
         (
             "items join orders a on bought_by = a.key join orders b on bought_by = b.key",
             "table.unsupported",

@@ -12,6 +12,7 @@ mod joins;
 mod keys;
 mod nulls;
 mod oracle;
+mod ordered;
 mod parts;
 mod plain;
 mod plans;
@@ -22,6 +23,7 @@ mod refused;
 mod rehearse;
 mod roles;
 mod rows;
+mod search;
 mod texts;
 mod times;
 mod workload;
@@ -95,10 +97,33 @@ impl Bench {
         blocks: &[Vec<Column<Noop>>],
         constants: &[i128],
     ) -> Result<Answer, TablesError> {
-        let query = Query::parse(text, schema)?;
+        self.answered(&Query::parse(text, schema)?, schema, rows, blocks, constants)
+    }
+
+    /// The answer to a question that was read.
+    pub(crate) fn answered(
+        &self,
+        query: &Query,
+        schema: &Schema,
+        rows: usize,
+        blocks: &[Vec<Column<Noop>>],
+        constants: &[i128],
+    ) -> Result<Answer, TablesError> {
+        Answer::new(query, schema, &self.told(query, schema, rows, blocks, constants)?)
+    }
+
+    /// What the reader is told, of which the answer is made.
+    pub(crate) fn told(
+        &self,
+        query: &Query,
+        schema: &Schema,
+        rows: usize,
+        blocks: &[Vec<Column<Noop>>],
+        constants: &[i128],
+    ) -> Result<Vec<Vec<i128>>, TablesError> {
         let ints = Integers::new(&self.session, &self.params)?.with_plans(self.plans.clone());
         let whole = query.rows(schema)?;
-        let layout = Layout::new(&query, &whole, self.scheme.slot_shape(), rows)?;
+        let layout = Layout::new(query, &whole, self.scheme.slot_shape(), rows)?;
         let mut runner = Runner::new(&ints, &whole, &layout);
         let encrypt =
             |slots: &[u64]| self.scheme.encrypt(&Plaintext::encode_modulo(&self.params, slots, 2)?);
@@ -122,8 +147,7 @@ impl Bench {
         }
         let answer = runner.finish()?;
         let open = |x| self.scheme.decrypt(x).unwrap();
-        let sums = layout.read(&self.params, &answer.iter().map(open).collect::<Vec<_>>())?;
-        Answer::new(&query, schema, &sums)
+        layout.read(&self.params, &answer.iter().map(open).collect::<Vec<_>>())
     }
 
     pub(crate) fn ask(&self, text: &str, schema: &Schema, data: &Data) -> Answer {

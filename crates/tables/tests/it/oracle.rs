@@ -266,7 +266,7 @@ fn table(random: &mut Random, columns: &[Column]) -> Vec<Vec<Value>> {
     (0..rows).map(|_| columns.iter().map(|c| random.cell(c)).collect()).collect()
 }
 
-fn csv(columns: &[Column], rows: &[Vec<Value>]) -> String {
+pub(crate) fn csv(columns: &[Column], rows: &[Vec<Value>]) -> String {
     let cell = |value: &Value| match value {
         Value::Null => String::new(),
         Value::Number(units, scale) => crate::ask_random::decimal(*units, *scale),

@@ -1,0 +1,219 @@
+//! What a server puts in order: least and greatest values, and rows that come first.
+
+use everlevel_integers::{ChosenShape, Interval, Order, Type};
+use everlevel_ring::PrimePower;
+
+use crate::condition::{Condition, Number};
+use crate::error::TablesError;
+use crate::field::{Field, Kind};
+use crate::query::{Aggregate, Fold, Query};
+use crate::schema::Schema;
+
+/// The most rows of a table whose rows are ranked: all pairs of them are compared.
+pub(crate) const MOST_RANKED: usize = 128;
+/// The most codes of a column that are mapped to places by a table.
+const TABLE: i128 = 256;
+/// The most digits of what rows are ranked by, with one for whether they are meant.
+const DIGITS: u32 = 30;
+
+/// The place of each text of a column of categories in the order of texts; none for other columns,
+/// and for categories that are stated in that order, whose codes have it.
+///
+/// # Errors
+/// [`TablesError::Unsupported`] for more than 256 categories in another order.
+pub(crate) fn text_order(field: &Field) -> Result<Option<Vec<i128>>, TablesError> {
+    let Kind::Category { values } = field.kind() else { return Ok(None) };
+    if values.is_sorted() {
+        return Ok(None);
+    }
+    if values.len() as i128 > TABLE {
+        return Err(TablesError::unsupported(
+            &format!("an order of {:?} by the server", field.name()),
+            "state its categories in the order of the texts: more than 256 in another one are not \
+             looked up",
+        ));
+    }
+    let mut sorted: Vec<usize> = (0..values.len()).collect();
+    sorted.sort_by_key(|i| &values[*i]);
+    let mut places = vec![0; values.len()];
+    (0..).zip(sorted).for_each(|(place, code)| places[code] = place);
+    Ok(Some(places))
+}
+
+/// Hexadecimal digits of integers from 0 to this one.
+pub(crate) fn digits(most: i128) -> u32 {
+    (128 - most.leading_zeros()).div_ceil(4)
+}
+
+/// The least or the greatest value of one number, in each of some sets of rows.
+pub(crate) struct Extremes {
+    pub(crate) order: Order,
+    pub(crate) value: Number,
+    /// What stands for each code of a column of categories, from that of an empty cell on.
+    pub(crate) places: Option<Vec<i128>>,
+    /// What stands for no value, which comes last.
+    pub(crate) none: i128,
+    pub(crate) shape: ChosenShape,
+    /// The sets of rows.
+    pub(crate) whens: Vec<Condition>,
+}
+
+impl Extremes {
+    /// Of an aggregate of this fold, of no rows yet.
+    pub(crate) fn new(
+        aggregate: &Aggregate,
+        schema: &Schema,
+        modulus: PrimePower,
+    ) -> Result<Self, TablesError> {
+        let (value, greatest) = (aggregate.value.clone(), aggregate.fold == Fold::Greatest);
+        let mut interval = value.interval(schema, "a least or greatest value")?;
+        let (mut places, mut least) = (None, interval.low());
+        if let Number::Column(place) = &value {
+            let field = &schema.fields()[*place];
+            // An empty cell is one more code, below the others, and no value.
+            least = field.values().0;
+            if let Some(own) = text_order(field)? {
+                (least, interval) = (0, Interval::new(0, own.len() as i128 - 1)?);
+                places = Some(field.null().map(|_| 0).into_iter().chain(own).collect());
+            }
+        }
+        let none = if greatest { least - 1 } else { interval.high() + 1 };
+        let kind = Type::ranged(interval.low().min(none), interval.high().max(none))?;
+        let order = if greatest { Order::Descending } else { Order::Ascending };
+        let (shape, whens) = (ChosenShape::of(kind, modulus), Vec::new());
+        Ok(Extremes { order, value, places, none, shape, whens })
+    }
+
+    /// The code of the value that was found; none: no row was meant.
+    pub(crate) fn code(&self, found: i128) -> Option<i128> {
+        if found == self.none {
+            return None;
+        }
+        let Some(places) = &self.places else { return Some(found) };
+        // The code of an empty cell is passed over: it is the first one where there are such.
+        let empty = places.len() as i128 - 1 - places.iter().copied().max().unwrap_or(0);
+        let code = places.iter().skip(empty as usize).position(|place| *place == found);
+        code.map(|code| code as i128)
+    }
+}
+
+/// A number that rows are ranked by.
+pub(crate) struct Key {
+    pub(crate) value: Number,
+    /// What stands for each of its values, the least one first.
+    pub(crate) places: Option<Vec<i128>>,
+    /// The code of an empty cell, for which the greatest of all stands.
+    pub(crate) null: Option<i128>,
+    /// What it can be then.
+    pub(crate) low: i128,
+    pub(crate) high: i128,
+    pub(crate) descending: bool,
+}
+
+impl Key {
+    /// Those of the order that a question for rows asks for, the most significant one first.
+    ///
+    /// # Errors
+    /// [`TablesError::Unsupported`] for texts, for categories that [`text_order`] refuses, and for
+    /// more digits than are compared.
+    pub(crate) fn of_order(query: &Query, schema: &Schema) -> Result<Vec<Self>, TablesError> {
+        let key = |(output, descending): &(usize, bool)| {
+            let column = query.column_of(&query.outputs[*output].value);
+            let column = column.ok_or_else(|| {
+                TablesError::unsupported("an order by what is no column", "name a column")
+            })?;
+            Key::of_column(column, &schema.fields()[column], *descending)
+        };
+        let keys = query.order.iter().map(key).collect::<Result<Vec<_>, _>>()?;
+        if keys.iter().map(Key::digits).sum::<u32>() >= DIGITS {
+            return Err(TablesError::unsupported(
+                &format!("an order by {} columns by the server", keys.len()),
+                "order by columns of 116 bits together, or leave it to the reader: ordered by the \
+                 reader",
+            ));
+        }
+        Ok(keys)
+    }
+
+    fn of_column(column: usize, field: &Field, descending: bool) -> Result<Self, TablesError> {
+        if field.is_text() {
+            return Err(TablesError::unsupported(
+                &format!("an order by {:?}, a column of texts, by the server", field.name()),
+                "leave it to the reader, or state it as a category",
+            ));
+        }
+        let value = Number::Column(column);
+        let (low, high) = field.values();
+        let count = high - low + 1;
+        let own = text_order(field)?;
+        let null = field.null();
+        if own.is_some() || (null.is_some() && count < TABLE) {
+            // Empty cells come last in ascending order.
+            let own = own.unwrap_or_else(|| (0..count).collect());
+            let places = null.map(|_| count).into_iter().chain(own).collect();
+            let high = count - i128::from(null.is_none());
+            return Ok(Key { value, places: Some(places), null: None, low: 0, high, descending });
+        }
+        let high = high + i128::from(null.is_some());
+        Ok(Key { value, places: None, null, low, high, descending })
+    }
+
+    pub(crate) fn digits(&self) -> u32 {
+        digits(self.high - self.low)
+    }
+}
+
+/// Which ranked rows are told apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pick {
+    /// So many of the first ones.
+    First(usize),
+    /// The one or two in the middle: the lower one, and the upper one.
+    Middle,
+}
+
+/// Rows of a set, put in order: which of them are first, or in the middle, are truth values of all
+/// rows, in columns behind those of the table.
+pub(crate) struct Ranking {
+    pub(crate) when: Condition,
+    pub(crate) keys: Vec<Key>,
+    pub(crate) pick: Pick,
+}
+
+impl Ranking {
+    /// Of the middle of a number.
+    pub(crate) fn middle(
+        aggregate: &Aggregate,
+        schema: &Schema,
+        when: Condition,
+    ) -> Result<Self, TablesError> {
+        let value = aggregate.value.clone();
+        let interval = value.interval(schema, "a median")?;
+        let (low, high) = (interval.low(), interval.high());
+        let key = Key { value, places: None, null: None, low, high, descending: false };
+        Ok(Ranking { when, keys: vec![key], pick: Pick::Middle })
+    }
+
+    /// How many columns of truth values it makes.
+    pub(crate) fn columns(&self) -> usize {
+        match self.pick {
+            Pick::First(_) => 1,
+            Pick::Middle => 2,
+        }
+    }
+}
+
+/// Passes a table whose rows are ranked.
+pub(crate) fn check_ranked(rows: usize) -> Result<(), TablesError> {
+    if rows <= MOST_RANKED {
+        return Ok(());
+    }
+    Err(TablesError::unsupported(
+        &format!(
+            "order by … limit and median of a table of {rows} rows, ordered by the server, which \
+             compares all pairs of at most {MOST_RANKED} rows"
+        ),
+        "leave it to the reader, of listed rows; or ask for the value in rounds (Search), which \
+         tells counts alone; min and max are answered for any number of rows",
+    ))
+}

@@ -1,0 +1,137 @@
+//! What a server puts in order, on encrypted columns.
+
+use everlevel_integers::{Column, IntegerScheme, Integers, Operand, Order};
+
+use crate::block::{Block, Mask};
+use crate::error::TablesError;
+use crate::order::{Extremes, Key, Pick, Ranking};
+
+/// The least or greatest values so far, slot by slot: of each of the sets of rows of each of the
+/// [`Extremes`] of a question; none before the first block.
+pub(crate) type Found<C> = Vec<Vec<Column<C>>>;
+
+/// Passes a server that can put something in order.
+pub(crate) fn check_server<S: IntegerScheme>(ints: &Integers<'_, S>) -> Result<(), TablesError> {
+    if ints.session().can_bootstrap() {
+        return Ok(());
+    }
+    Err(TablesError::unsupported(
+        "an order of rows by a server whose keys do not bootstrap",
+        "make server keys with bootstrapping, of a parameter set that has it, or leave the order \
+         to the reader: ordered by the reader",
+    ))
+}
+
+impl<S: IntegerScheme> Block<'_, S> {
+    /// The truth values of a ranking: of all rows which ones are first, or in the middle, and 0
+    /// behind the rows.
+    pub(crate) fn ranked(
+        &mut self,
+        ranking: &Ranking,
+    ) -> Result<Vec<Column<S::Ciphertext>>, TablesError> {
+        let mask = self.mask(&ranking.when)?;
+        let key = self.key(&ranking.keys, &mask)?;
+        let ints = self.ints;
+        let ranks = ints.ranks(&key, Order::Ascending)?;
+        let truths = match ranking.pick {
+            Pick::First(count) => vec![ints.lt(&ranks, count as u64)?],
+            Pick::Middle => {
+                // Of c rows those of rank (c - 1) / 2 and of rank c / 2, both rounded down.
+                let count = match &mask {
+                    Mask::Some(mask) => ints.sum_of_each(mask)?,
+                    mask => self.constant(match mask {
+                        Mask::All => self.rows() as i128,
+                        _ => 0,
+                    })?,
+                };
+                let left = ints.sub(&count, &ints.mul_public(&ranks, 2)?)?;
+                let is = |wanted: i128| ints.eq(&left, wanted);
+                let (upper, both, lower) = (is(0)?, is(1)?, is(2)?);
+                vec![ints.or(&both, &lower)?, ints.or(&both, &upper)?]
+            }
+        };
+        let chosen = |truth: Column<S::Ciphertext>| {
+            let truth = match &mask {
+                Mask::All => truth,
+                Mask::None => ints.mul_public(&truth, 0)?,
+                Mask::Some(mask) => ints.and(&truth, mask)?,
+            };
+            Ok(ints.padded(&truth, 0)?)
+        };
+        truths.into_iter().map(chosen).collect()
+    }
+
+    /// One number for all that rows are ranked by, least first, in which rows that are not meant
+    /// come last.
+    fn key(
+        &mut self,
+        keys: &[Key],
+        mask: &Mask<S::Ciphertext>,
+    ) -> Result<Column<S::Ciphertext>, TablesError> {
+        let (mut sum, mut shift) = (self.constant(0)?, 0);
+        for key in keys.iter().rev() {
+            let x = self.number(&key.value)?;
+            let x = match (&key.places, key.null) {
+                (Some(places), _) => self.ints.lookup(&x, places)?,
+                (None, Some(null)) => self.ints.select(&self.ints.eq(&x, null)?, key.high, &x)?,
+                (None, None) => x,
+            };
+            let x = match key.descending {
+                true => self.ints.sub(key.high, &x)?,
+                false => self.ints.sub(&x, key.low)?,
+            };
+            // At most what these digits hold, whatever the interval of a choice says.
+            sum = self.ints.add(&sum, &self.ints.mul_public(&x, 1i128 << (4 * shift))?)?;
+            shift += key.digits();
+        }
+        Ok(match mask {
+            Mask::All | Mask::None => sum,
+            Mask::Some(mask) => {
+                let last = self.ints.mul_public(&self.ints.not(mask)?, 1i128 << (4 * shift))?;
+                self.ints.add(&sum, &last)?
+            }
+        })
+    }
+
+    /// The values of the rows of a set, and what stands for none in all other slots.
+    pub(crate) fn candidates(
+        &mut self,
+        extremes: &Extremes,
+        set: usize,
+    ) -> Result<Column<S::Ciphertext>, TablesError> {
+        let mut x = self.number(&extremes.value)?;
+        if let Some(places) = &extremes.places {
+            x = self.ints.lookup(&x, places)?;
+        }
+        let none = Operand::Public(extremes.none);
+        Ok(match self.mask(&extremes.whens[set])? {
+            Mask::All => x,
+            Mask::None => self.constant(extremes.none)?,
+            Mask::Some(mask) => self.ints.select(&mask, &x, none)?,
+        })
+    }
+}
+
+/// The lesser of two columns, or the greater, slot by slot.
+pub(crate) fn better<S: IntegerScheme>(
+    ints: &Integers<'_, S>,
+    order: Order,
+    a: &Column<S::Ciphertext>,
+    b: &Column<S::Ciphertext>,
+) -> Result<Column<S::Ciphertext>, TablesError> {
+    Ok(match order {
+        Order::Ascending => ints.min(a, b)?,
+        Order::Descending => ints.max(a, b)?,
+    })
+}
+
+/// The ciphertexts of the least or greatest values, of what was found slot by slot.
+pub(crate) fn extreme<S: IntegerScheme>(
+    ints: &Integers<'_, S>,
+    extremes: &Extremes,
+    found: &[Column<S::Ciphertext>],
+) -> Result<Vec<S::Ciphertext>, TablesError> {
+    let first = |x: &Column<S::Ciphertext>| ints.nth(x, extremes.order, 0);
+    let first = found.iter().map(first).collect::<Result<Vec<_>, _>>()?;
+    Ok(ints.entries(&ints.stacked(&first)?, &extremes.shape)?)
+}

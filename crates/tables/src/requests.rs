@@ -1,0 +1,246 @@
+//! What a server adds up and puts in order: the sums, least and greatest values and rankings that
+//! the aggregates of a question are made of.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use everlevel_integers::SumRequest;
+use everlevel_ring::PrimePower;
+
+use crate::condition::{Condition, Number};
+use crate::error::TablesError;
+use crate::field::{Field, Kind};
+use crate::order::{Extremes, Ranking, check_ranked};
+use crate::query::{Aggregate, Fold, Query};
+use crate::ranges::Ranges;
+use crate::schema::Schema;
+
+/// The most terms of a number that is added up, written as a sum of products of columns.
+const TERMS: usize = 4096;
+
+/// Where an aggregate of a group is.
+pub(crate) enum Place {
+    /// The sum of these; of none: 0 for all data.
+    Sums(Vec<usize>),
+    /// A least or greatest value, and 0 of no rows.
+    Extreme {
+        /// Of which of the [`Extremes`].
+        of: usize,
+        /// Of which of its sets of rows.
+        set: usize,
+    },
+    /// 1 where there is such a value, else 0.
+    Exists {
+        /// Of which of the [`Extremes`].
+        of: usize,
+        /// Of which of its sets of rows.
+        set: usize,
+    },
+}
+
+/// The rows whose truth value in a column is 1.
+pub(crate) fn truth(column: usize) -> Condition {
+    Condition::Within { column, codes: Ranges::of([1]) }
+}
+
+/// The columns of a row, and the truth values that rankings make.
+pub(crate) fn with_truths(schema: &Schema, rankings: &[Ranking]) -> Result<Schema, TablesError> {
+    let count = rankings.iter().map(Ranking::columns).sum();
+    let field = |i: usize| Field::new(format!(":rank {i}"), Kind::Boolean, false);
+    Ok(schema.beside((0..count).map(field).collect::<Result<Vec<_>, _>>()?))
+}
+
+/// What a server adds up and puts in order, of all groups.
+pub(crate) struct Requests<'a> {
+    query: &'a Query,
+    /// The columns of a row, and behind them those of the rankings.
+    pub(crate) schema: Schema,
+    /// How many columns a row has.
+    width: usize,
+    rows: usize,
+    modulus: PrimePower,
+    /// The aggregates whose values are asked for, if the server orders rows; else all.
+    valued: Option<BTreeSet<usize>>,
+    known: HashMap<Condition, usize>,
+    pub(crate) masks: Vec<Condition>,
+    pub(crate) sums: Vec<SumRequest>,
+    /// Each with the place of its aggregate.
+    pub(crate) extremes: Vec<(usize, Extremes)>,
+    pub(crate) rankings: Vec<Ranking>,
+}
+
+impl<'a> Requests<'a> {
+    pub(crate) fn new(query: &'a Query, schema: &Schema, modulus: PrimePower, rows: usize) -> Self {
+        let valued = query.orders_groups().then(|| query.valued());
+        Requests {
+            query,
+            schema: schema.clone(),
+            width: schema.fields().len(),
+            rows,
+            modulus,
+            valued,
+            known: HashMap::new(),
+            masks: Vec::new(),
+            sums: Vec::new(),
+            extremes: Vec::new(),
+            rankings: Vec::new(),
+        }
+    }
+
+    /// The places of the aggregates of the group of these codes.
+    pub(crate) fn of_group(&mut self, codes: &[i128]) -> Result<Vec<Place>, TablesError> {
+        let query = self.query;
+        let mut group = Condition::Constant(true);
+        for (column, code) in query.groups.iter().zip(codes) {
+            let one = Condition::Within { column: *column, codes: Ranges::of([*code]) };
+            group = both(group, one.simplified(&self.schema));
+        }
+        // What no sum is comes first: what tells that there are rows may count for others.
+        let ordered = |a: &Aggregate| a.fold != Fold::Sum;
+        let (mut places, mut exist) = (BTreeMap::new(), Vec::new());
+        for (i, aggregate) in query.aggregates.iter().enumerate().filter(|(_, a)| ordered(a)) {
+            let mask = both(group.clone(), aggregate.when.clone());
+            if self.never(&mask) {
+                places.insert(i, Place::Sums(Vec::new()));
+                continue;
+            }
+            let (place, exists) = match aggregate.fold {
+                Fold::Middle => self.middle(aggregate, mask)?,
+                _ => self.extreme(i, aggregate, mask)?,
+            };
+            places.insert(i, place);
+            exist.push((&aggregate.when, exists));
+        }
+        for (i, aggregate) in query.aggregates.iter().enumerate().filter(|(_, a)| !ordered(a)) {
+            let mask = both(group.clone(), aggregate.when.clone());
+            let counted = self.valued.as_ref().is_none_or(|valued| valued.contains(&i));
+            let place = match exist.iter().position(|(when, _)| **when == aggregate.when) {
+                _ if self.never(&mask) => Place::Sums(Vec::new()),
+                Some(found) if !counted => match &exist[found].1 {
+                    Place::Sums(all) => Place::Sums(all.clone()),
+                    Place::Extreme { of, set } | Place::Exists { of, set } => {
+                        Place::Exists { of: *of, set: *set }
+                    }
+                },
+                // Nobody asks whether the whole table has rows.
+                None if !counted && i == 0 && query.groups.is_empty() => Place::Sums(Vec::new()),
+                _ => Place::Sums(vec![self.sum(mask, &aggregate.value)?]),
+            };
+            places.insert(i, place);
+        }
+        Ok(places.into_values().collect())
+    }
+
+    /// Whether no row of the filter meets a condition, whatever the data.
+    fn never(&self, mask: &Condition) -> bool {
+        let rows = Condition::And(vec![self.query.filter.clone(), mask.clone()]);
+        rows.simplified(&self.schema) == Condition::Constant(false)
+    }
+
+    /// The place of a sum over the rows of a mask.
+    fn sum(&mut self, mask: Condition, value: &Number) -> Result<usize, TablesError> {
+        let mask = match mask {
+            Condition::Constant(true) => None,
+            mask => Some(*self.known.entry(mask.clone()).or_insert_with(|| {
+                self.masks.push(mask);
+                self.masks.len() - 1
+            })),
+        };
+        // Behind the rows of a block the least codes stand, and in a ranking 0.
+        let fields = self.schema.fields();
+        let padding = |place: usize| fields.get(place).map_or(0, |field| field.bounds().0);
+        let chosen = self.query.filter.holds(&padding)
+            && mask.is_none_or(|i: usize| self.masks[i].holds(&padding));
+        let pad = if chosen { value.value(&padding) } else { 0 };
+        let terms = polynomial(value)?.into_iter();
+        let terms = terms.map(|(columns, weight)| (weight, columns)).collect();
+        self.sums.push(SumRequest { mask, terms, pad });
+        Ok(self.sums.len() - 1)
+    }
+
+    /// Where a least or greatest value is, and what tells whether there is one.
+    fn extreme(
+        &mut self,
+        i: usize,
+        aggregate: &Aggregate,
+        mask: Condition,
+    ) -> Result<(Place, Place), TablesError> {
+        let known = self.extremes.iter().position(|(place, _)| *place == i);
+        let of = known.unwrap_or(self.extremes.len());
+        if known.is_none() {
+            self.extremes.push((i, Extremes::new(aggregate, &self.schema, self.modulus)?));
+        }
+        let found = &mut self.extremes[of].1;
+        found.whens.push(both(self.query.filter.clone(), mask));
+        let set = found.whens.len() - 1;
+        Ok((Place::Extreme { of, set }, Place::Exists { of, set }))
+    }
+
+    /// Where twice a median is, and what tells whether there is one: sums over the rows in the
+    /// middle.
+    fn middle(
+        &mut self,
+        aggregate: &Aggregate,
+        mask: Condition,
+    ) -> Result<(Place, Place), TablesError> {
+        check_ranked(self.rows)?;
+        let lower = self.width + self.rankings.iter().map(Ranking::columns).sum::<usize>();
+        let when = both(self.query.filter.clone(), mask);
+        self.rankings.push(Ranking::middle(aggregate, &self.schema, when)?);
+        self.schema = with_truths(&self.schema.at(0..self.width), &self.rankings)?;
+        let values = [lower, lower + 1].map(|i| self.sum(truth(i), &aggregate.value));
+        let [lower_value, upper_value] = values;
+        let exists = self.sum(truth(lower), &Number::Constant(1))?;
+        Ok((Place::Sums(vec![lower_value?, upper_value?]), Place::Sums(vec![exists])))
+    }
+}
+
+/// Both of two conditions, the first one left as it is, so that all that it begins shares it.
+fn both(a: Condition, b: Condition) -> Condition {
+    match (a, b) {
+        (Condition::Constant(true), x) | (x, Condition::Constant(true)) => x,
+        (Condition::Constant(false), _) | (_, Condition::Constant(false)) => {
+            Condition::Constant(false)
+        }
+        (a, b) => Condition::And(vec![a, b]),
+    }
+}
+
+/// A number as a sum of products of columns, each product with what multiplies it.
+fn polynomial(x: &Number) -> Result<BTreeMap<Vec<usize>, i128>, TablesError> {
+    let wide = || TablesError::Type {
+        expression: "a sum".into(),
+        problem: format!("written out it has more than {TERMS} terms, or numbers past 127 bits"),
+    };
+    let sum = |a: &Number, b: &Number, sign: i128| {
+        let mut out = polynomial(a)?;
+        for (columns, weight) in polynomial(b)? {
+            let known = out.entry(columns).or_insert(0);
+            let added = weight.checked_mul(sign).and_then(|w| known.checked_add(w));
+            *known = added.ok_or_else(wide)?;
+        }
+        Ok::<_, TablesError>(out)
+    };
+    let mut out = match x {
+        Number::Column(place) => BTreeMap::from([(vec![*place], 1)]),
+        Number::Constant(value) => BTreeMap::from([(Vec::new(), *value)]),
+        Number::Add(a, b) => sum(a, b, 1)?,
+        Number::Subtract(a, b) => sum(a, b, -1)?,
+        Number::Multiply(a, b) => {
+            let (a, b) = (polynomial(a)?, polynomial(b)?);
+            if a.len().saturating_mul(b.len()) > TERMS {
+                return Err(wide());
+            }
+            let mut out = BTreeMap::new();
+            for ((x, k), (y, l)) in a.iter().flat_map(|x| b.iter().map(move |y| (x, y))) {
+                let mut columns = [&x[..], &y[..]].concat();
+                columns.sort_unstable();
+                let known = out.entry(columns).or_insert(0i128);
+                let product = k.checked_mul(*l).and_then(|w| known.checked_add(w));
+                *known = product.ok_or_else(wide)?;
+            }
+            out
+        }
+    };
+    out.retain(|_, weight| *weight != 0);
+    if out.len() > TERMS { Err(wide()) } else { Ok(out) }
+}

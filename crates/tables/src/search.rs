@@ -1,0 +1,276 @@
+//! Least, greatest and middle values in rounds: a search by counts below constants that the server
+//! does not see.
+//!
+//! A round counts how many of the rows that are meant have a value below each of some constants,
+//! between which the value has to be. All rounds are the same plan with other constants, and how
+//! many there are follows from the bounds of the column alone, so that the server learns nothing
+//! from them. A round takes what its counts take, which the plan says.
+
+use std::collections::BTreeMap;
+
+use sqlparser::ast::{Expr, FunctionArg, FunctionArgExpr, FunctionArguments, SelectItem, SetExpr};
+
+use crate::answer::{Answer, Cell};
+use crate::condition::Number;
+use crate::error::TablesError;
+use crate::field::Kind;
+use crate::flatten::flattened;
+use crate::output::OutputType;
+use crate::plan::Plan;
+use crate::query::{Fold, Query};
+use crate::schema::Schema;
+use crate::sql::{only_select, question};
+
+/// The most parts that a round tells apart.
+const MOST_PARTS: usize = 32;
+/// What the constants of a round are called, with a number from 1 behind it.
+const NAME: &str = "search_";
+
+/// The search for a `min`, `max` or `median` of a column, in rounds that whoever reads the counts
+/// asks for: [`Search::plan`] with the constants of [`Search::constants`], until there are none.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// The question without its condition, of which the answer is made.
+    asked: Query,
+    plan: Plan,
+    column: usize,
+    parts: i128,
+    /// Rounds for each value that is looked for.
+    rounds: usize,
+    done: usize,
+    /// How many values are below a code, as far as that is known.
+    below: BTreeMap<i128, i128>,
+    count: Option<i128>,
+    fold: Fold,
+}
+
+fn refused<T>(found: &str, remedy: &str) -> Result<T, TablesError> {
+    Err(TablesError::unsupported(found, remedy))
+}
+
+impl Search {
+    /// Of `select min(column) from … where …`, or `max`, or `median`, in rounds that tell `parts`
+    /// parts of the values apart: a round takes one comparison less, and there are as many as the
+    /// count of the values of the column has digits to the base `parts`, twice that for a median.
+    /// Two parts take the fewest comparisons, more parts fewer rounds.
+    ///
+    /// # Errors
+    /// Those of [`Plan::new`]; [`TablesError::Unsupported`] for other questions, for columns of
+    /// categories, truth values and texts, and for fewer than 2 or more than 32 parts.
+    pub fn new(text: &str, schema: &Schema, parts: usize) -> Result<Self, TablesError> {
+        if !(2..=MOST_PARTS).contains(&parts) {
+            return refused(
+                &format!("a search by {parts} parts"),
+                &format!("take 2 to {MOST_PARTS}: 4 are a good choice"),
+            );
+        }
+        let remedy = "write select min(COLUMN) from TABLE where …, or max, or median, and nothing \
+                      else";
+        let ast = flattened(&question(text)?, schema)?;
+        let query = Query::parse(text, schema)?;
+        let mut folds = query.aggregates.iter().filter(|a| a.fold != Fold::Sum);
+        let plain = query.outputs.len() == 1
+            && query.groups.is_empty()
+            && query.having.is_none()
+            && query.order.is_empty()
+            && query.limit.is_none();
+        let (fold, column) = match (folds.next(), folds.next()) {
+            (Some(a), None) if plain && a.fold != Fold::Distinct => match a.value {
+                Number::Column(column) => (a.fold, column),
+                _ => return refused("a search for an expression", "search for a column"),
+            },
+            _ => return refused(&format!("a search for {text}"), remedy),
+        };
+        let field = &schema.fields()[column];
+        if matches!(field.kind(), Kind::Boolean | Kind::Category { .. } | Kind::Text { .. }) {
+            return refused(
+                &format!("a search in {:?}, which is not compared with < in secret", field.name()),
+                "group by it, and take the first group that has rows",
+            );
+        }
+        let select = only_select(&ast)?;
+        let x = match argument(&select.projection[0]) {
+            Some(x) => x.to_string(),
+            None => return refused(&format!("a search for {text}"), remedy),
+        };
+        let names = (1..parts).map(|i| format!("count(*) filter (where {x} < :{NAME}{i})"));
+        let counts = format!("select {}, count({x}) from t", names.collect::<Vec<_>>().join(", "));
+        let counts = question(&counts)?;
+        let mut round = ast.clone();
+        if let SetExpr::Select(round) = &mut *round.body {
+            round.projection = only_select(&counts)?.projection.clone();
+        }
+        let mut alone = ast.clone();
+        if let SetExpr::Select(alone) = &mut *alone.body {
+            alone.selection = None;
+        }
+        let plan = Plan::new(&round.to_string(), schema)?;
+        if query.parameters.iter().any(|p| p.name.starts_with(NAME)) {
+            return refused(&format!("a constant called :{NAME}…"), "give it another name");
+        }
+        let (low, high) = field.values();
+        let (mut size, mut rounds, parts) = (high - low + 1, 0, parts as i128);
+        while size > 1 {
+            (size, rounds) = ((size + parts - 1) / parts, rounds + 1);
+        }
+        Ok(Search {
+            asked: Query::parse(&alone.to_string(), schema)?,
+            plan,
+            column,
+            parts,
+            rounds: rounds.max(1),
+            done: 0,
+            below: BTreeMap::from([(low, 0)]),
+            count: None,
+            fold,
+        })
+    }
+
+    /// The plan of all rounds.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The types of the columns of the answer.
+    pub fn output_types(&self) -> Vec<OutputType> {
+        self.asked.output_types(self.plan.schema())
+    }
+
+    /// How many rounds there are.
+    pub fn rounds(&self) -> usize {
+        match self.fold {
+            Fold::Middle => 2 * self.rounds,
+            _ => self.rounds,
+        }
+    }
+
+    /// The constants of the next round, which the question itself does not have: name and text, as
+    /// [`Constants::encrypt`](crate::Constants::encrypt) takes them with those that it has. None
+    /// after the last round.
+    pub fn constants(&self) -> Option<Vec<(String, String)>> {
+        if self.done == self.rounds() {
+            return None;
+        }
+        let upper = self.fold == Fold::Middle && self.done >= self.rounds;
+        let (low, high) = self.between(self.rank(upper));
+        let (field, size) = (&self.plan.schema().fields()[self.column], high - low + 1);
+        let constant = |i: i128| {
+            let code = (low + (i * size + self.parts - 1) / self.parts).min(high);
+            (format!("{NAME}{i}"), field.text(code))
+        };
+        Some((1..self.parts).map(constant).collect())
+    }
+
+    /// Takes the answer of the round whose constants were asked for.
+    ///
+    /// # Errors
+    /// [`TablesError::Result`] for another answer, or counts that cannot be: those of earlier
+    /// rounds contradict them, so that the table was changed, or an answer on its way.
+    pub fn learn(&mut self, answer: &Answer) -> Result<(), TablesError> {
+        let wrong = |problem: &str| TablesError::Result { problem: problem.into() };
+        let Some(constants) = self.constants() else {
+            return Err(wrong("the search has come to its end"));
+        };
+        let count = |cell: &Cell| match cell {
+            Cell::Number(count, 0) => Some(*count),
+            _ => None,
+        };
+        let counts = match &answer.rows[..] {
+            [row] if row.len() == constants.len() + 1 => row.iter().map(count).collect(),
+            _ => None,
+        };
+        let counts: Vec<i128> =
+            counts.ok_or_else(|| wrong("it has other columns than a round of the search"))?;
+        let (known, all) = (&counts[..constants.len()], counts[constants.len()]);
+        let mut below = self.below.clone();
+        let field = &self.plan.schema().fields()[self.column];
+        for ((_, text), count) in constants.iter().zip(known) {
+            let code = field.code(text).ok_or_else(|| wrong("a constant without a code"))?;
+            if below.insert(code, *count).is_some_and(|before| before != *count) {
+                return Err(wrong("its counts are others than those of an earlier round"));
+            }
+        }
+        let ascends = below.values().zip(below.values().skip(1)).all(|(a, b)| a <= b);
+        let last = below.values().next_back().is_none_or(|last| *last <= all);
+        if !ascends || !last || self.count.is_some_and(|count| count != all) {
+            return Err(wrong("its counts contradict each other, or those of an earlier round"));
+        }
+        (self.below, self.count, self.done) = (below, Some(all), self.done + 1);
+        Ok(())
+    }
+
+    /// The answer to the question, once all rounds are done; none before.
+    ///
+    /// # Errors
+    /// Those of [`Answer::new`].
+    pub fn answer(&self) -> Result<Option<Answer>, TablesError> {
+        if self.done < self.rounds() {
+            return Ok(None);
+        }
+        let both: &[bool] = if self.fold == Fold::Middle { &[false, true] } else { &[false] };
+        let rows = match self.count {
+            None | Some(0) => Vec::new(),
+            Some(_) => both.iter().map(|upper| vec![self.between(self.rank(*upper)).0]).collect(),
+        };
+        Ok(Some(Answer::new(&self.asked, self.plan.schema(), &rows)?))
+    }
+
+    /// All rounds, each answered by `ask`, which encrypts the constants, has a server run the plan,
+    /// and reads the result.
+    ///
+    /// # Errors
+    /// Those of [`Search::learn`] and of `ask`.
+    pub fn run<E: From<TablesError>>(
+        mut self,
+        mut ask: impl FnMut(&Plan, &[(String, String)]) -> Result<Answer, E>,
+    ) -> Result<Answer, E> {
+        loop {
+            if let Some(answer) = self.answer()? {
+                return Ok(answer);
+            }
+            let constants = self.constants().unwrap_or_default();
+            let answer = ask(&self.plan, &constants)?;
+            self.learn(&answer)?;
+        }
+    }
+
+    /// How many values come before the one that is looked for; 0 while it is not known of how many.
+    fn rank(&self, upper: bool) -> i128 {
+        let count = self.count.unwrap_or(0);
+        match self.fold {
+            Fold::Greatest => count - 1,
+            Fold::Middle if upper => count / 2,
+            Fold::Middle => (count - 1) / 2,
+            _ => 0,
+        }
+        .max(0)
+    }
+
+    /// The codes between which the value of this rank is.
+    fn between(&self, rank: i128) -> (i128, i128) {
+        let (low, high) = self.plan.schema().fields()[self.column].values();
+        if self.count.is_none() {
+            return (low, high);
+        }
+        let reached = self.below.iter().filter(|(_, count)| **count <= rank).map(|(code, _)| *code);
+        let passed = self.below.iter().find(|(_, count)| **count > rank).map(|(code, _)| code - 1);
+        (reached.max().unwrap_or(low), passed.unwrap_or(high))
+    }
+}
+
+/// What the function of an item of a select list is of.
+fn argument(item: &SelectItem) -> Option<&Expr> {
+    let (SelectItem::UnnamedExpr(e) | SelectItem::ExprWithAlias { expr: e, .. }) = item else {
+        return None;
+    };
+    let mut e = e;
+    while let Expr::Nested(inner) = e {
+        e = inner;
+    }
+    let Expr::Function(function) = e else { return None };
+    let FunctionArguments::List(list) = &function.args else { return None };
+    match (&list.args[..], &function.filter) {
+        ([FunctionArg::Unnamed(FunctionArgExpr::Expr(x))], None) => Some(x),
+        _ => None,
+    }
+}

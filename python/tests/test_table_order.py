@@ -1,0 +1,107 @@
+"""Who puts rows in order: the reader, the server, or a search in rounds."""
+
+import decimal
+
+import pytest
+
+import everlevel
+from everlevel import tables as et
+
+SCHEMA = et.Schema(
+    {
+        "columns": [
+            {"name": "ward", "type": "category", "values": ["west", "north", "south"]},
+            {"name": "cost", "type": "decimal", "scale": 2, "low": "0", "high": "99.99"},
+            {"name": "days", "type": "integer", "low": 0, "high": 200, "nullable": True},
+        ]
+    }
+)
+COSTS = [decimal.Decimal(x) for x in ("3.10", "99.99", "0.00", "12.50", "12.50", "7.00")]
+DATA = {
+    "ward": ["north", "south", "north", "west", "south", "west"],
+    "cost": COSTS,
+    "days": [3, None, 200, 17, 17, None],
+}
+QUESTIONS = (
+    "select max(cost) as most, min(days) as least from t where ward <> 'south'",
+    "select ward, max(days) as most, count(*) as n from t group by ward order by ward",
+    "select min(ward), max(cost) from t where days = 4",
+    "select median(cost) from t where days > 3",
+    "select ward, cost from t where cost > 1 order by cost desc, ward limit 3",
+    "select days from t order by days limit 4",
+)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_server_orders(fermat, question):
+    listed = et.Plan(question, SCHEMA)
+    plan = et.Plan(question, SCHEMA, ordered_by="server")
+    assert (listed.ordered_by, plan.ordered_by) == ("reader", "server")
+    assert et.Plan.from_json(plan.to_json()) == plan != listed
+    expected = listed.answer(DATA, arrow=False)
+    assert plan.answer(DATA, arrow=False) == expected
+    assert plan.rehearse(fermat.params, DATA, arrow=False) == expected
+    told = plan.explain(fermat.params, 6)
+    assert told.to_dict()["ordered_by"] == "server"
+    assert listed.explain(fermat.params, 6).refreshes == 0
+
+
+def test_a_server_orders_under_encryption(fermat):
+    plan = et.Plan("select max(cost) from t where ward = 'north'", SCHEMA, ordered_by="server")
+    table = et.encrypt(fermat.client, DATA, SCHEMA)
+    result = table.run(fermat.server, plan)
+    assert result.plan == plan
+    assert result.read(fermat.client, plan=plan, arrow=False) == {
+        "max(cost)": [decimal.Decimal("3.10")]
+    }
+
+
+def test_what_is_refused():
+    for question in (
+        "select count(distinct ward) from t",
+        "select cost, max(days) from t group by cost",
+    ):
+        with pytest.raises(everlevel.TableError) as caught:
+            et.Plan(question, SCHEMA, ordered_by="server")
+        assert caught.value.code == "table.unsupported"
+    with pytest.raises(ValueError, match="reader"):
+        et.Plan("select max(cost) from t", SCHEMA, ordered_by="nobody")
+    with pytest.raises(everlevel.TableError) as caught:
+        et.Search("select max(ward) from t", SCHEMA)
+    assert caught.value.code == "table.unsupported"
+
+
+def test_a_search_in_rounds(fermat):
+    table = et.encrypt(fermat.client, DATA, SCHEMA)
+
+    def ask(plan, constants):
+        return table.run(fermat.server, plan, constants=constants)
+
+    search = et.Search("select max(cost) as most from t where ward = :ward", SCHEMA, parts=16)
+    assert search.rounds == 4 and "ward" in search.plan.parameters
+    steps = []
+    found = search.collect(
+        fermat.client,
+        ask,
+        table_id=table.id,
+        arrow=False,
+        progress=lambda done, of: steps.append((done, of)),
+        ward="south",
+    )
+    assert found == {"most": [decimal.Decimal("99.99")]}
+    assert steps == [(i, 4) for i in range(1, 5)]
+    # A result of another round.
+    search = et.Search("select median(days) from t", SCHEMA, parts=8)
+    assert search.rounds == 6
+    first = []
+
+    def twice(plan, constants):
+        first.append(ask(plan, constants))
+        return first[0]
+
+    with pytest.raises(everlevel.TableError) as caught:
+        search.collect(fermat.client, twice)
+    assert caught.value.code == "table.other-result"
+    assert search.collect(fermat.client, ask, arrow=False) == {
+        "median(days)": [decimal.Decimal("17.000000")]
+    }
