@@ -130,6 +130,11 @@ fn bench_of_all_integer_operations() {
         "pack",
         "run",
         "operate",
+        // Of blocks of a table, as parts of its answers.
+        "padded",
+        "extended",
+        "stacked",
+        "entries",
     ];
     let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/integers/src");
     let mut methods = 0;

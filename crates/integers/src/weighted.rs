@@ -89,14 +89,15 @@ impl<S: IntegerScheme> Integers<'_, S> {
         constant: i128,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let bins = binned(terms);
-        let points = interval.high() - interval.low() + 1;
-        let whole = i64::try_from(points).ok().filter(|points| *points <= WIDEST);
+        let whole = i64::try_from(interval.points()).ok().filter(|points| *points <= WIDEST);
         if let Some(points) = whole
             && points < (self.modulus().value() / 2) as i64
+            && let Some(pad) = pad_of(&bins, constant)
+            && interval.contains(pad)
             && work([points - 1].iter()) < work(bins.iter().flat_map(|bin| &bin.widths))
         {
             let terms = bins.into_iter().flat_map(|bin| bin.terms).collect();
-            return self.as_one_digit(terms, interval, constant);
+            return self.as_one_digit(terms, interval, (constant, pad));
         }
         let mut sums = Vec::with_capacity(bins.len());
         for Bin { terms, widths } in bins {
@@ -134,16 +135,17 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.varying_sum(terms.collect(), interval, constant)
     }
 
-    /// The sum as one digit above the least value of the interval, then of at most 31 values.
+    /// The sum as one digit above the least value of the interval, where that of unused slots lies
+    /// as well, then of at most 31 values.
     fn as_one_digit(
         &self,
         terms: Vec<Term<'_, S::Ciphertext>>,
         interval: Interval,
-        constant: i128,
+        (constant, pad): (i128, i128),
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let t = self.modulus();
         let centered = |x: i128| t.centered(t.reduce_i128(x));
-        let (mut parts, mut added, mut pad) = (Vec::new(), constant, constant);
+        let (mut parts, mut added) = (Vec::new(), constant);
         for term in &terms {
             let mut weight = i128::from(t.reduce_i128(term.factor));
             for digit in &term.column.digits {
@@ -151,7 +153,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 weight = i128::from(t.reduce_i128(i128::from(BASE) * weight));
             }
             added += term.column.anchor * term.factor;
-            pad += term.column.pad() * term.factor;
         }
         let digit = self.combine(&parts, centered(added - interval.low()))?;
         let high = (interval.high() - interval.low()) as i64;
@@ -159,6 +160,13 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let digits = self.settled(vec![digit])?;
         Ok(Column { interval, anchor: interval.low(), digits, length: None })
     }
+}
+
+/// The sum in slots behind the columns, if it is a number of the range of all results.
+fn pad_of<C>(bins: &[Bin<'_, C>], constant: i128) -> Option<i128> {
+    bins.iter().flat_map(|bin| &bin.terms).try_fold(constant, |sum, term| {
+        sum.checked_add(term.factor.checked_mul(term.column.pad())?)
+    })
 }
 
 /// A factor as digits: itself if it is small, else from -7 to 8, which leaves the least values.
