@@ -6,8 +6,8 @@ use sqlparser::ast::{BinaryOperator, CaseWhen, Expr, UnaryOperator};
 
 use crate::condition::{Condition, Number};
 use crate::error::TablesError;
-use crate::field::Kind;
 use crate::formula::{Formula, Operator};
+use crate::kind::Kind;
 use crate::literal::{Value, mistyped, moment};
 use crate::query::{Aggregate, Fold, Parameter};
 use crate::ranges::Ranges;
