@@ -46,6 +46,7 @@ mod ordered;
 mod output;
 mod parse;
 mod partner;
+mod pattern;
 mod plan;
 mod query;
 mod ranges;
