@@ -58,6 +58,7 @@ mod run;
 mod schema;
 mod scope;
 mod search;
+mod select_list;
 mod spelling;
 mod sql;
 mod stored;
