@@ -2,6 +2,7 @@
 
 mod answers;
 mod ask_random;
+mod ask_sql;
 mod bounds;
 mod changes;
 mod constants;
