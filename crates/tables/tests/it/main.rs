@@ -10,6 +10,7 @@ mod flatten;
 mod forged;
 mod fuzzed;
 mod joins;
+mod joins_encrypted;
 mod keys;
 mod nulls;
 mod oracle;
