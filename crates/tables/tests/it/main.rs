@@ -27,6 +27,7 @@ mod roles;
 mod rows;
 mod search;
 mod texts;
+mod texts_refused;
 mod times;
 mod workload;
 
