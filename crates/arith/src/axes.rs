@@ -258,6 +258,8 @@ impl Axes {
 }
 
 #[cfg(test)]
+// No memory is touched, and interpreted it takes hours.
+#[cfg(not(miri))]
 mod tests {
     use super::*;
     use std::f64::consts::TAU;
@@ -288,7 +290,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "no memory is touched, and interpreted it takes hours")]
     fn noncircularity_is_that_of_the_basis_for_every_index_up_to_10000() {
         let mut by_axis = std::collections::HashMap::new();
         let mut worst = (0.0, 0);
@@ -312,7 +313,6 @@ mod tests {
     /// The maximum of a product over axes is the product of the maxima, since the remainders of ζ's
     /// exponent are independent; and the largest eigenvalue of the covariance is (1 + it) / 2.
     #[test]
-    #[cfg_attr(miri, ignore = "no memory is touched, and interpreted it takes hours")]
     fn noncircularity_is_that_of_the_whole_ring() {
         for index in [9, 15, 27, 45, 63, 105, 225, 12, 360] {
             let axes = Axes::new(index).unwrap();
@@ -341,7 +341,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "no memory is touched, and interpreted it takes hours")]
     fn places_and_units_are_inverse() {
         for index in [3, 9, 45, 105, 255, 343, 1155, 3 * 25 * 7, 12, 24, 16 * 15, 32 * 9, 1024 * 3]
         {
@@ -366,7 +365,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "no memory is touched, and interpreted it takes hours")]
     fn products_with_a_unit_shift_every_cycle() {
         for index in [12, 24, 16 * 15, 32 * 9, 105] {
             let axes = Axes::new(index).unwrap();

@@ -42,6 +42,7 @@ mod product;
 mod quotient;
 mod ring;
 pub mod sample;
+mod slot_automorphisms;
 mod slot_dimension;
 mod slot_shape;
 

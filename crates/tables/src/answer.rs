@@ -7,9 +7,9 @@ use everlevel_scheme::SchemeError;
 use crate::cell::format_decimal;
 use crate::data::{Data, csv_text};
 use crate::error::TablesError;
-use crate::field::Kind;
 use crate::fold::folded;
 use crate::formula::{Formula, Fraction, display, value};
+use crate::kind::Kind;
 use crate::query::{Output, Query};
 use crate::schema::Schema;
 

@@ -6,9 +6,10 @@ use sqlparser::ast::{BinaryOperator, CaseWhen, Expr, UnaryOperator};
 
 use crate::condition::{Condition, Number};
 use crate::error::TablesError;
-use crate::field::Kind;
 use crate::formula::{Formula, Operator};
+use crate::kind::Kind;
 use crate::literal::{Value, mistyped, moment};
+use crate::pattern::matches;
 use crate::query::{Aggregate, Fold, Parameter};
 use crate::ranges::Ranges;
 use crate::schema::Schema;
@@ -336,25 +337,6 @@ fn arithmetic(op: &BinaryOperator) -> Option<Operator> {
     })
 }
 
-/// Whether a text is of a pattern in which `%` stands for any text and `_` for any letter.
-fn matches(text: &[char], pattern: &[char]) -> bool {
-    // reached[i]: the first i letters are of the pattern so far.
-    let mut reached = vec![false; text.len() + 1];
-    reached[0] = true;
-    for p in pattern {
-        if *p == '%' {
-            let first = reached.iter().position(|r| *r).unwrap_or(text.len() + 1);
-            reached.iter_mut().enumerate().for_each(|(i, r)| *r = i >= first);
-        } else {
-            for i in (1..=text.len()).rev() {
-                reached[i] = reached[i - 1] && (*p == '_' || *p == text[i - 1]);
-            }
-            reached[0] = false;
-        }
-    }
-    reached[text.len()]
-}
-
 /// x times a power of ten.
 pub(crate) fn scaled(x: Number, places: u32) -> Number {
     if places == 0 { x } else { multiplied(x, Number::Constant(10i128.pow(places))) }
@@ -384,20 +366,5 @@ fn multiplied(a: Number, b: Number) -> Number {
         ),
         (Number::Constant(1), x) | (x, Number::Constant(1)) => x,
         (a, b) => Number::Multiply(Box::new(a), Box::new(b)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn patterns() {
-        let matches = |text: &str, pattern: &str| {
-            let chars = |s: &str| s.chars().collect::<Vec<_>>();
-            super::matches(&chars(text), &chars(pattern))
-        };
-        assert!(matches("PROMO BRUSHED", "PROMO%"));
-        assert!(matches("abc", "%b%") && matches("abc", "a_c") && matches("", "%"));
-        assert!(matches("abab", "%ab") && matches("aXbXc", "a%b%c"));
-        assert!(!matches("abc", "b%") && !matches("abc", "ab") && !matches("", "_"));
     }
 }

@@ -7,8 +7,8 @@
 //! each.
 
 use sqlparser::ast::{
-    BinaryOperator, Expr, GroupByExpr, Ident, OrderBy, OrderByKind, Query as Ast, Select,
-    SelectItem, SetExpr, TableFactor, Value as Literal,
+    BinaryOperator, Expr, GroupByExpr, Ident, OrderByKind, Query as Ast, Select, SelectItem,
+    SetExpr, TableFactor,
 };
 
 use crate::error::TablesError;
@@ -16,6 +16,9 @@ use crate::from::only_table;
 use crate::nearest::did_you_mean;
 use crate::rewrite::rewritten;
 use crate::schema::Schema;
+use crate::select_list::{
+    answers, calls, column, counted, expression, is_all, is_grouped, keys, place, shown,
+};
 use crate::spelling::spelled;
 use crate::sql::{OPERATORS, QUESTION_BYTES, only_select};
 
@@ -340,68 +343,6 @@ fn refused(which: &str) -> TablesError {
     )
 }
 
-/// Whether a select makes groups, or one of all rows.
-fn is_grouped(select: &Select) -> bool {
-    let none = matches!(&select.group_by, GroupByExpr::Expressions(keys, _) if keys.is_empty());
-    let sums = select.projection.iter().filter_map(expression).any(calls);
-    !none || select.having.is_some() || sums
-}
-
-/// Whether an expression has a function: all that there are make one value of many.
-fn calls(e: &Expr) -> bool {
-    let mut calls = false;
-    // Nothing is refused here.
-    let _ = rewritten(e, &mut |part| {
-        calls |= matches!(part, Expr::Function(_));
-        Ok(None)
-    });
-    calls
-}
-
-/// Whether an item of the select list is `*`, and nothing else with it.
-fn is_all(item: &SelectItem) -> bool {
-    matches!(item, SelectItem::Wildcard(_)) && item.to_string() == "*"
-}
-
-/// What rows are ordered by.
-fn keys(order: &Option<OrderBy>) -> impl Iterator<Item = &Expr> {
-    let keys = order.iter().filter_map(|order| match &order.kind {
-        OrderByKind::Expressions(keys) => Some(keys),
-        OrderByKind::All(_) => None,
-    });
-    keys.flatten().map(|key| &key.expr)
-}
-
-/// Whether a column of the answer has this name.
-fn answers(projection: &[SelectItem], name: &str) -> bool {
-    projection.iter().any(|item| {
-        matches!(item, SelectItem::ExprWithAlias { alias, .. }
-            if alias.value.eq_ignore_ascii_case(name))
-    })
-}
-
-/// The key of `order by` for a column of the answer by what it shows, whatever its name.
-fn shown(projection: &[SelectItem], source: &Expr) -> Option<Expr> {
-    if let [item] = projection
-        && is_all(item)
-    {
-        return column(source).map(|name| Expr::Identifier(Ident::new(&name.value)));
-    }
-    let listed = !projection.iter().any(|item| matches!(item, SelectItem::Wildcard(_)));
-    let name = column(source);
-    let same = |e: &Expr| {
-        let both = column(e).zip(name);
-        e == source || both.is_some_and(|(a, b)| a.value.eq_ignore_ascii_case(&b.value))
-    };
-    let found = projection.iter().position(|item| expression(item).is_some_and(same));
-    found.filter(|_| listed).map(counted)
-}
-
-/// A place in the select list, counted from 1, as a key.
-fn counted(place: usize) -> Expr {
-    Expr::Value(Literal::Number((place + 1).to_string(), false).into())
-}
-
 fn both(a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {
     let nested = |e| Box::new(Expr::Nested(Box::new(e)));
     match (a, b) {
@@ -409,32 +350,5 @@ fn both(a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {
             Some(Expr::BinaryOp { left: nested(a), op: BinaryOperator::And, right: nested(b) })
         }
         (a, b) => a.or(b),
-    }
-}
-
-fn expression(item: &SelectItem) -> Option<&Expr> {
-    match item {
-        SelectItem::UnnamedExpr(e) | SelectItem::ExprWithAlias { expr: e, .. } => Some(e),
-        _ => None,
-    }
-}
-
-/// The name of a column, without that of its table.
-fn column(e: &Expr) -> Option<&Ident> {
-    match e {
-        Expr::Identifier(name) => Some(name),
-        Expr::CompoundIdentifier(names) => names.last(),
-        _ => None,
-    }
-}
-
-/// A place in the select list, from 1.
-fn place(e: &Expr) -> Option<usize> {
-    match e {
-        Expr::Value(value) => match &value.value {
-            Literal::Number(text, _) => text.parse().ok(),
-            _ => None,
-        },
-        _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::condition::Number;
-use crate::field::Kind;
+use crate::kind::Kind;
 use crate::query::{Aggregate, Fold, Query};
 use crate::schema::Schema;
 

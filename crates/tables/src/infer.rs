@@ -5,7 +5,7 @@ use std::io::Read;
 
 use crate::cell::{date, format_decimal, parse_date, parse_decimal, places};
 use crate::error::TablesError;
-use crate::field::Kind;
+use crate::kind::Kind;
 use crate::records::{CsvRecords, Records};
 use crate::schema::Schema;
 use crate::text::MOST_BYTES;

@@ -5,7 +5,8 @@ use everlevel_ring::PrimePower;
 
 use crate::condition::{Condition, Number};
 use crate::error::TablesError;
-use crate::field::{Field, Kind};
+use crate::field::Field;
+use crate::kind::Kind;
 use crate::query::{Aggregate, Fold, Query};
 use crate::schema::Schema;
 

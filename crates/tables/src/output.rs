@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Cell, QUOTIENT_PLACES};
-use crate::field::Kind;
 use crate::formula::{Formula, display};
+use crate::kind::Kind;
 use crate::query::Query;
 use crate::schema::Schema;
 use crate::timestamp::TimeUnit;

@@ -8,7 +8,8 @@ use everlevel_ring::PrimePower;
 
 use crate::condition::{Condition, Number};
 use crate::error::TablesError;
-use crate::field::{Field, Kind};
+use crate::field::Field;
+use crate::kind::Kind;
 use crate::order::{Extremes, Ranking, check_ranked};
 use crate::query::{Aggregate, Fold, Query};
 use crate::ranges::Ranges;

@@ -7,8 +7,9 @@ use everlevel_wire::ParamsId;
 use serde::{Deserialize, Serialize};
 
 use crate::error::TablesError;
-use crate::field::{Field, Kind, checked_name, problem};
+use crate::field::{Field, checked_name, problem};
 use crate::foreign::{Carried, ForeignKey};
+use crate::kind::Kind;
 use crate::nearest::did_you_mean;
 
 /// The most columns.

@@ -13,8 +13,8 @@ use sqlparser::ast::{Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Sele
 use crate::answer::{Answer, Cell};
 use crate::condition::Number;
 use crate::error::TablesError;
-use crate::field::Kind;
 use crate::flatten::flattened;
+use crate::kind::Kind;
 use crate::output::OutputType;
 use crate::plan::Plan;
 use crate::query::{Fold, Query};

@@ -8,7 +8,7 @@ use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 use crate::bind::Binder;
 use crate::condition::{Comparison, Condition};
 use crate::error::TablesError;
-use crate::field::Kind;
+use crate::kind::Kind;
 use crate::literal::{Value, mistyped};
 use crate::ranges::Ranges;
 

@@ -4,6 +4,7 @@ mod any_index;
 mod any_slot;
 mod axes;
 mod axes_bootstrap;
+mod axes_subring;
 mod expand;
 mod expression;
 mod fuzzed_expressions;

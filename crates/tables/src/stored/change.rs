@@ -18,9 +18,10 @@ use crate::error::TablesError;
 use crate::stored::decrypt::Codes;
 use crate::stored::directory::PendingDirectory;
 use crate::stored::encrypt::{Place, TableKey, encrypt_column};
+use crate::stored::files::{Blocks, name_of};
 use crate::stored::header::{BlockHeader, TableId};
 use crate::stored::listing::LISTING_FILE;
-use crate::stored::table::{Blocks, EncryptedTable, name_of};
+use crate::stored::table::EncryptedTable;
 
 /// What a change did.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,39 +2,28 @@
 //! of rows, or the same in memory.
 
 use std::borrow::Cow;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
-use everlevel::files::{Bounds, Bytes, OpenOptions, PARAMS_FILE};
+use everlevel::files::{Bounds, Bytes, OpenOptions};
 use everlevel::lab::ServerEvaluator;
 use everlevel::{Ciphertext, IntegerColumn, IntegerValue, KeyId, NamedIntegers, Params, Server};
 use everlevel_scheme::{SchemeError, same_owner};
-use everlevel_wire::file::{Existing, read_file, write_file};
-use everlevel_wire::{
-    ObjectKind, ParamsId, ReadOptions, Summary, canonical_json, inspect, inspect_file,
-};
-use rand_core::CryptoRng;
+use everlevel_wire::file::read_file;
+use everlevel_wire::{ParamsId, ReadOptions, Summary, inspect, inspect_file};
 
-use crate::data::Data;
 use crate::error::TablesError;
-use crate::partner::Partner;
 use crate::plan::Plan;
-use crate::records::Records;
-use crate::rows::Rows as Reading;
 use crate::schema::{SCHEMA_BYTES, Schema};
 use crate::stored::compute::{Cells, Rows, compute};
 use crate::stored::constants::Constants;
 use crate::stored::directory::PendingDirectory;
-use crate::stored::encrypt::{Encryption, Place, TableKey, encrypt_files};
-use crate::stored::header::{BlockHeader, TableId, codes_in};
-use crate::stored::listing::{LISTING_BYTES, LISTING_FILE, Listing};
+use crate::stored::encrypt::Place;
+use crate::stored::files::{
+    Blocks, FILE_BYTES, SCHEMA_FILE, header_of, name_of, no_table, read_listing,
+};
+use crate::stored::header::{TableId, codes_in};
+use crate::stored::listing::Listing;
 use crate::stored::result::TableResult;
-
-/// The schema in the directory of a table.
-const SCHEMA_FILE: &str = "schema.json";
-/// The largest file, in bytes.
-const FILE_BYTES: u64 = 8 << 30;
 
 /// A table under encryption, in blocks of as many rows as there are slots.
 ///
@@ -50,169 +39,7 @@ pub struct EncryptedTable {
     blocks: Blocks,
 }
 
-/// Where the files are.
-#[derive(Clone)]
-pub(crate) enum Blocks {
-    /// By blocks, then by columns.
-    Memory(Vec<Arc<Vec<u8>>>),
-    Directory(PathBuf),
-}
-
-/// The name of a file.
-pub(crate) fn name_of((block, column): Place) -> String {
-    format!("{block:06}-{column:04}.columns")
-}
-
-fn no_table(problem: impl Into<String>) -> TablesError {
-    TablesError::Table { problem: problem.into() }
-}
-
 impl EncryptedTable {
-    /// Encrypts a table, in memory: 3 to 6 MB a column of each 32,768 rows at 128 bits, and 4 bits
-    /// of a value. `progress(done, blocks)` is called after each block; an error that it returns
-    /// ends the work.
-    ///
-    /// # Errors
-    /// A schema above [`SCHEMA_BYTES`]; those of typed integers, of encryption and of `progress`.
-    pub fn encrypt<E: From<TablesError>>(
-        key: TableKey<'_>,
-        schema: &Schema,
-        data: &Data,
-        rng: &mut impl CryptoRng,
-        mut progress: impl FnMut(usize, usize) -> Result<(), E>,
-    ) -> Result<Self, E> {
-        let mut blocks = Vec::new();
-        encrypt_files(key, (schema, data), rng, &mut progress, |_, bytes| {
-            blocks.push(Arc::new(bytes));
-            Ok(())
-        })?;
-        Ok(Self::of(key.params().clone(), schema.clone(), Blocks::Memory(blocks), None)?)
-    }
-
-    /// Encrypts a table into a directory, block by block; the directory is there when all of it
-    /// is. One that is there is replaced if it is to be and holds a table.
-    ///
-    /// # Errors
-    /// As [`EncryptedTable::encrypt`]; what the system refuses.
-    pub fn create<E: From<TablesError>>(
-        directory: &Path,
-        existing: Existing,
-        key: TableKey<'_>,
-        (schema, data): (&Schema, &Data),
-        rng: &mut impl CryptoRng,
-        mut progress: impl FnMut(usize, usize) -> Result<(), E>,
-    ) -> Result<Self, E> {
-        let pending = Self::pending(directory, existing, key.params(), schema)?;
-        encrypt_files(key, (schema, data), rng, &mut progress, |place, bytes| {
-            let path = pending.path().join(name_of(place));
-            Ok(write_file(&path, &bytes, Existing::Keep).map_err(TablesError::from)?)
-        })?;
-        pending.finish().map_err(TablesError::from)?;
-        let blocks = Blocks::Directory(directory.into());
-        Ok(Self::of(key.params().clone(), schema.clone(), blocks, None)?)
-    }
-
-    /// Encrypts rows into a directory as [`EncryptedTable::create`] does, of a source that has more
-    /// of them than memory: a block of rows is held at a time, and of foreign keys what each
-    /// partner is. The source is read twice, first to count and check all rows: `open` begins it.
-    /// `progress(done, blocks)` is called after each block of either reading, with no number of
-    /// blocks in the first.
-    ///
-    /// # Errors
-    /// As [`EncryptedTable::create`] and [`Rows::next`](crate::Rows::next); [`TablesError::Data`]
-    /// for no rows, and for another number of rows in the second reading; those of `open`.
-    pub fn create_from<R: Records, E: From<TablesError>>(
-        directory: &Path,
-        existing: Existing,
-        key: TableKey<'_>,
-        (schema, partners): (&Schema, &[Partner]),
-        mut open: impl FnMut() -> Result<R, E>,
-        rng: &mut impl CryptoRng,
-        mut progress: impl FnMut(usize, Option<usize>) -> Result<(), E>,
-    ) -> Result<Self, E> {
-        let wrong = |problem: &str| TablesError::Data { problem: problem.into() };
-        let (slots, mut rows, mut blocks) = (key.params().slots(), 0, 0);
-        let mut reading = Reading::new(open()?, schema, partners)?;
-        while let Some(data) = reading.next(slots)? {
-            (rows, blocks) = (rows + data.rows(), blocks + 1);
-            progress(blocks, None)?;
-        }
-        drop(reading);
-        if rows == 0 {
-            return Err(wrong("expected a row at least").into());
-        }
-        let pending = Self::pending(directory, existing, key.params(), schema)?;
-        let mut write = |place: Place, bytes: Vec<u8>| {
-            let path = pending.path().join(name_of(place));
-            write_file(&path, &bytes, Existing::Keep).map_err(TablesError::from)
-        };
-        let encryption = Encryption::new(key, schema, rows, rng)?;
-        let mut reading = Reading::new(open()?, schema, partners)?;
-        for block in 0..blocks {
-            let expected = slots.min(rows - block * slots);
-            let data = reading.next(slots)?.filter(|data| data.rows() == expected);
-            let data = data.ok_or_else(|| wrong("it was changed while it was read: try again"))?;
-            encryption.block(block, |place| data.column(place), rng, &mut write)?;
-            progress(block + 1, Some(blocks))?;
-        }
-        if reading.next(1)?.is_some() {
-            return Err(wrong("it was changed while it was read: try again").into());
-        }
-        pending.finish().map_err(TablesError::from)?;
-        let blocks = Blocks::Directory(directory.into());
-        Ok(Self::of(key.params().clone(), schema.clone(), blocks, None)?)
-    }
-
-    /// Encrypts a table and hands over each file, with the name that it has in the directory of a
-    /// table, where `schema.json` is beside them: for what keeps files elsewhere. One is in memory
-    /// at a time. An error that `write` returns ends the work.
-    ///
-    /// # Errors
-    /// As [`EncryptedTable::encrypt`]; those of `write`.
-    pub fn encrypt_each<E: From<TablesError>>(
-        key: TableKey<'_>,
-        (schema, data): (&Schema, &Data),
-        rng: &mut impl CryptoRng,
-        mut write: impl FnMut(&str, Vec<u8>) -> Result<(), E>,
-    ) -> Result<TableId, E> {
-        schema.to_json()?;
-        encrypt_files(key, (schema, data), rng, &mut |_, _| Ok(()), |place, bytes| {
-            write(&name_of(place), bytes)
-        })
-    }
-
-    /// A directory under construction, with what is beside the blocks.
-    pub(crate) fn pending(
-        directory: &Path,
-        existing: Existing,
-        params: &Params,
-        schema: &Schema,
-    ) -> Result<PendingDirectory, TablesError> {
-        let text = schema.to_json()?;
-        let pending = PendingDirectory::create(directory, existing, is_table)?;
-        let at = |name: &str| pending.path().join(name);
-        write_file(&at(SCHEMA_FILE), text.as_bytes(), Existing::Keep)?;
-        let spec = canonical_json(params.spec());
-        write_file(&at(PARAMS_FILE), spec.as_bytes(), Existing::Keep)?;
-        Ok(pending)
-    }
-
-    /// Writes a table into a directory, all or nothing, as [`EncryptedTable::create`] does.
-    ///
-    /// # Errors
-    /// A block that is damaged or missing; what the system refuses.
-    pub fn save(&self, directory: &Path, existing: Existing) -> Result<(), TablesError> {
-        let pending = Self::pending(directory, existing, &self.params, &self.schema)?;
-        for place in self.places() {
-            let bytes = self.file(place)?;
-            write_file(&pending.path().join(name_of(place)), &bytes, Existing::Keep)?;
-        }
-        if self.listing.is_of_changes() {
-            self.listing.write(pending.path())?;
-        }
-        Ok(pending.finish()?)
-    }
-
     /// The table in a directory. The heads of all blocks are read: one that is missing, or of
     /// another table, is found here. The parameter set is that of the options, one with a name,
     /// or that of `params.json` in the directory. What interrupted runs left of this table is taken
@@ -372,7 +199,7 @@ impl EncryptedTable {
     }
 
     /// The bytes of a file.
-    fn file(&self, place: Place) -> Result<Cow<'_, [u8]>, TablesError> {
+    pub(crate) fn file(&self, place: Place) -> Result<Cow<'_, [u8]>, TablesError> {
         let width = self.schema.fields().len();
         Ok(match &self.blocks {
             Blocks::Memory(all) => Cow::Borrowed(&all[place.0 * width + place.1][..]),
@@ -481,48 +308,4 @@ impl Rows<ServerEvaluator> for EncryptedTable {
             false => Cells::Encrypted(self.column((block, place))?),
         })
     }
-}
-
-impl Blocks {
-    /// The head of a file, of a table of `width` columns.
-    fn summary(&self, place: Place, width: usize) -> Result<Summary, TablesError> {
-        Ok(match self {
-            Blocks::Memory(all) => {
-                let bytes = all.get(place.0 * width + place.1);
-                let bytes = bytes.ok_or_else(|| no_table("it has no rows"))?;
-                inspect(bytes.as_slice(), &ReadOptions::default().limited_to(FILE_BYTES))?
-            }
-            Blocks::Directory(path) => inspect_file(&path.join(name_of(place)))?,
-        })
-    }
-}
-
-/// The listing in a directory, if there is one.
-fn read_listing(directory: &Path) -> Result<Option<Listing>, TablesError> {
-    let path = directory.join(LISTING_FILE);
-    match path.symlink_metadata().is_ok() {
-        true => Ok(Some(Listing::from_json(&read_file(&path, LISTING_BYTES)?)?)),
-        false => Ok(None),
-    }
-}
-
-/// What the head of a file says of itself.
-fn header_of(summary: &Summary, (block, column): Place) -> Result<BlockHeader, TablesError> {
-    let header = BlockHeader::of(&summary.metadata);
-    header.filter(|_| summary.kind == ObjectKind::COLUMNS).ok_or_else(|| TablesError::Block {
-        block,
-        problem: format!("column {column}: the file is no part of an encrypted table"),
-    })
-}
-
-/// Whether a directory holds an encrypted table and nothing else, so that it may be replaced by
-/// another one.
-fn is_table(directory: &Path) -> bool {
-    let Ok(entries) = fs::read_dir(directory) else { return false };
-    let names: Vec<_> = entries.filter_map(|e| e.ok().map(|e| e.file_name())).collect();
-    let known = |name: &std::ffi::OsString| {
-        let name = name.to_string_lossy();
-        [SCHEMA_FILE, PARAMS_FILE, LISTING_FILE].contains(&&*name) || name.ends_with(".columns")
-    };
-    names.iter().all(known)
 }

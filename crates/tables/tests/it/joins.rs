@@ -2,19 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use everlevel_tables::{
-    Answer, Change, Data, Edit, EncryptedTable, Partner, Plan, Query, Schema, TableKey, TablesError,
-};
+use everlevel_tables::{Answer, Data, Partner, Plan, Query, Schema, TablesError};
 
 use crate::Bench;
-use crate::roles::{PARTIES, code, quiet, run};
+use crate::roles::code;
 
 const ITEMS: &str = "number,price,bought_by\n\
     1,1.50,7\n2,20.00,3\n3,0.10,7\n4,99.99,5\n5,7.25,3\n6,7.25,7\n";
-const ORDERS: &str = "key,priority,customer\n3,low,20\n5,high,10\n7,high,10\n8,low,20\n";
-const CUSTOMERS: &str = "id,country,note\n10,CH,x\n20,,y\n30,FR,z\n";
+pub(crate) const ORDERS: &str = "key,priority,customer\n3,low,20\n5,high,10\n7,high,10\n8,low,20\n";
+pub(crate) const CUSTOMERS: &str = "id,country,note\n10,CH,x\n20,,y\n30,FR,z\n";
 
-fn schema() -> Schema {
+pub(crate) fn schema() -> Schema {
     Schema::from_json(
         r#"{"columns": [
             {"name": "number", "type": "integer", "low": 0, "high": 255},
@@ -31,7 +29,11 @@ fn schema() -> Schema {
     .unwrap()
 }
 
-fn partners(schema: &Schema, orders: &str, customers: &str) -> Result<Vec<Partner>, TablesError> {
+pub(crate) fn partners(
+    schema: &Schema,
+    orders: &str,
+    customers: &str,
+) -> Result<Vec<Partner>, TablesError> {
     Ok(vec![
         Partner::from_csv(customers.as_bytes(), schema, "customers")?,
         Partner::from_csv(orders.as_bytes(), schema, "Orders")?,
@@ -43,7 +45,7 @@ fn joined(items: &str, orders: &str, customers: &str) -> Result<Data, TablesErro
     Data::from_csv_with(items.as_bytes(), &schema, &partners(&schema, orders, customers)?)
 }
 
-fn data() -> Data {
+pub(crate) fn data() -> Data {
     joined(ITEMS, ORDERS, CUSTOMERS).unwrap()
 }
 
@@ -329,79 +331,4 @@ fn foreign_keys_that_do_not_fit() {
     let error = plan.check_schema(&schema).unwrap_err();
     assert_eq!(error.code(), "table.other-schema");
     assert!(error.to_string().contains("foreign keys"), "{error}");
-}
-
-fn encrypted() -> EncryptedTable {
-    let key = TableKey::Secret(PARTIES.client.secret());
-    let mut rng = everlevel::system_rng().unwrap();
-    EncryptedTable::encrypt(key, &schema(), &data(), &mut rng, quiet).unwrap()
-}
-
-fn changed(
-    table: &EncryptedTable,
-    change: &Change,
-) -> Result<(EncryptedTable, Vec<String>), TablesError> {
-    let mut rng = everlevel::system_rng().unwrap();
-    let (table, changes) = table.changed(PARTIES.client.secret(), change, &mut rng, quiet)?;
-    Ok((table, changes.written))
-}
-
-#[test]
-fn partners_are_changed_in_all_rows_that_carry_them() {
-    let (schema, table) = (schema(), encrypted());
-    let question = "select number, priority from items join orders on bought_by = key \
-                    where key = 7 order by number";
-    let plan = Plan::new(question, &schema).unwrap();
-    let answer = |table: &EncryptedTable| {
-        run(table, &plan).unwrap().read(PARTIES.client.secret()).unwrap().to_csv().unwrap()
-    };
-    assert_eq!(answer(&table), "number,priority\n1,high\n3,high\n6,high\n");
-    let change =
-        Change::parse("update orders set priority = 'low' where key = 7", &schema).unwrap();
-    let (table, written) = changed(&table, &change).unwrap();
-    // The children that were rewritten are named.
-    assert_eq!(written, ["000000-0001.columns"]);
-    assert_eq!(answer(&table), "number,priority\n1,low\n3,low\n6,low\n");
-    // A new row carries what the others do.
-    let insert = |rows: &str, orders: &str| {
-        let partners = partners(&schema, orders, CUSTOMERS)?;
-        let data = Data::from_csv_with(rows.as_bytes(), &schema, &partners)?;
-        changed(&table, &Change::insert(&schema, data))
-    };
-    let row = "number,price,bought_by\n9,1.00,7\n";
-    let error = insert(row, ORDERS).err().unwrap();
-    assert_eq!(error.code(), "table.partner");
-    assert!(error.to_string().contains("orders"), "{error}");
-    let orders = ORDERS.replace("7,high", "7,low");
-    let (longer, _) = insert(row, &orders).unwrap();
-    assert_eq!(answer(&longer), "number,priority\n1,low\n3,low\n6,low\n9,low\n");
-    assert!(insert("number,price,bought_by\n9,1.00,8\n", ORDERS).is_ok());
-    // Rows go by what they carry.
-    let change = Change::parse("delete from items where priority = 'low'", &schema).unwrap();
-    assert_eq!(changed(&table, &change).unwrap().0.rows(), 1);
-    for (text, expected, way) in [
-        ("update items set priority = 'low'", "table.unsupported", "update orders"),
-        ("update items set bought_by = 3", "table.unsupported", "insert it again"),
-        ("update orders set customer = 20 where key = 7", "table.unsupported", "insert it again"),
-        ("update orders set price = 1", "table.unsupported", "the table itself"),
-        ("update orders set priority = 'low' where number = 1", "table.name", "priority"),
-        ("update orders set country = 'CH'", "table.unsupported", "update customers"),
-        ("delete from orders where key = 7", "table.unsupported", "bought_by"),
-    ] {
-        let error = Change::parse(text, &schema).expect_err(text);
-        assert_eq!(error.code(), expected, "{text}: {error}");
-        assert!(error.to_string().contains(way), "{text}: {error}");
-    }
-    let own = Change::parse("update items set price = 2 where country = 'CH'", &schema).unwrap();
-    assert!(matches!(own.edit(), Edit::Update(..)));
-}
-
-#[test]
-fn a_plan_for_rows_that_carry_less_is_refused() {
-    let table = encrypted();
-    let narrow = Schema::of(schema().fields().to_vec()).unwrap();
-    let plan = Plan::new("select sum(price) from items", &narrow).unwrap();
-    assert_eq!(code(run(&table, &plan)), "table.other-schema");
-    let plan = Plan::new("select sum(price) from items", &schema()).unwrap();
-    assert_eq!(Plan::from_json(&plan.to_json().unwrap()).unwrap(), plan);
 }

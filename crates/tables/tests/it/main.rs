@@ -2,6 +2,7 @@
 
 mod answers;
 mod ask_random;
+mod ask_sql;
 mod bounds;
 mod changes;
 mod constants;
@@ -9,6 +10,7 @@ mod flatten;
 mod forged;
 mod fuzzed;
 mod joins;
+mod joins_encrypted;
 mod keys;
 mod nulls;
 mod oracle;
@@ -25,6 +27,7 @@ mod roles;
 mod rows;
 mod search;
 mod texts;
+mod texts_refused;
 mod times;
 mod workload;
 

@@ -269,7 +269,7 @@ fn table(random: &mut Random, columns: &[Column]) -> Vec<Vec<Value>> {
 pub(crate) fn csv(columns: &[Column], rows: &[Vec<Value>]) -> String {
     let cell = |value: &Value| match value {
         Value::Null => String::new(),
-        Value::Number(units, scale) => crate::ask_random::decimal(*units, *scale),
+        Value::Number(units, scale) => crate::ask_sql::decimal(*units, *scale),
         Value::Text(text) => text.clone(),
         Value::Truth(value) => value.to_string(),
     };

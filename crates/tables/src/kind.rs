@@ -1,0 +1,80 @@
+//! What a column of a table holds, with its bounds.
+
+use serde::{Deserialize, Serialize};
+
+use crate::timestamp::{TimeUnit, Timestamp};
+
+/// The type of a column with its bounds, both included.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Kind {
+    /// Integers.
+    Integer {
+        /// The least one.
+        low: i64,
+        /// The greatest one.
+        high: i64,
+    },
+    /// Numbers with `scale` decimal places, exactly: units of 10^-scale.
+    Decimal {
+        /// Decimal places, up to 9.
+        scale: u32,
+        /// The least one, as text.
+        low: String,
+        /// The greatest one, as text.
+        high: String,
+    },
+    /// Days of the calendar, `YYYY-MM-DD`.
+    Date {
+        /// The first one.
+        low: String,
+        /// The last one.
+        high: String,
+    },
+    /// Points in time: dates with times of day, in units of `unit`.
+    Timestamp {
+        /// What is counted.
+        unit: TimeUnit,
+        /// Whether they are in UTC and written with an offset from it, such as `Z`; else they are
+        /// what a clock shows, and are written without one.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        utc: bool,
+        /// The first one.
+        low: String,
+        /// The last one.
+        high: String,
+    },
+    /// `true` and `false`.
+    Boolean,
+    /// One of a list of texts. They compare as texts, by their bytes.
+    Category {
+        /// The texts.
+        values: Vec<String>,
+    },
+    /// Any text, for answers: nothing but its equality with constants is computed.
+    Text {
+        /// The most bytes of UTF-8 that one has, up to 1,024. Every cell takes as much room.
+        bytes: u32,
+    },
+}
+
+impl Kind {
+    /// Whether the codes of two columns without numbers mean the same, whatever their bounds.
+    pub(crate) fn is_like(&self, other: &Kind) -> bool {
+        match (self, other) {
+            (Kind::Date { .. }, Kind::Date { .. }) => true,
+            (Kind::Timestamp { unit: a, utc: b, .. }, Kind::Timestamp { unit: x, utc: y, .. }) => {
+                (a, b) == (x, y)
+            }
+            (a, b) => a == b,
+        }
+    }
+
+    /// The code of a point in time; none in a column of others, or between two codes.
+    pub(crate) fn code_of(&self, at: Timestamp) -> Option<i128> {
+        match self {
+            Kind::Timestamp { unit, utc, .. } if *utc == at.utc => at.exactly(*unit),
+            _ => None,
+        }
+    }
+}

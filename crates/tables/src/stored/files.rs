@@ -1,0 +1,83 @@
+//! The files of an encrypted table: their names, where they are, and what their heads say.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use everlevel::files::PARAMS_FILE;
+use everlevel_wire::file::read_file;
+use everlevel_wire::{ObjectKind, ReadOptions, Summary, inspect, inspect_file};
+
+use crate::error::TablesError;
+use crate::stored::encrypt::Place;
+use crate::stored::header::BlockHeader;
+use crate::stored::listing::{LISTING_BYTES, LISTING_FILE, Listing};
+
+/// The schema in the directory of a table.
+pub(crate) const SCHEMA_FILE: &str = "schema.json";
+/// The largest file, in bytes.
+pub(crate) const FILE_BYTES: u64 = 8 << 30;
+
+/// Where the files are.
+#[derive(Clone)]
+pub(crate) enum Blocks {
+    /// By blocks, then by columns.
+    Memory(Vec<Arc<Vec<u8>>>),
+    Directory(PathBuf),
+}
+
+/// The name of a file.
+pub(crate) fn name_of((block, column): Place) -> String {
+    format!("{block:06}-{column:04}.columns")
+}
+
+pub(crate) fn no_table(problem: impl Into<String>) -> TablesError {
+    TablesError::Table { problem: problem.into() }
+}
+
+impl Blocks {
+    /// The head of a file, of a table of `width` columns.
+    pub(crate) fn summary(&self, place: Place, width: usize) -> Result<Summary, TablesError> {
+        Ok(match self {
+            Blocks::Memory(all) => {
+                let bytes = all.get(place.0 * width + place.1);
+                let bytes = bytes.ok_or_else(|| no_table("it has no rows"))?;
+                inspect(bytes.as_slice(), &ReadOptions::default().limited_to(FILE_BYTES))?
+            }
+            Blocks::Directory(path) => inspect_file(&path.join(name_of(place)))?,
+        })
+    }
+}
+
+/// The listing in a directory, if there is one.
+pub(crate) fn read_listing(directory: &Path) -> Result<Option<Listing>, TablesError> {
+    let path = directory.join(LISTING_FILE);
+    match path.symlink_metadata().is_ok() {
+        true => Ok(Some(Listing::from_json(&read_file(&path, LISTING_BYTES)?)?)),
+        false => Ok(None),
+    }
+}
+
+/// What the head of a file says of itself.
+pub(crate) fn header_of(
+    summary: &Summary,
+    (block, column): Place,
+) -> Result<BlockHeader, TablesError> {
+    let header = BlockHeader::of(&summary.metadata);
+    header.filter(|_| summary.kind == ObjectKind::COLUMNS).ok_or_else(|| TablesError::Block {
+        block,
+        problem: format!("column {column}: the file is no part of an encrypted table"),
+    })
+}
+
+/// Whether a directory holds an encrypted table and nothing else, so that it may be replaced by
+/// another one.
+pub(crate) fn is_table(directory: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(directory) else { return false };
+    let names: Vec<_> = entries.filter_map(|e| e.ok().map(|e| e.file_name())).collect();
+    let known = |name: &std::ffi::OsString| {
+        let name = name.to_string_lossy();
+        [SCHEMA_FILE, PARAMS_FILE, LISTING_FILE].contains(&&*name) || name.ends_with(".columns")
+    };
+    names.iter().all(known)
+}

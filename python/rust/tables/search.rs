@@ -1,0 +1,72 @@
+//! Searches for a value, in rounds.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use everlevel_tables::{Schema, Search, TableId, TableResult};
+use pyo3::prelude::*;
+
+use super::convert::json;
+use crate::errors::Result;
+use crate::keys::SecretKey;
+use crate::runtime::detached;
+
+/// The search for a least, greatest or middle value, in rounds.
+#[pyclass(frozen, module = "everlevel._everlevel")]
+pub struct TableSearch(Mutex<Search>);
+
+impl TableSearch {
+    fn search(&self) -> MutexGuard<'_, Search> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl TableSearch {
+    #[new]
+    fn new(question: &str, schema: &str, parts: usize) -> Result<Self> {
+        let search = Search::new(question, &Schema::from_json(schema)?, parts)?;
+        Ok(TableSearch(Mutex::new(search)))
+    }
+
+    /// The plan of all rounds, as JSON.
+    #[getter]
+    fn plan(&self) -> Result<String> {
+        Ok(self.search().plan().to_json()?)
+    }
+
+    #[getter]
+    fn rounds(&self) -> usize {
+        self.search().rounds()
+    }
+
+    /// Name and text of each constant of the next round; none after the last one.
+    fn constants(&self) -> Option<Vec<(String, String)>> {
+        self.search().constants()
+    }
+
+    /// Takes the result of a round, of this table if one is named, and with these constants.
+    fn learn(
+        &self,
+        py: Python<'_>,
+        key: &SecretKey,
+        data: &[u8],
+        table: Option<&str>,
+        constants: &str,
+    ) -> Result<()> {
+        detached(py, || {
+            let mut search = self.search();
+            let result = TableResult::from_bytes(data.to_vec())?;
+            let table = table.map(str::parse::<TableId>).transpose()?;
+            let constants = constants.parse::<TableId>()?;
+            result.check(Some(search.plan()), table, Some(constants))?;
+            Ok(search.learn(&result.read(&key.0)?)?)
+        })
+    }
+
+    /// The answer as JSON once all rounds are done, else none.
+    fn answer(&self) -> Result<Option<String>> {
+        let search = self.search();
+        let Some(answer) = search.answer()? else { return Ok(None) };
+        Ok(Some(json(&answer.to_json(&search.output_types()))?))
+    }
+}
