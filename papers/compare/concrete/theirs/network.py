@@ -1,6 +1,4 @@
-"""A network of whole numbers: eight inputs, four hidden neurons with ReLU, the greater of two
-outputs.
-"""
+"""A network of whole numbers: eight inputs, four hidden neurons with ReLU, two outputs."""
 
 import numpy as np
 from concrete import fhe
@@ -16,11 +14,10 @@ def scores(x):
 
 @fhe.compiler({"x": "encrypted"})
 def program(x):
-    found = scores(x)
-    return np.maximum(found[0], found[1])
+    return scores(x)
 
 
 COUNT = 4
 x = rng.integers(0, 16, (8, COUNT))
 circuit = program.compile([rng.integers(0, 16, (8, COUNT)) for _ in range(300)])
-report(circuit, (x,), scores(x).max(axis=0))
+report(circuit, (x,), scores(x))
