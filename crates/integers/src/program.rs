@@ -81,6 +81,9 @@ struct Run<'a, 's, S: IntegerScheme> {
     tables: &'a BTreeMap<String, Vec<i128>>,
 }
 
+/// A public factor, and what it multiplies, if that is not public as well.
+type Multiple<C> = (Value<C>, Option<Value<C>>);
+
 /// What an operation refuses, at its place.
 fn at<T>(node: &Node, found: Result<T, IntegersError>) -> Result<T, ProgramError> {
     found.map_err(|error| ProgramError { column: node.column, error })
@@ -190,11 +193,7 @@ impl<S: IntegerScheme> Run<'_, '_, S> {
     }
 
     /// A term of a sum: a public factor, and the column that is multiplied, if there is one.
-    #[allow(clippy::type_complexity)]
-    fn multiple(
-        &self,
-        node: &Node,
-    ) -> Result<(Value<S::Ciphertext>, Option<Value<S::Ciphertext>>), ProgramError> {
+    fn multiple(&self, node: &Node) -> Result<Multiple<S::Ciphertext>, ProgramError> {
         let factors = match &node.kind {
             Kind::Product(factors) => &factors[..],
             _ => std::slice::from_ref(node),

@@ -3,15 +3,12 @@
 
 use std::sync::Arc;
 
-use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, Stage, StageReport};
 use everlevel_circuit::{CircuitError, Session, rotate_along, sums::total_sum};
 use everlevel_scheme::spec::BootstrapMode;
-use everlevel_scheme::{Form, NextUse, NoOp, Plaintext, Scheme};
-use rand_chacha::ChaCha20Rng;
-use rand_core::SeedableRng;
+use everlevel_scheme::{Form, NextUse, NoOp, Plaintext};
 
-use crate::axes_bootstrap::{MODES, Ring, message, params};
+use crate::axes_bootstrap::{MODES, Ring, exact_with_cryptography, message, params};
 
 /// (m, p, r, v, B): of d = 1, of D = 1, bits and their powers, two digits, good and bad dimensions.
 const RINGS: [Ring; 20] = [
@@ -144,27 +141,7 @@ fn bootstrapping_is_exact_with_cryptography_over_any_index() {
         ((4 * 3 * 5 * 7, 11, 1, 2, 16), BootstrapMode::Thin, Form::Bgv),
     ] {
         let params = params(ring, mode, form, 2);
-        let plain = message(&params);
-        let dry = NoOp::new(&params, 1);
-        let plan = BootstrapPlan::for_set(&params).unwrap();
-        let bootstrapper = Bootstrapper::new(&dry, plan.clone()).unwrap();
-        let foretold = bootstrapper.bootstrap(&dry, &dry.encrypt(&plain).unwrap()).unwrap();
-
-        let mut rng = ChaCha20Rng::from_seed([9; 32]);
-        let secret = SecretKey::generate(&params, &mut rng);
-        let scheme = Evaluator::new(
-            ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
-        );
-        let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
-        let mut x = secret.encrypt(&plain, &mut rng).unwrap();
-        for _ in 0..3 {
-            x = bootstrapper.bootstrap(&scheme, &x).unwrap();
-            assert_eq!(secret.decrypt(&x).unwrap(), plain, "{ring:?}, {mode:?}");
-            let (measured, bound) =
-                (secret.measure_noise(&x).unwrap(), scheme.noise_bound_bits(&x));
-            assert!(measured <= bound, "{ring:?}: noise 2^{measured:.1}, bound 2^{bound:.1}");
-        }
-        assert_eq!(scheme.noise_bound_bits(&x), dry.noise_bound_bits(&foretold), "{ring:?}");
+        exact_with_cryptography(&params, BootstrapPlan::for_set(&params).unwrap(), 3);
     }
 }
 

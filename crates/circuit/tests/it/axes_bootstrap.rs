@@ -212,35 +212,38 @@ fn bootstrapping_is_exact_with_cryptography() {
         ((3 * 17, 2, 1, 5, 12), BootstrapMode::Bypass, Form::Bgv),
     ] {
         let params = params(ring, mode, form, 2);
-        let plain = message(&params);
-        let dry = NoOp::new(&params, 1);
         let mut plan = BootstrapPlan::for_set(&params).unwrap();
         // Where p has room for a grid, on that.
         if ring.1 == 8191 {
             plan.digits = "global".parse().unwrap();
         }
-        let bootstrapper = Bootstrapper::new(&dry, plan.clone()).unwrap();
-        let foretold =
-            bootstrapper.bootstrap(&dry, &dry.encrypt_at(&plain, Level(8)).unwrap()).unwrap();
-
-        let mut rng = ChaCha20Rng::from_seed([9; 32]);
-        let secret = SecretKey::generate(&params, &mut rng);
-        let scheme = Evaluator::new(
-            ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
-        );
-        let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
-        let mut x = secret.encrypt(&plain, &mut rng).unwrap();
-        for _ in 0..2 {
-            x = bootstrapper.bootstrap(&scheme, &x).unwrap();
-            assert_eq!(secret.decrypt(&x).unwrap(), plain, "{ring:?}, {mode:?}");
-            assert!(secret.measure_noise(&x).unwrap() <= scheme.noise_bound_bits(&x));
-        }
-        assert_eq!(
-            scheme.noise_bound_bits(&x),
-            dry.noise_bound_bits(&foretold),
-            "{ring:?}, {mode:?}"
-        );
+        exact_with_cryptography(&params, plan, 2);
     }
+}
+
+/// Bootstraps so many times with cryptography: the message is there each time, with no more noise
+/// than its bound, which is the one that the no-op scheme has foretold.
+pub(crate) fn exact_with_cryptography(params: &Params, plan: BootstrapPlan, times: usize) {
+    let name = format!("{}, {:?}", params.name(), params.bootstrap_mode());
+    let plain = message(params);
+    let dry = NoOp::new(params, 1);
+    let bootstrapper = Bootstrapper::new(&dry, plan.clone()).unwrap();
+    let foretold =
+        bootstrapper.bootstrap(&dry, &dry.encrypt_at(&plain, Level(8)).unwrap()).unwrap();
+
+    let mut rng = ChaCha20Rng::from_seed([9; 32]);
+    let secret = SecretKey::generate(params, &mut rng);
+    let keys = ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap();
+    let scheme = Evaluator::new(keys);
+    let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
+    let mut x = secret.encrypt(&plain, &mut rng).unwrap();
+    for _ in 0..times {
+        x = bootstrapper.bootstrap(&scheme, &x).unwrap();
+        assert_eq!(secret.decrypt(&x).unwrap(), plain, "{name}");
+        let (measured, bound) = (secret.measure_noise(&x).unwrap(), scheme.noise_bound_bits(&x));
+        assert!(measured <= bound, "{name}: noise 2^{measured:.1}, bound 2^{bound:.1}");
+    }
+    assert_eq!(scheme.noise_bound_bits(&x), dry.noise_bound_bits(&foretold), "{name}");
 }
 
 #[test]
