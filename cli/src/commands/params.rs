@@ -162,7 +162,7 @@ fn bootstrap_plan(name: &str, by: By, common: &Common) -> Result<(), CliError> {
         By::Capacity => Objective::Capacity,
     };
     let model = TimeModel {
-        transform: machine::transform_us(&params) / 1e6,
+        transform: machine::transform_us(params.cpu()) / 1e6,
         byte: 1e-9 / machine::bandwidth_gb_s(),
     };
     let bar = progress(common, "searching", 1);

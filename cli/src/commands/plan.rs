@@ -145,7 +145,7 @@ pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
     let model = |params: &Params| {
         bar.inc_length(1);
         bar.inc(1);
-        TimeModel { transform: machine::transform_us(params) / 1e6, byte }
+        TimeModel { transform: machine::transform_us(params.cpu()) / 1e6, byte }
     };
     let mut candidates = requirements.candidates(model).map_err(|e| {
         let text = e.to_string();

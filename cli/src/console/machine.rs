@@ -1,11 +1,12 @@
-//! What the machine does: memory, bandwidth, transforms.
+//! What the machine does: memory, bandwidth, transforms, and the floor of a computation by those.
 
 use std::time::Instant;
 
-use everlevel::Params;
-use everlevel_ring::Basis;
+use everlevel::Cost;
 use everlevel_ring::sample;
+use everlevel_ring::{Basis, Cpu};
 use rayon::prelude::*;
+use serde::Serialize;
 
 use crate::console::output::median;
 
@@ -49,11 +50,54 @@ pub fn bandwidth_gb_s() -> f64 {
     best
 }
 
-/// Microseconds of wall time for one transform of one limb of the set's ring, forward and inverse
+/// The transforms of a computation at the measured time of one, and its bytes at the measured
+/// bandwidth: what this machine would take if nothing else took time.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Floor {
+    ntt_count: u64,
+    ntt_us: f64,
+    bytes_moved: u64,
+    bandwidth_gb_s: f64,
+    /// The sum.
+    #[serde(rename = "floor_seconds")]
+    pub seconds: f64,
+}
+
+impl Floor {
+    /// Measures the machine for what was counted over a ring. The buffers count in the peak of
+    /// memory: read that before.
+    pub fn of(cpu: &Cpu, cost: &Cost) -> Floor {
+        let (ntt_us, bandwidth_gb_s) = (transform_us(cpu), bandwidth_gb_s());
+        Floor {
+            ntt_count: cost.transforms,
+            ntt_us,
+            bytes_moved: cost.bytes,
+            bandwidth_gb_s,
+            seconds: cost.transforms as f64 * ntt_us / 1e6
+                + cost.bytes as f64 / (bandwidth_gb_s * 1e9),
+        }
+    }
+}
+
+impl std::fmt::Display for Floor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "floor {:.3} s = {} transforms of {:.1} us + {:.2} GB at {:.1} GB/s",
+            self.seconds,
+            self.ntt_count,
+            self.ntt_us,
+            self.bytes_moved as f64 / 1e9,
+            self.bandwidth_gb_s
+        )
+    }
+}
+
+/// Microseconds of wall time for one transform of one limb of a ring, forward and inverse
 /// averaged, with all threads of the pool at work: the median over rounds that go through the
 /// tables of all primes.
-pub fn transform_us(params: &Params) -> f64 {
-    let (cpu, primes) = (params.cpu(), params.ring().prime_count());
+pub fn transform_us(cpu: &Cpu) -> f64 {
+    let primes = cpu.ring().prime_count();
     let mut values = Some(sample::expand(cpu, &sample::Seed::default(), 0, Basis::of(0..primes)));
     let mut round = || {
         let started = Instant::now();

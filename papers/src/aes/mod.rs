@@ -14,7 +14,7 @@ use everlevel_aes::{Aes, AesError, ByteSliced, Cipher, Direction, KeySize, Packe
 use everlevel_cli::console::args::{Common, value_name};
 use everlevel_cli::console::circumstances::Circumstances;
 use everlevel_cli::console::errors::CliError;
-use everlevel_cli::console::machine;
+use everlevel_cli::console::machine::{self, Floor};
 use everlevel_cli::console::output::{emit, emit_json, progress, table};
 use everlevel_cli::console::params::refused_set;
 use everlevel_ltv::{KeyForm, LtvEvaluator, LtvParams};
@@ -48,6 +48,8 @@ struct Report {
     seconds_per_block: f64,
     /// From the encrypted blocks of one state to its encrypted result.
     latency_seconds: f64,
+    #[serde(flatten)]
+    floor: Floor,
     seconds_keygen: f64,
     seconds_round_keys: f64,
     key_bytes: u64,
@@ -125,6 +127,7 @@ fn measure<P: Party>(
     };
     let outcome = outcome.map_err(|e| refused(party.name(), args, e))?;
     bar.finish_and_clear();
+    let peak_memory_bytes = machine::peak_memory_bytes();
     let each = |f: fn(&run::RoundReport) -> f64| outcome.rounds.iter().map(f).collect();
     let report = Report {
         scheme: value_name(&args.scheme),
@@ -141,10 +144,11 @@ fn measure<P: Party>(
         seconds_total: outcome.seconds,
         seconds_per_block: outcome.seconds / outcome.blocks as f64,
         latency_seconds: outcome.seconds,
+        floor: Floor::of(party.cpu(), &outcome.cost),
         seconds_keygen,
         seconds_round_keys: outcome.key_seconds,
         key_bytes: party.key_bytes(),
-        peak_memory_bytes: machine::peak_memory_bytes(),
+        peak_memory_bytes,
         noise_after_each_round: each(|r| r.noise),
         bound_after_each_round: each(|r| r.bound),
         modulus_bits_after_each_round: each(|r| r.modulus),
@@ -271,6 +275,7 @@ fn text(r: &Report) -> String {
             r.products, r.relinearizations, r.key_switches, r.depth
         ),
         table(&rows),
+        r.floor.to_string(),
         format!(
             "keys {:.0} MiB, peak memory {:.0} MiB",
             mib(r.key_bytes),

@@ -2,6 +2,7 @@
 
 use everlevel::lab::{Evaluator, ExactScheme, Scheme, SchemeError};
 use everlevel::{Ciphertext, Cost, KeyPlan, Level, Params, Plaintext, SecretKey, ServerKeys};
+use everlevel_ring::Cpu;
 use everlevel_scheme::params::KeySecurity;
 use rand_core::CryptoRng;
 
@@ -45,6 +46,9 @@ pub trait Party {
 
     /// What the server has computed so far.
     fn cost(&self) -> Cost;
+
+    /// What computes in the ring of the server.
+    fn cpu(&self) -> &Cpu;
 
     /// log2 of the probability that noise exceeds its bound in a computation of this cost, for
     /// bounds that are more than averages.
@@ -126,6 +130,10 @@ impl Party for Rns {
 
     fn cost(&self) -> Cost {
         self.evaluator.cost()
+    }
+
+    fn cpu(&self) -> &Cpu {
+        self.params().cpu()
     }
 
     fn failure_log2(&self, cost: &Cost) -> Option<f64> {

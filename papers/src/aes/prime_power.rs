@@ -3,6 +3,7 @@
 use everlevel::lab::SchemeError;
 use everlevel::{Cost, GaloisElement, Level, Plaintext};
 use everlevel_ltv::{KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey};
+use everlevel_ring::Cpu;
 use everlevel_scheme::params::KeySecurity;
 use rand_core::CryptoRng;
 
@@ -82,6 +83,10 @@ impl Party for PrimePower {
 
     fn cost(&self) -> Cost {
         self.evaluator.cost()
+    }
+
+    fn cpu(&self) -> &Cpu {
+        self.params().ring().cpu()
     }
 
     fn failure_log2(&self, _: &Cost) -> Option<f64> {

@@ -1,11 +1,11 @@
 //! Chen–Han's tables 4 (full mode) and 5 (slim mode): bootstrapping at the paper's parameters.
 
-use everlevel::{OptIn, Params, failure_log2};
+use everlevel::{Cost, OptIn, Params, failure_log2};
 use everlevel_cli::commands::bench::measure::Bench;
 use everlevel_cli::console::args::{Common, value_name};
 use everlevel_cli::console::circumstances::Circumstances;
 use everlevel_cli::console::errors::CliError;
-use everlevel_cli::console::machine;
+use everlevel_cli::console::machine::{self, Floor};
 use everlevel_cli::console::output::{emit, emit_json, median, progress, table};
 use everlevel_cli::console::params::find_planner;
 use everlevel_scheme::spec::BootstrapMode;
@@ -49,6 +49,9 @@ struct Record {
     after_level: usize,
     seconds_median: f64,
     seconds_min: f64,
+    /// Of one run.
+    #[serde(flatten)]
+    floor: Floor,
     runs: u32,
     table_seconds: f64,
     key_seconds: f64,
@@ -143,6 +146,8 @@ fn one(
     };
     let seconds: Vec<f64> = outcomes.iter().map(|o| o.seconds).collect();
     let times = if mode == BootstrapMode::Full { d } else { 1 };
+    let peak_memory_bytes = machine::peak_memory_bytes();
+    let cost = outcomes.first().map_or_else(Cost::default, |o| o.cost);
     let weight = params.spec().bootstrap.as_ref().map_or(0, |b| b.sparse_weight) as f64;
     let top = params.chain().top();
     Ok(Record {
@@ -174,17 +179,18 @@ fn one(
         after_level: outcomes.iter().map(|o| o.depth[1]).min().unwrap_or(0),
         seconds_median: median(&seconds),
         seconds_min: seconds.iter().copied().fold(f64::INFINITY, f64::min),
+        floor: Floor::of(params.cpu(), &cost),
         runs: args.runs,
         table_seconds: outcomes.iter().map(|o| o.table_seconds).fold(0.0, f64::max),
         key_seconds: median(&outcomes.iter().map(|o| o.key_seconds).collect::<Vec<_>>()),
-        peak_memory_bytes: machine::peak_memory_bytes(),
+        peak_memory_bytes,
         galois_keys: costs.galois_keys,
         galois_keys_of_appendix_b: paper_keys,
         plaintext_diagonals: costs.plain_products / times,
         plaintexts_of_appendix_b: paper_plaintexts,
         server_key_bytes: keys.seeded_bytes(&params),
-        key_switches: outcomes.first().map_or(0, |o| o.cost.key_switches),
-        products: outcomes.first().map_or(0, |o| o.cost.products),
+        key_switches: cost.key_switches,
+        products: cost.products,
         depth: costs.depth,
         verified_slots: params.slots() * outcomes.len(),
         wrong_slots: outcomes.iter().map(|o| o.wrong).sum(),
@@ -217,6 +223,7 @@ fn text(which: ChenHanTable, records: &[Record]) -> String {
         "seconds: paper",
         "here",
         "ratio",
+        "floor",
         "init s: paper",
         "here",
         "GB: paper",
@@ -250,6 +257,7 @@ fn text(which: ChenHanTable, records: &[Record]) -> String {
             reported(r.paper.seconds.to_string()),
             format!("{:.3}", r.seconds_median),
             reported(format!("{:.0}", r.paper.seconds / r.seconds_median)),
+            format!("{:.3}", r.floor.seconds),
             reported(r.paper.init_seconds.to_string()),
             format!("{:.2}", r.table_seconds),
             reported(r.paper.memory_gb.to_string()),

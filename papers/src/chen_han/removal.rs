@@ -8,6 +8,7 @@ use everlevel_circuit::digits::{DigitMethod, DigitProblem, DigitRemoval};
 use everlevel_cli::console::args::Common;
 use everlevel_cli::console::circumstances::Circumstances;
 use everlevel_cli::console::errors::CliError;
+use everlevel_cli::console::machine::Floor;
 use everlevel_cli::console::output::{emit, emit_json, median, progress, table};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -40,6 +41,8 @@ struct Measured {
     products: usize,
     relinearizations: usize,
     seconds: f64,
+    #[serde(flatten)]
+    floor: Floor,
     table_seconds: f64,
     capacity_bits: [f64; 2],
     level_before: usize,
@@ -114,7 +117,9 @@ fn one(
         let removal = DigitRemoval::for_problem(problem, method).map_err(CliError::usage)?;
         let table_seconds = started.elapsed().as_secs_f64();
         let mut seconds = Vec::new();
+        let counted = evaluator.cost();
         let mut result = removal.remove(&evaluator, &x, NextUse::Keep)?;
+        let cost = evaluator.cost() - counted;
         for _ in 0..args.runs {
             let started = Instant::now();
             result = removal.remove(&evaluator, &x, NextUse::Keep)?;
@@ -128,6 +133,7 @@ fn one(
             products: costs.products,
             relinearizations: costs.relinearizations,
             seconds: median(&seconds),
+            floor: Floor::of(params.cpu(), &cost),
             table_seconds,
             capacity_bits: [evaluator.capacity_bits(&x), evaluator.capacity_bits(&result)],
             level_before: before,
@@ -181,6 +187,7 @@ fn text(records: &[Record]) -> String {
         "seconds: here",
         "paper",
         "HElib",
+        "floor",
         "before/after level: here",
         "paper",
         "bits used",
@@ -207,6 +214,7 @@ fn text(records: &[Record]) -> String {
                 format!("{:.3}", m.seconds),
                 seconds(paper.map(|p| p.0)),
                 seconds(helib),
+                format!("{:.3}", m.floor.seconds),
                 format!("{}/{}", m.level_before, m.level_after),
                 paper.map_or_else(String::new, |p| format!("{}/{}", p.1, p.2)),
                 format!("{:.0}", m.capacity_bits[0] - m.capacity_bits[1]),

@@ -1,11 +1,11 @@
 //! Ma–Huang–Wang–Wang's table 6 (general bootstrapping), and thin bootstrapping of the same sets.
 
-use everlevel::{OptIn, Params, failure_log2};
+use everlevel::{Cost, OptIn, Params, failure_log2};
 use everlevel_cli::commands::bench::measure::Bench;
 use everlevel_cli::console::args::{Common, value_name};
 use everlevel_cli::console::circumstances::Circumstances;
 use everlevel_cli::console::errors::CliError;
-use everlevel_cli::console::machine;
+use everlevel_cli::console::machine::{self, Floor};
 use everlevel_cli::console::output::{emit, emit_json, median, progress, table};
 use everlevel_cli::console::params::find_planner;
 use everlevel_scheme::ParamsSpec;
@@ -83,6 +83,9 @@ struct Run {
     seconds_linear: f64,
     seconds_digits: f64,
     seconds_total: f64,
+    /// Of one run; absent where the time is no measurement.
+    #[serde(flatten)]
+    floor: Option<Floor>,
     throughput: f64,
     /// What was computed from other measurements, and how.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -192,6 +195,8 @@ fn one(
     let seconds_total = median(&outcomes.iter().map(|o| o.seconds).collect::<Vec<_>>());
     let [raised, before, after] = [0, 1, 2].map(|i| least(&|o| o.capacities[i]));
     let remaining = least(&|o| o.after);
+    let peak_memory_bytes = machine::peak_memory_bytes();
+    let cost = outcomes.first().map_or_else(Cost::default, |o| o.cost);
     Ok(Run {
         table: value_name(&which),
         set: set.name(),
@@ -222,17 +227,18 @@ fn one(
         seconds_linear: stage("coeff_to_slot") + stage("trace") + stage("slot_to_coeff"),
         seconds_digits: stage("digit_removal"),
         seconds_total,
+        floor: Some(Floor::of(params.cpu(), &cost)),
         throughput: remaining / seconds_total,
         extrapolated: None,
         speedup: None,
         runs: args.runs,
         key_seconds: median(&outcomes.iter().map(|o| o.key_seconds).collect::<Vec<_>>()),
         table_seconds: outcomes.iter().map(|o| o.table_seconds).fold(0.0, f64::max),
-        peak_memory_bytes: machine::peak_memory_bytes(),
+        peak_memory_bytes,
         server_key_bytes: keys.seeded_bytes(&params),
         galois_keys: costs.galois_keys,
-        key_switches: outcomes.first().map_or(0, |o| o.cost.key_switches),
-        products: outcomes.first().map_or(0, |o| o.cost.products),
+        key_switches: cost.key_switches,
+        products: cost.products,
         depth: costs.depth,
         failure_log2: outcomes
             .iter()
@@ -265,6 +271,7 @@ fn extrapolated(set: &PaperSet, args: &TableArgs, common: &Common) -> Result<Run
         seconds_linear: maps.seconds_linear,
         seconds_digits,
         seconds_total,
+        floor: None,
         throughput: capacity_remaining / seconds_total,
         extrapolated: Some(
             "the digit removal of a thin bootstrapping times the slots' degree, with the linear \
@@ -333,6 +340,7 @@ fn text(runs: &[Run]) -> String {
         "total",
         "paper",
         "ratio",
+        "floor",
         "bit/s",
         "paper",
         "speed-up",
@@ -370,6 +378,7 @@ fn text(runs: &[Run]) -> String {
             format!("{:.1}", r.seconds_total),
             reference[0].clone(),
             reference[1].clone(),
+            r.floor.map_or_else(String::new, |floor| format!("{:.1}", floor.seconds)),
             format!("{:.2}", r.throughput),
             paper(&|m| m.throughput.to_string()),
             r.speedup.map_or_else(String::new, |x| format!("{x:.1}")),

@@ -15,7 +15,7 @@ use crate::console::args::Common;
 use crate::console::circumstances::Circumstances;
 use crate::console::errors::CliError;
 use crate::console::files::of_output;
-use crate::console::machine;
+use crate::console::machine::{self, Floor};
 use crate::console::output::{emit, emit_json, median, progress, table, threads};
 use crate::console::params::{find_params, find_planner};
 
@@ -40,11 +40,8 @@ struct Report {
     multiplications_after: usize,
     server_key_bytes: u64,
     peak_memory_bytes: u64,
-    ntt_count: u64,
-    ntt_us: f64,
-    bytes_moved: u64,
-    bandwidth_gb_s: f64,
-    floor_seconds: f64,
+    #[serde(flatten)]
+    floor: Floor,
     noise_bound_bits: f64,
     noise_measured_bits: f64,
     verified_slots: usize,
@@ -67,10 +64,7 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
         .collect::<Result<Vec<Outcome>, _>>()?;
     bar.finish_and_clear();
 
-    // Before the buffers of the bandwidth measurement.
     let peak_memory_bytes = machine::peak_memory_bytes();
-    let ntt_us = machine::transform_us(&params);
-    let bandwidth_gb_s = machine::bandwidth_gb_s();
     let Some(first) = outcomes.first() else {
         return Err(CliError::usage("--runs: expected at least 1"));
     };
@@ -103,12 +97,7 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
         multiplications_after: outcomes.iter().map(|o| o.multiplications).min().unwrap_or(0),
         server_key_bytes: bench.planner().keys().seeded_bytes(&params),
         peak_memory_bytes,
-        ntt_count: cost.transforms,
-        ntt_us,
-        bytes_moved: cost.bytes,
-        bandwidth_gb_s,
-        floor_seconds: cost.transforms as f64 * ntt_us / 1e6
-            + cost.bytes as f64 / (bandwidth_gb_s * 1e9),
+        floor: Floor::of(params.cpu(), &cost),
         noise_bound_bits: least(|o| o.bound),
         noise_measured_bits: most(|o| o.measured),
         verified_slots: params.slots() * outcomes.len(),
@@ -188,14 +177,7 @@ fn text(r: &Report, outcomes: &[Outcome]) -> Result<String, CliError> {
         ),
         format!("noise bound 2^{:.1}, measured 2^{:.1}", r.noise_bound_bits, r.noise_measured_bits),
         format!("{} slots checked, {} wrong", r.verified_slots, r.wrong_slots),
-        format!(
-            "floor {:.3} s = {} transforms of {:.1} us + {:.2} GB at {:.1} GB/s",
-            r.floor_seconds,
-            r.ntt_count,
-            r.ntt_us,
-            r.bytes_moved as f64 / 1e9,
-            r.bandwidth_gb_s
-        ),
+        r.floor.to_string(),
         format!(
             "server keys {:.0} MiB when seeded, made in {keys:.1} s; tables made in {tables:.1} \
              s; peak memory {:.0} MiB",

@@ -38,7 +38,8 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
 /// Seconds that the paper took for as many blocks as a run here had.
 fn paper(r: &Value) -> Option<f64> {
     let set = r.text("params");
-    hours_of_paper(set.strip_prefix("ltv-")?.parse().ok()?).map(|hours| hours * 3600.0)
+    let degree = set.strip_prefix("ltv-")?.split('-').next()?;
+    hours_of_paper(degree.parse().ok()?).map(|hours| hours * 3600.0)
 }
 
 fn is_ltv(r: &Value) -> bool {
@@ -66,6 +67,7 @@ fn runs(records: &Records<'_>) -> crate::report::model::Table {
         column("seconds", "paper", Kind::Paper),
         column("seconds", "here", Kind::Here),
         column("seconds", "here ÷ paper", Kind::Ratio),
+        column("seconds", "floor", Kind::Number),
         column("", "ms a block", Kind::Here),
         column("", "products", Kind::Number),
         column("", "key switches", Kind::Number),
@@ -90,6 +92,7 @@ fn runs(records: &Records<'_>) -> crate::report::model::Table {
             Cell::exact(paper(r)),
             Cell::number(r.number("seconds_total")),
             Cell::ratio(r.number("seconds_total"), paper(r)),
+            Cell::number(r.number("floor_seconds")),
             Cell::number(r.number("seconds_per_block").map(|s| 1e3 * s)),
             Cell::exact(r.number("products")),
             Cell::exact(r.number("key_switches")),

@@ -163,6 +163,7 @@ fn removal(records: &Records<'_>) -> crate::report::model::Table {
         column("seconds", "HElib", Kind::Paper),
         column("seconds", "here", Kind::Here),
         column("seconds", "here ÷ paper", Kind::Ratio),
+        column("seconds", "floor", Kind::Number),
         column("levels before / after", "paper", Kind::Paper),
         column("levels before / after", "here", Kind::Here),
         column("", "bits used", Kind::Number),
@@ -195,6 +196,7 @@ fn removal(records: &Records<'_>) -> crate::report::model::Table {
                 Cell::exact(r.number(helib)),
                 Cell::number(m.number("seconds")),
                 Cell::ratio(m.number("seconds"), paper.filter(|_| !records.quick())),
+                Cell::number(m.number("floor_seconds")),
                 Cell::text(levels(before, after)),
                 Cell::text(levels(m.number("level_before"), m.number("level_after"))),
                 Cell::digits(used, 0),
@@ -217,7 +219,7 @@ fn removal(records: &Records<'_>) -> crate::report::model::Table {
     table
 }
 
-const RECRYPT: [Column; 21] = [
+const RECRYPT: [Column; 22] = [
     column("", "plaintexts", Kind::Text),
     column("", "n", Kind::Number),
     column("", "log q", Kind::Number),
@@ -228,6 +230,7 @@ const RECRYPT: [Column; 21] = [
     column("seconds", "paper", Kind::Paper),
     column("seconds", "here", Kind::Here),
     column("seconds", "here ÷ paper", Kind::Ratio),
+    column("seconds", "floor", Kind::Number),
     column("set-up, seconds", "paper", Kind::Paper),
     column("set-up, seconds", "here", Kind::Here),
     column("set-up, seconds", "here ÷ paper", Kind::Ratio),
@@ -278,6 +281,7 @@ fn recrypt<'a>(records: &Records<'a>, group: &'a str, title: &str) -> crate::rep
             Cell::exact(seconds),
             Cell::number(r.number("seconds_median")),
             Cell::ratio(r.number("seconds_median"), comparable(seconds)),
+            Cell::number(r.number("floor_seconds")),
             Cell::exact(init),
             Cell::number(r.number("table_seconds")),
             Cell::ratio(r.number("table_seconds"), comparable(init)),
