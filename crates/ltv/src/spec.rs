@@ -28,14 +28,17 @@ pub struct LtvSpec {
     pub gadget: Gadget,
 }
 
-/// (name, m, bits of p, t, gadget) of the sets: the paper's two, small ones with slots, and
-/// X^4096 + 1 with 125 bits, of the paper's section 8.
+/// (name, m, bits of p, t, gadget) of the sets: the paper's two, the same with the digits of
+/// Öztürk, Doröz, Savaş and Sunar (2015), small ones with slots, and X^4096 + 1 with 125 bits, of
+/// the paper's section 8.
 type Row = (&'static str, u64, u32, usize, Gadget);
 
 /// The sets there are. None is secure; see the [crate](crate).
-pub const SETS: [Row; 6] = [
+pub const SETS: [Row; 8] = [
     ("ltv-32768", 65535, 31, 41, Gadget::Hybrid { rows: 6 }),
     ("ltv-27000", 32767, 30, 41, Gadget::Hybrid { rows: 6 }),
+    ("ltv-32768-windows-16", 65535, 31, 41, Gadget::Windows { bits: 16 }),
+    ("ltv-27000-windows-16", 32767, 30, 41, Gadget::Windows { bits: 16 }),
     ("insecure_ltv-m4369", 4369, 31, 41, Gadget::Hybrid { rows: 6 }),
     ("insecure_ltv-m255", 255, 31, 12, Gadget::Hybrid { rows: 3 }),
     ("insecure_ltv-m255-binary", 255, 31, 6, Gadget::Windows { bits: 1 }),

@@ -68,8 +68,16 @@ const BOOTSTRAPPED_QUICK: [&str; 7] = [
 const EXPLAINED: [&str; 2] = ["bgv-65537-n15", "bfv-127-n14"];
 const EXPLAINED_QUICK: [&str; 2] = ["insecure_bgv-65537-n11", "insecure_bfv-127e2-n8"];
 
+/// The digit removal of Chen and Han, and what their tables 4 and 5 took it with.
+pub const CHEN_HAN: &str = "chen_han";
+const BY_CHEN_HAN: [&str; 6] =
+    ["--secret", "main-128", "--arithmetic", "bfv", "--digit-removal", CHEN_HAN];
+/// The local null polynomials of Ma et al., and their sets for which a closed form is planned.
+pub const LOCAL: &str = "local";
+const BY_CLOSED_FORM: [&str; 4] = ["II-A", "III-A", "IV-A", "V-A"];
+
 /// Runs of AES: set, chain (of LTV; else BGV), method, threads.
-const AES_RUNS: [(&str, Option<&str>, &str, &str); 14] = [
+const AES_RUNS: [(&str, Option<&str>, &str, &str); 16] = [
     ("aes-bgv-leveled", None, "packed", "1"),
     ("aes-bgv-leveled", None, "byte-sliced", "1"),
     ("aes-bgv-leveled", None, "byte-sliced", "2"),
@@ -81,9 +89,11 @@ const AES_RUNS: [(&str, Option<&str>, &str, &str); 14] = [
     ("ltv-32768", Some("prime-power"), "bit-sliced", "1"),
     ("ltv-32768", Some("prime-power"), "bit-sliced", "2"),
     ("ltv-32768", Some("prime-power"), "byte-sliced", "2"),
+    ("ltv-32768-windows-16", Some("prime-power"), "bit-sliced", "2"),
     ("ltv-27000", Some("rns"), "bit-sliced", "1"),
     ("ltv-27000", Some("rns"), "bit-sliced", "2"),
     ("ltv-27000", Some("prime-power"), "bit-sliced", "2"),
+    ("ltv-27000-windows-16", Some("prime-power"), "bit-sliced", "2"),
 ];
 const AES_RUNS_QUICK: [(&str, Option<&str>, &str); 4] = [
     ("insecure_aes-m4947", None, "packed"),
@@ -211,6 +221,11 @@ impl Plan {
                                 );
                             }
                         }
+                        if !self.quick {
+                            let own = [&own[..], &BY_CHEN_HAN].concat();
+                            let name = format!("{stem}-main-128-bfv-{CHEN_HAN}");
+                            self.add(&group, &base, name, &own);
+                        }
                     }
                 }
             }
@@ -245,6 +260,12 @@ impl Plan {
                             &["--set", name.trim_start_matches("ma-")],
                         );
                     }
+                    if *table == MaEtAlTable::Table6 && !self.quick {
+                        for set in BY_CLOSED_FORM {
+                            let own = ["--set", set, "--digit-removal", LOCAL];
+                            self.add(&group, &base, format!("{group}-ma-{set}-{LOCAL}"), &own);
+                        }
+                    }
                 }
             }
         }
@@ -272,7 +293,9 @@ impl Plan {
             let name = format!("aes-{short}-{way}{method}-{threads}");
             self.add(AES, &base, name.clone(), &own);
             // Both rows of LTV's table 6.
-            if (chain, method, threads) == (Some("prime-power"), "bit-sliced", "2") {
+            let windows = set.contains("windows");
+            if (chain, method, threads, windows) == (Some("prime-power"), "bit-sliced", "2", false)
+            {
                 let own = [&own[..], &["--keys", "polynomials"]].concat();
                 self.add(AES, &base, format!("{name}-polynomials"), &own);
             }
