@@ -160,6 +160,13 @@ impl LtvParams {
         // to count.
         let terms = 4 * spec.levels.div_ceil(block);
         let ring = AdicRing::new(spec.index, prime, block, terms, backend)?;
+        let ring = match spec.gadget {
+            Gadget::Windows { bits } => {
+                let digits = ring.window_count(bits, spec.levels);
+                ring.narrowed(bits, digits)?
+            }
+            Gadget::Hybrid { .. } => ring,
+        };
         let plain = match spec.index.is_power_of_two() {
             true => None,
             false => Some(PlaintextRing::new(SlotShape::new(spec.index, 2, 1)?, backend)?),
@@ -247,7 +254,7 @@ impl LtvParams {
     /// Bytes of an evaluation key, or of the key of one automorphism, in this form.
     pub fn key_bytes(&self, form: KeyForm) -> u64 {
         let (n, digits) = (self.degree() as u64, self.digit_count(self.top()) as u64);
-        let limbs = self.ring().blocks(self.key_rows()) * self.ring().transform_primes().len();
+        let limbs = self.ring().blocks(self.key_rows()) * self.ring().narrow_primes().len();
         digits
             * match form {
                 KeyForm::Evaluations => limbs as u64 * n * 8,

@@ -215,7 +215,7 @@ impl Digits {
 
 /// The evaluations of a key digit under the inverse of the automorphism.
 fn evaluated(ring: &AdicRing, digit: &AdicPoly, automorphism: GaloisElement) -> Vec<Poly<Eval>> {
-    let blocks = ring.evaluate(digit);
+    let blocks = ring.evaluate_narrow(digit);
     if automorphism.is_identity() {
         return blocks;
     }

@@ -1,7 +1,7 @@
 //! Exact products of blocks, and the way back to digits.
 
 use everlevel_ring::cpu::{from_limbs, into_limbs, limb};
-use everlevel_ring::{Coeff, Eval, Limb, Poly, sample};
+use everlevel_ring::{Basis, Coeff, Eval, Limb, Poly, sample};
 use rayon::prelude::*;
 
 use super::integer;
@@ -11,12 +11,21 @@ impl AdicRing {
     /// The evaluations of the blocks of `x`, centered, lowest first: one transform for each block
     /// and transform prime.
     pub fn evaluate(&self, x: &AdicPoly) -> Vec<Poly<Eval>> {
+        self.evaluate_over(x, self.transform_primes())
+    }
+
+    /// As [`AdicRing::evaluate`], modulo the [narrow primes](AdicRing::narrow_primes) only: for
+    /// products with small factors.
+    pub fn evaluate_narrow(&self, x: &AdicPoly) -> Vec<Poly<Eval>> {
+        self.evaluate_over(x, self.narrow_primes())
+    }
+
+    fn evaluate_over(&self, x: &AdicPoly, basis: Basis) -> Vec<Poly<Eval>> {
         let blocks: Vec<Vec<&[u32]>> = x
             .rows
             .chunks(self.block)
             .map(|rows| rows.iter().map(|row| &row[..]).collect())
             .collect();
-        let basis = self.transform_primes();
         let jobs: Vec<(usize, usize)> =
             (0..blocks.len()).flat_map(|b| basis.iter().map(move |i| (b, i))).collect();
         let limb = |(b, i): (usize, usize)| {
@@ -33,7 +42,7 @@ impl AdicRing {
             limb
         };
         let limbs: Vec<Limb> = jobs.into_par_iter().map(limb).collect();
-        self.polynomials(limbs)
+        self.polynomials(limbs, basis)
     }
 
     /// The evaluations of a polynomial of small signed coefficients in natural order.
@@ -41,7 +50,8 @@ impl AdicRing {
         sample::secret_poly(&self.cpu, self.transform_primes(), natural)
     }
 
-    /// The evaluations of a polynomial with coefficients below 2^31, in storage order.
+    /// The evaluations of a polynomial with coefficients below 2^31, in storage order, modulo the
+    /// [narrow primes](AdicRing::narrow_primes).
     pub fn evaluate_words(&self, stored: &[u64]) -> Poly<Eval> {
         let limb = |i: usize| {
             let mut limb = self.cpu.limb();
@@ -49,7 +59,7 @@ impl AdicRing {
             self.cpu.kernels().reduce_assign(self.ring().modulus(i), &mut limb);
             limb
         };
-        let basis = self.transform_primes();
+        let basis = self.narrow_primes();
         let positions: Vec<usize> = basis.iter().collect();
         let limbs = positions.into_par_iter().map(limb).collect();
         let out: Poly<Coeff> = from_limbs(&self.cpu, basis, limbs);
@@ -57,8 +67,7 @@ impl AdicRing {
     }
 
     /// Limbs, polynomial by polynomial and prime by prime.
-    fn polynomials(&self, limbs: Vec<Limb>) -> Vec<Poly<Eval>> {
-        let basis = self.transform_primes();
+    fn polynomials(&self, limbs: Vec<Limb>, basis: Basis) -> Vec<Poly<Eval>> {
         let mut limbs = limbs.into_iter();
         std::iter::from_fn(|| {
             let own: Vec<Limb> = limbs.by_ref().take(basis.len()).collect();
@@ -67,14 +76,16 @@ impl AdicRing {
         .collect()
     }
 
-    /// For each of `count` blocks the sum of the products of `pairs(block)`, in evaluations.
+    /// For each of `count` blocks the sum of the products of `pairs(block)`, in evaluations modulo
+    /// the same primes, all or the narrow ones.
     pub fn inner_products<'a>(
         &self,
         count: usize,
         pairs: impl Fn(usize) -> Vec<(&'a Poly<Eval>, &'a Poly<Eval>)>,
     ) -> Vec<Poly<Eval>> {
         let pairs: Vec<_> = (0..count).map(pairs).collect();
-        let basis = self.transform_primes();
+        let basis = pairs.iter().flatten().next();
+        let basis = basis.map_or_else(|| self.transform_primes(), |(x, _)| x.basis());
         let jobs: Vec<(usize, usize)> =
             (0..count).flat_map(|b| basis.iter().map(move |i| (b, i))).collect();
         let sum = |(b, i): (usize, usize)| {
@@ -85,7 +96,7 @@ impl AdicRing {
             out
         };
         let limbs: Vec<Limb> = jobs.into_par_iter().map(sum).collect();
-        self.polynomials(limbs)
+        self.polynomials(limbs, basis)
     }
 
     /// The lowest `count` blocks of a product, in evaluations: block o is the sum of the a_i
@@ -97,10 +108,12 @@ impl AdicRing {
     }
 
     /// Σ p^(block o) v_o modulo p^`rows`, from the evaluations of the v_o, sums of at most
-    /// [`AdicRing::max_terms`] products of blocks. One inverse transform for each block and
+    /// [`AdicRing::max_terms`] products of blocks, or, modulo the narrow primes, of as many with
+    /// small factors as the ring was [narrowed](AdicRing::narrowed) for. One inverse transform for each block and
     /// transform prime.
     pub fn digits(&self, blocks: Vec<Poly<Eval>>, rows: usize) -> AdicPoly {
-        let made = &self.reconstruction;
+        let basis = blocks.first().map_or_else(|| self.transform_primes(), Poly::basis);
+        let made = self.reconstruction_from(basis);
         let (count, primes) = (blocks.len(), made.basis().len());
         let mut limbs: Vec<Limb> = blocks.into_iter().flat_map(into_limbs).collect();
         limbs.par_iter_mut().enumerate().for_each(|(k, limb)| {

@@ -51,6 +51,8 @@ pub struct AdicRing {
     /// them for k <= block.
     pub(super) powers: Vec<(Vec<u64>, Vec<u64>)>,
     pub(super) reconstruction: Reconstruction,
+    /// From fewer primes, if small factors were announced.
+    narrow: Option<Reconstruction>,
 }
 
 impl AdicRing {
@@ -109,7 +111,36 @@ impl AdicRing {
             max_terms,
             powers,
             reconstruction,
+            narrow: None,
         })
+    }
+
+    /// With a second way back to digits, for sums of up to `terms` products of a block with a
+    /// polynomial of coefficients below 2^`bits`: from no more transform primes than these take.
+    ///
+    /// # Errors
+    /// Sums that do not fit all transform primes.
+    pub fn narrowed(self, bits: u32, terms: usize) -> Result<Self, RingError> {
+        let (prime, block) = (self.prime() as u32, self.block);
+        let overlap = Ring::overlap_of(self.ring().index())? as f64;
+        let mut room = -1.1
+            - (block as f64 * f64::from(prime).log2() - 1.0)
+            - f64::from(bits)
+            - (self.ring().degree() as f64 * terms as f64).log2()
+            - 2.0 * overlap.log2();
+        let mut primes = 0;
+        for i in self.transform_primes().iter() {
+            if room >= 0.0 {
+                break;
+            }
+            room += (self.ring().modulus(i).value() as f64).log2();
+            primes += 1;
+        }
+        if room < 0.0 {
+            return Err(RingError::BadDigits { prime, block });
+        }
+        let made = Reconstruction::new(self.ring(), Basis::of(0..primes), prime.into(), block)?;
+        Ok(AdicRing { narrow: Some(made), ..self })
     }
 
     fn powers_modulo(q: Modulus, p: u64, block: usize) -> (Vec<u64>, Vec<u64>) {
@@ -138,6 +169,19 @@ impl AdicRing {
     /// The primes that products are exact modulo.
     pub fn transform_primes(&self) -> Basis {
         self.reconstruction.basis()
+    }
+
+    /// The primes that products with small factors are exact modulo, the first of the transform
+    /// primes: all of them, unless the ring was [narrowed](AdicRing::narrowed).
+    pub fn narrow_primes(&self) -> Basis {
+        self.narrow.as_ref().unwrap_or(&self.reconstruction).basis()
+    }
+
+    /// The way back to digits from evaluations modulo the primes of a basis: the narrow ones, or
+    /// all.
+    pub(super) fn reconstruction_from(&self, basis: Basis) -> &Reconstruction {
+        let narrow = self.narrow.as_ref().filter(|made| made.basis() == basis);
+        narrow.unwrap_or(&self.reconstruction)
     }
 
     /// p.

@@ -138,6 +138,42 @@ fn rows_are_added_negated_and_divided() {
 }
 
 #[test]
+fn sums_with_small_factors_are_exact_modulo_fewer_primes() {
+    let mut rng = ChaCha20Rng::seed_from_u64(7);
+    for (index, bits) in INDICES.into_iter().flat_map(|m| [1, 8, 16].map(|bits| (m, bits))) {
+        let (rows, terms) = (13, 40);
+        let adic = ring(index, 6).narrowed(bits, terms).unwrap();
+        assert!(adic.narrow_primes().len() < adic.transform_primes().len(), "{index}, {bits}");
+        let (n, h) = (adic.ring().degree(), (adic.prime() / 2) as i64);
+        let highest = (1i64 << bits) - 1;
+        let keys: Vec<AdicPoly> = (0..terms).map(|_| random(&adic, rows, &mut rng)).collect();
+        let factors: Vec<AdicPoly> = (0..terms)
+            .map(|j| match j % 2 {
+                0 => vec![highest; n],
+                _ => (0..n).map(|_| rng.next_u64() as i64 & highest).collect(),
+            })
+            .map(|natural: Vec<i64>| adic.from_signed(&natural, 1))
+            .collect();
+        let words = |x: &AdicPoly| -> Vec<u64> {
+            x.digits().flatten().map(|&digit| (i64::from(digit) - h) as u64).collect()
+        };
+        let small: Vec<_> = factors.iter().map(|x| adic.evaluate_words(&words(x))).collect();
+        let large: Vec<_> = keys.iter().map(|x| adic.evaluate_narrow(x)).collect();
+        let sum = adic.inner_products(adic.blocks(rows), |o| {
+            small.iter().zip(&large).map(|(x, blocks)| (x, &blocks[o])).collect()
+        });
+        let products: Vec<AdicPoly> =
+            keys.iter().zip(&factors).map(|(key, x)| adic.mul(key, x, rows)).collect();
+        assert_eq!(
+            adic.digits(sum, rows),
+            adic.sum(&products.iter().collect::<Vec<_>>()),
+            "{index}, {bits}"
+        );
+    }
+    assert!(ring(32, 1).narrowed(16, usize::MAX).is_err());
+}
+
+#[test]
 fn inverses_are_found_where_there_are_any() {
     let mut rng = ChaCha20Rng::seed_from_u64(3);
     for index in INDICES {
