@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The page of a report: `page.py DIR` makes DIR/index.html of DIR/report.json.
+"""The page of a report: `page.py DIR` makes DIR/index.html and DIR/tables.md of DIR/report.json.
 
 `papers all` writes report.json. The page is one file without anything from elsewhere; equal
 reports give equal pages. Python's own library is all that it takes.
@@ -11,8 +11,10 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
+import markdown
 import plots
 from plots import escaped
+from ratios import beside, compared, is_of_time
 
 HERE = Path(__file__).resolve().parent
 LONG = 44  # texts longer than this may be broken
@@ -121,7 +123,7 @@ def times(found):
     )
     for t in found:
         link = f'<a href="#{escaped(t["id"])}-head">{escaped(t["what"])}</a>'
-        yield f'<tr><td class="text">{link}</td><td class="text">{beside(t["of"])}</td>'
+        yield f'<tr><td class="text">{link}</td><td class="text">{escaped(beside(t["of"]))}</td>'
         yield f"<td>{t['count']}</td>"
         column = {"kind": "ratio", "group": t["of"], "label": ""}
         for r in t["ratios"]:
@@ -131,11 +133,6 @@ def times(found):
         '</tbody></table></div>\n<p class="how">On other machines than the paper\'s, years '
         "later: a part of every ratio is the processor.</p>\n"
     )
-
-
-def beside(text):
-    """What a ratio is of; its cells say which side is ahead."""
-    return escaped(text.replace(" ÷ ", " beside "))
 
 
 def machine(m):
@@ -228,7 +225,7 @@ def heads(columns):
             group = escaped(first["group"])
             above.append(f'<th colspan="{len(run)}" scope="colgroup">{group}</th>')
             for i, c in run:
-                label = beside(c["label"]) if c["kind"] == "ratio" else escaped(c["label"])
+                label = escaped(beside(c["label"])) if c["kind"] == "ratio" else escaped(c["label"])
                 below.append(f'<th scope="col" data-column="{i}">{label}</th>')
         else:
             kind = ' class="text"' if first["kind"] == "text" else ""
@@ -252,23 +249,13 @@ def cell(c, column):
         name = "ratio"
         if value is not None:
             name += " better" if value < 0.95 else " worse" if value > 1.05 else ""
-            text, title = compared(value, "seconds" in column["group"]), plots.short(value)
+            text, title = compared(value, is_of_time(column)), plots.short(value)
     attributes = f' class="{name}"' if name else ""
     if value is not None and number(text) != value:
         attributes += f' data-v="{plots.plain(value)}"'
     if title:
         attributes += f' title="{title}"'
     return f"<td{attributes}>{escaped(text)}</td>"
-
-
-def compared(ratio, of_time):
-    """A ratio of ours to theirs in words, such as 33× faster."""
-    if 0.995 <= ratio < 1.005:
-        return "equal"
-    less, more = ("faster", "slower") if of_time else ("less", "more")
-    factor = 1 / ratio if ratio < 1 else ratio
-    digits = 0 if factor >= 100 else 1 if factor >= 10 else 2
-    return f"{factor:,.{digits}f}× {less if ratio < 1 else more}"
 
 
 def number(text):
@@ -302,9 +289,10 @@ def main(arguments):
         report = json.loads((directory / "report.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
         sys.exit(f"{directory}: no report.json, which `papers all --out {directory}` writes")
-    partial = directory / ".index.html.partial"
-    partial.write_text(page(report), encoding="utf-8")
-    os.replace(partial, directory / "index.html")
+    for name, text in (("tables.md", markdown.tables(report)), ("index.html", page(report))):
+        partial = directory / f".{name}.partial"
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, directory / name)
     print(directory / "index.html")
 
 

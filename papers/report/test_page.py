@@ -8,6 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import markdown
 import page
 import plots
 
@@ -86,6 +87,27 @@ def table(text):
         "missing": [text],
         "origins": [origin],
     }
+
+
+class Markdown(unittest.TestCase):
+    def test_rows_have_a_cell_for_each_column(self):
+        ratio = {"group": "seconds", "label": "here ÷ paper", "kind": "ratio"}
+        made = table("a|b")
+        made["columns"].append(ratio)
+        made["rows"][0].append({"text": "0.1", "value": 0.1})
+        told = markdown.tables({"quick": False, "chapters": [chapter("ltv", made)]})
+        self.assertIn("| a | a | seconds: here beside paper |\n| --- | --- | --- |\n", told)
+        self.assertIn("| a\\|b | a\\|b | 10.0× faster |\n", told)
+        self.assertIn("commit a|b", told)
+
+    def test_chapters_that_are_not_of_a_paper_are_left_out(self):
+        told = markdown.tables({"quick": True, "chapters": [chapter("peers", table("x"))]})
+        self.assertNotIn("###", told)
+        self.assertIn("small rings", told)
+
+
+def chapter(name, made):
+    return {"id": name, "short": "a", "title": name, "intro": [], "parts": [made]}
 
 
 class Page(unittest.TestCase):

@@ -226,7 +226,7 @@ fn text(records: &[Record]) -> String {
     if let Some(r) = records.first() {
         out.push_str(&format!(
             "\nn = {}, log Q = {:.0}; levels here: squarings in a row modulo p^(e-v), in the \
-             paper: HElib's count for another log Q",
+             paper: primes of 22 bits of HElib's modulus",
             r.n, r.log_q
         ));
         out.push_str(&format!("\nseconds here: wall time on {}", r.circumstances.machine()));

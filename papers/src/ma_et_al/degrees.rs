@@ -20,18 +20,18 @@ struct Line {
     r: u32,
     e: u32,
     bound: u64,
-    multiplier: Option<u64>,
+    multiplier: u64,
     method: String,
     /// As the paper prints them, for the methods that it has.
     degrees_paper: Option<&'static str>,
     /// By its formulas.
     degrees_formula: Option<String>,
-    /// Of the polynomials here; absent where nobody would build them.
-    degrees: Option<String>,
-    depth: Option<u32>,
-    products: Option<usize>,
-    relinearizations: Option<usize>,
-    capacity_bits: Option<f64>,
+    /// Of the polynomials here.
+    degrees: String,
+    depth: u32,
+    products: usize,
+    relinearizations: usize,
+    capacity_bits: f64,
 }
 
 /// Prints the table.
@@ -57,26 +57,27 @@ fn of_set(i: usize, set: &Set) -> Result<Vec<Line>, CliError> {
     let problem = DigitProblem { p: set.p, e: set.r + set.v, v: set.v, bound: set.bound };
     let removal = |method| DigitRemoval::for_problem(problem, method);
     let (whole, part) = (DigitMethod::new(DigitKind::ChenHan), DigitMethod::new(DigitKind::Local));
+    // Chen and Han's polynomial is refused at p = 65537; Halevi and Shoup's has the same degree.
+    let baseline = removal(whole).or_else(|_| removal(DigitMethod::new(DigitKind::HaleviShoup)))?;
     let mut lines = vec![
-        // Degrees of tens of thousands are refused: that is the point of the paper.
         line(
             set.bound,
-            whole,
+            baseline.method(),
             set.degrees[0],
             Some(formula(set, &vec![set.p / 2; set.v as usize])),
-            removal(whole).ok(),
+            baseline,
         ),
         line(
             set.bound,
             part,
             set.degrees[1],
             Some(formula(set, &digits(set, set.bound))),
-            Some(removal(part)?),
+            removal(part)?,
         ),
     ];
     if set.v == 1 {
         let closed = DigitMethod::new(DigitKind::PatersonStockmeyer);
-        lines.push(line(set.bound, closed, None, None, Some(removal(closed)?)));
+        lines.push(line(set.bound, closed, None, None, removal(closed)?));
     }
     if let Some(bound) = set.bound_on_grid {
         let grid = DigitMethod::new(DigitKind::Global);
@@ -87,7 +88,7 @@ fn of_set(i: usize, set: &Set) -> Result<Vec<Line>, CliError> {
             grid,
             set.degrees[2],
             Some(degree.to_string()),
-            Some(DigitRemoval::new(set.p, bound, grid)?),
+            DigitRemoval::new(set.p, bound, grid)?,
         ));
     }
     Ok(lines)
@@ -100,10 +101,10 @@ fn line(
     method: DigitMethod,
     degrees_paper: Option<&'static str>,
     degrees_formula: Option<String>,
-    removal: Option<DigitRemoval>,
+    removal: DigitRemoval,
 ) -> Line {
     let Set { id, p, r, v, .. } = *set;
-    let costs = removal.as_ref().map(DigitRemoval::costs);
+    let costs = removal.costs();
     Line {
         row: i + 1,
         set: id,
@@ -111,15 +112,15 @@ fn line(
         r,
         e: if method.kind == DigitKind::Global { r } else { r + v },
         bound,
-        multiplier: removal.as_ref().map(DigitRemoval::multiplier),
+        multiplier: removal.multiplier(),
         method: method.to_string(),
         degrees_paper,
         degrees_formula,
-        degrees: removal.as_ref().map(|removal| joined(removal.degrees())),
-        depth: costs.map(|c| c.depth),
-        products: costs.map(|c| c.products),
-        relinearizations: costs.map(|c| c.relinearizations),
-        capacity_bits: removal.map(|removal| removal.program().estimated_bits(p)),
+        degrees: joined(removal.degrees()),
+        depth: costs.depth,
+        products: costs.products,
+        relinearizations: costs.relinearizations,
+        capacity_bits: removal.program().estimated_bits(p),
     }
 }
 
@@ -168,9 +169,6 @@ fn local_degree(p: u64, e: u32, bound: u64) -> u64 {
 }
 
 fn text(lines: &[Line]) -> String {
-    fn shown<T: ToString>(x: Option<T>) -> String {
-        x.map_or_else(String::new, |x| x.to_string())
-    }
     let head = [
         "row",
         "set",
@@ -195,15 +193,15 @@ fn text(lines: &[Line]) -> String {
             everlevel_cli::console::output::power(l.p, l.r),
             l.e.to_string(),
             l.bound.to_string(),
-            shown(l.multiplier),
+            l.multiplier.to_string(),
             l.method.clone(),
             l.degrees_paper.unwrap_or_default().to_string(),
             l.degrees_formula.clone().unwrap_or_default(),
-            l.degrees.clone().unwrap_or_default(),
-            shown(l.depth),
-            shown(l.products),
-            shown(l.relinearizations),
-            l.capacity_bits.map_or_else(String::new, |b| format!("{b:.0}")),
+            l.degrees.clone(),
+            l.depth.to_string(),
+            l.products.to_string(),
+            l.relinearizations.to_string(),
+            format!("{:.0}", l.capacity_bits),
         ]
     }));
     format!(
@@ -229,21 +227,21 @@ mod tests {
         }
         // Odd polynomials are one below the even bounds; 127 is less than anybody expects.
         let expected = [
-            ("I", Some("17,81;65")),
-            ("I", Some("17,81;13")),
-            ("II", Some("253")),
-            ("II", Some("127")),
-            ("III", Some("513")),
-            ("III", Some("133")),
-            ("IV", Some("8191")),
-            ("IV", Some("93")),
-            ("IV", Some("2023")),
-            ("V", None),
-            ("V", Some("93")),
-            ("V", Some("2207")),
+            ("I", "17,81;65"),
+            ("I", "17,81;13"),
+            ("II", "253"),
+            ("II", "127"),
+            ("III", "513"),
+            ("III", "133"),
+            ("IV", "8191"),
+            ("IV", "93"),
+            ("IV", "2023"),
+            ("V", "65537"),
+            ("V", "93"),
+            ("V", "2207"),
         ];
         assert!(
-            here.iter().map(|(set, degrees)| (*set, degrees.as_deref())).eq(expected),
+            here.iter().map(|(set, degrees)| (*set, degrees.as_str())).eq(expected),
             "{here:?}"
         );
     }

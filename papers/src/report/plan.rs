@@ -77,7 +77,7 @@ pub const LOCAL: &str = "local";
 const BY_CLOSED_FORM: [&str; 4] = ["II-A", "III-A", "IV-A", "V-A"];
 
 /// Runs of AES: set, chain (of LTV; else BGV), method, threads.
-const AES_RUNS: [(&str, Option<&str>, &str, &str); 16] = [
+const AES_RUNS: [(&str, Option<&str>, &str, &str); 17] = [
     ("aes-bgv-leveled", None, "packed", "1"),
     ("aes-bgv-leveled", None, "byte-sliced", "1"),
     ("aes-bgv-leveled", None, "byte-sliced", "2"),
@@ -92,6 +92,7 @@ const AES_RUNS: [(&str, Option<&str>, &str, &str); 16] = [
     ("ltv-32768-windows-16", Some("prime-power"), "bit-sliced", "2"),
     ("ltv-27000", Some("rns"), "bit-sliced", "1"),
     ("ltv-27000", Some("rns"), "bit-sliced", "2"),
+    ("ltv-27000", Some("prime-power"), "bit-sliced", "1"),
     ("ltv-27000", Some("prime-power"), "bit-sliced", "2"),
     ("ltv-27000-windows-16", Some("prime-power"), "bit-sliced", "2"),
 ];

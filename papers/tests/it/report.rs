@@ -212,12 +212,11 @@ fn peers_are_shown_where_they_were_measured() {
     }
 }
 
-/// The page of papers/report shows the records of papers/results. EVERLEVEL_UPDATE_REPORT=1 writes
-/// it anew.
+/// The page and the tables of papers/report show the records of papers/results.
+/// EVERLEVEL_UPDATE_REPORT=1 writes them anew.
 #[test]
 fn the_page_in_the_sources_is_current() {
     let out = tempfile::tempdir().unwrap();
-    let kept = PathBuf::from(records("papers/report/index.html"));
     let run = Command::new(env!("CARGO_BIN_EXE_papers"))
         .args(["all", "--full", "--no-run", "--records", "papers/results", "--out"])
         .arg(out.path())
@@ -226,15 +225,19 @@ fn the_page_in_the_sources_is_current() {
         .expect("the program starts");
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     let Some(page) = page(out.path()) else { return };
-    if std::env::var_os("EVERLEVEL_UPDATE_REPORT").is_some() {
-        std::fs::write(&kept, &page).unwrap();
-    }
     assert!(page.len() < 1_500_000, "{} bytes", page.len());
-    assert!(
-        std::fs::read_to_string(&kept).unwrap_or_default() == page,
-        "{} does not show what is in papers/results: run this test with EVERLEVEL_UPDATE_REPORT=1",
-        kept.display()
-    );
+    let tables = std::fs::read_to_string(out.path().join("tables.md")).unwrap();
+    for (name, made) in [("index.html", page), ("tables.md", tables)] {
+        let kept = records(&format!("papers/report/{name}"));
+        if std::env::var_os("EVERLEVEL_UPDATE_REPORT").is_some() {
+            std::fs::write(&kept, &made).unwrap();
+        }
+        assert!(
+            std::fs::read_to_string(&kept).unwrap_or_default() == made,
+            "{kept} does not show what is in papers/results: run this test with \
+             EVERLEVEL_UPDATE_REPORT=1"
+        );
+    }
 }
 
 /// A Chromium: EVERLEVEL_CHROMIUM, or one in PATH.

@@ -29,7 +29,7 @@ fn is_computed(table: &str) -> bool {
 }
 
 /// What differs between runs and machines.
-const VOLATILE: [&str; 13] = [
+const VOLATILE: [&str; 16] = [
     "seconds",
     "seconds_median",
     "seconds_min",
@@ -41,6 +41,9 @@ const VOLATILE: [&str; 13] = [
     "table_seconds",
     "key_seconds",
     "peak_memory_bytes",
+    "ntt_us",
+    "bandwidth_gb_s",
+    "floor_seconds",
     "seed",
     "circumstances",
 ];

@@ -4,6 +4,7 @@ use everlevel_cli::plot::svg::COLORS;
 use everlevel_cli::plot::{Join, LinePlot, Series};
 use serde_json::Value;
 
+use super::methods::{self, Compared};
 use crate::ltv::hours_of_paper;
 use crate::report::model::{Cell, Chapter, Fields, Figure, Kind, column};
 use crate::report::parts::{add, bars, figure, series, shown};
@@ -12,6 +13,9 @@ use crate::report::plot::BarPlot;
 use crate::report::plot::Plot;
 use crate::report::records::Records;
 use crate::rows::marked;
+
+/// Seconds a block of 2,048 by windows, as the paper cites them.
+const WINDOWED: f64 = 12.6;
 
 pub fn chapter(records: &Records<'_>) -> Chapter {
     let mut chapter = Chapter::new(
@@ -27,6 +31,14 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
         ],
     );
     add(&mut chapter, runs(records));
+    let notes = [
+        "Its method: bit-sliced, over powers of one prime, with keys for each bit; with windows, \
+         as Öztürk, Doröz, Savaş and Sunar (2015) have them, whose 12.6 seconds a block the paper \
+         cites. The best: any chain and any method, two threads like its method.",
+    ];
+    let title = "A whole state: paper, its method here, best here";
+    let methods = methods::table(records, AES, title, &compared(records), &notes);
+    methods.into_iter().for_each(|table| add(&mut chapter, table));
     chapter.figure(seconds(records));
     for (id, family) in [("fig-aes-noise-bgv", "bgv"), ("fig-aes-noise-ltv", "ltv")] {
         chapter.figure(noise(records, id, family));
@@ -124,6 +136,37 @@ fn runs(records: &Records<'_>) -> crate::report::model::Table {
     );
     table.notes.extend(records.not_comparable());
     table
+}
+
+/// The paper's two rings, by its own digits and by windows, each beside every run on the ring.
+fn compared(records: &Records<'_>) -> Vec<Compared> {
+    let found: Vec<&Value> = records.of(AES).map(|(_, s)| &s.value).collect();
+    let on_two = |r: &&&Value| r.number("threads") == Some(2.0);
+    let row = |name: &str, degree: &str, digits: &str, paper: Option<f64>| {
+        let ring = format!("ltv-{degree}");
+        let own = format!("{ring}-{digits}");
+        let way = |r: &&Value| {
+            let name = [r.text("params"), r.text("chain"), r.text("method")].join(", ");
+            Some((r.number("seconds_total")?, name))
+        };
+        let on_ring = |r: &&&Value| r.text("params").starts_with(&ring);
+        Compared {
+            name: format!("n = {degree}, {name}"),
+            paper,
+            method: found
+                .iter()
+                .find(|r| r.text("params") == own)
+                .and_then(|r| r.number("seconds_total")),
+            ways: found.iter().filter(on_two).filter(on_ring).filter_map(way).collect(),
+        }
+    };
+    let hours = |degree| hours_of_paper(degree).map(|hours| hours * 3600.0);
+    vec![
+        row("a digit for each bit", "32768", "binary", hours(32768)),
+        row("windows", "32768", "windows-16", Some(WINDOWED * 2048.0)),
+        row("a digit for each bit", "27000", "binary", hours(27000)),
+        row("windows", "27000", "windows-16", None),
+    ]
 }
 
 fn seconds(records: &Records<'_>) -> Option<Figure> {

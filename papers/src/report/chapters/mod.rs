@@ -5,6 +5,7 @@ mod bootstrapping;
 mod chen_han;
 mod ltv;
 mod ma_et_al;
+mod methods;
 mod peers;
 mod scaling;
 mod security;

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::names::{DEGREES, T6, largest, modulus};
+use super::names::{DEGREES, T6, largest, modulus, starred};
+use crate::ma_et_al::general::is_the_papers;
+use crate::report::chapters::methods::{self, Compared};
 use crate::report::model::{Fields, Figure};
 use crate::report::parts::{bars, figure, series};
 use crate::report::plot::{BarPlot, Bars};
@@ -17,6 +19,10 @@ pub fn degrees_drawn(records: &Records<'_>) -> Option<Figure> {
                 .map_or_else(String::new, |l| format!("{}, p^r = {}", l.text("set"), modulus(l)))
         })
         .collect();
+    // The first line of each set.
+    let baseline = |field: &'static str| -> Vec<Option<f64>> {
+        rows.iter().map(|lines| largest(&lines.first()?.text(field))).collect()
+    };
     let of = |method: &str, field: &'static str| {
         let line = |lines: &&[Value]| {
             lines.iter().find(|l| l.text("method") == method).and_then(|l| largest(&l.text(field)))
@@ -24,7 +30,8 @@ pub fn degrees_drawn(records: &Records<'_>) -> Option<Figure> {
         rows.iter().map(line).collect::<Vec<_>>()
     };
     let all = vec![
-        series("HElib's (paper)", of("chen_han", "degrees_paper")),
+        series("HElib's (paper)", baseline("degrees_paper")),
+        series("HElib's (here)", baseline("degrees")),
         series("local null polynomial (paper)", of("local", "degrees_paper")),
         series("local null polynomial (here)", of("local", "degrees")),
         series("global null polynomial (paper)", of("global", "degrees_paper")),
@@ -43,30 +50,38 @@ pub fn degrees_drawn(records: &Records<'_>) -> Option<Figure> {
     ))
 }
 
-pub fn seconds(records: &Records<'_>) -> Option<Figure> {
-    if records.quick() {
-        return None;
+/// Sets of table 6, each by every digit removal that it was run with; the paper's are those of
+/// HElib, local null polynomials and the grid.
+pub fn compared(records: &Records<'_>) -> Vec<Compared> {
+    let mut rows: Vec<Compared> = Vec::new();
+    for (_, stored) in records.of(T6).filter(|_| !records.quick()) {
+        let (r, name) = (&stored.value, starred(&stored.value));
+        let removal = r.text("digit_removal");
+        let at = rows.iter().position(|row| row.name == name).unwrap_or_else(|| {
+            let paper = r.number("paper.seconds.2");
+            rows.push(Compared { name, paper, method: None, ways: Vec::new() });
+            rows.len() - 1
+        });
+        if is_the_papers(&removal) {
+            rows[at].method = r.number("seconds_total");
+        }
+        rows[at].ways.extend(r.number("seconds_total").map(|seconds| (seconds, removal)));
     }
-    let found: Vec<&Value> = records.of(T6).map(|(_, s)| &s.value).collect();
-    let of = |key: &str| found.iter().map(|r| r.number(key)).collect();
+    rows
+}
+
+pub fn seconds(records: &Records<'_>) -> Option<Figure> {
+    let title = "General bootstrapping: the paper, its method here, the best here";
     let description = "seconds of one general bootstrapping for each set of table 6, on a \
-                       logarithmic axis: the paper's and those measured here";
-    let all = vec![series("paper", of("paper.seconds.2")), series("here", of("seconds_total"))];
-    let groups = found.iter().map(|r| r.text("set")).collect();
-    let plot = bars(
-        "General bootstrapping: paper and here",
-        description,
-        "seconds (logarithmic)",
-        groups,
-        all,
-    )?;
+                       logarithmic axis: the paper's, the same method here, and the fastest here";
     let notes = vec!["ma-V is extrapolated here; see table 6.".into()];
-    Some(figure(
+    methods::drawn(
         "fig-ma-et-al-seconds",
+        [title, description],
         records.plan.command(T6),
+        &compared(records),
         notes,
-        BarPlot { log: true, ..plot },
-    ))
+    )
 }
 
 /// Parts of each set's whole, the paper's (at its own ring, hence not beside small ones) above

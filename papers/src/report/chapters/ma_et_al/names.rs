@@ -18,3 +18,9 @@ pub fn modulus(r: &Value) -> String {
 pub fn largest(degrees: &str) -> Option<f64> {
     degrees.split([',', ';']).filter_map(|d| d.trim().parse().ok()).reduce(f64::max)
 }
+
+/// The name of a set, marked where its time is extrapolated.
+pub fn starred(r: &Value) -> String {
+    let star = if r.at("extrapolated").is_some_and(|x| x.is_string()) { " *" } else { "" };
+    format!("{}{star}", r.text("set"))
+}

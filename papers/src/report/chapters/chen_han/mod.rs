@@ -1,11 +1,14 @@
 //! Chen and Han 2018.
 
+mod compared;
+
 use everlevel_cli::console::output::power;
 use serde_json::Value;
 
 use crate::chen_han::recrypt::{is_the_papers_arithmetic, is_the_papers_secret};
 use crate::report::model::{Cell, Chapter, Column, Fields, Figure, Kind, column};
 use crate::report::parts::{add, bars, figure, series, shown};
+use crate::report::plan::CHEN_HAN;
 use crate::report::plot::Bars;
 use crate::report::records::Records;
 use crate::rows::marked;
@@ -17,6 +20,8 @@ const T4: &str = "chen-han-table-4";
 const T5: &str = "chen-han-table-5";
 /// The most characters of a list of degrees.
 const DEGREES_SHOWN: usize = 28;
+/// Bits of the modulus that HElib counted as a level when the paper was written.
+const BITS_OF_A_LEVEL: f64 = 22.0;
 
 pub fn chapter(records: &Records<'_>) -> Chapter {
     let mut chapter = Chapter::new(
@@ -55,7 +60,8 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
         recrypt(records, T4, "Table 4: full bootstrapping, every coefficient of every slot"),
     );
     add(&mut chapter, recrypt(records, T5, "Table 5: slim bootstrapping, integers in the slots"));
-    chapter.figure(seconds(records));
+    compared::methods(records, &mut chapter);
+    chapter.figure(compared::seconds(records));
     chapter
 }
 
@@ -166,7 +172,11 @@ fn removal(records: &Records<'_>) -> crate::report::model::Table {
         column("seconds", "floor", Kind::Number),
         column("levels before / after", "paper", Kind::Paper),
         column("levels before / after", "here", Kind::Here),
-        column("", "bits used", Kind::Number),
+        column("bits used", "paper", Kind::Paper),
+        column("bits used", "here", Kind::Here),
+        column("bits used", "here ÷ paper", Kind::Ratio),
+        column("HElib's levels after", "paper", Kind::Paper),
+        column("HElib's levels after", "here", Kind::Here),
         column("", "wrong", Kind::Wrong),
     ];
     let mut rows = Vec::new();
@@ -183,6 +193,7 @@ fn removal(records: &Records<'_>) -> crate::report::model::Table {
             let [paper, before, after] = [0, 1, 2].map(of_paper);
             let used =
                 m.number("capacity_bits.0").zip(m.number("capacity_bits.1")).map(|(a, b)| a - b);
+            let used_by_paper = before.zip(after).map(|(a, b)| BITS_OF_A_LEVEL * (a - b));
             let levels = |a: Option<f64>, b: Option<f64>| {
                 a.zip(b).map_or_else(String::new, |(a, b)| format!("{a} / {b}"))
             };
@@ -199,7 +210,11 @@ fn removal(records: &Records<'_>) -> crate::report::model::Table {
                 Cell::number(m.number("floor_seconds")),
                 Cell::text(levels(before, after)),
                 Cell::text(levels(m.number("level_before"), m.number("level_after"))),
+                Cell::exact(used_by_paper),
                 Cell::digits(used, 0),
+                Cell::ratio(used, used_by_paper.filter(|_| !records.quick())),
+                Cell::exact(after),
+                Cell::digits(before.zip(used).map(|(b, u)| b - u / BITS_OF_A_LEVEL), 1),
                 Cell::exact(m.number("wrong_slots")),
             ]);
         }
@@ -210,8 +225,11 @@ fn removal(records: &Records<'_>) -> crate::report::model::Table {
         &columns,
         rows,
         &[
-            "Levels here: squarings in a row modulo p^(e−v) until the bound refuses one; in the \
-             paper: HElib's count, for another log q.",
+            "Levels here: squarings in a row modulo p^(e−v) until the bound refuses one. A level \
+             of the paper is one of HElib's, a prime of 22 bits of the modulus (`FHE_pSize` in \
+             the FHEContext.h of 2018), whatever a squaring takes. So the paper's levels before \
+             are its modulus, and what it used is known in bits; its levels after, here, are \
+             those that are left of its own modulus by the bits used here.",
             "p = 2 is run over the ring of index 21845 = 5 · 17 · 257, as 2 divides powers of two.",
         ],
     );
@@ -219,12 +237,13 @@ fn removal(records: &Records<'_>) -> crate::report::model::Table {
     table
 }
 
-const RECRYPT: [Column; 22] = [
+const RECRYPT: [Column; 23] = [
     column("", "plaintexts", Kind::Text),
     column("", "n", Kind::Number),
     column("", "log q", Kind::Number),
     column("", "secret", Kind::Text),
     column("", "arithmetic", Kind::Text),
+    column("", "digits removed by", Kind::Text),
     column("depth fresh / after", "paper", Kind::Paper),
     column("depth fresh / after", "here", Kind::Here),
     column("seconds", "paper", Kind::Paper),
@@ -276,6 +295,7 @@ fn recrypt<'a>(records: &Records<'a>, group: &'a str, title: &str) -> crate::rep
                 r.text("arithmetic"),
                 is_the_papers_arithmetic(&r.text("arithmetic")),
             )),
+            Cell::text(marked(r.text("digit_removal"), r.text("digit_removal") == CHEN_HAN)),
             Cell::text(depth("paper.")),
             Cell::text(depth("")),
             Cell::exact(seconds),
@@ -318,35 +338,4 @@ fn recrypt<'a>(records: &Records<'a>, group: &'a str, title: &str) -> crate::rep
     let mut table = records.table(group, title, &RECRYPT, rows, &notes);
     table.notes.extend(records.not_comparable());
     table
-}
-
-/// Seconds of tables 4 and 5, paper and here.
-fn seconds(records: &Records<'_>) -> Option<Figure> {
-    if records.quick() {
-        return None;
-    }
-    let encapsulated =
-        |r: &&Value| r.text("variant") == "encapsulated" && r.text("arithmetic") == "mixed";
-    let found: Vec<&Value> = records
-        .of(T5)
-        .chain(records.of(T4))
-        .map(|(_, stored)| &stored.value)
-        .filter(encapsulated)
-        .collect();
-    let kind = |r: &Value| if r.text("table") == "table-4" { "full" } else { "slim" };
-    let groups = found
-        .iter()
-        .map(|r| format!("{}, n = {}, {}", space(r), shown(r.number("n")), kind(r)))
-        .collect();
-    let of = |key: &str| found.iter().map(|r| r.number(key)).collect();
-    let plot = bars(
-        "One bootstrapping: paper and here",
-        "seconds of one bootstrapping at the rings and moduli of tables 4 and 5, on a logarithmic \
-         axis: the paper's on its machine, and here on one thread with an encapsulated secret",
-        "seconds (logarithmic)",
-        groups,
-        vec![series("paper", of("paper.seconds")), series("here", of("seconds_median"))],
-    )?;
-    let plot = crate::report::plot::BarPlot { log: true, ..plot };
-    Some(figure("fig-chen-han-seconds", records.plan.command(T5), vec![], plot))
 }

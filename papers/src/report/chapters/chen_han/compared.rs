@@ -1,0 +1,92 @@
+//! The paper's method beside the paper and beside the best way here.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{T3, T4, T5, problem, space};
+use crate::chen_han::recrypt::{is_the_papers_arithmetic, is_the_papers_secret};
+use crate::report::chapters::methods::{self, Compared};
+use crate::report::model::{Chapter, Fields, Figure};
+use crate::report::parts::{add, shown};
+use crate::report::plan::CHEN_HAN;
+use crate::report::records::Records;
+
+/// Rows of table 3, each by every method.
+fn removals(records: &Records<'_>) -> Vec<Compared> {
+    let compared = |r: &Value| {
+        let methods = r.list("methods");
+        let seconds = |m: &Value| Some((m.number("seconds")?, m.text("method")));
+        Compared {
+            name: problem(r, "paper."),
+            paper: r.number("paper.chen_han.0").filter(|_| !records.quick()),
+            method: methods
+                .iter()
+                .find(|m| m.text("method") == CHEN_HAN)
+                .and_then(|m| m.number("seconds")),
+            ways: methods.iter().filter_map(seconds).collect(),
+        }
+    };
+    records.of(T3).map(|(_, stored)| compared(&stored.value)).collect()
+}
+
+/// Rows of table 4 or 5, each by everything that it was run with.
+fn bootstrappings<'a>(records: &Records<'a>, group: &'a str) -> Vec<Compared> {
+    let mut rows: BTreeMap<u64, Vec<&Value>> = BTreeMap::new();
+    for (_, stored) in records.of(group) {
+        if let Some(row) = stored.value.at("row").and_then(Value::as_u64) {
+            rows.entry(row).or_default().push(&stored.value);
+        }
+    }
+    let is_the_papers = |r: &Value| {
+        r.text("digit_removal") == CHEN_HAN
+            && is_the_papers_secret(&r.text("variant"))
+            && is_the_papers_arithmetic(&r.text("arithmetic"))
+    };
+    let way = |r: &Value| {
+        let name = [r.text("variant"), r.text("arithmetic"), r.text("digit_removal")].join(", ");
+        Some((r.number("seconds_median")?, name))
+    };
+    let compared = |runs: &Vec<&Value>| {
+        let first = runs.first()?;
+        let kind = if group == T4 { "full" } else { "slim" };
+        Some(Compared {
+            name: format!("{}, n = {}, {kind}", space(first), shown(first.number("n"))),
+            paper: first.number("paper.seconds").filter(|_| !records.quick()),
+            method: runs.iter().find(|r| is_the_papers(r)).and_then(|r| r.number("seconds_median")),
+            ways: runs.iter().filter_map(|r| way(r)).collect(),
+        })
+    };
+    rows.values().filter_map(compared).collect()
+}
+
+/// The three columns of each table with times.
+pub fn methods(records: &Records<'_>, chapter: &mut Chapter) {
+    let of_removal = "Removing digits: paper, its method here, best here";
+    let of_full = "Full bootstrapping: paper, its method here, best here";
+    let of_slim = "Slim bootstrapping: paper, its method here, best here";
+    let secrets = "Its method: chen_han, with the paper's secret of weight 128 and \
+                   scale-invariant products. The best: any secret, any arithmetic, any digit \
+                   removal of the table above.";
+    let tables = [
+        methods::table(records, T3, of_removal, &removals(records), &["Its method: chen_han."]),
+        methods::table(records, T4, of_full, &bootstrappings(records, T4), &[secrets]),
+        methods::table(records, T5, of_slim, &bootstrappings(records, T5), &[secrets]),
+    ];
+    tables.into_iter().flatten().for_each(|table| add(chapter, table));
+}
+
+pub fn seconds(records: &Records<'_>) -> Option<Figure> {
+    let rows = [bootstrappings(records, T5), bootstrappings(records, T4)].concat();
+    let title = "One bootstrapping: the paper, its method here, the best here";
+    let description = "seconds of one bootstrapping at the rings and moduli of tables 5 and 4, on \
+                       a logarithmic axis: the paper's on its machine, the same method on one \
+                       thread here, and the fastest way here";
+    methods::drawn(
+        "fig-chen-han-seconds",
+        [title, description],
+        records.plan.command(T5),
+        &rows,
+        vec![],
+    )
+}
