@@ -245,3 +245,14 @@ def test_mistakes_have_codes(toy, tmp_path):
         (lambda: everlevel.ranged(0.5, 2), ["python.value-bounds"]),
     ):
         assert refused(operation) in codes
+
+
+def test_scalar_products_are_of_vectors_of_one_length(fermat):
+    """Rows of a matrix were multiplied with a vector and all added up."""
+    a = np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9]])
+    x = typed(fermat, a[0], bounds=(0, 9))
+    matrix = typed(fermat, a, bounds=(0, 9), rows=True)
+    for operation in (lambda: x @ matrix, lambda: np.dot(x, matrix), lambda: np.matmul(x, matrix)):
+        assert refused(operation) == "python.shape"
+    assert refused(lambda: x @ typed(fermat, [1, 2], bounds=(0, 9))) == "python.shape"
+    assert fermat.client.decrypt(x @ typed(fermat, a[1], bounds=(0, 9))) == a[0] @ a[1]

@@ -360,7 +360,15 @@ class EncryptedIntegers(Encrypted, Stored):
                 "y.T @ x.T with a public y and an x that was encrypted transposed, with "
                 "rows=True; of two encrypted ones (x * y).sum(axis=0)",
             )
-        return (self * other).sum() if isinstance(other, EncryptedIntegers) else self.dot(other)
+        if not isinstance(other, EncryptedIntegers):
+            return self.dot(other)
+        if other._shape != self._shape:
+            raise ShapeError(
+                f"a scalar product of shapes {self._shape} and {other._shape}: expected vectors of "
+                "one length; (x * y).sum(axis=0) adds up products of rows",
+                code="python.shape",
+            )
+        return (self * other).sum()
 
     def __rmatmul__(self, other: Any) -> EncryptedTotal | EncryptedIntegers:
         """The product of a public matrix and rows: each row of it a sum of multiples.
