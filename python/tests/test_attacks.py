@@ -256,3 +256,11 @@ def test_scalar_products_are_of_vectors_of_one_length(fermat):
         assert refused(operation) == "python.shape"
     assert refused(lambda: x @ typed(fermat, [1, 2], bounds=(0, 9))) == "python.shape"
     assert fermat.client.decrypt(x @ typed(fermat, a[1], bounds=(0, 9))) == a[0] @ a[1]
+
+
+def test_shifts_by_wrapping_amounts_wrap(fermat):
+    a = np.array([9, 7, 0], np.uint8)
+    amount = np.minimum(typed(fermat, a).wrapping(), 9)
+    found = fermat.client.decrypt(1 << amount)
+    np.testing.assert_array_equal(found, np.array([0, 128, 1], np.uint8))
+    assert found.dtype == np.uint8

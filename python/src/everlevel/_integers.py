@@ -401,7 +401,8 @@ class EncryptedIntegers(Encrypted, Stored):
         return self._apply("shift_right", numbers=[_bits(bits)])
 
     def __rlshift__(self, other: Any) -> EncryptedIntegers:
-        return _apply("shift_left_by", (_column(self, self._operand(other)), self))
+        found = _apply("shift_left_by", (_column(self, self._operand(other)), self))
+        return _wrapped(found, (self, other))
 
     def __rrshift__(self, other: Any) -> EncryptedIntegers:
         return _apply("shift_right_by", (_column(self, self._operand(other)), self))
