@@ -264,3 +264,21 @@ def test_shifts_by_wrapping_amounts_wrap(fermat):
     found = fermat.client.decrypt(1 << amount)
     np.testing.assert_array_equal(found, np.array([0, 128, 1], np.uint8))
     assert found.dtype == np.uint8
+
+
+def test_public_integers_that_a_wrapping_type_does_not_hold(toy):
+    w = typed(toy, np.array([200, 7], np.uint8)).wrapping()
+    rows = typed(toy, np.array([[1], [2]], np.uint8), rows=True).wrapping()
+    for operation in (
+        lambda: w * 300,
+        lambda: w * np.array([256, 256]),
+        lambda: w // -1,
+        lambda: w % 1000,
+        lambda: divmod(w, 256),
+        lambda: w & 0xFFFF,
+        lambda: w.clip(300, 400),
+        lambda: np.clip(w, -5, 9),
+        lambda: np.array([2, -1]) @ rows,
+    ):
+        assert refused(operation) == "integers.type"
+    np.testing.assert_array_equal(toy.client.decrypt(w << 8), [0, 0])

@@ -259,6 +259,7 @@ class EncryptedIntegers(Encrypted, Stored):
         """
         other = self._operand(other)
         if isinstance(other, int):
+            _check_wrapping((self, other))
             return self._arithmetic("mul_public", numbers=[other])
         if isinstance(other, np.ndarray):
             found = _each(self, other, operator.mul)
@@ -316,6 +317,7 @@ class EncryptedIntegers(Encrypted, Stored):
             return self._arithmetic(name, divisor)
         if divisor == 0:
             raise ZeroDivisionError("integer division or modulo by zero")
+        _check_wrapping((self, divisor))
         return self._apply(name + "_public", numbers=[divisor])
 
     def __truediv__(self, other: Any) -> NoReturn:
@@ -387,7 +389,8 @@ class EncryptedIntegers(Encrypted, Stored):
             return (
                 self._arithmetic("shift_left_by", _column(self, bits)) if found is None else found
             )
-        return self * (1 << _bits(bits))
+        # The factor may exceed a type that wraps.
+        return self._arithmetic("mul_public", numbers=[1 << _bits(bits)])
 
     def __rshift__(self, bits: Any) -> EncryptedIntegers:
         """Divided by a power of 2, rounded down.
@@ -426,6 +429,7 @@ class EncryptedIntegers(Encrypted, Stored):
             return self._apply("not") if other else self
         if name == "and" and isinstance(other, int) and other > 0 and other & (other + 1) == 0:
             # The lowest bits: with the interval that they have.
+            _check_wrapping((self, other))
             return self._arithmetic("rem_public", numbers=[other + 1])
         return self._arithmetic("bit_" + name, other)
 
@@ -735,6 +739,7 @@ class EncryptedIntegers(Encrypted, Stored):
         comparisons and selections.
         """
         least, most = whole(operator.index(low)), whole(operator.index(high))
+        _check_wrapping((self, least, most))
         found = _tabulated(self, lambda v: min(max(v, least), most))
         if found is None and least > most:
             # As NumPy.

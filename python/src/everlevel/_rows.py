@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _layout
 from ._encrypted import Encrypted, not_homomorphic
-from ._integers import EncryptedIntegers, _constants
+from ._integers import EncryptedIntegers, _check_wrapping, _constants
 from ._kinds import Kind, entries, interval_of, named
 from .errors import DtypeError, OtherParametersError, ShapeError
 
@@ -200,6 +200,7 @@ def total(parts: Sequence[EncryptedIntegers]) -> EncryptedIntegers:
 def weighted(parts: Sequence[EncryptedIntegers], weights: Sequence[int]) -> EncryptedIntegers:
     """The sum of multiples of arrays, whose carries are computed once."""
     first, *others = parts
+    _check_wrapping((first, *weights))
     return first._arithmetic("weighted_sum", *others, numbers=weights)
 
 
