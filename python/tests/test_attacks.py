@@ -282,3 +282,15 @@ def test_public_integers_that_a_wrapping_type_does_not_hold(toy):
     ):
         assert refused(operation) == "integers.type"
     np.testing.assert_array_equal(toy.client.decrypt(w << 8), [0, 0])
+
+
+def test_axes_are_not_ignored(toy):
+    x = typed(toy, [1, 2, 3], bounds=(0, 9))
+    rows = typed(toy, [[1, 2], [3, 4]], bounds=(0, 9), rows=True)
+    for function in (np.sort, np.argsort, np.cumsum):
+        assert refused(lambda: function(x, axis=3)) == "python.shape"
+    assert refused(lambda: np.partition(x, 1, axis=3)) == "python.shape"
+    assert refused(lambda: np.argpartition(x, 1, axis=3)) == "python.shape"
+    for function in (np.max, np.min, np.argmax, np.argmin):
+        assert refused(lambda: function(rows, axis=())) == "python.not-homomorphic"
+    assert refused(lambda: np.diff(rows, n=-1, axis=0)) == "python.shape"

@@ -645,7 +645,7 @@ class EncryptedIntegers(Encrypted, Stored):
             return self._along(name)
         if axis is None and self.ndim != 1:
             return self._along(name)
-        return _rows.ORDERED[name](_rows.along(self, axis or 0, name))
+        return _rows.ORDERED[name](_rows.along(self, 0 if axis is None else axis, name))
 
     def max(self, axis: int | None = None) -> EncryptedIntegers:
         """The largest entry, of at most as many as there are slots.
@@ -729,7 +729,7 @@ class EncryptedIntegers(Encrypted, Stored):
         """
         from . import _rows
 
-        if axis is not None and (self.ndim != 1 or self._runs > 1):
+        if axis is not None and (self.ndim != 1 or self._runs > 1 or axis not in (0, -1)):
             parts = _rows.along(self, axis, "prefix sums")
             return _rows.joined(list(itertools.accumulate(parts)), axis)
         return self._along("cumsum", shape=self._shape)
