@@ -184,6 +184,13 @@ def test_quantiles_are_those_of_numpy(toy):
             for method in ("lower", "higher"):
                 found = toy.client.decrypt(np.quantile(x, q, method=method))
                 assert found == np.quantile(values, q, method=method), (n, q, method)
+    # In single precision 0.7 of 10 is 7.
+    values = rng.permutation(11)
+    x = typed(toy, values, bounds=(0, 10))
+    for q in (np.float32(0.7), np.float32(0.1), np.float64(0.7)):
+        for method in ("lower", "higher"):
+            found = toy.client.decrypt(np.quantile(x, q, method=method))
+            assert found == np.quantile(values, q, method=method), (q, method)
     rows = typed(toy, [[1, 2], [3, 4]], bounds=(0, 9), rows=True)
     for q in (-0.4, 1.6, float("nan")):
         for a, axis in ((x, None), (rows, 0)):

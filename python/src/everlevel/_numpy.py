@@ -241,8 +241,8 @@ def quantile(a: EncryptedIntegers, q: float, axis: Any = None, method: str = "li
         )
     if not 0 <= q <= 1:
         raise RangeError(f"q = {q}: expected 0 to 1", code="python.quantile")
-    # In floating point, as NumPy has it.
-    place = float(q) * ((a.size if axis is None else a.shape[axis]) - 1)
+    # In floating point of the precision of q, as NumPy has it.
+    place = q * ((a.size if axis is None else a.shape[axis]) - 1)
     return _nth(a, math.floor(place) if method == "lower" else math.ceil(place), axis)
 
 
