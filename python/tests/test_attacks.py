@@ -301,3 +301,11 @@ def test_axes_are_not_ignored(toy):
     for function in (np.max, np.min, np.argmax, np.argmin):
         assert refused(lambda: function(rows, axis=())) == "python.not-homomorphic"
     assert refused(lambda: np.diff(rows, n=-1, axis=0)) == "python.shape"
+
+
+def test_indices_without_axes(toy):
+    x = typed(toy, [1, 2, 3], bounds=(0, 9))
+    rows = typed(toy, [[1, 2, 3], [4, 5, 6]], bounds=(0, 9), rows=True)
+    for operation in (lambda: x[:, :], lambda: rows[:, :, :], lambda: rows[0, :, :]):
+        with pytest.raises(IndexError):
+            operation()
