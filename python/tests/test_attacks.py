@@ -309,3 +309,14 @@ def test_indices_without_axes(toy):
     for operation in (lambda: x[:, :], lambda: rows[:, :, :], lambda: rows[0, :, :]):
         with pytest.raises(IndexError):
             operation()
+
+
+def test_public_arrays_without_entries(toy):
+    x = typed(toy, [1, 2, 3], bounds=(0, 9))
+    rows = typed(toy, [[1, 2, 3], [4, 5, 6]], bounds=(0, 9), rows=True)
+    for operation in (
+        lambda: x + np.zeros((0, 3), int),
+        lambda: rows * np.zeros((0, 2, 3), int),
+        lambda: np.broadcast_to(x, (0, 3)),
+    ):
+        assert refused(operation) == "python.empty"
