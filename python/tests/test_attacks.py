@@ -184,6 +184,13 @@ def test_quantiles_are_those_of_numpy(toy):
             for method in ("lower", "higher"):
                 found = toy.client.decrypt(np.quantile(x, q, method=method))
                 assert found == np.quantile(values, q, method=method), (n, q, method)
+    # In single precision 0.7 of 10 is 7.
+    values = rng.permutation(11)
+    x = typed(toy, values, bounds=(0, 10))
+    for q in (np.float32(0.7), np.float32(0.1), np.float64(0.7)):
+        for method in ("lower", "higher"):
+            found = toy.client.decrypt(np.quantile(x, q, method=method))
+            assert found == np.quantile(values, q, method=method), (q, method)
     rows = typed(toy, [[1, 2], [3, 4]], bounds=(0, 9), rows=True)
     for q in (-0.4, 1.6, float("nan")):
         for a, axis in ((x, None), (rows, 0)):
@@ -245,3 +252,71 @@ def test_mistakes_have_codes(toy, tmp_path):
         (lambda: everlevel.ranged(0.5, 2), ["python.value-bounds"]),
     ):
         assert refused(operation) in codes
+
+
+def test_scalar_products_are_of_vectors_of_one_length(fermat):
+    """Rows of a matrix were multiplied with a vector and all added up."""
+    a = np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9]])
+    x = typed(fermat, a[0], bounds=(0, 9))
+    matrix = typed(fermat, a, bounds=(0, 9), rows=True)
+    for operation in (lambda: x @ matrix, lambda: np.dot(x, matrix), lambda: np.matmul(x, matrix)):
+        assert refused(operation) == "python.shape"
+    assert refused(lambda: x @ typed(fermat, [1, 2], bounds=(0, 9))) == "python.shape"
+    assert fermat.client.decrypt(x @ typed(fermat, a[1], bounds=(0, 9))) == a[0] @ a[1]
+
+
+def test_shifts_by_wrapping_amounts_wrap(fermat):
+    a = np.array([9, 7, 0], np.uint8)
+    amount = np.minimum(typed(fermat, a).wrapping(), 9)
+    found = fermat.client.decrypt(1 << amount)
+    np.testing.assert_array_equal(found, np.array([0, 128, 1], np.uint8))
+    assert found.dtype == np.uint8
+
+
+def test_public_integers_that_a_wrapping_type_does_not_hold(toy):
+    w = typed(toy, np.array([200, 7], np.uint8)).wrapping()
+    rows = typed(toy, np.array([[1], [2]], np.uint8), rows=True).wrapping()
+    for operation in (
+        lambda: w * 300,
+        lambda: w * np.array([256, 256]),
+        lambda: w // -1,
+        lambda: w % 1000,
+        lambda: divmod(w, 256),
+        lambda: w & 0xFFFF,
+        lambda: w.clip(300, 400),
+        lambda: np.clip(w, -5, 9),
+        lambda: np.array([2, -1]) @ rows,
+    ):
+        assert refused(operation) == "integers.type"
+    np.testing.assert_array_equal(toy.client.decrypt(w << 8), [0, 0])
+
+
+def test_axes_are_not_ignored(toy):
+    x = typed(toy, [1, 2, 3], bounds=(0, 9))
+    rows = typed(toy, [[1, 2], [3, 4]], bounds=(0, 9), rows=True)
+    for function in (np.sort, np.argsort, np.cumsum):
+        assert refused(lambda: function(x, axis=3)) == "python.shape"
+    assert refused(lambda: np.partition(x, 1, axis=3)) == "python.shape"
+    assert refused(lambda: np.argpartition(x, 1, axis=3)) == "python.shape"
+    for function in (np.max, np.min, np.argmax, np.argmin):
+        assert refused(lambda: function(rows, axis=())) == "python.not-homomorphic"
+    assert refused(lambda: np.diff(rows, n=-1, axis=0)) == "python.shape"
+
+
+def test_indices_without_axes(toy):
+    x = typed(toy, [1, 2, 3], bounds=(0, 9))
+    rows = typed(toy, [[1, 2, 3], [4, 5, 6]], bounds=(0, 9), rows=True)
+    for operation in (lambda: x[:, :], lambda: rows[:, :, :], lambda: rows[0, :, :]):
+        with pytest.raises(IndexError):
+            operation()
+
+
+def test_public_arrays_without_entries(toy):
+    x = typed(toy, [1, 2, 3], bounds=(0, 9))
+    rows = typed(toy, [[1, 2, 3], [4, 5, 6]], bounds=(0, 9), rows=True)
+    for operation in (
+        lambda: x + np.zeros((0, 3), int),
+        lambda: rows * np.zeros((0, 2, 3), int),
+        lambda: np.broadcast_to(x, (0, 3)),
+    ):
+        assert refused(operation) == "python.empty"

@@ -554,6 +554,8 @@ def test_bytes(columns, tmp_path):
         '{"z":{"blocks":1,"shape":[3]}}',
         '{"x":{"blocks":1,"shape":["a"]}}',
         '{"x":{"blocks":1,"shape":[3],"wrapping":"float64"}}',
+        '{"x":{"blocks":1,"shape":[3],"wrapping":"bool"}}',
+        '{"x":{"blocks":1,"shape":[3],"wrapping":"int8"}}',
         '{"x":{"blocks":-1,"shape":[3]}}',
     ],
 )

@@ -100,17 +100,18 @@ def test_operations_are_those_of_numpy(remote, fermat, values, encrypted, name):
 
 def test_what_orders_entries(remote, fermat, values, encrypted):
     x, wide = remote.array(encrypted["x"]), values["x"].astype(np.int64)
+    few = remote.array(encrypted["few"])
     asked = {
         "argsort": (x.argsort(take=3), np.argsort(wide, kind="stable")[:3]),
         "down": (x.argsort(take=3, descending=True), np.argsort(-wide, kind="stable")[:3]),
         "nlargest": (x.nlargest(2), np.sort(wide)[::-1][:2]),
+        "sort": (np.sort(few), np.sort(values["few"])),
         "nth": (np.quantile(x, 0.25, method="lower"), np.sort(wide)[(ROWS - 1) // 4]),
         "mean": (x.mean(), wide.sum() // ROWS),
     }
     found = remote.compute(*(lazy for lazy, _ in asked.values()))
     for (lazy, expected), there in zip(asked.values(), found):
         assert np.array_equal(fermat.client.decrypt(there), expected) and type(there) is type(lazy)
-    few = remote.array(encrypted["few"])
     totals = remote.compute(*np.bincount(few), *np.histogram(few, bins=[0, 1, 4])[0])
     counts = np.bincount(values["few"], minlength=5)
     assert [fermat.client.decrypt(total) for total in totals] == [

@@ -154,6 +154,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             return Ok(Column::public(value, Interval::point(value)?, x.length));
         }
         let x = self.normalized(&x)?;
+        let anchor = interval.anchored("the sum", x.anchor.checked_mul(count.low()))?;
         let n = x.length.unwrap_or(self.slots());
         let digits = x.digits.iter().map(|d| self.placed(&self.encrypted(d)?, n, 0));
         let above = Interval::new(0, x.interval.high() - x.anchor)?;
@@ -168,7 +169,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
             Some(exchanged) => self.add(&sum, &exchanged)?,
             None => sum,
         };
-        let anchor = count.low() * x.anchor;
         let reached = Interval::new(0, interval.high() - anchor)?;
         let sum = self.normalized(&Column { interval: reached, ..sum })?;
         self.shortened(&Column { interval, anchor, ..sum }, n)

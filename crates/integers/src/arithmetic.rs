@@ -75,9 +75,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 *x = self.normalized(x)?;
             }
         }
+        let anchor = a.anchor.checked_add(i128::from(sign) * b.anchor);
         Ok(Column {
             interval,
-            anchor: a.anchor + i128::from(sign) * b.anchor,
+            anchor: interval.anchored("the sum", anchor)?,
             digits: self.pairwise((&a.digits, 1), (&b.digits, sign), &[])?,
             length,
         }
@@ -120,14 +121,18 @@ impl<S: IntegerScheme> Integers<'_, S> {
         if let Some(value) = x.public_value() {
             return Ok(Column::public(value * factor, interval, x.length));
         }
+        let anchored = |x: &Column<S::Ciphertext>| {
+            interval.anchored("the product", x.anchor.checked_mul(factor))
+        };
         let widest = x.digits.iter().map(|d| d.points() - 1).max().unwrap_or(0);
         if i128::from(widest) * factor < i128::from(POINTS) {
+            let anchor = anchored(x)?;
             let digits = self.pairwise((&x.digits, factor as i64), (&[], 0), &[])?;
-            return Ok(Column { interval, anchor: x.anchor * factor, digits, length: x.length });
+            return Ok(Column { interval, anchor, digits, length: x.length });
         }
         if factor < 16 {
             let x = self.normalized(x)?;
-            let k = factor as i64;
+            let (k, anchor) = (factor as i64, anchored(&x)?);
             let mut requests = Vec::with_capacity(x.digits.len());
             for d in &x.digits {
                 let part = |f: fn(i64) -> i64| (d.low..=d.high).map(|v| f(v * k)).collect();
@@ -142,7 +147,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 high.extend(parts.next());
             }
             let digits = self.pairwise((&low, 1), (&high, 1), &[])?;
-            return Ok(Column { interval, anchor: x.anchor * factor, digits, length: x.length });
+            return Ok(Column { interval, anchor, digits, length: x.length });
         }
         let digits = self.times_long(x, factor)?;
         Ok(Column { interval, anchor: 0, digits, length: x.length })
@@ -263,7 +268,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
 /// 16 x.
 fn shifted<C>(mut x: Column<C>) -> Result<Column<C>, IntegersError> {
     x.interval = x.interval.checked_mul(Interval::point(16)?)?;
-    x.anchor *= 16;
+    x.anchor = x.interval.anchored("the product", x.anchor.checked_mul(16))?;
     x.digits.insert(0, Digit::public(0));
     Ok(x)
 }

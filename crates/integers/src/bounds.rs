@@ -60,6 +60,23 @@ impl Interval {
         self.checked("the product", other, low, high)
     }
 
+    /// What is added to the digits of values of this interval. Digits may begin up to 16 times
+    /// lower than the values: past 2^126 differences of two anchors would wrap.
+    ///
+    /// # Errors
+    /// [`IntegersError::Range`] past 2^126.
+    pub(crate) fn anchored(
+        self,
+        operation: &'static str,
+        anchor: Option<i128>,
+    ) -> Result<i128, IntegersError> {
+        anchor.filter(|v| Self::WIDEST.contains(*v)).ok_or_else(|| IntegersError::Range {
+            operation,
+            operands: format!("the digits of {self}"),
+            allowed: Self::WIDEST,
+        })
+    }
+
     fn refused(self, operation: &'static str, other: Interval) -> IntegersError {
         IntegersError::Range {
             operation,

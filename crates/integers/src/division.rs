@@ -177,7 +177,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let product = Column { interval: whole, anchor: 0, digits, length: y.length };
             return self.without_low(&product, s / 4, interval);
         }
-        let remainders = y.digits.len() as i128 * (c - 1);
+        // Of all digits that there are once carries are computed: sums have fewer before.
+        let count = digits_of(highest.unsigned_abs()) as i128;
+        let remainders = count.saturating_mul(c - 1);
         if remainders >> 8 < highest >> 16 {
             // Σ 16^i d_i / c: whole parts, and what is left of all digits.
             let y = self.normalized(y)?;

@@ -188,11 +188,12 @@ impl<C> Column<C> {
         let mut weight = 1i128;
         for (i, digit) in self.digits.iter().enumerate() {
             if i > 0 {
-                // Digits above the last one of a value of 127 bits there are none.
-                weight = weight.saturating_mul(i128::from(BASE));
+                // Modulo 2^128, of which a value of 127 bits is known.
+                weight = weight.wrapping_mul(i128::from(BASE));
             }
             let Some(cipher) = &digit.cipher else {
-                out.iter_mut().for_each(|v| *v += weight * i128::from(digit.low));
+                let added = weight.wrapping_mul(digit.low.into());
+                out.iter_mut().for_each(|v| *v = v.wrapping_add(added));
                 continue;
             };
             let slots = findings.slots(decrypt(&cipher.get()));
@@ -201,7 +202,7 @@ impl<C> Column<C> {
                 let residue = slots.get(position).copied().unwrap_or(0);
                 let (value, possible) = lift(residue, modulus, window);
                 findings.note(possible);
-                *v += weight * i128::from(value);
+                *v = v.wrapping_add(weight.wrapping_mul(value.into()));
             }
         }
         out.iter().for_each(|v| findings.note(self.interval.contains(*v)));

@@ -75,6 +75,15 @@ fn place(v: i128) -> Result<usize, IntegersError> {
     })
 }
 
+/// A public integer of the two that say which part of the entries.
+fn part(v: i128) -> Result<u32, IntegersError> {
+    u32::try_from(v).map_err(|_| IntegersError::Value {
+        value: v,
+        position: 0,
+        expected: format!("0 to {}: reduce the fraction", u32::MAX),
+    })
+}
+
 /// What an operator of a program asks for.
 pub(crate) fn of_operator(operator: Operator) -> Operation {
     match operator {
@@ -230,8 +239,7 @@ impl<S: IntegerScheme> Functions<'_, '_, S> {
                 TypedFunction::Quantile,
                 [x @ Value::Column(_), Value::Public(a), Value::Public(b)],
             ) => {
-                let [a, b] = [place(*a)?, place(*b)?].map(|v| u32::try_from(v).unwrap_or(u32::MAX));
-                self.operated(&Operation::Quantile(a, b), &[x])
+                self.operated(&Operation::Quantile(part(*a)?, part(*b)?), &[x])
             }
             (TypedFunction::Sort, [x @ Value::Column(_), Value::Public(k)]) => {
                 self.operated(&Operation::Sort(Order::Ascending, place(*k)?), &[x])

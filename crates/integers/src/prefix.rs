@@ -29,8 +29,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         let x = self.normalized(&x)?;
         let (count, anchor) = (n as i128, x.anchor);
+        let all = Interval::point(count)?;
+        let interval = x.interval.union(x.interval.checked_mul(all)?);
+        let lowest = interval.anchored("a prefix sum", anchor.checked_mul(count))?;
         // Above the anchor, so that nothing is negative.
-        let above = Interval::new(0, count * (x.interval.high() - anchor))?;
+        let above = Interval::new(0, x.interval.high() - anchor)?.checked_mul(all)?;
         let digits = x.digits.iter().map(|d| self.placed(&self.encrypted(d)?, n, 0));
         let mut sum = Column {
             interval: Interval::new(0, x.interval.high() - anchor)?,
@@ -61,9 +64,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             sum = self.add(&sum, &self.sum_of_first_row(&sum, n)?)?;
         }
         sum.interval = above;
-        let (low, high) = (x.interval.low(), x.interval.high());
-        let interval = Interval::new(low.min(count * low), high.max(count * high))?;
-        if anchor == 0 && low == 0 {
+        if anchor == 0 && x.interval.low() == 0 {
             return Ok(Column { interval, ..sum });
         }
         let sum = self.normalized(&sum)?;
@@ -71,10 +72,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
         // what makes the least value.
         let public = |i: usize| match i < n {
             true => anchor * (i as i128 + 1 - count),
-            false => interval.low() - count * anchor,
+            false => interval.low() - lowest,
         };
         let digits = digits_of(((1 - count) * anchor).unsigned_abs())
-            .max(digits_of((interval.low() - count * anchor).unsigned_abs()));
+            .max(digits_of((interval.low() - lowest).unsigned_abs()));
         let zero = Digit::public(0);
         let mut out = Vec::new();
         for k in 0..digits.max(sum.digits.len()) {
@@ -84,7 +85,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let one = self.encrypted(own)?;
             out.push(self.raised(&one, &added, (own.low, own.high + BASE - 1), own.pad + pad)?);
         }
-        Ok(Column { interval, anchor: count * anchor, digits: out, length: x.length })
+        Ok(Column { interval, anchor: lowest, digits: out, length: x.length })
     }
 
     /// Of the prefix sums of two rows the last one of the first row, in the entries of the second

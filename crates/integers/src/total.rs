@@ -69,7 +69,9 @@ impl<C> Total<C> {
             for residue in slots.iter().step_by(part.stride) {
                 let (value, possible) = lift(*residue, modulus, part.window);
                 findings.note(possible);
-                sum += i128::from(value) << (4 * part.power);
+                // Modulo 2^128, of which a sum of 127 bits is known.
+                let added = i128::from(value).checked_shl(4 * part.power).unwrap_or(0);
+                sum = sum.wrapping_add(added);
             }
         }
         let sum = sum.div_euclid(self.divisor);
@@ -129,20 +131,22 @@ impl<S: IntegerScheme> Integers<'_, S> {
         // Where rows are chosen, an anchor is chosen with them, as digits.
         let (mut constant, anchor) = match bit {
             Some(_) => (0, x.anchor),
-            None => (length * x.anchor, 0),
+            None => (length.wrapping_mul(x.anchor), 0),
         };
         let mut parts = Vec::new();
         for (limb, power) in self.limbs(&x.digits, anchor)? {
-            let weight = 1i128 << (4 * power);
+            // Modulo 2^128, as it is decrypted.
+            let weight = 1i128.checked_shl(4 * power).unwrap_or(0);
+            let times = |count: i128, v: i64| count.wrapping_mul(weight).wrapping_mul(v.into());
             let term = match &bit {
                 Some(bit) => self.product(bit, &limb)?,
                 None => limb,
             };
             if term.cipher.is_none() {
-                constant += length * weight * i128::from(term.low);
+                constant = constant.wrapping_add(times(length, term.low));
                 continue;
             }
-            constant -= (slots - length) * weight * i128::from(term.pad);
+            constant = constant.wrapping_sub(times(slots - length, term.pad));
             parts.push(self.summed(power, &term)?);
         }
         Ok(Total { interval, constant, divisor: 1, parts })

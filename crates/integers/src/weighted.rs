@@ -74,7 +74,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
             [] => return Ok(Column::public(constant, interval, length)),
             [term] => {
                 let found = self.mul_public(term.column, term.factor)?;
-                Column { anchor: found.anchor + constant, ..found }
+                let anchor = found.anchor.checked_add(constant);
+                Column { anchor: interval.anchored("the sum", anchor)?, ..found }
             }
             _ => self.varying_sum(varying, interval, constant)?,
         };
@@ -105,6 +106,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 sums.push(self.mul_public(term.column, term.factor)?);
                 continue;
             }
+            let anchor = anchor_of(&terms, interval, 0)?;
             let mut digits = Vec::with_capacity(widths.len());
             for place in 0..widths.len() {
                 let mut parts = Vec::new();
@@ -116,10 +118,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 }
                 digits.push(self.combine(&parts, 0)?);
             }
-            let mut anchor = 0;
-            for term in &terms {
-                anchor += term.column.anchor * term.factor;
-            }
             let digits = self.settled(digits)?;
             let end = |f: fn(&Digit<S::Ciphertext>) -> i64| {
                 anchor + crate::column::value(digits.iter().map(f))
@@ -129,7 +127,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         if sums.len() == 1 {
             let sum = sums.remove(0);
-            return Ok(Column { anchor: sum.anchor + constant, ..sum });
+            let anchor = interval.anchored("the sum", sum.anchor.checked_add(constant))?;
+            return Ok(Column { anchor, ..sum });
         }
         let terms = sums.iter().map(|x| Term { column: x, factor: 1, digits: vec![1] });
         self.varying_sum(terms.collect(), interval, constant)
@@ -145,14 +144,14 @@ impl<S: IntegerScheme> Integers<'_, S> {
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let t = self.modulus();
         let centered = |x: i128| t.centered(t.reduce_i128(x));
-        let (mut parts, mut added) = (Vec::new(), constant);
+        let added = anchor_of(&terms, interval, constant)?;
+        let mut parts = Vec::new();
         for term in &terms {
             let mut weight = i128::from(t.reduce_i128(term.factor));
             for digit in &term.column.digits {
                 parts.push((digit, centered(weight)));
                 weight = i128::from(t.reduce_i128(i128::from(BASE) * weight));
             }
-            added += term.column.anchor * term.factor;
         }
         let digit = self.combine(&parts, centered(added - interval.low()))?;
         let high = (interval.high() - interval.low()) as i64;
@@ -160,6 +159,18 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let digits = self.settled(vec![digit])?;
         Ok(Column { interval, anchor: interval.low(), digits, length: None })
     }
+}
+
+/// What is added to the digits of a sum of terms and of a constant.
+fn anchor_of<C>(
+    terms: &[Term<'_, C>],
+    interval: Interval,
+    constant: i128,
+) -> Result<i128, IntegersError> {
+    let anchor = terms.iter().try_fold(constant, |sum, term| {
+        sum.checked_add(term.column.anchor.checked_mul(term.factor)?)
+    });
+    interval.anchored("the sum", anchor)
 }
 
 /// The sum in slots behind the columns, if it is a number of the range of all results.

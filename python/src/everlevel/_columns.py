@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _everlevel as _rust
 from . import _layout
-from ._kinds import named
+from ._kinds import Interval, interval_of, named
 from ._nodes import not_here, recorder_of
 from ._params import Params, params_with
 from ._values import Buffer, Path, Progress, octets, replaceable
@@ -184,6 +184,11 @@ def integers_from_bytes(
     return arrays
 
 
+def _lies_in(interval: Interval, dtype: np.dtype[Any]) -> bool:
+    low, high = interval_of(dtype)
+    return low <= interval[0] and interval[1] <= high
+
+
 def _joined(
     params: Params, blocks: list[Any], told: _Array | None, server: Server | None
 ) -> EncryptedIntegers | EncryptedTotal:
@@ -211,4 +216,9 @@ def _joined(
         )
     wrap: np.dtype[Any] | None = None if wrapping is None else named(wrapping)
     x = EncryptedIntegers._make(blocks, shape, None, wrap, runs)
+    if wrap is not None and (wrap.kind == "b" or not _lies_in(x.interval, wrap)):
+        raise FormatError(
+            f"an array of {x.interval[0]} to {x.interval[1]} that is said to wrap in {wrap}",
+            code="python.array",
+        )
     return x if server is None else server.load(x)

@@ -259,6 +259,7 @@ class EncryptedIntegers(Encrypted, Stored):
         """
         other = self._operand(other)
         if isinstance(other, int):
+            _check_wrapping((self, other))
             return self._arithmetic("mul_public", numbers=[other])
         if isinstance(other, np.ndarray):
             found = _each(self, other, operator.mul)
@@ -316,6 +317,7 @@ class EncryptedIntegers(Encrypted, Stored):
             return self._arithmetic(name, divisor)
         if divisor == 0:
             raise ZeroDivisionError("integer division or modulo by zero")
+        _check_wrapping((self, divisor))
         return self._apply(name + "_public", numbers=[divisor])
 
     def __truediv__(self, other: Any) -> NoReturn:
@@ -360,7 +362,15 @@ class EncryptedIntegers(Encrypted, Stored):
                 "y.T @ x.T with a public y and an x that was encrypted transposed, with "
                 "rows=True; of two encrypted ones (x * y).sum(axis=0)",
             )
-        return (self * other).sum() if isinstance(other, EncryptedIntegers) else self.dot(other)
+        if not isinstance(other, EncryptedIntegers):
+            return self.dot(other)
+        if other._shape != self._shape:
+            raise ShapeError(
+                f"a scalar product of shapes {self._shape} and {other._shape}: expected vectors of "
+                "one length; (x * y).sum(axis=0) adds up products of rows",
+                code="python.shape",
+            )
+        return (self * other).sum()
 
     def __rmatmul__(self, other: Any) -> EncryptedTotal | EncryptedIntegers:
         """The product of a public matrix and rows: each row of it a sum of multiples.
@@ -379,7 +389,8 @@ class EncryptedIntegers(Encrypted, Stored):
             return (
                 self._arithmetic("shift_left_by", _column(self, bits)) if found is None else found
             )
-        return self * (1 << _bits(bits))
+        # The factor may exceed a type that wraps.
+        return self._arithmetic("mul_public", numbers=[1 << _bits(bits)])
 
     def __rshift__(self, bits: Any) -> EncryptedIntegers:
         """Divided by a power of 2, rounded down.
@@ -393,7 +404,8 @@ class EncryptedIntegers(Encrypted, Stored):
         return self._apply("shift_right", numbers=[_bits(bits)])
 
     def __rlshift__(self, other: Any) -> EncryptedIntegers:
-        return _apply("shift_left_by", (_column(self, self._operand(other)), self))
+        found = _apply("shift_left_by", (_column(self, self._operand(other)), self))
+        return _wrapped(found, (self, other))
 
     def __rrshift__(self, other: Any) -> EncryptedIntegers:
         return _apply("shift_right_by", (_column(self, self._operand(other)), self))
@@ -417,6 +429,7 @@ class EncryptedIntegers(Encrypted, Stored):
             return self._apply("not") if other else self
         if name == "and" and isinstance(other, int) and other > 0 and other & (other + 1) == 0:
             # The lowest bits: with the interval that they have.
+            _check_wrapping((self, other))
             return self._arithmetic("rem_public", numbers=[other + 1])
         return self._arithmetic("bit_" + name, other)
 
@@ -632,7 +645,7 @@ class EncryptedIntegers(Encrypted, Stored):
             return self._along(name)
         if axis is None and self.ndim != 1:
             return self._along(name)
-        return _rows.ORDERED[name](_rows.along(self, axis or 0, name))
+        return _rows.ORDERED[name](_rows.along(self, 0 if axis is None else axis, name))
 
     def max(self, axis: int | None = None) -> EncryptedIntegers:
         """The largest entry, of at most as many as there are slots.
@@ -716,7 +729,7 @@ class EncryptedIntegers(Encrypted, Stored):
         """
         from . import _rows
 
-        if axis is not None and (self.ndim != 1 or self._runs > 1):
+        if axis is not None and (self.ndim != 1 or self._runs > 1 or axis not in (0, -1)):
             parts = _rows.along(self, axis, "prefix sums")
             return _rows.joined(list(itertools.accumulate(parts)), axis)
         return self._along("cumsum", shape=self._shape)
@@ -726,6 +739,7 @@ class EncryptedIntegers(Encrypted, Stored):
         comparisons and selections.
         """
         least, most = whole(operator.index(low)), whole(operator.index(high))
+        _check_wrapping((self, least, most))
         found = _tabulated(self, lambda v: min(max(v, least), most))
         if found is None and least > most:
             # As NumPy.

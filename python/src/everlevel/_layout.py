@@ -39,6 +39,10 @@ def aligned(
         whole = tuple(np.broadcast_shapes(*shapes, *public))
     except ValueError:
         raise ShapeError(_problem(shapes, public), code="python.shape") from None
+    if 0 in whole:
+        raise ShapeError(
+            f"an operation on entries of shape {whole}, which are none", code="python.empty"
+        )
     if len(set(encrypted)) == 1 and whole == shapes[0]:
         return whole, encrypted[0][1], [None] * len(encrypted)
     for tail in range(1 if whole not in shapes else 0, len(whole) + 1):

@@ -220,9 +220,16 @@ def isin(
 
 
 def sort(a: EncryptedIntegers, axis: int = -1, kind: Any = None) -> Any:
-    if a.ndim != 1 or a._runs > 1:
+    if a.ndim != 1 or a._runs > 1 or axis not in (None, 0, -1):
         return _rows.joined(_rows.ordered(_rows.along(a, axis, "sorting")), axis)
-    return a._along("sort", a.size, shape=a.shape)
+    return a.nsmallest(a.size)
+
+
+def argsort(a: EncryptedIntegers, axis: int = -1, kind: Any = None) -> Any:
+    if axis not in (None, 0, -1):
+        # Refuses what is no axis; along another one there are no places.
+        _rows.along(a, axis, "places in order")
+    return a.argsort()
 
 
 def quantile(a: EncryptedIntegers, q: float, axis: Any = None, method: str = "linear") -> Any:
@@ -234,8 +241,8 @@ def quantile(a: EncryptedIntegers, q: float, axis: Any = None, method: str = "li
         )
     if not 0 <= q <= 1:
         raise RangeError(f"q = {q}: expected 0 to 1", code="python.quantile")
-    # In floating point, as NumPy has it.
-    place = float(q) * ((a.size if axis is None else a.shape[axis]) - 1)
+    # In floating point of the precision of q, as NumPy has it.
+    place = q * ((a.size if axis is None else a.shape[axis]) - 1)
     return _nth(a, math.floor(place) if method == "lower" else math.ceil(place), axis)
 
 
@@ -342,6 +349,8 @@ def average(a: EncryptedIntegers, axis: Any = None, weights: Any = None) -> Any:
 
 def diff(a: EncryptedIntegers, n: int = 1, axis: int = -1) -> Any:
     """Differences of neighbours along an axis of rows."""
+    if operator.index(n) < 0:
+        raise ShapeError(f"np.diff {n} times: expected 0 at least", code="python.shape")
     for _ in range(operator.index(n)):
         parts = _rows.along(a, axis, "np.diff")
         if len(parts) < 2:
@@ -439,10 +448,10 @@ FUNCTIONS: dict[Any, Operation] = {
     np.isin: isin,
     np.choose: choose,
     np.sort: sort,
-    np.argsort: lambda x, axis=-1, kind=None: x.argsort(),
+    np.argsort: argsort,
     # All entries in order are as a partition has to be, about any of them.
     np.partition: lambda a, kth, axis=-1: sort(a, axis),
-    np.argpartition: lambda a, kth, axis=-1: a.argsort(),
+    np.argpartition: lambda a, kth, axis=-1: argsort(a, axis),
     np.max: lambda a, axis=None: a.max(axis),
     np.min: lambda a, axis=None: a.min(axis),
     np.argmax: lambda a, axis=None: a.argmax(axis),

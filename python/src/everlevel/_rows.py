@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _layout
 from ._encrypted import Encrypted, not_homomorphic
-from ._integers import EncryptedIntegers, _constants
+from ._integers import EncryptedIntegers, _check_wrapping, _constants
 from ._kinds import Kind, entries, interval_of, named
 from .errors import DtypeError, OtherParametersError, ShapeError
 
@@ -56,14 +56,15 @@ def picked(x: EncryptedIntegers, key: Any) -> EncryptedIntegers:
             "an encrypted index",
             "everlevel.Table(table)[x] for a table of public integers, np.where for encrypted ones",
         )
+    given = sum(k is not None and k is not Ellipsis and not isinstance(k, bool) for k in keys)
+    if given > x.ndim:
+        raise IndexError(f"too many indices for an array of {x.ndim} dimensions")
     numbers, each = _numbers(x)
     whole = [k is Ellipsis or (isinstance(k, slice) and k == slice(None)) for k in keys]
     while keys and whole[-1] and (keys[-1] is Ellipsis or len(keys) > numbers.ndim):
         keys, whole = keys[:-1], whole[:-1]
     taken = sum(k is not None for k in keys)
     if taken > numbers.ndim or any(k is Ellipsis for k in keys):
-        if taken > x.ndim:
-            raise IndexError(f"too many indices for an array of {x.ndim} dimensions")
         raise not_homomorphic("parts of an array of typed integers", WAY)
     found = numbers[keys]
     if not np.size(found):
@@ -200,6 +201,7 @@ def total(parts: Sequence[EncryptedIntegers]) -> EncryptedIntegers:
 def weighted(parts: Sequence[EncryptedIntegers], weights: Sequence[int]) -> EncryptedIntegers:
     """The sum of multiples of arrays, whose carries are computed once."""
     first, *others = parts
+    _check_wrapping((first, *weights))
     return first._arithmetic("weighted_sum", *others, numbers=weights)
 
 

@@ -61,6 +61,22 @@ fn public_divisors() {
     }
 }
 
+/// Of sums, which have fewer digits before their carries are computed than after.
+#[test]
+fn public_divisors_of_sums() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let ints = bench.integers();
+    let mut xs = values(Type::U64, bench.params.slots() - 2, 4);
+    // Of twice this each of 17 digits leaves the largest remainder that it can by 3, together 33.
+    xs[0] = 0xf777_7777_7777_7777;
+    let doubled = ints.mul_public(&bench.encrypt(&xs, Type::U64), 2).unwrap();
+    for c in [3i128, 10] {
+        let all = vec![c; xs.len()];
+        check!(bench, ints.div_public(&doubled, c), xs, all, |x: i128, c: i128| 2 * x / c, "//");
+        check!(bench, ints.rem_public(&doubled, c), xs, all, |x: i128, c: i128| 2 * x % c, "%");
+    }
+}
+
 #[test]
 fn encrypted_divisors() {
     let bench = Bench::new("insecure_bgv-65537-n11");

@@ -153,6 +153,8 @@ fn mistakes_are_pointed_at() {
         ("y = nth(age, 0 - 1)", 5, "integers.value"),
         ("y = nth(age, 6)", 5, "integers.length"),
         ("y = quantile(age, 3, 2)", 5, "integers.value"),
+        ("y = quantile(age, 0 - 1, 2)", 5, "integers.value"),
+        ("y = quantile(age, 8589934592, 17179869184)", 5, "integers.value"),
         ("y = sort(age, age)", 5, "integers.type"),
         ("y = argsort(3, age)", 5, "integers.type"),
         ("y = sort(age, 0 - 1)", 5, "integers.value"),

@@ -51,6 +51,26 @@ fn operands() {
     assert_eq!(bench.scheme.cost(), before, "nothing was computed");
 }
 
+/// Digits begin up to 16 times lower than values: past 2^126 differences would wrap.
+#[test]
+fn digits_that_begin_too_low() {
+    let bench = Bench::leveled(SET);
+    let ints = bench.integers();
+    let x = bench.encrypt(&[-1, -9, 0], Type::ranged(-9, 0).unwrap());
+    let y = bench.encrypt(&[-5], Type::ranged(-(1 << 125), 0).unwrap());
+    for found in [
+        ints.mul_public(&x, 1 << 122),
+        ints.mul_public(&x, -(1 << 122)),
+        ints.weighted_sum(&[(&x, 1 << 122), (&x, 1)]),
+        ints.add(&y, &y),
+    ] {
+        assert_eq!(found.map(|_| ()).unwrap_err().code(), "integers.range");
+    }
+    let far = ints.mul_public(&x, 1 << 118).unwrap();
+    assert_eq!(bench.decrypt(&far), [-1, -9, 0].map(|v: i128| v << 118));
+    assert_eq!(bench.decrypt(&ints.lt(&far, 0).unwrap()), [1, 1, 0]);
+}
+
 #[test]
 fn too_deep_without_bootstrapping() {
     let bench = Bench::leveled(SET);
