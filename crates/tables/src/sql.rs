@@ -19,6 +19,7 @@ use crate::from::tables;
 use crate::order::{Key, text_order};
 use crate::query::{Aggregate, Fold, MOST_GROUPS, OrderedBy, Output, Parameter, Query};
 use crate::schema::Schema;
+use crate::select_list::is_grouped;
 
 /// How deep expressions may be nested.
 const DEPTH: usize = 50;
@@ -90,6 +91,13 @@ impl Query {
         for item in &select.projection {
             let (expression, name) = named(item)?;
             outputs.push(Output { name, value: binder.formula(expression, &groups)? });
+        }
+        // One row would be answered where SQL has one for each row of the table.
+        if !is_grouped(select) {
+            return Err(TablesError::unsupported(
+                "constants for each row",
+                "select columns of the rows, or count them: count(*)",
+            ));
         }
         let having = select.having.as_ref().map(|e| binder.having(e, &groups)).transpose()?;
         let (order, limit) = (order(ast, &outputs)?, limit(ast)?);
