@@ -59,9 +59,15 @@ impl Query {
         let mut binder = Binder::new(schema, scope, parameters);
         let conditions = conditions.into_iter().map(|e| binder.condition(e));
         let filter = Condition::And(conditions.collect::<Result<_, _>>()?).simplified(schema);
-        let GroupByExpr::Expressions(grouped, _) = &select.group_by else {
+        let GroupByExpr::Expressions(grouped, modifiers) = &select.group_by else {
             return Err(TablesError::unsupported("group by all", "name the columns"));
         };
+        if !modifiers.is_empty() {
+            return Err(TablesError::unsupported(
+                "grouping sets, or another clause of group by",
+                "name the columns of one set, and ask about the others one by one",
+            ));
+        }
         let mut groups = grouped.iter().map(|e| binder.column(e)).collect::<Result<Vec<_>, _>>()?;
         binder.check_groups(&groups)?;
         if groups.is_empty() && select.having.is_none() && select.projection.iter().all(is_column) {

@@ -34,6 +34,11 @@ fn questions_that_cannot_be_answered() {
         ("select * except (kind) from shop", "table.syntax"),
         ("select shop.* from shop", "table.unsupported"),
         ("select kind from shop group by price", "table.unsupported"),
+        (
+            "select kind, count(*) from shop group by kind grouping sets ((kind), ())",
+            "table.unsupported",
+        ),
+        ("select kind, count(*) from shop group by rollup (kind)", "table.unsupported"),
         ("select price * 2 from shop", "table.unsupported"),
         ("select 1 from shop", "table.unsupported"),
         ("select 1 + 1 as two, 3 from shop where paid", "table.unsupported"),
