@@ -82,6 +82,8 @@ fn questions_that_cannot_be_answered() {
         ("select count(*) from shop where kind > 3", "table.type"),
         ("select count(*) from shop where sold > '1994'", "table.type"),
         ("select count(*) from shop where price", "table.type"),
+        ("select count(*) from shop where not +(price > 3)", "table.type"),
+        ("select count(*) from shop where +paid", "table.type"),
         ("select sum(price * price * price * price * price) from shop", "table.range"),
         ("select sum(price) from shop where price < 99999999999999999999999999", "table.range"),
     ] {
