@@ -29,8 +29,12 @@ pub(crate) const QUESTION_BYTES: usize = 1 << 16;
 pub(crate) const OPERATORS: usize = 500;
 /// The most words that are no operators.
 const WORDS: usize = 2000;
+/// Words that join selects, each of which takes as much of the stack as many operators.
+const SETS: [Keyword; 4] = [Keyword::UNION, Keyword::INTERSECT, Keyword::EXCEPT, Keyword::MINUS];
+/// As how many operators they count.
+const SET: usize = 50;
 /// Words that join expressions.
-const JOINS: [Keyword; 13] = [
+const JOINS: [Keyword; 17] = [
     Keyword::AND,
     Keyword::OR,
     Keyword::NOT,
@@ -40,9 +44,13 @@ const JOINS: [Keyword; 13] = [
     Keyword::IN,
     Keyword::BETWEEN,
     Keyword::LIKE,
+    Keyword::ILIKE,
+    Keyword::SIMILAR,
+    Keyword::REGEXP,
+    Keyword::RLIKE,
+    Keyword::OVERLAPS,
     Keyword::AT,
     Keyword::COLLATE,
-    Keyword::UNION,
     Keyword::JOIN,
 ];
 
@@ -287,6 +295,7 @@ pub(crate) fn statements(text: &str) -> Result<Vec<Statement>, TablesError> {
         match &token.token {
             Token::Comma | Token::Whitespace(_) | Token::Number(..) => {}
             Token::SingleQuotedString(_) => {}
+            Token::Word(word) if SETS.contains(&word.keyword) => operators += SET,
             Token::Word(word) if !JOINS.contains(&word.keyword) => words += 1,
             _ => operators += 1,
         }
