@@ -145,6 +145,19 @@ fn cells_that_their_column_cannot_hold() {
     let cut = Data::from_csv("n,c\n3,\"a\"\n5,\"b\nc".as_bytes(), &n).unwrap_err();
     assert_eq!(cut.code(), "table.data");
     assert_eq!(Schema::infer("n,c\n3,\"a\"\n5,\"b\n".as_bytes()).unwrap_err().code(), "table.data");
+    // Quotation marks that would be lost, and others that are read as they are.
+    for rows in ["n,c\n3,\"a\"b\n5,c\n", "n,c\n3,\"so \"to\" say\"\n", "n,c\n3,\"a\" \n"] {
+        let error = Data::from_csv(rows.as_bytes(), &n).unwrap_err();
+        assert_eq!(error.code(), "table.data", "{rows:?}");
+        assert!(error.to_string().contains("line 2: "), "{error}");
+    }
+    for rows in [
+        "n,c\n3,5\" of pipe\n",
+        "\u{feff}\"n\",\"c,\"\n3,\"so \"\"to\"\" say\"\n",
+        "n,c\r\n3,\"a\"\r\n",
+    ] {
+        assert_eq!(Data::from_csv(rows.as_bytes(), &n).unwrap().column(0), [3], "{rows:?}");
+    }
     for rows in ["n\n3\n5\n\n\n", "n\n3\n5", "n,c\n3,\"a\n\nb\"\n5,\"\"\n"] {
         assert_eq!(Data::from_csv(rows.as_bytes(), &n).unwrap().column(0), [3, 5], "{rows:?}");
     }
