@@ -238,6 +238,7 @@ def test_cells(fermat):
         ("1,5", day),
         (1, "2025-02-30"),
         (1, datetime.datetime(2025, 2, 3, 4)),
+        (1, datetime.datetime(2025, 2, 3, tzinfo=datetime.timezone.utc)),
         (1, 3),
     ):
         refused(
@@ -294,10 +295,12 @@ def test_arrow(fermat, schema, tmp_path):
     )
     assert read.to_pydict() == {"c": [D("111.98")]}
     late = pa.array([datetime.datetime(2025, 1, 2, 3)] * 4)
+    zoned = pa.array(STAYS["admitted"]).cast(pa.timestamp("ms")).cast(pa.timestamp("ms", "UTC"))
     for wrong in (
         {"days": pa.array([1, None, 2, 3])},
         {"cost": pa.array([0.5, float("nan"), 1.0, 1.0])},
         {"admitted": late},
+        {"admitted": zoned},
     ):
         refused(
             "table.value",
