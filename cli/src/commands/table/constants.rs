@@ -1,8 +1,8 @@
 //! Constants that a question calls by name.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::columns::typed::Entries;
 use crate::console::errors::CliError;
 use crate::console::files::read_text;
 
@@ -30,7 +30,7 @@ pub fn values(texts: &[String], from: Option<&Path>) -> Result<Vec<(String, Stri
     }
     if let Some(path) = from {
         let text = zeroize::Zeroizing::new(read_text(path, MAX_BYTES, "the constants")?);
-        let cells: BTreeMap<String, Cell> = serde_json::from_str(&text).map_err(|e| {
+        let Entries(cells): Entries<Cell> = serde_json::from_str(&text).map_err(|e| {
             CliError::usage(format!(
                 "{}: {e}: expected a JSON object such as {{\"lo\": \"0.05\"}}",
                 path.display()
@@ -77,5 +77,8 @@ mod tests {
             let told = read(&format!(r#"{{"a": {text}}}"#)).unwrap_err().told();
             assert_eq!(told.map(|(_, code, _)| code), Some("table.constants"), "{text}");
         }
+        // Not the last one of two.
+        let told = read(r#"{"a": "1", "a": "2"}"#).unwrap_err().told();
+        assert!(told.is_some_and(|(_, _, why)| why.contains("\"a\" is there twice")));
     }
 }
