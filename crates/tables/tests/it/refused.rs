@@ -161,6 +161,20 @@ fn cells_that_their_column_cannot_hold() {
     for rows in ["n\n3\n5\n\n\n", "n\n3\n5", "n,c\n3,\"a\n\nb\"\n5,\"\"\n"] {
         assert_eq!(Data::from_csv(rows.as_bytes(), &n).unwrap().column(0), [3, 5], "{rows:?}");
     }
+    // A category with blanks would be another one; numbers have none.
+    let c = Schema::from_json(
+        r#"{"columns": [{"name": "c", "type": "category", "values": ["a"], "nullable": true},
+                        {"name": "n", "type": "integer", "low": 0, "high": 9}]}"#,
+    )
+    .unwrap();
+    assert_eq!(Data::from_csv("c,n\na, 3 \n,4\n".as_bytes(), &c).unwrap().column(1), [3, 4]);
+    for cell in [" a", "a ", " ", "\" a\""] {
+        let rows = format!("c,n\n{cell},3\n");
+        assert_eq!(Data::from_csv(rows.as_bytes(), &c).unwrap_err().code(), "table.value");
+    }
+    let (found, told) = Schema::infer("c,n\na,3\n a, 4\n".as_bytes()).unwrap();
+    assert_eq!(found.columns().map(|f| f.name()).collect::<Vec<_>>(), ["n"]);
+    assert!(told.iter().any(|t| t.column == "c" && t.told.contains("blanks")), "{told:?}");
 }
 
 #[test]
