@@ -325,6 +325,16 @@ def test_arrow(fermat, schema, tmp_path):
     )
 
 
+def test_arrow_decimals_of_many_places():
+    pa = pytest.importorskip("pyarrow")
+    values = [D("0.0000000"), D("0.0000001"), D("-2.5000000"), None]
+    data = pa.table({"x": pa.array(values, pa.decimal128(20, 7))})
+    schema = et.Schema.infer(data)
+    assert schema.columns["x"]["type"] == "decimal" and schema.columns["x"]["scale"] == 7
+    plan = et.Plan("select sum(x) as s, count(x) as n from t", schema)
+    assert plan.answer(data, arrow=False) == {"s": [D("-2.4999999")], "n": [3]}
+
+
 def test_data_frames(fermat, schema):
     pytest.importorskip("pyarrow")
     found = []

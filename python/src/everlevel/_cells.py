@@ -321,8 +321,10 @@ def _arrow_columns(
             or pa.types.is_boolean(kind)
             or pa.types.is_integer(kind)
             or pa.types.is_date32(kind)
+            # The cast writes 0E-7 of seven places.
+            or pa.types.is_decimal(kind)
         ):
-            # Texts of all kinds, decimals; whatever has none is no cell.
+            # Texts of all kinds; whatever has none is no cell.
             try:
                 column = column.cast(pa.string())
             except pa.ArrowException as error:
