@@ -44,6 +44,8 @@ pub(crate) struct Lines<R> {
     blank: Option<u64>,
     /// Lines end with CR and LF, and the reader of CSV counts one when it meets the next one.
     late: bool,
+    /// How many CR were read last: ends of lines, unless LF follows them.
+    returns: u64,
 }
 
 impl<R> Lines<R> {
@@ -58,6 +60,7 @@ impl<R> Lines<R> {
             last: None,
             blank: None,
             late: false,
+            returns: 0,
         }
     }
 
@@ -87,6 +90,15 @@ impl<R> Lines<R> {
         self.late
     }
 
+    /// The end of a line.
+    fn end(&mut self) {
+        if self.empty {
+            self.last.get_or_insert(self.line);
+        }
+        self.line += 1;
+        self.empty = true;
+    }
+
     fn see(&mut self, byte: u8) {
         if MARK.get(self.marked) == Some(&byte) {
             self.marked += 1;
@@ -94,6 +106,9 @@ impl<R> Lines<R> {
         }
         self.marked = MARK.len();
         let quoted = self.at == At::Quoted;
+        if ![b'\n', b'\r'].contains(&byte) {
+            (0..std::mem::take(&mut self.returns)).for_each(|_| self.end());
+        }
         self.at = match (self.at, byte) {
             (At::Start | At::Closed, b'"') => At::Quoted,
             (At::Quoted, b'"') => At::Closed,
@@ -107,13 +122,14 @@ impl<R> Lines<R> {
         };
         match byte {
             b'\n' => {
-                if self.empty && !quoted {
-                    self.last.get_or_insert(self.line);
-                }
-                self.line += 1;
-                self.empty = true;
+                self.empty &= !quoted;
+                self.returns = 0;
+                self.end();
             }
-            b'\r' => self.late = true,
+            b'\r' => {
+                self.late = true;
+                self.returns += u64::from(!quoted);
+            }
             b' ' | b'\t' => {}
             _ => {
                 self.empty = false;

@@ -135,6 +135,7 @@ fn cells_that_their_column_cannot_hold() {
     for (rows, schema, line) in [
         ("n\n3\n\n5\n", &n, 3),
         ("n\r\n3\r\n \r\n\r\n5", &n, 3),
+        ("n\r3\r\r5\r", &n, 3),
         ("n,d\n1,2020-02-02\n\n\n2,2020-02-02\n", &schema, 3),
     ] {
         let error = Data::from_csv(rows.as_bytes(), schema).unwrap_err();
@@ -158,7 +159,13 @@ fn cells_that_their_column_cannot_hold() {
     ] {
         assert_eq!(Data::from_csv(rows.as_bytes(), &n).unwrap().column(0), [3], "{rows:?}");
     }
-    for rows in ["n\n3\n5\n\n\n", "n\n3\n5", "n,c\n3,\"a\n\nb\"\n5,\"\"\n"] {
+    for rows in [
+        "n\n3\n5\n\n\n",
+        "n\n3\n5",
+        "n\r3\r5\r\r",
+        "n\r\r\n3\r\r\n5\r\r\n",
+        "n,c\n3,\"a\n\nb\"\n5,\"\"\n",
+    ] {
         assert_eq!(Data::from_csv(rows.as_bytes(), &n).unwrap().column(0), [3, 5], "{rows:?}");
     }
     // A category with blanks would be another one; numbers have none.
