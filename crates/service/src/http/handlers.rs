@@ -298,10 +298,11 @@ pub(super) async fn add_job(
         let wrong = |e| RemoteError::malformed("the header Idempotency-Key", e);
         value.to_str().map_err(wrong)?.parse::<IdempotencyKey>()
     });
-    let (key, request): (_, JobRequest) =
-        (key.transpose().map_err(ServiceError::from)?, json(body)?);
+    let key = key.transpose().map_err(ServiceError::from)?;
     let asker = tenant.clone();
     let checked = blocking(app.clone(), move |s| {
+        // It takes up to a hundred times the memory of its text: as many as there are threads.
+        let request: JobRequest = json(body)?;
         // A repetition is answered even if what it was about is no longer there.
         if let Some(found) = s.jobs.repeated(&asker, &request, key.as_ref())? {
             return Ok((Some(found), false, request, key));
