@@ -238,6 +238,7 @@ def test_cells(fermat):
         ("1,5", day),
         (1, "2025-02-30"),
         (1, datetime.datetime(2025, 2, 3, 4)),
+        (1, datetime.datetime(2025, 2, 3, tzinfo=datetime.timezone.utc)),
         (1, 3),
     ):
         refused(
@@ -294,10 +295,12 @@ def test_arrow(fermat, schema, tmp_path):
     )
     assert read.to_pydict() == {"c": [D("111.98")]}
     late = pa.array([datetime.datetime(2025, 1, 2, 3)] * 4)
+    zoned = pa.array(STAYS["admitted"]).cast(pa.timestamp("ms")).cast(pa.timestamp("ms", "UTC"))
     for wrong in (
         {"days": pa.array([1, None, 2, 3])},
         {"cost": pa.array([0.5, float("nan"), 1.0, 1.0])},
         {"admitted": late},
+        {"admitted": zoned},
     ):
         refused(
             "table.value",
@@ -320,6 +323,16 @@ def test_arrow(fermat, schema, tmp_path):
         .to_pydict()
         == ANSWER
     )
+
+
+def test_arrow_decimals_of_many_places():
+    pa = pytest.importorskip("pyarrow")
+    values = [D("0.0000000"), D("0.0000001"), D("-2.5000000"), None]
+    data = pa.table({"x": pa.array(values, pa.decimal128(20, 7))})
+    schema = et.Schema.infer(data)
+    assert schema.columns["x"]["type"] == "decimal" and schema.columns["x"]["scale"] == 7
+    plan = et.Plan("select sum(x) as s, count(x) as n from t", schema)
+    assert plan.answer(data, arrow=False) == {"s": [D("-2.4999999")], "n": [3]}
 
 
 def test_data_frames(fermat, schema):

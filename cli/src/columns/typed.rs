@@ -125,7 +125,7 @@ fn csv_columns(text: &str, types: &[(String, Type)]) -> Result<Vec<Zeroizing<Vec
 }
 
 fn json_columns(text: &str, types: &[(String, Type)]) -> Result<Vec<Zeroizing<Vec<i128>>>, String> {
-    let Entries(json) = serde_json::from_str(text)
+    let Entries(json): Entries<serde_json::Value> = serde_json::from_str(text)
         .map_err(|e| format!("expected an object of arrays of integers: {e}"))?;
     let column = |(name, kind): &(String, Type)| {
         let array = json.get(name).and_then(|v| v.as_array());
@@ -145,15 +145,15 @@ fn json_columns(text: &str, types: &[(String, Type)]) -> Result<Vec<Zeroizing<Ve
 }
 
 /// A JSON object, of which no name is there twice.
-struct Entries(BTreeMap<String, serde_json::Value>);
+pub struct Entries<V>(pub BTreeMap<String, V>);
 
-impl<'de> Deserialize<'de> for Entries {
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for Entries<V> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_map(Entries(BTreeMap::new()))
+        from.deserialize_map(Self(BTreeMap::new()))
     }
 }
 
-impl<'de> Visitor<'de> for Entries {
+impl<'de, V: Deserialize<'de>> Visitor<'de> for Entries<V> {
     type Value = Self;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -161,7 +161,7 @@ impl<'de> Visitor<'de> for Entries {
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
-        while let Some((name, value)) = map.next_entry::<String, _>()? {
+        while let Some((name, value)) = map.next_entry::<String, V>()? {
             if self.0.contains_key(&name) {
                 return Err(A::Error::custom(format!("{name:?} is there twice")));
             }

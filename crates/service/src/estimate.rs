@@ -79,14 +79,13 @@ impl Data {
         }
     }
 
-    /// Passes a job whose results the tenant has room for. What they take is counted only where
-    /// there is less room than any program has needed for so many results of such inputs.
-    pub(crate) fn check_room(
+    /// Whether what the results of a job take has to be counted: where there is less room than any
+    /// program has needed for so many results of such inputs.
+    pub(crate) fn is_tight(
         &self,
         tenant: &Tenant,
         request: &JobRequest,
-        estimates: &rayon::ThreadPool,
-    ) -> Result<(), ServiceError> {
+    ) -> Result<bool, ServiceError> {
         let (used, limit) = (self.objects.store.usage(tenant)?.bytes, self.objects.quota.bytes);
         let room = limit.saturating_sub(used);
         let results = match request {
@@ -99,13 +98,21 @@ impl Data {
         for id in request.objects().skip(1).chain(blocks) {
             largest = largest.max(self.objects.info(tenant, id)?.bytes);
         }
-        if largest.saturating_mul(GROWTH * results as u64) <= room {
-            return Ok(());
-        }
+        Ok(largest.saturating_mul(GROWTH * results as u64) > room)
+    }
+
+    /// Passes a job whose results the tenant has room for, as they are estimated.
+    pub(crate) fn check_room(
+        &self,
+        tenant: &Tenant,
+        request: &JobRequest,
+        estimates: &rayon::ThreadPool,
+    ) -> Result<(), ServiceError> {
         // Where it cannot be counted, the job itself tells why.
         let estimate = estimates.install(|| self.estimate(tenant, request));
         let Ok(estimate) = estimate else { return Ok(()) };
-        match estimate.result_bytes > room {
+        let (used, limit) = (self.objects.store.usage(tenant)?.bytes, self.objects.quota.bytes);
+        match estimate.result_bytes > limit.saturating_sub(used) {
             true => Err(ServiceError::Quota { what: "bytes of results", used, limit }),
             false => Ok(()),
         }

@@ -89,7 +89,10 @@ impl Jobs {
     /// A job that was cancelled meanwhile, and one that has had its turns.
     pub(crate) fn request(&self, turn: &Turn) -> Result<JobRequest, ServiceError> {
         let claim = &turn.claim;
-        if claim.cancelled {
+        // Also after it was claimed, before it could be told that it runs here.
+        let queued = self.store.queued(&claim.tenant)?;
+        let told = queued.iter().any(|place| place.job == claim.job && place.cancelled);
+        if claim.cancelled || told {
             return Err(ServiceError::Cancelled);
         }
         if claim.attempts > ATTEMPTS {
@@ -359,6 +362,17 @@ mod tests {
         assert_eq!(place.end(&slow, Ok(place.outcome(&bytes, 3))), done);
         place.objects.verify(&place.tenant, &done.results["y"]).unwrap();
         assert_eq!(place.store.usage(&place.tenant).unwrap().objects, 1);
+    }
+
+    #[test]
+    fn a_job_that_is_cancelled_as_it_is_claimed_is_not_computed() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = Place::new(directory.path(), Quota::default());
+        let id = place.job();
+        let turn = place.jobs.next().unwrap();
+        // As by a request that does not find it among what runs yet.
+        place.store.change(&place.tenant, |change| change.cancel(&id)).unwrap();
+        assert_eq!(place.jobs.request(&turn).unwrap_err(), ServiceError::Cancelled);
     }
 
     #[test]

@@ -76,7 +76,8 @@ impl Answer {
     /// [`TablesError::Range`] if a number of the answer leaves 127 bits; `scheme.not-decryptable`
     /// for parts of no text.
     pub fn new(query: &Query, schema: &Schema, sums: &[Vec<i128>]) -> Result<Self, TablesError> {
-        let mut rows = Vec::new();
+        // The cells of a row, and the numbers that it is ordered by before they were rounded.
+        let mut rows: Vec<(Vec<Cell>, Vec<Option<Fraction>>)> = Vec::new();
         let code = |place: usize, code: i128| {
             let field = &schema.fields()[place];
             match Some(code) == field.null() {
@@ -107,7 +108,8 @@ impl Answer {
                     }
                 };
                 for codes in sums {
-                    rows.push(query.groups.iter().map(|place| cell(codes, *place)).collect());
+                    let cells = query.groups.iter().map(|place| cell(codes, *place)).collect();
+                    rows.push((cells, Vec::new()));
                 }
                 Vec::new()
             }
@@ -150,10 +152,15 @@ impl Answer {
                 },
                 formula => number(formula, &output.name),
             };
-            rows.push(query.outputs.iter().map(cell).collect::<Result<Vec<_>, TablesError>>()?);
+            let cells = query.outputs.iter().map(cell).collect::<Result<Vec<_>, TablesError>>()?;
+            let exact =
+                |(place, _): &(usize, bool)| value(&query.outputs[*place].value, sums).flatten();
+            rows.push((cells, query.order.iter().map(exact).collect()));
         }
-        rows.sort_by(|a, b| {
-            query.order.iter().fold(Ordering::Equal, |order, (place, descending)| {
+        rows.sort_by(|(a, x), (b, y)| {
+            let keys = query.order.iter().enumerate();
+            keys.fold(Ordering::Equal, |order, (i, (place, descending))| {
+                let exact = |all: &[Option<Fraction>]| all.get(i).copied().flatten();
                 let texts = query.column_of(&query.outputs[*place].value).is_some_and(|column| {
                     let kind = schema.fields()[column].kind();
                     matches!(kind, Kind::Category { .. } | Kind::Text { .. })
@@ -161,12 +168,16 @@ impl Answer {
                 // Texts stand in their own order, whatever the places of the categories.
                 let here = match (&a[*place], &b[*place]) {
                     (Cell::Text(a, _), Cell::Text(b, _)) if texts => a.cmp(b),
-                    (a, b) => a.order(b),
+                    (a, b) => match exact(x).zip(exact(y)) {
+                        Some((x, y)) => x.order(y),
+                        None => a.order(b),
+                    },
                 };
                 order.then(if *descending { here.reverse() } else { here })
             })
         });
         rows.truncate(query.limit.unwrap_or(usize::MAX));
+        let rows = rows.into_iter().map(|(cells, _)| cells).collect();
         Ok(Answer { names: query.outputs.iter().map(|o| o.name.clone()).collect(), rows })
     }
 

@@ -129,7 +129,10 @@ impl<'a> Binder<'a> {
                 let (x, scale) = self.number(expr)?;
                 Ok(Value::Number(subtracted(Number::Constant(0), x), scale))
             }
-            Expr::UnaryOp { op: UnaryOperator::Plus, expr } => self.value(expr),
+            Expr::UnaryOp { op: UnaryOperator::Plus, expr } => {
+                let (x, scale) = self.number(expr)?;
+                Ok(Value::Number(x, scale))
+            }
             Expr::BinaryOp { left, op, right } if arithmetic(op).is_some() => {
                 self.computed(e, left, op, right)
             }

@@ -33,6 +33,13 @@ impl Binder<'_> {
                           or second";
             TablesError::unsupported(&format!("{right}"), remedy)
         };
+        // `interval '3' day to second` is of another unit than its first one.
+        let plain = interval.leading_precision.is_none()
+            && interval.last_field.is_none()
+            && interval.fractional_seconds_precision.is_none();
+        if !plain {
+            return Err(wrong());
+        }
         let from = self.value(left)?;
         let text = match &*interval.value {
             Expr::Value(v) => text_of(&v.value).ok_or_else(wrong)?,

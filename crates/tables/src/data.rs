@@ -13,6 +13,20 @@ pub struct Data {
     rows: usize,
 }
 
+/// Where the reader of CSV is in a cell.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum At {
+    Start,
+    /// In a cell without quotation marks around it.
+    Bare,
+    Quoted,
+    /// Behind a quotation mark, which ends the cell unless another one follows.
+    Closed,
+}
+
+/// What a file of UTF-8 may begin with, which the reader passes over.
+const MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
+
 /// What is read, and the first empty line in it that others follow: the reader of CSV would leave
 /// it out.
 pub(crate) struct Lines<R> {
@@ -20,30 +34,53 @@ pub(crate) struct Lines<R> {
     line: u64,
     /// Nothing has been read of the line.
     empty: bool,
-    quoted: bool,
+    at: At,
+    /// How many bytes of a mark were read.
+    marked: usize,
+    /// The line of a cell that goes on behind its quotation marks, which the reader would lose.
+    torn: Option<u64>,
     /// An empty line, which may be one at the end.
     last: Option<u64>,
     blank: Option<u64>,
     /// Lines end with CR and LF, and the reader of CSV counts one when it meets the next one.
     late: bool,
+    /// How many CR were read last: ends of lines, unless LF follows them.
+    returns: u64,
 }
 
 impl<R> Lines<R> {
     pub(crate) fn new(source: R) -> Self {
-        Lines { source, line: 1, empty: true, quoted: false, last: None, blank: None, late: false }
+        Lines {
+            source,
+            line: 1,
+            empty: true,
+            at: At::Start,
+            marked: 0,
+            torn: None,
+            last: None,
+            blank: None,
+            late: false,
+            returns: 0,
+        }
     }
 
-    /// Refuses what the reader of CSV passes over, after all was read: an empty line, and quotes
-    /// that do not end, as in a file that was cut.
+    /// Refuses what the reader of CSV passes over, after all was read: an empty line, quotes in the
+    /// middle of a cell, and quotes that do not end, as in a file that was cut.
     pub(crate) fn finish(&self) -> Result<(), TablesError> {
-        let problem = match self.blank {
-            Some(line) => format!("line {line} is empty: rows keep their places, so fill it in"),
-            None if self.quoted => {
+        let problem = match (self.blank, self.torn) {
+            (Some(line), _) => {
+                format!("line {line} is empty: rows keep their places, so fill it in")
+            }
+            (None, Some(line)) => format!(
+                "line {line}: a cell goes on behind its quotation marks: write a quotation mark \
+                 inside of a cell twice"
+            ),
+            (None, None) if self.at == At::Quoted => {
                 "a quotation mark is not closed: the file was cut, or a quotation mark inside of a \
                  cell is not written twice"
                     .into()
             }
-            None => return Ok(()),
+            (None, None) => return Ok(()),
         };
         Err(TablesError::Data { problem })
     }
@@ -53,19 +90,48 @@ impl<R> Lines<R> {
         self.late
     }
 
+    /// The end of a line.
+    fn end(&mut self) {
+        if self.empty {
+            self.last.get_or_insert(self.line);
+        }
+        self.line += 1;
+        self.empty = true;
+    }
+
     fn see(&mut self, byte: u8) {
+        if MARK.get(self.marked) == Some(&byte) {
+            self.marked += 1;
+            return;
+        }
+        self.marked = MARK.len();
+        let quoted = self.at == At::Quoted;
+        if ![b'\n', b'\r'].contains(&byte) {
+            (0..std::mem::take(&mut self.returns)).for_each(|_| self.end());
+        }
+        self.at = match (self.at, byte) {
+            (At::Start | At::Closed, b'"') => At::Quoted,
+            (At::Quoted, b'"') => At::Closed,
+            (At::Quoted, _) => At::Quoted,
+            (_, b',' | b'\n' | b'\r') => At::Start,
+            (At::Closed, _) => {
+                self.torn.get_or_insert(self.line);
+                At::Bare
+            }
+            (At::Start | At::Bare, _) => At::Bare,
+        };
         match byte {
             b'\n' => {
-                if self.empty && !self.quoted {
-                    self.last.get_or_insert(self.line);
-                }
-                self.line += 1;
-                self.empty = true;
+                self.empty &= !quoted;
+                self.returns = 0;
+                self.end();
             }
-            b'\r' => self.late = true,
+            b'\r' => {
+                self.late = true;
+                self.returns += u64::from(!quoted);
+            }
             b' ' | b'\t' => {}
-            byte => {
-                self.quoted ^= byte == b'"';
+            _ => {
                 self.empty = false;
                 self.blank = self.blank.or(self.last);
             }

@@ -109,7 +109,7 @@ impl Field {
                     return Err(problem(&name, "its categories are not distinct"));
                 }
                 if let Some(value) = values.iter().find(|v| v.trim() != **v) {
-                    let told = "has blanks around it, which cells are read without";
+                    let told = "has blanks around it, which are taken for a mistake";
                     return Err(problem(&name, format!("the category {value:?} {told}")));
                 }
                 (0, values.len() as i128 - 1)

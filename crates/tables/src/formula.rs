@@ -190,6 +190,23 @@ impl Fraction {
         Some(difference.numerator.cmp(&0))
     }
 
+    /// Whether it is less than another one, equal or greater, whatever their size: by whole parts,
+    /// and where these are equal by the reciprocals of what is left.
+    pub(crate) fn order(self, other: Fraction) -> Ordering {
+        let (mut a, mut b) = (self.numerator, self.denominator);
+        let (mut c, mut d) = (other.numerator, other.denominator);
+        let mut reversed = false;
+        loop {
+            let whole = a.div_euclid(b).cmp(&c.div_euclid(d));
+            let (x, y) = (a.rem_euclid(b), c.rem_euclid(d));
+            if whole != Ordering::Equal || x == 0 || y == 0 {
+                let found = whole.then(x.cmp(&y));
+                return if reversed { found.reverse() } else { found };
+            }
+            (a, b, c, d, reversed) = (b, x, d, y, !reversed);
+        }
+    }
+
     /// Units of 10^-scale, rounded, halves away from 0.
     pub(crate) fn units(self, scale: u32) -> Option<i128> {
         let scaled = self.numerator.checked_mul(10i128.checked_pow(scale)?)?;
@@ -239,5 +256,25 @@ pub(crate) fn display(formula: &Formula) -> (u32, bool) {
             };
             (scale, x || y || *operator == Operator::Divide)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fractions_are_ordered_whatever_their_size() {
+        let fraction = |a, b| Fraction::new(a, b).unwrap();
+        for (a, c) in (-7..=7).flat_map(|a| (-7..=7).map(move |c| (a, c))) {
+            for (b, d) in (1..=7).flat_map(|b| (1..=7).map(move |d| (b, d))) {
+                let found = fraction(a, b).order(fraction(c, d));
+                assert_eq!(found, (a * d).cmp(&(c * b)), "{a}/{b} {c}/{d}");
+            }
+        }
+        let (x, y) = (i128::MAX, i128::MAX - 1);
+        assert_eq!(fraction(x, y).order(fraction(y, y - 1)), Ordering::Less);
+        assert_eq!(fraction(y, y - 1).order(fraction(x, y)), Ordering::Greater);
+        assert_eq!(fraction(-x, y).order(fraction(-x, y)), Ordering::Equal);
     }
 }

@@ -53,6 +53,8 @@ struct Seen {
     refused: Option<TablesError>,
     /// Whether some cells are texts of nothing, and not empty.
     blank: bool,
+    /// Whether some cells have blanks around them.
+    padded: bool,
     /// The bytes of the longest text.
     longest: usize,
     /// How many cells are empty.
@@ -124,6 +126,7 @@ impl Seen {
             texts: Some(BTreeSet::new()),
             refused: None,
             blank: false,
+            padded: false,
             longest: 0,
             empty: 0,
         }
@@ -221,6 +224,10 @@ impl Seen {
                  bytes{kept}"
             )
         })?;
+        // No category has them, and without them it could be another one.
+        if self.padded {
+            return Err(format!("some of its texts have blanks around them: take these away{kept}"));
+        }
         let few = texts.len() <= FEW_TEXTS || texts.len() as u64 * 4 <= self.cells;
         match few {
             true => Ok(Kind::Category { values: texts.into_iter().collect() }),
@@ -286,7 +293,9 @@ impl Schema {
         let mut rows = 0u64;
         while records.advance()? {
             for (place, column) in columns.iter_mut().enumerate() {
-                let text = records.cell(place).map(str::trim);
+                let cell = records.cell(place);
+                let text = cell.map(str::trim);
+                column.padded |= cell != text;
                 column.blank |= text == Some("") && !empty_is_none;
                 column.see(text.unwrap_or_default());
             }

@@ -125,6 +125,11 @@ impl Layout {
         (0..rows).step_by(self.slots).map(move |start| self.slots.min(rows - start))
     }
 
+    /// How many of them there are. Rows are as many as whoever has written a result says.
+    pub(crate) fn block_count(&self) -> usize {
+        self.rows.div_ceil(self.slots)
+    }
+
     /// The number of ciphertexts of the answer.
     pub fn ciphertexts(&self) -> usize {
         match &self.form {
@@ -133,7 +138,7 @@ impl Layout {
             }
             Form::Rows(columns) if !self.is_empty() => {
                 let each: usize = columns.iter().map(|(_, shape)| shape.ciphertexts()).sum();
-                self.blocks().count() * (1 + each)
+                self.block_count().saturating_mul(1 + each)
             }
             Form::Rows(_) => 0,
         }

@@ -5,6 +5,7 @@ use std::io::Read;
 use crate::consistent::Partners;
 use crate::data::Data;
 use crate::error::TablesError;
+use crate::kind::Kind;
 use crate::partner::{Joining, Partner};
 use crate::records::{CsvRecords, Records};
 use crate::schema::Schema;
@@ -77,8 +78,9 @@ impl<'a, R: Records> Rows<'a, R> {
             let mut rest = &mut columns[..];
             for (place, field) in self.places.iter().zip(own.columns()) {
                 let cell = self.records.cell(*place);
-                // Blanks belong to a text, and to no other value.
-                let text = cell.map(|cell| if field.is_text() { cell } else { cell.trim() });
+                // Blanks belong to a text, also of a category, and to no other value.
+                let whole = field.is_text() || matches!(field.kind(), Kind::Category { .. });
+                let text = cell.map(|cell| if whole { cell } else { cell.trim() });
                 let none = match text {
                     None => true,
                     Some(text) => empty_is_none && text.is_empty() && field.null().is_some(),

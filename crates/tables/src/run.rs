@@ -92,7 +92,7 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         match &self.layout.form {
             Form::Sums { plan, extremes, .. } => {
                 self.ints.accumulate(plan, summed, filter.as_ref(), &masks, &mut self.sums)?;
-                let one = self.layout.blocks().count() == 1;
+                let one = self.layout.block_count() == 1;
                 self.found.resize_with(extremes.len(), Vec::new);
                 for (of, found) in extremes.iter().zip(&mut self.found) {
                     let before = std::mem::take(found);
@@ -126,7 +126,7 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
     /// # Errors
     /// Those of the scheme.
     pub(crate) fn pass(&mut self, known: &Known<'_, S::Ciphertext>) -> Result<bool, TablesError> {
-        let last = self.blocks + 1 >= self.layout.blocks().count();
+        let last = self.blocks + 1 >= self.layout.block_count();
         let filter = self.layout.filter.as_ref().filter(|_| !last && !self.layout.is_empty());
         let Some(filter) = filter.filter(|filter| known.rules_out(filter)) else {
             return Ok(false);
@@ -139,7 +139,7 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
             let zero = zero.ok_or_else(|| TablesError::Data {
                 problem: format!("no ciphertext of {filter:?}"),
             })?;
-            let each = self.layout.ciphertexts() / self.layout.blocks().count();
+            let each = self.layout.ciphertexts() / self.layout.block_count();
             self.rows.extend(std::iter::repeat_n(S::Ciphertext::clone(&zero), each));
         }
         self.blocks += 1;
@@ -153,7 +153,7 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
 
     /// Takes the blocks that are left for added: to count what the end costs.
     pub(crate) fn skip_rest(&mut self) {
-        self.blocks = self.layout.blocks().count();
+        self.blocks = self.layout.block_count();
     }
 
     /// The ciphertexts of the answer, for [`Layout::read`]; no sums if all blocks were passed over.
@@ -162,7 +162,7 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
     /// [`TablesError::Data`] unless all blocks were added; those of
     /// [`Integers::pack`](everlevel_integers::Integers::pack).
     pub fn finish(self) -> Result<Vec<S::Ciphertext>, TablesError> {
-        let expected = self.layout.blocks().count();
+        let expected = self.layout.block_count();
         if self.blocks != expected {
             let problem = format!("{} blocks of rows instead of {expected}", self.blocks);
             return Err(TablesError::Data { problem });

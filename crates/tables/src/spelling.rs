@@ -112,31 +112,32 @@ fn written(e: &Expr) -> Option<String> {
 /// A literal that is cast to a type that holds it as it is.
 fn cast(e: &Expr, to: &DataType) -> Option<Expr> {
     let text = written(e)?;
-    let scale = match to {
+    let all = (i128::MIN, i128::MAX);
+    let (scale, (least, most)) = match to {
         DataType::Date => return parse_date(&text).map(|_| date_literal(text)),
         DataType::Text | DataType::Varchar(None) if text_literal(e) => return Some(e.clone()),
-        DataType::Decimal(ExactNumberInfo::PrecisionAndScale(_, scale))
-        | DataType::Numeric(ExactNumberInfo::PrecisionAndScale(_, scale)) => {
-            u32::try_from(*scale).ok()?
+        DataType::Decimal(ExactNumberInfo::PrecisionAndScale(precision, scale))
+        | DataType::Numeric(ExactNumberInfo::PrecisionAndScale(precision, scale)) => {
+            let most = 10i128.checked_pow(u32::try_from(*precision).ok()?)? - 1;
+            (u32::try_from(*scale).ok()?, (-most, most))
         }
-        DataType::TinyInt(None)
-        | DataType::SmallInt(None)
-        | DataType::Int(None)
-        | DataType::Integer(None)
-        | DataType::BigInt(None)
-        | DataType::HugeInt => 0,
+        DataType::TinyInt(None) => (0, (i8::MIN.into(), i8::MAX.into())),
+        DataType::SmallInt(None) => (0, (i16::MIN.into(), i16::MAX.into())),
+        DataType::Int(None) | DataType::Integer(None) => (0, (i32::MIN.into(), i32::MAX.into())),
+        DataType::BigInt(None) => (0, (i64::MIN.into(), i64::MAX.into())),
+        DataType::HugeInt => (0, all),
         // The decimal number that it is written as.
         DataType::Double(ExactNumberInfo::None)
         | DataType::DoublePrecision
         | DataType::Real
-        | DataType::Float(ExactNumberInfo::None) => places(&text),
+        | DataType::Float(ExactNumberInfo::None) => (places(&text), all),
         _ => return None,
     };
     if scale.max(places(&text)) > PLACES {
         return None;
     }
-    // More places than the type has would be rounded.
-    let units = parse_decimal(&text, scale)?;
+    // More places than the type has would be rounded, and what it does not hold is no number.
+    let units = parse_decimal(&text, scale).filter(|units| (least..=most).contains(units))?;
     let absolute = format_decimal(units.checked_abs()?, scale);
     let number = Expr::Value(Value::Number(absolute, false).into());
     Some(match units < 0 {

@@ -19,6 +19,7 @@ use crate::from::tables;
 use crate::order::{Key, text_order};
 use crate::query::{Aggregate, Fold, MOST_GROUPS, OrderedBy, Output, Parameter, Query};
 use crate::schema::Schema;
+use crate::select_list::is_grouped;
 
 /// How deep expressions may be nested.
 const DEPTH: usize = 50;
@@ -28,8 +29,12 @@ pub(crate) const QUESTION_BYTES: usize = 1 << 16;
 pub(crate) const OPERATORS: usize = 500;
 /// The most words that are no operators.
 const WORDS: usize = 2000;
+/// Words that join selects, each of which takes as much of the stack as many operators.
+const SETS: [Keyword; 4] = [Keyword::UNION, Keyword::INTERSECT, Keyword::EXCEPT, Keyword::MINUS];
+/// As how many operators they count.
+const SET: usize = 50;
 /// Words that join expressions.
-const JOINS: [Keyword; 13] = [
+const JOINS: [Keyword; 17] = [
     Keyword::AND,
     Keyword::OR,
     Keyword::NOT,
@@ -39,9 +44,13 @@ const JOINS: [Keyword; 13] = [
     Keyword::IN,
     Keyword::BETWEEN,
     Keyword::LIKE,
+    Keyword::ILIKE,
+    Keyword::SIMILAR,
+    Keyword::REGEXP,
+    Keyword::RLIKE,
+    Keyword::OVERLAPS,
     Keyword::AT,
     Keyword::COLLATE,
-    Keyword::UNION,
     Keyword::JOIN,
 ];
 
@@ -58,9 +67,15 @@ impl Query {
         let mut binder = Binder::new(schema, scope, parameters);
         let conditions = conditions.into_iter().map(|e| binder.condition(e));
         let filter = Condition::And(conditions.collect::<Result<_, _>>()?).simplified(schema);
-        let GroupByExpr::Expressions(grouped, _) = &select.group_by else {
+        let GroupByExpr::Expressions(grouped, modifiers) = &select.group_by else {
             return Err(TablesError::unsupported("group by all", "name the columns"));
         };
+        if !modifiers.is_empty() {
+            return Err(TablesError::unsupported(
+                "grouping sets, or another clause of group by",
+                "name the columns of one set, and ask about the others one by one",
+            ));
+        }
         let mut groups = grouped.iter().map(|e| binder.column(e)).collect::<Result<Vec<_>, _>>()?;
         binder.check_groups(&groups)?;
         if groups.is_empty() && select.having.is_none() && select.projection.iter().all(is_column) {
@@ -90,6 +105,13 @@ impl Query {
         for item in &select.projection {
             let (expression, name) = named(item)?;
             outputs.push(Output { name, value: binder.formula(expression, &groups)? });
+        }
+        // One row would be answered where SQL has one for each row of the table.
+        if !is_grouped(select) {
+            return Err(TablesError::unsupported(
+                "constants for each row",
+                "select columns of the rows, or count them: count(*)",
+            ));
         }
         let having = select.having.as_ref().map(|e| binder.having(e, &groups)).transpose()?;
         let (order, limit) = (order(ast, &outputs)?, limit(ast)?);
@@ -273,6 +295,7 @@ pub(crate) fn statements(text: &str) -> Result<Vec<Statement>, TablesError> {
         match &token.token {
             Token::Comma | Token::Whitespace(_) | Token::Number(..) => {}
             Token::SingleQuotedString(_) => {}
+            Token::Word(word) if SETS.contains(&word.keyword) => operators += SET,
             Token::Word(word) if !JOINS.contains(&word.keyword) => words += 1,
             _ => operators += 1,
         }

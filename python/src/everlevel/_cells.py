@@ -286,7 +286,9 @@ def text_of(value: Any) -> str | None:
     if isinstance(value, datetime.datetime):
         if getattr(value, "nanosecond", 0):
             return str(value)
-        return value.date().isoformat() if value.time() == datetime.time() else value.isoformat()
+        # A point in time is of no day, whatever a clock shows somewhere.
+        midnight = value.tzinfo is None and value.time() == datetime.time()
+        return value.date().isoformat() if midnight else value.isoformat()
     if isinstance(value, datetime.date):
         return value.isoformat()
     if isinstance(value, float):
@@ -306,8 +308,8 @@ def _arrow_columns(
             # Not by a cast, which there is not for all that Polars has.
             kind = kind.value_type
             column = pa.chunked_array([pa.array(column.to_pylist(), kind)])
-        if pa.types.is_timestamp(kind) and _holds_times(name, schema):
-            # Of a time zone the points in time are kept, and written in UTC.
+        if pa.types.is_timestamp(kind) and (kind.tz is not None or _holds_times(name, schema)):
+            # Of a time zone the points in time are kept, and written in UTC: they are no days.
             utc = column if kind.tz is None else column.cast(pa.timestamp(kind.unit, "UTC"))
             column = utc.cast(pa.string())
         elif pa.types.is_timestamp(kind):
@@ -319,8 +321,10 @@ def _arrow_columns(
             or pa.types.is_boolean(kind)
             or pa.types.is_integer(kind)
             or pa.types.is_date32(kind)
+            # The cast writes 0E-7 of seven places.
+            or pa.types.is_decimal(kind)
         ):
-            # Texts of all kinds, decimals; whatever has none is no cell.
+            # Texts of all kinds; whatever has none is no cell.
             try:
                 column = column.cast(pa.string())
             except pa.ArrowException as error:

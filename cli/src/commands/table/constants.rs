@@ -1,8 +1,8 @@
 //! Constants that a question calls by name.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::columns::typed::Entries;
 use crate::console::errors::CliError;
 use crate::console::files::read_text;
 
@@ -30,20 +30,55 @@ pub fn values(texts: &[String], from: Option<&Path>) -> Result<Vec<(String, Stri
     }
     if let Some(path) = from {
         let text = zeroize::Zeroizing::new(read_text(path, MAX_BYTES, "the constants")?);
-        let cells: BTreeMap<String, Cell> = serde_json::from_str(&text).map_err(|e| {
+        let Entries(cells): Entries<Cell> = serde_json::from_str(&text).map_err(|e| {
             CliError::usage(format!(
                 "{}: {e}: expected a JSON object such as {{\"lo\": \"0.05\"}}",
                 path.display()
             ))
         })?;
-        found.extend(cells.into_iter().map(|(name, cell)| {
+        for (name, cell) in cells {
             let text = match cell {
                 Cell::Text(text) => text,
                 Cell::Truth(value) => value.to_string(),
+                // Digits are gone once it was read, as the parser rounds to 53 bits.
+                Cell::Number(number) if number.is_f64() => {
+                    let place = path.display();
+                    return Err(CliError::usage(format!(
+                        "{place}: {name} is a number that may have been rounded: write it as a \
+                         text, such as \"0.05\""
+                    ))
+                    .with_code("table.constants"));
+                }
                 Cell::Number(number) => number.to_string(),
             };
-            (name, text)
-        }));
+            found.push((name, text));
+        }
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::values;
+
+    #[test]
+    fn values_of_a_file_are_what_is_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("values.json");
+        let read = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            values(&[], Some(&path))
+        };
+        let found = read(r#"{"a": 9007199254740993, "b": "12345678901.123456789", "c": true}"#);
+        let expected = [("a", "9007199254740993"), ("b", "12345678901.123456789"), ("c", "true")];
+        let expected = expected.map(|(name, text)| (name.to_string(), text.to_string()));
+        assert_eq!(found.unwrap(), expected);
+        for text in ["12345678901.123456789", "0.05", "1e3", "99999999999999999999"] {
+            let told = read(&format!(r#"{{"a": {text}}}"#)).unwrap_err().told();
+            assert_eq!(told.map(|(_, code, _)| code), Some("table.constants"), "{text}");
+        }
+        // Not the last one of two.
+        let told = read(r#"{"a": "1", "a": "2"}"#).unwrap_err().told();
+        assert!(told.is_some_and(|(_, _, why)| why.contains("\"a\" is there twice")));
+    }
 }

@@ -17,6 +17,7 @@ use everlevel_remote::{IdempotencyKey, JobId, ObjectId, RemoteError, Tenant};
 use futures_util::stream::{Stream, try_unfold};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::error::ServiceError;
 use crate::service::Shared;
@@ -263,16 +264,22 @@ pub(super) async fn delete_table(
     blocking(app, move |s| s.data.tables.delete(&tenant, &id)).await
 }
 
+/// The place of whoever estimates. There is one: it computes, and those who wait for it must not
+/// take the threads that answer other requests.
+async fn estimating(app: &Shared) -> Result<OwnedSemaphorePermit, ServiceError> {
+    let place = app.estimating.clone().acquire_owned().await;
+    place.map_err(|e| ServiceError::internal("an estimate")(&e))
+}
+
 pub(super) async fn estimate(
     State(app): App,
     Extension(tenant): Extension<Tenant>,
     body: Body,
 ) -> impl IntoResponse {
+    // The place is given back when the work has ended, even if nobody waits for it any more. A
+    // request that is read takes many times the memory of its text: it waits as that.
+    let place = estimating(&app).await?;
     let request: JobRequest = json(body)?;
-    // One after the other: they compute. The place is given back when the work has ended, even if
-    // nobody waits for it any more.
-    let place = app.estimating.clone().acquire_owned().await;
-    let place = place.map_err(|e| ServiceError::internal("an estimate")(&e))?;
     answer(app, move |s| {
         let estimate = s.estimates.install(|| s.data.estimate(&tenant, &request));
         drop(place);
@@ -286,20 +293,37 @@ pub(super) async fn add_job(
     Extension(tenant): Extension<Tenant>,
     headers: HeaderMap,
     body: Body,
-) -> impl IntoResponse {
+) -> Answer<JobInfo> {
     let key = headers.get("idempotency-key").map(|value| {
         let wrong = |e| RemoteError::malformed("the header Idempotency-Key", e);
         value.to_str().map_err(wrong)?.parse::<IdempotencyKey>()
     });
-    let (key, request): (_, JobRequest) =
-        (key.transpose().map_err(ServiceError::from)?, json(body)?);
-    answer(app, move |s| {
+    let key = key.transpose().map_err(ServiceError::from)?;
+    let asker = tenant.clone();
+    let checked = blocking(app.clone(), move |s| {
+        // It takes up to a hundred times the memory of its text: as many as there are threads.
+        let request: JobRequest = json(body)?;
         // A repetition is answered even if what it was about is no longer there.
-        if let Some(found) = s.jobs.repeated(&tenant, &request, key.as_ref())? {
-            return Ok(found);
+        if let Some(found) = s.jobs.repeated(&asker, &request, key.as_ref())? {
+            return Ok((Some(found), false, request, key));
         }
-        s.data.check(&tenant, &request)?;
-        s.data.check_room(&tenant, &request, &s.estimates)?;
+        s.data.check(&asker, &request)?;
+        let tight = s.data.is_tight(&asker, &request)?;
+        Ok((None, tight, request, key))
+    });
+    let (found, tight, request, key) = checked.await?;
+    if let Some(found) = found {
+        return Ok(Json(found));
+    }
+    let place = match tight {
+        true => Some(estimating(&app).await?),
+        false => None,
+    };
+    answer(app, move |s| {
+        if place.is_some() {
+            s.data.check_room(&tenant, &request, &s.estimates)?;
+        }
+        drop(place);
         s.jobs.add(&tenant, request, key)
     })
     .await

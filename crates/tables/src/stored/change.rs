@@ -314,7 +314,8 @@ impl<'a> Writer<'a> {
     /// The changed table, in the place of the other one if that is a directory.
     fn finish(self, changed: usize, rows: usize) -> Result<(EncryptedTable, Changes), TablesError> {
         let (table, slots, width) = (self.table, self.slots(), self.width());
-        if self.written.is_empty() {
+        // Where all rows of the last blocks go, nothing is written, and files are removed.
+        if self.written.is_empty() && rows == table.rows() {
             let (written, removed) = (Vec::new(), Vec::new());
             return Ok((table.clone(), Changes { rows: changed, written, removed }));
         }

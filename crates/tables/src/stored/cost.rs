@@ -151,7 +151,7 @@ impl Plan {
     pub fn cost(&self, params: &Params, rows: usize) -> Result<PlanCost, TablesError> {
         let (needed, schema) = self.needed()?;
         let (_, layout) = self.layout(params, rows)?;
-        let blocks = layout.blocks().count();
+        let blocks = layout.block_count();
         let scheme = Arc::new(NoOp::blank(params));
         let bootstraps = params.spec().bootstrap.is_some();
         let session = no_op_session(params, scheme.clone(), bootstraps)?;

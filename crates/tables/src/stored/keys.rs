@@ -114,7 +114,7 @@ impl Plan {
         let bound = places.filter(|(_, (place, _))| **place >= width);
         let bound = bound.map(|(i, (_, x))| (i, EncryptedConstant::new(x.clone()))).collect();
         // Blocks between the second one and the last take what the second one does.
-        let count = layout.blocks().count();
+        let count = layout.block_count();
         for (block, rows) in layout.blocks().enumerate() {
             if (2..count.saturating_sub(1)).contains(&block) {
                 runner.skip();

@@ -193,7 +193,10 @@ impl TablePart {
     /// How many there are in a part of so many blocks, if there are any.
     fn count(&self, layout: &Layout) -> usize {
         match self.plan.query().listed {
-            Some(_) => layout.ciphertexts() / layout.blocks().count() * self.header.blocks.len(),
+            Some(_) => {
+                let each = layout.ciphertexts() / layout.block_count();
+                each.saturating_mul(self.header.blocks.len())
+            }
             None => layout.ciphertexts(),
         }
     }

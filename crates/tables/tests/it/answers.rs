@@ -82,6 +82,25 @@ fn answers_are_those_of_sql() {
     }
 }
 
+#[test]
+fn quotients_are_ordered_as_they_are_and_not_as_they_are_shown() {
+    let schema = Schema::from_json(
+        r#"{"columns": [{"name": "g", "type": "category", "values": ["a", "b"]},
+                        {"name": "x", "type": "integer", "low": 0, "high": 1}]}"#,
+    )
+    .unwrap();
+    // One of 1,500, and one of 1,499: both averages are shown as 0.000667.
+    let rows = (0..2_999).map(|i| (i128::from(i >= 1_500), i128::from(i == 0 || i == 1_500)));
+    let (g, x): (Vec<i128>, Vec<i128>) = rows.unzip();
+    let data = Data::from_columns(vec![g, x], &schema).unwrap();
+    for (order, first) in [("desc", "b"), ("asc", "a")] {
+        let text = format!("select g, avg(x) as y from t group by g order by y {order} limit 1");
+        let query = Query::parse(&text, &schema).unwrap();
+        let answer = Answer::plain(&query, &schema, &data).unwrap();
+        assert_eq!(answer.to_csv().unwrap(), format!("g,y\n{first},0.000667\n"), "{text}");
+    }
+}
+
 const REVENUE: &str = "select sum(price * discount) as revenue, count(*) from t \
                        where discount between 0.05 and 0.07 and quantity < 24 and sold < 400";
 

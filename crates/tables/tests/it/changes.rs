@@ -261,6 +261,33 @@ fn what_is_refused_changes_nothing() {
     assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 1, "nothing is left beside it");
 }
 
+/// All rows of the last block go, and no other one: no file is written but the listing.
+#[test]
+fn a_last_block_that_loses_all_of_its_rows_is_removed() {
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = temporary.path().join("shop");
+    let (schema, data) = rows(2_055);
+    let last: Vec<i128> = (0..2_055).map(|i| i128::from(i >= 2_048)).collect();
+    let mut columns: Vec<Vec<i128>> =
+        (0..schema.fields().len()).map(|place| data.column(place).to_vec()).collect();
+    let paid = schema.place("paid").unwrap();
+    columns[paid] = last;
+    let data = Data::from_columns(columns, &schema).unwrap();
+    let table = stored(&schema, &data);
+    table.save(&directory, Existing::Keep).unwrap();
+    let change = Change::parse("delete from shop where paid", &schema).unwrap();
+    let expected = cells(&schema, &data)[..2_048].to_vec();
+    for (before, in_memory) in [(table, true), (open(&directory).unwrap(), false)] {
+        let (after, changes) = changed(&before, &change).unwrap();
+        assert_eq!((changes.rows, after.rows(), after.blocks()), (7, 2_048, 1));
+        assert_ne!(after.id(), before.id());
+        assert_eq!(changes.removed.len(), schema.fields().len());
+        assert!(changes.written.iter().all(|name| !in_memory && name == "files.json"));
+        assert_eq!(read(&after), expected);
+    }
+    assert_eq!(read(&open(&directory).unwrap()), expected);
+}
+
 /// A table by another name is the same table.
 #[cfg(unix)]
 #[test]

@@ -184,6 +184,11 @@ fn other_selects_in_from_are_refused() {
             "select count(*) from shop where price > cast('10.555' as decimal(10, 2))",
             "table.unsupported",
         ),
+        ("select count(*) from shop where price > cast(128 as tinyint)", "table.unsupported"),
+        (
+            "select count(*) from shop where price > cast('100.5' as decimal(3, 1))",
+            "table.unsupported",
+        ),
         ("select count(*) from shop where price > cast(count as double)", "table.unsupported"),
         ("select count(*) from shop where sold > make_date(1994, 2, 30)", "table.unsupported"),
         ("select kind, count(*) from shop group by 2", "table.unsupported"),

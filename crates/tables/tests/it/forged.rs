@@ -172,6 +172,15 @@ fn results_that_say_something_else() {
     let mut stated = stated.clone();
     stated.insert("plan".into(), "{}".into());
     assert_eq!(code(read(sums(), &stated)), "table.plan");
+    // Of listed rows there are as many ciphertexts as blocks, however many that are.
+    let listing = Plan::new("select kind from shop", &schema).unwrap();
+    let listed = run(&open(&directory).unwrap(), &listing).unwrap();
+    let mut stated = metadata(listed.as_bytes());
+    let found = Vec::<Ciphertext>::from_bytes_with(params, listed.as_bytes(), &options).unwrap().0;
+    for rows in ["3000", "18446744073709551615"] {
+        stated.insert("rows".into(), rows.into());
+        assert_eq!(code(read(found.clone(), &stated)), "table.result", "{rows}");
+    }
 }
 
 #[test]

@@ -34,7 +34,15 @@ fn questions_that_cannot_be_answered() {
         ("select * except (kind) from shop", "table.syntax"),
         ("select shop.* from shop", "table.unsupported"),
         ("select kind from shop group by price", "table.unsupported"),
+        (
+            "select kind, count(*) from shop group by kind grouping sets ((kind), ())",
+            "table.unsupported",
+        ),
+        ("select kind, count(*) from shop group by rollup (kind)", "table.unsupported"),
         ("select price * 2 from shop", "table.unsupported"),
+        ("select 1 from shop", "table.unsupported"),
+        ("select 1 + 1 as two, 3 from shop where paid", "table.unsupported"),
+        ("select 1 as one from (select sum(price) as s from shop) as x", "table.unsupported"),
         ("select sum(price / count) from shop", "table.unsupported"),
         ("select sum(price) over () from shop", "table.unsupported"),
         ("select sum(price) from shop, other", "table.unsupported"),
@@ -74,6 +82,8 @@ fn questions_that_cannot_be_answered() {
         ("select count(*) from shop where kind > 3", "table.type"),
         ("select count(*) from shop where sold > '1994'", "table.type"),
         ("select count(*) from shop where price", "table.type"),
+        ("select count(*) from shop where not +(price > 3)", "table.type"),
+        ("select count(*) from shop where +paid", "table.type"),
         ("select sum(price * price * price * price * price) from shop", "table.range"),
         ("select sum(price) from shop where price < 99999999999999999999999999", "table.range"),
     ] {
@@ -125,6 +135,7 @@ fn cells_that_their_column_cannot_hold() {
     for (rows, schema, line) in [
         ("n\n3\n\n5\n", &n, 3),
         ("n\r\n3\r\n \r\n\r\n5", &n, 3),
+        ("n\r3\r\r5\r", &n, 3),
         ("n,d\n1,2020-02-02\n\n\n2,2020-02-02\n", &schema, 3),
     ] {
         let error = Data::from_csv(rows.as_bytes(), schema).unwrap_err();
@@ -135,9 +146,42 @@ fn cells_that_their_column_cannot_hold() {
     let cut = Data::from_csv("n,c\n3,\"a\"\n5,\"b\nc".as_bytes(), &n).unwrap_err();
     assert_eq!(cut.code(), "table.data");
     assert_eq!(Schema::infer("n,c\n3,\"a\"\n5,\"b\n".as_bytes()).unwrap_err().code(), "table.data");
-    for rows in ["n\n3\n5\n\n\n", "n\n3\n5", "n,c\n3,\"a\n\nb\"\n5,\"\"\n"] {
+    // Quotation marks that would be lost, and others that are read as they are.
+    for rows in ["n,c\n3,\"a\"b\n5,c\n", "n,c\n3,\"so \"to\" say\"\n", "n,c\n3,\"a\" \n"] {
+        let error = Data::from_csv(rows.as_bytes(), &n).unwrap_err();
+        assert_eq!(error.code(), "table.data", "{rows:?}");
+        assert!(error.to_string().contains("line 2: "), "{error}");
+    }
+    for rows in [
+        "n,c\n3,5\" of pipe\n",
+        "\u{feff}\"n\",\"c,\"\n3,\"so \"\"to\"\" say\"\n",
+        "n,c\r\n3,\"a\"\r\n",
+    ] {
+        assert_eq!(Data::from_csv(rows.as_bytes(), &n).unwrap().column(0), [3], "{rows:?}");
+    }
+    for rows in [
+        "n\n3\n5\n\n\n",
+        "n\n3\n5",
+        "n\r3\r5\r\r",
+        "n\r\r\n3\r\r\n5\r\r\n",
+        "n,c\n3,\"a\n\nb\"\n5,\"\"\n",
+    ] {
         assert_eq!(Data::from_csv(rows.as_bytes(), &n).unwrap().column(0), [3, 5], "{rows:?}");
     }
+    // A category with blanks would be another one; numbers have none.
+    let c = Schema::from_json(
+        r#"{"columns": [{"name": "c", "type": "category", "values": ["a"], "nullable": true},
+                        {"name": "n", "type": "integer", "low": 0, "high": 9}]}"#,
+    )
+    .unwrap();
+    assert_eq!(Data::from_csv("c,n\na, 3 \n,4\n".as_bytes(), &c).unwrap().column(1), [3, 4]);
+    for cell in [" a", "a ", " ", "\" a\""] {
+        let rows = format!("c,n\n{cell},3\n");
+        assert_eq!(Data::from_csv(rows.as_bytes(), &c).unwrap_err().code(), "table.value");
+    }
+    let (found, told) = Schema::infer("c,n\na,3\n a, 4\n".as_bytes()).unwrap();
+    assert_eq!(found.columns().map(|f| f.name()).collect::<Vec<_>>(), ["n"]);
+    assert!(told.iter().any(|t| t.column == "c" && t.told.contains("blanks")), "{told:?}");
 }
 
 #[test]

@@ -97,6 +97,9 @@ fn times_that_are_refused() {
         ("at > time '10:00'", "table.type"),
         ("at > date '2024-01-01' + interval '1 hour'", "table.unsupported"),
         ("at + interval '1 hour' > timestamp '2024-01-01'", "table.unsupported"),
+        // Units behind the first one, and precisions, are not passed over.
+        ("at > timestamp '2024-01-01' + interval '3' day to second", "table.unsupported"),
+        ("at > timestamp '2024-01-01' + interval '3' second (1)", "table.unsupported"),
     ] {
         let question = format!("select n from t where {condition}");
         let error = Query::parse(&question, &schema).expect_err(condition);
