@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use everlevel_wire::file::{Existing, read_file, write_file};
+use everlevel_wire::file::{Existing, NewFile, read_file};
 use everlevel_wire::{ObjectKind, ReadOptions, WireError, inspect, inspect_file};
 
 use crate::api::{
@@ -18,6 +18,8 @@ use crate::connecting::Connecting;
 use crate::error::RemoteError;
 use crate::name::{IdempotencyKey, JobId, ObjectId};
 
+/// The most bytes of an object that are kept in memory, whatever a service states.
+const FETCHED_BYTES: u64 = 4 << 30;
 /// The most bytes of a text of a table.
 const TEXT_BYTES: u64 = 1 << 20;
 /// What a service keeps: nothing with a secret.
@@ -261,36 +263,26 @@ impl Client {
     /// The bytes of an object, which are what its name says.
     ///
     /// # Errors
+    /// [`RemoteError::TooLarge`] above 4 GiB, which [`Client::pull`] fetches into a file;
     /// [`RemoteError::Checksum`] for other bytes; what the service refuses.
     pub fn fetch(
         &self,
         id: &ObjectId,
-        mut progress: impl FnMut(u64, u64),
+        progress: impl FnMut(u64, u64),
     ) -> Result<Vec<u8>, RemoteError> {
-        let info: ObjectInfo = self.calls.get(&format!("/v1/objects/{id}"))?;
         let mut bytes = Vec::new();
-        while (bytes.len() as u64) < info.bytes {
-            progress(bytes.len() as u64, info.bytes);
-            let part =
-                self.calls.part(format!("/v1/objects/{id}/content?offset={}", bytes.len()))?;
-            if part.is_empty() {
-                break;
-            }
-            bytes.extend(part);
-        }
-        let found = ObjectId::of_hash(blake3::hash(&bytes));
-        match found == *id {
-            true => Ok(bytes),
-            false => {
-                Err(RemoteError::Checksum { expected: id.to_string(), found: found.to_string() })
-            }
-        }
+        self.download(id, FETCHED_BYTES, progress, |part| {
+            bytes.extend_from_slice(part);
+            Ok(())
+        })?;
+        Ok(bytes)
     }
 
-    /// Fetches an object into a file, which is there in full or not at all.
+    /// Fetches an object into a file, which is there in full or not at all, part by part.
     ///
     /// # Errors
-    /// As [`Client::fetch`]; a file that is there already, unless it is to be replaced.
+    /// [`RemoteError::Checksum`] for other bytes; what the service refuses; a file that is there
+    /// already, unless it is to be replaced.
     pub fn pull(
         &self,
         id: &ObjectId,
@@ -298,9 +290,43 @@ impl Client {
         existing: Existing,
         progress: impl FnMut(u64, u64),
     ) -> Result<u64, RemoteError> {
-        let bytes = self.fetch(id, progress)?;
-        write_file(path, &bytes, existing)?;
-        Ok(bytes.len() as u64)
+        let mut file = NewFile::create(path, existing)?;
+        let bytes = self.download(id, u64::MAX, progress, |part| Ok(file.add(part)?))?;
+        file.finish()?;
+        Ok(bytes)
+    }
+
+    /// Takes the parts of an object of at most `limit` bytes, one after the other; returns how many
+    /// bytes there were. What was taken of other bytes is to be thrown away.
+    fn download(
+        &self,
+        id: &ObjectId,
+        limit: u64,
+        mut progress: impl FnMut(u64, u64),
+        mut take: impl FnMut(&[u8]) -> Result<(), RemoteError>,
+    ) -> Result<u64, RemoteError> {
+        let info: ObjectInfo = self.calls.get(&format!("/v1/objects/{id}"))?;
+        if info.bytes > limit {
+            return Err(RemoteError::TooLarge { what: "bytes of an object in memory", limit });
+        }
+        let (mut hash, mut taken) = (blake3::Hasher::new(), 0);
+        while taken < info.bytes {
+            progress(taken, info.bytes);
+            let part = self.calls.part(format!("/v1/objects/{id}/content?offset={taken}"))?;
+            if part.is_empty() {
+                break;
+            }
+            hash.update(&part);
+            take(&part)?;
+            taken += part.len() as u64;
+        }
+        let found = ObjectId::of_hash(hash.finalize());
+        match found == *id {
+            true => Ok(taken),
+            false => {
+                Err(RemoteError::Checksum { expected: id.to_string(), found: found.to_string() })
+            }
+        }
     }
 
     /// All objects of the tenant.

@@ -127,9 +127,9 @@ impl Drop for Pending {
 }
 
 fn write(path: &Path, bytes: &[u8], existing: Existing, secret: bool) -> Result<(), WireError> {
-    let mut pending = Pending::create(path, existing, secret)?;
-    pending.file.write_all(bytes).map_err(|e| io_error(path, &e))?;
-    pending.finish()
+    let mut file = NewFile(Pending::create(path, existing, secret)?);
+    file.add(bytes)?;
+    file.finish()
 }
 
 /// Writes a file in one step: to a temporary file in the same directory, to the disk, then to its
@@ -140,6 +140,36 @@ fn write(path: &Path, bytes: &[u8], existing: Existing, secret: bool) -> Result<
 /// A file that is there already (unless it is to be replaced), and what the system refuses.
 pub fn write_file(path: &Path, bytes: &[u8], existing: Existing) -> Result<(), WireError> {
     write(path, bytes, existing, false)
+}
+
+/// A file that is written piece by piece, as [`write_file`] writes one: there in full once it is
+/// finished, and else not at all.
+pub struct NewFile(Pending);
+
+impl NewFile {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// As [`write_file`].
+    pub fn create(path: &Path, existing: Existing) -> Result<Self, WireError> {
+        Ok(NewFile(Pending::create(path, existing, false)?))
+    }
+
+    /// Adds bytes.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn add(&mut self, bytes: &[u8]) -> Result<(), WireError> {
+        self.0.file.write_all(bytes).map_err(|e| io_error(&self.0.destination, &e))
+    }
+
+    /// Brings it to the disk and gives it its name.
+    ///
+    /// # Errors
+    /// As [`write_file`].
+    pub fn finish(self) -> Result<(), WireError> {
+        self.0.finish()
+    }
 }
 
 /// [`write_file`] for a secret key: on Unix nobody but the owner may read the file (mode 0600).

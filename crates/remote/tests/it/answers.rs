@@ -5,6 +5,7 @@ use everlevel_remote::{
     Client, Connecting, Exposure, IdempotencyKey, JobId, ObjectId, RemoteError, Token, Told,
 };
 use everlevel_wire::ObjectKind;
+use everlevel_wire::file::Existing;
 
 use crate::script::{Answer, Scripted, answer, broken_off, refusal};
 
@@ -68,8 +69,34 @@ fn other_bytes_are_not_believed() {
         assert!(matches!(refused, RemoteError::Checksum { .. }), "{refused:?}");
     }
     // A part is not longer than all parts are, and is not asked for again.
-    let service = Scripted::new(vec![json(&info(&id, 1 << 40)), answer(200, &[0; (4 << 20) + 1])]);
+    let service = Scripted::new(vec![json(&info(&id, 1 << 31)), answer(200, &[0; (4 << 20) + 1])]);
     assert_eq!(service.client().fetch(&id, |_, _| ()).unwrap_err().code(), "service.malformed");
+    // More than there is memory for is not asked for, whatever the service says.
+    let service = Scripted::new(vec![json(&info(&id, (4 << 30) + 1))]);
+    assert_eq!(service.client().fetch(&id, |_, _| ()).unwrap_err().code(), "service.too-large");
+    assert_eq!(service.asked().len(), 1);
+}
+
+#[test]
+fn files_are_fetched_part_by_part() {
+    let bytes: Vec<u8> = (0..=255).collect();
+    let id = id_of(&bytes);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("result");
+    let parts = |last: &[u8]| {
+        vec![json(&info(&id, 256)), answer(200, &bytes[..100]), answer(200, last)]
+    };
+    let false_end = Scripted::new(parts(&[7; 156]));
+    let refused = false_end.client().pull(&id, &path, Existing::Keep, |_, _| ()).unwrap_err();
+    assert!(matches!(refused, RemoteError::Checksum { .. }), "{refused:?}");
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "nothing is left of it");
+    let service = Scripted::new(parts(&bytes[100..]));
+    assert_eq!(service.client().pull(&id, &path, Existing::Keep, |_, _| ()), Ok(256));
+    assert_eq!(std::fs::read(&path).unwrap(), bytes);
+    // Nothing is asked for a file that would be refused.
+    let service = Scripted::new(vec![]);
+    assert!(service.client().pull(&id, &path, Existing::Keep, |_, _| ()).is_err());
+    assert!(service.asked().is_empty());
 }
 
 #[test]
