@@ -12,11 +12,10 @@
 //! **Claim.** Let W = κ m + t ε be the phase, n the degree, and U uniform on the integers -2^f to
 //! 2^f - 1 in each coefficient. The value that is decrypted is a function of W + t U modulo Q
 //! alone, so its distribution is within Σ |ε_i| / 2^(f+1) of the one for ε = 0 (a shift of U, then
-//! data processing), which depends on m and public data only. With
-//! |ε_i| <= A for A from the bound on W, and 2^(f+1) >= 2^s τ n A, τ values together are within
-//! 2^-s of values that do not depend on the noise, and within 2^(k-s) if the noise exceeds its bound
-//! by a factor 2^k. If it does not, W + t U is less than Q/2 in every coefficient, so that the
-//! message is exact.
+//! data processing), which depends on m and public data only. If |ε_i| <= A, with A from the bound
+//! on W, and 2^(f+1) >= 2^s τ n A, then τ values together are within 2^-s of values that do not
+//! depend on the noise, and within 2^(k-s) if the noise exceeds its bound by a factor 2^k. If it
+//! does not, W + t U is less than Q/2 in every coefficient, so that the message is exact.
 //!
 //! The price is capacity: about s + log2(τ n) bits.
 

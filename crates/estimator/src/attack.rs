@@ -1,10 +1,10 @@
-//! What every estimate consists of: attacks with their costs.
+//! Attacks with their costs, the parts of every estimate.
 
 use serde::Serialize;
 
 use crate::reduction::CostModel;
 
-/// A way to break a key.
+/// An attack on a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AttackName {
@@ -60,7 +60,7 @@ impl AttackName {
     }
 }
 
-/// What a hybrid attack guesses.
+/// The guess of a hybrid attack.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Guess {
     /// ζ: the number of guessed coordinates of the secret.
@@ -74,7 +74,7 @@ pub struct Guess {
     pub log2_probability: f64,
 }
 
-/// What an attack takes.
+/// The cost of an attack.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Attack {
     /// Which.

@@ -13,8 +13,8 @@ use crate::spec::NextUse;
 /// divided by P, is bounded by 2^(meta.noise) * profile\[i mod len\]. For an index with axes, the
 /// profile has one entry for each position along the last axes, in evaluation order.
 ///
-/// Sums of products with plaintext diagonals λ_i are bounded embedding by embedding: the noise grows
-/// by the maximum over ζ of Σ |λ_i(ζ)|, about a third of Σ max |λ_i(ζ)|.
+/// Sums of products with plaintext diagonals λ_i are bounded embedding by embedding: the noise
+/// grows by the maximum over ζ of Σ |λ_i(ζ)|, about a third of Σ max |λ_i(ζ)|.
 #[derive(Clone, Debug)]
 pub struct ExtendedMeta {
     /// Level, exponent, factor, and the noise that the profile scales.

@@ -8,12 +8,13 @@
 //! **Fresh randomness.** A polynomial with independent, strictly sub-Gaussian coefficients of
 //! variance σ² (uniform, ternary and centered binomial ones are) has |v(ζ)| > K σ √n with
 //! probability at most 2^-170 at one ζ: the component in each of 16 directions of the complex plane
-//! exceeds K cos(π/16) σ √n with probability at most exp(-K² cos²(π/16) / (1 + ρ)), so K = √((170 +
-//! 4) (1 + ρ) ln 2) / cos(π/16), 11.20 for ρ = 0. Here (1 + ρ)/2 is the largest share of the variance that one
-//! direction can have, ρ = max |Σ ζ^(2e)| / n over ζ, e the exponents of the basis
-//! ([`Ring::noncircularity`](everlevel_ring::Ring::noncircularity)): 0 for powers of two, 1/n for
-//! indices without square factor, and up to 0.42 for 3^k, where K is 13.3. The union over all
-//! embeddings and all events of a bootstrapping (about 2^25) stays below 2^-128. The events are:
+//! exceeds K cos(π/16) σ √n with probability at most exp(-K² cos²(π/16) / (1 + ρ)), so K = √(174
+//! (1 + ρ) ln 2) / cos(π/16), 11.20 for ρ = 0 (16 · 2^-174 = 2^-170). Here (1 + ρ)/2 is the largest
+//! share of the variance that one direction can have, ρ = max |Σ ζ^(2e)| / n over ζ, e the
+//! exponents of the basis ([`Ring::noncircularity`](everlevel_ring::Ring::noncircularity)): 0 for
+//! powers of two, 1/n for indices without square factor, and up to 0.42 for 3^k, where K is 13.3.
+//! The union over all embeddings and all events of a bootstrapping (about 2^25) stays below 2^-128.
+//! The events are:
 //! * rounding in modulus switching: τ0 + τ1 s with τ uniform in ±t/2; ‖·‖ <= t K √(n/12) √(1 +
 //!   ‖s‖²). This is the *floor*.
 //! * key switching: Σ_i D_i e_i / P over the digits D_i, uniform in ± half the digit: t K √(n/12)
