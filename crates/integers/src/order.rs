@@ -1,4 +1,4 @@
-//! Orders of entries, and queries about them.
+//! Orders of entries, and the results that can be requested of them.
 
 /// Which entries come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

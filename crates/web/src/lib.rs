@@ -1,5 +1,5 @@
 //! The client in a browser: generates keys, encrypts columns and tables, generates the server keys
-//! for a query, and decrypts answers.
+//! for a question, and decrypts answers.
 //!
 //! The functions are in [`Owner`] and [`Question`] and in the functions on tables, which do not
 //! depend on a browser and are tested without one. `bindings`, which is compiled for WebAssembly
