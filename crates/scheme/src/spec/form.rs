@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 /// forms (Geelen–Vercauteren 2022, section 3).
 ///
 /// A BGV ciphertext has phase w = κ m + t ε, a BFV ciphertext the phase w / t modulo q. As 1/t =
-/// (1 - q [1/q]_t) / t modulo q, where \[·\]_t is the representative modulo t, that is (q/t) m' + ε'
-/// with m' = -κ m / q modulo t: the usual ⌊q/t m'⌉ + ε'. Multiplication by t or 1/t modulo q
-/// converts one form into the other without noise; modulus switching, key switching, automorphisms
-/// and linear maps are the same for both, so that bounds, levels and keys are shared. Only products
+/// (1 - q [1/q]_t) / t modulo q, where \[·\]_t is the residue modulo t, that is (q/t) m' + ε' with
+/// m' = -κ m / q modulo t: the usual ⌊q/t m'⌉ + ε'. Multiplication by t or 1/t modulo q converts
+/// one form into the other without noise; modulus switching, key switching, automorphisms and
+/// linear maps are the same for both, so that bounds, levels and keys are shared. Only products
 /// differ: BGV multiplies phases, BFV scales the product over the integers by t/q and rounds.
 ///
 /// [`crate::Meta`] describes w in either form; a fresh BFV ciphertext has κ = -q modulo t, which
