@@ -226,7 +226,9 @@ impl Seen {
         })?;
         // No category has them, and without them it could be another one.
         if self.padded {
-            return Err(format!("some of its texts have blanks around them: take these away{kept}"));
+            return Err(format!(
+                "some of its texts have blanks around them: take these away{kept}"
+            ));
         }
         let few = texts.len() <= FEW_TEXTS || texts.len() as u64 * 4 <= self.cells;
         match few {
