@@ -109,8 +109,8 @@ impl AdicRing {
 
     /// Σ p^(block o) v_o modulo p^`rows`, from the evaluations of the v_o, sums of at most
     /// [`AdicRing::max_terms`] products of blocks, or, modulo the narrow primes, of as many with
-    /// small factors as the ring was [narrowed](AdicRing::narrowed) for. One inverse transform for each block and
-    /// transform prime.
+    /// small factors as the ring was [narrowed](AdicRing::narrowed) for. One inverse transform for
+    /// each block and transform prime.
     pub fn digits(&self, blocks: Vec<Poly<Eval>>, rows: usize) -> AdicPoly {
         let basis = blocks.first().map_or_else(|| self.transform_primes(), Poly::basis);
         let made = self.reconstruction_from(basis);

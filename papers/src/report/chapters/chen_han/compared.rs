@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{T3, T4, T5, problem, space};
+use super::names::{T3, T4, T5, problem, space};
 use crate::chen_han::recrypt::{is_the_papers_arithmetic, is_the_papers_secret};
 use crate::report::chapters::methods::{self, Compared};
 use crate::report::model::{Chapter, Fields, Figure};

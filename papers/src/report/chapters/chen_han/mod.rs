@@ -1,10 +1,11 @@
 //! Chen and Han 2018.
 
 mod compared;
+mod names;
 
-use everlevel_cli::console::output::power;
 use serde_json::Value;
 
+use self::names::{T1, T2, T3, T4, T5, problem, space};
 use crate::chen_han::recrypt::{is_the_papers_arithmetic, is_the_papers_secret};
 use crate::report::model::{Cell, Chapter, Column, Fields, Figure, Kind, column};
 use crate::report::parts::{add, bars, figure, series, shown};
@@ -13,11 +14,6 @@ use crate::report::plot::Bars;
 use crate::report::records::Records;
 use crate::rows::marked;
 
-const T1: &str = "chen-han-table-1";
-const T2: &str = "chen-han-table-2";
-const T3: &str = "chen-han-table-3";
-const T4: &str = "chen-han-table-4";
-const T5: &str = "chen-han-table-5";
 /// The most characters of a list of degrees.
 const DEGREES_SHOWN: usize = 28;
 /// Bits of the modulus that HElib counted as a level when the paper was written.
@@ -63,11 +59,6 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
     compared::methods(records, &mut chapter);
     chapter.figure(compared::seconds(records));
     chapter
-}
-
-fn problem(v: &Value, at: &str) -> String {
-    let n = |key: &str| v.number(&format!("{at}{key}")).map_or_else(String::new, |n| n.to_string());
-    format!("({}, {}, {})", n("p"), n("e"), n("v"))
 }
 
 fn shortened(degrees: &str) -> String {
@@ -262,16 +253,6 @@ const RECRYPT: [Column; 23] = [
     column("security, bits", "here", Kind::Here),
     column("", "wrong", Kind::Wrong),
 ];
-
-fn space(r: &Value) -> String {
-    let n = |key: &str| r.number(key).unwrap_or(0.0) as u64;
-    let modulus = power(n("p"), n("r") as u32);
-    match (r.text("table").as_str(), n("r")) {
-        ("table-4", 1) => format!("GF({}^{})", n("p"), n("slot_degree")),
-        ("table-4", _) => format!("R({modulus}, {})", n("slot_degree")),
-        _ => format!("Z_{modulus}"),
-    }
-}
 
 fn recrypt<'a>(records: &Records<'a>, group: &'a str, title: &str) -> crate::report::model::Table {
     let row = |r: &Value| {
