@@ -212,10 +212,17 @@ def test_programs_on_arrays_in_the_clear(toy):
     assert refused(lambda: total([1.5], [1])) == "integers.value"
 
     @everlevel.program
-    def wide(a: everlevel.uint64):
+    def wide(a: everlevel.uint32):
+        return a * a * a
+
+    assert wide(np.array([2**32 - 1], np.uint32))[0] == (2**32 - 1) ** 3
+
+    @everlevel.program
+    def too_wide(a: everlevel.uint64):
         return a * a
 
-    assert wide(np.array([2**64 - 1], np.uint64))[0] == (2**64 - 1) ** 2
+    # As of encrypted ones, of whatever entries.
+    assert refused(lambda: too_wide([1])) == "integers.range"
 
 
 def test_mistakes_have_codes(toy, tmp_path):

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from . import _everlevel as _rust
 from ._html import facts, grid
 from ._integers import EncryptedIntegers
-from ._kinds import Interval, Kind, entries, interval_of, within
+from ._kinds import Interval, Kind, interval_of
 from ._params import Params
 from ._totals import EncryptedTotal
 from .errors import (
@@ -379,7 +379,7 @@ class Plan:
 
 
 class Program:
-    """A function of typed integers: calling it computes, on encrypted arrays or NumPy's, and
+    """A function of typed integers: calling it computes, on encrypted arrays or in the clear, and
     :meth:`plan` says before what it takes.
     """
 
@@ -393,11 +393,23 @@ class Program:
         self.kinds = _kinds(function)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        bound = self._signature.bind(*arguments, **named)
-        given = {
-            name: x if isinstance(x, EncryptedIntegers) else _clear(name, x, self.kinds[name])
-            for name, x in bound.arguments.items()
-        }
+        """On encrypted arrays its results; on arrays that are not encrypted what these results are
+        when they are decrypted, or the same refusal.
+        """
+        given = self._signature.bind(*arguments, **named).arguments
+        encrypted = [name for name, x in given.items() if isinstance(x, EncryptedIntegers)]
+        if not encrypted:
+            from ._clear import run
+
+            return run(self._function, self.kinds, given)
+        if len(encrypted) < len(given):
+            others = [name for name in given if name not in encrypted]
+            raise ProgramError(
+                f"{', '.join(encrypted)} encrypted, {', '.join(others)} not: {self.name} takes "
+                "arguments that are all encrypted, or none; encrypt them, or write public "
+                "integers into the program",
+                code="python.arguments",
+            )
         return self._function(**given)
 
     def plan(
@@ -499,20 +511,6 @@ def program(function: Callable[..., Any]) -> Program:
     like, ``everlevel.ranged(low, high)``, or NumPy's types.
     """
     return Program(function)
-
-
-def _clear(name: str, values: Any, kind: Kind) -> npt.NDArray[Any]:
-    """An argument that is not encrypted, with entries as encrypted ones can have them, in a dtype
-    that does not wrap at their width.
-    """
-    array = entries(values)
-    if kind.rows is not None and array.shape[:1] != (kind.rows,):
-        raise ShapeError(f"{name} of shape {array.shape}: expected {kind}", code="python.shape")
-    if array.size:
-        within(array, (kind.low, kind.high))
-    if (kind.low, kind.high) == (0, 1):
-        return array.astype(bool)
-    return array.astype(np.int64 if -(1 << 31) <= kind.low and kind.high < 1 << 31 else object)
 
 
 def _kinds(function: Callable[..., Any]) -> dict[str, Kind]:
