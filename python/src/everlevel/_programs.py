@@ -418,18 +418,22 @@ class Program:
         *,
         params: Params | None = None,
         candidates: Sequence[str | Params] = CANDIDATES,
-        minimise: str = "time",
+        minimize: str | None = None,
+        minimise: str | None = None,
     ) -> Plan:
         """What it takes for arrays of a given number of entries: on ``params``, or on the best of
-        some sets, by ``"time"`` or by bytes of ``"keys"``.
+        some sets. ``minimize``: ``"time"``, which is the default, or ``"keys"``, their bytes.
 
         On each set first without bootstrapping, and with it if that does not fit; where arrays are
         short, with the digits that are compared apart and side by side in one ciphertext. It is run
-        a few times for this, on a scheme that only counts.
+        a few times for this, on a scheme that only counts. ``minimise`` is an older name of
+        ``minimize``.
         """
-        if minimise not in ("time", "keys"):
+        goals = [goal for goal in (minimize, minimise) if goal is not None] or ["time"]
+        if any(goal not in ("time", "keys") or goal != goals[0] for goal in goals):
             raise RangeError(
-                f"minimise = {minimise!r}: expected 'time' or 'keys'", code="python.minimise"
+                f"minimize = {' and '.join(map(repr, goals))}: expected 'time' or 'keys'",
+                code="python.minimise",
             )
         if rows < 1:
             raise RangeError(f"{rows} rows: expected at least 1", code="python.rows")
@@ -460,7 +464,7 @@ class Program:
                 f"none of the sets can run {self.name}: {refused[-1].message}",
                 code="integers.depth",
             )
-        return min(plans, key=lambda plan: plan.seconds if minimise == "time" else plan.key_bytes)
+        return min(plans, key=lambda plan: plan.seconds if goals[0] == "time" else plan.key_bytes)
 
     def _traced(self, params: Params, rows: int, bootstraps: bool, beside: bool) -> Plan:
         slots = params.slots
