@@ -1,4 +1,4 @@
-//! AES keys under the encryption of the scheme.
+//! AES keys encrypted under the scheme.
 
 use everlevel_aes::{AesError, AesKeyId, KeySchedule, KeySize, Layout};
 use everlevel_bgv::{Ciphertext, PublicKey, SecretKey};
@@ -11,13 +11,13 @@ use crate::bytes::Bytes;
 use crate::error::Error;
 use crate::stored::{AES_KEY, CONTENT, ENCRYPTION, aes_key_of};
 
-/// What the ciphertexts are, in their metadata.
+/// The value of the metadata that marks these ciphertexts.
 const ROUND_KEYS: &str = "aes-round-keys";
 
-/// An AES key under the encryption of the scheme: its round keys, a ciphertext each, in every block
-/// of a packed state. Good for both directions and methods.
+/// An AES key encrypted under the scheme: its round keys, one ciphertext each, repeated in every
+/// block of a packed state. It serves encryption and decryption by both methods.
 ///
-/// It carries the [id](AesKeyId) of the AES key, so that data under another one are refused
+/// It carries the [id](AesKeyId) of the AES key, so that data under another AES key are refused
 /// ([`AesServer::transcipher`](crate::AesServer::transcipher)).
 pub struct EncryptedAesKey {
     pub(crate) size: KeySize,
@@ -29,7 +29,7 @@ impl EncryptedAesKey {
     /// Expands a key of 16, 24 or 32 bytes and encrypts its round keys with a public key.
     ///
     /// # Errors
-    /// Another length; slots without a dimension for the bytes of a block.
+    /// A key of another length; slots without a dimension for the 16 bytes of a block.
     pub fn encrypt(
         key: &[u8],
         public: &PublicKey,
@@ -38,7 +38,7 @@ impl EncryptedAesKey {
         Self::encrypted(public.params(), key, |plain| Ok(public.encrypt(plain, rng)?))
     }
 
-    /// The same with the secret key, for half the size.
+    /// The same under the secret key, with half the size.
     ///
     /// # Errors
     /// As [`EncryptedAesKey::encrypt`].
@@ -66,11 +66,11 @@ impl EncryptedAesKey {
         Ok(EncryptedAesKey { size: schedule.size(), rounds, id: Some(AesKeyId::of(key)?) })
     }
 
-    /// From round keys that were encrypted before, 11, 13 or 15 of them. Which AES key they are of
-    /// is unknown until [`EncryptedAesKey::identified`] says so.
+    /// From 11, 13 or 15 round keys that were encrypted before. The id of their AES key is unknown
+    /// until [`EncryptedAesKey::identified`] states it.
     ///
     /// # Errors
-    /// Another number of them, or some of another owner.
+    /// Another number of round keys, or round keys of several owners.
     pub fn from_round_keys(rounds: Vec<Ciphertext>) -> Result<Self, Error> {
         let size = [KeySize::Aes128, KeySize::Aes192, KeySize::Aes256]
             .into_iter()
@@ -86,19 +86,19 @@ impl EncryptedAesKey {
         Ok(key)
     }
 
-    /// The same with the id of the AES key, as [`EncryptedAesKey::id`] gave it; none if it is
+    /// The same with the id of the AES key, as [`EncryptedAesKey::id`] returned it; none if it is
     /// unknown.
     #[must_use]
     pub fn identified(self, id: Option<AesKeyId>) -> Self {
         EncryptedAesKey { id, ..self }
     }
 
-    /// The id of the AES key; none if its bytes do not say.
+    /// The id of the AES key; none if the bytes that it was read from do not state it.
     pub fn id(&self) -> Option<AesKeyId> {
         self.id
     }
 
-    /// The secret key of the scheme that it is encrypted for, if that is known.
+    /// The id of the secret key of the scheme that it is encrypted for, if it is known.
     pub fn owner(&self) -> Option<KeyId> {
         self.rounds.iter().find_map(Ciphertext::owner)
     }

@@ -1,4 +1,4 @@
-//! Arguments and results of plans, in as many columns as their entries take.
+//! Arguments and results of plans, each in as many columns as its number of entries requires.
 
 use everlevel_integers::{Encrypted, IntegersError};
 use everlevel_scheme::Plaintext;
@@ -11,10 +11,11 @@ use crate::error::Error;
 use crate::plan::Plan;
 
 impl Client {
-    /// An argument of a plan: of its type, at the level that the plan needs.
+    /// Encrypts an argument of a plan, by its name, with the type and at the level that the plan
+    /// requires.
     ///
     /// # Errors
-    /// An argument that the plan does not have, another number of entries, or one that takes
+    /// A name that the plan does not have, a wrong number of entries, or an argument that takes
     /// several columns; as [`Client::encrypt_integers`] and [`Plan::explain`].
     pub fn encrypt_for<T: Copy + Into<i128>>(
         &self,
@@ -37,8 +38,8 @@ impl Client {
         }
     }
 
-    /// An argument of a plan that may have more entries than there are slots: as many columns as
-    /// that takes, `NAME#0`, `NAME#1` and so on, or just `NAME`.
+    /// Encrypts an argument of a plan that may have more entries than there are slots, in as many
+    /// columns as necessary: `NAME#0`, `NAME#1` and so on, or only `NAME`.
     ///
     /// # Errors
     /// As [`Client::encrypt_for`].
@@ -67,10 +68,11 @@ impl Client {
         values.chunks(slots).enumerate().map(column).collect()
     }
 
-    /// A result of a plan by its name: the entries of all its columns, or the sum of its totals.
+    /// Decrypts a result of a plan by its name: the entries of all its columns, or the sum of its
+    /// totals.
     ///
     /// # Errors
-    /// [`IntegersError::Parts`] for results of which one is missing; [`IntegersError::Value`] for a
+    /// [`IntegersError::Parts`] if a part of the result is missing; [`IntegersError::Value`] for a
     /// value that `T` cannot hold; as [`Client::decrypt_column`].
     pub fn decrypt_parts_for<T: TryFrom<i128>>(
         &self,

@@ -1,4 +1,4 @@
-//! Objects as bytes.
+//! Conversion of objects to bytes and back.
 
 use everlevel_bgv::{Ciphertext, CompactCiphertext, EvalKeys, PublicKey, ServerKeys};
 use everlevel_scheme::{Params, Plaintext};
@@ -8,11 +8,12 @@ use everlevel_wire::{
 
 use crate::error::Error;
 
-/// What a client and a server exchange, as bytes with checksums and the id of their parameter set.
+/// Objects that a client and a server exchange, as bytes with checksums and the id of the parameter
+/// set.
 ///
-/// Public keys, server keys, and lists of ciphertexts, of results ([`CompactCiphertext`]) and of
-/// plaintexts. A secret key is not among them: see [`Client::save`](crate::Client::save).
-/// docs/format.md specifies the bytes.
+/// It is implemented for public keys, server keys, and lists of ciphertexts, of results
+/// ([`CompactCiphertext`]) and of plaintexts. Secret keys do not implement it: see
+/// [`Client::save`](crate::Client::save). docs/format.md specifies the format.
 pub trait Bytes: Sized {
     /// The bytes.
     ///
@@ -28,8 +29,9 @@ pub trait Bytes: Sized {
     /// As [`Bytes::to_bytes`].
     fn to_bytes_with(&self, params: &Params, metadata: &Metadata) -> Result<Vec<u8>, Error>;
 
-    /// What bytes hold. Nothing that they say is trusted: a ciphertext can be decrypted and not be
-    /// computed on, for which [`Bytes::from_bytes_with`] states the bounds to trust.
+    /// The object in bytes. Stated noise bounds are not trusted: a ciphertext can be decrypted, but
+    /// not used in computation; for that, state which bounds to trust with
+    /// [`Bytes::from_bytes_with`].
     ///
     /// # Errors
     /// Bytes that are damaged, hold something else, or belong to another parameter set.
@@ -38,7 +40,7 @@ pub trait Bytes: Sized {
         Ok(Self::from_bytes_with(params, bytes, &options)?.0)
     }
 
-    /// What bytes hold, and the metadata; `options` state which noise bounds are trusted.
+    /// The object in bytes, with the metadata; `options` state which noise bounds are trusted.
     ///
     /// # Errors
     /// As [`Bytes::from_bytes`].

@@ -18,26 +18,26 @@ use crate::planner::KeyPlanner;
 use crate::server::{Server, Value};
 use crate::stored::{ENCRYPTION, ranges_of, state_ranges};
 
-/// Who holds the secret key: encrypts, decrypts and makes keys for others.
+/// The owner of the secret key: encrypts, decrypts, and makes public and server keys for others.
 pub struct Client {
     secret: SecretKey,
 }
 
 impl Client {
-    /// Draws a secret key for `params`.
+    /// Draws a secret key for `params`, with a cryptographic generator such as
+    /// [`crate::system_rng`].
     pub fn new(params: &Params, rng: &mut impl CryptoRng) -> Self {
         Client { secret: SecretKey::generate(params, rng) }
     }
 
-    /// The owner of a key that was drawn before, such as one read by
-    /// [`Client::open`].
+    /// A client with an existing secret key, such as one read by [`Client::open`].
     pub fn with_secret(secret: SecretKey) -> Self {
         Client { secret }
     }
 
-    /// The owner of the secret key in a file, or of `secret.key` in a directory, that
-    /// [`Client::save`] or `everlevel keygen` wrote.
-    /// What an interrupted run left beside it is taken care of first ([`KeyFiles::recover`]).
+    /// A client with the secret key of a file, or of `secret.key` in a directory, that
+    /// [`Client::save`] or `everlevel keygen` wrote. Remains of an interrupted run in its directory
+    /// are completed or removed first ([`KeyFiles::recover`]).
     ///
     /// # Errors
     /// A file that cannot be read, is damaged or holds something else; a set below 128 bits without
@@ -47,14 +47,14 @@ impl Client {
         Ok(Client { secret: open::secret_key(&path, options)? })
     }
 
-    /// Makes the keys of a plan and writes all four files into a directory: `secret.key`, for
-    /// nobody else, `public.key`, `server.keys` and `params.json`: all or none, whenever the
-    /// process ends ([`KeyFiles::write`]). A server on them bootstraps as the set says; for another
-    /// plan take [`KeyFiles::bootstrapping_by`].
+    /// Generates the keys of a plan and writes four files into a directory: `secret.key`, which
+    /// must not be shared, `public.key`, `server.keys` and `params.json`. Either all or none are
+    /// written, even if the process is interrupted ([`KeyFiles::write`]). A server with these keys
+    /// bootstraps as the set specifies; for another plan use [`KeyFiles::bootstrapping_by`].
     ///
     /// # Errors
-    /// Files that are there already, unless they are to be replaced; a plan that does not suit the
-    /// set; what the system refuses.
+    /// Existing files, unless they are to be replaced; a plan that does not fit the set; errors of
+    /// the file system.
     pub fn save(
         &self,
         directory: &Path,
@@ -75,12 +75,14 @@ impl Client {
         &self.secret
     }
 
-    /// A public key, with which others encrypt for this client.
+    /// A new public key, with which others encrypt for this client: two polynomials modulo the
+    /// largest Q (one over NTRU).
     pub fn public_key(&self, rng: &mut impl CryptoRng) -> PublicKey {
         PublicKey::generate(&self.secret, rng)
     }
 
-    /// A server that multiplies and bootstraps, by the plan that suits the parameter set.
+    /// A server with new keys for products at every level and for bootstrapping by the plan of the
+    /// parameter set ([`crate::bootstrap_plan`]).
     ///
     /// # Errors
     /// A set that cannot bootstrap.
@@ -89,12 +91,12 @@ impl Client {
         self.server_for(&planner.keys(), planner.bootstrap_plan(), rng, |_, _| ())
     }
 
-    /// A server with the keys of `plan` that bootstraps by `bootstrap`. `progress(done, total)` is
-    /// called after each key.
+    /// A server with new keys according to `plan`, which bootstraps by the plan `bootstrap`.
+    /// `progress(done, total)` is called after each key.
     ///
-    /// For keys of one's own (rotations), and for another mode of bootstrapping. Slots that hold
-    /// whole elements of GR(p^r, d) need the full mode, which takes d digit removals where the
-    /// others take one:
+    /// Use this for custom sets of keys (rotations) and for another mode of bootstrapping. Slots
+    /// that hold whole elements of GR(p^r, d) need the full mode, which takes d digit removals
+    /// instead of one:
     ///
     /// ```
     /// use everlevel::{BootstrapMode, Client, KeyPlanner, OptIn, Params, bootstrap_plan};
@@ -115,7 +117,7 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// A set that cannot bootstrap, or a bootstrapping plan that does not suit it.
+    /// A set that cannot bootstrap, or a bootstrapping plan that does not fit it.
     pub fn server_for(
         &self,
         plan: &KeyPlan,
@@ -126,7 +128,7 @@ impl Client {
         Server::new(ServerKeys::generate(&self.secret, plan, rng, progress)?, bootstrap.clone())
     }
 
-    /// The keys of a plan, for a server.
+    /// Generates the server keys of a plan.
     ///
     /// # Errors
     /// A plan that does not suit the set.
@@ -138,9 +140,10 @@ impl Client {
         Ok(ServerKeys::generate(&self.secret, plan, rng, |_, _| ())?)
     }
 
-    /// Ciphertexts as bytes for [`Server::receive`]. They are marked as encrypted by the secret key
-    /// only if all of their bounds are within that; a server that takes others for fresh ones
-    /// counts with the larger noise of a public key.
+    /// Ciphertexts as bytes for [`Server::receive`]. They are marked as encryptions under the
+    /// secret key only if all of their noise bounds are at most that of such an encryption; for
+    /// fresh ciphertexts without this mark, a server assumes the larger noise bound of encryption
+    /// under a public key.
     ///
     /// # Errors
     /// A ciphertext of other parameters.
@@ -148,8 +151,9 @@ impl Client {
         self.upload_with(columns, &[])
     }
 
-    /// [`Client::upload`] of columns whose integers are in these ranges, all slots included, so
-    /// that the server knows what wraps. Stated, not checked: encrypt with [`ValueRange`] in hand.
+    /// [`Client::upload`] of columns whose integers are in these ranges, unused slots included, so
+    /// that the server can determine whether a result may wrap modulo p^r. The ranges are stated,
+    /// not checked: the caller has to ensure that the encrypted values are within them.
     ///
     /// # Errors
     /// As [`Client::upload`].
@@ -172,7 +176,7 @@ impl Client {
         Ok(ciphertexts::to_bytes(self.params(), columns, &metadata)?)
     }
 
-    /// Whether it is read as a fresh encryption by the secret key.
+    /// Whether it is read as a fresh encryption under the secret key.
     pub(crate) fn encrypted_secretly(&self, x: &Ciphertext) -> bool {
         Encryption::Secret.made(self.params(), x.meta())
     }
@@ -187,8 +191,8 @@ impl Client {
         all(found.iter().map(|x| Ok(self.secret.decrypt_compact(x)?)))
     }
 
-    /// The slot values of a server's answer, in its order: residues modulo p^r, as
-    /// [`Client::decrypt_modular`] has them.
+    /// The slot values of a server's answer, one vector for each ciphertext in order: residues
+    /// modulo p^r, as from [`Client::decrypt_modular`].
     ///
     /// # Errors
     /// As [`Client::read_answer`].
@@ -197,7 +201,7 @@ impl Client {
         all(plaintexts.iter().map(|x| Ok(x.decode_decrypted(self.params())?)))
     }
 
-    /// Columns of slot values, encrypted ([`Client::encrypt_modular`]) and as bytes
+    /// Encrypts columns of slot values ([`Client::encrypt_modular`]) and returns them as bytes
     /// ([`Client::upload`]).
     ///
     /// # Errors
@@ -211,12 +215,12 @@ impl Client {
         self.upload(&columns.collect::<Result<Vec<_>, Error>>()?)
     }
 
-    /// The integers of a server's answer, in its order: those of its ranges, which have to tell
-    /// them from what wrapped.
+    /// The integers of a server's answer, one vector for each ciphertext in order. Each residue
+    /// modulo p^r stands for the only integer of the stated range that it is congruent to.
     ///
     /// # Errors
     /// As [`Client::read_answer`]; `circuit.range` for a result whose range is unknown or has more
-    /// integers than there are residues.
+    /// than p^r integers, which may have wrapped.
     pub fn read_integers(&self, bytes: &[u8]) -> Result<Vec<Vec<i64>>, Error> {
         let options = ReadOptions::default().limited_to(bytes.len() as u64);
         let (found, metadata) = results::from_bytes(self.params(), bytes, &options)?;
@@ -226,16 +230,18 @@ impl Client {
         all(found.iter().zip(ranges).map(read))
     }
 
-    /// The integers of a value that a range is known of, which has to tell them from what wrapped.
+    /// The integers of a value with a known range: each residue modulo p^r stands for the only
+    /// integer of the range that it is congruent to.
     ///
     /// # Errors
-    /// As [`Client::decrypt_modular`]; `circuit.range` for a range that is unknown or has more
-    /// integers than there are residues.
+    /// As [`Client::decrypt_modular`]; `circuit.range` for a range that is unknown or has more than
+    /// p^r integers.
     pub fn decrypt_value(&self, value: &Value) -> Result<Vec<i64>, Error> {
         integers_within(self.params(), &self.secret.decrypt(&value.get())?, value.range())
     }
 
-    /// Encrypts slot values, row by row; missing ones are 0.
+    /// Encrypts slot values, row by row, under the secret key; missing ones are 0. The result has
+    /// the form of the set ([`Form`](crate::Form)) and the highest level.
     ///
     /// # Errors
     /// More values than slots, or a value outside of 0..p^r.
@@ -247,7 +253,7 @@ impl Client {
         Ok(self.secret.encrypt(&Plaintext::encode(self.params(), values)?, rng)?)
     }
 
-    /// Encrypts signed slot values.
+    /// Encrypts signed slot values, as [`Client::encrypt_modular`].
     ///
     /// # Errors
     /// More values than slots, or one outside of ±(p^r - 1)/2.
@@ -259,24 +265,25 @@ impl Client {
         Ok(self.secret.encrypt(&Plaintext::encode_signed(self.params(), values)?, rng)?)
     }
 
-    /// The slot values, row by row: residues modulo p^r, exact or refused. Arithmetic wraps, and
-    /// residues do not tell; [`Client::decrypt_value`] goes by the range of a value.
+    /// The slot values, row by row: residues modulo p^r from 0 on. They are exact; a ciphertext
+    /// that could decrypt wrongly is refused. Arithmetic modulo p^r wraps, which residues do not
+    /// show; [`Client::decrypt_value`] checks the range of a value.
     ///
     /// # Errors
-    /// Too much noise, a ciphertext of other parameters. Whatever else is wrong with what was
-    /// decrypted, a phase above its bound or slots that hold more than integers, is one error,
-    /// `scheme.not-decryptable`.
+    /// Too much noise; a ciphertext of other parameters or of another secret key. Everything that
+    /// only decryption reveals, a phase above its bound or slots that do not hold integers, is one
+    /// error, `scheme.not-decryptable`.
     pub fn decrypt_modular(&self, ciphertext: &Ciphertext) -> Result<Vec<u64>, Error> {
         Ok(self.secret.decrypt(ciphertext)?.decode_decrypted(self.params())?)
     }
 
-    /// The slot values, for others to see: noise is flooded before it is rounded away, so that even
-    /// a wrong noise bound leaks almost nothing about the key. See
-    /// [`SecretKey::decrypt_for_sharing`] for what that protects and what not.
+    /// The slot values, for disclosure to others: noise flooding precedes the rounding, so that
+    /// even a wrong noise bound leaks almost nothing about the key (IND-CPA-D). See
+    /// [`SecretKey::decrypt_for_sharing`] for what this protects and what it does not.
     ///
     /// # Errors
-    /// As [`Client::decrypt_modular`]; a ciphertext without room for the flood, see
-    /// [`FloodingPolicy::capacity_needed`].
+    /// As [`Client::decrypt_modular`]; a ciphertext without enough capacity for the flooding noise,
+    /// see [`FloodingPolicy::capacity_needed`].
     pub fn decrypt_for_sharing(
         &self,
         ciphertext: &Ciphertext,
@@ -287,8 +294,8 @@ impl Client {
         Ok(plain.decode_decrypted(self.params())?)
     }
 
-    /// The slot values as integers of ±(p^r - 1)/2: the residues of least absolute value. Whether
-    /// that is what was computed, or it has wrapped, [`Client::decrypt_value`] knows.
+    /// The slot values as integers from -(p^r - 1)/2 to (p^r - 1)/2: the residues of least absolute
+    /// value. Use [`Client::decrypt_value`] to exclude that a result has wrapped.
     ///
     /// # Errors
     /// As [`Client::decrypt_modular`].
@@ -296,11 +303,11 @@ impl Client {
         Ok(self.secret.decrypt(ciphertext)?.decode_decrypted_signed(self.params())?)
     }
 
-    /// Encrypts slots that hold whole elements of GR(p^r, d): d coefficients for each slot, slot by
-    /// slot (see [`Plaintext::encode_elements`]).
+    /// Encrypts slots that hold whole elements of GR(p^r, d), where d is the slot degree: d
+    /// coefficients for each slot, slot by slot (see [`Plaintext::encode_elements`]).
     ///
     /// # Errors
-    /// Another number of values than slots times d, or one outside of 0..p^r.
+    /// A number of values other than slots times d, or a value outside of 0..p^r.
     pub fn encrypt_elements(
         &self,
         values: &[u64],
@@ -309,7 +316,8 @@ impl Client {
         Ok(self.secret.encrypt(&Plaintext::encode_elements(self.params(), values)?, rng)?)
     }
 
-    /// The slots as elements of GR(p^r, d): d coefficients for each slot. Exact, or refused.
+    /// The slots as elements of GR(p^r, d): d coefficients for each slot, slot by slot. They are
+    /// exact; a ciphertext that could decrypt wrongly is refused.
     ///
     /// # Errors
     /// Too much noise, a ciphertext of other parameters.
@@ -318,17 +326,20 @@ impl Client {
     }
 }
 
-/// All that was decrypted, or the first error once all was: time does not tell where it was.
+/// All decrypted values, or the first error after all have been decrypted, so that the time does
+/// not reveal which one failed.
 fn all<T>(found: impl Iterator<Item = Result<T, Error>>) -> Result<Vec<T>, Error> {
     let found: Vec<_> = found.collect();
     found.into_iter().collect()
 }
 
-/// The integers of a plaintext whose slots hold some of this range, which has to tell them apart.
+/// The integers in the slots of a plaintext, which are known to be in this range: each residue
+/// stands for the only integer of the range that it is congruent to modulo p^r.
 ///
 /// # Errors
-/// `circuit.range` for a range that is unknown or has more integers than there are residues;
-/// `scheme.not-decryptable` for slots that hold more than integers, or a residue of none of them.
+/// `circuit.range` for a range that is unknown or has more than p^r integers;
+/// `scheme.not-decryptable` for slots that do not hold integers, or a residue that no integer of
+/// the range has.
 pub fn integers_within(
     params: &Params,
     plain: &Plaintext,

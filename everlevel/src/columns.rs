@@ -89,11 +89,12 @@ impl Bytes for Vec<NamedIntegers> {
 }
 
 impl Client {
-    /// Columns as bytes for [`Server::receive_columns`]. They are marked as encrypted by the secret
-    /// key only if all of their bounds are within that, as [`Client::upload`] does.
+    /// Columns as bytes for [`Server::receive_columns`]. They are marked as encryptions under the
+    /// secret key only if all of their noise bounds are at most that of such an encryption, as in
+    /// [`Client::upload`].
     ///
     /// # Errors
-    /// A column of other parameters, two of one name.
+    /// A column of other parameters, two columns with one name.
     pub fn upload_columns(&self, columns: &[NamedIntegers]) -> Result<Vec<u8>, Error> {
         let values = columns.iter().flat_map(|(_, x)| x.values());
         let mut metadata = Metadata::new();
@@ -125,7 +126,7 @@ impl Client {
 }
 
 impl Server {
-    /// The columns of a file. `bounds` says which noise bounds of the file are trusted.
+    /// The columns of a file. `bounds` states which noise bounds of the file are trusted.
     ///
     /// # Errors
     /// A file that cannot be read, is damaged, holds something else, or belongs to another
@@ -134,10 +135,10 @@ impl Server {
         self.receive_columns(&open::bytes_of(path)?, bounds)
     }
 
-    /// Columns from bytes ([`Client::upload_columns`]). `bounds` says which noise bounds are
-    /// trusted; for what comes from outside take [`Bounds::Fresh`]. The intervals of a column are
-    /// a claim of its encryptor: if it is false, results for its entries are unspecified,
-    /// and so are sums over them.
+    /// Columns from bytes ([`Client::upload_columns`]). `bounds` states which noise bounds are
+    /// trusted; for bytes from other parties use [`Bounds::Fresh`]. The interval of a column is a
+    /// claim of its encryptor: if it is false, results for its entries are unspecified, and so are
+    /// sums over them.
     ///
     /// # Errors
     /// Bytes that are damaged, hold something else, or belong to another parameter set.
@@ -150,11 +151,11 @@ impl Server {
         Ok(Bytes::from_bytes_with(self.params(), bytes, &options)?.0)
     }
 
-    /// Columns and totals as bytes for [`Client::read_columns`], or for another server: they can be
-    /// computed on.
+    /// Columns and totals as bytes for [`Client::read_columns`], or for another server, which can
+    /// compute on them further.
     ///
     /// # Errors
-    /// Two columns of one name; [`IntegersError::Parts`] for values past some 2^122.
+    /// Two columns with one name; [`IntegersError::Parts`] for values beyond about 2^122.
     pub fn answer_columns(&self, columns: &[NamedIntegers]) -> Result<Vec<u8>, Error> {
         columns.to_vec().to_bytes(self.params())
     }

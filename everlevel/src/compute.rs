@@ -1,4 +1,4 @@
-//! How a server computes expressions.
+//! Evaluation of expressions by a server.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -83,16 +83,16 @@ pub(crate) fn evaluate<T: Operand, V: Clone>(
 }
 
 impl Server {
-    /// Computes an expression, bootstrapping by itself when it must.
+    /// Computes an expression, with automatic bootstrapping where necessary.
     ///
     /// # Errors
-    /// Those of its operations, of which the first one is returned.
+    /// The first error of one of its operations.
     pub fn compute<T: Computed>(&self, x: &Expr<T>) -> Result<T, Error> {
         self.compute_all([x])?.pop().ok_or_else(no_value)
     }
 
-    /// Computes several expressions; what they share is computed once. Intermediate results are
-    /// dropped as soon as nothing needs them any more.
+    /// Computes several expressions; subexpressions that they share are computed once. Intermediate
+    /// results are dropped after their last use.
     ///
     /// # Errors
     /// As [`Server::compute`].
@@ -105,7 +105,7 @@ impl Server {
         evaluate(&roots, |x| Ok(x.clone()), |operation, x| T::apply(&engine, operation, x))
     }
 
-    /// As [`Server::compute_all`], of an array.
+    /// As [`Server::compute_all`], for an array of expressions.
     ///
     /// # Errors
     /// As [`Server::compute`].
@@ -124,10 +124,10 @@ impl Server {
         Ok(self.integers()?.sum(&self.compute(x)?)?)
     }
 
-    /// As many ciphertexts from bytes as are expected ([`Server::receive`]), to be computed with.
+    /// Exactly `N` ciphertexts from bytes ([`Server::receive`]), as expressions.
     ///
     /// # Errors
-    /// As [`Server::receive`]; another number of ciphertexts.
+    /// As [`Server::receive`]; a number of ciphertexts other than `N`.
     pub fn receive_exprs<const N: usize>(
         &self,
         bytes: &[u8],

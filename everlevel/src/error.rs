@@ -7,7 +7,8 @@ use everlevel_ring::RingError;
 use everlevel_scheme::SchemeError;
 use everlevel_wire::WireError;
 
-/// What can go wrong. Every message says what was expected, what was found and what to do.
+/// The error type of this crate. Every message states what was expected, what was found and what to
+/// do.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -31,7 +32,7 @@ pub enum Error {
     Ring(#[from] RingError),
 }
 
-/// What AES only passed on keeps the variant that it has here.
+/// Errors that AES only passes on keep their variant of [`Error`].
 impl From<AesError> for Error {
     fn from(e: AesError) -> Self {
         match e {
@@ -43,7 +44,7 @@ impl From<AesError> for Error {
     }
 }
 
-/// What typed integers only passed on keeps the variant that it has here.
+/// Errors that typed integers only pass on keep their variant of [`Error`].
 impl From<IntegersError> for Error {
     fn from(e: IntegersError) -> Self {
         match e {
@@ -56,8 +57,8 @@ impl From<IntegersError> for Error {
 }
 
 impl Error {
-    /// A name for programs, which does not change when messages do: `wire.truncated`, for example.
-    /// docs/errors.md has them all.
+    /// A stable code for programs, which does not change when messages do, such as
+    /// `wire.truncated`. docs/errors.md lists all codes.
     pub fn code(&self) -> &'static str {
         match self {
             Error::Scheme(e) => e.code(),

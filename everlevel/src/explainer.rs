@@ -1,4 +1,4 @@
-//! The server's side once more, writing down what happens to the noise.
+//! A server that records the effect of each operation on the noise.
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ use crate::keys::ServerEvaluator;
 use crate::operations::operations;
 use crate::server::Server;
 
-/// The evaluator of a server, writing down what it does.
+/// The evaluator of a server, with a log of its operations.
 type Recording = Recorded<ServerEvaluator>;
 
-/// A ciphertext in the care of an [`Explainer`].
+/// A ciphertext that an [`Explainer`] manages.
 pub type RecordedValue = everlevel_circuit::Value<RecordedCiphertext<Ciphertext>>;
 
-/// A server whose values remember how they came to be: it computes as the [`Server`] that it was
-/// made of does, bit by bit, and tells for any result which operations led to it, with the level,
-/// the modulus consumed, the bound on the noise and the probability of failure of each.
+/// A server that can explain its values: it returns the same results as the [`Server`] that it was
+/// made from, bit by bit, and lists for any result the operations that led to it, with the level,
+/// the consumed modulus, the noise bound and the probability of failure of each.
 ///
-/// For development: it keeps a log of all operations for as long as it lives, and prepares the
-/// tables of bootstrapping anew.
+/// It is meant for development: it keeps a log of all operations for its lifetime, and computes the
+/// tables of bootstrapping again.
 ///
 /// ```
 /// use everlevel::{Client, OptIn, Params};
@@ -50,16 +50,16 @@ pub struct Explainer {
 operations!(Explainer, RecordedValue);
 
 impl Server {
-    /// The same server, writing down what every operation does to level and noise.
+    /// The same server with a log of the effect of every operation on level and noise.
     ///
     /// # Errors
-    /// Those of planning its bootstrapping, which worked before.
+    /// Those of planning its bootstrapping, which succeeded before.
     pub fn explainer(&self) -> Result<Explainer, Error> {
         Explainer::new(self, Recorded::new(self.evaluator.clone(), self.params()))
     }
 
-    /// The same, measuring the noise of every result with the secret key: for the key's owner. The
-    /// measurements depend on the key and must not be shared.
+    /// The same, with the noise of every result measured with the secret key: for the owner of the
+    /// key only. The measurements depend on the key and must not be shared.
     ///
     /// # Errors
     /// As [`Server::explainer`].
@@ -94,12 +94,12 @@ impl Explainer {
         self.scheme.inner().params()
     }
 
-    /// The evaluator below, for any circuit.
+    /// The underlying evaluator, for any circuit.
     pub fn scheme(&self) -> &Recording {
         &self.scheme
     }
 
-    /// The session below, for custom operations.
+    /// The underlying session, for custom operations.
     pub fn session(&self) -> &Session<Recording> {
         &self.session
     }
@@ -122,7 +122,7 @@ impl Explainer {
         Ok(program.run(&self.session, inputs, progress)?)
     }
 
-    /// Bootstraps now, and names the stages of the rows that this takes.
+    /// Bootstraps a value, and names the stages in the log.
     ///
     /// # Errors
     /// As [`Server::bootstrap`].
@@ -138,12 +138,12 @@ impl Explainer {
         )?))
     }
 
-    /// How `x`, as it is now, came to be.
+    /// The operations that led to the current ciphertext of `x`.
     pub fn explain(&self, x: &RecordedValue) -> Explanation {
         self.explain_all([x])
     }
 
-    /// How all of `xs` came to be: what they share once.
+    /// The operations that led to all of `xs`; shared ones are listed once.
     pub fn explain_all<'x>(&self, xs: impl IntoIterator<Item = &'x RecordedValue>) -> Explanation {
         let current: Vec<_> = xs.into_iter().map(RecordedValue::get).collect();
         self.scheme.explain_all(current.iter().map(AsRef::as_ref))

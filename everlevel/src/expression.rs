@@ -1,4 +1,4 @@
-//! Expressions of encrypted values: written with operators, computed by a server.
+//! Expressions of encrypted values, written with operators and computed by a server.
 
 use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Neg, Not, Sub};
 use std::sync::Arc;
@@ -8,16 +8,17 @@ use everlevel_integers::{Operation, Order, Type};
 use crate::operand::{Operand, ValueOperation};
 use crate::server::Value;
 
-/// What is to be computed on encrypted values: `3 * &income - 2 * &debt`.
+/// A computation on encrypted values that is written with operators: `3 * &income - 2 * &debt`.
 ///
-/// Operators cannot return errors, so nothing is computed by them: an expression only holds its
-/// operands, and [`Server::compute`](crate::Server::compute) computes all of it, or returns the
-/// first error. The same rules hold as for the methods of the server: values modulo p^r
-/// ([`Value`]) wrap, columns of typed integers ([`IntegerColumn`](crate::IntegerColumn)) do not,
-/// and what could be wrong is refused. Clones share what they stand for: in
-/// `let y = &x * &x; &y + &y` there is one product.
+/// Operators cannot return errors, so they compute nothing: an expression only holds its operands,
+/// and [`Server::compute`](crate::Server::compute) computes its value, or returns the first error.
+/// The rules are those of the methods of the server: values modulo p^r ([`Value`]) wrap, columns of
+/// typed integers ([`IntegerColumn`](crate::IntegerColumn)) do not, and operations whose results
+/// could be wrong are refused. Clones share their value: `let y = &x * &x; &y + &y` takes one
+/// product.
 ///
-/// A public integer stands for a value that has it in every slot. On the left it is an `i64`.
+/// A public integer stands for a value with this integer in every slot. As the left operand it must
+/// be an `i64`.
 ///
 /// ```
 /// use everlevel::{Client, Expr, OptIn, Params, Type};
@@ -58,7 +59,7 @@ impl<T: Operand> Clone for Expr<T> {
     }
 }
 
-/// Without recursion: an expression may be as long as a loop made it.
+/// Without recursion, as an expression that a loop has built may be very long.
 impl<T: Operand> Drop for Node<T> {
     fn drop(&mut self) {
         let mut open = self.take_inputs();
@@ -192,14 +193,14 @@ impl Expr<Value> {
         self.then(ValueOperation::Sum, [])
     }
 
-    /// The columns of every row, rotated by `k` to the left
+    /// The value with the columns of every row rotated by `k` to the left
     /// ([`Server::rotate_columns`](crate::Server::rotate_columns)).
     #[must_use]
     pub fn rotate_columns(&self, k: i64) -> Self {
         self.then(ValueOperation::RotateColumns(k), [])
     }
 
-    /// A polynomial of every slot, coefficients lowest first
+    /// The value of a polynomial in every slot, with coefficients from the constant term on
     /// ([`Server::polynomial`](crate::Server::polynomial)).
     #[must_use]
     pub fn polynomial(&self, coefficients: &[i64]) -> Self {
@@ -217,7 +218,7 @@ macro_rules! integer_operations {
     )*};
 }
 
-/// Of columns of typed integers, encrypted or planned.
+/// Operations on columns of typed integers, encrypted or planned.
 impl<T: Operand<Operation = Operation>> Expr<T> {
     integer_operations! {
         /// 1 where this < the other, else 0.
@@ -236,20 +237,20 @@ impl<T: Operand<Operation = Operation>> Expr<T> {
         min(Operation::Minimum);
         /// The greater of both.
         max(Operation::Maximum);
-        /// The quotient, rounded down: an operator of Rust would round towards zero.
+        /// The quotient, rounded down (Rust's operator `/` would round towards zero).
         div_floor(Operation::Divide);
-        /// What is left by [`Expr::div_floor`], of the divisor's sign.
+        /// The remainder of [`Expr::div_floor`], which has the sign of the divisor.
         rem_floor(Operation::Remainder);
     }
 
-    /// Of truth values: `then` where this is 1, `otherwise` where it is 0.
+    /// Selection by truth values: `then` where this is 1, `otherwise` where it is 0.
     #[must_use]
     pub fn select(&self, then: impl Into<Input<T>>, otherwise: impl Into<Input<T>>) -> Self {
         self.then(Operation::Select, [then.into(), otherwise.into()])
     }
 
-    /// The entry of a public table for each value, the first one for the least value that the
-    /// column can have ([`Integers::lookup`](crate::Integers::lookup)).
+    /// The entry of a public table for each value; the first entry belongs to the least value that
+    /// the column can have ([`Integers::lookup`](crate::Integers::lookup)).
     #[must_use]
     pub fn lookup(&self, table: &[i128]) -> Self {
         self.then(Operation::Lookup(table.to_vec()), [])
@@ -261,7 +262,7 @@ impl<T: Operand<Operation = Operation>> Expr<T> {
         self.then(Operation::Absolute, [])
     }
 
-    /// Modulo 2^k in a type: the one cast that loses bits
+    /// The values modulo 2^k, as a type of k bits: the only cast that loses bits
     /// ([`Integers::wrapped`](crate::Integers::wrapped)).
     #[must_use]
     pub fn wrapped(&self, kind: Type) -> Self {
@@ -274,26 +275,28 @@ impl<T: Operand<Operation = Operation>> Expr<T> {
         self.then(Operation::Sort(order, take), [])
     }
 
-    /// The places of the first `take` entries in order
+    /// The positions of the first `take` entries in order
     /// ([`Integers::argsorted`](crate::Integers::argsorted)).
     #[must_use]
     pub fn argsorted(&self, order: Order, take: usize) -> Self {
         self.then(Operation::ArgSort(order, take), [])
     }
 
-    /// The sum of the entries up to each ([`Integers::cumsum`](crate::Integers::cumsum)).
+    /// The sum of all entries up to and including each
+    /// ([`Integers::cumsum`](crate::Integers::cumsum)).
     #[must_use]
     pub fn cumsum(&self) -> Self {
         self.then(Operation::CumulativeSum, [])
     }
 
-    /// How many entries come before each ([`Integers::ranks`](crate::Integers::ranks)).
+    /// The number of entries that come before each in order
+    /// ([`Integers::ranks`](crate::Integers::ranks)).
     #[must_use]
     pub fn ranks(&self, order: Order) -> Self {
         self.then(Operation::Ranks(order), [])
     }
 
-    /// The entry of a rank ([`Integers::nth`](crate::Integers::nth)).
+    /// The entry of rank `rank` in order ([`Integers::nth`](crate::Integers::nth)).
     #[must_use]
     pub fn nth(&self, order: Order, rank: usize) -> Self {
         self.then(Operation::Nth(order, rank), [])
@@ -305,7 +308,7 @@ impl<T: Operand<Operation = Operation>> Expr<T> {
         self.then(Operation::Nth(Order::Ascending, 0), [])
     }
 
-    /// Where the least entry is ([`Integers::argmin`](crate::Integers::argmin)).
+    /// The position of the least entry ([`Integers::argmin`](crate::Integers::argmin)).
     #[must_use]
     pub fn argmin(&self) -> Self {
         self.then(Operation::ArgNth(Order::Ascending, 0), [])
@@ -317,7 +320,7 @@ impl<T: Operand<Operation = Operation>> Expr<T> {
         self.then(Operation::Nth(Order::Descending, 0), [])
     }
 
-    /// Where the greatest entry is ([`Integers::argmax`](crate::Integers::argmax)).
+    /// The position of the greatest entry ([`Integers::argmax`](crate::Integers::argmax)).
     #[must_use]
     pub fn argmax(&self) -> Self {
         self.then(Operation::ArgNth(Order::Descending, 0), [])
@@ -330,7 +333,7 @@ impl<T: Operand<Operation = Operation>> Expr<T> {
     }
 }
 
-/// Logic of truth values; of other integers the operation on their bits.
+/// Logic on truth values; on other integers the operation on their bits.
 macro_rules! bit_operators {
     ($($operator:ident $method:ident $operation:ident;)*) => {$(
         impl<T: Operand<Operation = Operation>, R: Into<Input<T>>> $operator<R> for &Expr<T> {
@@ -357,7 +360,7 @@ bit_operators! {
     BitXor bitxor Xor;
 }
 
-/// Of truth values only: other integers are refused.
+/// Defined for truth values only: other integers are refused.
 impl<T: Operand<Operation = Operation>> Not for &Expr<T> {
     type Output = Expr<T>;
 

@@ -1,5 +1,5 @@
-//! What the program's files are called and what their metadata mean, for whatever reads and writes
-//! them beside it.
+//! Names and metadata of the files that the command line reads and writes, for other programs that
+//! use them.
 
 pub use everlevel_wire::file::{Existing, read_file, write_file};
 pub use everlevel_wire::{

@@ -17,12 +17,12 @@ pub type IntegerColumn = Column<Ciphertext>;
 pub type IntegerTotal = Total<Ciphertext>;
 
 impl Client {
-    /// Encrypts a column of integers of a type: a ciphertext for each hexadecimal digit that its
-    /// values can have.
+    /// Encrypts a column of integers of a type under the secret key: one ciphertext for each
+    /// hexadecimal digit of the type, with one entry in each slot.
     ///
     /// # Errors
-    /// [`IntegersError::Value`] for a value outside of the type, [`IntegersError::Length`] for none
-    /// or more than slots.
+    /// [`IntegersError::Value`] for a value outside of the type, [`IntegersError::Length`] for no
+    /// values or more values than slots.
     pub fn encrypt_integers<T: Copy + Into<i128>>(
         &self,
         values: &[T],
@@ -46,12 +46,13 @@ impl Client {
         Encoded::new(&values, kind, self.params().slots())?.encrypt(encrypt)
     }
 
-    /// The entries of a column. Exact, or refused: all digits and values have to be where the types
-    /// of the inputs and the operations say that they are.
+    /// The entries of a column. They are exact; the column is refused unless all digits and values
+    /// are within the intervals that follow from the types of the inputs and the operations.
     ///
     /// # Errors
-    /// [`IntegersError::Value`] for a value that cannot be, or that `T` cannot hold; too much
-    /// noise, ciphertexts of other parameters.
+    /// [`IntegersError::Value`] for a value that `T` cannot hold; `scheme.not-decryptable` for
+    /// digits or values outside of their intervals; too much noise, ciphertexts of other
+    /// parameters.
     pub fn decrypt_integers<T: TryFrom<i128>>(&self, x: &IntegerColumn) -> Result<Vec<T>, Error> {
         let modulus = PrimePower::new(self.params().spec().plain_prime, 1)?;
         let found = x.decrypt(modulus, |x| self.decrypt_modular(x))?;
@@ -68,7 +69,7 @@ impl Client {
     }
 }
 
-/// A value in the type that the caller asks for.
+/// Converts a value to the type that the caller requests.
 pub(crate) fn held<T: TryFrom<i128>>(value: i128, position: usize) -> Result<T, Error> {
     T::try_from(value).map_err(|_| {
         let expected = format!("one that {} holds", std::any::type_name::<T>());
@@ -80,7 +81,7 @@ impl Server {
     /// Typed integers on this server: comparisons, selection, carries, tables, sums.
     ///
     /// # Errors
-    /// [`IntegersError::Set`] for a set whose plaintext modulus is no prime of at least 257.
+    /// [`IntegersError::Set`] for a set whose plaintext modulus is not a prime of at least 257.
     pub fn integers(&self) -> Result<Integers<'_, ServerEvaluator>, Error> {
         Ok(Integers::new(&self.session, self.params())?)
     }

@@ -1,4 +1,4 @@
-//! The files of one generation of keys: written all or not at all.
+//! The files of one generation of keys, of which either all or none are written.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use rand_core::CryptoRng;
 use crate::stated;
 use crate::stored::PARAMS_FILE;
 
-/// What their directory is called while they are made: `.keys.0.part`.
+/// The name of their directory while they are generated: `.keys.0.part`.
 const NAME: &str = "keys";
 pub(crate) const SERVER_KEYS: &str = "server.keys";
 const PUBLIC_KEY: &str = "public.key";
@@ -42,7 +42,7 @@ pub struct KeyFiles {
 pub struct KeysWritten {
     /// The paths of the files and their bytes.
     pub files: Vec<(PathBuf, u64)>,
-    /// What was done to what an interrupted run had left in the directory.
+    /// What was completed or removed in the directory after an interrupted run.
     pub recovered: Vec<Recovered>,
 }
 
@@ -59,7 +59,7 @@ impl KeyFiles {
         }
     }
 
-    /// The same files, whose server keys state that a server with them bootstraps by this plan.
+    /// The same files; the server keys will state that a server with them bootstraps by this plan.
     #[must_use]
     pub fn bootstrapping_by(self, plan: &BootstrapPlan) -> Self {
         KeyFiles { bootstrap: Some(plan.clone()), ..self }
@@ -73,15 +73,15 @@ impl KeyFiles {
         FileSet::new(directory, NAME, [SERVER_KEYS, PUBLIC_KEY, PARAMS_FILE, SECRET_KEY])
     }
 
-    /// Makes the keys of a plan and writes all four files. The directory is created. All files or
-    /// none get their names, whatever fails and whenever the process ends; what an earlier process
-    /// left is taken care of first, as by [`KeyFiles::recover`]. `progress(done, total)` is called
-    /// after each server key; an error that it returns ends the work.
+    /// Generates the keys of a plan and writes all four files, in a directory that is created if
+    /// necessary. Either all files get their names or none, whatever fails and whenever the process
+    /// ends; remains of an earlier process are handled first, as by [`KeyFiles::recover`].
+    /// `progress(done, total)` is called after each server key; an error that it returns ends the
+    /// work.
     ///
     /// # Errors
-    /// Files that are there already, unless they are to be replaced; something else than a file in
-    /// the place of one; a plan that does not suit the set; what the system refuses; what
-    /// `progress` returns.
+    /// Existing files, unless they are to be replaced; something other than a file under one of the
+    /// names; a plan that does not fit the set; errors of the file system; an error of `progress`.
     pub fn write<E: From<WireError> + From<SchemeError>>(
         &self,
         secret: &SecretKey,
@@ -118,14 +118,14 @@ impl KeyFiles {
         Ok(KeysWritten { files, recovered })
     }
 
-    /// Takes care of what processes left in a directory that ended while they wrote keys: files
-    /// that were not complete are removed, a replacement that had begun is finished, so that all
-    /// files are of one generation. Does nothing where no run was interrupted. What was done is
-    /// also told to who listens ([`on_recovery`](everlevel_wire::on_recovery)).
+    /// Cleans up a directory in which a process ended while it wrote keys: incomplete files are
+    /// removed, and a replacement that had begun is finished, so that all files belong to one
+    /// generation. Does nothing if no run was interrupted. Listeners
+    /// ([`on_recovery`](everlevel_wire::on_recovery)) are notified of what was done.
     ///
     /// # Errors
-    /// [`WireError::Interrupted`] if a replacement cannot be finished. What cannot be removed, as
-    /// in a directory that is only read, stays.
+    /// [`WireError::Interrupted`] if a replacement cannot be finished. Files that cannot be
+    /// removed, as in a read-only directory, stay.
     pub fn recover(directory: &Path) -> Result<Vec<Recovered>, WireError> {
         Self::set(directory).recover()
     }
@@ -138,7 +138,7 @@ impl KeyFiles {
         Self::recover(path.parent().unwrap_or(Path::new("")))
     }
 
-    /// That all four places can take a file.
+    /// Checks that files can be written under all four names.
     fn check_places(&self, existing: Existing) -> Result<(), WireError> {
         for path in self.all() {
             let Ok(found) = path.symlink_metadata() else { continue };

@@ -1,4 +1,4 @@
-//! Server keys, wherever they are.
+//! Server keys, in memory or in a file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use crate::error::Error;
 use crate::key_files::KeyFiles;
 
 /// The keys with which a server computes: in memory, or in a file from which each key is read when
-/// it is first needed. Clones share them.
+/// it is first needed. Clones share the same keys.
 #[derive(Clone)]
 pub struct Keys {
     stored: Arc<Stored>,
     cancelled: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
 }
 
-/// What computes with them, on the processor.
+/// The evaluator that uses them, on the processor.
 pub type ServerEvaluator = Evaluator<Cpu, Keys>;
 
 enum Stored {
@@ -45,8 +45,8 @@ impl From<FileKeys> for Keys {
 }
 
 impl Keys {
-    /// Opens a file of server keys. Of the keys that were read, those used last stay in memory, up
-    /// to `cache_bytes`. What an interrupted run left beside the file is taken care of first
+    /// Opens a file of server keys. The most recently used keys stay in memory, up to `cache_bytes`
+    /// bytes. Remains of an interrupted run beside the file are completed or removed first
     /// ([`KeyFiles::recover`]).
     ///
     /// # Errors
@@ -91,16 +91,16 @@ impl Keys {
         Ok(Keys { stored: Arc::new(Stored::Memory(keys, metadata)), cancelled: None })
     }
 
-    /// Writes keys that are in memory to a file, whole or not at all.
+    /// Writes keys that are in memory to a file, completely or not at all.
     ///
     /// # Errors
-    /// Keys that are in a file already; a file that is there and is to be kept; what the system
-    /// refuses.
+    /// Keys that are in a file already; an existing file that is not to be replaced; errors of the
+    /// file system.
     pub fn save(&self, path: &Path, existing: Existing) -> Result<(), Error> {
         Ok(write_file(path, &self.to_bytes_with(self.metadata())?, existing)?)
     }
 
-    /// Keys that are in memory as bytes, with these metadata.
+    /// The bytes of keys in memory, with these metadata.
     pub(crate) fn to_bytes_with(&self, metadata: &Metadata) -> Result<Vec<u8>, Error> {
         match &*self.stored {
             Stored::Memory(keys, _) => Ok(server_keys::to_bytes(keys, metadata)?),
@@ -113,7 +113,7 @@ impl Keys {
         }
     }
 
-    /// What was read with them.
+    /// The metadata that were read with them.
     pub(crate) fn metadata(&self) -> &Metadata {
         match &*self.stored {
             Stored::Memory(_, metadata) => metadata,
@@ -126,17 +126,18 @@ impl Keys {
         self.stored().params()
     }
 
-    /// The secret key that they belong to, if that is known.
+    /// The id of the secret key that they belong to, if it is known.
     pub fn owner(&self) -> Option<KeyId> {
         self.stored().owner()
     }
 
-    /// Of keys that change ciphertexts from another secret key: that key, if it is known.
+    /// For keys that switch ciphertexts from another secret key: the id of that key, if it is
+    /// known.
     pub fn change_from(&self) -> Option<KeyId> {
         self.stored().change_from()
     }
 
-    /// Which keys there are.
+    /// The plan of these keys: which automorphisms, levels and gadgets they cover.
     pub fn plan(&self) -> KeyPlan {
         match &*self.stored {
             Stored::Memory(keys, _) => keys.plan(),
@@ -144,7 +145,7 @@ impl Keys {
         }
     }
 
-    /// Number and bytes of the keys, by kind.
+    /// The number and the size in bytes of the keys, by kind.
     pub fn size_report(&self) -> SizeReport {
         SizeReport::of_plan(self.params(), &self.plan())
     }
@@ -154,8 +155,8 @@ impl Keys {
         matches!(*self.stored, Stored::File(_))
     }
 
-    /// Bytes of keys of a file that are in memory now, and how many times one was read so far;
-    /// nothing for keys that all are in memory.
+    /// For keys in a file: the number of bytes that are in memory now, and the number of reads so
+    /// far; zeros for keys in memory.
     pub fn cache_usage(&self) -> (u64, u64) {
         match &*self.stored {
             Stored::Memory(..) => (0, 0),
@@ -175,8 +176,8 @@ impl Keys {
         }
     }
 
-    /// The same keys for work that can be cancelled: once `cancelled` answers true, the next
-    /// operation that needs a key is refused with `scheme.cancelled`. A bootstrapping asks for keys
+    /// The same keys for work that can be cancelled: once `cancelled` returns true, the next
+    /// operation that needs a key is refused with `scheme.cancelled`. A bootstrapping uses a key
     /// every few milliseconds.
     pub fn cancelled_by(self, cancelled: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Keys { cancelled: Some(Arc::new(cancelled)), ..self }

@@ -1,27 +1,30 @@
 //! Exact homomorphic encryption that never runs out of levels.
 //!
-//! Encrypt vectors of integers modulo p^r, or of elements of its extensions GR(p^r, d), add,
-//! multiply and rotate them without the key, refresh them by bootstrapping when their noise budget
-//! is spent, go on, decrypt: every slot is exact. The scheme is BGV or BFV, which are two forms of
-//! one ([`Form`]): everything here serves both.
+//! Encrypt vectors of integers modulo p^r, or of elements of the Galois rings GR(p^r, d), add,
+//! multiply and rotate them without the secret key, refresh them by bootstrapping when their noise
+//! budget is spent, continue, and decrypt: every slot is exact. The scheme is BGV or BFV, which are
+//! two forms of one scheme here ([`Form`]): every function supports both.
 //!
 //! * [`Params`]: a validated parameter set, by name or from a [`ParamsSpec`].
 //! * [`Client`]: the key owner. Encrypts, decrypts, makes keys.
-//! * [`Server`]: computes, bootstrapping by itself when it must. It cannot hold a secret.
-//! * [`Expr`]: what it computes, written with operators.
-//! * [`Plan`]: a program on typed integers, of which is known what it takes before it runs.
-//! * [`Requirements`]: from a plaintext modulus, slots and depth to the sets that can do it.
-//! * [`KeyPlanner`], [`BootstrapMode`]: which keys a server gets, and how it bootstraps.
+//! * [`Server`]: computes on ciphertexts and bootstraps them automatically when necessary. It holds
+//!   no secret.
+//! * [`Expr`]: a computation for a server, written with operators.
+//! * [`Plan`]: a program on typed integers whose parameter set, keys and cost are determined before
+//!   it runs.
+//! * [`Requirements`]: from a plaintext modulus, a number of slots and a depth to suitable
+//!   parameter sets.
+//! * [`KeyPlanner`], [`BootstrapMode`]: which keys a server needs, and how it bootstraps.
 //! * [`Integers`], [`Type`]: columns of `u8` to `i64`, of `bool` or of a range, with comparisons,
 //!   selection, exact sums and tables; `examples/08_typed_integers.rs`.
-//! * [`Truncation`], [`Comparison`]: fixed-point numbers in slots;
-//!   `examples/05_comparison_and_truncation.rs` shows them at work.
-//! * [`Program`]: a program of text, run on named values.
-//! * [`files`]: all of this as bytes and files, read with nothing taken on trust.
-//! * With the feature `remote`: the module `remote`, the client of a service that computes.
-//! * With the feature `unstable`: `lab`, schemes and circuits below the roles, with and without
-//!   cryptography; `Explainer`, a server that records what each operation did to the noise; and
-//!   searches for rings and bootstrapping plans. All of this may change in any version.
+//! * [`Truncation`], [`Comparison`]: fixed-point numbers in slots; see
+//!   `examples/05_comparison_and_truncation.rs`.
+//! * [`Program`]: a program in text form, such as `y = 3*x*(1-x)`, that runs on named values.
+//! * [`files`]: all objects as bytes and files, which are validated when they are read.
+//! * With the feature `remote`: the module `remote`, the client of the service (`everlevel serve`).
+//! * With the feature `unstable`: `lab`, the schemes and circuits below client and server, with and
+//!   without cryptography; `Explainer`, a server that records the effect of each operation on the
+//!   noise; and searches for rings and bootstrapping plans. These may change in any version.
 //!
 //! # Example
 //! The program of the README:
@@ -30,14 +33,15 @@
 #![doc = include_str!("../examples/01_hello.rs")]
 //! ```
 //!
-//! The numbered programs in `examples/` go on from here: levels and refresh, private statistics,
-//! encrypted lookup, comparison and truncation of fixed-point numbers, an upload of AES data, a
-//! digit removal of one's own. From the third on client and server share nothing but bytes.
+//! The other numbered programs in `examples/` show levels and refresh, private statistics,
+//! encrypted lookup, comparison and truncation of fixed-point numbers, an upload of AES data, and a
+//! custom digit removal. From the third one on, client and server exchange only bytes.
 //!
 //! # What is guaranteed
 //! Every [`Ciphertext`] carries a proved bound on its noise. An operation or a decryption that
-//! could be wrong is an [`Error`], never a wrong value; see docs/noise.md for the bound and
-//! SECURITY.md for what is and is not protected.
+//! could be wrong returns an [`Error`], never a wrong value, except with the probability that the
+//! bound fails (below 2^-128 for a bootstrapping of a named set). See docs/noise.md for the bound
+//! and SECURITY.md for what is and is not protected.
 #![forbid(unsafe_code)]
 
 mod aes_key;
@@ -130,9 +134,9 @@ pub use everlevel_ring::GaloisElement;
 #[cfg(feature = "unstable")]
 pub use everlevel_scheme::{Cost, Explanation, Step};
 
-/// For research: the schemes and circuits below the roles, without the convenience, and without
-/// cryptography. If you need more of them, depend on the crates `everlevel-scheme`,
-/// `everlevel-bgv` and `everlevel-circuit`, which promise nothing before 1.0.
+/// For research: the schemes and circuits below client and server, without automatic refresh, and
+/// also without cryptography (the no-op scheme). If you need more of them, depend on the crates
+/// `everlevel-scheme`, `everlevel-bgv` and `everlevel-circuit`, which promise nothing before 1.0.
 #[cfg(feature = "unstable")]
 pub mod lab {
     pub use crate::evaluation::{
@@ -157,6 +161,6 @@ pub mod lab {
     };
 }
 
-/// The code of the README and of the book is compiled and run as well.
+/// The code blocks of the README and of the book are compiled and run as tests.
 #[cfg(doctest)]
 mod book;

@@ -1,4 +1,4 @@
-//! Opening what is in files: of which parameter set it is, and what is trusted of it.
+//! Opening of files: their parameter set, and which of their statements are trusted.
 
 use std::path::{Path, PathBuf};
 
@@ -19,19 +19,19 @@ const MAX_BYTES: u64 = 8 << 30;
 /// The largest file of parameters, in bytes.
 const MAX_SPEC_BYTES: u64 = 1 << 20;
 
-/// How files are opened. `Default`: the set that the file names, 128 bits at least, a gibibyte of
-/// server keys kept in memory.
+/// Options for opening files. By default: the parameter set that the file names, at least 128 bits
+/// of security, a gibibyte of server keys kept in memory.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct OpenOptions {
-    /// The parameter set. None: the one with the id that is in the file, by name, or from
-    /// `params.json` beside it.
+    /// The parameter set. None: the named set with the id in the file, or that of `params.json`
+    /// beside it.
     pub params: Option<Params>,
     /// Whether sets below 128 bits are accepted.
     pub opt_in: OptIn,
-    /// How many bytes of the server keys of a file stay in memory once they were read.
+    /// The number of bytes of server keys of a file that stay in memory after they were read.
     pub cache_bytes: u64,
-    /// Whether files of the format's version 1 are accepted, which do not say whose they are.
+    /// Whether files of format version 1 are accepted, which do not state their owner.
     pub allow_unknown_owner: bool,
 }
 
@@ -47,35 +47,35 @@ impl Default for OpenOptions {
 }
 
 impl OpenOptions {
-    /// With the set as it is known here. None: the one that the file names.
+    /// Sets the parameter set. None: the one that the file names.
     #[must_use]
     pub fn with_params(self, params: impl Into<Option<Params>>) -> Self {
         OpenOptions { params: params.into(), ..self }
     }
 
-    /// Accepting sets below 128 bits, if so it is said.
+    /// Accepts sets below 128 bits of security, if the opt-in says so.
     #[must_use]
     pub fn accepting(self, opt_in: OptIn) -> Self {
         OpenOptions { opt_in, ..self }
     }
 
-    /// With another limit of server keys that stay in memory.
+    /// Sets the limit, in bytes, of server keys that stay in memory.
     #[must_use]
     pub fn caching(self, cache_bytes: u64) -> Self {
         OpenOptions { cache_bytes, ..self }
     }
 
-    /// Accepting files that do not say whose they are.
+    /// Sets whether files are accepted that do not state their owner.
     #[must_use]
     pub fn allowing_unknown_owner(self, allow_unknown_owner: bool) -> Self {
         OpenOptions { allow_unknown_owner, ..self }
     }
 
-    /// The parameter set of the file at `path`, whose header has this id: the one that was asked
-    /// for, that has a name, or that `params.json` beside the file describes.
+    /// The parameter set of the file at `path`, whose header has this id: the requested one, a
+    /// named one, or that of `params.json` beside the file.
     ///
     /// # Errors
-    /// None of them, or one with another id; a set below 128 bits without
+    /// No such set, or a requested set with another id; a set below 128 bits without
     /// [`OpenOptions::opt_in`].
     pub fn set_of(&self, path: &Path, id: ParamsId) -> Result<Params, Error> {
         self.set_with(id, || self.spec_of(path, id))
@@ -121,8 +121,8 @@ impl OpenOptions {
             .allowing_unknown_owner(self.allow_unknown_owner)
     }
 
-    /// The parameter set of a file of server keys, which is of the generation of the other keys
-    /// beside it.
+    /// The parameter set of a file of server keys, which must belong to the same generation as the
+    /// other keys beside it.
     pub(crate) fn set_of_server_keys(&self, path: &Path) -> Result<Params, Error> {
         KeyFiles::recover_beside(path)?;
         let summary = of_kind(wire::inspect_file(path)?, ObjectKind::SERVER_KEYS)?;
@@ -132,7 +132,7 @@ impl OpenOptions {
         })
     }
 
-    /// The parameter set of an object in bytes, which has a name or is stated there.
+    /// The parameter set of an object in bytes, which has a name or is stated in the metadata.
     pub(crate) fn set_of_bytes(&self, bytes: &[u8], kind: ObjectKind) -> Result<Params, Error> {
         let summary = of_kind(wire::inspect(bytes, &self.reading())?, kind)?;
         self.set_with(summary.params, || {
@@ -155,8 +155,8 @@ fn of_kind(summary: Summary, expected: ObjectKind) -> Result<Summary, WireError>
     }
 }
 
-/// The specification of the set of an object that has a name or is stated in its metadata. It is
-/// compared with the id of the object, as any other.
+/// The specification of the parameter set of an object, which has a name or is stated in the
+/// metadata. Its id is compared with that of the object.
 fn stated_spec(summary: &Summary) -> Result<Option<ParamsSpec>, Error> {
     if let Some(spec) = wire::params::named_spec(summary.params) {
         return Ok(Some(spec));
@@ -173,7 +173,7 @@ fn unknown_set(id: ParamsId) -> Error {
     .into()
 }
 
-/// A file, or the one of this name in a directory.
+/// The path of a file, or of the file with this name in a directory.
 pub(crate) fn in_directory(path: &Path, name: &str) -> PathBuf {
     if path.is_dir() { path.join(name) } else { path.into() }
 }
@@ -184,7 +184,7 @@ pub(crate) fn secret_key(path: &Path, options: &OpenOptions) -> Result<SecretKey
     Ok(wire::secret_key::from_bytes(&params, &bytes, &options.reading())?.0)
 }
 
-/// The public key of a file, for encryptors.
+/// Reads the public key of a file, for encryption without the secret key.
 ///
 /// # Errors
 /// A file that cannot be read, is damaged or holds something else; a set below 128 bits without
@@ -199,7 +199,7 @@ pub(crate) fn bytes_of(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
     Ok(read_file(path, MAX_BYTES)?)
 }
 
-/// How bytes with these metadata are read if so much is trusted.
+/// The options for reading bytes with these metadata, given which bounds are trusted.
 pub(crate) fn reading(
     bytes: &[u8],
     bounds: &Bounds,
@@ -211,8 +211,8 @@ pub(crate) fn reading(
         .allowing_unknown_owner(allow_unknown_owner))
 }
 
-/// The ciphertexts of a file, with the noise bounds that are trusted and the ranges that it
-/// states.
+/// The ciphertexts of a file, with noise bounds according to what is trusted, and the ranges that
+/// the file states.
 pub(crate) fn ciphertexts(
     params: &Params,
     path: &Path,
@@ -222,7 +222,7 @@ pub(crate) fn ciphertexts(
     ciphertexts_from(params, &bytes_of(path)?, bounds, allow_unknown_owner)
 }
 
-/// The ciphertexts that bytes hold, likewise.
+/// The ciphertexts in bytes, likewise.
 pub(crate) fn ciphertexts_from(
     params: &Params,
     bytes: &[u8],

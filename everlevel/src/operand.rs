@@ -1,4 +1,4 @@
-//! What expressions are made of, and what their operators do to it.
+//! The operands of expressions, and the evaluation of their operators.
 
 use everlevel_bgv::Ciphertext;
 use everlevel_circuit::CircuitError;
@@ -10,15 +10,15 @@ use crate::integers::IntegerColumn;
 use crate::keys::ServerEvaluator;
 use crate::server::{Server, Value};
 
-/// What [`Expr`](crate::Expr)s are made of: values modulo p^r ([`Value`]), columns of typed
-/// integers ([`IntegerColumn`]), and columns of a plan ([`PlannedColumn`](crate::PlannedColumn)).
-/// No other type can be one.
+/// The operands of [`Expr`](crate::Expr): values modulo p^r ([`Value`]), columns of typed integers
+/// ([`IntegerColumn`]), and columns of a plan ([`PlannedColumn`](crate::PlannedColumn)). The trait
+/// cannot be implemented for other types.
 pub trait Operand: Arithmetic {}
 
 impl Operand for Value {}
 impl Operand for IntegerColumn {}
 
-/// An operand when it is computed with.
+/// An operand during evaluation.
 pub enum Argument<'a, T> {
     /// An encrypted value.
     Value(&'a T),
@@ -43,7 +43,7 @@ pub trait Arithmetic: Clone + Send + Sync + 'static {
     const MULTIPLY: Self::Operation;
 }
 
-/// What a server computes. Of the operands of an operation one at least is encrypted.
+/// Operands on which a server computes. At least one operand of an operation is encrypted.
 pub trait Computed: Operand {
     type Engine<'s>;
     fn engine(server: &Server) -> Result<Self::Engine<'_>, Error>;
@@ -54,7 +54,7 @@ pub trait Computed: Operand {
     ) -> Result<Self, Error>;
 }
 
-/// The error of an operation without an encrypted operand, which no expression has.
+/// The error of an operation without an encrypted operand, which no expression contains.
 pub(crate) fn no_value() -> Error {
     CircuitError::Empty { what: "the list of encrypted operands" }.into()
 }

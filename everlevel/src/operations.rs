@@ -1,38 +1,45 @@
 //! The operations of a server and of an explainer: one list for both.
 
 /// Operations for a type with a field `session`, on values of a type. Each one bootstraps an
-/// operand first where its result would have too little capacity left.
+/// operand first if its result would have too little capacity left.
 macro_rules! operations {
     ($owner:ty, $value:ty) => {
         impl $owner {
-            /// Sum, slot by slot.
+            /// Sum, slot by slot. Its noise bound is the sum of both at the lower of their levels.
             ///
             /// # Errors
-            /// Ciphertexts of other parameters.
+            /// Ciphertexts of other parameters or of another owner; too little capacity on a server
+            /// that does not bootstrap.
             pub fn add(&self, a: &$value, b: &$value) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.add(a, b)?)
             }
 
-            /// Difference, slot by slot.
+            /// Difference, slot by slot. The noise is as for [`Self::add`].
             ///
             /// # Errors
-            /// Ciphertexts of other parameters.
+            /// Ciphertexts of other parameters or of another owner; too little capacity on a server
+            /// that does not bootstrap.
             pub fn sub(&self, a: &$value, b: &$value) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.sub(a, b)?)
             }
 
-            /// Product, slot by slot.
+            /// Product, slot by slot: a product of ciphertexts with relinearization, which is a key
+            /// switch. It consumes one level, about log2 of the noise at the floor of modulus
+            /// switching (docs/how/noise-and-levels.md).
             ///
             /// # Errors
-            /// Ciphertexts of other parameters.
+            /// Ciphertexts of other parameters or of another owner; too little capacity on a server
+            /// that does not bootstrap.
             pub fn mul(&self, a: &$value, b: &$value) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.mul(a, b)?)
             }
 
-            /// A power, slot by slot, at depth ⌈log2⌉.
+            /// A power, slot by slot, at depth ⌈log2 exponent⌉: a product for each bit of the
+            /// exponent but the first, and one more for each other bit that is set.
             ///
             /// # Errors
-            /// A ciphertext of other parameters.
+            /// A ciphertext of other parameters; too little capacity on a server that does not
+            /// bootstrap.
             pub fn pow(
                 &self,
                 a: &$value,
@@ -41,12 +48,13 @@ macro_rules! operations {
                 Ok(self.session.pow(a, exponent)?)
             }
 
-            /// The polynomial Σ c_i x^i of every slot modulo p^e, coefficients lowest first, at
-            /// depth ⌈log2 of the degree⌉ and with about 2 √degree products. It wraps modulo p^e,
-            /// as all arithmetic in slots does.
+            /// The value of the polynomial Σ c_i x^i in every slot x, modulo p^e, where the
+            /// coefficients c_i begin with the constant term. It has depth ⌈log2 degree⌉ and takes
+            /// about 2 √degree products. Like all arithmetic in slots, it wraps modulo p^e.
             ///
             /// # Errors
-            /// No coefficients; a ciphertext of other parameters.
+            /// No coefficients. A ciphertext of other parameters; too little capacity on a server
+            /// that does not bootstrap.
             pub fn polynomial(
                 &self,
                 a: &$value,
@@ -55,34 +63,38 @@ macro_rules! operations {
                 Ok(self.session.polynomial(a, coefficients)?)
             }
 
-            /// Negation.
+            /// Negation, slot by slot. The noise stays as it is.
             ///
             /// # Errors
-            /// A ciphertext of other parameters.
+            /// A ciphertext of other parameters; too little capacity on a server that does not
+            /// bootstrap.
             pub fn neg(&self, a: &$value) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.neg(a)?)
             }
 
-            /// Adds `k` in every slot.
+            /// Adds `k` to every slot.
             ///
             /// # Errors
-            /// A ciphertext of other parameters.
+            /// A ciphertext of other parameters; too little capacity on a server that does not
+            /// bootstrap.
             pub fn add_scalar(&self, a: &$value, k: i64) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.add_scalar(a, k)?)
             }
 
-            /// Multiplies every slot by `k`.
+            /// Multiplies every slot by `k`, and the noise by |k| at most.
             ///
             /// # Errors
-            /// A ciphertext of other parameters.
+            /// A ciphertext of other parameters; too little capacity on a server that does not
+            /// bootstrap.
             pub fn mul_scalar(&self, a: &$value, k: i64) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.mul_scalar(a, k)?)
             }
 
-            /// Adds the plaintext's slots.
+            /// Adds the slots of the plaintext.
             ///
             /// # Errors
-            /// A ciphertext or plaintext of other parameters.
+            /// A plaintext of other parameters. A ciphertext of other parameters; too little
+            /// capacity on a server that does not bootstrap.
             pub fn add_plain(
                 &self,
                 a: &$value,
@@ -91,10 +103,13 @@ macro_rules! operations {
                 Ok(self.session.add_plain(a, b)?)
             }
 
-            /// Multiplies every slot by the plaintext's.
+            /// Multiplies every slot by that of the plaintext. It takes no key switch, and
+            /// multiplies the noise by the norm of the plaintext polynomial, which is about a
+            /// level.
             ///
             /// # Errors
-            /// A ciphertext or plaintext of other parameters.
+            /// A plaintext of other parameters. A ciphertext of other parameters; too little
+            /// capacity on a server that does not bootstrap.
             pub fn mul_plain(
                 &self,
                 a: &$value,
@@ -103,29 +118,32 @@ macro_rules! operations {
                 Ok(self.session.mul_plain(a, b)?)
             }
 
-            /// The sum of all slots, in every slot. Keys as for [`crate::general_keys`]; a key
-            /// switch for each doubling of the slots.
+            /// The sum of all slots, in every slot: a key switch and a sum for each doubling of the
+            /// slots that are added up. The keys are those of [`crate::general_keys`].
             ///
             /// # Errors
-            /// A missing key, a ciphertext of other parameters.
+            /// A missing key. A ciphertext of other parameters; too little capacity on a server
+            /// that does not bootstrap.
             pub fn sum(&self, a: &$value) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.sum(a)?)
             }
 
-            /// The scalar product of two vectors modulo p^e, in every slot: a product and a sum of
+            /// The inner product of two vectors modulo p^e, in every slot: a product and a sum of
             /// all slots.
             ///
             /// # Errors
-            /// A missing key, ciphertexts of other parameters.
+            /// A missing key. Ciphertexts of other parameters or of another owner; too little
+            /// capacity on a server that does not bootstrap.
             pub fn dot(&self, a: &$value, b: &$value) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.dot(a, b)?)
             }
 
-            /// The scalar product with a vector that is not encrypted, in every slot; values that
-            /// are missing at its end are 0.
+            /// The inner product with a plaintext vector modulo p^e, in every slot; values that are
+            /// missing at its end are 0.
             ///
             /// # Errors
-            /// More values than slots; a missing key, a ciphertext of other parameters.
+            /// More values than slots; a missing key. A ciphertext of other parameters; too little
+            /// capacity on a server that does not bootstrap.
             pub fn dot_plain(
                 &self,
                 a: &$value,
@@ -142,14 +160,16 @@ macro_rules! operations {
                 self.sum(&self.mul_plain(a, &plaintext)?)
             }
 
-            /// Rotates the columns of every row (two for p = 1 modulo 4, else one) by `k` to the
-            /// left. Keys must have been planned: for this step
+            /// Rotates the columns of every row by `k` to the left; there are two rows for p = 1
+            /// modulo 4 and one for p = 3 modulo 4, in rings of power-of-two index. A key switch
+            /// for each step, and no level. Keys are needed: for this step
             /// ([`crate::KeyPlanner::rotations`]), or general ones ([`crate::general_rotations`]),
-            /// which may take a lower level and several steps. Whole elements that pass the end of
-            /// a row arrive conjugated, see [`crate::SlotShape`].
+            /// with which the rotation may take place at a lower level and in several steps. Whole
+            /// elements that pass the end of a row arrive conjugated, see [`crate::SlotShape`].
             ///
             /// # Errors
-            /// A missing key, a ciphertext of other parameters.
+            /// A missing key. A ciphertext of other parameters; too little capacity on a server
+            /// that does not bootstrap.
             pub fn rotate_columns(
                 &self,
                 a: &$value,
@@ -159,12 +179,14 @@ macro_rules! operations {
             }
 
             /// Rotates the slots along a dimension of their hypercube (see [`crate::SlotShape`]) by
-            /// `k` to the left, cyclically. The keys must have been planned
-            /// ([`crate::KeyPlanner::rotations_along`]). Where the dimension is a bad one, two
-            /// automorphisms and two masks: a level.
+            /// `k` to the left, cyclically. Keys are needed
+            /// ([`crate::KeyPlanner::rotations_along`]). A rotation along a good dimension is one
+            /// automorphism; along a bad one it takes two automorphisms and two masks, which
+            /// consume a level.
             ///
             /// # Errors
-            /// An unknown dimension, a missing key, a ciphertext of other parameters.
+            /// An unknown dimension, a missing key. A ciphertext of other parameters; too little
+            /// capacity on a server that does not bootstrap.
             pub fn rotate_along(
                 &self,
                 a: &$value,
@@ -174,11 +196,12 @@ macro_rules! operations {
                 Ok(self.session.rotate_along(a, dimension, k)?)
             }
 
-            /// Exchanges the two rows; where there is one row (p = 3 modulo 4), the identity. The
-            /// key must have been planned ([`crate::KeyPlanner::row_swap`]).
+            /// Exchanges the two rows by a key switch; the identity if there is one row (p = 3
+            /// modulo 4). A key is needed ([`crate::KeyPlanner::row_swap`]).
             ///
             /// # Errors
-            /// A missing key, a ciphertext of other parameters.
+            /// A missing key. A ciphertext of other parameters; too little capacity on a server
+            /// that does not bootstrap.
             pub fn swap_rows(&self, a: &$value) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.swap_rows(a)?)
             }

@@ -1,4 +1,4 @@
-//! What a server needs and what it gives, found out without cryptography.
+//! Keys and costs of a server, determined without cryptography.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use everlevel_scheme::{Cost, KeyPlan, Level, NextUse, NoOp, Params, Plaintext, S
 
 use crate::error::Error;
 
-/// Runs one bootstrapping on the no-op scheme and reads off the keys that it takes, its cost and
-/// what it leaves.
+/// Runs one bootstrapping on the no-op scheme and records the keys that it uses, its cost, and the
+/// capacity that it leaves. Requires no secret key.
 pub struct KeyPlanner {
     params: Params,
     bootstrap: BootstrapPlan,
@@ -31,7 +31,7 @@ pub struct KeyPlanner {
 }
 
 impl KeyPlanner {
-    /// For products at every level and bootstrapping by the plan of the parameter set
+    /// Keys for products at every level and for bootstrapping by the plan of the parameter set
     /// ([`bootstrap_plan`]).
     ///
     /// # Errors
@@ -40,10 +40,10 @@ impl KeyPlanner {
         Self::with_plan(params, bootstrap_plan(params)?)
     }
 
-    /// For products at every level and bootstrapping by `bootstrap`.
+    /// Keys for products at every level and for bootstrapping by the plan `bootstrap`.
     ///
     /// # Errors
-    /// A set that cannot bootstrap, or a plan that does not suit it.
+    /// A set that cannot bootstrap, or a plan that does not fit it.
     pub fn with_plan(params: &Params, bootstrap: BootstrapPlan) -> Result<Self, Error> {
         let scheme = NoOp::blank(params);
         let bootstrapper = Bootstrapper::new(&scheme, bootstrap.clone())?;
@@ -67,22 +67,22 @@ impl KeyPlanner {
         })
     }
 
-    /// How bootstrapping is done.
+    /// The bootstrapping plan.
     pub fn bootstrap_plan(&self) -> &BootstrapPlan {
         &self.bootstrap
     }
 
-    /// Its costs by the plan: key switches, products, depth.
+    /// The cost of a bootstrapping by the plan: key switches, products, depth.
     pub fn bootstrap_costs(&self) -> BootstrapCosts {
         self.costs
     }
 
-    /// Its cost as counted.
+    /// The cost of a bootstrapping as counted by the dry run.
     pub fn cost(&self) -> Cost {
         self.cost
     }
 
-    /// Level and noise bound of a bootstrapped ciphertext.
+    /// The level and the noise bound of a bootstrapped ciphertext.
     pub fn after_bootstrap(&self) -> &Meta {
         &self.after
     }
@@ -92,13 +92,13 @@ impl KeyPlanner {
         self.minimum_capacity
     }
 
-    /// How many squarings in a row a bootstrapped ciphertext takes so that the last result can
+    /// The number of consecutive squarings of a bootstrapped ciphertext after which the result can
     /// still be bootstrapped.
     pub fn multiplications_after(&self) -> usize {
         multiplications_left(&self.params, &self.after, self.minimum_capacity)
     }
 
-    /// What the dry run met, stage by stage: from this `Bootstrapper::prepare` makes the tables.
+    /// The stages of the dry run, from which `Bootstrapper::prepare` computes its tables.
     pub fn stages(&self) -> &[StageReport] {
         &self.stages
     }
@@ -108,15 +108,15 @@ impl KeyPlanner {
         self.keys.clone()
     }
 
-    /// Rotations of the columns by `steps`, at every level.
+    /// Adds keys for rotations of the columns by each of `steps` (to the left), at every level.
     #[must_use]
     pub fn rotations(mut self, steps: impl IntoIterator<Item = i64>) -> Self {
         self.keys = self.keys.merge(&KeyPlan::column_rotations(&self.params, steps));
         self
     }
 
-    /// Rotations along a dimension of the slots by `steps`, at every level: two keys a step where
-    /// the dimension is a bad one.
+    /// Adds keys for rotations along a dimension of the slots by each of `steps`, at every level:
+    /// one key for each step, or two if the dimension is a bad one.
     ///
     /// # Errors
     /// An unknown dimension.
@@ -132,14 +132,14 @@ impl KeyPlanner {
         Ok(self.automorphisms(elements))
     }
 
-    /// The exchange of the rows, at every level; no key where there is one row.
+    /// Adds the key for the exchange of the rows, at every level; none if there is one row.
     #[must_use]
     pub fn row_swap(mut self) -> Self {
         self.keys = self.keys.merge(&KeyPlan::row_swap(&self.params));
         self
     }
 
-    /// Any automorphisms, at every level: conjugation, Frobenius on whole slots (see
+    /// Adds keys for any automorphisms, at every level: conjugation, Frobenius on whole slots (see
     /// [`everlevel_ring::SlotShape`]).
     #[must_use]
     pub fn automorphisms(mut self, elements: impl IntoIterator<Item = GaloisElement>) -> Self {
@@ -149,11 +149,11 @@ impl KeyPlanner {
     }
 }
 
-/// The server keys that a program takes on fresh inputs, and those of bootstrapping if the set has
-/// it, found out without cryptography.
+/// The server keys that a program needs on fresh inputs, and those of bootstrapping if the set
+/// supports it, determined by a run on the no-op scheme.
 ///
 /// # Errors
-/// A set that cannot bootstrap although it says so, a program that reads nothing, errors of its
+/// A set whose bootstrapping does not fit its modulus, a program without inputs, errors of its
 /// operations.
 pub fn program_keys(params: &Params, program: &Program) -> Result<KeyPlan, Error> {
     let scheme = Arc::new(NoOp::blank(params));
@@ -178,8 +178,8 @@ pub fn program_keys(params: &Params, program: &Program) -> Result<KeyPlan, Error
     Ok(scheme.key_plan().merge(&bootstrapping))
 }
 
-/// The bootstrapping plan of a parameter set: what its specification says, and the recommended plan
-/// for what it leaves open.
+/// The bootstrapping plan of a parameter set: the choices that its specification states, and the
+/// recommended plan for the others.
 ///
 /// # Errors
 /// A set that cannot bootstrap, or a digit removal of an unknown name.
@@ -195,8 +195,8 @@ pub fn bootstrap_plan(params: &Params) -> Result<BootstrapPlan, Error> {
     Ok(BootstrapPlan::for_set(params)?)
 }
 
-/// Tries bootstrapping plans on the no-op scheme and returns the best one found, with what it costs
-/// and leaves.
+/// Tries bootstrapping plans on the no-op scheme and returns the best one found, with its cost and
+/// the capacity that it leaves.
 ///
 /// # Errors
 /// None of the plans fits the modulus.
@@ -210,7 +210,7 @@ pub fn search_plan(
     Ok(Planner::new(&dry, model, objective).search(&BootstrapPlan::candidates_for(params, 6)?)?)
 }
 
-/// The specification with a bootstrapping plan filled in, if it has a bootstrapping section.
+/// The specification with this bootstrapping plan, if it has a bootstrapping section.
 #[cfg(feature = "unstable")]
 pub fn spec_with_plan(spec: &ParamsSpec, plan: &BootstrapPlan) -> ParamsSpec {
     let mut spec = spec.clone();
@@ -247,8 +247,8 @@ impl DryRun for Dry<'_> {
     }
 }
 
-/// A pretended ciphertext that needs bootstrapping, at the lowest level where what was switched
-/// down has so much capacity: what bootstrapping leaves does not depend on it.
+/// A no-op ciphertext that needs bootstrapping, at the lowest level at which a ciphertext that was
+/// switched down has this capacity; the result of bootstrapping does not depend on it.
 fn exhausted(scheme: &NoOp, capacity: f64) -> Result<NoOpCiphertext, SchemeError> {
     let params = scheme.params();
     let zero = Plaintext::encode(params, &[])?;
@@ -261,9 +261,9 @@ fn exhausted(scheme: &NoOp, capacity: f64) -> Result<NoOpCiphertext, SchemeError
     (1..top).filter_map(|level| fresh(level).ok()).find(enough).map_or_else(|| fresh(top), Ok)
 }
 
-/// How many squarings in a row a ciphertext with these public data takes so that the last result
-/// has at least `needed` bits of capacity: 0 to be decrypted, [`KeyPlanner::minimum_capacity`] to
-/// be bootstrapped.
+/// The number of consecutive squarings of a ciphertext with these public data after which the
+/// result has at least `needed` bits of capacity: 0 for decryption,
+/// [`KeyPlanner::minimum_capacity`] for bootstrapping.
 pub fn multiplications_left(params: &Params, meta: &Meta, needed: f64) -> usize {
     let noise = params.noise();
     let square = |m: &Meta| {
@@ -275,7 +275,7 @@ pub fn multiplications_left(params: &Params, meta: &Meta, needed: f64) -> usize 
     std::iter::successors(square(meta), square).count()
 }
 
-/// log2 of the probability that a computation of this cost breaks its bounds:
+/// log2 of the probability that some noise bound fails in a computation of this cost:
 /// [`NoiseTracker::failure_log2`](everlevel_scheme::noise::NoiseTracker::failure_log2).
 pub fn failure_log2(params: &Params, cost: &Cost) -> f64 {
     params.noise().failure_log2(cost)

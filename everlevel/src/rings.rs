@@ -1,10 +1,10 @@
-//! Rings by their slots.
+//! A search for rings by the number and the degree of their slots.
 //!
-//! Modulo an odd index m = Π N_a, the N_a prime powers, the slots are a hypercube: the units modulo
-//! m by the powers of p. If p has the same order modulo the largest N_a as modulo m, the other axes
-//! are dimensions as they are, and the last one is divided by this order. Only such rings are
-//! listed: where several axes carry Frobenius together, linear maps take more automorphisms for as
-//! many slots.
+//! For an odd index m = Π N_a, a product of powers N_a of distinct primes, the slots form a
+//! hypercube, the quotient of the units modulo m by the powers of p. If p has the same order modulo
+//! the largest N_a as modulo m, every other axis is a dimension of φ(N_a) slots, and the length of
+//! the last dimension is φ(N_a) divided by this order. Only such rings are listed: if several axes
+//! carry Frobenius together, linear maps take more automorphisms for the same number of slots.
 
 use everlevel_arith::{Axes, primes};
 use everlevel_ring::SlotShape;
@@ -15,69 +15,70 @@ use serde::Serialize;
 
 use crate::error::Error;
 
-/// What is asked of a ring.
+/// The requirements on a ring.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RingSearch {
     /// The prime of the plaintext modulus.
     pub p: u64,
     /// The least number of slots.
     pub slots_at_least: usize,
-    /// The degree of a slot is a multiple of this.
+    /// A divisor of the slot degree.
     pub degree_of: usize,
-    /// Only indices below this, at most 2^18 + 1.
+    /// The limit of the search: only indices below this, at most 2^18 + 1.
     pub index_below: u64,
 }
 
-/// A ring that would do.
+/// A ring that meets the requirements.
 #[derive(Clone, Debug, Serialize)]
 pub struct FoundRing {
-    /// The index.
+    /// The index m.
     pub m: u64,
     /// The prime powers of m, ascending.
     pub factors: Vec<u64>,
-    /// The degree.
+    /// The degree n = φ(m).
     pub n: usize,
-    /// The degree of a slot.
+    /// The degree d of a slot: the order of p modulo m.
     pub d: usize,
-    /// n / d.
+    /// The number of slots, n / d.
     pub slots: usize,
     /// The slots as a hypercube.
     pub dimensions: Vec<RingDimension>,
-    /// The sum of the primes in l - 1 over the axes l: about how many operations a coefficient
-    /// takes in a transform.
+    /// The sum of the prime factors of l - 1 over the primes l of the axes: roughly the number of
+    /// operations for each coefficient in a transform.
     pub transform_radices: u64,
 }
 
 /// A dimension of the hypercube of slots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RingDimension {
-    /// How many slots it has.
+    /// The number of slots along it.
     pub size: usize,
-    /// A rotation is a single automorphism: there is a generator of no larger order in the group of
-    /// units.
+    /// Whether the dimension is good: a rotation along it is a single automorphism, as its
+    /// generator has no larger order in the group of units.
     pub good: bool,
 }
 
 impl FoundRing {
-    /// log2 of the largest modulus QP at which a ternary secret has `security` bits; none if no
-    /// modulus has them.
+    /// log2 of the largest modulus QP at which a uniform ternary secret has `security` bits; none
+    /// if there is no such modulus.
     #[cfg(feature = "unstable")]
     pub fn log_qp(&self, security: f64) -> Option<f64> {
         largest_modulus(self.n, security)
     }
 }
 
-/// The largest index that is looked at: tables of larger rings would take more memory than any set
+/// The largest index that is considered: tables of larger rings would take more memory than any set
 /// needs.
 const LARGEST_INDEX: u64 = 1 << 18;
-/// Below, no modulus that is good for anything has 128 bits.
+/// The least degree that is considered: below it, no useful modulus has 128 bits of security.
 const MIN_DEGREE: usize = 1024;
 
 impl RingSearch {
-    /// The rings, by degree. Takes seconds where indices go to 2^18.
+    /// The rings that meet the requirements, sorted by degree. Takes seconds if indices go up to
+    /// 2^18.
     ///
     /// # Errors
-    /// A p that is no prime, a degree of 0, indices above the largest.
+    /// A p that is not prime, a degree of 0, an index limit above the largest index.
     pub fn run(&self) -> Result<Vec<FoundRing>, Error> {
         let wrong = |what, expected: String, found: String| {
             Error::from(SchemeError::BadArgument { what, expected, found })

@@ -1,4 +1,4 @@
-//! Keys for rotations by anything, in little memory.
+//! Keys for rotations by any number of steps, in little memory.
 
 use std::collections::BTreeSet;
 
@@ -10,19 +10,19 @@ use everlevel_scheme::{KeyPlan, Level, Params};
 use crate::error::Error;
 use crate::planner::KeyPlanner;
 
-/// How much of the largest modulus a fresh ciphertext keeps at least when it is rotated.
+/// The least part of the largest modulus that a fresh ciphertext keeps when it is rotated.
 const HIGH_SHARE: f64 = 0.75;
-/// How many bits a bootstrapped ciphertext loses at most when it is rotated.
+/// The largest number of bits of modulus that a bootstrapped ciphertext loses when it is rotated.
 const NEAR_BITS: f64 = 16.0;
-/// How far apart the levels below are, in bits.
+/// The distance between the levels below that, in bits.
 const LADDER_BITS: f64 = 120.0;
 
-/// The keys of a server for programs that are not known yet: products at every level, bootstrapping
-/// if the set has it, and rotations by any number of columns and sums of all slots
-/// ([`general_rotations`]).
+/// The keys of a server for programs that are not known in advance: for products at every level,
+/// for bootstrapping if the set supports it, and for rotations by any number of columns and sums of
+/// all slots ([`general_rotations`]).
 ///
 /// # Errors
-/// A bootstrapping plan that does not suit the set.
+/// A bootstrapping plan that does not fit the set.
 pub fn general_keys(params: &Params) -> Result<KeyPlan, Error> {
     if params.spec().bootstrap.is_none() {
         let rotations = general_rotations(params, params.chain().top())?;
@@ -32,18 +32,19 @@ pub fn general_keys(params: &Params) -> Result<KeyPlan, Error> {
     Ok(planner.keys().merge(&general_rotations(params, planner.after_bootstrap().level)?))
 }
 
-/// Keys for rotations by any number of columns and for sums of all slots: those of powers of two,
-/// one to the right, the exchange of the rows; along other dimensions one step each way, and what
-/// their sums take.
+/// Keys for rotations by any number of columns and for sums of all slots: rotations by powers of
+/// two to the left, by one to the right, and the exchange of the rows; along other dimensions one
+/// step each way, and the automorphisms that their sums need.
 ///
-/// Not at every level: a ciphertext is switched down to the next level with a key first
-/// ([`rotate_by_keys`](everlevel_circuit::rotate_by_keys)). There is one among the highest quarter
-/// of the modulus, one within 16 bits below that of `near`, the level where rotations are expected
-/// most (after bootstrapping), and one every 120 bits from there; among those the levels are chosen
-/// whose keys are smallest. For `bgv-65537-n15` that is 11 MiB an automorphism instead of 77.
+/// The keys do not exist at every level: a ciphertext is first switched down to the next level with
+/// a key ([`rotate_by_keys`](everlevel_circuit::rotate_by_keys)). There is such a level in the
+/// highest quarter of the modulus, one within 16 bits below the modulus of `near`, the level where
+/// most rotations are expected (after bootstrapping), and one for every 120 bits below that; within
+/// these limits the levels with the smallest keys are chosen. For `bgv-65537-n15` this takes 11 MiB
+/// for each automorphism instead of 77.
 ///
 /// # Errors
-/// None for the dimensions that the slots have.
+/// None: the dimensions are those of the slots.
 pub fn general_rotations(params: &Params, near: Level) -> Result<KeyPlan, Error> {
     let mut plan = KeyPlan::default();
     let elements = general_automorphisms(params)?;

@@ -20,20 +20,20 @@ use crate::planner::bootstrap_plan;
 use crate::stated::{self, Bootstrapping};
 use crate::stored::{Bounds, state_ranges};
 
-/// A ciphertext in a server's care: the server may replace it by a fresher one with the same
-/// message.
+/// A ciphertext that a server manages: the server may replace it by a bootstrapped one with the
+/// same message.
 pub type Value = everlevel_circuit::Value<Ciphertext>;
 
-/// Computes on ciphertexts and bootstraps them by itself when the next operation would not fit, so
-/// that circuits of any depth run. Holds no secret.
+/// Computes on ciphertexts and bootstraps them automatically when the capacity does not suffice for
+/// the next operation, so that it can evaluate circuits of any depth. It holds no secret.
 ///
-/// Slots hold integers modulo p^r, or whole elements of GR(p^r, d) where the server bootstraps in
-/// full mode (see [`crate::Client::server_for`]): the other modes are for integers only, and lose
-/// what else a slot holds without notice, as a server cannot see it.
+/// Slots hold integers modulo p^r, or whole elements of GR(p^r, d) if the server bootstraps in full
+/// mode (see [`crate::Client::server_for`]). The other modes preserve integers only: if a slot
+/// holds another element, they change it without an error, as a server cannot see this.
 ///
-/// Every method takes shared references and may be called from many threads.
+/// All methods take shared references and may be called from several threads.
 ///
-/// Its [`Keys`] are in memory or in a file.
+/// Its [`Keys`] are in memory or are read from a file on demand.
 pub struct Server {
     pub(crate) evaluator: Arc<ServerEvaluator>,
     pub(crate) bootstrapper: Option<Arc<Bootstrapper<ServerEvaluator>>>,
@@ -44,10 +44,10 @@ pub struct Server {
 operations!(Server, Value);
 
 impl Server {
-    /// A server with these keys that bootstraps by `plan`.
+    /// A server with these keys that bootstraps by `plan`. Prepares the tables of bootstrapping.
     ///
     /// # Errors
-    /// A plan that does not suit the parameter set.
+    /// A plan that does not fit the parameter set.
     pub fn new(keys: impl Into<Keys>, plan: BootstrapPlan) -> Result<Self, Error> {
         let evaluator = Arc::new(Evaluator::new(keys.into()));
         let bootstrapper = Arc::new(Bootstrapper::new(&*evaluator, plan)?);
@@ -56,19 +56,20 @@ impl Server {
         Ok(Server { session, evaluator, bootstrapper, allow_unknown_owner: false })
     }
 
-    /// A server that does not bootstrap, for sets without it and for circuits that fit: what does
-    /// not fit is refused.
+    /// A server that does not bootstrap, for sets without bootstrapping and for circuits of bounded
+    /// depth: an operation that exceeds the capacity is refused.
     pub fn leveled(keys: impl Into<Keys>) -> Self {
         let evaluator = Arc::new(Evaluator::new(keys.into()));
         let session = Session::leveled(evaluator.clone());
         Server { session, evaluator, bootstrapper: None, allow_unknown_owner: false }
     }
 
-    /// A server with the keys that it is given. It bootstraps as the keys state if a server wrote
-    /// them ([`Server::save`], [`Server::to_bytes`]); else as their set says, if they can.
+    /// A server with these keys. If a server wrote them ([`Server::save`], [`Server::to_bytes`]),
+    /// it bootstraps as they state; otherwise by the plan of their parameter set, if they include
+    /// the keys for it.
     ///
     /// # Errors
-    /// Keys of a set whose bootstrapping cannot be planned; a plan that does not suit the set.
+    /// Keys of a set whose bootstrapping cannot be planned; a plan that does not fit the set.
     pub fn with_keys(keys: impl Into<Keys>) -> Result<Self, Error> {
         let keys = keys.into();
         match stated::bootstrapping(keys.metadata())? {
@@ -81,10 +82,11 @@ impl Server {
         }
     }
 
-    /// A server on the keys of a file, which stay in the file, or on `server.keys` of a directory
-    /// ([`Client::save`](crate::Client::save)). The parameters are those of
-    /// [`OpenOptions::params`], those that have a name or that the file states, or those in
-    /// `params.json` beside it. The server bootstraps as the one did that wrote the file.
+    /// A server with the keys of a file, or of `server.keys` in a directory
+    /// ([`Client::save`](crate::Client::save)); the keys stay in the file and are read on demand.
+    /// The parameter set is that of [`OpenOptions::params`], or the named one, or the one that the
+    /// file or `params.json` beside it states. The server bootstraps as the one that wrote the
+    /// file.
     ///
     /// # Errors
     /// Files that cannot be read, are damaged or belong to different sets; a set below 128 bits
@@ -96,7 +98,8 @@ impl Server {
         Ok(Server::with_keys(keys)?.allowing_unknown_owner(options.allow_unknown_owner))
     }
 
-    /// A server from bytes ([`Server::to_bytes`], or a file of server keys), its keys in memory.
+    /// A server from bytes ([`Server::to_bytes`], or the content of a file of server keys), with
+    /// its keys in memory.
     ///
     /// # Errors
     /// As [`Server::open`].
@@ -106,15 +109,15 @@ impl Server {
         Ok(Server::with_keys(keys)?.allowing_unknown_owner(options.allow_unknown_owner))
     }
 
-    /// The same server, which also reads ciphertexts that do not say which secret key they belong
-    /// to ([`OpenOptions::allow_unknown_owner`]).
+    /// The same server, which also accepts ciphertexts that do not state the secret key that they
+    /// belong to ([`OpenOptions::allow_unknown_owner`]).
     #[must_use]
     pub fn allowing_unknown_owner(self, allow: bool) -> Self {
         Server { allow_unknown_owner: allow, ..self }
     }
 
-    /// Writes this server to a file, whole or not at all: its keys, how it bootstraps, and its
-    /// parameters where they have no name. [`Server::open`] needs nothing else.
+    /// Writes this server to a file, completely or not at all: its keys, how it bootstraps, and its
+    /// parameter set if that has no name. [`Server::open`] needs nothing else.
     ///
     /// # Errors
     /// As [`Keys::save`].
@@ -133,8 +136,8 @@ impl Server {
         self.keys().to_bytes_with(&metadata)
     }
 
-    /// The ciphertexts of a file, in this server's care. `bounds` says which noise bounds of the
-    /// file are trusted.
+    /// The ciphertexts of a file, as values of this server. `bounds` states which noise bounds of
+    /// the file are trusted.
     ///
     /// # Errors
     /// A file that cannot be read, is damaged, or belongs to another parameter set.
@@ -142,8 +145,8 @@ impl Server {
         open::ciphertexts(self.params(), path, bounds, self.allow_unknown_owner)
     }
 
-    /// Ciphertexts from bytes ([`crate::Client::upload`]), in this server's care. `bounds` says
-    /// which noise bounds are trusted; for what comes from outside take [`Bounds::Fresh`].
+    /// Ciphertexts from bytes ([`crate::Client::upload`]), as values of this server. `bounds`
+    /// states which noise bounds are trusted; for bytes from other parties use [`Bounds::Fresh`].
     ///
     /// # Errors
     /// Bytes that are damaged, hold something else, or belong to another parameter set.
@@ -151,11 +154,12 @@ impl Server {
         open::ciphertexts_from(self.params(), bytes, bounds, self.allow_unknown_owner)
     }
 
-    /// Values as bytes for [`crate::Client::read_answer`], with their ranges, cut to what
-    /// decryption needs: nothing can be computed on them any more.
+    /// Values as bytes for [`crate::Client::read_answer`], with their ranges, reduced to what
+    /// decryption needs ([`crate::CompactCiphertext`]): they can be decrypted, but not used in
+    /// further computation.
     ///
     /// # Errors
-    /// A value that is too noisy, or whose plaintext modulus is above some 2^40.
+    /// A value with too much noise, or with a plaintext modulus above about 2^40.
     pub fn answer<'x>(
         &self,
         values: impl IntoIterator<Item = &'x Value>,
@@ -180,53 +184,56 @@ impl Server {
         self.evaluator.params()
     }
 
-    /// The evaluator below, for operations without automatic bootstrapping: the traits of
-    /// schemes, in BGV and in BFV form alike, and conversion between the two
-    /// (`PlainModulus::convert`).
+    /// The underlying evaluator, for operations without automatic bootstrapping: the traits of
+    /// schemes, in BGV and BFV form, and conversion between the two (`PlainModulus::convert`).
     #[cfg(feature = "unstable")]
     pub fn evaluator(&self) -> &ServerEvaluator {
         &self.evaluator
     }
 
-    /// The bootstrapping below, if there is any.
+    /// The underlying bootstrapper; none if the server does not bootstrap.
     #[cfg(feature = "unstable")]
     pub fn bootstrapper(&self) -> Option<&Bootstrapper<ServerEvaluator>> {
         self.bootstrapper.as_deref()
     }
 
-    /// The session below, for operations of one's own.
+    /// The underlying session, for custom operations.
     #[cfg(feature = "unstable")]
     pub fn session(&self) -> &Session<ServerEvaluator> {
         &self.session
     }
 
-    /// How many bootstrappings were done by themselves.
+    /// The number of automatic bootstrappings so far.
     pub fn bootstraps(&self) -> usize {
         self.session.bootstraps()
     }
 
-    /// Wraps a ciphertext so that the server can refresh it automatically. [`Value::get`] gives it
-    /// back.
+    /// Wraps a ciphertext so that the server can refresh it automatically. [`Value::get`] returns
+    /// it.
     pub fn load(&self, x: Ciphertext) -> Value {
         self.session.share(x)
     }
 
-    /// What is left to compute with: log2(modulus / (2 * noise bound)).
+    /// The capacity of a value in bits, log2(modulus / (2 * noise bound)): the noise budget that
+    /// the bound guarantees.
     pub fn capacity_bits(&self, x: &Value) -> f64 {
         self.evaluator.capacity_bits(&x.get())
     }
 
-    /// Bootstraps now.
+    /// Bootstraps a ciphertext: an encryption of the same message with a noise bound and a level
+    /// that do not depend on the given ones. The cost is that of
+    /// [`crate::KeyPlanner::bootstrap_costs`].
     ///
     /// # Errors
-    /// A ciphertext that is too noisy, missing keys, a server that does not bootstrap.
+    /// A ciphertext with less than [`crate::KeyPlanner::minimum_capacity`], missing keys, a server
+    /// that does not bootstrap.
     pub fn bootstrap(&self, x: &Ciphertext) -> Result<Ciphertext, Error> {
         let bootstrapper = self.bootstrapper.as_ref().ok_or(CircuitError::NoBootstrapping)?;
         Ok(bootstrapper.bootstrap(&self.evaluator, x)?)
     }
 
-    /// Runs a program on named values of one plaintext modulus and returns its outputs. `progress`
-    /// is called with the number of statements done.
+    /// Runs a program on named values, all with the same plaintext modulus, and returns its outputs
+    /// by name. `progress` is called with the number of finished statements.
     ///
     /// # Errors
     /// A missing input or key, values of other parameters.
@@ -239,11 +246,12 @@ impl Server {
         Ok(program.run(&self.session, inputs, progress)?)
     }
 
-    /// Any operation on one ciphertext: tried, and tried again on a bootstrapped operand if its
-    /// result could not be bootstrapped.
+    /// Applies any operation to a ciphertext; if the result would have too little capacity to be
+    /// bootstrapped, bootstraps the operand and applies the operation again.
     ///
     /// # Errors
-    /// An operation that is too deep even for a fresh operand; errors of the operation.
+    /// An operation that is too deep even for a freshly bootstrapped operand; errors of the
+    /// operation.
     #[cfg(feature = "unstable")]
     pub fn apply(
         &self,

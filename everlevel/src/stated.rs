@@ -1,5 +1,5 @@
-//! What server keys state in their metadata: how a server with them bootstraps, and their
-//! parameter set where it has no name.
+//! Statements in the metadata of server keys: how a server with them bootstraps, and their
+//! parameter set if it has no name.
 
 use everlevel_circuit::bootstrap::BootstrapPlan;
 use everlevel_circuit::linear::StepCosts;

@@ -1,4 +1,4 @@
-//! What the program's files are called and what their metadata mean.
+//! Names and metadata of the files that the command line writes.
 
 use std::sync::Arc;
 
@@ -11,35 +11,35 @@ use everlevel_wire::{BoundPolicy, Encryption, Manifest, Metadata, ReadOptions, W
 
 use crate::error::Error;
 
-/// Metadata of ciphertexts: which key made them, `secret` or `public`; absent once something was
-/// computed on them.
+/// Metadata of ciphertexts: the key that encrypted them, `secret` or `public`; absent for results
+/// of a computation.
 pub const ENCRYPTION: &str = "encryption";
 /// Metadata of ciphertexts and results: for each the range of the integers in its slots
 /// ([`ValueRange`]), or `-` where it is not known, with spaces between them.
 pub const RANGES: &str = "ranges";
-/// Metadata of objects that are no numbers: what they are.
+/// Metadata of objects that do not hold numbers: their content.
 pub const CONTENT: &str = "content";
 /// Metadata of an encrypted AES key: its id ([`AesKeyId`]) in hexadecimal digits. Of bytes that a
 /// server took from AES: the id of the key that the data and the encrypted key stated, or
 /// [`UNCHECKED`].
 pub const AES_KEY: &str = "aes key";
-/// In the place of an id: nobody compared the AES key of the data with the encrypted one.
+/// In place of an id: the AES key of the data was not compared with the encrypted one.
 pub const UNCHECKED: &str = "unchecked";
-/// The name of the parameters beside keys.
+/// The name of the file of parameters beside keys.
 pub const PARAMS_FILE: &str = "params.json";
 
 /// Which noise bounds of a file of ciphertexts are trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Bounds {
-    /// Fresh encryptions get the bound of one; what was computed on keeps the bound it states,
-    /// within what its level allows.
+    /// Fresh encryptions get the bound of a fresh encryption; results of computations keep the
+    /// bound that they state, within the limits of their level.
     Stated,
     /// Everything must be a fresh encryption.
     Fresh,
     /// The largest bound that the level allows: enough to decrypt, not to compute.
     Untrusted,
-    /// What a manifest lists; files that it does not list are refused.
+    /// The bounds that a manifest lists; files that it does not list are refused.
     Manifest(Arc<Manifest>),
 }
 
@@ -65,7 +65,7 @@ impl Bounds {
 /// The ranges that metadata state for `count` ciphertexts or results.
 ///
 /// # Errors
-/// Ranges that are none, or for another number.
+/// Malformed ranges, or ranges for another number of ciphertexts.
 pub fn ranges_of(metadata: &Metadata, count: usize) -> Result<Vec<Option<ValueRange>>, WireError> {
     let Some(text) = metadata.get(RANGES) else { return Ok(vec![None; count]) };
     let wrong = |found: &str| WireError::Malformed {
@@ -81,7 +81,7 @@ pub fn ranges_of(metadata: &Metadata, count: usize) -> Result<Vec<Option<ValueRa
     if ranges.len() == count { Ok(ranges) } else { Err(wrong(text)) }
 }
 
-/// States ranges in metadata, if any is known.
+/// Writes ranges to metadata, if any is known.
 pub fn state_ranges(metadata: &mut Metadata, ranges: &[Option<ValueRange>]) {
     metadata.remove(RANGES);
     if ranges.iter().any(Option::is_some) {
@@ -91,10 +91,10 @@ pub fn state_ranges(metadata: &mut Metadata, ranges: &[Option<ValueRange>]) {
     }
 }
 
-/// The AES key that metadata state; none if they do not, or if it was not checked.
+/// The id of the AES key that metadata state; none if they state no id, or that it was not checked.
 ///
 /// # Errors
-/// Something else than an id.
+/// A value that is not an id.
 pub fn aes_key_of(metadata: &Metadata) -> Result<Option<AesKeyId>, WireError> {
     let Some(text) = metadata.get(AES_KEY).filter(|text| *text != UNCHECKED) else {
         return Ok(None);
@@ -114,8 +114,8 @@ pub fn params_to_bytes(params: &Params) -> Result<Vec<u8>, Error> {
 /// A parameter set from bytes, validated.
 ///
 /// # Errors
-/// Bytes that are damaged or hold something else; a set that does not hold together, or one below
-/// 128 bits without `opt_in`.
+/// Bytes that are damaged or hold something else; an inconsistent set, or one below 128 bits of
+/// security without `opt_in`.
 pub fn params_from_bytes(bytes: &[u8], opt_in: OptIn) -> Result<Params, Error> {
     Ok(everlevel_wire::params::from_bytes(bytes, opt_in, &ReadOptions::default())?.0)
 }
@@ -124,8 +124,8 @@ pub fn params_from_bytes(bytes: &[u8], opt_in: OptIn) -> Result<Params, Error> {
 /// not validated yet.
 ///
 /// # Errors
-/// Text that is no specification; an index outside of 4 to 2^20, above which tables would take more
-/// memory than any set needs.
+/// Text that is not a specification; an index outside of 4 to 2^20, above which tables would take
+/// more memory than any set needs.
 pub fn parse_spec(text: &str) -> Result<everlevel_scheme::ParamsSpec, Error> {
     const LARGEST_INDEX: u64 = 1 << 20;
     let wrong = |what, expected: String, found: String| {

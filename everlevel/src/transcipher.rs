@@ -1,4 +1,4 @@
-//! AES data to ciphertexts, with the keys that it takes on each side.
+//! Conversion of AES data to ciphertexts (transciphering), with the keys of both sides.
 
 use everlevel_aes::{
     Aes, AesError, Batch, ByteRefresh, ByteSliced, Cipher, Direction, KeySize, Layout, Mode,
@@ -18,19 +18,20 @@ use crate::error::Error;
 use crate::keys::{Keys, ServerEvaluator};
 use crate::uploads::AesUpload;
 
-/// How states of AES lie in ciphertexts.
+/// The layout of AES states in ciphertexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AesMethod {
-    /// One ciphertext with the 16 bytes of a block side by side, a block for 16 slots: least
-    /// latency.
+    /// Packed: one ciphertext holds all 16 bytes of a block side by side, one block for each 16
+    /// slots. It has the lowest latency.
     Packed,
-    /// 16 ciphertexts, one for each byte of a block, a block for each slot: most throughput.
+    /// Byte-sliced: 16 ciphertexts, one for each byte of a block, hold one block in each slot. It
+    /// has the highest throughput.
     ByteSliced,
 }
 
 impl AesMethod {
-    /// As on the command line and in files.
+    /// The name on the command line and in files.
     pub fn name(self) -> &'static str {
         match self {
             AesMethod::Packed => "packed",
@@ -41,7 +42,7 @@ impl AesMethod {
     /// Which slot holds which byte.
     ///
     /// # Errors
-    /// Slots without bytes, or, packed, without a good dimension of 16.
+    /// Slots that cannot hold bytes or, for the packed layout, no good dimension of 16 slots.
     pub fn layout(self, shape: &SlotShape) -> Result<Layout, Error> {
         Ok(match self {
             AesMethod::Packed => Layout::packed(shape)?,
@@ -49,8 +50,8 @@ impl AesMethod {
         })
     }
 
-    /// The faster one for that many bytes: a state by bytes takes about as long as eight packed
-    /// ones.
+    /// The faster method for this number of bytes: a byte-sliced state takes about as long as eight
+    /// packed ones.
     ///
     /// # Errors
     /// Slots without bytes.
@@ -66,12 +67,12 @@ impl AesMethod {
     }
 }
 
-/// The server keys for transciphering: by both methods where the slots allow, in the modes of
-/// `directions` (encryption for CTR and GCM, decryption for CBC and ECB), for bootstrapping states
-/// if the set has it, and products at every level for what comes afterwards.
+/// The server keys for transciphering: for both methods if the slots allow, for the modes of
+/// `directions` (encryption for CTR and GCM, decryption for CBC and ECB), for bootstrapping of
+/// states if the set supports it, and for products at every level for later computation.
 ///
 /// # Errors
-/// A set whose slots hold no bytes, or without room for AES-128.
+/// A set whose slots cannot hold bytes, or whose modulus is too small for AES-128.
 pub fn aes_keys(params: &Params, directions: &[Direction]) -> Result<KeyPlan, Error> {
     let rehearsal = Rehearsal::new(params)?;
     let shape = params.slot_shape();
@@ -100,7 +101,7 @@ pub fn aes_keys(params: &Params, directions: &[Direction]) -> Result<KeyPlan, Er
     Ok(rehearsal.scheme.key_plan().merge(&KeyPlan::relinearization(params)))
 }
 
-/// AES without cryptography, to learn levels and keys.
+/// AES on the no-op scheme, to determine levels and keys.
 struct Rehearsal {
     scheme: NoOp,
     refresh: Option<ByteRefresh<NoOp>>,
@@ -112,12 +113,12 @@ impl Rehearsal {
         Ok(Rehearsal { refresh: byte_refresh(&scheme, params)?, scheme })
     }
 
-    /// A round key as it comes from a client.
+    /// A round key as a client encrypts it.
     fn uploaded(&self) -> Result<NoOpCiphertext, AesError> {
         Ok(self.scheme.encrypt_publicly(&Plaintext::encode(self.scheme.params(), &[])?)?)
     }
 
-    /// The levels of the round keys, and the capacity that a round needs, refreshing included.
+    /// The levels of the round keys, and the capacity that a round needs, refresh included.
     fn key_levels(&self, method: AesMethod, cipher: Cipher) -> Result<(Vec<Level>, f64), Error> {
         let top = self.scheme.params().chain().top();
         let uploaded = self.uploaded()?;
@@ -176,8 +177,8 @@ fn byte_refresh<S: Bootstrappable>(
     Ok(Some(ByteRefresh::new(scheme, &BootstrapPlan::for_set(params)?, params.chain().top())?))
 }
 
-/// A server that turns AES data into ciphertexts, see [`everlevel_aes::Transcipher`].
-/// Holds no secret.
+/// A server that converts AES data to ciphertexts of their bytes, see
+/// [`everlevel_aes::Transcipher`]. It holds no secret.
 pub struct AesServer {
     evaluator: ServerEvaluator,
     refresh: Option<ByteRefresh<ServerEvaluator>>,
@@ -190,10 +191,10 @@ enum Prepared<S: ExactScheme> {
 }
 
 impl AesServer {
-    /// A server with keys of [`aes_keys`] that computes by a method.
+    /// A server with keys of [`aes_keys`] that uses this method.
     ///
     /// # Errors
-    /// Slots without bytes, or without a dimension for those of a block.
+    /// Slots that cannot hold bytes, or no dimension for the bytes of a block.
     pub fn new(keys: impl Into<Keys>, method: AesMethod) -> Result<Self, Error> {
         let evaluator = Evaluator::new(keys.into());
         let top = evaluator.params().chain().top();
@@ -207,7 +208,7 @@ impl AesServer {
         Ok(AesServer { refresh: byte_refresh(&evaluator, evaluator.params())?, evaluator, method })
     }
 
-    /// The evaluator below, to go on with the results.
+    /// The underlying evaluator, for further computation on the results.
     pub fn evaluator(&self) -> &ServerEvaluator {
         &self.evaluator
     }
@@ -220,7 +221,8 @@ impl AesServer {
         }
     }
 
-    /// Fresh noise for the ciphertexts of a state; as they are where the set has no bootstrapping.
+    /// Bootstraps the ciphertexts of a state; if the set has no bootstrapping, returns them
+    /// unchanged.
     ///
     /// # Errors
     /// Too little capacity left, missing keys.
@@ -231,8 +233,7 @@ impl AesServer {
         }
     }
 
-    /// Refuses an upload that this server cannot take to ciphertexts of its bytes with this
-    /// encrypted key, because one of the three is of another key.
+    /// Checks that server keys, encrypted AES key and upload belong together.
     ///
     /// # Errors
     /// Those of [`AesUpload::check`]; `scheme.wrong-key` for server keys of another owner.
@@ -243,11 +244,11 @@ impl AesServer {
         Ok(same_owner(key.owner(), server, "transciphering")?)
     }
 
-    /// Turns an upload into batches of ciphertexts, each of which is handed to `each`. `progress`
-    /// is called after each round.
+    /// Converts an upload to ciphertexts of its bytes, in batches that are passed to `each`.
+    /// `progress` is called after each round.
     ///
-    /// Memory beside the keys: the round keys at their levels (by bytes 16 ciphertexts for each), a
-    /// state, and what a round needs.
+    /// In addition to the keys, it needs memory for the round keys at their levels (byte-sliced: 16
+    /// ciphertexts for each), a state, and the temporary data of a round.
     ///
     /// # Errors
     /// Those of [`AesServer::check`]; a key of other parameters or at too low a level, missing
@@ -263,13 +264,13 @@ impl AesServer {
         self.transcipher_unchecked(key, upload.start()?, [upload.data()], progress, each)
     }
 
-    /// The same for data that nobody labeled, in pieces of any length. **Nothing is checked**: data
-    /// under another AES key, with another mode or initialization vector, or cut, become
-    /// ciphertexts of bytes that mean nothing, and no decryption notices.
+    /// The same for data without a label, in pieces of any length. **Nothing is checked**: data
+    /// under another AES key, with another mode or initialization vector, or truncated data become
+    /// ciphertexts of meaningless bytes, which decryption does not detect.
     ///
     /// # Errors
-    /// A key of other parameters or at too low a level, data that the mode does not take, an
-    /// overflow of the counter, missing server keys.
+    /// A key of other parameters or at too low a level, data of a length that the mode does not
+    /// allow, an overflow of the counter, missing server keys.
     pub fn transcipher_unchecked<D: AsRef<[u8]>>(
         &self,
         key: &EncryptedAesKey,

@@ -1,4 +1,4 @@
-//! Data under AES on their way to a server, with what the server has to know of them.
+//! Data under AES for a server, with the information that the server needs to process them.
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Aes192, Aes256};
@@ -13,13 +13,13 @@ use crate::aes_key::EncryptedAesKey;
 use crate::bytes::Bytes;
 use crate::error::Error;
 
-/// Data under AES with what nobody can see by looking at them: the mode, the initialization vector,
-/// the [id](AesKeyId) of the AES key, and the secret key of the scheme that the ciphertexts of
-/// their bytes will be under. [`AesServer::transcipher`](crate::AesServer::transcipher) goes by
-/// that, and refuses what does not belong together.
+/// Data under AES, together with what the data do not show: the mode, the initialization vector,
+/// the [id](AesKeyId) of the AES key, and the id of the secret key of the scheme under which the
+/// ciphertexts of their bytes will be. [`AesServer::transcipher`](crate::AesServer::transcipher)
+/// uses this information, and refuses data and keys that do not belong together.
 ///
-/// It is a label, stated by the maker of the upload, and not authenticated: see
-/// [`everlevel_aes::Transcipher`]. [`Bytes`] writes and reads it.
+/// This label is stated by the party that made the upload and is not authenticated: see
+/// [`everlevel_aes::Transcipher`]. [`Bytes`] converts uploads to bytes and back.
 ///
 /// ```
 /// use everlevel::files::Bytes;
@@ -45,7 +45,7 @@ pub struct AesUpload(StoredUpload);
 /// vector; ECB has none.
 ///
 /// # Errors
-/// Another length than the mode has ([`ModeKind::iv_bytes`]).
+/// A length other than that of the mode ([`ModeKind::iv_bytes`]).
 pub fn mode_of(kind: ModeKind, iv: &[u8]) -> Result<Mode, Error> {
     Ok(match kind {
         ModeKind::Ctr => Mode::ctr(iv)?,
@@ -60,16 +60,15 @@ pub fn mode_of(kind: ModeKind, iv: &[u8]) -> Result<Mode, Error> {
 }
 
 impl AesUpload {
-    /// Encrypts data by AES in counter mode, from a counter block that is drawn: 96 random bits and
-    /// a counter from 0. `owner` is [`PublicKey::owner`](crate::PublicKey::owner) or
+    /// Encrypts data with AES in counter mode, beginning with a random counter block: 96 random
+    /// bits and a counter from 0. `owner` is [`PublicKey::owner`](crate::PublicKey::owner) or
     /// [`SecretKey::id`](crate::SecretKey::id) of the key that the AES key is encrypted with.
     ///
-    /// Nothing authenticates the data. Draws are independent: under one AES key two uploads use the
-    /// same counters with probability below 2^-32 if there are fewer than 2^32 of them.
+    /// The data are not authenticated. If fewer than 2^32 uploads are made under one AES key, the
+    /// probability that any two use the same counters is below 2^-32.
     ///
     /// # Errors
-    /// A key of other than 16, 24 or 32 bytes, no data, more than 2^32 blocks of
-    /// them.
+    /// A key whose length is not 16, 24 or 32 bytes, no data, more than 2^32 blocks of data.
     pub fn encrypt(
         key: &[u8],
         plain: &[u8],
@@ -89,12 +88,12 @@ impl AesUpload {
         Self::of_data(ModeKind::Ctr, &iv, AesKeyId::of(key)?, owner, data)
     }
 
-    /// Data that were encrypted elsewhere. The caller states the mode, the vector and the
-    /// key of them: nothing can tell whether that is so.
+    /// Data that were encrypted elsewhere. The caller states their mode, initialization vector and
+    /// key, which cannot be verified.
     ///
     /// # Errors
-    /// A vector of another length than the mode has, no data, part of a block in CBC or ECB, more
-    /// data than the counter has blocks for.
+    /// A vector whose length is not that of the mode, no data, an incomplete block in CBC or ECB,
+    /// more blocks than the counter allows.
     pub fn of_data(
         mode: ModeKind,
         iv: &[u8],
@@ -133,7 +132,7 @@ impl AesUpload {
         AesKeyId::from_bits(self.0.aes_key)
     }
 
-    /// The secret key of the scheme that it is for, if that is known.
+    /// The id of the secret key of the scheme that the upload is meant for, if it is known.
     pub fn owner(&self) -> Option<KeyId> {
         self.0.owner
     }
@@ -146,16 +145,16 @@ impl AesUpload {
     /// The mode at the first block of the data.
     ///
     /// # Errors
-    /// None for an upload that was read or made here.
+    /// None for an upload that was made or read by this type.
     pub fn start(&self) -> Result<Mode, Error> {
         mode_of(self.0.mode, &self.0.iv)
     }
 
-    /// Passes if this encrypted key is that of the data, and for the same owner.
+    /// Checks that this encrypted key is the key of the data, and for the same owner.
     ///
     /// # Errors
-    /// `aes.wrong-key` for another AES key, `aes.unknown-key` for an encrypted key that does not
-    /// say which it is, `scheme.wrong-key` for another owner.
+    /// `aes.wrong-key` for another AES key, `aes.unknown-key` for an encrypted key without an id,
+    /// `scheme.wrong-key` for another owner.
     pub fn check(&self, key: &EncryptedAesKey) -> Result<(), Error> {
         let data = self.aes_key_id();
         match key.id() {
@@ -166,10 +165,10 @@ impl AesUpload {
         Ok(same_owner(self.owner(), key.owner(), "transciphering")?)
     }
 
-    /// Passes if the upload states this mode and this vector, as far as they are given.
+    /// Checks that the upload states this mode and this vector, as far as they are given.
     ///
     /// # Errors
-    /// `aes.contradiction`, with both.
+    /// `aes.contradiction`, with both values.
     pub fn expect(&self, mode: Option<ModeKind>, iv: Option<&[u8]>) -> Result<(), Error> {
         let differs = |what, asked: String, stated: String| {
             Err(AesError::Contradiction { what, asked, stated }.into())

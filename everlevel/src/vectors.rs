@@ -1,7 +1,8 @@
-//! Vectors that fill a part of the slots: moves of their entries, and products with matrices, by
-//! the keys that there are.
+//! Vectors in a part of the slots: copies of ranges of entries, and products with matrices, with
+//! the available rotation keys.
 //!
-//! Entry i of a vector lies in slot i, slots being counted row-major over their dimensions.
+//! Entry i of a vector is in slot i, where slots are counted in row-major order over their
+//! dimensions.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,25 +16,26 @@ use crate::error::Error;
 use crate::keys::ServerEvaluator;
 use crate::server::{Server, Value};
 
-/// Slots that take the value `step` slots further on.
+/// A range of destination slots, each of which takes the value that is `step` slots further on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotCopy {
-    /// How far the source lies behind the destination.
+    /// The position of the source minus that of the destination, in slots.
     pub step: i64,
-    /// The slots that are written.
+    /// The destination slots.
     pub slots: Range<usize>,
 }
 
 impl Server {
-    /// Slots moved and all others set to 0: `out[i] = Σ a[i + step]` over the copies whose range
-    /// has i.
+    /// Copies ranges of slots; slots outside of all ranges become 0: `out[i] = Σ a[i + step]`,
+    /// summed over the copies whose range contains i.
     ///
-    /// Cost for each way that a copy takes through the dimensions of the slots (one, and one more
-    /// for each row that it crosses): a rotation ([`Server::rotate_columns`]; an exchange of rows,
-    /// steps along other dimensions) and a product with a plaintext. One level.
+    /// The cost for each route of a copy through the dimensions of the slots (one, and one more for
+    /// each row boundary that it crosses) is a rotation ([`Server::rotate_columns`]; an exchange of
+    /// rows, steps along other dimensions) and a product with a plaintext. It consumes one level.
     ///
     /// # Errors
-    /// A source or destination that is no slot, missing keys, a ciphertext of other parameters.
+    /// A source or destination outside of the slots, missing keys, a ciphertext of other
+    /// parameters.
     pub fn copy_slots(&self, a: &Value, copies: &[SlotCopy]) -> Result<Value, Error> {
         let ways = ways(self.params().slot_shape(), copies)?;
         let moved = self.session.apply(a, |s, a| {
@@ -56,15 +58,16 @@ impl Server {
         Ok(moved?)
     }
 
-    /// The product of a matrix with the vector in the first slots: `out[i] = Σ matrix[i][j] a[j]`,
-    /// other slots 0. Values of the matrix are reduced.
+    /// The product of a matrix with the vector in the first slots: `out[i] = Σ_j matrix[i][j]
+    /// a[j]`; other slots become 0. The entries of the matrix are reduced modulo p^e.
     ///
-    /// By diagonals, with giant steps by a power of two and baby steps by one: for k of them not 0,
-    /// k products with plaintexts and some 2 √k rotations ([`Server::rotate_columns`], with general
-    /// keys one key switch each). One level. Source: Halevi–Shoup 2018 (ia.cr/2018/244).
+    /// The method is by diagonals with baby steps and giant steps (Halevi–Shoup 2018,
+    /// ia.cr/2018/244): giant steps rotate by a power of two, baby steps by one. For k nonzero
+    /// diagonals it takes k products with plaintexts and about 2 √k rotations
+    /// ([`Server::rotate_columns`], one key switch each with general keys). It consumes one level.
     ///
     /// # Errors
-    /// A matrix with more rows or columns than the slots have columns, or with rows of different
+    /// A matrix with more rows or columns than a row of slots has, or with rows of different
     /// lengths; missing keys, a ciphertext of other parameters.
     pub fn mul_matrix(&self, a: &Value, matrix: &[Vec<i64>]) -> Result<Value, Error> {
         let width = self.params().slot_shape().columns();
@@ -91,7 +94,7 @@ fn coordinates(shape: &SlotShape, mut slot: usize) -> Vec<usize> {
     out
 }
 
-/// Steps along each dimension, and the destinations that they serve.
+/// Steps along each dimension, and the destinations that need them.
 fn ways(
     shape: &SlotShape,
     copies: &[SlotCopy],

@@ -17,13 +17,13 @@ use crate::layout::Layout;
 use crate::method::{Aes, KeySource};
 use crate::round::{Direction, Round};
 
-/// AES with a ciphertext for each of the 16 bytes of a state; a slot, an extension of GF(2^8),
-/// holds a byte of a block.
+/// AES with one ciphertext for each of the 16 bytes of a state; each slot, an extension of GF(2^8),
+/// holds this byte of one block.
 ///
-/// A round has 64 products and 48 automorphisms for x^254, depth 3, and one linear map, 48 hoisted
-/// automorphisms and 16 others, for all the rest: SubBytes' affine map Σ c_j σ^j, σ Frobenius, with
-/// ShiftRows and MixColumns folded in. Decryption has the inverse map ahead of its inversions, for
-/// the same cost.
+/// A round takes 64 products and 48 automorphisms for x^254, at depth 3, and one linear map with 48
+/// hoisted automorphisms and 16 more, which combines the affine map Σ c_j σ^j of SubBytes, where σ
+/// is Frobenius, with ShiftRows and MixColumns. Decryption applies the inverse map before its
+/// inversions, at the same cost.
 pub struct ByteSliced<S: ExactScheme> {
     layout: Layout,
     conjugations: Conjugations,

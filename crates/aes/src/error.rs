@@ -6,7 +6,7 @@ use everlevel_scheme::{Level, SchemeError};
 
 use crate::key_id::AesKeyId;
 
-/// What can be wrong with AES or with its use.
+/// The errors of AES and its use.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AesError {
@@ -181,7 +181,7 @@ pub enum AesError {
         /// The key of the data.
         data: AesKeyId,
     },
-    /// Something else was asked for than what an upload states.
+    /// The caller requested something else than an upload states.
     #[error(
         "{what} {asked} contradicts the upload, which states {stated}: leave it out, or give the \
          upload that it belongs to"

@@ -1,4 +1,4 @@
-//! Which slot holds which byte.
+//! The layout of bytes in slots.
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ use crate::embedding::ByteEmbedding;
 use crate::error::AesError;
 use crate::line::Line;
 
-/// How the blocks of a state lie in the slots of its ciphertexts. Known from the slots alone, so
-/// that the owner of the secret key can read results without the server's side.
+/// The layout of the blocks of a state in the slots of its ciphertexts. It follows from the shape
+/// of the slots, so that the owner of the secret key can read results without the server.
 #[derive(Clone, Debug)]
 pub struct Layout {
     slots: usize,
@@ -28,7 +28,7 @@ enum Kind {
     Lines(ByteEmbedding, Line),
 }
 
-/// Where a byte of a state is.
+/// The position of a byte of a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The ciphertext that holds it, or the eight ones that hold its bits, the most significant
@@ -45,7 +45,7 @@ impl Layout {
         Self::new(shape, Kind::Bits)
     }
 
-    /// Of [`crate::ByteSliced`]: 16 ciphertexts, a block for each slot.
+    /// The layout of [`crate::ByteSliced`]: 16 ciphertexts, with one block in each slot.
     ///
     /// # Errors
     /// Those of [`ByteEmbedding::new`].
@@ -53,7 +53,7 @@ impl Layout {
         Ok(Self::new(shape, Kind::Bytes(ByteEmbedding::new(shape)?)))
     }
 
-    /// Of [`crate::Packed`]: one ciphertext, a block for each line of 16 slots.
+    /// The layout of [`crate::Packed`]: one ciphertext, with one block in each line of 16 slots.
     ///
     /// # Errors
     /// [`AesError::NoLine`] for slots without a good dimension of 16 ahead of the last one, those
@@ -66,7 +66,7 @@ impl Layout {
         Layout { slots: shape.slots(), degree: shape.degree_of_slot(), kind }
     }
 
-    /// How many ciphertexts a state has.
+    /// The number of ciphertexts of a state.
     pub fn width(&self) -> usize {
         match self.kind {
             Kind::Bits => 128,
@@ -83,7 +83,7 @@ impl Layout {
         }
     }
 
-    /// How many blocks a state holds.
+    /// The number of blocks of a state.
     pub fn blocks(&self) -> usize {
         self.blocks_in(self.slots)
     }
@@ -104,7 +104,7 @@ impl Layout {
         }
     }
 
-    /// How many bytes a state holds.
+    /// The number of bytes of a state.
     pub fn capacity(&self) -> usize {
         16 * self.blocks()
     }

@@ -1,28 +1,29 @@
-//! AES on ciphertexts of any scheme with plaintext modulus 2, many blocks at once; transciphering;
-//! bytes to integers.
+//! Homomorphic evaluation of AES over any scheme with plaintext modulus 2, on many blocks at once;
+//! transciphering; conversion of bytes to integers.
 //!
-//! Two ways of evaluating AES, both of them [`Aes`]:
-//! * [`ByteSliced`]: 16 ciphertexts of bytes, a block for each slot, for slots that contain
-//!   GF(2^8), S-boxes as x^254: the most blocks a second;
-//! * [`Packed`]: one ciphertext, a block for 16 such slots along a dimension: the first block
-//!   soonest, and the shortest keys to send.
+//! Two methods of evaluation implement [`Aes`]:
+//! * [`ByteSliced`]: 16 ciphertexts, one for each byte of a block, with one block in each slot, for
+//!   slots that contain GF(2^8); the S-box is x^254 and an affine map. It has the highest
+//!   throughput;
+//! * [`Packed`]: one ciphertext, with a block in each 16 such slots along a dimension. It has the
+//!   lowest latency, and the shortest encrypted keys.
 //!
-//! A third one, [`bit_sliced`], is here for research. Other crates can implement [`Aes`] as well:
-//! [`Layout`] and [`field`] have what they need.
+//! A third method, [`bit_sliced`], is included for research. Other crates can implement [`Aes`]
+//! with [`Layout`] and [`field`].
 //!
-//! Both [directions](Direction), all sizes of keys. A [`Transcipher`] turns data under AES in CTR,
-//! GCM, CBC or ECB [mode](Mode) into ciphertexts of the scheme, a state at a time; the data are
-//! public, and so are its counters, and only the key is encrypted. It authenticates nothing: see
-//! there.
+//! Both [directions](Direction) and all key sizes are supported. A [`Transcipher`] converts data
+//! under AES in CTR, GCM, CBC or ECB [mode](Mode) into ciphertexts of the scheme, one state at a
+//! time. The AES-encrypted data and the counters are public; only the AES key is encrypted under
+//! the scheme. Nothing is authenticated: see [`Transcipher`].
 //!
-//! The client expands its key ([`KeySchedule`]) and sends [round keys](RoundKeys) encrypted, each
-//! at the level that its round has reached by then: a rehearsal tells which levels these are
-//! ([`Transcipher::key_levels`], [`Aes::round_key_levels`]). Or it sends the key itself, and the
-//! server expands that ([`RoundKeys::expand`], [`RoundKeys::expand_packed`]). A [`KeySource`] hands
-//! them over one by one. All ways of evaluation take the round keys of FIPS-197.
+//! The client expands its key ([`KeySchedule`]) and sends encrypted [round keys](RoundKeys), each
+//! at the level of its round, which a rehearsal determines ([`Transcipher::key_levels`],
+//! [`Aes::round_key_levels`]). Alternatively it sends the encrypted key, and the server expands it
+//! ([`RoundKeys::expand`], [`RoundKeys::expand_packed`]). A [`KeySource`] provides round keys one
+//! by one. All methods use the round keys of FIPS-197.
 //!
-//! What comes after AES: [`ByteRefresh`] bootstraps bytes, as many at a time as a slot holds, and
-//! [`integers`] makes them integers modulo 2^e.
+//! After AES, [`ByteRefresh`] bootstraps bytes, as many at a time as fit into a slot, and
+//! [`integers`] converts them to integers modulo 2^e.
 //!
 //! ```
 //! use everlevel_aes::{Aes, ByteSliced, KeySchedule, Layout, Mode, RoundKeys, Transcipher};

@@ -16,14 +16,14 @@ use crate::line::Line;
 use crate::method::{Aes, KeySource};
 use crate::round::{Direction, Round};
 
-/// AES with one ciphertext for a state: the 16 bytes of a block lie along a dimension of 16 slots,
-/// byte i of FIPS-197's order at place i, and there is a block for each place of the other
-/// dimensions. The least latency, and one ciphertext for a round key.
+/// AES with one ciphertext for a state: the 16 bytes of a block are along a dimension of 16 slots,
+/// with byte i in the order of FIPS-197 at place i, and there is a block for each place of the
+/// other dimensions. It has the lowest latency, and one ciphertext for each round key.
 ///
-/// A round has 4 products and 3 automorphisms for x^254, depth 3, and two linear maps: SubBytes'
-/// affine map Σ c_j σ^j, σ Frobenius, of 3 hoisted automorphisms and another; and ShiftRows with
-/// MixColumns, of 3 hoisted ones and 3 others. Decryption has the inverses ahead of its inversion,
-/// for the same cost (docs/adr/0018).
+/// A round takes 4 products and 3 automorphisms for x^254, at depth 3, and two linear maps: the
+/// affine map Σ c_j σ^j of SubBytes, where σ is Frobenius, with 3 hoisted automorphisms and one
+/// more; and ShiftRows with MixColumns, with 3 hoisted automorphisms and 3 more. Decryption applies
+/// the inverse maps before its inversion, at the same cost (docs/adr/0018).
 pub struct Packed<S: ExactScheme> {
     layout: Layout,
     conjugations: Conjugations,

@@ -6,10 +6,11 @@ use everlevel_scheme::ExactScheme;
 use crate::error::AesError;
 use crate::method::least_capacity;
 
-/// Replaces ciphertexts by fresher ones with the same slots, as bootstrapping does.
+/// A function that replaces ciphertexts by refreshed ones with the same slots, such as
+/// bootstrapping.
 pub type RefreshFn<'r, C> = dyn Fn(Vec<C>) -> Result<Vec<C>, AesError> + Sync + 'r;
 
-/// When and how a state is refreshed.
+/// The condition and the method for the refresh of a state.
 pub struct Refresh<'r, S: ExactScheme> {
     capacity: f64,
     refresh: &'r RefreshFn<'r, S::Ciphertext>,

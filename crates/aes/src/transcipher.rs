@@ -11,18 +11,18 @@ use crate::modes::{Blocks, Mode};
 use crate::refresh::Refresh;
 use crate::round::Cipher;
 
-/// Some data as ciphertexts of the scheme.
+/// A batch of data as ciphertexts of the scheme.
 pub struct Batch<S: ExactScheme> {
-    /// The ciphertexts, laid out as [`Aes::layout`] says.
+    /// The ciphertexts, with the layout of [`Aes::layout`].
     pub state: Vec<S::Ciphertext>,
-    /// The place of the first byte in the stream of data.
+    /// The position of the first byte in the stream of data.
     pub offset: u64,
-    /// How many bytes of the state are data: all that come after them, in the order of the layout,
+    /// The number of bytes of the state that are data; all later ones, in the order of the layout,
     /// are not, see [`Transcipher`].
     pub length: usize,
 }
 
-/// How far a transciphering is.
+/// The progress of a transciphering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Bytes finished before this batch.
@@ -36,23 +36,23 @@ pub struct Progress {
 /// Decrypts a stream of AES ciphertext homomorphically, a state at a time: transciphering.
 ///
 /// A client encrypts its data under AES, as it does anyway, and sends its AES key once, encrypted
-/// under the scheme ([`crate::RoundKeys`]). What the server gets are ciphertexts whose slots are
-/// the bytes of the data. This does not give
-/// * *authentication*: a flipped bit of CTR or GCM data is flipped in the plaintext. The tag of
-///   GCM or an HMAC has to be checked ahead, by somebody who has the key, as the client before it
-///   sends the data; the server cannot.
+/// under the scheme ([`crate::RoundKeys`]). The server obtains ciphertexts whose slots are the
+/// bytes of the data. This does not provide
+/// * *authentication*: a flipped bit of CTR or GCM data is flipped in the plaintext. The tag of GCM
+///   or an HMAC has to be checked beforehand by a party that has the key, such as the client before
+///   it sends the data; the server cannot check it.
 /// * *security against chosen ciphertexts*: data made by an attacker are decrypted like any other,
-///   and readers of results learn what follows from them.
-/// * *circuit privacy*: results show the owner of the secret key, by their noise, something of what
-///   was computed.
+///   and readers of results learn results computed from them.
+/// * *circuit privacy*: the noise of results reveals something about the computation to the owner
+///   of the secret key.
 ///
-/// Memory: one state and what a round needs besides. Cost: that of AES for each batch, whatever its
-/// length; in CTR and GCM the first round key is added to public counters, and the data are added
-/// to the keystream at the end, both without key switches.
+/// It needs memory for one state and the temporary data of a round. The cost is that of AES for
+/// each batch, whatever its length; in CTR and GCM the first round key is added to public counters,
+/// and the data are added to the keystream at the end, both without key switches.
 ///
-/// A state that data do not fill repeats its last block in the blocks that are left: they hold
-/// nothing that the data do not. If the data end within a block (CTR and GCM), the bytes after them
-/// hold that block's unused keystream, which encrypts nothing else as long as a counter is not used
+/// If the data do not fill a state, the last block is repeated in the remaining blocks, so these
+/// hold nothing but data. If the data end within a block (CTR and GCM), the bytes after them hold
+/// that block's unused keystream, which encrypts nothing else as long as a counter is not used
 /// twice.
 pub struct Transcipher<'t, S: ExactScheme, A: Aes<S>> {
     scheme: &'t S,
@@ -67,8 +67,9 @@ pub struct Transcipher<'t, S: ExactScheme, A: Aes<S>> {
 }
 
 impl<'t, S: ExactScheme, A: Aes<S>> Transcipher<'t, S, A> {
-    /// For data in a mode. `keys` gives round keys ([`crate::RoundKeys::source`], or as they are
-    /// needed), and the first one that is used ([`Cipher::key`]) is asked for at `level`.
+    /// A transciphering of data in a mode. `keys` provides round keys
+    /// ([`crate::RoundKeys::source`], or on demand); the first one that is used ([`Cipher::key`])
+    /// is requested at `level`.
     ///
     /// # Errors
     /// [`AesError::PlainModulus`] for p other than 2.
@@ -131,19 +132,19 @@ impl<'t, S: ExactScheme, A: Aes<S>> Transcipher<'t, S, A> {
         Ok(levels)
     }
 
-    /// With states refreshed between rounds.
+    /// Sets a refresh of states between rounds.
     #[must_use]
     pub fn refreshed(self, refresh: Refresh<'t, S>) -> Self {
         Transcipher { refresh: Some(refresh), ..self }
     }
 
-    /// With the first `rounds` rounds only: for measurements and tests.
+    /// Restricts the evaluation to the first `rounds` rounds, for measurements and tests.
     #[must_use]
     pub fn reduced(self, rounds: usize) -> Self {
         Transcipher { cipher: self.cipher.reduced(rounds), ..self }
     }
 
-    /// What is evaluated.
+    /// The evaluated cipher.
     pub fn cipher(&self) -> Cipher {
         self.cipher
     }
@@ -153,13 +154,13 @@ impl<'t, S: ExactScheme, A: Aes<S>> Transcipher<'t, S, A> {
         self.offset
     }
 
-    /// The next bytes of the data, one state of them at most; `progress` is called after each
-    /// round. Data end with a batch that ends within a block.
+    /// Transciphers the next bytes of the data, at most one state; `progress` is called after each
+    /// round. A batch that ends within a block is the last one.
     ///
     /// # Errors
     /// [`CircuitError::Empty`] and [`AesError::BatchLength`] for no data or too many,
     /// [`AesError::Ended`] after the end, those of [`Mode::next_blocks`] and of [`Aes::evaluate`].
-    /// After an error this is where it was before.
+    /// After an error the state of the stream is unchanged.
     pub fn next_batch(
         &mut self,
         data: &[u8],
@@ -203,7 +204,8 @@ impl<'t, S: ExactScheme, A: Aes<S>> Transcipher<'t, S, A> {
         self.decrypted(Blocks { inputs, pads }, progress)
     }
 
-    /// Data in pieces of any length: `each` gets the batches, all of them full but for the last.
+    /// Transciphers data in pieces of any length; `each` receives the batches, all of which are
+    /// full except for the last.
     ///
     /// # Errors
     /// As [`Transcipher::next_batch`], and those of `each`.

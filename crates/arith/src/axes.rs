@@ -1,5 +1,5 @@
-//! The storage order of rings whose index is no power of two, but odd or 2^k times an odd number:
-//! the group of units modulo m, axis by axis.
+//! The storage order of rings whose index is odd or 2^k times an odd number: the group of units
+//! modulo m, axis by axis.
 //!
 //! For m = Π N_a, the N_a powers of distinct primes, Z\[X\]/Φ_m(X) is the tensor product of the
 //! rings Z\[X_a\]/Φ_{N_a}(X_a), with X = Π X_a and X_a = X^(e_a), e_a being 1 modulo N_a and 0
@@ -47,8 +47,8 @@ pub struct Cycle {
 }
 
 impl Axis {
-    /// The cycles that the units modulo N are the product of, the one of neighboring places last:
-    /// that of γ, for N = 2^k, k > 2, after that of -1.
+    /// The cyclic factors of the group of units modulo N, the one of neighboring places last: that
+    /// of γ, preceded by that of -1 for N = 2^k, k > 2.
     pub fn cycles(&self) -> Vec<Cycle> {
         let signs = (self.prime == 2 && self.index > 4)
             .then_some(Cycle { generator: self.index - 1, length: 2 });

@@ -1,11 +1,11 @@
-//! Which instruction set the transforms and kernels run on.
+//! The instruction sets for transforms and kernels.
 
 use crate::error::ArithError;
 
 /// An implementation of all transforms and kernels. Every backend returns the same bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Backend {
-    /// Integer code for any processor: the oracle of the others.
+    /// Integer code for any processor: the reference for the others.
     Portable,
     /// Vectors of four words; needs AVX2 and FMA.
     Avx2,
@@ -13,15 +13,15 @@ pub enum Backend {
     Avx512,
 }
 
-/// What [`Backend::detect`] chose and why; see [`Backend::selection`].
+/// The choice of [`Backend::detect`] and its reason; see [`Backend::selection`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
     /// The backend that was chosen.
     pub backend: Backend,
     /// The value of `EVERLEVEL_BACKEND`, if it was set.
     pub requested: Option<String>,
-    /// Whether the request was unset or obeyed. False: it named no backend, or one this processor
-    /// lacks, and the best available backend was taken instead.
+    /// Whether the variable was unset or followed. False if it named no backend, or one that this
+    /// processor lacks, so that the best available backend was chosen instead.
     pub honored: bool,
 }
 
@@ -38,7 +38,7 @@ impl Backend {
         Self::selection().backend
     }
 
-    /// What [`Backend::detect`] returns, together with what was asked for.
+    /// The result of [`Backend::detect`], together with the request.
     pub fn selection() -> Selection {
         Self::select(std::env::var_os(VARIABLE).map(|v| v.to_string_lossy().into_owned()))
     }
@@ -94,8 +94,7 @@ impl Backend {
         }
     }
 
-    /// The processor features that matter here, separated by spaces, for reports; empty where none
-    /// is known.
+    /// The relevant processor features, separated by spaces, for reports; empty if none is known.
     pub fn cpu_flags() -> String {
         #[cfg(target_arch = "x86_64")]
         {

@@ -1,9 +1,9 @@
 //! Element-wise loops over slices of residues.
 //!
 //! Conventions: `q` is the modulus; all slices of a call have the same length, any length; residues
-//! are canonical, that is in [0, q), on the way in and on the way out unless a kernel says
-//! otherwise. The free functions run on the active [`Backend`]; [`on`] gives the kernels of another
-//! one. All backends return the same bits, and none branches on the data or looks up memory by it.
+//! are canonical, that is in [0, q), on input and output unless a kernel states otherwise. [`on`]
+//! returns the kernels of a [`Backend`]. All backends return the same bits, and no branch and no
+//! memory address depends on the data.
 //!
 //! Most kernels are memory-bound: a cost of k streams means that k words are read or written per
 //! element.
@@ -18,7 +18,7 @@ use crate::modulus::Modulus;
 /// The largest number of pairs or terms that the inner products, [`Kernels::weighted_sum`] and
 /// [`Kernels::matrix_product`] take.
 pub const MAX_TERMS: usize = 1 << 11;
-/// The largest number of digits that [`Kernels::digit_residues`] takes.
+/// The largest number of digits in [`Kernels::digit_residues`].
 pub const MAX_DIGITS: usize = 1 << 6;
 
 type Assign = fn(Modulus, &mut [u64], &[u64]);
@@ -120,7 +120,7 @@ pub fn on(backend: Backend) -> Result<&'static Kernels, ArithError> {
 }
 
 impl Kernels {
-    /// The backend that they belong to.
+    /// The backend of these kernels.
     pub fn backend(&self) -> Backend {
         self.backend
     }
@@ -235,8 +235,8 @@ kernels! {
         check_scalar(q, c);
     }
 
-    /// out0 = sum_j a_j b0_j and out1 = sum_j a_j b1_j: the two halves of a key switch, reading a
-    /// once.
+    /// out0 = sum_j a_j b0_j and out1 = sum_j a_j b1_j: the two components of a key switch, where
+    /// each a_j is read once.
     ///
     /// As [`Kernels::inner_product`], with 3 pairs + 2 streams.
     fn inner_product2(
@@ -268,9 +268,10 @@ kernels! {
     /// outs_i = sum_j w_ij x_j over at most [`MAX_TERMS`] terms, for any constants w, row by row:
     /// the product of a matrix of constants, which are public, with a column of slices.
     ///
-    /// For small constants a multiplication and an addition of doubles for each of them and each
-    /// word, without a reduction before the sum of a row could be 2^53; the words are read once
-    /// for all rows. For others, and for a single row, [`Kernels::weighted_sum`] row by row.
+    /// Small constants take a multiplication and an addition of doubles for each constant and each
+    /// word, with a reduction only before the sum of a row could reach 2^53; the words are read
+    /// once for all rows. Other constants, and a single row, take [`Kernels::weighted_sum`] row by
+    /// row.
     fn matrix_product(q: Modulus, outs: &mut [&mut [u64]], xs: &[&[u64]], weights: &[i64]) {
         assert_eq!(weights.len(), outs.len() * xs.len(), "a constant for each row and term");
         check_terms(xs.len(), xs.len());
@@ -284,8 +285,8 @@ kernels! {
 
     /// out = round(sum_j y_j inverse_j), for y_j < 2^50 and a result in [0, 2^51).
     ///
-    /// The sum is taken in double precision, every product and every sum rounded, in the order of
-    /// the terms: the same bits everywhere. Ties go to even.
+    /// The sum is computed in double precision, with every product and every sum rounded (ties to
+    /// even), in the order of the terms, so that the bits are the same on every machine.
     fn rounded_quotient(out: &mut [u64], ys: &[&[u64]], inverses: &[f64]) {
         assert_eq!(ys.len(), inverses.len(), "a rounded quotient needs as many inverses as terms");
         same_lengths(out.len(), ys);

@@ -1,21 +1,22 @@
-//! Words, transforms and vector kernels: the arithmetic floor of everlevel.
+//! Modular arithmetic on words, number-theoretic transforms and vector kernels: the lowest layer of
+//! everlevel.
 //!
-//! Everything above this crate works with residues modulo odd numbers below 2^50, kept in slices of
-//! `u64`. This crate knows how to
+//! All other crates work with residues modulo odd numbers below 2^50, which are stored in slices of
+//! `u64`. This crate can
 //!
 //! * reduce, add, multiply and invert one residue ([`Modulus`]);
 //! * find primes and roots of unity ([`primes`]);
-//! * evaluate a polynomial modulo X^n + 1 at all primitive 2n-th roots of unity and come back
-//!   ([`NttTable`]), in the storage orders described in [`order`];
-//! * do the same modulo the cyclotomic polynomial of an index that is no power of two
+//! * evaluate a polynomial modulo X^n + 1 at all primitive 2n-th roots of unity and interpolate it
+//!   from these values ([`NttTable`]), in the storage orders described in [`order`];
+//! * do the same modulo the cyclotomic polynomial of an index that is not a power of two
 //!   ([`TensorTable`]), in the orders described in [`axes`];
 //! * run the element-wise loops of homomorphic encryption ([`kernels`]).
 //!
-//! Transforms and kernels exist in a portable body and in bodies for AVX2 and AVX-512. Which one
-//! runs is a value, [`Backend`], that tables are made for and that kernels are taken from; nothing
-//! is global to the process. All bodies return the same bits.
-//! This is the only crate of everlevel that contains `unsafe` code: vector loads, vector stores and
-//! calls into code compiled for an instruction set.
+//! Transforms and kernels exist in a portable version and in versions for AVX2 and AVX-512, which
+//! return the same bits. A value of type [`Backend`] selects the version when a table is
+//! constructed or a kernel is obtained; there is no global state. This is the only crate of
+//! everlevel that contains `unsafe` code: vector loads, vector stores and calls into code compiled
+//! for an instruction set.
 //!
 //! ```
 //! use everlevel_arith::{Backend, NttTable, kernels};

@@ -1,4 +1,4 @@
-//! The two storage orders of a polynomial modulo X^n + 1: the one home of both.
+//! The two storage orders of a polynomial modulo X^n + 1, which no other module defines.
 //!
 //! Let n = 2^k, h = n/2 and zeta a primitive 2n-th root of unity. A buffer has two rows of length
 //! h.
@@ -9,9 +9,10 @@
 //!
 //! **Coefficient order.** Coefficient c sits in row r = c / h, at the bit reversal i of c mod h in
 //! k - 1 bits, except that for h >= 64 each aligned group of 64 places within a row is transposed
-//! as an 8 x 8 matrix: place 8u + v of a group holds what bit reversal puts at 8v + u. The
-//! transform's first three stages then act between vectors of eight words. Additions, scalings and
-//! reductions are the same in any order; only who looks at a single coefficient asks.
+//! as an 8 x 8 matrix: place 8u + v of a group holds the coefficient that bit reversal would put at
+//! 8v + u. The transform's first three stages then act between vectors of eight words. Additions,
+//! scalings and reductions are the same in any order; only code that accesses single coefficients
+//! depends on it.
 
 /// Swaps the two halves of the low six bits: the 8 x 8 transposition inside a group of 64.
 #[inline]

@@ -1,4 +1,5 @@
-//! Primes and roots of unity. Everything here serves set-up: public data, variable time.
+//! Primes and roots of unity. These functions are for set-up: they work on public data, in variable
+//! time.
 
 use crate::modulus::Modulus;
 
@@ -29,8 +30,9 @@ pub fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// The order of g in a group of units modulo n, g prime to n, `group` being a multiple of it: the
-/// size of the group, say. O(log² group) products besides the factorization of `group`.
+/// The order of g in the group of units modulo n, for g coprime to n. `group` is a multiple of the
+/// order, such as the size of the group. O(log² group) products besides the factorization of
+/// `group`.
 ///
 /// ```
 /// assert_eq!(everlevel_arith::primes::order(2, 7, 6), 3);

@@ -10,13 +10,13 @@ use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::Meta;
 use everlevel_scheme::spec::Level;
 
-/// An encrypted vector, in the memory of an [`Engine`]; without one named, the processor's.
+/// An encrypted vector, in the memory of an [`Engine`], by default that of the processor.
 pub struct Ciphertext<E: Engine = Cpu> {
     pub(crate) meta: Meta,
-    /// (c0, c1), or c.
+    /// The components: (c0, c1), or c over NTRU.
     pub(crate) components: Vec<Poly<Eval, E>>,
-    /// What c1 is the expansion of, as component 0. Every way to another ciphertext goes through
-    /// [`Ciphertext::new`] or [`Ciphertext::with_meta`], which drop it.
+    /// The seed from which c1 is expanded, as component 0. Every operation constructs its result
+    /// with [`Ciphertext::new`] or [`Ciphertext::with_meta`], which drop it.
     seed: Option<sample::Seed>,
 }
 
@@ -35,9 +35,9 @@ impl<E: Engine> Ciphertext<E> {
     /// primes.
     ///
     /// # Errors
-    /// A level above the top, a plaintext exponent or a factor that is none, a noise bound that is
-    /// not finite or does not allow decryption at the level, another number of components, or
-    /// polynomials that are not over the primes of the level.
+    /// A level above the top, an invalid plaintext exponent or correction factor, a noise bound
+    /// that is not finite or does not allow decryption at the level, another number of components,
+    /// or polynomials that are not over the primes of the level.
     pub fn from_parts(
         params: &Params,
         meta: Meta,
@@ -69,8 +69,8 @@ impl<E: Engine> Ciphertext<E> {
         self.components.len() == params.components() && self.components.iter().all(fits)
     }
 
-    /// Refuses what is not a ciphertext of these parameters. Sets that differ in nothing but the
-    /// prime of the plaintexts are not told apart.
+    /// Checks that this is a ciphertext of these parameters. Sets that differ only in the prime of
+    /// the plaintext modulus are not distinguished.
     pub(crate) fn check(&self, params: &Params) -> Result<(), SchemeError> {
         params.noise().check_meta(&self.meta)?;
         let wrong =
@@ -78,13 +78,13 @@ impl<E: Engine> Ciphertext<E> {
         self.fits(params).then_some(()).ok_or_else(wrong)
     }
 
-    /// (c0, c1), or c of NTRU.
+    /// The components: (c0, c1), or over NTRU c.
     pub fn components(&self) -> &[Poly<Eval, E>] {
         &self.components
     }
 
-    /// The seed whose expansion c1 is, for a ciphertext straight from the secret key. Whatever an
-    /// operation returns has none.
+    /// The seed from which c1 is expanded, for a fresh encryption under the secret key. Results of
+    /// operations have none.
     pub fn seed(&self) -> Option<&sample::Seed> {
         self.seed.as_ref()
     }
@@ -94,12 +94,12 @@ impl<E: Engine> Ciphertext<E> {
         self.last().basis()
     }
 
-    /// What the secret multiplies: c1, or c.
+    /// The component that the secret multiplies: c1, or c.
     pub(crate) fn last(&self) -> &Poly<Eval, E> {
         self.components.last().expect("a ciphertext has a component")
     }
 
-    /// What it does not multiply: c0, if there is one.
+    /// The component that the secret does not multiply: c0, if there is one.
     pub(crate) fn constant(&self) -> Option<&Poly<Eval, E>> {
         self.components.split_last().and_then(|(_, rest)| rest.first())
     }
@@ -109,14 +109,14 @@ impl<E: Engine> Ciphertext<E> {
         self.components.iter_mut().for_each(change);
     }
 
-    /// The secret key that it decrypts under, if it has an owner that is known.
+    /// The id of the secret key that it decrypts under, if it is known.
     pub fn owner(&self) -> Option<KeyId> {
         self.meta.owner
     }
 
     /// The same ciphertext, its owner unknown: for products across keys
     /// ([`SecretKey::decrypt_jointly`](crate::SecretKey::decrypt_jointly)), which are refused
-    /// otherwise. Nothing but the check of the phase at decryption notices a mix-up then.
+    /// otherwise. Then only the check of the phase at decryption detects a mix-up.
     #[must_use]
     pub fn without_owner(mut self) -> Self {
         self.meta.owner = None;
@@ -145,11 +145,12 @@ impl Ciphertext {
         Ciphertext { meta, components, seed: Some(seed) }
     }
 
-    /// [`Ciphertext::from_parts`] with c1 expanded from a seed: what
-    /// [`SecretKey::encrypt`](crate::SecretKey::encrypt) makes over ring-LWE.
+    /// [`Ciphertext::from_parts`] with c1 expanded from a seed, as in encryptions by
+    /// [`SecretKey::encrypt`](crate::SecretKey::encrypt) over ring-LWE.
     ///
     /// # Errors
-    /// As [`Ciphertext::from_parts`]; a set over NTRU, whose ciphertexts have no uniform half.
+    /// As [`Ciphertext::from_parts`]; a set over NTRU, whose ciphertexts have no uniformly random
+    /// polynomial.
     pub fn from_seeded(
         params: &Params,
         meta: Meta,
@@ -162,7 +163,8 @@ impl Ciphertext {
     }
 
     /// A fingerprint of all residues: equal ciphertexts have equal ones on every machine, backend
-    /// and thread count. For comparing runs; not collision-resistant against anybody who tries.
+    /// and thread count. For the comparison of runs; it is not collision-resistant against an
+    /// adversary.
     pub fn fingerprint(&self) -> u64 {
         cpu::fingerprint(&self.components)
     }

@@ -16,13 +16,14 @@ use everlevel_scheme::noise::Meta;
 use everlevel_scheme::same_owner;
 use everlevel_scheme::spec::Level;
 
-/// Bits that the primes used in decryption exceed the noise bound by, so that the floating-point
-/// quotient is exact.
+/// The number of bits by which the primes used in decryption exceed the noise bound, so that the
+/// floating-point quotient is exact.
 pub(super) const DECRYPTION_SLACK: f64 = 12.0;
 
 impl SecretKey {
-    /// Encrypts a plaintext at the top level, in the form of the parameter set: (m + t e - a s, a),
-    /// or ((κ m + t e) / t - a s, a); over NTRU as the public key does.
+    /// Encrypts a plaintext at the top level, in the form of the parameter set: (m + t e - a s, a)
+    /// in BGV form or ((κ m + t e) / t - a s, a) in BFV form, with uniform a and a small error e;
+    /// over NTRU as [`PublicKey::encrypt`](crate::PublicKey::encrypt).
     ///
     /// # Errors
     /// A plaintext of another parameter set.
@@ -80,25 +81,27 @@ impl SecretKey {
         Ok(Ciphertext::seeded(params.noise().checked(meta, "encryption")?, vec![c0, c1], seed))
     }
 
-    /// Decrypts. Exact, or refused.
+    /// Decrypts a ciphertext. The plaintext is exact; a ciphertext that could decrypt wrongly is
+    /// refused.
     ///
-    /// Only as many primes are touched as the noise bound needs: the phase is an integer below the
-    /// bound.
+    /// It uses only as many primes as the noise bound needs, since the coefficients of the phase
+    /// are integers below the bound.
     ///
     /// # Errors
     /// A noise bound that does not fit the modulus, a ciphertext of another parameter set or of
     /// another key ([`SchemeError::WrongKey`]); one whose phase is above the bound that it states
-    /// ([`SchemeError::NotDecryptable`]), found after decoding, in a time that does not depend on
-    /// the phase. With c bits of capacity the phase of a ciphertext of another key passes with
-    /// probability 2^-(c n) (docs/noise.md): where nothing else tells a wrong key, as the owner is
-    /// not known, that has to be below 2^-40 ([`SchemeError::UnknownOwner`]).
+    /// ([`SchemeError::NotDecryptable`]), which is checked after decoding, in a time that does not
+    /// depend on the phase. With c bits of capacity the phase of a ciphertext of another key passes
+    /// this check with probability 2^-(c n) (docs/noise.md); if the owner is not known, so that no
+    /// other check detects a wrong key, this probability must be below 2^-40
+    /// ([`SchemeError::UnknownOwner`]).
     pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Plaintext, SchemeError> {
         let meta = self.params().noise().checked(ciphertext.meta, "decryption")?;
         let largest = meta.noise + self.params().ring().coefficient_bits();
         plaintext_of(self.params(), &meta, self.phase(ciphertext, meta.noise)?, largest)
     }
 
-    /// Passes what belongs to this key, or to nobody that is known.
+    /// Checks that an object belongs to this key, or has no known owner.
     pub(super) fn check_owner(
         &self,
         owner: Option<KeyId>,
@@ -107,8 +110,9 @@ impl SecretKey {
         same_owner(owner, Some(self.id()), operation)
     }
 
-    /// Decrypts a product, or a sum of products, that was not relinearized: exact, or refused. For
-    /// servers without keys, whose results nobody computes on.
+    /// Decrypts a product, or a sum of products, that was not relinearized. The plaintext is exact;
+    /// a product that could decrypt wrongly is refused. For servers without keys, whose results are
+    /// not used in further computation.
     ///
     /// # Errors
     /// As [`SecretKey::decrypt`].
@@ -137,14 +141,14 @@ impl SecretKey {
     }
 
     /// Decrypts a product, not relinearized, of a ciphertext under this key and one under the key
-    /// of `other`: López-Alt, Tromer and Vaikuntanathan's evaluation across keys, over NTRU, where
-    /// c c' has the phase (c f)(c' f').
+    /// of `other`: the multi-key evaluation of López-Alt, Tromer and Vaikuntanathan, over NTRU,
+    /// where c c' has the phase (c f)(c' f').
     ///
-    /// A demonstration with its limit: one product, or a sum of products of the same two keys
-    /// ([`everlevel_scheme::Arithmetic::add_products`]). Going on would take evaluation keys that
-    /// both owners make together, and decryption without bringing f and f' to one place a protocol.
-    /// The evaluator refuses a product over two owners unless one factor has given up its own
-    /// ([`Ciphertext::without_owner`]).
+    /// This demonstration is limited to one product, or a sum of products under the same two keys
+    /// ([`everlevel_scheme::Arithmetic::add_products`]). Further computation would need evaluation
+    /// keys that both owners generate jointly, and decryption without bringing f and f' together
+    /// would need a protocol. The evaluator refuses a product of ciphertexts of two owners unless
+    /// the owner of one factor was removed ([`Ciphertext::without_owner`]).
     ///
     /// # Errors
     /// As [`SecretKey::decrypt`]; a product of neither key; a product or a key of another parameter
@@ -190,8 +194,8 @@ impl SecretKey {
         plaintext_of(params, &meta, phase.into_coeff(cpu), largest)
     }
 
-    /// log2 of the canonical norm of the phase, measured. Reveals information about the key: for
-    /// diagnostics only, never to be shared (see SECURITY.md).
+    /// log2 of the measured canonical norm of the phase. It reveals information about the key: it
+    /// is for diagnostics only and must never be shared (see SECURITY.md).
     ///
     /// # Errors
     /// As [`SecretKey::decrypt`].
@@ -203,7 +207,7 @@ impl SecretKey {
         Ok(params.ring().norm().max(&params.cpu().to_real(&phase)).max(1.0).log2())
     }
 
-    /// The phase w = κ m + t ε in coefficients, modulo enough primes to hold what is below
+    /// The coefficients of the phase w = κ m + t ε, modulo enough primes for a phase below
     /// 2^`bits`.
     pub(super) fn phase(
         &self,
@@ -227,7 +231,7 @@ impl SecretKey {
     }
 }
 
-/// As many primes of the level as hold a phase below 2^`bits`.
+/// The primes of the level that suffice for a phase below 2^`bits`.
 fn sufficient(params: &Params, level: Level, bits: f64) -> Basis {
     let need = bits + 1.0 + DECRYPTION_SLACK;
     let add = |basis: Basis, i| {
@@ -236,8 +240,8 @@ fn sufficient(params: &Params, level: Level, bits: f64) -> Basis {
     params.chain().basis(level).iter().fold(Basis::EMPTY, add)
 }
 
-/// What the largest coefficient of a phase may exceed its bound by, in bits: bounds are computed in
-/// floating point, on different machines.
+/// The margin, in bits, by which the largest coefficient of a phase may exceed its bound, as bounds
+/// are computed in floating point on different machines.
 const HAIR: f64 = 1e-6;
 
 /// Passes a ciphertext with a known owner, or one that under another key, where each of the n

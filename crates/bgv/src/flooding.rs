@@ -1,22 +1,23 @@
-//! Decryption of what somebody else will see: noise is flooded before it is rounded away.
+//! Decryption for disclosure to others: noise flooding before the rounding (IND-CPA-D).
 //!
-//! **What this is for.** An exact decryption tells nothing but the message, as long as the noise is
-//! within the bound that the ciphertext carries. Should the noise be larger (a bound that a file
-//! states wrongly, an event of probability 2^-170), whether a coefficient comes out wrong depends
-//! on the noise, hence on the key, and enough such values reveal it: the attacks on
-//! exact schemes of Cheon et al. and of Checri et al. (2024, ia.cr/2024/127 and 2024/116). Flooding
-//! as of Li, Micciancio, Schultz and Sorrell (*Securing approximate homomorphic encryption using
-//! differential privacy*, 2022) bounds that, by a stronger notion of distance than theirs.
+//! **Purpose.** An exact decryption reveals nothing but the message, as long as the noise is within
+//! the bound that the ciphertext carries. If the noise is larger (because a file states a wrong
+//! bound, or by an event of probability 2^-170), it depends on the noise, hence on the key, whether
+//! a coefficient is wrong, and enough such values reveal the key: these are the attacks on exact
+//! schemes of Cheon et al. and of Checri et al. (2024, ia.cr/2024/127 and 2024/116). Noise flooding
+//! as in Li, Micciancio, Schultz and Sorrell (*Securing approximate homomorphic encryption using
+//! differential privacy*, 2022) limits this leakage, here in statistical distance, a stronger
+//! notion than theirs.
 //!
-//! **Claim.** Let W = κ m + t ε be the phase, n the degree, U uniform on the integers -2^f .. 2^f -
-//! 1 in each coefficient. The value that is decrypted is a function of W + t U modulo Q alone, so
-//! its distribution is within Σ |ε_i| / 2^(f+1) of the one for ε = 0 (a shift of U, then data
-//! processing), which depends on m and public data only. With
-//! |ε_i| <= A for A from the bound on W, and 2^(f+1) >= 2^s τ n A, τ values together are within 2^-s of values that do not depend on the noise; where the noise exceeds its
-//! bound by a factor 2^k, within 2^(k-s). And where it does not, W + t U is less than Q/2 in every
-//! coefficient and the message is exact.
+//! **Claim.** Let W = κ m + t ε be the phase, n the degree, and U uniform on the integers -2^f to
+//! 2^f - 1 in each coefficient. The value that is decrypted is a function of W + t U modulo Q
+//! alone, so its distribution is within Σ |ε_i| / 2^(f+1) of the one for ε = 0 (a shift of U, then
+//! data processing), which depends on m and public data only. If |ε_i| <= A, with A from the bound
+//! on W, and 2^(f+1) >= 2^s τ n A, then τ values together are within 2^-s of values that do not
+//! depend on the noise, and within 2^(k-s) if the noise exceeds its bound by a factor 2^k. If it
+//! does not, W + t U is less than Q/2 in every coefficient, so that the message is exact.
 //!
-//! The price is room: about s + log2(τ n) bits of capacity.
+//! The price is capacity: about s + log2(τ n) bits.
 
 use everlevel_ring::sample;
 use rand_core::CryptoRng;
@@ -29,14 +30,14 @@ use everlevel_scheme::Plaintext;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::{Meta, log_add};
 
-/// How much noise [`SecretKey::decrypt_for_sharing`] adds.
+/// The amount of noise that [`SecretKey::decrypt_for_sharing`] adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FloodingPolicy {
     /// s: all values together are within statistical distance 2^-s of values that do not depend on
     /// the noise.
     pub statistical_bits: u32,
-    /// log2 τ: how many values are shared under one key.
+    /// log2 τ, where τ is the number of values that are shared under one key.
     pub decryptions_log2: u32,
 }
 
@@ -88,17 +89,19 @@ impl FloodingPolicy {
 }
 
 impl SecretKey {
-    /// Decrypts what will be shared with others: as [`SecretKey::decrypt`], with noise flooded
-    /// first, so that even a noise bound that is wrong by a factor of 2^k reveals the noise by at
-    /// most 2^(k-s) in all values together: see the claim in `rlwe/flooding.rs` and docs/adr/0022.
-    /// It does not make ciphertexts that an attacker made safe to decrypt.
+    /// Decrypts a message that will be shared with others: as [`SecretKey::decrypt`], with noise
+    /// flooding first. Even if a noise bound is wrong by a factor of 2^k, all values together are
+    /// within statistical distance 2^(k-s) of values that do not depend on the noise: see the claim
+    /// in `crates/bgv/src/flooding.rs` and docs/adr/0022. It does not make it safe to decrypt
+    /// ciphertexts that an attacker made.
     ///
     /// # Errors
-    /// [`SchemeError::NoiseOverflow`] without room for the flood: decrypt at a higher level, or
-    /// bootstrap first. A plaintext modulus above p^r, whose upper digits may hold noise
-    /// ([`PlainModulus::extend_plain_modulus`](everlevel_scheme::PlainModulus::extend_plain_modulus)): reduce
-    /// it. As [`SecretKey::decrypt`]; the phase is compared with its bound after the flood, so that
-    /// a refusal depends on the noise no more than a value does.
+    /// [`SchemeError::NoiseOverflow`] without enough capacity for the flooding noise: decrypt at a
+    /// higher level, or bootstrap first. A plaintext modulus above p^r, whose upper digits may hold
+    /// noise
+    /// ([`PlainModulus::extend_plain_modulus`](everlevel_scheme::PlainModulus::extend_plain_modulus)):
+    /// reduce it. As [`SecretKey::decrypt`]; the phase is compared with its bound after flooding,
+    /// so that a refusal depends on the noise no more than a value does.
     pub fn decrypt_for_sharing(
         &self,
         ciphertext: &Ciphertext,

@@ -1,23 +1,23 @@
-//! BGV (Brakerski–Gentry–Vaikuntanathan) and BFV (Brakerski, Fan–Vercauteren) over RNS, on ring-LWE
-//! and on NTRU.
+//! BGV (Brakerski–Gentry–Vaikuntanathan) and BFV (Brakerski, Fan–Vercauteren) over RNS, over
+//! ring-LWE and NTRU.
 //!
 //! A BGV ciphertext (c0, c1) at level l has phase c0 + c1 s = κ m + t ε modulo Q_l, with the unit κ
 //! and the bound on the phase in its [`Meta`](everlevel_scheme::Meta); a BFV ciphertext is that
-//! divided by t ([`everlevel_scheme::Form`]). Key switching and modulus switching are shared by
-//! both forms and all plaintext moduli: BGV ciphertexts are divided by t on the way in and
-//! multiplied by t on the way out.
+//! times 1/t modulo Q_l ([`everlevel_scheme::Form`]). Key switching and modulus switching are the
+//! same for both forms and all plaintext moduli: BGV ciphertexts are multiplied by 1/t before and
+//! by t afterwards.
 //!
-//! An NTRU ciphertext is one polynomial c with phase c f, f = t u + 1: one of ring-LWE without c0,
-//! under the secret f. BGV over NTRU is LTV (López-Alt–Tromer–Vaikuntanathan 2012, Doröz–Hu–Sunar
-//! 2014), BFV over NTRU is YASHE′ (Bos et al. 2013). So everything here is written for a number of
-//! *components*, two or one; the last one is what the secret multiplies, a product has three or one
-//! (docs/adr/0014).
+//! An NTRU ciphertext is one polynomial c with phase c f, f = t u + 1: it is treated as a ring-LWE
+//! ciphertext without c0, under the secret f. BGV over NTRU is LTV (López-Alt–Tromer–Vaikuntanathan
+//! 2012, Doröz–Hu–Sunar 2014), BFV over NTRU is YASHE′ (Bos et al. 2013). So all code is written
+//! for a number of *components*, two or one, of which the last is multiplied by the secret; a
+//! product has three or one (docs/adr/0014).
 //!
-//! A program on the key owner's side holds a [`SecretKey`]; one on the server's side holds
-//! [`ServerKeys`], which no secret can be put into, and computes by an [`Evaluator`], which
-//! implements the traits of `everlevel-scheme`, a module for each group of operations. Polynomials
-//! are those of `everlevel-ring` and computed on through its
-//! [`Engine`](everlevel_ring::Engine), not limb by limb; circuits and bytes are not known here.
+//! The owner of the key holds a [`SecretKey`]; a server holds [`ServerKeys`], which cannot contain
+//! a secret, and computes with an [`Evaluator`], which implements the traits of `everlevel-scheme`
+//! in one module for each group of operations. Polynomials are those of `everlevel-ring`, and
+//! computation on them goes through its [`Engine`](everlevel_ring::Engine), not limb by limb.
+//! Circuits and the file format are in other crates.
 
 mod ciphertext;
 mod compact;

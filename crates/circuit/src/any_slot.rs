@@ -23,8 +23,9 @@ pub struct AnySlot {
 }
 
 impl AnySlot {
-    /// With so many sums, whose weights are made of words from `random`: independent of the bits.
-    /// Whoever knows them when he chooses the bits can make the result 0.
+    /// The OR with this number of sums, whose weights are made of words from `random`. The weights
+    /// must be independent of the bits: a party that knows the weights when it chooses the bits can
+    /// force the result 0.
     ///
     /// # Errors
     /// [`CircuitError::ModulusMismatch`] for p other than 2, [`CircuitError::Empty`] for no sums,
@@ -68,8 +69,8 @@ impl AnySlot {
         Ok(all)
     }
 
-    /// log2 of the probability that some slot is 0 though a bit is 1: along bad dimensions, which
-    /// are those of the carrier, slots are sums of their own.
+    /// log2 of the probability that some slot of the result is 0 although a bit is 1. Slots along
+    /// bad dimensions, which are those of the carrier, have separate sums.
     pub fn error_log2(&self) -> f64 {
         (self.places as f64).log2() - (self.degree * self.weights.len()) as f64
     }

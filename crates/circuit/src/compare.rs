@@ -1,4 +1,4 @@
-//! Comparison of integers in slots: a digit removal, and the sign of what is left.
+//! Comparison of integers in slots: a digit removal, followed by the sign of the remaining digit.
 
 use everlevel_scheme::{Arithmetic, NextUse, PlainModulus};
 
@@ -10,18 +10,18 @@ use crate::range::ValueRange;
 use crate::straight_line::CircuitCosts;
 use crate::truncate::{Truncation, found};
 
-/// Comparison of integers modulo p^r, p odd: the sign of a number, and which of two is less, as 0
-/// and 1 (or -1) modulo p.
+/// Comparison of integers modulo p^r, p odd: the sign of a number, and whether one number is less
+/// than another, as 0 and 1 (or -1) modulo p.
 ///
-/// Numbers x with -T <= x < T for T = p^(r-1) (p - 1)/2 are understood: all residues but those of
-/// p^(r-1) consecutive integers. The r - 1 low digits are removed, rounding down, which leaves an
-/// integer d with -(p - 1)/2 <= d < (p - 1)/2 of the sign of x; 2d + 1 is symmetric and not zero,
-/// so its sign is an odd polynomial of degree p - 2 modulo p. One digit removal, and one
-/// polynomial; for r = 1 the polynomial only.
+/// It applies to numbers x with -T <= x < T for T = p^(r-1) (p - 1)/2, that is to all residues
+/// except those of p^(r-1) consecutive integers. The r - 1 low digits are removed, rounding down,
+/// which leaves an integer d with -(p - 1)/2 <= d < (p - 1)/2 of the sign of x; 2d + 1 is symmetric
+/// and not zero, so its sign is an odd polynomial of degree p - 2 modulo p. It costs one digit
+/// removal and one polynomial; for r = 1 the polynomial only.
 ///
-/// Here nothing is known of the numbers but their residues: others than those are answered, too,
-/// and wrongly. [`Session::is_negative`](crate::Session::is_negative) and its like go by the ranges
-/// of values and refuse them.
+/// The functions here see only residues: for numbers outside of this range the result is wrong.
+/// [`Session::is_negative`](crate::Session::is_negative) and the similar functions of a session
+/// check the ranges of values and refuse such numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     range: i64,
@@ -54,12 +54,12 @@ impl Comparison {
         })
     }
 
-    /// T: numbers from -T on and below T are compared with zero.
+    /// T: numbers x with -T <= x < T can be compared with zero.
     pub fn range(&self) -> i64 {
         self.range
     }
 
-    /// Passes a range of numbers x with -T <= x < T.
+    /// Checks that all numbers x of a range satisfy -T <= x < T.
     ///
     /// # Errors
     /// [`CircuitError::Range`] for one that is unknown or larger.
@@ -75,7 +75,7 @@ impl Comparison {
         }
     }
 
-    /// Depth and counts of [`Comparison::is_negative`] and [`Comparison::less_than`].
+    /// Depth and number of operations of [`Comparison::is_negative`] and [`Comparison::less_than`].
     /// [`Comparison::sign`] takes twice the products.
     pub fn costs(&self) -> CircuitCosts {
         let (first, second) = (

@@ -5,7 +5,7 @@ use everlevel_scheme::SchemeError;
 
 use crate::digits::kind::expected_names;
 
-/// What can be wrong with a circuit or with its use.
+/// The errors of circuits and their use.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CircuitError {
@@ -44,7 +44,7 @@ pub enum CircuitError {
         /// Columns of the shape.
         columns: usize,
     },
-    /// The slots of the scheme are not laid out as this circuit needs.
+    /// The layout of the slots does not fit this circuit.
     #[error(
         "{columns} columns of slots: expected a power of two, as a set such as bgv-65537-n15 has"
     )]
@@ -52,7 +52,7 @@ pub enum CircuitError {
         /// Columns found.
         columns: usize,
     },
-    /// The axes of an index are not what a linear map needs.
+    /// The axes of an index do not fit a linear map.
     #[error(
         "index {index} has not the axes that this map needs, odd ones without square factors of \
          which the largest carries Frobenius: take a set such as bgv-2-m42799"
@@ -88,7 +88,7 @@ pub enum CircuitError {
     /// A dimension that the slots do not have.
     #[error("dimension {dimension} of the slots: there are {dimensions}, counted from 0")]
     UnknownDimension {
-        /// The dimension asked for.
+        /// The requested dimension.
         dimension: usize,
         /// How many there are.
         dimensions: usize,
@@ -101,7 +101,7 @@ pub enum CircuitError {
         /// Columns of the second map.
         right: usize,
     },
-    /// The stages of a transform are not split properly.
+    /// The split points of the stages of a transform are invalid.
     #[error(
         "split points {splits:?} do not divide {stages} stages: expected strictly increasing \
          numbers between 1 and {stages} exclusive"
@@ -112,7 +112,7 @@ pub enum CircuitError {
         /// The number of stages.
         stages: usize,
     },
-    /// The stages of a transform are not grouped properly.
+    /// The group sizes of the stages of a transform are invalid.
     #[error("groups of {sizes:?} stages: expected positive numbers that add up to {stages}")]
     BadSizes {
         /// The sizes given.
@@ -131,7 +131,7 @@ pub enum CircuitError {
         /// The limit.
         max_keys: usize,
     },
-    /// A prepared linear map meets a ciphertext it was not prepared for.
+    /// A prepared linear map or program is applied to a ciphertext with another plaintext exponent.
     #[error(
         "the linear map is prepared for plaintext exponent {expected}, the ciphertext has \
          exponent {found}"
@@ -180,7 +180,7 @@ pub enum CircuitError {
         /// What was empty.
         what: &'static str,
     },
-    /// No way of evaluation is shallow enough.
+    /// No method of evaluation is within the allowed depth.
     #[error("no evaluation within depth {allowed}: at least {needed} levels are needed")]
     TooDeep {
         /// The depth allowed.
@@ -198,7 +198,7 @@ pub enum CircuitError {
         /// The condition that fails.
         reason: &'static str,
     },
-    /// A digit removal that no table can be made for.
+    /// A digit removal whose table cannot be computed.
     #[error("removing {v} digits of {e} to the base {p} with |i| <= {bound}: {reason}")]
     DigitProblem {
         /// The prime.
@@ -224,7 +224,7 @@ pub enum CircuitError {
         /// What differs.
         reason: &'static str,
     },
-    /// No candidate plan survived the dry run.
+    /// No candidate plan passed the dry run.
     #[error(
         "none of the {tried} bootstrapping plans fits the modulus; the last one failed with: \
          {last}"
@@ -243,7 +243,7 @@ pub enum CircuitError {
         /// What there is.
         given: String,
     },
-    /// Slots cannot be rotated so far with these keys.
+    /// No combination of the available keys gives this rotation.
     #[error(
         "no rotation key covers a rotation by {steps}: add it to the key plan and generate the \
          keys again"
@@ -270,19 +270,19 @@ pub enum CircuitError {
         /// Capacity needed to be bootstrapped.
         needed: f64,
     },
-    /// An operation on integers whose range is unknown or too large for it: residues would not say
-    /// which integers they stand for.
+    /// An operation on integers whose range is unknown or too large, so that residues would not
+    /// determine the integers.
     #[error(
         "{operation}: values of range {found}: expected {allowed}, as arithmetic modulo p^r wraps: \
          state the range of what is encrypted, and keep results within, or take typed integers, \
          which do not wrap, on bgv-65537-n15"
     )]
     Range {
-        /// What was refused.
+        /// The refused operation.
         operation: &'static str,
         /// The range, or that it is unknown.
         found: String,
-        /// What would do.
+        /// What the range would have to be.
         allowed: String,
     },
 }

@@ -1,10 +1,10 @@
-//! Many numbers in one ciphertext, expanded at the server into a ciphertext for each.
+//! Expansion of many numbers in one ciphertext into one ciphertext for each, by the server.
 //!
 //! The client sends Σ_j x_j 2^-k X^j for `count` numbers x_j, 2^k being `count` rounded up to a
-//! power of two: one ciphertext, where a ciphertext for each number would be as many. The tree of
+//! power of two: one ciphertext instead of one for each number. The tree of
 //! [`Unpacking`](crate::unpack::Unpacking), k steps deep, takes the polynomial apart into its parts
-//! in Z\[X^(2^k)\], which are constants, each times 2^k: encryptions of x_j in every slot.
-//! Source: Angel, Chen, Laine and Setty 2018 (ia.cr/2017/1142), section 3.3.
+//! in Z\[X^(2^k)\], which are constants, each times 2^k: encryptions of x_j in every slot. Source:
+//! Angel, Chen, Laine and Setty 2018 (ia.cr/2017/1142), section 3.3.
 
 use everlevel_ring::{GaloisElement, PrimePower, SlotShape};
 use everlevel_scheme::{ExactScheme, Params, Plaintext, SchemeError};
@@ -12,7 +12,7 @@ use everlevel_scheme::{ExactScheme, Params, Plaintext, SchemeError};
 use crate::error::CircuitError;
 use crate::unpack::Unpacking;
 
-/// How the coefficients of one ciphertext are expanded into constants.
+/// The expansion of the coefficients of one ciphertext into constants.
 ///
 /// ```
 /// use everlevel_circuit::{CircuitError, Expansion};
@@ -38,8 +38,8 @@ pub struct Expansion {
 }
 
 impl Expansion {
-    /// Of `count` numbers, one at least and as many as there are coefficients at most; none
-    /// otherwise, and none unless the index of the ring is a power of two (and so p odd).
+    /// The expansion of `count` numbers, from one to the number of coefficients; none otherwise,
+    /// and none unless the index of the ring is a power of two (and so p is odd).
     pub fn new(shape: &SlotShape, count: usize) -> Option<Self> {
         let index = shape.ring_index();
         let fits = index.is_power_of_two() && (1..=index / 2).contains(&(count as u64));
@@ -50,7 +50,7 @@ impl Expansion {
         Some(Expansion { count, unpacking: Unpacking::into_parts(shape, depth) })
     }
 
-    /// How many numbers there are.
+    /// The number of numbers.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -104,8 +104,8 @@ impl Expansion {
     /// every slot, at the level of `x`. Besides what `visit` keeps, at most k + 2 ciphertexts are
     /// alive. No level; each of the k steps doubles the noise and adds that of a key switch.
     ///
-    /// Of a ciphertext of anything else than [`Expansion::encode`] gives, what is visited is
-    /// 2^k times its part in Z\[X^(2^k)\] that belongs to j.
+    /// For a ciphertext of any other polynomial than those of [`Expansion::encode`], `visit`
+    /// receives 2^k times the part in Z\[X^(2^k)\] that belongs to j.
     ///
     /// # Errors
     /// Errors of the scheme, such as a missing key, and of `visit`, which end the walk.

@@ -1,31 +1,31 @@
-//! Programs over any scheme of everlevel: linear maps, polynomials, digit removal, bootstrapping,
-//! automatic refresh.
+//! Homomorphic circuits over any scheme of everlevel: linear maps, polynomials, digit removal,
+//! bootstrapping, automatic refresh.
 //!
 //! Everything here is written against [`everlevel_scheme::ExactScheme`] (and
-//! [`everlevel_scheme::Bootstrappable`]; straight-line programs ask for less); no concrete scheme
-//! is named, so each circuit is proved in milliseconds on a scheme without cryptography and then
-//! run. Each part comes in two halves: a
-//! *plan*, plain mathematics that knows its cost (key switches, products, levels) and its keys
-//! before it meets a ciphertext, and its evaluation.
+//! [`everlevel_scheme::Bootstrappable`]; straight-line programs require less). No concrete scheme
+//! is named, so each circuit can be tested in milliseconds on a scheme without cryptography before
+//! it runs on ciphertexts. Each part consists of a *plan*, which states its cost (key switches,
+//! products, levels) and its keys in advance, and its evaluation.
 //!
-//! * [`linear`]: sparse sums of diagonals, composed, split into baby and giant steps.
-//! * [`transform`]: slot-to-coefficient and back, the transform of the slots as a few merged linear
-//!   maps: by butterflies for powers of two, axis by axis for all others.
-//! * [`unpack`]: a polynomial taken apart into d polynomials in X^d, and put together again;
-//!   [`coordinates`]: over indices with axes d coordinates of the slots; [`Expansion`]: numbers in
-//!   one ciphertext expanded into a ciphertext for each.
+//! * [`linear`]: linear maps as sparse sums of diagonals, their composition, and evaluation by baby
+//!   steps and giant steps.
+//! * [`transform`]: slot-to-coefficient and coefficient-to-slot as a few merged linear maps: by
+//!   butterflies for indices that are powers of two, axis by axis for all others.
+//! * [`unpack`]: a polynomial as d polynomials in X^d, and back; [`coordinates`]: over indices with
+//!   axes, the d coordinates of each slot; [`Expansion`]: the coefficients of one ciphertext as one
+//!   ciphertext each.
 //! * [`sums`], [`rotate_along`]: traces, sums and rotations along the dimensions of the slots;
 //!   [`AnySlot`]: OR over slots of bits.
-//! * [`straight_line`], [`poly`]: straight-line programs; Paterson–Stockmeyer at least depth,
-//!   product trees.
-//! * [`digits`]: digit removal by each [`digits::DigitKind`]; [`Truncation`], [`Comparison`]: what
-//!   else it is good for.
-//! * [`bootstrap`]: all of these in a row, in three modes, observed stage by stage; a planner.
-//! * [`expression`]: programs written down, as on the command line.
-//! * [`Session`]: an evaluator that bootstraps by itself, for circuits of any depth.
+//! * [`straight_line`], [`poly`]: straight-line programs; the Paterson–Stockmeyer method at minimal
+//!   depth, product trees.
+//! * [`digits`]: digit removal by each [`digits::DigitKind`]; [`Truncation`], [`Comparison`]: its
+//!   applications to fixed-point numbers.
+//! * [`bootstrap`]: bootstrapping in three modes, with reports for each stage, and a planner.
+//! * [`expression`]: programs in text form, as on the command line.
+//! * [`Session`]: an evaluator that bootstraps automatically, for circuits of any depth.
 //!
-//! A bootstrapping, planned and run on the no-op scheme; on BGV and BFV only the first lines
-//! differ:
+//! The following example plans a bootstrapping and runs it on the no-op scheme; for BGV and BFV
+//! only the first lines differ:
 //!
 //! ```
 //! use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
@@ -43,9 +43,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Slot-shape-specific knowledge is confined to `slots.rs` and `transform/columns.rs` (powers of
-//! two), to `linear/axis_map.rs`, `transform/axes.rs` and `transform/block.rs` (indices with axes),
-//! and to `bootstrap/path`.
+//! Code that depends on the shape of the slots is confined to `slots.rs` and `transform/columns.rs`
+//! (powers of two), to `linear/axis_map.rs`, `transform/axes.rs` and `transform/block.rs` (indices
+//! with axes), and to `bootstrap/path`.
 #![forbid(unsafe_code)]
 
 mod any_slot;

@@ -1,4 +1,4 @@
-//! Ranges of values: which integers slots may hold.
+//! Ranges of values: the integers that slots may represent.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,14 +7,15 @@ use everlevel_scheme::SchemeError;
 
 use crate::error::CircuitError;
 
-/// The integers from `low` to `high`, both included, one of which every slot of a value holds;
+/// The integers from `low` to `high`, both included, one of which every slot of a value represents;
 /// -2^100 <= low <= high <= 2^100.
 ///
-/// Slots hold residues modulo p^e, and arithmetic on them wraps. A range says which integers they
-/// stand for: the encryptor states one, operations give that of their result
-/// ([`Value::range`](crate::Value::range)), and where it has at most p^e integers the residue tells
-/// which. Ranges are public and never come from data. One that somebody states is a claim: if it is
-/// false, what is computed from it is unspecified, and a decryption by it is refused or wrong.
+/// Slots hold residues modulo p^e, and arithmetic on them wraps. A range states which integers they
+/// represent: the encryptor states the range of a fresh value, operations determine that of their
+/// result ([`Value::range`](crate::Value::range)), and if it has at most p^e integers, a residue
+/// determines the integer. Ranges are public and never depend on data. A stated range is a claim:
+/// if it is false, results computed from the value are unspecified, and decryption is refused or
+/// wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ValueRange {
     low: i128,
@@ -55,7 +56,7 @@ impl ValueRange {
         self.low <= other.low && other.high <= self.high
     }
 
-    /// Whether residues modulo `modulus` tell its integers apart.
+    /// Whether its integers have different residues modulo `modulus`.
     pub fn fits(&self, modulus: u64) -> bool {
         self.high - self.low < i128::from(modulus)
     }
@@ -67,18 +68,18 @@ impl ValueRange {
         ValueRange { low: self.low.min(value), high: self.high.max(value) }
     }
 
-    /// Of x + y; none past 2^100.
+    /// The range of x + y; none beyond 2^100.
     pub fn plus(self, other: ValueRange) -> Option<Self> {
         Self::new(self.low + other.low, self.high + other.high)
     }
 
-    /// Of -x.
+    /// The range of -x.
     #[must_use]
     pub fn negated(self) -> Self {
         ValueRange { low: -self.high, high: -self.low }
     }
 
-    /// Of x y; none past 2^100.
+    /// The range of x y; none beyond 2^100.
     pub fn times(self, other: ValueRange) -> Option<Self> {
         let ends = [
             self.low.checked_mul(other.low)?,
@@ -89,7 +90,7 @@ impl ValueRange {
         Self::new(ends.into_iter().min()?, ends.into_iter().max()?)
     }
 
-    /// Of x^k for one x, so that even powers are not negative; none past 2^100.
+    /// The range of x^k for one x, so that even powers are not negative; none beyond 2^100.
     pub fn power(self, exponent: u64) -> Option<Self> {
         let exponent = match (self.low.abs().max(self.high.abs()), exponent) {
             // Their powers repeat, whatever the exponent.
@@ -106,7 +107,7 @@ impl ValueRange {
         Self::new(low, a.max(b))
     }
 
-    /// Of Σ c_i x^i, each term taken for itself; none past 2^100.
+    /// A range of Σ c_i x^i, with each term bounded separately; none beyond 2^100.
     pub fn polynomial(self, coefficients: &[i64]) -> Option<Self> {
         coefficients.iter().zip(0..).try_fold(Self::point(0), |sum, (&c, i)| match c {
             0 => Some(sum),
@@ -114,7 +115,7 @@ impl ValueRange {
         })
     }
 
-    /// Of the largest integer not above (x + `shift`) / `divisor`, for a positive one.
+    /// The range of ⌊(x + `shift`) / `divisor`⌋, for a positive divisor.
     #[must_use]
     pub(crate) fn quotient(self, shift: i128, divisor: i128) -> Self {
         let each = |x: i128| (x + shift).div_euclid(divisor);
@@ -129,8 +130,8 @@ impl ValueRange {
         (value <= self.high && value + t > self.high).then_some(value)
     }
 
-    /// Passes a range that decryption to 64-bit integers can tell by residues modulo `modulus`,
-    /// before anything is decrypted.
+    /// Checks, before anything is decrypted, that residues modulo `modulus` determine the integers
+    /// of this range, and that these have 64 bits.
     ///
     /// # Errors
     /// [`CircuitError::Range`] for a range of more than `modulus` integers, or beyond 64 bits.
@@ -146,13 +147,12 @@ impl ValueRange {
         })
     }
 
-    /// The integers of the range that decrypted residues modulo `modulus` stand for. All of them
-    /// are looked at, whatever they are.
+    /// The integers of the range that decrypted residues modulo `modulus` represent. All residues
+    /// are examined in any case.
     ///
     /// # Errors
-    /// Those of [`ValueRange::check_decryption`]; for a residue that none of its integers has, so
-    /// that the range was not true, [`SchemeError::NotDecryptable`], as for whatever else cannot
-    /// have been encrypted.
+    /// Those of [`ValueRange::check_decryption`]; [`SchemeError::NotDecryptable`] for a residue
+    /// that no integer of the range has, which shows that the range was false.
     pub fn integers(&self, residues: &[u64], modulus: u64) -> Result<Vec<i64>, CircuitError> {
         self.check_decryption(modulus)?;
         let mut outside = false;

@@ -9,9 +9,10 @@ use everlevel_scheme::{ExactScheme, Level, NextUse};
 use crate::error::CircuitError;
 use crate::linear::{AxisMap, LinearMapPlan, PreparedLinearMap, StepCosts};
 
-/// The cyclic rotation of the slots of `x` to the left by `k` along a dimension. One key switch
-/// along a good dimension; along a bad one (of an index with axes) two, and a level. Whole slots in
-/// rings whose index is a power of two move up to Frobenius, see [`everlevel_ring::SlotShape`].
+/// The cyclic rotation of the slots of `x` to the left by `k` along a dimension. It takes one key
+/// switch along a good dimension, and two key switches and a level along a bad one (of an index
+/// with axes). Whole slots in rings whose index is a power of two move up to Frobenius, see
+/// [`everlevel_ring::SlotShape`].
 ///
 /// # Errors
 /// [`CircuitError::UnknownDimension`]; errors of the scheme.
@@ -45,10 +46,10 @@ pub fn rotation_elements(
     })
 }
 
-/// The rotation of the columns by `k` to the left with what keys there are: by one automorphism if
-/// there is its key at the level of `x` or below, which `x` is switched to, and else by the fewest
-/// of those by powers of two, to the left and to the right, that there are keys for. Along a bad
-/// last dimension as [`rotate_along`].
+/// The rotation of the columns by `k` to the left with the available keys: by one automorphism if
+/// its key exists at the level of `x` or below, to which `x` is switched, otherwise by the fewest
+/// rotations by powers of two, to the left and to the right, that have keys. Along a bad last
+/// dimension as [`rotate_along`].
 ///
 /// # Errors
 /// [`CircuitError::NoRoute`]; errors of the scheme.

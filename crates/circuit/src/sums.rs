@@ -8,7 +8,7 @@ use everlevel_scheme::{ExactScheme, Level, NextUse};
 
 use crate::error::CircuitError;
 
-/// x -> Σ g^k(x) over 0 <= k < n, by doubling.
+/// The map x ↦ Σ g^k(x) over 0 <= k < n for an automorphism g, by doubling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PowerSum {
     element: GaloisElement,
@@ -43,9 +43,9 @@ impl PowerSum {
         Ok(Self::of(shape, found.generator, found.size))
     }
 
-    /// The sum of `count` slots along a good dimension, beginning at each one, `step` slots after
-    /// the other, cyclically: of values that repeat along it after `count` steps, the sum of a
-    /// period.
+    /// In each slot, the sum of `count` slots along a good dimension, beginning with this one and
+    /// `step` slots apart, cyclically. For values that repeat along the dimension after `count`
+    /// steps, it is the sum over a period.
     ///
     /// # Errors
     /// [`CircuitError::UnknownDimension`], also for one that is not good; [`CircuitError::Empty`]
@@ -87,7 +87,8 @@ impl PowerSum {
         self.steps.iter().map(|(g, _)| *g).chain(odd).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// The sum. No level; the noise grows by n, and that of the key switches is added.
+    /// The sum. It takes no level; the noise is multiplied by n at most, and that of the key
+    /// switches is added.
     ///
     /// # Errors
     /// Errors of the scheme.
@@ -106,8 +107,8 @@ impl PowerSum {
         Ok(sum)
     }
 
-    /// The product of the images in place of their sum: for [`PowerSum::trace`] the norm. As many
-    /// factors in a row as there are key switches, and as many products.
+    /// The product of the images instead of their sum, which is the norm for [`PowerSum::trace`].
+    /// The depth and the number of products are the number of key switches.
     ///
     /// # Errors
     /// Errors of the scheme.
@@ -129,7 +130,7 @@ impl PowerSum {
     }
 }
 
-/// The sum of all slots of a thin ciphertext, in every slot: one [`PowerSum`] a dimension.
+/// The sum of all slots of a thin ciphertext, in every slot: one [`PowerSum`] for each dimension.
 ///
 /// # Errors
 /// Errors of the scheme.

@@ -1,8 +1,8 @@
 //! Truncation and rounding of integers in slots: digit removal as an application.
 //!
 //! Slots hold integers modulo p^r; Chen and Han 2018 (ia.cr/2018/067, section 1.2) propose their
-//! digit removal for truncating fixed-point numbers in encrypted machine learning. Everything here
-//! is exact on the ranges it states, and works on any scheme.
+//! digit removal for truncating fixed-point numbers in encrypted machine learning. All functions
+//! are exact on the stated ranges, and work with any scheme.
 
 use everlevel_scheme::{Arithmetic, NextUse, PlainModulus};
 
@@ -13,9 +13,10 @@ use crate::poly::{DepthGoal, PolynomialPlan};
 use crate::range::ValueRange;
 use crate::straight_line::CircuitCosts;
 
-/// Division of integers modulo p^r by p^v: to the nearest, or down.
+/// Division of integers modulo p^r by p^v, rounded to the nearest integer or down.
 ///
-/// One digit removal of v digits of r: its depth and products. The result is modulo p^(r-v).
+/// It costs one digit removal of v digits out of r, with its depth and products. The result is
+/// modulo p^(r-v).
 ///
 /// ```
 /// use everlevel_circuit::Truncation;
@@ -38,7 +39,7 @@ pub struct Truncation {
 }
 
 impl Truncation {
-    /// The division by p^v of numbers modulo p^r.
+    /// The division of integers modulo p^r by p^v.
     ///
     /// # Errors
     /// As [`DigitRemoval::for_problem`] for all values of the v low digits; so closed forms are for
@@ -50,7 +51,7 @@ impl Truncation {
         Ok(Truncation { modulus, half, removed: v, removal })
     }
 
-    /// Depth and counts, of either division.
+    /// Depth and number of operations, the same for both roundings.
     pub fn costs(&self) -> CircuitCosts {
         self.removal.costs()
     }
@@ -88,12 +89,12 @@ impl Truncation {
         self.removal.remove(scheme, &shifted, next)
     }
 
-    /// The modulus p^r of what is divided.
+    /// The plaintext modulus p^r of the dividend.
     pub fn modulus(&self) -> PrimePower {
         self.modulus
     }
 
-    /// The range of [`Truncation::round`] for integers of this one.
+    /// The range of the results of [`Truncation::round`] for integers of this range.
     pub(crate) fn rounded(
         &self,
         range: Option<ValueRange>,
@@ -101,7 +102,7 @@ impl Truncation {
         self.quotients(range, i128::from(self.divisor() / 2))
     }
 
-    /// The range of [`Truncation::floor`] for integers of this one.
+    /// The range of the results of [`Truncation::floor`] for integers of this range.
     pub(crate) fn floored(
         &self,
         range: Option<ValueRange>,
@@ -133,9 +134,9 @@ impl Truncation {
 /// The lowest digit of integers modulo p^r set to zero in place: x - i for the balanced lowest
 /// digit i (for p = 2 the lowest bit), still modulo p^r.
 ///
-/// Only the lowest: x less its two lowest digits is no polynomial in x modulo p^r, and a ciphertext
-/// that was divided cannot be multiplied back to the larger modulus. One odd polynomial of degree
-/// (r - 1)(p - 1) + 1, for p = 2 an even one.
+/// Only the lowest digit is possible in this way: x minus its two lowest digits is not a polynomial
+/// in x modulo p^r, and a ciphertext that was divided cannot be multiplied back to the larger
+/// modulus. One odd polynomial of degree (r - 1)(p - 1) + 1, for p = 2 an even one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClearLowestDigit {
     digit: PolynomialPlan,

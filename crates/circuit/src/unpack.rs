@@ -1,5 +1,5 @@
-//! A polynomial taken apart into d polynomials in X^d, one for each coefficient of a slot, and put
-//! together again.
+//! Decomposition of a polynomial into d polynomials in X^d, one for each coefficient of a slot, and
+//! the inverse.
 //!
 //! a(X) = Σ_{j < d} X^j a_j(X^d). The automorphism φ_i negates X^(2^i) and fixes X^(2^(i+1)), so
 //! for b in Z\[X^(2^i)\]
@@ -10,18 +10,18 @@
 //! ```
 //!
 //! two halves from one key switch, as products with monomials cost none. A binary tree of log2 d
-//! such steps ends in d a_j(X^d), after d - 1 key switches for log2 d keys. It is walked depth
-//! first, so that few ciphertexts are alive. The factor d is for the constant of
-//! [`SlotTransform::coeff_to_slot`](crate::transform::SlotTransform::coeff_to_slot) to cancel.
-//! Source: the automorphisms are those of Chen–Han 2018, appendix A, which keeps one half of each
-//! step.
+//! such steps ends in d a_j(X^d), after d - 1 key switches for log2 d keys. It is traversed depth
+//! first, so that few ciphertexts are in memory. The constant of
+//! [`SlotTransform::coeff_to_slot`](crate::transform::SlotTransform::coeff_to_slot) cancels the
+//! factor d. Source: the automorphisms are those of Chen–Han 2018, appendix A, which keeps one half
+//! of each step.
 
 use everlevel_ring::{GaloisElement, SlotShape};
 use everlevel_scheme::{ExactScheme, SchemeError};
 
 use crate::error::CircuitError;
 
-/// Takes the polynomials of given slots apart.
+/// The decomposition for given slots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unpacking {
     /// φ_i for i = 0, 1, ..
@@ -29,13 +29,13 @@ pub struct Unpacking {
 }
 
 impl Unpacking {
-    /// For the slots of `shape`.
+    /// The decomposition for the slots of `shape`.
     pub fn new(shape: &SlotShape) -> Self {
         Unpacking { steps: shape.projection() }
     }
 
-    /// Into 2^`depth` parts, whatever the degree of the slots, for an index that is a power of two
-    /// and at least twice as many.
+    /// The decomposition into 2^`depth` parts, whatever the degree of the slots, for an index that
+    /// is a power of two and at least 2^(`depth` + 1).
     pub(crate) fn into_parts(shape: &SlotShape, depth: u32) -> Self {
         Unpacking { steps: shape.sign_changes(depth) }
     }
@@ -56,8 +56,9 @@ impl Unpacking {
     }
 
     /// Calls `visit(j, d a_j(X^d))` once for each j below d, in bit-reversed order of j: for d = 4,
-    /// 0, 2, 1, 3. Besides what `visit` keeps, at most log2 d + 1 ciphertexts are alive between its
-    /// calls, one more within a step. Each step doubles the noise and adds that of a key switch.
+    /// 0, 2, 1, 3. Besides those that `visit` keeps, at most log2 d + 1 ciphertexts are in memory
+    /// between its calls, and one more within a step. Each step doubles the noise and adds that of
+    /// a key switch.
     ///
     /// # Errors
     /// Errors of the scheme and of `visit`, which end the walk.

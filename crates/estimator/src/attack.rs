@@ -1,10 +1,10 @@
-//! What every estimate consists of: attacks with their costs.
+//! Attacks with their costs, the parts of every estimate.
 
 use serde::Serialize;
 
 use crate::reduction::CostModel;
 
-/// A way to break a key.
+/// An attack on a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AttackName {
@@ -60,7 +60,7 @@ impl AttackName {
     }
 }
 
-/// What a hybrid attack guesses.
+/// The guess of a hybrid attack.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Guess {
     /// ζ: the number of guessed coordinates of the secret.
@@ -74,7 +74,7 @@ pub struct Guess {
     pub log2_probability: f64,
 }
 
-/// What an attack takes.
+/// The cost of an attack.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Attack {
     /// Which.
@@ -88,9 +88,9 @@ pub struct Attack {
     pub block_size: u32,
     /// The dimension of the lattice that it reduces.
     pub dimension: usize,
-    /// The degree of the field that it works in: n, or a divisor.
+    /// The degree of the field in which it works: n, or a divisor of n for subfield attacks.
     pub degree: usize,
-    /// What is guessed; none if nothing is.
+    /// The guess of a hybrid attack; none for other attacks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guess: Option<Guess>,
 }
@@ -120,7 +120,7 @@ impl Attack {
 /// The security estimate of a key, attack by attack.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate<K> {
-    /// What was asked.
+    /// The key.
     pub key: K,
     /// The cheapest first; never empty.
     attacks: Vec<Attack>,
@@ -143,8 +143,8 @@ impl<K> Estimate<K> {
         &self.attacks[0]
     }
 
-    /// The security of the key: log2 of the cost of the cheapest attack. A lattice that LLL breaks
-    /// costs what LLL does by the same formula, some 35 to 45 bits: nothing.
+    /// The security of the key: log2 of the cost of the cheapest attack. For a lattice that LLL
+    /// breaks, this formula gives some 35 to 45 bits, which means no security.
     pub fn bits(&self) -> f64 {
         self.best().bits
     }

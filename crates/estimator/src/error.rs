@@ -1,6 +1,6 @@
-//! What is refused.
+//! Errors of the estimator.
 
-/// A question outside the range of the formulas.
+/// An argument outside of the range of the formulas.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SecurityError {
@@ -9,9 +9,9 @@ pub enum SecurityError {
     OutOfRange {
         /// Which number.
         name: &'static str,
-        /// What it is.
+        /// Its value.
         value: f64,
-        /// What it may be.
+        /// The allowed range.
         expected: &'static str,
     },
 }
@@ -19,7 +19,7 @@ pub enum SecurityError {
 impl SecurityError {
     /// The only code of this type.
     pub const CODES: &'static [&'static str] = &["security.out-of-range"];
-    /// A name for programs, which does not change when messages do.
+    /// A stable code for programs, which does not change when messages do.
     pub fn code(&self) -> &'static str {
         match self {
             SecurityError::OutOfRange { .. } => Self::CODES[0],

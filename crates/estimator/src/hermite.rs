@@ -1,8 +1,9 @@
-//! Root Hermite factors as Doröz–Hu–Sunar (2014) choose parameters by them: what was believed then.
+//! Root Hermite factors, by which Doröz–Hu–Sunar (2014) chose parameters: the estimates of that
+//! time.
 //!
-//! The factor δ of the vector that an attacker needs, and what reaching δ takes by the experiments
-//! of Lindner–Peikert (2011). These are the paper's formulas, kept to reproduce its figures;
-//! [`crate::ntru`] says what its parameters are worth.
+//! The module has the factor δ of the vector that an attacker needs, and the cost of reaching δ by
+//! the experiments of Lindner–Peikert (2011). These formulas of the paper are kept to reproduce its
+//! figures; [`crate::ntru`] estimates the actual security of its parameters.
 
 /// log2 of δ with δ^(2n) = ‖b₁‖/√q for the longest useful vector, ‖b₁‖ = q/4 (Coppersmith–Shamir
 /// 1997): δ = (√q/4)^(1/2n).
@@ -32,7 +33,7 @@ pub fn lindner_peikert_bits(delta: f64) -> f64 {
     1.8 / delta.log2() - 110.0
 }
 
-/// The degree that k bits ask for at a modulus if noise is left out of account, n = log q (k +
+/// The degree that k bits of security require at a modulus if noise is neglected, n = log q (k +
 /// 110)/7.2 (Gentry–Halevi–Smart 2012).
 pub fn least_degree(log2_q: f64, bits: f64) -> f64 {
     log2_q * (bits + 110.0) / 7.2

@@ -1,12 +1,12 @@
-//! What lattice reduction makes of LWE and NTRU keys, by formula: no lattice is reduced here, and
-//! no other crate of the workspace is needed.
+//! Estimates of the cost of lattice attacks on LWE and NTRU keys, by formulas: no lattice is
+//! reduced, and no other crate of the workspace is used.
 //!
 //! * [`lwe`]: unique SVP, bounded distance decoding, hybrid and dual attacks on dense and sparse
 //!   secrets.
-//! * [`ntru`]: secret-key recovery, dense sublattices and subfields, the estimates of today.
-//! * [`reduction`]: root Hermite factors, the shape of a reduced basis, and what block reduction
-//!   costs.
-//! * [`hermite`]: what was believed of such keys in 2014: Hermite factors by experiment.
+//! * [`ntru`]: secret-key recovery, dense sublattices and subfields, by today's estimates.
+//! * [`reduction`]: root Hermite factors, the shape of a reduced basis, and the cost of block
+//!   reduction.
+//! * [`hermite`]: the estimates of 2014, by experimental Hermite factors.
 //!
 //! Logarithms are to base 2 where a name says `log2` or `bits`, natural otherwise.
 #![forbid(unsafe_code)]

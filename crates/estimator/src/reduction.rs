@@ -1,5 +1,5 @@
-//! Lattice reduction in formulas: root Hermite factor, Gaussian heuristic, shape of a reduced q-ary
-//! basis, cost.
+//! Formulas for lattice reduction: root Hermite factor, Gaussian heuristic, shape of a reduced
+//! q-ary basis, cost.
 
 use std::f64::consts::{E, PI};
 
@@ -47,7 +47,7 @@ fn dimensions_for_free(beta: f64) -> f64 {
     if beta >= 20.0 { beta * (4.0f64 / 3.0).ln() / (beta / (2.0 * PI * E)).ln() } else { 0.0 }
 }
 
-/// How the cost of block reduction is counted.
+/// Models of the cost of block reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CostModel {

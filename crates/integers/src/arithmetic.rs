@@ -6,11 +6,11 @@ use crate::error::IntegersError;
 use crate::interval::Interval;
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// a + b. Of canonical operands free; carries of operands that are sums themselves are computed
-    /// first.
+    /// a + b. It is free for canonical operands; if operands are sums themselves, their carries are
+    /// computed first.
     ///
     /// # Errors
-    /// [`IntegersError::Range`] past 2^126, [`IntegersError::Length`], those of carries.
+    /// [`IntegersError::Range`] beyond 2^126, [`IntegersError::Length`], those of carries.
     pub fn add<'b>(
         &self,
         a: impl Into<Operand<'b, S::Ciphertext>>,
@@ -22,8 +22,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.sum_of(self.column(a.into())?, self.column(b.into())?, 1)
     }
 
-    /// a - b. Of canonical operands free; carries of operands that are sums themselves are computed
-    /// first.
+    /// a - b. It is free for canonical operands; if operands are sums themselves, their carries are
+    /// computed first.
     ///
     /// # Errors
     /// As [`Integers::add`].
@@ -85,12 +85,13 @@ impl<S: IntegerScheme> Integers<'_, S> {
         .narrowed())
     }
 
-    /// x times a public integer. Free where its digits allow it, as for powers of 16 and for truth
-    /// values times less than 31; below 16 a table of two outputs for each digit; else all tables
-    /// of a digit share its powers, and what the sums have above 15 is taken to the next digit.
+    /// x times a public integer. It is free if the windows of the digits allow it, as for powers of
+    /// 16 and for truth values times less than 31. For integers below 16 it takes a table of two
+    /// outputs for each digit; for others, all tables of a digit share its powers, and carries of
+    /// the sums are computed.
     ///
     /// # Errors
-    /// [`IntegersError::Range`] past 2^126, those of carries.
+    /// [`IntegersError::Range`] beyond 2^126, those of carries.
     pub fn mul_public(
         &self,
         x: &Column<S::Ciphertext>,
@@ -153,7 +154,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { interval, anchor: 0, digits, length: x.length })
     }
 
-    /// 1 - x of truth values. Free.
+    /// 1 - x for truth values x. Free.
     ///
     /// # Errors
     /// [`IntegersError::Type`] for other values.
@@ -176,7 +177,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { interval: Interval::BOOL, anchor: 0, digits: vec![both], length }.narrowed())
     }
 
-    /// Whether one at least of two truth values is 1: a product.
+    /// Whether at least one of two truth values is 1: a product.
     ///
     /// # Errors
     /// [`IntegersError::Type`] for other values.

@@ -13,9 +13,9 @@ macro_rules! bitwise {
         $(
             $(#[$doc])*
             ///
-            /// Negative integers have all upper bits set, as in two's complement. Cost for two
-            /// columns: 33 products a digit, depth 5; against a public integer 7 a digit, depth 4.
-            /// Carries are computed first.
+            /// Negative integers have all upper bits set, as in two's complement. The cost is 33
+            /// products for each digit of two columns, at depth 5, and 7 for each digit with a
+            /// public integer, at depth 4. Carries are computed first.
             ///
             /// # Errors
             /// [`IntegersError::Length`], [`IntegersError::Width`] beyond 124 bits; those of
@@ -38,7 +38,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     bitwise! {
         /// The bits that are 1 in both.
         bit_and: |a, b| a & b, bits_of_both;
-        /// The bits that are 1 in one at least.
+        /// The bits that are 1 in at least one.
         bit_or: |a, b| a | b, bits_of_any;
         /// The bits that are 1 in exactly one.
         bit_xor: |a, b| a ^ b, bits_of_one;
@@ -95,8 +95,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { interval, anchor, digits, length }.narrowed())
     }
 
-    /// x divided by 2^bits, rounded down. Free for multiples of 4 bits of canonical columns, else a
-    /// table of two outputs for each digit, depth 4.
+    /// x divided by 2^bits, rounded down. It is free for canonical columns and multiples of 4 bits,
+    /// and otherwise takes a table of two outputs for each digit, at depth 4.
     ///
     /// # Errors
     /// [`IntegersError::Width`] beyond 124 bits; those of carries.
@@ -141,8 +141,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { interval, anchor: shifted(anchor), digits, length: x.length }.narrowed())
     }
 
-    /// The integer of a type that agrees with x modulo 2^bits of the type: the one cast that loses
-    /// bits. Free if all values are of the type already; carries are computed first.
+    /// The integer of a type that is congruent to x modulo 2^k, where k is the number of bits of
+    /// the type: the only cast that loses bits. It is free if all values are of the type already;
+    /// carries are computed first.
     ///
     /// # Errors
     /// [`IntegersError::Type`] for `bool` and ranges, which have no number of bits; those of

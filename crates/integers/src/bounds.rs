@@ -27,7 +27,7 @@ impl Interval {
         Self::new(value, value)
     }
 
-    /// Of x + y.
+    /// The interval of x + y.
     ///
     /// # Errors
     /// [`IntegersError::Range`] past 2^126.
@@ -35,7 +35,7 @@ impl Interval {
         self.checked("the sum", other, self.low + other.low, self.high + other.high)
     }
 
-    /// Of x - y.
+    /// The interval of x - y.
     ///
     /// # Errors
     /// [`IntegersError::Range`] past 2^126.
@@ -43,7 +43,7 @@ impl Interval {
         self.checked("the difference", other, self.low - other.high, self.high - other.low)
     }
 
-    /// Of x * y.
+    /// The interval of x * y.
     ///
     /// # Errors
     /// [`IntegersError::Range`] past 2^126.

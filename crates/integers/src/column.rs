@@ -1,4 +1,4 @@
-//! Encrypted columns: digits, their windows, what unused slots hold.
+//! Encrypted columns: digits, their windows, the content of unused slots.
 
 use everlevel_circuit::Value;
 
@@ -6,7 +6,7 @@ use crate::interval::Interval;
 
 /// The base of digits.
 pub(crate) const BASE: i64 = 16;
-/// A digit never has more possible values than this, so that its tables have depth 5 at most.
+/// The largest number of possible values of a digit, so that its tables have depth at most 5.
 pub(crate) const POINTS: i64 = 31;
 
 /// One digit of every entry of a column: a ciphertext, or a public integer.
@@ -46,10 +46,10 @@ impl<C> Digit<C> {
 ///
 /// Its values are anchor + Σ 16^i d_i. Anchor and windows of the digits are public, and so is the
 /// [`Interval`] of the values, which follows from the types of the inputs and the operations alone.
-/// A digit is *canonical* in a window of 16 integers; sums leave wider ones, up to 31 integers, and
-/// carries are computed only where something needs them.
+/// A digit is *canonical* if its window has at most 16 integers; sums have wider windows, of up to
+/// 31 integers, and carries are computed only if an operation needs them.
 ///
-/// Clones share their ciphertexts, which the server may replace by fresher ones.
+/// Clones share their ciphertexts, which the server may replace by refreshed ones.
 pub struct Column<C> {
     pub(crate) interval: Interval,
     pub(crate) anchor: i128,
@@ -71,12 +71,12 @@ impl<C> Column<C> {
         Column { interval, anchor: value, digits: Vec::new(), length }
     }
 
-    /// Which values the entries can have.
+    /// The interval of the entries.
     pub fn interval(&self) -> Interval {
         self.interval
     }
 
-    /// How many entries there are; none for a result of public integers alone.
+    /// The number of entries; none for a result of public integers only.
     pub fn length(&self) -> Option<usize> {
         self.length
     }
@@ -103,7 +103,7 @@ impl<C> Column<C> {
         self.anchor + value(self.digits.iter().map(|d| d.pad))
     }
 
-    /// Whether every digit has one of 16 values only.
+    /// Whether every digit is canonical: it has at most 16 possible values.
     pub(crate) fn is_canonical(&self) -> bool {
         self.digits.iter().all(|d| d.points() <= BASE)
     }
@@ -118,7 +118,8 @@ pub(crate) fn value(digits: impl DoubleEndedIterator<Item = i64>) -> i128 {
     digits.rev().fold(0, |v, d| i128::from(BASE) * v + i128::from(d))
 }
 
-/// An operand: a column, or a public integer that stands in every slot.
+/// An operand: a column, or a public integer, which stands for a column with this value in every
+/// slot.
 pub enum Operand<'a, C> {
     /// A column.
     Column(&'a Column<C>),

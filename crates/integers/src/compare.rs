@@ -51,9 +51,9 @@ macro_rules! comparisons {
         $(
             $(#[$doc])*
             ///
-            /// Cost for k digits of two columns: 12 products a digit and a third of that for the
-            /// tree above them; depth 8, 10, 13 and 15 for 8, 16, 32 and 64 bits. Less against a
-            /// public integer.
+            /// The cost for two columns is 12 products for each digit and a third of that for the
+            /// tree that combines them, at depth 8, 10, 13 and 15 for 8, 16, 32 and 64 bits.
+            /// Comparison with a public integer costs less.
             ///
             /// # Errors
             /// [`IntegersError::Length`]; [`IntegersError::Depth`] without bootstrapping; those of
@@ -84,7 +84,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         ge: GreaterOrEqual,
     }
 
-    /// -1, 0 or 1, as x is negative, 0 or positive.
+    /// The sign of x: -1, 0 or 1.
     ///
     /// # Errors
     /// As [`Integers::lt`].
@@ -92,8 +92,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.compared(Operand::Column(x), Operand::Public(0), Question::Sign)
     }
 
-    /// Whether a = b, as 0 or 1. Cost: 10 products a digit of depth 5, and a tree of products;
-    /// where that does not fit any more, a table of how many digits differ.
+    /// Whether a = b, as 0 or 1. It costs 10 products for each digit, at depth 5, and a tree of
+    /// products or, if the capacity does not suffice for that, a table on the number of digits that
+    /// differ.
     ///
     /// # Errors
     /// As [`Integers::lt`].

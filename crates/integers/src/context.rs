@@ -1,4 +1,4 @@
-//! Where stages are run and ciphertexts refreshed.
+//! The execution of stages and the refresh of ciphertexts.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use crate::error::IntegersError;
 use crate::plan::TablePlan;
 use crate::stage::Stage;
 
-/// What typed integers need of a scheme.
+/// The requirements of typed integers on a scheme.
 pub trait IntegerScheme: Bootstrappable {}
 
 impl<S: Bootstrappable> IntegerScheme for S {}
@@ -22,21 +22,21 @@ impl<S: Bootstrappable> IntegerScheme for S {}
 /// few of them that come next.
 const MARGIN: f64 = 6.0;
 
-/// Sees every ciphertext that enters a table, with the window of its slots.
+/// An observer, which receives every input ciphertext of a table with the window of its slots.
 pub type WindowObserver<S> = Box<dyn Fn(&S, &<S as Scheme>::Ciphertext, (i64, i64)) + Send + Sync>;
 
 type Tables = (i64, i64, Vec<Vec<i64>>);
 
-/// Plans of tables, made once. Clones share them, so that an [`Integers`] for each operation
-/// does not plan again.
+/// A cache of plans of tables. Clones share it, so that a new [`Integers`] for each operation does
+/// not plan again.
 #[derive(Clone, Default)]
 pub struct TablePlans(Arc<Mutex<BTreeMap<Tables, Arc<TablePlan>>>>);
 
 /// Computes on typed integers over a [`Session`].
 ///
-/// Operations are done at once. Before a table is evaluated its depth is rehearsed on the no-op
-/// scheme, at the level and the noise bound of what enters it, and if it does not fit, that is
-/// bootstrapped, in place: differences and sums of signs, never powers.
+/// Operations are computed immediately. Before a table is evaluated, it is rehearsed on the no-op
+/// scheme, at the level and the noise bound of its inputs; if the capacity does not suffice, the
+/// inputs (digits, differences and sums of signs, never powers) are bootstrapped in place.
 pub struct Integers<'a, S: IntegerScheme> {
     session: &'a Session<S>,
     params: Params,
@@ -53,10 +53,10 @@ pub struct Integers<'a, S: IntegerScheme> {
 }
 
 impl<'a, S: IntegerScheme> Integers<'a, S> {
-    /// Over a session with a scheme of these parameters.
+    /// Typed integers over a session with a scheme of these parameters.
     ///
     /// # Errors
-    /// [`IntegersError::Set`] if the plaintext modulus is no prime, or one below 257.
+    /// [`IntegersError::Set`] if the plaintext modulus is not a prime of at least 257.
     pub fn new(session: &'a Session<S>, params: &Params) -> Result<Self, IntegersError> {
         let (p, r) = (params.spec().plain_prime, params.plain_exponent());
         if r != 1 || p < 257 {
@@ -80,16 +80,17 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         })
     }
 
-    /// With an observer of everything that enters a table, for tests with the secret key.
+    /// Sets an observer of the inputs of all tables, for tests with the secret key.
     #[must_use]
     pub fn observed(self, observer: WindowObserver<S>) -> Self {
         Integers { observer: Some(observer), ..self }
     }
 
-    /// Whether the digits of short columns are compared side by side, in one ciphertext: a table
-    /// and a bootstrapping for all of them, instead of one for each, but rotations, keys for which
-    /// the server has to have. A column is short if a row of slots has room for as many powers of
-    /// two of at least its length as it has digits, their number rounded up to a power of two.
+    /// Sets whether the digits of short columns are compared side by side, in one ciphertext. This
+    /// takes one table and one bootstrapping for all digits instead of one for each, but it needs
+    /// rotations, for which the server must have keys. A column is short if, with its length and
+    /// its number of digits each rounded up to a power of two, their product is at most the length
+    /// of a row of slots.
     #[must_use]
     pub fn side_by_side(self, side_by_side: bool) -> Self {
         Integers { side_by_side, ..self }
@@ -99,13 +100,13 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         self.side_by_side
     }
 
-    /// With plans that were made before, over the same plaintext modulus.
+    /// Uses an existing cache of plans, over the same plaintext modulus.
     #[must_use]
     pub fn with_plans(self, plans: TablePlans) -> Self {
         Integers { plans, ..self }
     }
 
-    /// The plans that were made, which later ones are added to.
+    /// The cache of plans.
     pub(crate) fn plans(&self) -> TablePlans {
         self.plans.clone()
     }

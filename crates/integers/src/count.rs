@@ -6,8 +6,8 @@ use crate::error::IntegersError;
 use crate::interval::Interval;
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// How many bits of x are 1. No value may be negative. Cost: 7 products a digit, depth 4, and
-    /// for more than 7 digits a polynomial on the possible sums.
+    /// The number of bits of x that are 1. No value may be negative. It costs 7 products for each
+    /// digit, at depth 4, and for more than 7 digits a polynomial on the possible sums.
     ///
     /// # Errors
     /// [`IntegersError::Type`] for values that may be negative; those of carries.

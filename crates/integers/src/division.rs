@@ -113,11 +113,12 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { interval, anchor: 0, digits, length: x.length }.narrowed())
     }
 
-    /// ⌊a / b⌋, rounded down: -7 divided by 2 is -4; and 0 where b is 0, as NumPy's value is.
+    /// ⌊a / b⌋, rounded down: -7 divided by 2 is -4. The result is 0 where b is 0, as in NumPy.
     ///
-    /// For b of at most 256 values a table of reciprocals and a product; for wider ones bit by bit:
-    /// for each bit of the quotient a subtraction with its borrows, and a selection. Where a or b
-    /// may be negative, a comparison with 0 and selections more.
+    /// If b has at most 256 possible values, it takes a table of reciprocals and a product;
+    /// otherwise the quotient is computed bit by bit, with a subtraction, its borrows and a
+    /// selection for each bit. If a or b may be negative, a comparison with 0 and selections are
+    /// added.
     ///
     /// # Errors
     /// [`IntegersError::Length`]; those of carries.
@@ -132,7 +133,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(self.divided(a.into(), b.into(), false)?.0)
     }
 
-    /// a - b ⌊a / b⌋, of the sign of b: -7 modulo 3 is 2; and 0 where b is 0, as NumPy's value is.
+    /// a - b ⌊a / b⌋, which has the sign of b: -7 modulo 3 is 2. The result is 0 where b is 0, as
+    /// in NumPy.
     ///
     /// # Errors
     /// As [`Integers::div`].
@@ -147,8 +149,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(self.divided(a.into(), b.into(), true)?.1)
     }
 
-    /// Quotient and remainder of [`Integers::div`] and [`Integers::rem`], for little more than one
-    /// of them.
+    /// Quotient and remainder as by [`Integers::div`] and [`Integers::rem`], at little more than
+    /// the cost of one of them.
     ///
     /// # Errors
     /// As [`Integers::div`].

@@ -11,8 +11,9 @@ use crate::interval::Interval;
 use crate::split::digits_of;
 use crate::types::Type;
 
-/// The anchor of values of an interval, and how many digits they have above it: 0 where none is
-/// negative, else -2^(4k-1), so that all signed values of as many digits have the same.
+/// The anchor of values of an interval, and the number of digits above it. The anchor is 0 if no
+/// value is negative, otherwise -2^(4k-1), so that all signed values with k digits have the same
+/// anchor.
 pub(crate) fn standard_form(interval: Interval) -> (i128, usize) {
     if interval.low() >= 0 {
         return (0, digits_of(interval.high().unsigned_abs()));
@@ -57,17 +58,17 @@ struct EncodedDigit {
 }
 
 impl Encoded {
-    /// The digits of `values`, of which `kind` says what they may be, in `slots` slots. Slots
-    /// behind the column hold the least value of the type.
+    /// Encodes `values`, which are of the type `kind`, as digits in `slots` slots. Slots behind the
+    /// column hold the least value of the type.
     ///
     /// # Errors
-    /// [`IntegersError::Value`] for a value outside of the type, [`IntegersError::Length`] for
-    /// none, or more than slots.
+    /// [`IntegersError::Value`] for a value outside of the type, [`IntegersError::Length`] for no
+    /// values, or more values than slots.
     pub fn new(values: &[i128], kind: Type, slots: usize) -> Result<Self, IntegersError> {
         Self::padded(values, kind, slots, kind.interval().low())
     }
 
-    /// The same with an entry of one's own in the slots behind the column.
+    /// The same with a given value in the slots behind the column.
     ///
     /// # Errors
     /// As [`Encoded::new`].
@@ -103,7 +104,7 @@ impl Encoded {
         Ok(Encoded { interval, anchor, length: values.len(), pad, digits })
     }
 
-    /// The column, its slot vectors encrypted by `encrypt`.
+    /// The encrypted column; `encrypt` encrypts each slot vector.
     ///
     /// # Errors
     /// Those of `encrypt`.
@@ -127,14 +128,15 @@ impl Encoded {
     }
 }
 
-/// The integer of `low..=high` that a residue stands for, and whether there is one; `low` if not.
+/// The integer of `low..=high` that a residue represents, and whether there is one; `low` if there
+/// is none.
 pub(crate) fn lift(residue: u64, modulus: PrimePower, (low, high): (i64, i64)) -> (i64, bool) {
     let value = low + modulus.sub(residue, modulus.reduce_i64(low)) as i64;
     if value <= high { (value, true) } else { (low, false) }
 }
 
-/// What is said of a decryption once all of it was done, whatever was found, so that time does not
-/// tell what was wrong, nor where.
+/// The result of the checks of a decryption, which is reported after all checks, so that the time
+/// reveals neither what was wrong nor where.
 pub(crate) struct Findings<E> {
     failed: Option<E>,
     possible: bool,
@@ -173,11 +175,12 @@ impl<E: From<IntegersError>> Findings<E> {
 }
 
 impl<C> Column<C> {
-    /// The entries, their slots decrypted by `decrypt`; one entry if the column turned out to be a
-    /// public constant. Every digit has to be in its window and every value in its interval.
+    /// The entries; `decrypt` decrypts the slots of a ciphertext. A public constant has one entry.
+    /// Every digit must be in its window and every value in its interval.
     ///
     /// # Errors
-    /// [`SchemeError::NotDecryptable`] for a digit or a value that cannot be; those of `decrypt`.
+    /// [`SchemeError::NotDecryptable`] for a digit outside of its window or a value outside of its
+    /// interval; those of `decrypt`.
     pub fn decrypt<E: From<IntegersError>>(
         &self,
         modulus: PrimePower,

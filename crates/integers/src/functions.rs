@@ -238,9 +238,7 @@ impl<S: IntegerScheme> Functions<'_, '_, S> {
             (
                 TypedFunction::Quantile,
                 [x @ Value::Column(_), Value::Public(a), Value::Public(b)],
-            ) => {
-                self.operated(&Operation::Quantile(part(*a)?, part(*b)?), &[x])
-            }
+            ) => self.operated(&Operation::Quantile(part(*a)?, part(*b)?), &[x]),
             (TypedFunction::Sort, [x @ Value::Column(_), Value::Public(k)]) => {
                 self.operated(&Operation::Sort(Order::Ascending, place(*k)?), &[x])
             }

@@ -4,9 +4,9 @@ use std::fmt;
 
 /// The integers from `low` to `high`, both included; -2^126 <= low <= high <= 2^126.
 ///
-/// Every encrypted value has one. It is public and never comes from data, and each operation gives
-/// the interval of its result: what could leave the range of an interval is refused when the
-/// operation is asked for, before anything is computed.
+/// Every encrypted value has an interval. It is public and never depends on data, and each
+/// operation determines the interval of its result: an operation whose result could exceed the
+/// limits of an interval is refused before anything is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Interval {
     pub(crate) low: i128,
@@ -25,7 +25,7 @@ impl fmt::Display for Interval {
 impl Interval {
     /// All integers that any value can have.
     pub const WIDEST: Interval = Interval { low: -LIMIT, high: LIMIT };
-    /// The values of a truth value.
+    /// The interval of truth values, 0 and 1.
     pub const BOOL: Interval = Interval { low: 0, high: 1 };
 
     /// The lower end.
@@ -38,7 +38,7 @@ impl Interval {
         self.high
     }
 
-    /// How many integers there are.
+    /// The number of integers.
     pub fn points(&self) -> u128 {
         self.high.abs_diff(self.low) + 1
     }
@@ -53,25 +53,25 @@ impl Interval {
         self.low <= other.low && other.high <= self.high
     }
 
-    /// The smallest interval with all of both.
+    /// The smallest interval that contains both.
     #[must_use]
     pub fn union(self, other: Interval) -> Interval {
         Interval { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    /// Of min(x, y).
+    /// The interval of min(x, y).
     #[must_use]
     pub fn min(self, other: Interval) -> Interval {
         Interval { low: self.low.min(other.low), high: self.high.min(other.high) }
     }
 
-    /// Of max(x, y).
+    /// The interval of max(x, y).
     #[must_use]
     pub fn max(self, other: Interval) -> Interval {
         Interval { low: self.low.max(other.low), high: self.high.max(other.high) }
     }
 
-    /// Of |x|.
+    /// The interval of |x|.
     #[must_use]
     pub fn abs(self) -> Interval {
         let high = self.high.max(-self.low);
@@ -79,7 +79,7 @@ impl Interval {
         Interval { low, high }
     }
 
-    /// Of x & y.
+    /// The interval of x & y.
     pub(crate) fn bits_of_both(self, other: Interval) -> Interval {
         // x & y is at most x if that is not negative, or if y is negative.
         let below = |x: Interval, y: Interval| (x.low >= 0 || y.high < 0).then_some(x.high);
@@ -92,13 +92,13 @@ impl Interval {
         Interval { low, high }
     }
 
-    /// Of x | y: of ~(~x & ~y).
+    /// The interval of x | y, which is ~(~x & ~y).
     pub(crate) fn bits_of_any(self, other: Interval) -> Interval {
         let not = |x: Interval| Interval { low: -1 - x.high, high: -1 - x.low };
         not(not(self).bits_of_both(not(other)))
     }
 
-    /// Of x ^ y.
+    /// The interval of x ^ y.
     pub(crate) fn bits_of_one(self, other: Interval) -> Interval {
         let Interval { low, high } = self.filled(other);
         match (self.low >= 0, self.high < 0, other.low >= 0, other.high < 0) {
@@ -117,7 +117,7 @@ impl Interval {
         Interval { low: -power, high: power - 1 }
     }
 
-    /// Of -x.
+    /// The interval of -x.
     #[must_use]
     pub fn negated(self) -> Interval {
         Interval { low: -self.high, high: -self.low }

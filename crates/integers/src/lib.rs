@@ -1,14 +1,16 @@
-//! Typed integers over any scheme of everlevel: columns of integers that are compared, selected
-//! from, added and looked up, exactly.
+//! Typed integers over any scheme of everlevel: columns of integers with exact comparison,
+//! selection, arithmetic and table look-up.
 //!
-//! * [`Type`], [`Interval`]: what a column may hold, public and followed through every operation.
-//! * [`Encoded`], [`Column`]: integers as hexadecimal digits, each in a ciphertext of its own.
+//! * [`Type`], [`Interval`]: the public bounds on the entries of a column, which every operation
+//!   tracks.
+//! * [`Encoded`], [`Column`]: integers as hexadecimal digits, with one ciphertext for each digit.
 //! * [`Integers`]: the operations, over a [`Session`](everlevel_circuit::Session) that bootstraps.
-//! * [`TablePlan`]: functions on few integers as polynomials.
-//! * [`Operation`]: an operation as a value, for whatever builds programs.
-//! * [`Rehearsal`], [`Estimate`]: what work takes, counted on the no-op scheme before it is done.
+//! * [`TablePlan`]: functions on a small set of integers, evaluated as polynomials.
+//! * [`Operation`]: an operation as a value, for code that builds programs.
+//! * [`Rehearsal`], [`Estimate`]: the cost of a computation, counted on the no-op scheme in
+//!   advance.
 //!
-//! On the no-op scheme; on BGV and BFV only the first lines differ:
+//! An example on the no-op scheme; for BGV and BFV only the first lines differ:
 //!
 //! ```
 //! use std::sync::Arc;

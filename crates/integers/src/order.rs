@@ -1,16 +1,16 @@
-//! Orders of entries, and what is asked for in them.
+//! Orders of entries, and the results that can be requested of them.
 
 /// Which entries come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// The least; of equal ones the first.
+    /// The least entries first; of equal ones the first.
     Ascending,
-    /// The largest; of equal ones the first.
+    /// The largest entries first; of equal ones the first.
     Descending,
 }
 
 impl Order {
-    /// The same from its other end.
+    /// The reverse order.
     pub(crate) fn reversed(self) -> Self {
         match self {
             Order::Ascending => Order::Descending,
@@ -24,7 +24,7 @@ impl Order {
 pub(crate) enum Of {
     /// The entries.
     Entries,
-    /// Where they are in the column.
+    /// The positions of the entries in the column.
     Places,
 }
 

@@ -1,4 +1,4 @@
-//! Selection, and what follows from it.
+//! Selection, and the operations based on it.
 
 use crate::column::{Column, Digit, Operand};
 use crate::context::{IntegerScheme, Integers};
@@ -10,8 +10,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// which a and b may differ, free for two public integers. Depth 1.
     ///
     /// # Errors
-    /// [`IntegersError::Type`] if the condition is no truth value; [`IntegersError::Length`]; those
-    /// of carries and of the scheme.
+    /// [`IntegersError::Type`] if the condition is not a truth value; [`IntegersError::Length`];
+    /// those of carries and of the scheme.
     pub fn select<'b>(
         &self,
         condition: &Column<S::Ciphertext>,
@@ -99,7 +99,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.one_of(&greater, (a, b), interval)
     }
 
-    /// x, or the nearer one of two bounds if it is outside of them.
+    /// x, or the nearer of two bounds if x is outside of them.
     ///
     /// # Errors
     /// [`IntegersError::Range`] if `low` exceeds `high`; those of [`Integers::min`].

@@ -1,4 +1,4 @@
-//! Shifts, by encrypted amounts too, and casts that lose nothing.
+//! Shifts, also by encrypted amounts, and lossless casts.
 
 use crate::column::{BASE, Column, Digit};
 use crate::context::{IntegerScheme, Integers};
@@ -16,7 +16,8 @@ enum Direction {
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// x times 2^bits: nothing for multiples of 4 bits, else a table for each digit.
+    /// x times 2^bits. It is free for multiples of 4 bits, and otherwise takes a table for each
+    /// digit.
     ///
     /// # Errors
     /// [`IntegersError::Range`] past 2^126; those of carries.
@@ -31,9 +32,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.mul_public(x, 1i128 << bits)
     }
 
-    /// x times 2^amount for encrypted amounts. Cost for k digits: a product a digit for each bit of
-    /// the amount from the third on, and a table of two digits for the lower two bits, depth 5; a
-    /// comparison more where x may be negative.
+    /// x times 2^amount for encrypted amounts. The cost for each digit is a product for each bit of
+    /// the amount from the third on, and a table of two digits for the lower two bits, at depth 5;
+    /// if x may be negative, there is one more comparison.
     ///
     /// # Errors
     /// [`IntegersError::Range`] past 2^126; [`IntegersError::Type`] for amounts that may be
@@ -59,8 +60,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.shifted_by(x, amount, Direction::Right)
     }
 
-    /// x, if all of its values are of a type: the cast that loses nothing. [`Integers::wrapped`]
-    /// is the one that loses bits.
+    /// x as a value of a type that contains its interval: the lossless cast. [`Integers::wrapped`]
+    /// is the cast that loses bits.
     ///
     /// # Errors
     /// [`IntegersError::Type`] for values outside of the type.

@@ -14,8 +14,8 @@ use crate::places::Places;
 use crate::slots::digit_of;
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// The longest column that is ordered, 32,768 entries on `bgv-65537-n15`: as many as there are
-    /// slots, where that is a power of two.
+    /// The length of the longest column that can be ordered, 32,768 entries on `bgv-65537-n15`: the
+    /// number of slots, if that is a power of two.
     pub fn longest_ordered(&self) -> usize {
         network::longest(self.columns(), self.slots())
     }
@@ -27,12 +27,12 @@ impl<S: IntegerScheme> Integers<'_, S> {
         (1..=self.columns()).take_while(one).last().unwrap_or(0)
     }
 
-    /// How many entries come before each entry: a permutation of 0 .. n - 1, that of NumPy's stable
-    /// `argsort` turned round.
+    /// The rank of each entry: the number of entries that come before it. The ranks are the inverse
+    /// permutation of NumPy's stable `argsort`.
     ///
-    /// Cost: comparisons of n^2 / 2 pairs, as many of them at once as there are slots; for up to
-    /// [`Integers::longest_ranked`] entries one comparison and some 4 log2 n rotations a digit;
-    /// carries of the counts. Where two sorts of their places take less, these.
+    /// It costs comparisons of n^2 / 2 pairs, in parallel in all slots, which is one comparison and
+    /// about 4 log2 n rotations for each digit for up to [`Integers::longest_ranked`] entries, and
+    /// carries of the counts. If two sorts of the positions are cheaper, these are used instead.
     ///
     /// # Errors
     /// [`IntegersError::Length`] beyond [`Integers::longest_ordered`]; a missing key; those of
@@ -54,18 +54,18 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
     }
 
-    /// The entries in order, or the first `take` of them: a stable sort, as NumPy's of kind
-    /// `stable`.
+    /// The entries in order, or the first `take` of them: a stable sort, as in NumPy with
+    /// `kind="stable"`.
     ///
-    /// Cost: [`Integers::ranks`], and each of them compared with the places that are taken, in as
-    /// many parts as these comparisons are longer than a row of slots; depth 6 more. Or a bitonic
-    /// network where that takes less time by the model, for which m (m + 1) / 2 layers sort 2^m
-    /// entries, and m (m + 1) / 2 + (l - m) (m + 1) layers find the first 2^m of 2^l; each layer is
-    /// a comparison, two rotations and a product a digit.
+    /// It costs [`Integers::ranks`] and a comparison of each rank with the requested positions, in
+    /// parts that fit a row of slots, with 6 more levels. If a bitonic network takes less time by
+    /// the model, it is used instead: m (m + 1) / 2 layers sort 2^m entries, and m (m + 1) / 2 +
+    /// (l - m) (m + 1) layers find the first 2^m of 2^l; each layer takes a comparison, two
+    /// rotations and a product for each digit.
     ///
     /// # Errors
-    /// [`IntegersError::Length`] beyond [`Integers::longest_ordered`], or for no entry or more than
-    /// there are; those of [`Integers::ranks`].
+    /// [`IntegersError::Length`] beyond [`Integers::longest_ordered`], for `take` = 0, or for more
+    /// entries than there are; those of [`Integers::ranks`].
     pub fn sorted(
         &self,
         x: &Column<S::Ciphertext>,
@@ -80,9 +80,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.first(&x, n, order, (take, Of::Entries))
     }
 
-    /// The places in the column of the entries in order, or of the first `take` of them: NumPy's
-    /// `argsort` of kind `stable`. Cost: as [`Integers::sorted`], where the network has the digits
-    /// of places beside those of entries.
+    /// The positions in the column of the entries in order, or of the first `take` of them, as
+    /// NumPy's `argsort` with `kind="stable"`. The cost is as for [`Integers::sorted`]; the network
+    /// has the digits of positions in addition to those of entries.
     ///
     /// # Errors
     /// As [`Integers::sorted`].
@@ -124,11 +124,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.sorted_by_ranks(x, &rank, of, &places)
     }
 
-    /// The entry of this rank, from 0: a column of one entry. Ranks, an equality, a selection; or
-    /// the network for as many entries as are on the nearer side of it.
+    /// The entry of this rank, counted from 0, as a column of one entry. It costs ranks, an
+    /// equality and a selection, or the network for the entries on the nearer side of the rank.
     ///
     /// # Errors
-    /// [`IntegersError::Length`] for a rank that there is none of; those of [`Integers::ranks`].
+    /// [`IntegersError::Length`] for a rank that does not exist; those of [`Integers::ranks`].
     pub fn nth(
         &self,
         x: &Column<S::Ciphertext>,
@@ -143,7 +143,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.one(&x, n, order, (rank, Of::Entries))
     }
 
-    /// The place of the entry of this rank: a column of one entry.
+    /// The position of the entry of this rank, as a column of one entry.
     ///
     /// # Errors
     /// As [`Integers::nth`].
@@ -217,7 +217,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { interval, anchor: 0, digits, length: Some(1) })
     }
 
-    /// The largest entry: a column of one entry.
+    /// The largest entry, as a column of one entry.
     ///
     /// # Errors
     /// As [`Integers::nth`].
@@ -228,7 +228,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.nth(x, Order::Descending, 0)
     }
 
-    /// The least entry: a column of one entry.
+    /// The least entry, as a column of one entry.
     ///
     /// # Errors
     /// As [`Integers::nth`].
@@ -239,7 +239,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.nth(x, Order::Ascending, 0)
     }
 
-    /// Where the largest entry is, the first one of equal ones.
+    /// The position of the largest entry, the first one of equal entries.
     ///
     /// # Errors
     /// As [`Integers::nth`].
@@ -250,7 +250,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.arg_nth(x, Order::Descending, 0)
     }
 
-    /// Where the least entry is, the first one of equal ones.
+    /// The position of the least entry, the first one of equal entries.
     ///
     /// # Errors
     /// As [`Integers::nth`].
@@ -261,8 +261,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.arg_nth(x, Order::Ascending, 0)
     }
 
-    /// The entry that `numerator / denominator` of the others do not exceed: rank
-    /// ⌊(n - 1) numerator / denominator⌋, NumPy's `quantile` of method `lower`.
+    /// The quantile `numerator / denominator`: the entry of rank ⌊(n - 1) numerator / denominator⌋,
+    /// as NumPy's `quantile` with `method="lower"`.
     ///
     /// # Errors
     /// [`IntegersError::Value`] unless 0 <= numerator <= denominator, 0 < denominator; those of

@@ -11,12 +11,12 @@ use crate::interval::Interval;
 
 /// The sum of a column, in parts that are added up after decryption.
 ///
-/// A sum that could reach p is left in several slots: of two digits modulo
-/// 65537, 256 entries are added in one. A total can be decrypted, not computed on.
+/// A sum that could reach p is left in several slots; with two digits modulo 65537, 256 entries are
+/// added up in one slot. A total can be decrypted, but not used in further computation.
 pub struct Total<C> {
     pub(crate) interval: Interval,
     pub(crate) constant: i128,
-    /// What the sum is divided by, rounded down, when it is decrypted.
+    /// The divisor of the sum at decryption, with rounding down.
     pub(crate) divisor: i128,
     pub(crate) parts: Vec<Part<C>>,
 }
@@ -43,7 +43,7 @@ impl<C> Clone for Part<C> {
 }
 
 impl<C> Total<C> {
-    /// Which values the sum can have.
+    /// The interval of the sum.
     pub fn interval(&self) -> Interval {
         self.interval
     }
@@ -53,10 +53,10 @@ impl<C> Total<C> {
         self.parts.iter().map(|part| &part.value)
     }
 
-    /// The sum, its slots decrypted by `decrypt`.
+    /// The sum; `decrypt` decrypts the slots of a ciphertext.
     ///
     /// # Errors
-    /// `scheme.not-decryptable` for a part or a sum that cannot be; those of `decrypt`.
+    /// `scheme.not-decryptable` for a part or a sum outside of its interval; those of `decrypt`.
     pub fn decrypt<E: From<IntegersError>>(
         &self,
         modulus: PrimePower,

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::error::IntegersError;
 use crate::interval::Interval;
 
-/// What a column of integers may hold, stated when it is encrypted.
+/// The type of a column of integers, which states the values that it may hold when it is encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// 0 and 1.
@@ -27,7 +27,8 @@ pub enum Type {
     I32,
     /// -2^63 to 2^63 - 1.
     I64,
-    /// The integers of an interval that the user states: fewer digits, cheaper operations.
+    /// The integers of a stated interval; a narrower interval has fewer digits and cheaper
+    /// operations.
     Ranged(Interval),
 }
 
@@ -53,7 +54,7 @@ impl Type {
         Ok(Type::Ranged(Interval::new(low, high)?))
     }
 
-    /// The smallest named type that holds an interval, if there is one.
+    /// The smallest named type that contains an interval, if there is one.
     pub fn smallest(interval: Interval) -> Option<Type> {
         NAMED.into_iter().map(|(_, t)| t).find(|t| t.interval().holds(interval))
     }
@@ -89,7 +90,7 @@ impl fmt::Display for Type {
     }
 }
 
-/// Reads `bool`, `u8` to `i64`, or `LOW..HIGH` with both ends included.
+/// Parses `bool`, `u8` to `i64`, or `LOW..HIGH` with both ends included.
 impl FromStr for Type {
     type Err = IntegersError;
 

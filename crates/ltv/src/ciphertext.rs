@@ -1,4 +1,4 @@
-//! What the evaluator computes with.
+//! Ciphertexts, products and plaintext operands of the evaluator.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,8 +7,8 @@ use everlevel_scheme::{Level, Meta};
 
 use crate::adic::{AdicPoly, AdicRing};
 
-/// A ciphertext: one polynomial c of phase c f ≡ m modulo 2, and what is public about it.
-/// `meta().noise` is log2 of the root mean square of the phase's embeddings, see [`crate::noise`].
+/// A ciphertext: one polynomial c of phase c f ≡ m modulo 2, with its public data. `meta().noise`
+/// is log2 of the root mean square of the phase's embeddings, see [`crate::noise`].
 ///
 /// Its evaluations are computed when a product first needs them, and shared by copies: about 2.7
 /// times the polynomial's memory, which is freed with the last copy.
@@ -54,7 +54,7 @@ impl LtvCiphertext {
     }
 
     /// FNV-1a over all digits: equal ciphertexts have equal fingerprints on every machine, backend
-    /// and thread count. Not collision-resistant against anybody who tries.
+    /// and thread count. It is not collision-resistant against an adversary.
     pub fn fingerprint(&self) -> u64 {
         let digits = self.poly.digits().flatten();
         digits.fold(0xcbf2_9ce4_8422_2325, |h, &d| (h ^ u64::from(d)).wrapping_mul(0x100_0000_01b3))

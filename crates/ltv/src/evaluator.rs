@@ -301,7 +301,7 @@ impl LtvEvaluator {
         }
         let meta =
             self.checked(Meta { level: Level(level.0 - drop), noise, ..a.meta }, operation)?;
-        let primes = ring.transform_primes().len();
+        let primes = ring.narrow_primes().len();
         self.counters.key_switch(
             1,
             1,

@@ -1,8 +1,8 @@
-//! What keys are made of: the digits that they hold, and how these are kept.
+//! The gadgets of switching keys, and the form in which keys are stored.
 
 use serde::{Deserialize, Serialize};
 
-/// Into which digits key switching cuts a ciphertext.
+/// The digits into which key switching decomposes a ciphertext.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gadget {
@@ -19,7 +19,7 @@ pub enum Gadget {
     },
 }
 
-/// How keys are kept: the two rows of the paper's Table 6.
+/// The form in which keys are stored: the two rows of the paper's Table 6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KeyForm {

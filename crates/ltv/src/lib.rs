@@ -1,21 +1,23 @@
-//! LTV over a chain of prime powers, as Doröz, Hu and Sunar build it (2014). **Insecure**: at the
-//! paper's parameters NTRU is overstretched, and sublattice attacks found since (Albrecht–Bai–Ducas
-//! 2016, Kirchner–Fouque 2017, Ducas–van Woerden 2021) recover a key by little more than LLL. It is
-//! here for the study of that paper, whole, and no other crate of the library needs it.
+//! LTV over a chain of prime powers, as in Doröz, Hu and Sunar (2014). **Insecure**: at the paper's
+//! parameters NTRU is overstretched, and later sublattice attacks (Albrecht–Bai–Ducas 2016,
+//! Kirchner–Fouque 2017, Ducas–van Woerden 2021) recover a key with little more than LLL. The crate
+//! is a complete implementation for the study of that paper; no other crate of the library needs
+//! it.
 //!
-//! The secret is f = 2u + 1, the public key h = 2g/f with u, g ← χ, truncated discrete Gaussian of
-//! bound 2. A ciphertext of m is one polynomial c = hs + 2e + m, of phase c f ≡ m modulo 2. The
-//! moduli are powers q = p^k of one prime, so that f is invertible modulo all of them if it is
-//! modulo p, and every key for a lower modulus is a key for the highest one, reduced.
+//! The secret is f = 2u + 1, the public key h = 2g/f where u and g are sampled from χ, a discrete
+//! Gaussian truncated to -2..=2. A ciphertext of m is one polynomial c = hs + 2e + m with s, e
+//! sampled from χ, and its phase is c f ≡ m modulo 2. The moduli are powers q = p^k of one prime,
+//! so f is invertible modulo all of them if it is invertible modulo p, and the key for a lower
+//! modulus is the reduction of the key for the highest one.
 //!
 //! Level l has the modulus p^(l + 1); the paper's q_i is that of level t - 1 - i. [`LtvEvaluator`]
 //! implements [`everlevel_scheme::Scheme`].
 //!
-//! * [`adic`]: polynomials modulo powers of one prime, in digits to its base.
-//! * [`LtvSpec`], [`LtvParams`], [`Gadget`]: parameter sets; [`noise`]: the average case, equation
-//!   (4) of the paper.
+//! * [`adic`]: polynomials modulo powers of one prime, as digits in its base.
+//! * [`LtvSpec`], [`LtvParams`], [`Gadget`]: parameter sets; [`noise`]: the average-case noise,
+//!   equation (4) of the paper.
 //! * [`LtvSecretKey`], [`LtvPublicKey`], [`LtvEvalKeys`]: keys.
-//! * [`wire`]: all of it as bytes.
+//! * [`wire`]: the file format of its objects.
 //! * [`original`]: the key generation of López-Alt, Tromer and Vaikuntanathan, with a prime for
 //!   each level.
 //! * [`analysis`]: the paper's formulas for the worst case, failure, and sizes.

@@ -28,7 +28,7 @@ use everlevel_scheme::noise::log_add;
 use crate::adic::AdicRing;
 use crate::gadget::Gadget;
 
-/// α: how many deviations of a coefficient must stay below half the modulus.
+/// α: the number of standard deviations of a coefficient that must stay below half the modulus.
 pub const MARGIN: f64 = 8.0;
 /// How far above its expectation the norm of u, g or an error in a key may lie; it is drawn again
 /// otherwise.
@@ -82,7 +82,7 @@ impl AverageCase {
         self.prime_bits
     }
 
-    /// The most that R may be for a polynomial drawn from χ into a key.
+    /// The largest R of a polynomial that is sampled from χ for a key.
     pub(crate) fn key_limit(&self) -> f64 {
         self.chi.exp2()
     }
@@ -97,7 +97,7 @@ impl AverageCase {
         self.fresh
     }
 
-    /// What switching the modulus leaves.
+    /// The noise after modulus switching: the floor.
     pub fn floor(&self) -> f64 {
         self.floor
     }

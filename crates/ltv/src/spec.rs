@@ -12,7 +12,7 @@ use crate::adic::{AdicPoly, AdicRing};
 use crate::gadget::{Gadget, KeyForm};
 use crate::noise::AverageCase;
 
-/// What defines a parameter set. The plaintext modulus is 2.
+/// The specification of a parameter set. The plaintext modulus is 2.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LtvSpec {
@@ -20,7 +20,7 @@ pub struct LtvSpec {
     pub name: String,
     /// The index m of the ring.
     pub index: u64,
-    /// p is the largest prime below 2 to this power that the ring has a transform for.
+    /// b, where p is the largest prime below 2^b for which the ring has a transform.
     pub prime_bits: u32,
     /// t: the highest modulus is p^t.
     pub levels: usize,
@@ -123,7 +123,7 @@ struct Inner {
     noise: AverageCase,
 }
 
-/// A validated parameter set with its tables. Immutable, cheap to clone, shareable.
+/// A validated parameter set with its tables. It is immutable, and clones share the tables.
 #[derive(Clone)]
 pub struct LtvParams(Arc<Inner>);
 
@@ -132,7 +132,7 @@ impl LtvParams {
     ///
     /// # Errors
     /// [`SchemeError::Insecure`] without the opt-in, for every set; [`SchemeError::BadParams`] and
-    /// [`SchemeError::Ring`] for sets that do not hold together.
+    /// [`SchemeError::Ring`] for inconsistent sets.
     pub fn new(spec: LtvSpec, opt_in: OptIn) -> Result<Self, SchemeError> {
         Self::with_backend(spec, opt_in, Backend::detect())
     }
@@ -193,7 +193,7 @@ impl LtvParams {
         &self.0.spec.name
     }
 
-    /// What breaks the key f, and at what cost: of the sets of the paper LLL does.
+    /// The attacks on the key f with their costs: LLL breaks the sets of the paper.
     pub fn security(&self) -> &KeySecurity {
         &self.0.security
     }
@@ -243,7 +243,7 @@ impl LtvParams {
         self.0.spec.levels + self.special_rows()
     }
 
-    /// How many digits key switching cuts ciphertexts at `level` into.
+    /// The number of digits into which key switching decomposes ciphertexts at `level`.
     pub fn digit_count(&self, level: Level) -> usize {
         match self.0.spec.gadget {
             Gadget::Windows { bits } => self.ring().window_count(bits, rows(level)),
@@ -262,7 +262,7 @@ impl LtvParams {
             }
     }
 
-    /// Encodes bits, one a slot.
+    /// Encodes bits, one for each slot.
     ///
     /// # Errors
     /// More values than slots, one that is no bit, or a ring without slots.
@@ -278,7 +278,7 @@ impl LtvParams {
         Ok(self.plain()?.decode(plaintext.coefficients(), 1)?)
     }
 
-    /// Encodes elements of GF(2^d), d bits a slot, slot by slot, in the basis of
+    /// Encodes elements of GF(2^d), d bits for each slot, slot by slot, in the basis of
     /// [`PlaintextRing::encode_elements`].
     ///
     /// # Errors
@@ -295,7 +295,7 @@ impl LtvParams {
         Ok(self.plain()?.decode_elements(plaintext.coefficients(), 1)?)
     }
 
-    /// A plaintext by its n coefficients modulo 2, in natural order.
+    /// A plaintext from its n coefficients modulo 2, in natural order.
     ///
     /// # Errors
     /// Another number of coefficients, or one that is no bit.

@@ -1,4 +1,4 @@
-//! What clients and the service say to each other: JSON in both directions, bytes in parts.
+//! The messages of clients and the service: JSON in both directions, bytes in parts.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub struct NewUpload {
     pub bytes: u64,
 }
 
-/// How far an upload is.
+/// The progress of an upload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UploadState {
     /// The name of the bytes.
@@ -35,7 +35,7 @@ pub struct UploadState {
     pub complete: bool,
 }
 
-/// What a stored object is, by its own header.
+/// The description of a stored object, from its header.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObjectInfo {
     /// Its name.
@@ -81,7 +81,7 @@ pub struct TableInfo {
     pub blocks: BTreeMap<String, ObjectId>,
 }
 
-/// What is to be computed.
+/// A request for a computation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum JobRequest {
@@ -161,15 +161,15 @@ impl JobRequest {
     }
 }
 
-/// Where a job is.
+/// The state of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum JobState {
     /// It waits for its turn.
     Queued,
-    /// It is computed.
+    /// It is running.
     Running,
-    /// Its results are there.
+    /// It has finished, and its results are available.
     Done,
     /// It was refused or failed.
     Failed,

@@ -1,5 +1,5 @@
-//! The client: sends files, runs jobs, fetches results. What breaks off is tried again, and goes on
-//! where it was.
+//! The client: sends files, runs jobs, fetches results. Interrupted requests are repeated, and
+//! transfers continue where they stopped.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -65,12 +65,12 @@ impl Client {
         Ok(Client { calls: Calls::new(url, token, &connecting.into())? })
     }
 
-    /// Sends a file of server keys, ciphertexts or columns, unless the service has it. An upload
-    /// that broke off goes on. `progress(sent, bytes)` is called after each part.
+    /// Sends a file of server keys, ciphertexts or columns, unless the service has it. An
+    /// interrupted upload is continued. `progress(sent, bytes)` is called after each part.
     ///
     /// # Errors
-    /// A file of another kind, of which nothing is sent; a file that changes meanwhile; what the
-    /// service refuses.
+    /// A file of another kind, of which nothing is sent; a file that changes meanwhile; errors of
+    /// the service.
     pub fn push(
         &self,
         path: &Path,
@@ -173,7 +173,7 @@ impl Client {
         self.calls.post("/v1/tables", &new, None)
     }
 
-    /// What a job will cost.
+    /// Estimates the cost of a job.
     ///
     /// # Errors
     /// What the service refuses.
@@ -260,7 +260,7 @@ impl Client {
         self.calls.delete(&format!("/v1/jobs/{id}"))
     }
 
-    /// The bytes of an object, which are what its name says.
+    /// The bytes of an object, whose hash is compared with its name.
     ///
     /// # Errors
     /// [`RemoteError::TooLarge`] above 4 GiB, which [`Client::pull`] fetches into a file;
@@ -361,7 +361,7 @@ impl Client {
         self.calls.delete(&format!("/v1/tables/{id}"))
     }
 
-    /// What the tenant uses, and what it may.
+    /// The usage and the quota of the tenant.
     ///
     /// # Errors
     /// What the service refuses.

@@ -1,12 +1,12 @@
-//! The client of the service of everlevel, and what both sides have in common.
+//! The client of the everlevel service, and the code that client and service share.
 //!
-//! * [`Client`]: sends files, runs jobs and fetches results; what breaks off goes on.
-//! * [`api`]: what goes over the wire, as JSON.
-//! * [`Connecting`], [`Exposure`]: the way to a service; [`Token`]: who asks.
+//! * [`Client`]: sends files, runs jobs and fetches results; interrupted transfers are continued.
+//! * [`api`]: the messages of the protocol, as JSON.
+//! * [`Connecting`], [`Exposure`]: options for connections; [`Token`]: the credential of a client.
 //! * [`tls`]: certificates and cryptography, for both sides.
 //!
-//! Programs have the client as `everlevel::remote`, with the feature `remote` of that crate. It
-//! knows files and bytes, and neither schemes nor values.
+//! Programs use the client as `everlevel::remote`, with the feature `remote` of that crate. It
+//! handles files and bytes, and neither schemes nor values.
 #![forbid(unsafe_code)]
 
 pub mod api;

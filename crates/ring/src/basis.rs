@@ -43,12 +43,12 @@ impl Basis {
         position < MAX_PRIMES && self.0 >> position & 1 == 1
     }
 
-    /// How many primes.
+    /// The number of primes.
     pub fn len(self) -> usize {
         self.0.count_ones() as usize
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }

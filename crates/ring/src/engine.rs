@@ -1,13 +1,14 @@
-//! The trait of what computes on polynomials, and the descriptions that it computes by.
+//! The trait for computation on polynomials, and the descriptions of composite operations.
 //!
-//! Units of work are whole polynomials and batches of them. What is multiplied, added, rotated and
-//! divided in one go is not a call for each step but a description ([`Sum`], [`Hoist`]), so that
-//! an engine never has to store what is consumed at once.
+//! The units of work are whole polynomials and batches of them. A sequence of products, additions,
+//! automorphisms and divisions is not one call for each step but a description ([`Sum`],
+//! [`Hoist`]), so that an engine need not store intermediate polynomials.
 //!
-//! **Contract.** Residues are canonical, in and out, so that results have one representation and
-//! the order of sums is free. There is one exception: an exact lift rounds a quotient that it
-//! computes in doubles, see [`Engine::convert`]. Callers see to preconditions (equal bases,
-//! subsets, polynomials of the engine's ring); the methods of [`Poly`] check them.
+//! **Contract.** Residues are canonical on input and output, so that results have one
+//! representation and sums may be computed in any order. There is one exception: an exact lift
+//! rounds a quotient that it computes in doubles, see [`Engine::convert`]. Callers ensure the
+//! preconditions (equal bases, subsets, polynomials of the ring of the engine); the methods of
+//! [`Poly`] check them.
 
 use std::sync::Arc;
 
@@ -19,32 +20,33 @@ use crate::memory::Memory;
 use crate::poly::{Coeff, Eval, Poly, Representation};
 use crate::ring::Ring;
 
-/// What computes on polynomials of one ring: [`Cpu`](crate::Cpu), or whatever else implements
-/// this. Schemes are generic over it.
+/// An engine computes on polynomials of one ring; [`Cpu`](crate::Cpu) is the one for the processor.
+/// Schemes are generic over it.
 ///
 /// Calls may return before their work is done. [`Engine::download`] and [`Engine::to_signed`] wait
-/// for it, and fail after any fault of the engine, so that no wrong value gets out.
+/// for it, and fail after any fault of the engine, so that no wrong value is returned.
 pub trait Engine: Memory + Send + Sync + Sized {
-    /// Whether keys have to be copied into this engine's memory, and so are worth keeping there.
+    /// Whether keys have to be copied into the memory of this engine, so that it pays to keep them
+    /// there.
     const RESIDENT: bool;
-    /// One polynomial cut into digits, as evaluations modulo the primes of the polynomial and the
-    /// special ones of the gadget.
+    /// One polynomial decomposed into digits, as evaluations modulo the primes of the polynomial
+    /// and the special primes of the gadget.
     type Digits: Send + Sync;
     /// A switching key in this engine's memory.
     type Key: Clone + Send + Sync;
-    /// A plaintext whose evaluations repeat.
+    /// A plaintext whose evaluations are periodic.
     type Diagonal: Send + Sync;
 
     /// The ring.
     fn ring(&self) -> &Arc<Ring>;
 
-    /// What computes, for reports: `avx512`, say.
+    /// The name of the hardware or backend, for reports, such as `avx512`.
     fn name(&self) -> &str;
 
-    /// The fault that the engine had, if any. From then on it has it for ever.
+    /// The fault of the engine, if any. A fault is permanent.
     fn status(&self) -> Result<(), RingError>;
 
-    /// How many transforms of one limb there were so far.
+    /// The number of transforms of one limb so far.
     fn transform_count(&self) -> u64;
 
     /// A copy of a polynomial in this engine's memory.
@@ -112,8 +114,8 @@ pub trait Engine: Memory + Send + Sync + Sized {
     /// acc += x y.
     fn mul_add(&self, acc: &mut Poly<Eval, Self>, x: &Poly<Eval, Self>, y: &Poly<Eval, Self>);
 
-    /// Sums of products over one basis: Σ x y over the pairs of each list, 0 for an empty one. What
-    /// several sums share is best read once, so they are asked for together.
+    /// Sums of products over one basis: Σ x y over the pairs of each list, 0 for an empty one. The
+    /// sums are requested together, so that the engine can read shared operands once.
     fn sums_of_products(
         &self,
         basis: Basis,
@@ -129,7 +131,7 @@ pub trait Engine: Memory + Send + Sync + Sized {
 
     /// Linear combinations with constants: for each row Σ_j c_j x_j over the inputs, component by
     /// component. Inputs have equally many components over one basis; a row has a constant for each
-    /// input. What several rows share is best read once, so they are asked for together.
+    /// input. The rows are requested together, so that the engine can read shared inputs once.
     fn linear_combinations(
         &self,
         inputs: &[&[Poly<Eval, Self>]],
@@ -162,14 +164,14 @@ pub trait Engine: Memory + Send + Sync + Sized {
     /// lifted as by [`Engine::convert`].
     fn extend(&self, xs: &[Poly<Eval, Self>], to: Basis) -> Vec<Poly<Eval, Self>>;
 
-    /// Cuts a polynomial into the digits of `gadget`: lifts ([`Engine::convert`]) of what it is
-    /// modulo the primes of each group.
+    /// Decomposes a polynomial into the digits of `gadget`: the lifts ([`Engine::convert`]) of its
+    /// residues modulo the primes of each group.
     fn decompose(&self, gadget: &Gadget, source: Source<'_, Self>) -> Self::Digits;
 
     /// Automorphisms of one ciphertext before the division by P, each as its components.
     fn hoist(&self, hoist: Hoist<'_, Self>) -> Vec<Vec<Poly<Eval, Self>>>;
 
-    /// Adds a sum, component by component. No rest of it are coefficients.
+    /// Adds a sum, component by component. None of its rests may be in coefficients.
     fn accumulate(&self, acc: &mut [Poly<Eval, Self>], sum: Sum<'_, Self>);
 
     /// Divides a sum with rounding, component by component: from its basis S to `to` T, with A the
@@ -179,7 +181,8 @@ pub trait Engine: Memory + Send + Sync + Sized {
     /// coefficient.
     fn divide(&self, sum: Sum<'_, Self>, to: Basis, scale: RoundingScale) -> Vec<Poly<Eval, Self>>;
 
-    /// [`Engine::divide`] to coefficients. No rest of the sum are coefficients.
+    /// [`Engine::divide`] with a result in coefficients. None of the rests of the sum may be in
+    /// coefficients.
     fn divide_to_coeff(
         &self,
         sum: Sum<'_, Self>,
@@ -205,7 +208,7 @@ pub trait Engine: Memory + Send + Sync + Sized {
     ) -> Vec<Vec<Poly<Eval, Self>>>;
 }
 
-/// Some polynomials, made where they are consumed. Component k is
+/// A description of polynomials that are computed where they are consumed. Component k is
 ///
 /// g( Σ_j digit_j key_jk + P c rest_k )
 ///
@@ -217,13 +220,13 @@ pub struct Sum<'a, E: Engine> {
     pub basis: Basis,
     /// Digits with the key that they are multiplied by.
     pub switched: Option<(Use<'a, E::Digits>, &'a E::Key)>,
-    /// What is added to each component.
+    /// The rest that is added to each component.
     pub rest: Vec<Rest<'a, E>>,
     /// The primes whose product the rests are multiplied by.
     pub raise: Basis,
     /// The constant that the rests are multiplied by.
     pub factor: Constant,
-    /// The automorphism of the whole.
+    /// The automorphism g.
     pub automorphism: GaloisElement,
 }
 
@@ -267,9 +270,9 @@ pub struct Hoist<'a, E: Engine> {
 
 /// Digits in a sum.
 pub enum Use<'a, D> {
-    /// For the only time: an engine may free them as it goes.
+    /// The digits are used for the only time, so that an engine may free them during the sum.
     Once(D),
-    /// They will be needed again.
+    /// The digits will be needed again.
     Shared(&'a D),
 }
 
@@ -286,20 +289,20 @@ impl<D> Use<'_, D> {
 /// The factors of a product.
 pub type Pair<'a, E> = (&'a Poly<Eval, E>, &'a Poly<Eval, E>);
 
-/// What a component of a sum holds beside digits times keys.
+/// The rest of a component of a sum, in addition to digits times keys.
 pub enum Rest<'a, E: Engine> {
     /// Nothing.
     None,
     /// A polynomial.
     Poly(&'a Poly<Eval, E>),
-    /// Σ x y: a tensor, made where it is consumed.
+    /// Σ x y: a tensor product, computed where it is consumed.
     Products(Vec<Pair<'a, E>>),
     /// A polynomial in coefficients, which shares the transforms of the remainder;
     /// [`Engine::divide`] alone takes it, and only without an automorphism.
     Coefficients(&'a Poly<Coeff, E>),
 }
 
-/// What is cut into digits.
+/// The polynomial that is decomposed into digits.
 pub enum Source<'a, E: Engine> {
     /// The quotient of a polynomial by an integer, modulo the polynomial's primes.
     Eval(&'a Poly<Eval, E>, u64),
@@ -309,7 +312,8 @@ pub enum Source<'a, E: Engine> {
     Quotient(Poly<Eval, E>, Basis),
 }
 
-/// A rational number modulo any prime: the denominator is invertible modulo every one of them.
+/// A rational number that can be reduced modulo every prime of the ring, as the denominator is
+/// invertible modulo each of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Constant {
     /// The numerator.

@@ -1,4 +1,4 @@
-//! Galois rings: what a slot holds.
+//! Galois rings, the rings of the elements of slots.
 
 use std::sync::OnceLock;
 
@@ -12,11 +12,11 @@ use crate::prime_power::PrimePower;
 /// Elements are d residues below p^e, the coefficients of 1, x, .., x^(d-1). Products cost 2 d^2
 /// word products, added up in double words. Frobenius sends x to x^p, so that it and the trace need
 /// the class of x to be a root of unity of an order prime to p, as it is in
-/// [`SlotShape::galois_ring`](crate::SlotShape::galois_ring); that F is irreducible, and has such
-/// roots, is the caller's promise.
+/// [`SlotShape::galois_ring`](crate::SlotShape::galois_ring); the caller must ensure that F is
+/// irreducible and has such roots.
 ///
 /// # Panics
-/// Methods that take elements panic if these have not d residues.
+/// Methods that take elements panic if these do not have d residues.
 #[derive(Clone, Debug)]
 pub struct GaloisRing {
     modulus: PrimePower,

@@ -1,9 +1,9 @@
-//! Gaussian integers modulo p^e: what a column of slots holds.
+//! Gaussian integers modulo p^e, the values of the columns of slots.
 
 use crate::error::RingError;
 use crate::prime_power::PrimePower;
 
-/// (Z/p^e)\[i\]/(i^2 + 1) for an odd p, in the representation in which slots see it.
+/// (Z/p^e)\[i\]/(i^2 + 1) for an odd p, in the representation by slots.
 ///
 /// * p = 1 modulo 4 (*split*): two copies of Z/p^e. An element is its images under i -> ι and i ->
 ///   -ι, the values of the two rows of one column of slots; arithmetic is component by component
@@ -37,7 +37,7 @@ impl GaussianRing {
         self.modulus
     }
 
-    /// Whether p is 1 modulo 4: two slots a column, in place of one of twice the degree.
+    /// Whether p is 1 modulo 4, so that a column has two slots instead of one of twice the degree.
     pub fn is_split(&self) -> bool {
         self.split
     }

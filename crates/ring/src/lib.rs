@@ -1,21 +1,22 @@
-//! Polynomials of everlevel: RNS bases and conversion between them, Z\[X\]/Φ_m(X), automorphisms,
-//! slots, sampling.
+//! Polynomials in Z\[X\]/Φ_m(X) modulo products of primes: RNS bases and conversion between them,
+//! automorphisms, slots, sampling.
 //!
-//! Nothing above this crate assumes that the index m is a power of two: the schemes see a [`Ring`]
-//! with transforms, automorphisms and a canonical norm, and a [`SlotShape`]. Nothing in this crate
-//! knows what a key is.
+//! The crates above this one do not assume that the index m is a power of two: schemes use a
+//! [`Ring`] with transforms, automorphisms and a canonical norm, and a [`SlotShape`]. This crate
+//! does not know keys.
 //!
 //! * [`Basis`]: a set of the ring's primes; a polynomial modulo their product is a [`Poly`].
-//! * [`Poly<Coeff>`] and [`Poly<Eval>`]: the representation is in the type; only [`Eval`]
-//!   multiplies.
-//! * [`Engine`]: what computes on polynomials, in batches and fused operations; [`Cpu`] is the
-//!   engine of the processor.
-//! * [`PrimePower`], [`GaussianRing`]: arithmetic modulo a plaintext modulus p^e, and with i
-//!   adjoined.
-//! * [`GaloisRing`]: GR(p^e, d), what a whole slot holds.
+//! * [`Poly<Coeff>`] and [`Poly<Eval>`]: polynomials as coefficients or as evaluations,
+//!   distinguished by type; products exist for [`Eval`] only.
+//! * [`Engine`]: the trait for computation on polynomials, in batches and fused operations; [`Cpu`]
+//!   is the engine that runs on the processor.
+//! * [`PrimePower`], [`GaussianRing`]: arithmetic modulo a plaintext modulus p^e, and in
+//!   (Z/p^e)\[i\].
+//! * [`GaloisRing`]: GR(p^e, d), the ring of the elements of a slot.
 //! * [`PlaintextRing`], [`SlotShape`]: the plaintext ring modulo p^e, its slots and their
 //!   automorphisms.
-//! * [`sample`]: uniform, ternary, fixed-weight and error polynomials, constant-time on secrets.
+//! * [`sample`]: uniform, ternary, fixed-weight and error polynomials, sampled in constant time
+//!   where they are secret.
 
 mod axis_transform;
 mod basis;

@@ -80,8 +80,8 @@ impl CanonicalNorm {
     }
 
     /// The same for a polynomial in the X_a of the last axes alone, in evaluation order along
-    /// these: what it is at all places of the others. `None` for an index that is a power of two,
-    /// and for another number of coefficients than such a polynomial has.
+    /// these; it has the same values at all places of the other axes. `None` for an index that is a
+    /// power of two, and for another number of coefficients than such a polynomial has.
     pub fn last_embeddings(&self, coefficients: &[f64]) -> Option<Vec<f64>> {
         let Kind::Odd(axes) = &self.kind else { return None };
         let count =

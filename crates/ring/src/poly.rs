@@ -23,7 +23,7 @@ impl Representation for Coeff {}
 impl Representation for Eval {}
 
 /// A polynomial of degree below n modulo the product of the primes of its basis, with canonical
-/// residues, in the memory of an [`Engine`](crate::Engine); without one named, the processor's.
+/// residues, in the memory of an [`Engine`](crate::Engine), by default that of the processor.
 ///
 /// Operations take the engine as an argument. Binary ones require equal bases and panic otherwise:
 /// schemes align levels before they compute, so a mismatch is a bug, not an input.
@@ -75,7 +75,7 @@ impl<R: Representation, E: Memory> Poly<R, E> {
     /// A copy with the primes of `basis` only: the residues of the same integers.
     ///
     /// # Panics
-    /// If `basis` is no subset of the polynomial's basis.
+    /// If `basis` is not a subset of the basis of the polynomial.
     pub fn restricted(&self, basis: Basis) -> Self {
         assert!(basis.is_subset(self.basis), "restriction to a subset");
         Self::new(basis, self.degree, E::restrict(&self.limbs, self.basis, basis))
@@ -89,7 +89,7 @@ impl<R: Representation, E: Memory> Clone for Poly<R, E> {
 }
 
 impl<R: Representation, E: Memory> fmt::Debug for Poly<R, E> {
-    /// Names the shape only: a polynomial may be secret.
+    /// Prints the shape only, as a polynomial may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Poly({} coefficients, {:?})", self.degree, self.basis)
     }

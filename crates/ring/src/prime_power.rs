@@ -6,11 +6,11 @@ use crate::error::RingError;
 
 /// The plaintext modulus p^e below 2^62, with the constant that reduces modulo it. p may be 2.
 ///
-/// The same method names as [`Modulus`] of the arithmetic layer, which is for the odd numbers below
-/// 2^50 that have vector kernels; [`PrimePower::word`] is the way there. That p is prime is the
-/// caller's promise; where it matters (inverses) a composite p gives an error, never a wrong value.
-/// No branch depends on residues below p^e, as messages are computed with here, but for
-/// [`inv`](Self::inv), and [`pow`](Self::pow) in its exponent.
+/// The methods have the names of those of [`Modulus`] in the arithmetic layer, which is for odd
+/// numbers below 2^50 and has vector kernels; [`PrimePower::word`] converts to it. The caller must
+/// ensure that p is prime; where it matters (inverses) a composite p gives an error, never a wrong
+/// value. No branch depends on residues below p^e, as these may be messages, except in
+/// [`inv`](Self::inv), and in [`pow`](Self::pow) on its exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PrimePower {
     p: u64,
@@ -115,7 +115,7 @@ impl PrimePower {
         (size & !negative) | (self.neg(size) & negative)
     }
 
-    /// x, reduced if it has to be: within the library it never has to.
+    /// x, reduced if necessary, which does not occur within the library.
     #[inline]
     fn residue(&self, x: u64) -> u64 {
         if x < self.value { x } else { self.reduce_u64(x) }

@@ -8,7 +8,7 @@ use crate::index_kind::IndexKind;
 use crate::norm::CanonicalNorm;
 use crate::prime_power::PrimePower;
 
-/// What integers known by the primes of a ring are reduced by: a prime of a ring, or a plaintext
+/// A modulus for the reduction of products of primes of a ring: a prime of a ring, or a plaintext
 /// modulus.
 pub trait Residues {
     /// x modulo this number.
@@ -55,8 +55,8 @@ struct Prime {
     root: u64,
 }
 
-/// Z\[X\]/Φ_m(X) together with every prime that is used over it: a description, which an engine
-/// ([`crate::Cpu`]) computes by. Immutable.
+/// Z\[X\]/Φ_m(X) together with every prime that is used over it: an immutable description, which an
+/// engine ([`crate::Cpu`]) uses for computation.
 ///
 /// The index m is a power of two, or one with [`Axes`]: odd, or 2^k times an odd number.
 /// Coefficients are those of the basis 1, X, .., X^(n-1) for a power of two, and else of the basis
@@ -124,8 +124,9 @@ impl Ring {
         self.degree
     }
 
-    /// What primes of the ring of index `index` must be 1 modulo: m for a power of two, for an
-    /// index with axes also every l - 1 (see [`Axes::transform_order`]).
+    /// The number modulo which every prime of the ring of index `index` must be 1: m for a power of
+    /// two; for an index with axes it is also a multiple of every l - 1 (see
+    /// [`Axes::transform_order`]).
     ///
     /// # Errors
     /// An index that [`Ring::new`] refuses.
@@ -177,9 +178,9 @@ impl Ring {
         }
     }
 
-    /// How many coefficients of a, each used once with sign, a coefficient of X^k a can be the sum
-    /// of: 2 for each odd prime factor of the index. X only moves coefficients on the axis of a
-    /// power of two.
+    /// The largest number of coefficients of a, each with a sign, whose sum is one coefficient of
+    /// X^k a: 2 to the number of odd primes of the index. On the axis of a power of two, X only
+    /// permutes coefficients, up to sign.
     pub fn overlap(&self) -> usize {
         1 << self.kind.odd_primes()
     }
@@ -192,8 +193,9 @@ impl Ring {
         Ok(1 << IndexKind::new(index)?.odd_primes())
     }
 
-    /// By how much the value of a polynomial with independent coefficients of equal variance can
-    /// miss circular symmetry: [`Axes::noncircularity`], 0 for a power of two.
+    /// ρ: the deviation from circular symmetry of the value of a polynomial with independent
+    /// coefficients of equal variance at a root of unity, see [`Axes::noncircularity`]; 0 for a
+    /// power of two.
     pub fn noncircularity(&self) -> f64 {
         match &self.kind {
             IndexKind::PowerOfTwo { .. } => 0.0,
@@ -201,14 +203,15 @@ impl Ring {
         }
     }
 
-    /// log2 of how much larger than the canonical norm a coefficient can be: 0 for a power of two.
-    /// On an axis of odd prime l the coefficient of X^e is (1/l) Σ a(ζ^u) (ζ^(-u e) - 1), at most
-    /// (4/π) max |a(ζ^u)|; on that of a power of two it is a mean of values times roots of unity.
+    /// log2 of the factor by which a coefficient can exceed the canonical norm: log2(4/π) for each
+    /// odd prime of the index, 0 for a power of two. On an axis of odd prime l the coefficient of
+    /// X^e is (1/l) Σ a(ζ^u) (ζ^(-u e) - 1), at most (4/π) max |a(ζ^u)|; on that of a power of two
+    /// it is a mean of values times roots of unity.
     pub fn coefficient_bits(&self) -> f64 {
         self.kind.odd_primes() as f64 * (4.0 / std::f64::consts::PI).log2()
     }
 
-    /// How many primes the ring holds.
+    /// The number of primes of the ring.
     pub fn prime_count(&self) -> usize {
         self.primes.len()
     }

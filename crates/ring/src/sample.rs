@@ -1,7 +1,7 @@
 //! Random polynomials.
 //!
-//! Everything secret is sampled in constant time: no branch and no memory access depends on the
-//! values drawn. Uniform public polynomials use rejection, whose running time depends on public
+//! Secret polynomials are sampled in constant time: no branch and no memory access depends on the
+//! sampled values. Public uniform polynomials use rejection, whose running time depends on public
 //! values only.
 
 use everlevel_arith::Modulus;
@@ -70,7 +70,7 @@ pub fn expand(cpu: &Cpu, seed: &Seed, component: u32, basis: Basis) -> Poly<Eval
 /// Random bits that [`add_flood`] takes at a time.
 const WORD: u32 = 32;
 
-/// Adds t times a polynomial whose coefficients are uniform on -2^f .. 2^f - 1, to the coefficients
+/// Adds t times a polynomial whose coefficients are uniform on -2^f to 2^f - 1, to the coefficients
 /// in any order. Constant time.
 pub fn add_flood(cpu: &Cpu, x: &mut Poly<Coeff>, t: u64, f: u32, rng: &mut impl CryptoRng) {
     let moduli: Vec<Modulus> = x.basis().iter().map(|i| cpu.ring().modulus(i)).collect();
@@ -173,8 +173,8 @@ const GAUSSIAN_STEPS: [u64; 4] =
 /// The variance of [`truncated_gaussian`].
 pub const GAUSSIAN_VARIANCE: f64 = 1.460_724_291_090_18;
 
-/// n independent values of the discrete Gaussian distribution of deviation 1.55, truncated to
-/// -2..=2: χ of Doröz–Hu–Sunar 2014 (B = 2), for NTRU keys and their errors. Constant time;
+/// n independent values of the discrete Gaussian distribution of standard deviation 1.55, truncated
+/// to -2..=2: χ of Doröz–Hu–Sunar 2014 (B = 2), for NTRU keys and their errors. Constant time;
 /// strictly sub-Gaussian with variance 1.461; the bias is below 2^-63 a coefficient.
 pub fn truncated_gaussian(degree: usize, rng: &mut impl CryptoRng) -> Vec<i64> {
     (0..degree)
@@ -185,9 +185,9 @@ pub fn truncated_gaussian(degree: usize, rng: &mut impl CryptoRng) -> Vec<i64> {
         .collect()
 }
 
-/// An error polynomial with ‖e‖ <= `limit` in the canonical norm, re-drawn until it is.
+/// An error polynomial with ‖e‖ <= `limit` in the canonical norm, drawn until this holds.
 ///
-/// Only the number of attempts is visible, which says nothing about the vector that is kept.
+/// Only the number of attempts is visible, which reveals nothing about the vector that is kept.
 pub fn bounded(ring: &Ring, limit: f64, mut draw: impl FnMut() -> Vec<i64>) -> Vec<i64> {
     loop {
         let candidate = zeroize::Zeroizing::new(draw());

@@ -14,11 +14,12 @@ use crate::slot_dimension::SlotDimension;
 /// The slots of the plaintext ring (Z/p^e)\[X\]/Φ_m(X): k = n/d Galois rings GR(p^e, d), d the
 /// order of p modulo m.
 ///
-/// Slots lie in a hypercube ([`SlotShape::dimensions`]), row-major. Slot s stands for the unit u =
-/// Π g_i^(s_i) modulo m, its *representative*, s_i its coordinates and g_i the generators; it holds
-/// the value of the polynomial at ζ^u, ζ a primitive m-th root of unity in GR(p^e, d). The last
-/// dimension is that of the *columns*. Automorphisms X -> X^(g_i) move to the left: slots take the
-/// value of the one that is next in dimension i.
+/// Slots form a hypercube ([`SlotShape::dimensions`]) in row-major order. Slot s belongs to the
+/// unit u = Π g_i^(s_i) modulo m, its *representative*, where s_i are its coordinates and g_i the
+/// generators of the dimensions; it holds the value of the polynomial at ζ^u, where ζ is a
+/// primitive m-th root of unity in GR(p^e, d). The last dimension is that of the *columns*. The
+/// automorphism X -> X^(g_i) moves slots to the left: each slot takes the value of the next one
+/// along dimension i.
 ///
 /// # Index a power of two, p odd
 /// Z\[X\]/(X^n + 1), m = 2n. With ξ for ζ,
@@ -34,18 +35,19 @@ use crate::slot_dimension::SlotDimension;
 /// ([`GaussianRing`]). *Thin* plaintexts have slots in Z/p^e: the polynomials in X^d if f = 1,
 /// those fixed by W -> W^p if f = 2.
 ///
-/// On base and thin slots a rotation is cyclic. On whole slots it is so up to Frobenius: elements
-/// that pass the end of a row arrive as their p^s-th conjugates, s = [`SlotShape::column_wrap`].
+/// On base and thin slots a rotation is cyclic. On whole slots it is cyclic up to Frobenius:
+/// elements that pass the end of a row are mapped by the s-th power of Frobenius, s =
+/// [`SlotShape::column_wrap`].
 ///
 /// # Any other index: odd, or 2^k times an odd number
-/// The *carrier* is the shortest row of last [`Axes`] that carries Frobenius: p has order d modulo
-/// the product N of their prime powers, too. Often it is the last axis alone. ζ is the product of
-/// roots ζ_a of order N_a, the values of X_a; those of the carrier have the product x, the class of
-/// x in GR(p^e, d) = (Z/p^e)\[x\]/F, F a factor of Φ_N.
+/// The *carrier* consists of the fewest last [`Axes`] such that p has order d modulo the product N
+/// of their prime powers, too (it carries Frobenius). Often it is the last axis alone. ζ is the
+/// product of roots ζ_a of order N_a, the values of X_a; those of the carrier have the product x,
+/// the class of x in GR(p^e, d) = (Z/p^e)\[x\]/F, F a factor of Φ_N.
 ///
-/// * Ahead of the carrier there is one dimension for each cycle of the axes, in their order: one an
-///   axis, two for a power of two from 8. They have the lengths of the cycles (of odd axes φ(N_a))
-///   and their generators modulo N_a, 1 modulo the others: always good.
+/// * Ahead of the carrier there is one dimension for each cyclic factor of the axes, in their
+///   order: one for each axis, two for a power of two from 8 on. They have the lengths of the
+///   cycles (of odd axes φ(N_a)) and their generators modulo N_a, 1 modulo the others: always good.
 /// * The dimensions of the carrier come last, with generators that are 1 modulo the other factors.
 ///   (Z/N)^* by the powers of p is the direct product of their cycles, and g^size = p^s modulo N,
 ///   s the *wrap* of the dimension ([`SlotShape::wrap`]): a slot that passes the end arrives as the

@@ -1,4 +1,4 @@
-//! What an evaluation costs, counted by the code that does it.
+//! The cost of an evaluation, counted by the code that performs it.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

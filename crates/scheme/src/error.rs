@@ -5,16 +5,16 @@ use everlevel_ring::RingError;
 use crate::key_id::KeyId;
 use crate::spec::level::Level;
 
-/// What a scheme refuses, with what it expected, what it found and what to do.
+/// The errors of a scheme. Every message states what was expected, what was found and what to do.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemeError {
-    /// A parameter set does not hold together.
+    /// A parameter set is inconsistent.
     #[error("parameter set {name}: {problem}")]
     BadParams {
         /// The set's name.
         name: String,
-        /// What is wrong, what was expected, what to do.
+        /// The problem, what was expected, and what to do.
         problem: String,
     },
     /// No parameter set has this name.
@@ -22,7 +22,7 @@ pub enum SchemeError {
     UnknownParams {
         /// The name asked for.
         name: String,
-        /// The names there are.
+        /// The existing names.
         known: String,
     },
     /// A set below 128 bits without the explicit opt-in.
@@ -36,8 +36,8 @@ pub enum SchemeError {
         /// The weakest key's security.
         bits: f64,
     },
-    /// A set whose bootstrapping fails often, without the explicit opt-in, which is not the one to
-    /// low security.
+    /// A set whose bootstrapping fails often, without the explicit opt-in, which is separate from
+    /// the one for low security.
     #[error(
         "a bootstrapping of parameter set {name} gives wrong values, without an error, with \
          probability 2^{failure_log2:.1}, above 2^-40: raise overflow_bound or lower \
@@ -49,7 +49,7 @@ pub enum SchemeError {
         /// log2 of the probability.
         failure_log2: f64,
     },
-    /// The result could be wrong.
+    /// The noise bound of the result would be too large: the result could be wrong.
     #[error(
         "{operation} refused: its noise bound 2^{noise_bits:.1} does not fit the modulus \
          2^{modulus_bits:.1} at level {level}; refresh (bootstrap) the operands first, for \
@@ -65,7 +65,7 @@ pub enum SchemeError {
         /// The level.
         level: Level,
     },
-    /// The caller ended the work before it was done.
+    /// The caller cancelled the work.
     #[error("cancelled: the work was ended before it was done")]
     Cancelled,
     /// Operands of different plaintext moduli.
@@ -108,7 +108,7 @@ pub enum SchemeError {
         /// The owner of the key in use, or of the right operand.
         right: KeyId,
     },
-    /// What was decrypted cannot be what was encrypted.
+    /// The decrypted phase or values cannot be an honest result.
     #[error(
         "decryption refused: under this secret key the ciphertext holds nothing that its noise \
          bound, its slots and its range allow; it was made for another key, was changed, states a \
@@ -116,7 +116,7 @@ pub enum SchemeError {
          belongs to and get it again"
     )]
     NotDecryptable,
-    /// A ciphertext without an owner where nothing would tell a wrong key.
+    /// A ciphertext without a known owner, for which no check would detect a wrong key.
     #[error(
         "{operation} refused: the ciphertext does not say which secret key it belongs to, and \
          {problem}"
@@ -124,7 +124,7 @@ pub enum SchemeError {
     UnknownOwner {
         /// The operation.
         operation: &'static str,
-        /// Why a wrong key would not be noticed, and what to do.
+        /// Why a wrong key would not be detected, and what to do.
         problem: &'static str,
     },
     /// A key was not generated.
@@ -138,7 +138,7 @@ pub enum SchemeError {
         /// Which key.
         key: String,
     },
-    /// A key is there but cannot be had.
+    /// A key exists but cannot be read.
     #[error("the {key} cannot be read: {problem}")]
     UnreadableKey {
         /// Which key.
@@ -146,7 +146,7 @@ pub enum SchemeError {
         /// What is wrong, and what to do.
         problem: String,
     },
-    /// A key was generated for lower levels only.
+    /// A key exists for lower levels only.
     #[error(
         "{operation} at level {level} needs the {key} at that level, but it was generated for \
          lower levels only; extend the key plan"
@@ -167,15 +167,15 @@ pub enum SchemeError {
         /// The set in use.
         name: String,
     },
-    /// A level out of reach.
+    /// A level that does not exist or cannot be reached.
     #[error("level {found} is out of reach: expected a level from 0 to {highest}")]
     BadLevel {
-        /// The level asked for.
+        /// The requested level.
         found: Level,
-        /// The highest one possible.
+        /// The highest possible level.
         highest: Level,
     },
-    /// Wrong shape of an argument.
+    /// An argument of the wrong shape or value.
     #[error("{what}: expected {expected}, found {found}")]
     BadArgument {
         /// Which argument.

@@ -1,16 +1,16 @@
-//! Whose a key or a ciphertext is.
+//! The owner of a key or a ciphertext.
 
 use std::fmt;
 
-/// The public name of a secret key, which everything that was made with the key carries: public and
-/// server keys, ciphertexts, results. It tells keys apart and says nothing about them.
+/// The public identifier of a secret key, which every object made with the key carries: public and
+/// server keys, ciphertexts, results. It distinguishes keys and reveals nothing about them.
 ///
-/// Two objects belong together if their ids are equal. Where there is an `Option` of one, none
-/// stands for what has no owner (plaintexts, the no-op scheme) and for what came from a file that
-/// does not name its owner; it goes together with everything, of the result nothing is known
-/// either, and the check of the phase at decryption is what is left.
+/// Two objects belong together if their ids are equal. In an `Option` of an id, none stands for
+/// objects without an owner (plaintexts, the no-op scheme) and for objects from a file that does
+/// not state its owner. Such an object can be combined with any other; the owner of the result is
+/// then unknown as well, and only the check of the phase at decryption remains.
 ///
-/// In print `{}` gives the first 8 hexadecimal digits, `{:#}` all 32.
+/// `{}` prints the first 8 hexadecimal digits, `{:#}` all 32.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyId([u8; 16]);
 

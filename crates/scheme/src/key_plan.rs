@@ -1,4 +1,4 @@
-//! Which keys a circuit needs.
+//! The keys that a circuit needs.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use everlevel_ring::{Basis, Gadget, GaloisElement};
 use crate::params::Params;
 use crate::spec::{GadgetId, Level};
 
-/// The server keys that a circuit needs, each over no more primes than it uses. Plans come from
-/// running the circuit on the no-op scheme ([`crate::NoOp::key_plan`]) and can be merged.
+/// The server keys that a circuit needs, each over only the primes that it uses. Plans are obtained
+/// by running the circuit on the no-op scheme ([`crate::NoOp::key_plan`]) and can be merged.
 ///
-/// A key that is used at levels of several gadgets exists once for each.
+/// A key that is used at levels with different gadgets exists once for each gadget.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyPlan {
     /// The primes of the relinearization keys.
@@ -40,7 +40,7 @@ impl KeyPlan {
         Self::automorphisms_up_to(params, elements, params.chain().top())
     }
 
-    /// The exchange of the rows, at every level; nothing where there is one row.
+    /// The exchange of the rows, at every level; nothing if there is one row.
     pub fn row_swap(params: &Params) -> Self {
         Self::automorphisms_up_to(params, [params.slot_shape().swap_rows()], params.chain().top())
     }
@@ -72,7 +72,7 @@ impl KeyPlan {
         }
     }
 
-    /// What both need.
+    /// The union of two plans.
     pub fn merge(mut self, other: &KeyPlan) -> Self {
         self.bootstrap |= other.bootstrap;
         for (&id, &basis) in &other.relin {
@@ -91,13 +91,13 @@ impl KeyPlan {
         self.galois.len() + self.relin.len()
     }
 
-    /// Whether nothing is needed.
+    /// Whether the plan is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0 && !self.bootstrap
     }
 
-    /// The size of the keys when one half is stored as a seed and residues are packed to the width
-    /// of their primes.
+    /// The size of the keys in bytes if one polynomial of each is stored as a seed and residues are
+    /// packed to the width of their primes.
     pub fn seeded_bytes(&self, params: &Params) -> u64 {
         let chain = params.chain();
         let bits = |basis: Basis| params.ring().log2(basis).ceil() as u64 * params.degree() as u64;

@@ -1,23 +1,26 @@
-//! What every scheme of everlevel shares, without cryptography: parameters, levels, noise bounds,
-//! the traits that circuits are written against, and the no-op scheme.
+//! The parts that all schemes of everlevel share, without cryptography: parameters, levels, noise
+//! bounds, the traits that circuits are written against, and the no-op scheme.
 //!
 //! A scheme implements [`Scheme`] (and [`Bootstrappable`] for bootstrapping) over one model of
-//! levels and noise ([`noise`]), so a circuit that passes on [`NoOp`] passes on the BGV evaluator
-//! of `everlevel-bgv` with the same levels, the same keys and the same refusals. No key and no
-//! polynomial of a ciphertext is known here: of the workspace this crate uses `everlevel-ring`, for
-//! rings and their slots, and `everlevel-estimator`, for the security of sets.
+//! levels and noise ([`noise`]), so a circuit that runs on [`NoOp`] runs on the BGV evaluator of
+//! `everlevel-bgv` with the same levels, the same keys and the same errors. This crate does not
+//! know keys or polynomials of ciphertexts; of the workspace it uses `everlevel-ring`, for rings
+//! and their slots, and `everlevel-estimator`, for the security of sets.
 //!
-//! Lowest first, which is also the order to read it in:
+//! The modules, lowest first, which is also the order in which to read them:
 //!
-//! * [`spec`]: plain data: levels, forms, the modulus chain, what a JSON file of parameters holds.
-//! * [`noise`]: what each operation does to level and bound, once for all schemes.
-//! * [`params`]: [`Params`], a set that was checked: its ring, its noise, the security of its keys.
-//! * [`Plaintext`], [`KeyPlan`], [`Cost`]: what goes in, which keys work takes, what was done.
+//! * [`spec`]: plain data: levels, forms, the modulus chain, the content of a JSON file of
+//!   parameters.
+//! * [`noise`]: the effect of each operation on level and noise bound, for all schemes.
+//! * [`params`]: [`Params`], a validated parameter set, with its ring, its noise model and the
+//!   security of its keys.
+//! * [`Plaintext`], [`KeyPlan`], [`Cost`]: plaintexts, the keys that a computation needs, and the
+//!   operations that it has performed.
 //! * [`Scheme`], [`Arithmetic`], [`PlainModulus`], [`Automorphisms`], [`LinearMaps`],
 //!   [`Bootstrappable`]: the operations.
-//! * [`noop`]: a scheme that computes on values in the clear, with the levels, noise bounds and
+//! * [`noop`]: a mock scheme that computes on plaintext values, with the levels, noise bounds and
 //!   costs of the real one; the shortest implementation of all traits.
-//! * [`record`]: a scheme around another one that writes down each operation.
+//! * [`record`]: a scheme that wraps another one and logs each operation.
 
 mod checks;
 mod counters;

@@ -7,8 +7,8 @@ use crate::checks::same_modulus;
 use crate::error::SchemeError;
 use crate::params::Params;
 
-/// A plaintext polynomial modulo p^e: n coefficients in natural order. Wiped when dropped, as it
-/// may hold a key.
+/// A plaintext polynomial modulo p^e: n coefficients in natural order. It is wiped when dropped, as
+/// it may hold a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plaintext {
     pub(crate) coefficients: Zeroizing<Vec<u64>>,
@@ -62,11 +62,11 @@ impl Plaintext {
         Self::encode(params, &unsigned)
     }
 
-    /// A plaintext by its n coefficients in natural order.
+    /// A plaintext from its n coefficients in natural order.
     ///
     /// # Errors
-    /// Another number of coefficients, one outside of 0..p^exponent, or an exponent that the
-    /// parameters do not provide.
+    /// A number of coefficients other than n, a coefficient outside of 0..p^exponent, or an
+    /// exponent that the parameters do not provide.
     pub fn from_coefficients(
         params: &Params,
         coefficients: Vec<u64>,
@@ -89,8 +89,9 @@ impl Plaintext {
         Ok(Plaintext { coefficients, exponent })
     }
 
-    /// A plaintext by coefficients in natural order that are reduced modulo p^exponent, for schemes
-    /// that have computed them. Unchecked: the user of the plaintext checks their number.
+    /// A plaintext from coefficients in natural order that are reduced modulo p^exponent, for
+    /// schemes that have computed them. Nothing is checked here: the user of the plaintext checks
+    /// their number.
     pub fn from_reduced(coefficients: Zeroizing<Vec<u64>>, exponent: u32) -> Self {
         Plaintext { coefficients, exponent }
     }
@@ -107,7 +108,7 @@ impl Plaintext {
         })
     }
 
-    /// Slot by slot, both plaintexts being of these parameters: the sum.
+    /// The sum of two plaintexts of these parameters, slot by slot.
     ///
     /// # Errors
     /// Plaintexts of different moduli, or of other parameters.
@@ -123,7 +124,7 @@ impl Plaintext {
         Ok(Plaintext { coefficients, ..*self })
     }
 
-    /// Slot by slot, both plaintexts being of these parameters: the product.
+    /// The product of two plaintexts of these parameters, slot by slot.
     ///
     /// # Errors
     /// Plaintexts of different moduli, or of other parameters.
@@ -181,8 +182,8 @@ impl Plaintext {
         Ok(self.decode(params)?.into_iter().map(|v| q.centered(v)).collect())
     }
 
-    /// The slot values of what was decrypted. Slots that hold more than integers are what cannot
-    /// have been encrypted, and refused as whatever else cannot.
+    /// The slot values of a decrypted plaintext. Slots that do not hold integers cannot be an
+    /// honest result and are refused with the same error as every other such case.
     ///
     /// # Errors
     /// [`SchemeError::NotDecryptable`] unless all slots are in Z/p^e.
@@ -243,7 +244,7 @@ impl Plaintext {
         square.max(1.0).log2() / 2.0
     }
 
-    /// log2 of the canonical norm of the centered coefficients, computed, not bounded.
+    /// log2 of the exact canonical norm of the polynomial with the centered coefficients.
     pub fn norm_bits(&self, params: &Params) -> f64 {
         let centered =
             Zeroizing::new(params.plaintext_ring().centered(&self.coefficients, self.exponent));

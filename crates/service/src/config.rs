@@ -1,4 +1,4 @@
-//! What whoever runs the service chooses.
+//! The configuration of a service by its operator.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub struct Quota {
     pub objects: u64,
     /// Server keys, which are objects, too: files of gigabytes that compete for memory.
     pub keys: u64,
-    /// Jobs that wait or are computed.
+    /// Jobs that wait or run.
     pub active_jobs: u64,
     /// Seconds that a job may take.
     pub job_seconds: u64,
@@ -33,7 +33,7 @@ impl Default for Quota {
 /// How a service runs.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where everything is that has to outlive the process, but for what is in a database.
+    /// The directory of all persistent state, except for what is in a database.
     pub directory: PathBuf,
     /// Where the records and the queue are, if several processes share the directory; none for
     /// records in the directory, which is then for one process. Takes the feature `cluster`.
@@ -46,15 +46,15 @@ pub struct Config {
     pub opt_in: OptIn,
     /// Bytes of memory for server keys, over all tenants.
     pub key_memory: u64,
-    /// How many jobs are computed at the same time; 0 leaves them to other processes.
+    /// The number of jobs that run at the same time; 0 leaves them to other processes.
     pub workers: usize,
-    /// How many threads compute a job.
+    /// The number of threads for a job.
     pub threads: usize,
-    /// How many connections are open at the same time.
+    /// The largest number of open connections.
     pub connections: usize,
     /// Bytes of memory for requests that arrive, over all tenants.
     pub request_memory: u64,
-    /// How long a request may take to arrive and to be answered.
+    /// The time limit for the arrival and the answer of a request.
     pub request_time: Duration,
     /// The limits of every tenant.
     pub quota: Quota,

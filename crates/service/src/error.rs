@@ -1,4 +1,4 @@
-//! What the service refuses, and how it says so.
+//! The errors of the service, with their HTTP responses.
 
 use everlevel::Error;
 use everlevel::lab::EvaluationError;
@@ -6,7 +6,7 @@ use everlevel_remote::{RemoteError, Told};
 use everlevel_tables::TablesError;
 use everlevel_wire::WireError;
 
-/// What can go wrong between a client and the service.
+/// The errors of a service.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServiceError {
@@ -28,7 +28,7 @@ pub enum ServiceError {
         /// What was looked for.
         what: &'static str,
     },
-    /// A request that does not go together with what is there.
+    /// A request that conflicts with the current state.
     #[error("{problem}")]
     Conflict {
         /// What does not go together, and what to do.
@@ -42,7 +42,7 @@ pub enum ServiceError {
         /// Where the part begins.
         found: u64,
     },
-    /// More than a tenant may have.
+    /// A quota is exceeded.
     #[error(
         "the tenant's quota of {what} is {limit}, of which {used} are used: delete what is not \
          needed"
@@ -55,7 +55,7 @@ pub enum ServiceError {
         /// How much may be.
         limit: u64,
     },
-    /// A stored object that is not what it was.
+    /// A stored object that was damaged.
     #[error(
         "the stored object {object} is damaged: delete it and what was made of it, and send it \
          again"
@@ -114,8 +114,8 @@ pub enum ServiceError {
     /// The database or the object store of a service of several processes does not answer.
     #[error("the service does not reach its database or its object store: try again later")]
     Unavailable,
-    /// What clients are refused as well: requests, bytes, TLS, and what encrypted computations
-    /// refused.
+    /// Errors that occur in clients as well: requests, bytes, TLS, and errors of encrypted
+    /// computation.
     #[error(transparent)]
     Remote(#[from] RemoteError),
 }

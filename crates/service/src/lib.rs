@@ -1,18 +1,18 @@
 //! The service of everlevel: one process that computes on encrypted data of many tenants, over
-//! HTTP, and never sees a number.
+//! HTTP, without access to any plaintext value.
 //!
-//! * [`Service`], [`Config`]: the process. Objects are files whose names are hashes of their
-//!   bytes, everything else is in transactions of an embedded store, and jobs are computed by
-//!   workers of their own, one after the other for each tenant in turn. With a [`Database`],
-//!   several processes are one service; with a [`Bucket`] they need no directory in common.
-//! * [`Tokens`]: who may do what.
-//! * [`api`]: what goes over the wire; [`OPENAPI`] describes it.
+//! * [`Service`], [`Config`]: the process. Objects are files whose names are hashes of their bytes,
+//!   all other state is in an embedded transactional store, and jobs are computed by worker
+//!   threads, with tenants taking turns. With a [`Database`], several processes are one service;
+//!   with a [`Bucket`] they need no directory in common.
+//! * [`Tokens`]: the credentials of tenants.
+//! * [`api`]: the messages of the protocol; [`OPENAPI`] describes it.
 //! * [`Client`]: sends files, runs jobs and fetches results. It is that of `everlevel-remote`,
-//!   which programs have as `everlevel::remote`.
+//!   which programs use as `everlevel::remote`.
 //!
 //! HTTP alone protects nothing: without TLS ([`TlsFiles`]) a service listens on its own machine
-//! only, unless it is told that something else protects the way to it ([`Exposure`]).
-//! docs/service.md says what the service learns, and what it does not.
+//! only, unless it is told that something else protects the connection ([`Exposure`]).
+//! docs/service.md states what the service learns and what it does not.
 #![forbid(unsafe_code)]
 
 mod bodies;

@@ -42,8 +42,7 @@ pub(crate) struct Shared {
     pub(crate) estimates: rayon::ThreadPool,
 }
 
-/// A service that runs. When it is dropped its workers end; what they computed waits until it
-/// starts again.
+/// A running service. When it is dropped, its workers end; their jobs wait until it starts again.
 pub struct Service {
     pub(crate) shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
@@ -161,8 +160,8 @@ impl Service {
         Ok(())
     }
 
-    /// Computes jobs until `end` is there, and answers no requests: others with the same database
-    /// do.
+    /// Runs jobs until `end` is ready, without answering requests, which other processes with the
+    /// same database do.
     ///
     /// # Errors
     /// What the system refuses.

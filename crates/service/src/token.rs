@@ -1,8 +1,8 @@
-//! Who may do what: tokens, stored as hashes, a file each.
+//! Tokens, the credentials of tenants, stored as hashes with one file each.
 //!
-//! A token has 256 random bits, so that one hash without salt and without repetition is enough:
-//! nobody tries so many, and no two are alike. The file of a token is looked up by the hash, and is
-//! there for as long as the token is valid, whether the service runs or not.
+//! A token has 256 random bits, so that a single hash without salt is sufficient: exhaustive search
+//! is infeasible, and no two tokens are equal. The file of a token is found by the hash and exists
+//! as long as the token is valid, whether the service runs or not.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,10 @@ use crate::error::ServiceError;
 use crate::files::private_directory;
 
 const FILE_BYTES: u64 = 4096;
-/// How many digits of its hash name a token for who administers them.
+/// The number of digits of the hash that identify a token for administrators.
 const SHOWN: usize = 16;
 
-/// What a token allows.
+/// A scope: the requests that a token allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
@@ -59,11 +59,11 @@ impl FromStr for Scope {
     }
 }
 
-/// What a token gives to its bearer.
+/// The permissions of the bearer of a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grant {
-    /// Whose objects and jobs it is about.
+    /// The tenant whose objects and jobs it grants access to.
     pub tenant: Tenant,
     /// What is allowed.
     pub scopes: Vec<Scope>,
@@ -156,7 +156,7 @@ impl Tokens {
         Err(not_found)
     }
 
-    /// What the bearer of this text may do; none if it is no valid token.
+    /// The permissions of the bearer of this text; none if it is not a valid token.
     pub(crate) fn find(&self, text: &str) -> Option<Grant> {
         // The file is looked up by the hash: whoever measures the time learns nothing of a token.
         let stored = read_file(&self.path(&hash(text)), FILE_BYTES).ok()?;

@@ -1,4 +1,4 @@
-//! Answers: what the reader makes of decrypted sums.
+//! Answers, which the reader computes from decrypted sums.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ use crate::kind::Kind;
 use crate::query::{Output, Query};
 use crate::schema::Schema;
 
-/// Decimal places that a quotient is shown with, beyond those of its dividend.
+/// The number of decimal places of a quotient, beyond those of its dividend.
 pub(crate) const QUOTIENT_PLACES: u32 = 6;
 
 /// A cell of an answer.
@@ -23,7 +23,7 @@ pub enum Cell {
     Text(String, i128),
     /// A number in units of 10^-scale.
     Number(i128, u32),
-    /// A sum over no values, a quotient by 0, the group of empty cells: no value.
+    /// No value: a sum over no values, a quotient by 0, the group of empty cells.
     Null,
 }
 
@@ -181,7 +181,7 @@ impl Answer {
         Ok(Answer { names: query.outputs.iter().map(|o| o.name.clone()).collect(), rows })
     }
 
-    /// The answer computed in the clear, to a question without encrypted constants.
+    /// The answer computed on plaintext data, to a question without encrypted constants.
     ///
     /// # Errors
     /// As [`Answer::plain_with`].
@@ -189,8 +189,8 @@ impl Answer {
         Self::plain_with(query, schema, data, &[])
     }
 
-    /// The answer computed in the clear, with the codes of the constants that the question calls
-    /// encrypted, in its order.
+    /// The answer computed on plaintext data, with the codes of the constants that the question
+    /// declares as encrypted, in its order.
     ///
     /// # Errors
     /// As [`Answer::new`]; [`TablesError::Constants`] unless there is a code for each constant.

@@ -1,4 +1,4 @@
-//! Changes of the rows of a table, which are made where the secret key is.
+//! Changes of the rows of a table, which the owner of the secret key makes.
 
 use std::collections::BTreeSet;
 
@@ -26,18 +26,18 @@ pub struct Change {
     edit: Edit,
 }
 
-/// What a change does.
+/// The kind of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
-    /// Rows behind the last one.
+    /// Rows are added behind the last one.
     Insert(Data),
-    /// The rows that meet a condition go; the others keep their order.
+    /// The rows that meet a condition are removed; the others keep their order.
     Delete(Condition),
-    /// Columns of the rows that meet a condition have other values.
+    /// Columns of the rows that meet a condition get new values.
     Update(Condition, Vec<Assignment>),
 }
 
-/// A value that a column is given, computed of the row as it was.
+/// A new value of a column, computed from the row before the change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
     /// The place of the column.
@@ -58,9 +58,9 @@ impl Change {
     /// that the schema has a foreign key to is one of what the rows of its partners carry.
     ///
     /// # Errors
-    /// [`TablesError::Syntax`] for text that is no SQL; [`TablesError::Unsupported`] for another
-    /// statement or clause; [`TablesError::Name`], [`TablesError::Type`] and
-    /// [`TablesError::Range`] for expressions that have no value, or none that the column holds.
+    /// [`TablesError::Syntax`] for text that is not SQL; [`TablesError::Unsupported`] for another
+    /// statement or clause; [`TablesError::Name`], [`TablesError::Type`] and [`TablesError::Range`]
+    /// for expressions that have no value, or none that the column holds.
     pub fn parse(text: &str, schema: &Schema) -> Result<Self, TablesError> {
         let mut all = statements(text)?;
         let edit = match (all.pop(), all.is_empty()) {
@@ -77,7 +77,7 @@ impl Change {
         Ok(Change { schema: schema.clone(), edit })
     }
 
-    /// What it does.
+    /// The kind of the change.
     pub fn edit(&self) -> &Edit {
         &self.edit
     }

@@ -8,7 +8,7 @@ use crate::error::TablesError;
 use crate::ranges::Ranges;
 use crate::schema::Schema;
 
-/// A number of each row, in units of a power of ten that its maker knows.
+/// A number computed for each row, in units of a power of ten that the caller knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Number {
     /// The code of a column.
@@ -24,10 +24,10 @@ pub enum Number {
 }
 
 impl Number {
-    /// All values that it can have.
+    /// The interval of its values.
     ///
     /// # Errors
-    /// [`TablesError::Range`] past 63 bits, for the expression of this text.
+    /// [`TablesError::Range`] beyond 63 bits, for the expression of this text.
     pub fn interval(&self, schema: &Schema, text: &str) -> Result<Interval, TablesError> {
         let of = |x: &Number| x.interval(schema, text);
         let found = match self {
@@ -102,7 +102,7 @@ pub enum Comparison {
     Equal,
 }
 
-/// Which rows are meant.
+/// A condition that selects rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Condition {
     /// All or none.
@@ -118,14 +118,14 @@ pub enum Condition {
     Compare(Comparison, Number, Number),
     /// Those that meet all of these.
     And(Vec<Condition>),
-    /// Those that meet one at least.
+    /// Those that meet at least one of these.
     Or(Vec<Condition>),
     /// All others.
     Not(Box<Condition>),
 }
 
 impl Condition {
-    /// Whether a row is meant.
+    /// Whether a row meets the condition.
     pub fn holds(&self, row: &dyn Fn(usize) -> i128) -> bool {
         match self {
             Condition::Constant(value) => *value,

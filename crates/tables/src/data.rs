@@ -1,4 +1,4 @@
-//! A table in the clear: what its owner has, and what answers are compared with.
+//! A table of plaintext data, as its owner has it.
 
 use std::io::Read;
 
@@ -154,7 +154,7 @@ impl Data {
     ///
     /// # Errors
     /// [`TablesError::Value`] for a cell that its column cannot hold, with its line;
-    /// [`TablesError::Data`] for a missing column or text that is no CSV.
+    /// [`TablesError::Data`] for a missing column or text that is not CSV.
     pub fn from_csv(source: impl Read, schema: &Schema) -> Result<Self, TablesError> {
         Self::from_csv_with(source, schema, &[])
     }
@@ -206,7 +206,7 @@ impl Data {
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }

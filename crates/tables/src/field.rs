@@ -1,4 +1,4 @@
-//! A column of a table: its name, what it holds and who sees it.
+//! A column of a table: its name, its type and whether it is encrypted.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ const LARGEST: i128 = i64::MAX as i128;
 /// The longest name, in bytes: that of a column in a file.
 const NAME_BYTES: usize = 64;
 
-/// A column: its name and what it holds. Every entry is an integer code of an interval; a text has
+/// A column: its name and its type. Every entry is an integer code of an interval; a text has
 /// several, each in a column of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked", into = "Unchecked")]
@@ -162,7 +162,7 @@ impl Field {
         (0..self.count()).map(|part| self.part(part))
     }
 
-    /// How many columns hold it.
+    /// The number of columns that hold it.
     pub(crate) fn count(&self) -> usize {
         match self.kind {
             Kind::Text { bytes } => part_sizes(bytes).count(),
@@ -175,7 +175,7 @@ impl Field {
         self.part > 0
     }
 
-    /// Whether it holds texts that are no categories.
+    /// Whether it holds texts that are not categories.
     pub(crate) fn is_text(&self) -> bool {
         matches!(self.kind, Kind::Text { .. })
     }
@@ -186,7 +186,7 @@ impl Field {
         Field { public: true, ..self }
     }
 
-    /// Whether everybody who has the table sees what it holds.
+    /// Whether it is public: everyone who has the table sees its values.
     pub fn is_public(&self) -> bool {
         self.public
     }
@@ -196,7 +196,7 @@ impl Field {
         &self.name
     }
 
-    /// What it holds.
+    /// Its type.
     pub fn kind(&self) -> &Kind {
         &self.kind
     }
@@ -317,13 +317,13 @@ impl Field {
         }
     }
 
-    /// What a cell may hold, in words.
+    /// A description of the values that a cell may hold.
     pub fn expected(&self) -> String {
         let value = self.expected_value();
         if self.nullable { format!("{value}, or nothing") } else { value }
     }
 
-    /// What a cell that is not empty may hold, in words.
+    /// A description of the values that a nonempty cell may hold.
     pub fn expected_value(&self) -> String {
         match &self.kind {
             Kind::Integer { low, high } => format!("an integer from {low} to {high}"),

@@ -2,17 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Every row has one partner in another table, and carries columns of it: what the partner holds is
-/// added to each row before it is encrypted, so that a join computes nothing.
+/// A foreign key: every row has one partner in another table and carries columns of it. The values
+/// of the partner are added to each row before encryption, so that a join needs no computation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForeignKey {
     /// The column that names the partner: one of the table itself, or one that an earlier foreign
     /// key carries.
     pub column: String,
-    /// What questions call the other table.
+    /// The name of the other table in questions.
     pub table: String,
-    /// The column of the other table that equals it in one row. It is not kept.
+    /// The column of the other table that has an equal value in exactly one row. It is not stored.
     pub key: String,
     /// The columns of the schema that are the partner's, under their names there.
     pub include: Vec<String>,

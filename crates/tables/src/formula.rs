@@ -1,4 +1,5 @@
-//! What the reader of an answer computes from the sums of a group, and which groups it shows.
+//! The formulas that the reader of an answer computes from the sums of a group, and the selection
+//! of groups.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -6,7 +7,7 @@ use std::collections::BTreeSet;
 use crate::condition::Comparison;
 use crate::error::TablesError;
 
-/// What the reader of an answer computes from sums.
+/// A formula that the reader of an answer computes from sums.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Formula {
     /// The code of a column that the question groups by.
@@ -32,9 +33,9 @@ pub enum Formula {
         /// Decimal places.
         scale: u32,
     },
-    /// The second formula where the first one, a count of values, is not 0; else no value.
+    /// The second formula if the first one, a count of values, is not 0; otherwise no value.
     Over(Box<Formula>, Box<Formula>),
-    /// Two formulas and what is done with them.
+    /// An operation on two formulas.
     Of(Operator, Box<Formula>, Box<Formula>),
 }
 
@@ -72,7 +73,7 @@ impl Formula {
     }
 }
 
-/// What a formula does with two others.
+/// An operation of a formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
     /// +
@@ -85,16 +86,16 @@ pub enum Operator {
     Divide,
 }
 
-/// Which groups are meant.
+/// A condition that selects groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Having {
     /// Those for which a comparison holds.
     Compare(Comparison, Formula, Formula),
     /// Those that meet both.
     And(Box<Having>, Box<Having>),
-    /// Those that meet one at least.
+    /// Those that meet at least one.
     Or(Box<Having>, Box<Having>),
-    /// All others but those for which it is unknown.
+    /// All others, except those for which it is unknown.
     Not(Box<Having>),
 }
 

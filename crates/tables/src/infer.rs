@@ -1,4 +1,4 @@
-//! Schemas from data, for their owner to look over: all of a schema is public.
+//! Inference of schemas from data. The owner has to review them, as all of a schema is public.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -24,12 +24,12 @@ const TEXT_MOST: u64 = MOST_BYTES as u64;
 /// The most columns that are looked at.
 const MOST_COLUMNS: usize = 4096;
 
-/// What a column was taken for.
+/// The inferred type of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inferred {
     /// The name of the column.
     pub column: String,
-    /// In words: its type and bounds, or why it was left out.
+    /// A description of its type and bounds, or of the reason why it was left out.
     pub told: String,
     /// Whether it is in the schema.
     pub kept: bool,
@@ -226,7 +226,9 @@ impl Seen {
         })?;
         // No category has them, and without them it could be another one.
         if self.padded {
-            return Err(format!("some of its texts have blanks around them: take these away{kept}"));
+            return Err(format!(
+                "some of its texts have blanks around them: take these away{kept}"
+            ));
         }
         let few = texts.len() <= FEW_TEXTS || texts.len() as u64 * 4 <= self.cells;
         match few {

@@ -1,4 +1,4 @@
-//! What a column of a table holds, with its bounds.
+//! The types of the columns of a table, with their bounds.
 
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +53,8 @@ pub enum Kind {
     },
     /// Any text, for answers: nothing but its equality with constants is computed.
     Text {
-        /// The most bytes of UTF-8 that one has, up to 1,024. Every cell takes as much room.
+        /// The largest number of UTF-8 bytes of a text, up to 1,024. Every cell takes this amount
+        /// of space.
         bytes: u32,
     },
 }

@@ -1,4 +1,4 @@
-//! What a server has in the clear.
+//! Columns that a server knows in the clear.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,14 +7,14 @@ use everlevel_integers::EncryptedConstant;
 use crate::condition::Condition;
 use crate::schema::Schema;
 
-/// What a server has in the clear of a block of rows: the codes of the columns of the schema that
-/// are not encrypted, with the number of rows.
+/// The plaintext data of a block of rows: the codes of the columns of the schema that are not
+/// encrypted, with the number of rows.
 pub struct Known<'a, C> {
     /// By the places of columns; none: an encrypted one.
     pub columns: Vec<Option<&'a [i128]>>,
     /// The encrypted constants, by the places of their columns: the value in every slot.
     pub constants: &'a BTreeMap<usize, EncryptedConstant<C>>,
-    /// How many rows.
+    /// The number of rows.
     pub rows: usize,
 }
 

@@ -1,20 +1,21 @@
-//! Encrypted tables: SQL over columns of typed integers that the server cannot read.
+//! Encrypted tables: questions in SQL over encrypted columns of typed integers.
 //!
-//! * [`Schema`]: what the columns hold, with public bounds; [`Data`]: a table in the clear.
-//! * [`Query`]: a question in SQL, bound to a schema; what cannot be answered exactly is refused
-//!   here, before anything is computed.
-//! * [`EncryptedTable`], [`Plan`], [`TableResult`]: the same as files, which owner, analyst, server
-//!   and reader exchange.
-//! * [`Runner`]: its sums over encrypted columns, on a server that sees neither data nor which rows
-//!   are meant.
-//! * [`Answer`]: the rows that the reader makes of the decrypted sums, exactly.
-//! * [`OrderedBy`]: who puts rows in order, for least and greatest values, medians and first rows;
-//!   [`Search`]: the same value in rounds of counts.
-//! * [`Workload`]: from values, rows and operations to a way of computing and a parameter set.
+//! * [`Schema`]: the types of the columns, with public bounds; [`Data`]: a table of plaintext
+//!   values.
+//! * [`Query`]: a question in SQL, bound to a schema; a question that cannot be answered exactly is
+//!   refused here, before anything is computed.
+//! * [`EncryptedTable`], [`Plan`], [`TableResult`]: the files that owner, analyst, server and
+//!   reader exchange.
+//! * [`Runner`]: the evaluation of a question on encrypted columns, by a server that learns neither
+//!   the data nor which rows meet the condition.
+//! * [`Answer`]: the rows of the exact answer, which the reader computes from the decrypted sums.
+//! * [`OrderedBy`]: which party orders rows, for least and greatest values, medians and first rows;
+//!   [`Search`]: such a value by rounds of counts.
+//! * [`Workload`]: from values, rows and operations to a method of computation and a parameter set.
 //!
-//! A cell is an integer code: an integer, units of a decimal, a day, the place of a category.
-//! Conditions on a column with few values are tables of truth values, others are comparisons; sums
-//! are over a product of truth values with digits.
+//! A cell is stored as an integer code: an integer, the units of a decimal, a day number, the
+//! position of a category. Conditions on a column with few values are evaluated as tables of truth
+//! values, others as comparisons; sums are over products of truth values with digits.
 #![forbid(unsafe_code)]
 
 mod answer;

@@ -1,4 +1,4 @@
-//! What answers are made of, for those who read them by program.
+//! The types of the columns of answers, for programs that read them.
 
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -11,7 +11,7 @@ use crate::foreign::Carried;
 use crate::records::{CsvRecords, Records};
 use crate::schema::Schema;
 
-/// A table that a foreign key leads to, in the clear.
+/// The plaintext table that a foreign key refers to.
 pub struct Partner {
     carried: Carried,
     /// The row of each key.

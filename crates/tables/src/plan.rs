@@ -1,4 +1,4 @@
-//! Plans: questions on their way to a server.
+//! Plans: questions with their schema, for a server.
 
 use everlevel_wire::ParamsId;
 use serde::{Deserialize, Serialize};
@@ -12,10 +12,11 @@ const FORMAT: &str = "everlevel table plan";
 /// The version that is written, and the only one that is read.
 const VERSION: u32 = 2;
 
-/// A question with the schema that it was bound to: what the asker gives to the server.
+/// A question with the schema that it was bound to, which the asker gives to the server.
 ///
-/// It holds text only, and readers bind the text again: a plan asks for nothing that a
-/// question could not. Everything in it is public. Plans for tables of one schema are equal.
+/// It holds text only, and the reader binds the text again, so a plan cannot ask for anything that
+/// a question could not. Everything in it is public. The same question gives equal plans for all
+/// tables of one schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     question: String,
@@ -42,13 +43,13 @@ impl Plan {
     /// Binds a question to a schema.
     ///
     /// # Errors
-    /// As [`Query::parse`]: what cannot be answered is refused here.
+    /// As [`Query::parse`]: a question that cannot be answered is refused here.
     pub fn new(question: &str, schema: &Schema) -> Result<Self, TablesError> {
         Self::ordered(question, schema, OrderedBy::Reader)
     }
 
-    /// The same, of which is said who puts rows in order: the reader, or the server, which has to
-    /// bootstrap then and tells no rows but those of the answer.
+    /// The same, with a statement who orders rows: the reader, or the server, which then has to
+    /// bootstrap and reveals only the rows of the answer.
     ///
     /// # Errors
     /// As [`Query::parse_ordered`].
@@ -61,7 +62,7 @@ impl Plan {
         Ok(Plan { question: question.into(), schema: schema.clone(), query })
     }
 
-    /// The question, as it was asked.
+    /// The text of the question.
     pub fn question(&self) -> &str {
         &self.question
     }
@@ -71,7 +72,7 @@ impl Plan {
         &self.schema
     }
 
-    /// What is computed.
+    /// The bound question.
     pub fn query(&self) -> &Query {
         &self.query
     }
@@ -122,7 +123,7 @@ impl Plan {
         Ok(ParamsId::of_json(&self.to_json()?).to_string())
     }
 
-    /// Passes a plan for tables of this schema.
+    /// Checks that the plan is for tables of this schema.
     ///
     /// # Errors
     /// [`TablesError::OtherSchema`], with the first column that differs.

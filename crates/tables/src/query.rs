@@ -1,4 +1,4 @@
-//! What is asked of a table, bound to its schema.
+//! Questions about a table, bound to its schema.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::field::Field;
 use crate::formula::{Formula, Having};
 use crate::schema::Schema;
 
-/// What is made of the numbers of the rows of a group.
+/// The function by which the numbers of the rows of a group are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fold {
     /// Their sum.
@@ -19,13 +19,13 @@ pub enum Fold {
     Least,
     /// The greatest; of a column of categories the last text.
     Greatest,
-    /// Twice the median: the sum of the two in the middle.
+    /// Twice the median: the sum of the two middle values.
     Middle,
-    /// How many different ones there are.
+    /// The number of distinct values.
     Distinct,
 }
 
-/// What is made of the rows of a group; 0 of none.
+/// An aggregate of the rows of a group; 0 for no rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Aggregate {
     /// A sum, or what a reader makes of rows that are listed.
@@ -54,7 +54,7 @@ pub struct Parameter {
     pub column: usize,
 }
 
-/// Who puts the rows in order that `min`, `max`, `median` and `order by … limit` are about.
+/// The party that orders rows for `min`, `max`, `median` and `order by … limit`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OrderedBy {
@@ -75,7 +75,7 @@ impl OrderedBy {
 /// A question: sums over groups of the rows that meet a condition, or these rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
-    /// Which rows.
+    /// The condition on rows.
     pub filter: Condition,
     /// The columns whose entries the server lists, for each row that is meant, and of which the
     /// reader makes the answer; none: the server adds up the aggregates of all groups.
@@ -100,7 +100,7 @@ pub struct Query {
     pub parameters: Vec<Parameter>,
 }
 
-/// The most groups that a question may have: each costs as much as the next.
+/// The largest number of groups of a question; each group has the same cost.
 pub const MOST_GROUPS: i128 = 256;
 
 /// The columns of a table and those for encrypted constants.

@@ -32,7 +32,7 @@ impl Ranges {
         self.0.iter().copied()
     }
 
-    /// Whether a code is in one of them.
+    /// Whether a code is in one of the ranges.
     pub fn contains(&self, code: i128) -> bool {
         self.iter().any(|(low, high)| (low..=high).contains(&code))
     }

@@ -1,12 +1,12 @@
-//! What must hold for every scheme and every engine of everlevel, as functions.
+//! Laws that every scheme and every engine of everlevel must satisfy, as test functions.
 //!
-//! A scheme's tests make a [`Subject`] of it, with closures that encrypt and decrypt, and call
-//! [`Subject::check_all`], or the suites one by one. Everything is checked against the plain
-//! computation on random vectors; a failed check panics with what was expected.
+//! The tests of a scheme construct a [`Subject`] from it, with closures that encrypt and decrypt,
+//! and call [`Subject::check_all`], or the suites one by one. Results are compared with plaintext
+//! computation on random vectors; a failed check panics and prints the expected values.
 //!
-//! [`engine_laws`] does the same for an implementation of
-//! [`Engine`](everlevel_ring::Engine), and [`Naive`] is the slowest of these. [`ResidueScheme`] is
-//! a scheme without a ring, for programs that compute value by value.
+//! [`engine_laws`] does the same for an implementation of [`Engine`](everlevel_ring::Engine), and
+//! [`Naive`] is a straightforward, slow implementation. [`ResidueScheme`] is a scheme without a
+//! ring, for programs that compute value by value.
 #![forbid(unsafe_code)]
 
 mod definitions;

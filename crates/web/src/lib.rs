@@ -1,9 +1,9 @@
-//! The owner of data, in a browser: draws keys, encrypts columns and tables, makes the server keys
-//! of a question, and reads answers.
+//! The client in a browser: generates keys, encrypts columns and tables, generates the server keys
+//! for a question, and decrypts answers.
 //!
-//! What can be done is in [`Owner`] and [`Question`] and in the functions on tables, which know
-//! nothing of a browser and are tested without one. `bindings`, for WebAssembly alone, hands them
-//! to JavaScript; `page/` is what is made of them there.
+//! The functions are in [`Owner`] and [`Question`] and in the functions on tables, which do not
+//! depend on a browser and are tested without one. `bindings`, which is compiled for WebAssembly
+//! only, exposes them to JavaScript; `page/` is the page that uses them.
 
 mod columns;
 mod error;

@@ -1,15 +1,15 @@
-//! Arrays of ciphertexts: how many values they hold, in which shape, and what other slots hold, as
-//! the metadata of a file say it. Value i is in slot i mod s of ciphertext ⌊i / s⌋, s being the
-//! number of slots.
+//! Arrays of ciphertexts: the number of values, their shape, and the content of unused slots, as
+//! the metadata of a file state them. Value i is in slot i mod s of ciphertext ⌊i / s⌋, where s is
+//! the number of slots.
 
 use crate::error::WireError;
 use crate::summary::Metadata;
 
-/// Metadata: how many values the ciphertexts hold together.
+/// Metadata: the number of values in all ciphertexts together.
 pub const VALUES: &str = "values";
 /// Metadata: the dimensions of an array of several, or of none.
 pub const SHAPE: &str = "shape";
-/// Metadata: what the slots after the last value hold.
+/// Metadata: the content of the slots after the last value.
 pub const SLOTS: &str = "slots";
 
 /// The most dimensions.
@@ -22,27 +22,27 @@ const REPEATED: &str = "repeated";
 pub enum Rest {
     /// 0, or there is no such slot.
     Zero,
-    /// The only value.
+    /// The only value, in every slot.
     Repeated,
-    /// Nobody says.
+    /// Unknown.
     Unknown,
 }
 
-/// What ciphertexts hold together.
+/// The array that ciphertexts hold together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Array {
-    /// The dimensions, in row-major order; none of a single value.
+    /// The dimensions, in row-major order; empty for a single value.
     pub shape: Vec<usize>,
-    /// What is in the slots after the last value.
+    /// The content of the slots after the last value.
     pub rest: Rest,
 }
 
 impl Array {
-    /// What the metadata say of `count` ciphertexts of `slots` slots each; none if they do not say
-    /// how many values there are. Slots after the values of a fresh encryption hold 0.
+    /// The array that the metadata describe for `count` ciphertexts of `slots` slots each; none if
+    /// they do not state the number of values. Slots after the values of a fresh encryption hold 0.
     ///
     /// # Errors
-    /// [`WireError::Malformed`] for a number of values that takes another number of ciphertexts.
+    /// [`WireError::Malformed`] for a number of values that needs another number of ciphertexts.
     pub fn of(metadata: &Metadata, slots: usize, count: usize) -> Result<Option<Self>, WireError> {
         let stated = metadata.get(SHAPE).map(|text| (text, dimensions(text)));
         let stated = stated.or_else(|| {
@@ -68,12 +68,12 @@ impl Array {
         Ok(Some(Array { shape, rest }))
     }
 
-    /// How many values there are.
+    /// The number of values.
     pub fn values(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// States it in metadata.
+    /// Writes the description to metadata.
     pub fn state(&self, metadata: &mut Metadata) {
         metadata.insert(VALUES.into(), self.values().to_string());
         if self.shape.len() != 1 {

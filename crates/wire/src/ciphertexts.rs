@@ -19,7 +19,7 @@ use crate::vector;
 /// Bytes of a seed.
 pub(crate) const SEED_BYTES: usize = 32;
 
-/// The encoding of a ciphertext all of whose components are there.
+/// The encoding of a ciphertext with all components.
 pub const FULL: u8 = 0;
 /// A seed stands for the last component.
 const SEEDED: u8 = 1;
@@ -71,8 +71,9 @@ pub fn decode_meta(descriptor: &[u8]) -> Result<(Meta, u8), WireError> {
     Ok((Meta { level, exponent, form, factor, depth, noise, estimate, owner }, encoding))
 }
 
-/// Ciphertexts as bytes. Those straight from the secret key take half the space: a seed of 32 bytes
-/// stands for their uniform half. The same ciphertexts make the same bytes on every machine.
+/// Ciphertexts as bytes. Fresh encryptions under the secret key take half the space, as a seed of
+/// 32 bytes replaces their uniformly random component. Equal ciphertexts give equal bytes on every
+/// machine.
 ///
 /// # Errors
 /// A ciphertext of other parameters, ciphertexts of two owners, metadata of 4 GiB or more.
@@ -84,12 +85,12 @@ pub fn to_bytes(
     vector::to_bytes::<Ciphertext>(params, ciphertexts, metadata)
 }
 
-/// Ciphertexts from bytes. Their noise bounds are what `options` trusts, which is nothing by
+/// Ciphertexts from bytes. Their noise bounds depend on what `options` trusts, which is nothing by
 /// default: see [`BoundPolicy`](crate::BoundPolicy).
 ///
 /// # Errors
-/// Whatever is not as the format says, ciphertexts of other parameters, or of an unknown owner
-/// unless `options` allow it.
+/// Bytes that violate the format, ciphertexts of other parameters, or of an unknown owner unless
+/// `options` allow it.
 pub fn from_bytes(
     params: &Params,
     bytes: &[u8],
@@ -99,7 +100,7 @@ pub fn from_bytes(
 }
 
 /// [`from_bytes`] without the checksums and without the check that residues are below their primes.
-/// Residues that are not make results wrong, and that is all they do.
+/// Larger residues make results wrong, but have no other effect.
 ///
 /// # Errors
 /// As [`from_bytes`].

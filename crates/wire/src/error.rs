@@ -1,15 +1,16 @@
-//! What reading and writing refuse.
+//! Errors of reading and writing.
 
 use everlevel_scheme::SchemeError;
 
 use crate::id::ParamsId;
 use crate::kind::ObjectKind;
 
-/// Why bytes or a file were refused. Every variant has a stable code ([`WireError::code`]).
+/// The reason why bytes or a file were refused. Every variant has a stable code
+/// ([`WireError::code`]).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WireError {
-    /// No everlevel object.
+    /// Not an everlevel object.
     #[error(
         "not an everlevel object: expected it to begin with the magic bytes of the format; is \
          this the right file?"
@@ -22,13 +23,13 @@ pub enum WireError {
     NewerVersion {
         /// The version of the object.
         found: u16,
-        /// The latest one that is read.
+        /// The latest version that is supported.
         supported: u16,
     },
     /// Another kind of object.
     #[error("expected {expected}, found {found}: give the file that belongs here")]
     WrongKind {
-        /// What was asked for.
+        /// The requested kind.
         expected: ObjectKind,
         /// What it is.
         found: ObjectKind,
@@ -46,7 +47,7 @@ pub enum WireError {
         /// Their name.
         name: String,
     },
-    /// Nobody says whose it is.
+    /// An object without a known owner.
     #[error(
         "does not say which secret key it belongs to ({found}, format version {version}): make it \
          again from the key, or accept that its owner is unknown (option allow_unknown_owner)"
@@ -60,15 +61,15 @@ pub enum WireError {
     /// Too short.
     #[error("truncated: needs {needed} bytes, found {found}; transfer it again")]
     Truncated {
-        /// The bytes that its header, or the part before, asks for.
+        /// The number of bytes that its header, or the preceding part, states.
         needed: u64,
-        /// The bytes that there are.
+        /// The number of bytes present.
         found: u64,
     },
     /// Too long.
     #[error("{extra} trailing bytes after the object, which has to fill its file: remove them")]
     Trailing {
-        /// How many bytes too many.
+        /// The number of superfluous bytes.
         extra: u64,
     },
     /// Damaged.
@@ -84,7 +85,7 @@ pub enum WireError {
         what: &'static str,
         /// The largest value found.
         found: u64,
-        /// What values have to be below.
+        /// The bound below which values must be.
         bound: u64,
     },
     /// Larger than the reader allows.
@@ -102,9 +103,9 @@ pub enum WireError {
     Malformed {
         /// Which part.
         what: &'static str,
-        /// What the format says.
+        /// The rule of the format.
         expected: String,
-        /// What is there.
+        /// What was found.
         found: String,
     },
     /// Columns whose schema and records do not fit together.
@@ -130,13 +131,13 @@ pub enum WireError {
         /// The digest of the object.
         digest: String,
     },
-    /// A file that is there already.
+    /// A file that exists already.
     #[error("{path} exists: choose another name, or ask for it to be replaced")]
     Exists {
         /// The file.
         path: String,
     },
-    /// Files of two generations lie beside each other, as a run ended while it replaced them.
+    /// A directory has files of two generations, as a run ended while it replaced them.
     #[error(
         "{path}: a run was interrupted while it replaced files here, which may not belong \
          together now, and finishing that failed ({problem}): let somebody who may write there \
@@ -148,15 +149,15 @@ pub enum WireError {
         /// Why it could not be finished.
         problem: String,
     },
-    /// The system refused.
+    /// An error of the operating system.
     #[error("{path}: {problem}")]
     Io {
         /// The file.
         path: String,
-        /// What the system says.
+        /// The message of the system.
         problem: String,
     },
-    /// The scheme refused what the bytes say.
+    /// The scheme refused the content of the bytes.
     #[error(transparent)]
     Scheme(#[from] SchemeError),
 }

@@ -1,4 +1,4 @@
-//! Files that are there in full or not at all.
+//! Files that are written completely or not at all.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
@@ -11,10 +11,10 @@ pub use crate::recovery::sync_directory;
 use crate::recovery::{Holder, NAMES, crowded, directory_of, hidden, hold, remove_leftovers};
 use crate::stop::stop_here;
 
-/// What becomes of a file that is there already.
+/// The treatment of an existing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// It is kept, and writing refused.
+    /// It is kept, and writing is refused.
     Keep,
     /// It is replaced, in one step.
     Replace,
@@ -132,22 +132,22 @@ fn write(path: &Path, bytes: &[u8], existing: Existing, secret: bool) -> Result<
     file.finish()
 }
 
-/// Writes a file in one step: to a temporary file in the same directory, to the disk, then to its
-/// name. What interrupted runs left of the same file is removed, and told
+/// Writes a file atomically: to a temporary file in the same directory, which is flushed to the
+/// disk and then renamed. Remains of interrupted runs for the same file are removed and reported
 /// ([`on_recovery`](crate::on_recovery)).
 ///
 /// # Errors
-/// A file that is there already (unless it is to be replaced), and what the system refuses.
+/// An existing file (unless it is to be replaced), and errors of the file system.
 pub fn write_file(path: &Path, bytes: &[u8], existing: Existing) -> Result<(), WireError> {
     write(path, bytes, existing, false)
 }
 
-/// A file that is written piece by piece, as [`write_file`] writes one: there in full once it is
-/// finished, and else not at all.
+/// A file that is written piece by piece and, like that of [`write_file`], appears atomically: in
+/// full when it is finished, otherwise not at all.
 pub struct NewFile(Pending);
 
 impl NewFile {
-    /// Begins a file.
+    /// Creates the temporary file.
     ///
     /// # Errors
     /// As [`write_file`].
@@ -163,7 +163,7 @@ impl NewFile {
         self.0.file.write_all(bytes).map_err(|e| io_error(&self.0.destination, &e))
     }
 
-    /// Brings it to the disk and gives it its name.
+    /// Flushes it to the disk and renames it.
     ///
     /// # Errors
     /// As [`write_file`].
@@ -172,7 +172,7 @@ impl NewFile {
     }
 }
 
-/// [`write_file`] for a secret key: on Unix nobody but the owner may read the file (mode 0600).
+/// [`write_file`] for a secret key: on Unix only the owner may read the file (mode 0600).
 ///
 /// # Errors
 /// As [`write_file`].
@@ -184,7 +184,7 @@ pub fn write_secret_file(path: &Path, bytes: &[u8], existing: Existing) -> Resul
 /// secret.
 ///
 /// # Errors
-/// A larger file, and what the system refuses.
+/// A larger file, and errors of the file system.
 pub fn read_file(path: &Path, max_bytes: u64) -> Result<Zeroizing<Vec<u8>>, WireError> {
     let failed = |e: std::io::Error| io_error(path, &e);
     let file = File::open(path).map_err(failed)?;

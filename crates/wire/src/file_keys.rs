@@ -29,9 +29,9 @@ use crate::summary::Summary;
 /// The largest index that is read, in bytes: some 500,000 keys.
 const INDEX_LIMIT: u64 = 1 << 25;
 
-/// Generates the keys of a plan straight into a file, which is there in full or not at all. In
-/// memory there is one key at a time. The same randomness makes the file that
-/// [`ServerKeys::generate`] and [`server_keys::to_bytes`](crate::server_keys::to_bytes) would make.
+/// Generates the keys of a plan directly into a file, which is written completely or not at all.
+/// Only one key is in memory at a time. With equal randomness, the file is that of
+/// [`ServerKeys::generate`] and [`server_keys::to_bytes`](crate::server_keys::to_bytes).
 /// `progress(done, total)` is called after each key.
 ///
 /// # Errors
@@ -52,7 +52,7 @@ pub fn generate_to_file(
     })
 }
 
-/// [`generate_to_file`] that ends, without a file, when `progress` returns an error.
+/// [`generate_to_file`], which ends without a file when `progress` returns an error.
 ///
 /// # Errors
 /// As [`generate_to_file`], and what `progress` returns.
@@ -154,10 +154,10 @@ pub(crate) fn open_layout(path: &Path) -> Result<(File, Layout), WireError> {
     Ok((file, layout))
 }
 
-/// [`inspect`](crate::inspect) of a file of any size, of which only header and index are read.
+/// [`inspect`](crate::inspect) for a file of any size, of which only header and index are read.
 ///
 /// # Errors
-/// A file that is no object, cut or damaged in its index; what the system refuses.
+/// A file that is not an object, truncated or damaged in its index; errors of the file system.
 pub fn inspect_file(path: &Path) -> Result<Summary, WireError> {
     Ok(open_layout(path)?.1.summary())
 }
@@ -169,10 +169,11 @@ enum Loaded {
 }
 
 /// Server keys in a file. Opening reads the index only; a key is read, verified and expanded when
-/// it is asked for, and kept while the cache has room.
+/// it is first used, and kept while the cache has space.
 ///
-/// The file is read, not mapped: a record is copied by unpacking anyway, and a file that is cut
-/// while it is in use is an error then, where a map would end the process (docs/adr/0017).
+/// The file is read, not mapped: unpacking copies a record in any case, and a file that is
+/// truncated while it is in use then causes an error, where a mapping would end the process
+/// (docs/adr/0017).
 pub struct FileKeys {
     params: Params,
     path: PathBuf,
@@ -229,7 +230,7 @@ impl FileKeys {
         }
     }
 
-    /// What the file holds.
+    /// The plan of the keys in the file.
     pub fn plan(&self) -> KeyPlan {
         KeyRecord::plan(&self.records)
     }
@@ -239,12 +240,13 @@ impl FileKeys {
         &self.layout.metadata
     }
 
-    /// What the keys take in the file.
+    /// The sizes of the keys in the file.
     pub fn size_report(&self) -> SizeReport {
         SizeReport::of_records(&self.params, &self.records)
     }
 
-    /// Bytes of expanded keys in the cache, and how many times a key was read and expanded so far.
+    /// The number of bytes of expanded keys in the cache, and the number of times that a key was
+    /// read and expanded.
     pub fn cache_usage(&self) -> (u64, u64) {
         self.cache.usage()
     }
@@ -253,7 +255,7 @@ impl FileKeys {
     /// read.
     ///
     /// # Errors
-    /// A damaged record, and what the system refuses.
+    /// A damaged record, and errors of the file system.
     pub fn verify(&self) -> Result<(), WireError> {
         (0..self.records.len()).try_for_each(|i| self.record(i).map(drop))
     }

@@ -1,4 +1,4 @@
-//! What tells parameter sets apart in bytes.
+//! Identifiers of parameter sets in bytes.
 
 use std::fmt;
 

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-/// What an object is: the number of its kind, which its header states.
+/// The kind of an object, whose number its header states.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectKind(u16);
 
-/// What the kinds are called, from number 1.
+/// The names of the kinds, from number 1.
 const NAMES: [&str; 16] = [
     "parameters",
     "a secret key",
@@ -66,12 +66,12 @@ impl ObjectKind {
         (1..=NAMES.len()).contains(&number.into()).then_some(ObjectKind(number))
     }
 
-    /// The number that stands in the header.
+    /// The number in the header.
     pub const fn number(self) -> u16 {
         self.0
     }
 
-    /// Whether objects of this kind belong to a secret key, and say to which. Those of LTV over
+    /// Whether objects of this kind belong to a secret key and state its id. Those of LTV over
     /// prime powers do not.
     pub(crate) fn has_owner(self) -> bool {
         let owned = [

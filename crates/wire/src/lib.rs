@@ -1,17 +1,17 @@
 //! The wire format of everlevel: parameters, keys, plaintexts and ciphertexts as bytes and files.
-//! Byte by byte in docs/format.md.
+//! docs/format.md specifies it byte by byte.
 //!
-//! One module for each kind of object, with the same functions: `to_bytes`, `from_bytes`
-//! ([`secret_key`] has a louder name for the first). An object is one container: a header (magic
+//! One module for each kind of object, with the same functions: `to_bytes`, `from_bytes` (in
+//! [`secret_key`] the first has a more explicit name). An object is one container: a header (magic
 //! bytes, version, kind, the id of the parameter set, a checksum), an index with free-form
 //! [`Metadata`], and records with a checksum each. Residues are packed to the width of their
-//! primes, uniform halves are seeds, and equal objects are equal bytes.
+//! primes, uniformly random polynomials are stored as seeds, and equal objects are equal bytes.
 //!
-//! Bytes come from anybody: parsing checks lengths before it allocates, checksums, parameters, the
+//! Bytes are untrusted: parsing checks lengths before it allocates, then checksums, parameters, the
 //! range of every residue, and that nothing follows; it returns a [`WireError`] and does not panic.
-//! The checksums find accidents, not forgeries: nothing here is authenticated but a [`Manifest`],
-//! so bytes that cross a network belong in a channel that is. Noise bounds are trusted as far as a
-//! [`BoundPolicy`] says, and not at all by default.
+//! Checksums detect accidents, not forgeries: only a [`Manifest`] is authenticated, so bytes that
+//! cross a network need an authenticated channel. A [`BoundPolicy`] states which noise bounds are
+//! trusted; by default none are.
 //!
 //! ```
 //! use everlevel_bgv::SecretKey;
@@ -83,11 +83,12 @@ pub use vector_file::{
     CiphertextReader, CiphertextWriter, ProductReader, ProductWriter, VectorReader, VectorWriter,
 };
 
-/// What an object is. Checks header and index, not the records.
+/// The kind, version, parameter set, owner and metadata of an object. Checks header and index, not
+/// the records.
 ///
 /// # Errors
-/// Bytes that are no object of a version that is known, truncated, damaged, or larger than
-/// `options` allows.
+/// Bytes that are not an object of a known version, truncated, damaged, or larger than `options`
+/// allows.
 pub fn inspect(bytes: &[u8], options: &ReadOptions) -> Result<Summary, WireError> {
     Ok(format::Layout::parse(bytes, options)?.summary())
 }

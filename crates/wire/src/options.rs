@@ -1,4 +1,4 @@
-//! What a reader accepts, and what it trusts.
+//! Options for reading: accepted objects and trusted noise bounds.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use everlevel_scheme::{KeyId, Meta, Params};
 use crate::error::WireError;
 use crate::manifest::bounds::Manifest;
 
-/// Whose encryption a fresh ciphertext is.
+/// The key that a fresh ciphertext was encrypted with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encryption {
-    /// Made with the secret key.
+    /// The secret key.
     Secret,
-    /// Made with the public key.
+    /// The public key.
     Public,
 }
 
@@ -23,43 +23,46 @@ impl Encryption {
     }
 }
 
-/// What becomes of the noise bound that a ciphertext states.
+/// The policy for the noise bound that a ciphertext states.
 ///
-/// The bound is what every operation trusts: a sender who states too little can make a result
-/// wrong, and one whose key holder decrypts wrong results may learn about the key. So nothing that
-/// bytes say is trusted unless the reader says so.
+/// Every operation relies on the bound: a sender who states too small a bound can cause a wrong
+/// result, and if the owner of the key decrypts and discloses wrong results, the sender may learn
+/// about the key. So a stated bound is not trusted unless the reader requests it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum BoundPolicy {
-    /// The largest bound that its level allows: it can be decrypted, and nothing else.
+    /// The largest bound that its level allows: the ciphertext can be decrypted, but not used in
+    /// computation.
     #[default]
     Untrusted,
-    /// The bound of a fresh encryption at its level. A ciphertext that says it is none (a depth, a
-    /// factor or a form that encryption does not leave, a larger bound) is refused. For a server
-    /// that reads inputs of the key's owner, who can only wrong himself by sending others.
+    /// The bound of a fresh encryption at its level. A ciphertext that cannot be one (by its depth,
+    /// correction factor or form, or by a larger bound) is refused. For a server that reads inputs
+    /// from the owner of the key, who can only harm its own results by sending others.
     Fresh(Encryption),
-    /// The sender's figure, but not below what the scheme reaches at the level (the floor of
-    /// modulus switching, or a fresh encryption if that is less) and not above what the level
-    /// allows. For files of one's own, and results from a server whose computation is trusted
-    /// anyway.
+    /// The bound that the sender states, but not below the least that the scheme reaches at the
+    /// level (the floor of modulus switching, or a fresh encryption if that is less) and not above
+    /// the largest that the level allows. For your own files, and results from a server whose
+    /// computation is trusted in any case.
     Stated,
-    /// The figure of an authenticated manifest, within the same limits; the object's own is
-    /// ignored. An object that the manifest does not list, byte by byte, is refused. For what
-    /// others computed who share a key with the reader. Objects are digested in full before
-    /// anything in them is trusted.
+    /// The bound in an authenticated manifest, within the same limits; the bound that the object
+    /// states is ignored. An object that the manifest does not list by its hash is refused. For
+    /// results of parties that share a key with the reader. The hash of the whole object is
+    /// verified before anything in it is trusted.
     Manifest(Arc<Manifest>),
 }
 
-/// What a reader accepts. `Default`: 4 GiB, no noise bound trusted, no unknown owner.
+/// Options for reading. By default, objects of up to 4 GiB are accepted, no noise bound is trusted,
+/// and an unknown owner is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// The most bytes an object may have. What is allocated is at most a small multiple of the
-    /// bytes that are there.
+    /// The largest size of an object in bytes. Allocated memory is at most a small multiple of the
+    /// bytes present.
     pub max_bytes: u64,
-    /// What becomes of noise bounds.
+    /// The policy for noise bounds.
     pub bounds: BoundPolicy,
-    /// Whether keys, ciphertexts and results are read that do not say which secret key they belong
-    /// to: those in files of version 1, and what was computed from such. They go together with
-    /// those of any owner, and only the check of the phase at decryption notices a mix-up.
+    /// Whether keys, ciphertexts and results are accepted that do not state the secret key that
+    /// they belong to: those in files of version 1, and results computed from them. They can be
+    /// combined with objects of any owner, and only the check of the phase at decryption detects a
+    /// mix-up.
     pub allow_unknown_owner: bool,
     /// Whether checksums and the range of residues are checked.
     pub(crate) checked: bool,
@@ -95,7 +98,7 @@ impl ReadOptions {
         ReadOptions { bounds, ..self }
     }
 
-    /// The same options for objects whose owner is not known, too.
+    /// The same options, but objects with an unknown owner are accepted.
     pub fn allowing_unknown_owner(self, allow: bool) -> Self {
         ReadOptions { allow_unknown_owner: allow, ..self }
     }

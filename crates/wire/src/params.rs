@@ -22,11 +22,11 @@ pub fn to_bytes(params: &Params, metadata: &Metadata) -> Result<Vec<u8>, WireErr
     })
 }
 
-/// The specification in bytes. It is not validated yet: that is what [`Params::new`] does, whose
-/// tables take time and memory.
+/// The specification in bytes. It is not validated yet; [`Params::new`] does that and builds
+/// tables, which takes time and memory.
 ///
 /// # Errors
-/// What the container or the JSON breaks.
+/// Bytes that violate the format of the container or of the JSON.
 pub fn spec_from_bytes(
     bytes: &[u8],
     options: &ReadOptions,

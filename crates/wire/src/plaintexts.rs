@@ -38,7 +38,7 @@ pub fn to_bytes(
 /// Plaintexts from bytes.
 ///
 /// # Errors
-/// Whatever is not as the format says, plaintexts of other parameters.
+/// Bytes that violate the format, plaintexts of other parameters.
 pub fn from_bytes(
     params: &Params,
     bytes: &[u8],

@@ -1,4 +1,4 @@
-//! Vectors of products before relinearization: what servers without keys send back, for decryption
+//! Vectors of products before relinearization, which servers without keys return for decryption
 //! ([`SecretKey::decrypt_product`](everlevel_bgv::SecretKey::decrypt_product)).
 
 use std::borrow::Borrow;
@@ -16,7 +16,7 @@ use crate::record::Record;
 use crate::summary::Metadata;
 use crate::vector;
 
-/// Products as bytes. The same products make the same bytes on every machine.
+/// Products as bytes. Equal products give equal bytes on every machine.
 ///
 /// # Errors
 /// A product of other parameters, products of two owners, metadata of 4 GiB or more.
@@ -28,11 +28,11 @@ pub fn to_bytes(
     vector::to_bytes::<Product>(params, products, metadata)
 }
 
-/// Products from bytes. Their noise bounds are what `options` trusts, which is nothing by default:
-/// see [`BoundPolicy`](crate::BoundPolicy).
+/// Products from bytes. Their noise bounds depend on what `options` trusts, which is nothing by
+/// default: see [`BoundPolicy`](crate::BoundPolicy).
 ///
 /// # Errors
-/// Whatever is not as the format says, products of other parameters, or of an unknown owner unless
+/// Bytes that violate the format, products of other parameters, or of an unknown owner unless
 /// `options` allow it.
 pub fn from_bytes(
     params: &Params,

@@ -33,7 +33,7 @@ pub fn to_bytes(key: &PublicKey, metadata: &Metadata) -> Result<Vec<u8>, WireErr
 /// A public key from bytes.
 ///
 /// # Errors
-/// Whatever is not as the format says, a key of other parameters, or of an unknown owner unless
+/// Bytes that violate the format, a key of other parameters, or of an unknown owner unless
 /// `options` allow it.
 pub fn from_bytes(
     params: &Params,

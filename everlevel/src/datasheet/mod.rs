@@ -1,4 +1,4 @@
-//! What follows from a parameter set.
+//! Everything that follows from a parameter set.
 
 mod text;
 
@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::planner::{KeyPlanner, failure_log2, multiplications_left};
 
-/// Derived facts of a set, as `everlevel params datasheet` prints them; JSON by serde. Capacities
-/// and key sizes come from running one bootstrapping without cryptography.
+/// The derived properties of a set, as `everlevel params datasheet` prints them; serde writes them
+/// as JSON. Capacities and key sizes come from one bootstrapping on the no-op scheme.
 #[derive(Serialize)]
 pub struct Datasheet {
     name: String,
@@ -48,12 +48,12 @@ pub struct Datasheet {
     bootstrap: Option<BootstrapSheet>,
 }
 
-/// A recorded measurement: what one bootstrapping of a set took.
+/// A recorded measurement: the time of one bootstrapping of a set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// The median over the runs.
+    /// The median over the runs, in seconds.
     pub seconds: f64,
-    /// How many runs.
+    /// The number of runs.
     pub runs: usize,
     /// The number of threads.
     pub threads: usize,
@@ -61,9 +61,9 @@ pub struct Measured {
     pub cpu: String,
     /// The instruction set that was used.
     pub backend: String,
-    /// When.
+    /// The date.
     pub date: String,
-    /// Of which commit.
+    /// The commit.
     pub commit: String,
 }
 
@@ -72,23 +72,24 @@ impl Measured {
     /// everlevel/measured.json`.
     ///
     /// # Errors
-    /// None that a test of this crate does not find: the file is part of the source.
+    /// None: the file is part of the source, and a test reads it.
     pub fn recorded() -> Result<BTreeMap<String, Measured>, serde_json::Error> {
         serde_json::from_str(include_str!("../../measured.json"))
     }
 }
 
-/// How many primes of a size the transforms of a ring can use.
+/// The number of primes of a given size that the transforms of a ring can use.
 #[derive(Serialize)]
 struct PrimeSupply {
     bits: u32,
     count: u64,
-    /// Counted; else by the prime number theorem for progressions.
+    /// Whether the number was counted; otherwise it is an estimate by the prime number theorem for
+    /// arithmetic progressions.
     exact: bool,
 }
 
 impl PrimeSupply {
-    /// More candidates than this are not tried.
+    /// The largest number of candidates that are tried.
     const CANDIDATES: u64 = 1 << 16;
 
     /// Primes 1 modulo `step` between 2^(bits-1) and 2^bits.
@@ -130,17 +131,19 @@ struct BootstrapSheet {
     server_key_bytes: u64,
     /// log2 of the probability that one bootstrapping fails: the sum of the next two.
     failure_log2: f64,
-    /// That of roundings and key switches: random polynomials beyond their bound.
+    /// log2 of the probability that the random polynomial of a rounding or a key switch exceeds its
+    /// bound.
     failure_of_events_log2: f64,
-    /// That of the overflow in some coefficient; none if it never exceeds the bound.
+    /// log2 of the probability that some coefficient of the overflow exceeds its bound; none if
+    /// this is impossible.
     failure_of_overflow_log2: Option<f64>,
-    /// What it took, if that is recorded.
+    /// The measured time, if there is a record.
     #[serde(skip_serializing_if = "Option::is_none")]
     measured: Option<Measured>,
 }
 
 impl Datasheet {
-    /// Derives the facts.
+    /// Derives the properties of a set, by one bootstrapping on the no-op scheme.
     ///
     /// # Errors
     /// A set whose bootstrapping does not fit its modulus.

@@ -1,4 +1,4 @@
-//! A datasheet as people read it.
+//! A datasheet as text.
 
 use everlevel_scheme::Form;
 use everlevel_scheme::noise::EVENT_LOG2;

@@ -1,4 +1,4 @@
-//! Why a program is not computed.
+//! Reasons why a program is not computed.
 
 use everlevel_integers::ProgramError;
 use everlevel_scheme::SchemeError;
@@ -6,11 +6,11 @@ use everlevel_wire::WireError;
 
 use crate::error::Error;
 
-/// Why a program is not computed on the inputs that it is given.
+/// The reason why a program is not computed on the given inputs.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvaluationError {
-    /// Inputs that do not go together, or that the program does not take.
+    /// Inputs that cannot be combined, or that the program does not accept.
     #[error("{problem}")]
     Inputs {
         /// What was expected and found, and what to do.
@@ -21,17 +21,17 @@ pub enum EvaluationError {
     Lengths {
         /// A shorter column.
         name: String,
-        /// How many values it has.
+        /// Its number of values.
         values: usize,
         /// The longest column.
         longest: String,
-        /// How many values that one has.
+        /// The number of values of the longest column.
         most: usize,
     },
-    /// A place in the text of a program on typed integers.
+    /// An error at a position in the text of a program on typed integers.
     #[error("the program, column {}: {}", .0.column, .0.error)]
     Program(ProgramError),
-    /// What the library refuses, with its code.
+    /// An error of the library, with its code.
     #[error(transparent)]
     Library(#[from] Error),
 }

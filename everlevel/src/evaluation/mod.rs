@@ -1,5 +1,6 @@
-//! Programs on arrays that were read from files: what goes together, how they are cut, and what is
-//! known of results. The command line and the service compute by these rules, and no others.
+//! Programs on arrays that were read from files: which arrays can be combined, how they are divided
+//! into ciphertexts, and what is known about the results. The command line and the service both use
+//! these rules.
 
 mod error;
 mod modular;

@@ -1,4 +1,4 @@
-//! Arrays of values modulo p^r, each in as many ciphertexts as it takes.
+//! Arrays of values modulo p^r, each in as many ciphertexts as necessary.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +17,11 @@ use crate::stored::{ranges_of, state_ranges};
 /// Metadata of ciphertexts: that slots hold whole elements.
 const ELEMENTS: &str = "elements";
 
-/// The arrays that a program reads, by the names that it has for them.
+/// The input arrays of a program, by their names in the program.
 #[derive(Default)]
 pub struct ModularInputs {
     arrays: BTreeMap<String, Vec<Value>>,
-    /// What files say of them.
+    /// The metadata of their files.
     known: BTreeMap<String, Array>,
 }
 
@@ -31,15 +31,16 @@ pub struct ModularResult {
     pub name: String,
     /// Its ciphertexts.
     pub values: Vec<Value>,
-    /// What is known of it, as a file states it.
+    /// Its metadata, as for a file.
     pub metadata: Metadata,
 }
 
 impl ModularInputs {
-    /// The ciphertexts of a file with their ranges, to be computed on: integers, in one at least.
+    /// The ciphertexts of a file with their ranges, for computation; they must hold integers, and
+    /// there must be at least one.
     ///
     /// # Errors
-    /// No ciphertext, whole elements in slots, ranges that are none.
+    /// No ciphertext, whole elements in slots, malformed ranges.
     pub fn integers(
         params: &Params,
         ciphertexts: Vec<Ciphertext>,
@@ -61,7 +62,7 @@ impl ModularInputs {
     /// Adds the array of a file, which has to belong to the owner of the server keys.
     ///
     /// # Errors
-    /// As [`ModularInputs::integers`]; `scheme.wrong-key` for another owner; a name that is there
+    /// As [`ModularInputs::integers`]; `scheme.wrong-key` for another owner; a name that exists
     /// already.
     pub fn add(
         &mut self,
@@ -81,18 +82,18 @@ impl ModularInputs {
         }
     }
 
-    /// The same once all arrays have one number of ciphertexts: arrays have to be of one length,
-    /// and with `pad` shorter ones are filled up with 0.
+    /// The same inputs with equal numbers of ciphertexts: arrays must have equal lengths; with
+    /// `pad`, shorter ones are extended by zeros.
     ///
     /// # Errors
-    /// Arrays of several lengths; with `pad`, those that are not known to end in zeros.
+    /// Arrays of different lengths; with `pad`, arrays whose unused slots are not known to be 0.
     pub fn aligned(mut self, server: &Server, pad: bool) -> Result<Self, EvaluationError> {
         self.check(pad)?;
         self.fill_up(server)?;
         Ok(self)
     }
 
-    /// The longest array of those whose length is known, and its name.
+    /// The longest array among those of known length, and its name.
     fn longest(&self) -> Option<(&String, &Array)> {
         self.known.iter().max_by_key(|(_, array)| array.values())
     }
@@ -118,7 +119,7 @@ impl ModularInputs {
         Ok(())
     }
 
-    /// Gives all arrays as many ciphertexts as the longest one has: those of 0.
+    /// Extends all arrays by ciphertexts of 0 to the number of ciphertexts of the longest one.
     fn fill_up(&mut self, server: &Server) -> Result<(), EvaluationError> {
         let most = self.blocks();
         for (name, blocks) in &mut self.arrays {
@@ -162,11 +163,11 @@ impl ModularInputs {
         self.arrays.iter().map(all).collect()
     }
 
-    /// Where a program leaves the rows of these arrays, if they do not fill the slots.
+    /// The slots in which a program leaves the rows of these arrays, if they do not fill all slots.
     ///
     /// # Errors
-    /// What would be answered wrongly: slots that move within each of several ciphertexts, and sums
-    /// over slots without a value.
+    /// Programs whose results would be wrong: rotations within each of several ciphertexts, and
+    /// sums over slots without a value.
     pub fn rows<'p>(
         &self,
         program: &'p Program,
@@ -218,7 +219,7 @@ impl ModularInputs {
         Ok(named.collect())
     }
 
-    /// Metadata of a result, of which these are the rows.
+    /// The metadata of a result with these rows.
     fn metadata(&self, rows: Option<&Rows>, result: &[Value]) -> Metadata {
         let mut metadata = Metadata::new();
         // Rows that are in other slots now are all shown.

@@ -1,4 +1,4 @@
-//! Columns of typed integers of any length, in as many ciphertexts a digit as it takes.
+//! Columns of typed integers of any length, with as many ciphertexts for each digit as necessary.
 
 use std::collections::BTreeMap;
 
@@ -17,17 +17,17 @@ use crate::server::Server;
 /// A column, or a total, of any length.
 #[derive(Clone)]
 pub struct TypedArray {
-    /// What the file says of it.
+    /// Its description in the file.
     pub array: ColumnArray,
-    /// As many columns as it says, or totals.
+    /// Its columns or totals, as many as the description states.
     pub blocks: Vec<IntegerValue>,
 }
 
 impl TypedArray {
-    /// What is read of a file, all of it one array or parts of several.
+    /// Assembles the columns that were read from a file into one or several arrays.
     ///
     /// # Errors
-    /// Metadata that do not describe just these columns.
+    /// Metadata that do not describe exactly these columns.
     pub fn joined(
         found: Vec<NamedIntegers>,
         metadata: &Metadata,
@@ -57,7 +57,8 @@ impl TypedArray {
         joined.collect()
     }
 
-    /// The columns of arrays with their names in a file, whose metadata get to state the arrays.
+    /// The columns of arrays with their names in a file; `metadata` receives the description of the
+    /// arrays.
     pub fn columns(arrays: Vec<Self>, metadata: &mut Metadata) -> Vec<NamedIntegers> {
         let described: Vec<ColumnArray> = arrays.iter().map(|x| x.array.clone()).collect();
         ColumnArray::state(&described, metadata);
@@ -68,8 +69,8 @@ impl TypedArray {
         arrays.into_iter().flat_map(named).collect()
     }
 
-    /// How many entries a column has; none of totals and of what stands for a column of any
-    /// length.
+    /// The number of entries of a column; none for totals and for public integers that stand for a
+    /// column of any length.
     pub fn length(x: &IntegerValue) -> Option<usize> {
         match x {
             IntegerValue::Column(x) => x.length(),
@@ -87,10 +88,10 @@ impl TypedArray {
         self.blocks.iter().any(|x| matches!(x, IntegerValue::Total(_)))
     }
 
-    /// Which values it has, if they are within 127 bits.
+    /// The interval of its values, if it is within 127 bits.
     ///
     /// # Errors
-    /// A total past that.
+    /// A total beyond 127 bits.
     pub fn interval(&self) -> Result<Interval, Error> {
         let parts = self.blocks.iter().map(IntegerValue::interval);
         let total = self.is_total();
@@ -108,7 +109,7 @@ impl TypedArray {
         self.blocks.iter().map(|x| x.values().count()).sum()
     }
 
-    /// A result, in the shape of the inputs if it has entries where they have them.
+    /// A result, in the shape of the inputs if it has the same entries.
     fn of_result(name: String, blocks: Vec<IntegerValue>, like: Option<&ColumnArray>) -> Self {
         let lengths: Option<Vec<usize>> = blocks.iter().map(Self::length).collect();
         let total = blocks.iter().any(|x| matches!(x, IntegerValue::Total(_)));
@@ -122,7 +123,7 @@ impl TypedArray {
     }
 }
 
-/// The columns that a program reads, by the names that it has for them.
+/// The input columns of a program, by their names in the program.
 #[derive(Default)]
 pub struct TypedInputs(BTreeMap<String, TypedArray>);
 
@@ -131,8 +132,8 @@ impl TypedInputs {
     /// name, the only one by that name.
     ///
     /// # Errors
-    /// `scheme.wrong-key` for another owner; totals, which nothing is computed on; a name for
-    /// several columns, or one that is there already.
+    /// `scheme.wrong-key` for another owner; totals, which cannot be used in computation; one name
+    /// for several columns, or a name that exists already.
     pub fn add(
         &mut self,
         server: &Server,
@@ -163,7 +164,7 @@ impl TypedInputs {
         Ok(())
     }
 
-    /// How many parts the columns are cut to.
+    /// The number of parts into which the columns are divided.
     pub fn blocks(&self) -> usize {
         self.0.values().map(|x| x.blocks.len()).max().unwrap_or(0)
     }
@@ -181,8 +182,8 @@ impl TypedInputs {
     /// The shape of results, if these columns are computed on part by part, and if they have one.
     ///
     /// # Errors
-    /// What would be answered wrongly: a program that takes a column as a whole on columns that are
-    /// cut, and columns that are cut differently.
+    /// Programs whose results would be wrong: operations on whole columns if columns are divided
+    /// into parts, and columns that are divided differently.
     pub fn shape(&self, program: &Program) -> Result<Option<&ColumnArray>, EvaluationError> {
         let (parts, blocks) = (program.in_parts(), self.blocks());
         if let (true, Err(column)) = (blocks > 1, parts) {
@@ -196,8 +197,8 @@ impl TypedInputs {
         Ok(self.cut()?.filter(|_| parts.is_ok()))
     }
 
-    /// How columns are cut that are in several ciphertexts a digit: all of them alike, or standing
-    /// for columns of any length. None if they have several shapes.
+    /// The common shape of columns with several ciphertexts for each digit; columns of any length
+    /// fit any shape. None if there are several shapes.
     fn cut(&self) -> Result<Option<&ColumnArray>, EvaluationError> {
         let of_a_length = |x: &&TypedArray| x.array.shape.is_some() && !x.is_any_length();
         let mut arrays = self.0.values().filter(of_a_length).map(|x| &x.array);
@@ -219,11 +220,11 @@ impl TypedInputs {
         Ok(shapes)
     }
 
-    /// The results of a program with public tables: of columns that are cut, part by part.
-    /// `progress` is called with the number of statements done, over all parts.
+    /// The results of a program with public tables; columns in several parts are computed part by
+    /// part. `progress` is called with the number of statements done, over all parts.
     ///
     /// # Errors
-    /// As [`TypedInputs::shape`]; what the program asks for that cannot be.
+    /// As [`TypedInputs::shape`]; operations of the program that are impossible.
     pub fn run(
         &self,
         server: &Server,

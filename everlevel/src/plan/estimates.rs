@@ -1,4 +1,4 @@
-//! What a plan takes: on a set, and on the best one.
+//! The cost of a plan on a parameter set, and the best set for it.
 
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
@@ -10,31 +10,34 @@ use super::Plan;
 use crate::error::Error;
 use crate::requirements::Minimize;
 
-/// The sets that plans are made for unless others are given.
+/// The default candidates of parameter sets for plans.
 const CANDIDATES: [&str; 3] = ["bgv-65537-n15", "bgv-65537-n16", "bgv-786433-n16"];
 
 impl Plan {
-    /// What the program takes on a set: without bootstrapping if that fits, else with it. Found
-    /// once; `println!` shows it.
+    /// The cost of the program on a set: without bootstrapping if the program fits, otherwise with
+    /// it. It is computed once; `println!` prints it.
     ///
     /// # Errors
-    /// What cannot be computed on this set, before anything is encrypted.
+    /// A program that cannot be computed on this set; this is detected before anything is
+    /// encrypted.
     pub fn explain(&self, params: &Params) -> Result<Estimate, Error> {
         Ok(self.known_on(params)?.1)
     }
 
-    /// The set of 128 bits on which the program takes least: time, or memory.
+    /// The set with 128 bits of security on which the program takes the least time, or the least
+    /// memory.
     ///
     /// # Errors
-    /// A program that no set computes, with the reason of the last one.
+    /// A program that fits no set, with the reason for the last one.
     pub fn params(&self, minimize: Minimize) -> Result<Params, Error> {
         self.params_within(minimize, u64::MAX)
     }
 
-    /// The same among sets on which keys, arguments and results take at most so many bytes.
+    /// The same among sets on which keys, arguments and results take at most the given number of
+    /// bytes.
     ///
     /// # Errors
-    /// [`IntegersError::Memory`], with figures, if there is none.
+    /// [`IntegersError::Memory`], with both figures, if there is none.
     pub fn params_within(&self, minimize: Minimize, memory_bytes: u64) -> Result<Params, Error> {
         let sets = CANDIDATES.into_iter().map(|name| Params::named(name, OptIn::SecureOnly));
         let sets = sets.collect::<Result<Vec<_>, _>>()?;
@@ -54,7 +57,7 @@ impl Plan {
         Ok(found)
     }
 
-    /// What it takes on a server that is rehearsed, with arguments encrypted at a level.
+    /// The cost in a rehearsal, with arguments encrypted at a level.
     fn rehearsed(&self, rehearsal: &Rehearsal, level: Level) -> Result<Estimate, IntegersError> {
         let (ints, slots) = (rehearsal.integers()?, rehearsal.params().slots());
         let blocks = self.blocks(slots)?;
@@ -82,8 +85,8 @@ impl Plan {
         Ok(Estimate::new(rehearsal, blocks as u64, given, steps, &results))
     }
 
-    /// On a server that is rehearsed at the best level: where nothing is bootstrapped the lowest
-    /// one at which all still fits, at which uploads are smallest and products fastest.
+    /// The cost in a rehearsal at the best level: if nothing is bootstrapped, the lowest level at
+    /// which the program fits, where uploads are smallest and products fastest.
     fn leveled(&self, rehearsal: &Rehearsal) -> Result<(Level, Estimate), IntegersError> {
         let params = rehearsal.params();
         let top = params.chain().top();
@@ -102,7 +105,7 @@ impl Plan {
         Ok(found)
     }
 
-    /// The better one of both layouts of comparisons, where that makes a difference.
+    /// The better of both layouts of comparisons, if they differ.
     fn laid_out(
         &self,
         rehearsal: &Rehearsal,

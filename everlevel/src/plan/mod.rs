@@ -1,4 +1,4 @@
-//! Programs on typed integers that are planned before they run.
+//! Programs on typed integers whose cost is determined before they run.
 
 mod estimates;
 
@@ -22,7 +22,7 @@ use crate::operand::{Arithmetic, Operand};
 use crate::planner::KeyPlanner;
 use crate::server::Server;
 
-/// A column that a plan is traced with: what it may hold is known, and nothing else.
+/// A column in the trace of a plan: its interval and length are known, but not its values.
 #[derive(Clone, Debug)]
 pub struct PlannedColumn {
     name: String,
@@ -44,15 +44,16 @@ impl Arithmetic for PlannedColumn {
 struct Output {
     name: String,
     value: Expr<PlannedColumn>,
-    /// Whether its entries are added up.
+    /// Whether it is the sum of its entries.
     total: bool,
 }
 
-/// A program on typed integers, traced once, of which is known what it takes before anything is
-/// encrypted: the set, the level of encryption, the keys, the refreshes and the seconds.
+/// A program on typed integers that is traced once, so that its cost is known before anything is
+/// encrypted: the parameter set, the level of encryption, the keys, the number of refreshes and the
+/// seconds.
 ///
-/// The same expressions as those of encrypted columns ([`Expr`]) are computed on a scheme that
-/// only counts, and then on a server.
+/// Its expressions are those of encrypted columns ([`Expr`]); they are evaluated on the no-op
+/// scheme, which counts operations, and then on a server.
 ///
 /// ```
 /// use everlevel::{Client, OptIn, Params, Plan, Type};
@@ -75,27 +76,27 @@ struct Output {
 pub struct Plan {
     inputs: Vec<PlannedColumn>,
     outputs: Vec<Output>,
-    /// For each set that was asked for: the level of encryption, and what it takes there.
+    /// The level of encryption and the cost, for each set that was requested.
     known: Mutex<Vec<(Level, Estimate)>>,
 }
 
-/// What a plan is traced with.
+/// The tracer of a plan, which declares arguments and results.
 pub struct PlanTracer(Plan);
 
 impl PlanTracer {
-    /// An argument by its name, its type and its number of entries.
+    /// Declares an argument by its name, its type and its number of entries.
     pub fn input(&mut self, name: &str, kind: Type, length: usize) -> Expr<PlannedColumn> {
         let column = PlannedColumn { name: name.into(), kind, length };
         self.0.inputs.push(column.clone());
         Expr::new(column)
     }
 
-    /// A result by its name.
+    /// Declares a result by its name.
     pub fn output(&mut self, name: &str, value: &Expr<PlannedColumn>) {
         self.0.outputs.push(Output { name: name.into(), value: value.clone(), total: false });
     }
 
-    /// The sum of all entries of a column as a result, which is only decrypted.
+    /// Declares the sum of all entries of a column as a result, which can only be decrypted.
     pub fn total(&mut self, name: &str, of: &Expr<PlannedColumn>) {
         self.0.outputs.push(Output { name: name.into(), value: of.clone(), total: true });
     }
@@ -106,10 +107,10 @@ fn wrong(problem: String) -> Error {
 }
 
 impl Plan {
-    /// Traces a program: it is run once, on columns that have a type and a length and no values.
+    /// Traces a program: it runs once, on columns with a type and a length, but without values.
     ///
     /// # Errors
-    /// Those of `program`; [`IntegersError::Parts`] for two arguments or two results of one name,
+    /// Those of `program`; [`IntegersError::Parts`] for two arguments or two results with one name,
     /// or no result.
     pub fn trace(
         program: impl FnOnce(&mut PlanTracer) -> Result<(), Error>,
@@ -131,11 +132,11 @@ impl Plan {
         Ok(plan)
     }
 
-    /// In how many columns each argument is on a set of so many slots.
+    /// The number of columns of each argument on a set with this number of slots.
     ///
     /// # Errors
-    /// Of arguments in several columns what would be answered wrongly: those of different lengths,
-    /// and operations on whole columns.
+    /// For arguments in several columns: different lengths, and operations on whole columns, whose
+    /// results would be wrong.
     pub(crate) fn blocks(&self, slots: usize) -> Result<usize, IntegersError> {
         let longest = self.inputs.iter().map(|x| x.length).max().unwrap_or(1);
         if longest <= slots {
@@ -156,7 +157,7 @@ impl Plan {
         Ok(longest.div_ceil(slots))
     }
 
-    /// The program on a scheme: its steps are given to `told` with what each gave.
+    /// Runs the program on a scheme; `told` receives its steps with their results.
     fn evaluated<S: IntegerScheme>(
         &self,
         ints: &Integers<'_, S>,
@@ -190,7 +191,7 @@ impl Plan {
         Ok(results)
     }
 
-    /// A server of a client with the keys that the program takes, and no others.
+    /// A server for this client with exactly the keys that the program needs.
     ///
     /// # Errors
     /// As [`Plan::explain`].
@@ -203,14 +204,15 @@ impl Plan {
         Ok(Server::leveled(client.server_keys(&estimate.keys, rng)?))
     }
 
-    /// Runs the program on arguments by name ([`Client::encrypt_for`]); its results in their order.
+    /// Runs the program on named arguments ([`Client::encrypt_for`]) and returns the results by
+    /// name, in their order.
     ///
-    /// Of arguments in several columns, `NAME#0`, `NAME#1` and so on
-    /// ([`Client::encrypt_parts_for`]), part by part; its results then are in as many, for
+    /// Arguments in several columns, `NAME#0`, `NAME#1` and so on ([`Client::encrypt_parts_for`]),
+    /// are computed part by part; results then have the same number of columns, for
     /// [`Client::decrypt_parts_for`].
     ///
     /// # Errors
-    /// [`IntegersError::Parts`] for arguments other than those that were planned for; those of the
+    /// [`IntegersError::Parts`] for arguments other than those of the plan; errors of the
     /// operations.
     pub fn run(
         &self,
@@ -250,7 +252,7 @@ impl Plan {
         Ok(results.collect())
     }
 
-    /// The argument of a name, and which of its columns the name is of.
+    /// The argument that a name belongs to, and the number of the column.
     fn part(&self, name: &str, blocks: usize) -> Result<(&PlannedColumn, usize), Error> {
         let own = |x: &PlannedColumn| {
             let array = ColumnArray::vector(&x.name, blocks, Some(x.length));

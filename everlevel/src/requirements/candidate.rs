@@ -1,4 +1,4 @@
-//! What to expect of a parameter set.
+//! A parameter set with its expected performance.
 
 use everlevel_circuit::bootstrap::TimeModel;
 use everlevel_scheme::{Arithmetic, Cost, KeyPlan, NextUse, NoOp, Params, Plaintext};
@@ -6,40 +6,42 @@ use everlevel_scheme::{Arithmetic, Cost, KeyPlan, NextUse, NoOp, Params, Plainte
 use crate::error::Error;
 use crate::planner::{KeyPlanner, failure_log2, multiplications_left};
 
-/// What to choose by.
+/// The quantity to minimize.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Minimize {
-    /// The time until a result is there: all multiplications in a row, or one bootstrapping.
+    /// The latency: the time of all consecutive multiplications, or of one bootstrapping.
     Latency,
-    /// The time of a multiplication divided by the slots, bootstrapping included.
+    /// The amortized time: that of one multiplication divided by the number of slots, bootstrapping
+    /// included.
     Throughput,
-    /// The bytes of server keys and of a few ciphertexts.
+    /// The memory for server keys and a few ciphertexts, in bytes.
     Memory,
 }
 
-/// A parameter set that meets the requirements, and what to expect of it.
+/// A parameter set that meets the requirements, with its expected performance.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// The set: a named one, or one made for the purpose, whose specification is `params.spec()`.
+    /// The set: a named one, or one constructed for these requirements; `params.spec()` is its
+    /// specification.
     pub params: Params,
-    /// Multiplications in a row that a fresh ciphertext takes or, of sets that bootstrap, one that
-    /// was bootstrapped.
+    /// The number of consecutive multiplications of a fresh ciphertext or, for sets that bootstrap,
+    /// of a bootstrapped one.
     pub multiplications: usize,
-    /// Modeled seconds on one thread: of all multiplications in a row, or of one bootstrapping.
+    /// Modeled seconds on one thread for all consecutive multiplications, or for one bootstrapping.
     pub latency: f64,
-    /// Modeled seconds of one multiplication in one slot, bootstrapping included.
+    /// Modeled seconds for one multiplication in one slot, bootstrapping included.
     pub per_slot: f64,
-    /// Server keys (products at every level, bootstrapping) as they are kept in memory, and four
-    /// fresh ciphertexts.
+    /// The memory in bytes for server keys (products at every level, bootstrapping) and four fresh
+    /// ciphertexts.
     pub bytes: u64,
     /// log2 of the probability that the computation of `latency` fails.
     pub failure_log2: f64,
 }
 
 impl Candidate {
-    /// What `minimize` compares.
+    /// The value that is minimized.
     pub fn score(&self, minimize: Minimize) -> f64 {
         match minimize {
             Minimize::Latency => self.latency,

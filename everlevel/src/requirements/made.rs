@@ -1,4 +1,4 @@
-//! Sets that are made for a purpose.
+//! Construction of parameter sets for given requirements.
 
 use everlevel_scheme::noise::least_overflow_bound;
 use everlevel_scheme::params::largest_modulus;
@@ -8,17 +8,17 @@ use everlevel_scheme::{Form, OptIn, Params, ParamsSpec};
 use super::places::Place;
 use crate::planner::{KeyPlanner, multiplications_left};
 
-/// Every key of a set that is made here has so much more than 128 bits: estimators differ by as
-/// much.
+/// The security margin in bits above 128 for every key of a set that is constructed here:
+/// estimators differ by about this much.
 const MARGIN_BITS: f64 = 1.0;
-/// log2 of the probability that the overflow exceeds its bound over an odd index: what noise may do
-/// comes on top.
+/// log2 of the probability that the overflow exceeds its bound over an odd index; failures of noise
+/// bounds are additional.
 const OVERFLOW_LOG2: f64 = -131.0;
-/// The weights of sparse secrets that are tried, the lightest first.
+/// The Hamming weights of sparse secrets that are tried, in ascending order.
 const WEIGHTS: [usize; 6] = [24, 28, 32, 34, 40, 48];
 const HEAVIEST: usize = 64;
 
-/// A specification over a ring, with everything that is not chosen at its usual value.
+/// A specification over a ring, with the usual values for everything that is not chosen.
 fn base_spec(
     name: String,
     p: u64,
@@ -49,8 +49,8 @@ fn base_spec(
     }
 }
 
-/// How many words 128 bits of security leave beside what a specification has; negative if that is
-/// too much.
+/// The number of words that 128 bits of security allow in addition to those of a specification;
+/// negative if it has too many.
 fn words_left(spec: &ParamsSpec, limit: f64) -> f64 {
     let fixed = f64::from(spec.base_bits)
         + f64::from(spec.fine_bits.iter().sum::<u32>())
@@ -58,8 +58,8 @@ fn words_left(spec: &ParamsSpec, limit: f64) -> f64 {
     ((limit - fixed) / f64::from(spec.word_bits)).floor()
 }
 
-/// The shortest chain of moduli over a ring that has `depth` multiplications and `special` special
-/// primes, if 128 bits leave room for it.
+/// The shortest modulus chain over a ring that allows `depth` multiplications with `special`
+/// special primes, if it has 128 bits of security.
 pub(super) fn leveled_set(
     p: u64,
     r: u32,
@@ -101,8 +101,8 @@ pub(super) fn leveled_set(
     Some(best)
 }
 
-/// A set that bootstraps over a ring: the lightest sparse secret that is secure at q0 R, the
-/// smallest q0 that works, and all the modulus that 128 bits leave.
+/// A set that bootstraps over a ring: the least Hamming weight of a sparse secret that is secure at
+/// q0 R, the smallest q0 that works, and the largest modulus with 128 bits of security.
 pub(super) fn bootstrapped_set(p: u64, r: u32, place: &Place) -> Option<Params> {
     let limit = largest_modulus(place.degree, 128.0 + MARGIN_BITS)?;
     let (word_bits, special) = match place.degree {
@@ -136,8 +136,8 @@ pub(super) fn bootstrapped_set(p: u64, r: u32, place: &Place) -> Option<Params> 
     None
 }
 
-/// Encapsulation by a sparse secret of this weight, with the digits that hold its overflow: the
-/// worst case where the index is a power of two, and what is rarely exceeded where it is odd.
+/// Encapsulation by a sparse secret of this weight, with enough digits for its overflow: in the
+/// worst case if the index is a power of two, and up to a rarely exceeded bound if it is odd.
 fn raised(p: u64, place: &Place, sparse_weight: usize) -> Option<BootstrapSpec> {
     let overflow_bound = if place.index.is_power_of_two() {
         None

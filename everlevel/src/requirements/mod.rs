@@ -1,4 +1,4 @@
-//! From what a computation needs to the parameter sets that can do it.
+//! From the requirements of a computation to suitable parameter sets.
 
 mod candidate;
 mod made;
@@ -14,16 +14,16 @@ use candidate::{evaluate_bootstrapped, evaluate_leveled};
 use made::{bootstrapped_set, leveled_set};
 use places::{Place, most_in_powers_of_two, places};
 
-/// How many multiplications in a row.
+/// The number of consecutive multiplications (the multiplicative depth).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// This number, without bootstrapping.
+    /// At most this number, without bootstrapping.
     Levels(u32),
-    /// Any number: the set bootstraps.
+    /// Unlimited: the set bootstraps.
     Unlimited,
 }
 
-/// What a computation needs: [`Requirements::new`], and then what is not the default.
+/// The requirements of a computation: begin with [`Requirements::new`], then change defaults.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Requirements {
@@ -31,54 +31,55 @@ pub struct Requirements {
     pub plain_modulus: u64,
     /// The least number of slots.
     pub slots: usize,
-    /// How many multiplications in a row.
+    /// The multiplicative depth.
     pub depth: Depth,
-    /// What to choose by.
+    /// The quantity to minimize.
     pub minimize: Minimize,
 }
 
-/// So many sets that bootstrap are made, over the smallest rings that have room.
+/// The number of sets with bootstrapping that are constructed, over the smallest rings that are
+/// large enough.
 const MADE: usize = 3;
 
 impl Requirements {
-    /// Slots that hold integers modulo `plain_modulus` = p^r, one at least, multiplied any number
-    /// of times, as quickly as possible.
+    /// Integers modulo `plain_modulus` = p^r, in at least one slot, with unlimited depth and least
+    /// latency.
     pub fn new(plain_modulus: u64) -> Self {
         let (depth, minimize) = (Depth::Unlimited, Minimize::Latency);
         Requirements { plain_modulus, slots: 1, depth, minimize }
     }
 
-    /// With this number of slots at least.
+    /// Sets the least number of slots.
     #[must_use]
     pub fn slots(self, slots: usize) -> Self {
         Requirements { slots, ..self }
     }
 
-    /// With so many multiplications in a row.
+    /// Sets the multiplicative depth.
     #[must_use]
     pub fn depth(self, depth: Depth) -> Self {
         Requirements { depth, ..self }
     }
 
-    /// Chosen by something else.
+    /// Sets the quantity to minimize.
     #[must_use]
     pub fn minimize(self, minimize: Minimize) -> Self {
         Requirements { minimize, ..self }
     }
 
-    /// The sets that do it, the best first: for a bounded depth, sets of the two smallest degrees
-    /// that have room for it, with several ways to switch keys; for an unlimited one, the named
-    /// sets with this plaintext modulus or, if there are none, up to three sets made for it. Sets
-    /// are made over rings of power-of-two index or, where those have too few slots, above all for
-    /// p = 2, over rings of odd index below 2^17.
+    /// The sets that meet the requirements, the best first. For a bounded depth these are sets of
+    /// the two smallest sufficient degrees, with several key-switching gadgets. For unlimited depth
+    /// they are the named sets with this plaintext modulus or, if there are none, up to three sets
+    /// that are constructed. Sets are constructed over rings of power-of-two index or, if those
+    /// have too few slots, above all for p = 2, over rings of odd index below 2^17.
     ///
-    /// `model` gives the speed of the machine for a set ([`TimeModel::typical`], or measured).
-    /// Takes a few seconds; some tens of seconds where sets that bootstrap are made over odd
-    /// indices.
+    /// `model` returns the speed of the machine for a set ([`TimeModel::typical`], or measured).
+    /// Takes a few seconds, or some tens of seconds if sets with bootstrapping are constructed over
+    /// odd indices.
     ///
     /// # Errors
-    /// A plaintext modulus that is not a power of a prime, or requirements that no set known here
-    /// meets: the error says what was missing.
+    /// A plaintext modulus that is not a power of a prime, or requirements that no set meets; the
+    /// error states what was missing.
     pub fn candidates(
         &self,
         model: impl Fn(&Params) -> TimeModel,

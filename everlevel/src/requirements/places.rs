@@ -1,4 +1,4 @@
-//! The rings that sets are made over.
+//! The rings over which sets are constructed.
 
 use std::collections::BTreeMap;
 
@@ -14,18 +14,18 @@ pub(super) struct Place {
     pub(super) index: u64,
     /// n.
     pub(super) degree: usize,
-    /// What names of sets call it.
+    /// Its name in names of sets.
     pub(super) label: String,
 }
 
-/// Odd indices that are looked at: with the degrees of the powers of two.
+/// The odd indices that are considered, with degrees in the range of those of powers of two.
 const ODD_BELOW: u64 = 1 << 17;
-/// For every doubling of the degree, so many odd indices.
+/// The number of odd indices for every doubling of the degree.
 const STEPS: f64 = 4.0;
 
 /// Rings of power-of-two index with at least `slots` slots modulo powers of p, of degree 2^10 to
-/// 2^17; if there are none, rings of odd index, of every step of degrees the one with the cheapest
-/// transforms. By degree.
+/// 2^17; if there are none, rings of odd index, for every step of degrees the one with the cheapest
+/// transforms. Sorted by degree.
 pub(super) fn places(p: u64, slots: usize) -> Result<Vec<Place>, Error> {
     let powers = powers_of_two(p).filter(|(_, found)| *found >= slots);
     let powers: Vec<Place> = powers

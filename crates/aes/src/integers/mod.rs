@@ -1,14 +1,15 @@
-//! From bytes in GF(2^8) to integers modulo 2^e: what leaves AES, as what a server computes with.
+//! Conversion of bytes in GF(2^8), the results of AES, to integers modulo 2^e.
 //!
-//! Three steps, docs/adr/0019:
-//! * *bits* ([`ByteBits`]): the plaintext modulus is extended, and a trace takes a byte to eight
-//!   integers b_i + 2 g_i;
-//! * *lifts* ([`lowest_bit`]): polynomials take each of them to b_i, bit i modulo 2^(e - i) only,
-//!   as that is all that counts;
-//! * the sum of 2^i b_i, the factors of 2 being free ([`multiply_by_p`](everlevel_scheme::PlainModulus::multiply_by_p)).
+//! There are three steps (docs/adr/0019):
+//! * *bits* ([`ByteBits`]): the plaintext modulus is extended, and traces map a byte to eight
+//!   integers b_i + 2 g_i, where b_i is bit i and g_i is arbitrary;
+//! * *lifts* ([`lowest_bit`]): polynomials map each of them to b_i, modulo 2^(e - i) only, as b_i
+//!   contributes 2^i b_i modulo 2^e;
+//! * the sum of 2^i b_i, where the factors of 2 are free
+//!   ([`multiply_by_p`](everlevel_scheme::PlainModulus::multiply_by_p)).
 //!
-//! What comes out is an ordinary thin ciphertext modulo 2^e: it is added, multiplied, rotated,
-//! summed ([`total_sum`]), truncated ([`Truncation`]), and its lowest bit cleared
+//! The result is an ordinary thin ciphertext modulo 2^e, which can be added, multiplied, rotated,
+//! summed ([`total_sum`]), and truncated ([`Truncation`]), and whose lowest bit can be cleared
 //! ([`ClearLowestDigit`]). [`Comparison`] is for odd p; the sign of two's complement is
 //! `Truncation::floor` to one bit.
 //!
@@ -32,7 +33,7 @@ use crate::error::AesError;
 
 pub use bits::ByteBits;
 
-/// In which order the bytes of an integer come.
+/// The order of the bytes of an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ByteOrder {
     /// The lowest byte first.

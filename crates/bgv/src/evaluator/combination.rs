@@ -106,13 +106,15 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         Ok((meta, Constant { numerator, denominator }))
     }
 
-    /// Affine forms of products that were not relinearized, which stay so: a product of a matrix of
-    /// constants with a column of products, for servers without keys, whose owner decrypts them
-    /// ([`SecretKey::decrypt_product`](crate::SecretKey::decrypt_product)). At the lowest level of
-    /// all; the noise of a result is at most the sum of those of its terms, times their constants.
+    /// Affine forms of products that were not relinearized; the results are not relinearized
+    /// either. It multiplies a matrix of constants with a vector of products, for servers without
+    /// keys, and the owner of the key decrypts the results
+    /// ([`SecretKey::decrypt_product`](crate::SecretKey::decrypt_product)). The results are at the
+    /// lowest level of all terms; their noise is at most the sum of those of the terms, times their
+    /// constants.
     ///
-    /// Each word of a product is read once for all forms; products that BFV scaled take a transform
-    /// for each of their limbs.
+    /// Each word of a product is read once for all forms; scaled BFV products take a transform for
+    /// each of their limbs.
     ///
     /// ```
     /// use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
@@ -138,8 +140,8 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// ```
     ///
     /// # Errors
-    /// No product, a form that does not have a weight for each, products of different owners,
-    /// plaintext moduli or forms, too much noise.
+    /// No product, a form with a wrong number of weights, products of different owners, plaintext
+    /// moduli or forms, too much noise.
     pub fn combine_products(
         &self,
         products: &[&Product<E>],

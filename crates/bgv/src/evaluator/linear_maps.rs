@@ -1,7 +1,7 @@
 //! Automorphisms and linear maps with double hoisting.
 //!
-//! An [`Extended`] ciphertext lives modulo Q P, multiplied by P and divided by t, so that sums of
-//! plaintext products and of automorphisms need one division by P in all.
+//! An [`Extended`] ciphertext is modulo Q P, multiplied by P and divided by t, so that a sum of
+//! plaintext products and automorphisms needs only one division by P.
 
 use everlevel_ring::{
     Basis, Constant, Cpu, Engine, Eval, GaloisElement, Hoist, Poly, Rest, RoundingScale, Source,

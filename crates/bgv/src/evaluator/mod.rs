@@ -1,4 +1,4 @@
-//! The evaluator: parameters, server keys, the engine that computes, and counters.
+//! The evaluator: parameters, server keys, the engine, and counters of operations.
 
 mod arithmetic;
 mod combination;
@@ -25,8 +25,9 @@ use everlevel_scheme::noise::Meta;
 use everlevel_scheme::{Cost, Counters, SchemeError, same_owner};
 
 /// The evaluator of BGV and BFV, over ring-LWE and NTRU: parameters and server keys, on the
-/// processor or on another [`Engine`]. It holds no secret. Operands of one operation have one form;
-/// results have it too ([`PlainModulus::convert`](everlevel_scheme::PlainModulus::convert)).
+/// processor or on another [`Engine`]. It holds no secret. All operands of an operation must have
+/// the same form, which is that of the result
+/// ([`PlainModulus::convert`](everlevel_scheme::PlainModulus::convert)).
 pub struct Evaluator<E: Engine = Cpu, K: EvalKeys = ServerKeys> {
     params: Params,
     keys: K,
@@ -46,8 +47,8 @@ impl<K: EvalKeys> Evaluator<Cpu, K> {
 
 impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// An evaluator with these keys on an engine of the same ring. An engine with memory of its own
-    /// keeps copies of keys there, of at most `key_bytes` bytes together; if that is less than one
-    /// key, the one that was used last.
+    /// keeps copies of keys there, of at most `key_bytes` bytes in all, but always the key that was
+    /// used last.
     ///
     /// # Panics
     /// If the engine computes in another ring than that of the keys' parameters.
@@ -71,8 +72,8 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         &self.params
     }
 
-    /// Passes an operand of the secret key that the keys belong to: what is compared once for each
-    /// operation that uses keys or has two operands.
+    /// Checks that an operand belongs to the secret key of the server keys, once for each operation
+    /// that uses keys or has two operands.
     pub(crate) fn check_owner(
         &self,
         operand: &Meta,
@@ -86,7 +87,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         &self.keys
     }
 
-    /// What computes.
+    /// The engine.
     pub fn engine(&self) -> &E {
         &self.engine
     }
@@ -106,15 +107,15 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// A ciphertext in the memory of the processor.
     ///
     /// # Errors
-    /// A fault of the engine, now or before.
+    /// A fault of the engine, now or earlier.
     pub fn download(&self, x: &Ciphertext<E>) -> Result<Ciphertext, SchemeError> {
         let components: Result<_, _> =
             x.components.iter().map(|c| self.engine.download(c)).collect();
         Ok(Ciphertext::new(x.meta, components?))
     }
 
-    /// What was computed so far. Transforms are those of the whole engine since this evaluator was
-    /// made.
+    /// The cost of the operations so far. Transforms are those of the whole engine since this
+    /// evaluator was created.
     pub fn cost(&self) -> Cost {
         let transforms = self.engine.transform_count() - self.transforms_before;
         Cost { transforms, ..self.counters.snapshot() }

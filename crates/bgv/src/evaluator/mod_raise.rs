@@ -1,14 +1,14 @@
-//! The ends of bootstrapping, over ring-LWE only: from an exhausted ciphertext to encryptions of
-//! its phase.
+//! The scheme-specific first steps of bootstrapping (modulus raising), over ring-LWE only: from an
+//! exhausted ciphertext to encryptions of its phase.
 //!
 //! Under the sparse key s0 modulo q0 an exhausted (b, a) in BGV form has b + a s0 = κ m + p^r ε +
 //! q0 I over the integers. A polynomial combination o0 + o1 s0 with integer polynomials is
 //! encrypted by one product of plaintext polynomials with encryptions of w^i s0 for each digit of
-//! o1 in base w. *Through* the digit removal (Chen–Han 2018; in the unified form of
-//! Geelen–Vercauteren 2022): with b' = p^v b modulo q0, centered, b' + a' s0 = p^v κ m + p^(r+v)
-//! ε' + q0 I. *Round* it: with Δ c = c' + q0 O (c' centered, O the integer quotient) the overflow
-//! u = -(O_b + O_a s0) = I' - Δ I; the coefficients of O are below Δ/2 (Ma–Huang–Wang–Wang 2024, as
-//! rebuilt in docs/adr/0003).
+//! o1 in base w. If the message passes through the digit removal (Chen–Han 2018; in the unified
+//! form of Geelen–Vercauteren 2022): with b' = p^v b modulo q0, centered, and a' likewise, b' + a'
+//! s0 = p^v κ m + p^(r+v) ε' + q0 I. If the message bypasses it: with Δ c = c' + q0 O (c' centered,
+//! O the integer quotient) for c = b, a, the overflow is u = -(O_b + O_a s0) = I' - Δ I; the
+//! coefficients of O are below Δ/2 (Ma–Huang–Wang–Wang 2024, in the form of docs/adr/0003).
 
 use everlevel_ring::{
     Constant, Engine, Eval, GaloisElement, Poly, Rest, RoundingScale, Source, Sum, Use,

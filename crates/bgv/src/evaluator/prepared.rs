@@ -1,4 +1,4 @@
-//! Plaintexts that are multiplied with more than once.
+//! Plaintexts that are prepared for several multiplications.
 
 use everlevel_ring::{Cpu, Engine, Eval, Poly};
 
@@ -11,9 +11,9 @@ use everlevel_scheme::SchemeError;
 use everlevel_scheme::same_modulus;
 use everlevel_scheme::spec::Level;
 
-/// A plaintext lifted to the primes of a level and transformed, with its norms: what
-/// [`mul_plain`](everlevel_scheme::Arithmetic::mul_plain) would compute each time. n words for each
-/// prime of the level.
+/// A plaintext that is lifted to the primes of a level and transformed, with its norms, which
+/// [`mul_plain`](everlevel_scheme::Arithmetic::mul_plain) would compute each time. It takes n words
+/// for each prime of the level.
 pub struct PreparedPlaintext<E: Engine = Cpu> {
     poly: Poly<Eval, E>,
     level: Level,
@@ -24,7 +24,7 @@ pub struct PreparedPlaintext<E: Engine = Cpu> {
 }
 
 impl<E: Engine> PreparedPlaintext<E> {
-    /// The level that it was made for.
+    /// The level that it was prepared for.
     pub fn level(&self) -> Level {
         self.level
     }
@@ -37,8 +37,8 @@ impl<E: Engine> Clone for PreparedPlaintext<E> {
 }
 
 impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
-    /// Makes a plaintext ready to multiply ciphertexts of a level with, or of lower levels that
-    /// have no other primes: a transform for each prime.
+    /// Prepares a plaintext for the multiplication of ciphertexts at a level, or at lower levels
+    /// without other primes: a transform for each prime.
     ///
     /// # Errors
     /// A level above the top; a plaintext of another set.
@@ -58,12 +58,13 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         Ok(PreparedPlaintext { poly, level, exponent: plaintext.exponent(), norm, average })
     }
 
-    /// Multiplies every slot by the factor's: a product of residues for each prime and component,
-    /// no transform.
+    /// Multiplies every slot by that of a prepared plaintext: a product of residues for each prime
+    /// and component, without a transform. The noise is as for
+    /// [`mul_plain`](everlevel_scheme::Arithmetic::mul_plain).
     ///
     /// # Errors
-    /// A factor for a level that lacks primes of this one ([`SchemeError::BadArgument`]), of
-    /// another set or modulus; too much noise.
+    /// A prepared plaintext for a level without all primes of this one
+    /// ([`SchemeError::BadArgument`]), of another set or modulus; too much noise.
     pub fn mul_prepared_plain(
         &self,
         a: &Ciphertext<E>,

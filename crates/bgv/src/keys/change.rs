@@ -1,4 +1,4 @@
-//! Ciphertexts under a new key.
+//! Key rotation: switching of ciphertexts to a new secret key.
 
 use everlevel_ring::{Engine, GaloisElement};
 use rand_core::CryptoRng;
@@ -12,9 +12,9 @@ use everlevel_scheme::same_owner;
 use everlevel_scheme::spec::Level;
 
 impl ServerKeys {
-    /// The keys that take ciphertexts at `highest` and below from the secret key `from` to `to`,
-    /// for [`Evaluator::change_key`]: one for each gadget. With them and `to` one can read
-    /// everything that `from` encrypted.
+    /// The keys that switch ciphertexts at `highest` and below from the secret key `from` to `to`,
+    /// for [`Evaluator::change_key`]: one for each gadget. Whoever has these keys and `to` can
+    /// decrypt everything that was encrypted under `from`.
     ///
     /// # Errors
     /// Keys of different parameters, a set without special primes, a level above the top.
@@ -56,12 +56,12 @@ impl ServerKeys {
 }
 
 impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
-    /// The same message under the new secret key of [`ServerKeys::key_change`], which this
-    /// evaluator has to have been made with: one key switch.
+    /// The same message under the new secret key, for an evaluator with the keys of
+    /// [`ServerKeys::key_change`]: one key switch.
     ///
     /// # Errors
-    /// A ciphertext of another key than the old one; keys that are not for this, or not for so high
-    /// a level; too much noise.
+    /// A ciphertext of another key than the old one; keys for another purpose, or not for the level
+    /// of the ciphertext; too much noise.
     pub fn change_key(&self, x: &Ciphertext<E>) -> Result<Ciphertext<E>, SchemeError> {
         let (operation, name) =
             ("a change of keys", || "key from the old secret to the new one".to_string());

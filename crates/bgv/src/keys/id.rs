@@ -1,12 +1,12 @@
 //! The ids of secret keys.
 //!
-//! An id is a hash of the main secret, with a key of its own for each parameter set, cut to 128
-//! bits. That makes it random without a draw, which would change what equal seeds give, and ties it
-//! to the key: a file of a secret key with another id is refused, and a key from a file that states
-//! none has one all the same. It is public, and as a random oracle tells nothing but to somebody
-//! who has the whole secret: a guess can be tested on a public key or on any ciphertext just as
-//! well (docs/adr/0028). The sparse secret of bootstrapping does not enter: ciphertexts are under
-//! the main one.
+//! An id is a hash of the main secret, with a separate hash key for each parameter set, truncated
+//! to 128 bits. It is as random as the secret without a random draw, which would change the results
+//! for equal seeds, and it is determined by the key: a file of a secret key with another id is
+//! refused, and a key from a file that states none has an id, too. It is public. If the hash is
+//! modeled as a random oracle, it reveals nothing except to a party that guesses the whole secret,
+//! and a guess can equally be tested on a public key or a ciphertext (docs/adr/0028). The sparse
+//! secret of bootstrapping does not enter, as ciphertexts are under the main one.
 
 use everlevel_scheme::{KeyId, Params};
 use zeroize::{Zeroize, Zeroizing};

@@ -1,10 +1,10 @@
-//! Keys by role: [`SecretKey`] for the owner, [`PublicKey`] for who encrypts, [`ServerKeys`] for
-//! who computes.
+//! Keys by role: [`SecretKey`] for the owner, [`PublicKey`] for encryptors, [`ServerKeys`] for
+//! servers.
 //!
-//! Security rests on ring-LWE with the secrets of the parameter set (over NTRU also on small ratios
-//! looking uniform, which they do not at the moduli in use) and on circular security:
-//! relinearization, Galois and bootstrapping keys encrypt functions of the secret under the secret
-//! itself, as in every scheme that bootstraps.
+//! Security rests on ring-LWE with the secrets of the parameter set (over NTRU also on the
+//! assumption that quotients of small polynomials look uniform, which fails at the moduli in use)
+//! and on circular security: relinearization, Galois and bootstrapping keys encrypt functions of
+//! the secret under the secret itself, as in every scheme that bootstraps.
 
 mod change;
 mod id;

@@ -14,19 +14,19 @@ use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::Meta;
 use everlevel_scheme::spec::{Assumption, Level};
 
-/// An encryption key that may be published, at the top modulus: (b, a) with b + a s = e, or NTRU's
-/// g / f.
+/// The public encryption key, modulo the modulus of the top level: (b, a) with b + a s = e and
+/// uniform a, or over NTRU g / f. It does not contain the plaintext modulus.
 #[derive(Clone)]
 pub struct PublicKey {
     params: Params,
     components: Vec<Poly<Eval>>,
-    /// What a is the expansion of; NTRU has no such half.
+    /// The seed from which a is expanded; none over NTRU.
     seed: Option<sample::Seed>,
     owner: Option<KeyId>,
 }
 
 impl PublicKey {
-    /// Derives a public key. That of NTRU is always the same one.
+    /// Generates a public key. Over NTRU it is determined by the secret key.
     pub fn generate(secret: &SecretKey, rng: &mut impl CryptoRng) -> Self {
         let params = secret.params();
         let basis = params.chain().basis(params.chain().top());
@@ -64,15 +64,15 @@ impl PublicKey {
         Ok(PublicKey { params: params.clone(), components, seed, owner: None })
     }
 
-    /// The same key as that of this secret key, or of one that is not known, which is what
-    /// [`PublicKey::from_parts`] makes.
+    /// The same key with this secret key as its owner, or without a known owner, as in
+    /// [`PublicKey::from_parts`].
     #[must_use]
     pub fn owned_by(mut self, owner: Option<KeyId>) -> Self {
         self.owner = owner;
         self
     }
 
-    /// The secret key that it belongs to, if that is known.
+    /// The id of the secret key that it belongs to, if it is known.
     pub fn owner(&self) -> Option<KeyId> {
         self.owner
     }
@@ -92,8 +92,9 @@ impl PublicKey {
         &self.params
     }
 
-    /// Encrypts a plaintext at the top level: (t (v b + e0) + κ m, t (v a + e1)), or t (v g / f +
-    /// e) + κ m, divided by t in BFV form.
+    /// Encrypts a plaintext at the top level: (t (v b + e0) + κ m, t (v a + e1)) with random
+    /// ternary v and small errors e0, e1, or over NTRU t (v g / f + e) + κ m; in BFV form times
+    /// 1/t.
     ///
     /// # Errors
     /// A plaintext of another parameter set.
@@ -105,7 +106,7 @@ impl PublicKey {
         self.encrypt_at(plaintext, self.params.chain().top(), rng)
     }
 
-    /// Encrypts a plaintext at a level: a smaller ciphertext, with less room.
+    /// Encrypts a plaintext at a level: a smaller ciphertext with less capacity.
     ///
     /// # Errors
     /// A plaintext of another parameter set, or a level above the top.

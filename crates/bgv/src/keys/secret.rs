@@ -11,14 +11,14 @@ use everlevel_scheme::Params;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::spec::{Assumption, SecretKind};
 
-/// The owner's key: the main secret (s, or f of NTRU) and, for sets that bootstrap, the sparse
-/// secret s0 of encapsulation.
+/// The key of the owner: the main secret (s, or over NTRU f) and, for sets that bootstrap, the
+/// sparse secret s0 of encapsulation.
 ///
-/// No `Debug`, no comparison; wiped when dropped. Generated in constant time, except for the number
-/// of re-draws of a polynomial whose canonical norm is above the model's limit (see
-/// [`everlevel_scheme::noise`]), which is independent of the one kept, the check of f for being
-/// invertible, and, for odd indices, the check of a sparse secret for coinciding terms (see
-/// [`everlevel_scheme::noise::NoiseModel::overlap_slack`]).
+/// It has no `Debug` and no comparison, and it is wiped when dropped. Generation is constant-time,
+/// except for the number of draws until the canonical norm of a polynomial is within the limit of
+/// the noise model (see [`everlevel_scheme::noise`]), which is independent of the polynomial that
+/// is kept, for the test whether f is invertible, and, for odd indices, for the check of a sparse
+/// secret for coinciding terms (see [`everlevel_scheme::noise::NoiseModel::overlap_slack`]).
 pub struct SecretKey {
     params: Params,
     id: KeyId,
@@ -180,7 +180,7 @@ impl SecretKey {
         SecretKey { params: params.clone(), id, main, sparse }
     }
 
-    /// The coefficients that were drawn, in natural order: they are the key.
+    /// The sampled coefficients, in natural order: they are the key.
     ///
     /// Time does not depend on the values.
     pub fn expose_secret_coefficients(&self) -> ExposedSecret {
@@ -213,8 +213,8 @@ impl SecretKey {
         ExposedSecret { main, ratio, sparse: self.sparse.clone() }
     }
 
-    /// A secret key from its coefficients, checked against what [`SecretKey::generate`] could have
-    /// drawn: the noise bounds rest on it.
+    /// A secret key from its coefficients. It checks that [`SecretKey::generate`] could have drawn
+    /// them, as the noise bounds assume it.
     ///
     /// # Errors
     /// Polynomials of another length or number, coefficients, weights or norms that the set does
@@ -303,8 +303,8 @@ impl SecretKey {
         &self.params
     }
 
-    /// Its public name, which everything made with it carries: equal for equal coefficients, and
-    /// random as they are.
+    /// The public id of the key, which every object made with it carries: equal for equal
+    /// coefficients, and as random as they are.
     pub fn id(&self) -> KeyId {
         self.id
     }

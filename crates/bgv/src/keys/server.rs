@@ -17,11 +17,14 @@ use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::{Meta, raise_digit};
 use everlevel_scheme::spec::{GadgetId, Level};
 
-/// What bootstrapping needs beside rotations and relinearization (Bossuat et al. 2022).
+/// The keys that bootstrapping needs in addition to rotation and relinearization keys
+/// (sparse-secret encapsulation, Bossuat et al. 2022).
 pub struct BootstrapKey {
-    /// From s to the sparse s0, at q0 with the first special prime; none if s is s0.
+    /// The switching key from s to the sparse s0, at q0 with the first special prime; none if s is
+    /// s0.
     pub(crate) encapsulation: Option<SwitchingKey>,
-    /// s0, w s0, w² s0, .. modulo p^(r+v) under s at the top level, see [`raise_digit`].
+    /// Encryptions of s0, w s0, w² s0, .. modulo p^(r+v) under s at the top level, see
+    /// [`raise_digit`].
     pub(crate) sparse: Vec<Ciphertext>,
 }
 
@@ -30,8 +33,8 @@ impl BootstrapKey {
     /// second one. Their public data follow from the parameters. Residues must be canonical.
     ///
     /// # Errors
-    /// A set that does not bootstrap, another number of ciphertexts, an encapsulation key where
-    /// there is none or over other primes, or none where there is one.
+    /// A set that does not bootstrap, a wrong number of ciphertexts, an encapsulation key that the
+    /// set does not have or that is over other primes, or a missing one.
     pub fn from_parts(
         params: &Params,
         encapsulation: Option<SwitchingKey>,
@@ -61,12 +64,12 @@ impl BootstrapKey {
         self.encapsulation.as_ref()
     }
 
-    /// s0, w s0, .. under s, each with its seed.
+    /// The encryptions of s0, w s0, .. under s, each with its seed.
     pub fn sparse(&self) -> &[Ciphertext] {
         &self.sparse
     }
 
-    /// Bytes in memory, all halves expanded.
+    /// The size in memory in bytes, with all seeds expanded.
     pub fn memory_bytes(&self) -> u64 {
         let sparse = self.sparse.iter().flat_map(|c| &c.components).map(Poly::memory_bytes);
         sparse.sum::<u64>() + self.encapsulation.as_ref().map_or(0, SwitchingKey::memory_bytes)
@@ -81,23 +84,23 @@ fn sparse_meta(params: &Params) -> Meta {
     params.noise().fresh(params.chain().top(), exponent, noise)
 }
 
-/// Where an evaluator finds its keys: in memory, in a mapped file, anywhere. A key is shared for as
-/// long as it is in use, so that a source that makes keys on demand can forget them.
+/// A source of keys for an evaluator, such as memory or a file. A key is shared while it is in use,
+/// so that a source that reads keys on demand can drop them.
 pub trait EvalKeys: Send + Sync + 'static {
     /// The parameter set.
     fn params(&self) -> &Params;
 
-    /// The secret key that the results of key switches belong to, if that is known.
+    /// The id of the secret key that the results of key switches belong to, if it is known.
     fn owner(&self) -> Option<KeyId>;
 
-    /// For keys of [`ServerKeys::key_change`]: the secret key that ciphertexts come from, if that
-    /// is known; none for all others.
+    /// For keys of [`ServerKeys::key_change`]: the id of the secret key of their input ciphertexts,
+    /// if it is known; none for all others.
     fn change_from(&self) -> Option<KeyId>;
 
     /// The relinearization key for a gadget; none if the keys lack it.
     ///
     /// # Errors
-    /// A key that is there but cannot be had, such as one that was damaged in its file.
+    /// A key that exists but cannot be read, such as one that was damaged in its file.
     fn relin(&self, gadget: GadgetId) -> Result<Option<Arc<SwitchingKey>>, SchemeError>;
 
     /// The key of an automorphism for a gadget; none if the keys lack it.
@@ -110,8 +113,8 @@ pub trait EvalKeys: Send + Sync + 'static {
         gadget: GadgetId,
     ) -> Result<Option<Arc<SwitchingKey>>, SchemeError>;
 
-    /// The primes that the key of an automorphism for a gadget is over, if there is one. Does not
-    /// read the key.
+    /// The primes of the key of an automorphism for a gadget, if there is one. It does not read the
+    /// key.
     fn galois_basis(&self, g: GaloisElement, gadget: GadgetId) -> Option<Basis>;
 
     /// The bootstrapping key; none if the keys lack it.
@@ -155,16 +158,16 @@ impl ServerKeys {
         }
     }
 
-    /// The same keys as those of this secret key, or of one that is not known, as in
-    /// [`ServerKeys::empty`]. For keys that change ciphertexts from another key to it, `from` is
-    /// that other one.
+    /// The same keys with this secret key as their owner, or without a known owner, as in
+    /// [`ServerKeys::empty`]. For keys that switch ciphertexts from another secret key to it,
+    /// `from` is that one.
     #[must_use]
     pub fn owned_by(mut self, owner: Option<KeyId>, from: Option<KeyId>) -> Self {
         (self.owner, self.change_from) = (owner, from);
         self
     }
 
-    /// Adds a key, in place of one for the same purpose.
+    /// Adds a key, or replaces one for the same purpose.
     pub fn insert(&mut self, key: ServerKey) {
         match key {
             ServerKey::Relin(id, key) => drop(self.relin.insert(id, Arc::new(key))),
@@ -196,9 +199,10 @@ impl ServerKeys {
         Ok(keys)
     }
 
-    /// Generates the keys of a plan one by one and hands each to `take`: memory for one key at a
-    /// time. First relinearization by gadget, then automorphisms by exponent and gadget, then
-    /// bootstrapping; the same randomness makes the same keys as [`ServerKeys::generate`].
+    /// Generates the keys of a plan one by one and passes each to `take`, with memory for one key
+    /// at a time. The order is relinearization by gadget, then automorphisms by exponent and
+    /// gadget, then bootstrapping; with equal randomness the keys are those of
+    /// [`ServerKeys::generate`].
     ///
     /// # Errors
     /// As [`ServerKeys::generate`]; what `take` returns.
@@ -289,12 +293,12 @@ impl ServerKeys {
         Ok(BootstrapKey { encapsulation, sparse })
     }
 
-    /// How many switching keys there are.
+    /// The number of switching keys.
     pub fn len(&self) -> usize {
         self.galois.len() + self.relin.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no keys.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

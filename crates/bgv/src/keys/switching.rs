@@ -10,7 +10,7 @@ use super::secret::MainSecret;
 use everlevel_scheme::Params;
 use everlevel_scheme::SchemeError;
 
-/// A key from a secret s to a secret s', for one gadget and over some of the primes.
+/// A switching key from a secret s to a secret s', for one gadget and over some of the primes.
 ///
 /// A digit, over the primes of the key and P, is (b, a) with b + a s' = e + P δ s, where δ is 1
 /// modulo the digit's primes and 0 modulo the others. Over NTRU: ζ with ζ s' = g s_i + s' e_i + P δ
@@ -18,7 +18,7 @@ use everlevel_scheme::SchemeError;
 ///
 /// Its errors are not multiplied by the plaintext modulus (ciphertexts are divided by t before the
 /// decomposition and multiplied after), so one key serves every plaintext modulus, and BGV and BFV
-/// alike. δ depends on no level, so the key serves every level whose primes it holds.
+/// alike. δ does not depend on the level, so the key serves every level whose primes it has.
 pub struct SwitchingKey {
     basis: Basis,
     seed: Option<sample::Seed>,
@@ -53,12 +53,12 @@ impl SwitchingKey {
         SwitchingKey { basis, seed, digits }
     }
 
-    /// The primes that ciphertexts to be switched may have.
+    /// The primes that a ciphertext may have to be switched with this key.
     pub fn basis(&self) -> Basis {
         self.basis
     }
 
-    /// The seed of the uniform halves; NTRU has none.
+    /// The seed of the uniformly random polynomials; none over NTRU.
     pub fn seed(&self) -> Option<&sample::Seed> {
         self.seed.as_ref()
     }
@@ -112,7 +112,7 @@ impl SwitchingKey {
         &self.digits
     }
 
-    /// Bytes in memory, both halves expanded.
+    /// The size in memory in bytes, with the seed expanded.
     pub fn memory_bytes(&self) -> u64 {
         self.digits.iter().flat_map(|d| &d.components).map(Poly::memory_bytes).sum()
     }

@@ -1,4 +1,4 @@
-//! A bootstrapping that is planned for a scheme: its maps, its digit removal, its costs.
+//! A bootstrapping that is planned for a scheme: its linear maps, its digit removal, its cost.
 
 use std::collections::BTreeSet;
 
@@ -16,12 +16,12 @@ use crate::digits::{DigitProblem, DigitRemoval};
 use crate::error::CircuitError;
 use crate::straight_line::CircuitCosts;
 
-/// Bootstraps ciphertexts of one scheme by one plan: thin ones (values modulo p^r in every slot),
-/// or any in full mode and, over indices with axes, by the bypass.
+/// Bootstraps ciphertexts of one scheme by one plan: thin ciphertexts (integers modulo p^r in every
+/// slot), or arbitrary ones in full mode and, over indices with axes, with the bypass.
 ///
 /// The diagonals of the linear maps are prepared when they are first used (or by
-/// [`Bootstrapper::prepare`]), for the levels that are then met: these are the same in every
-/// bootstrapping, as levels follow from noise bounds. Shareable between threads.
+/// [`Bootstrapper::prepare`]), for the levels at which they are used, which are the same in every
+/// bootstrapping, as levels follow from noise bounds. It can be shared between threads.
 pub struct Bootstrapper<S: Bootstrappable> {
     pub(super) plan: BootstrapPlan,
     pub(super) shape: SlotShape,
@@ -40,7 +40,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
     ///
     /// # Errors
     /// [`CircuitError::BadSplits`] if the group sizes do not add up to the number of stages,
-    /// [`CircuitError::PlanMismatch`] if the mode does not suit the slots,
+    /// [`CircuitError::PlanMismatch`] if the mode does not fit the slots,
     /// [`CircuitError::TooManyKeys`], [`CircuitError::OverflowBound`].
     pub fn new(scheme: &S, plan: BootstrapPlan) -> Result<Self, CircuitError> {
         Self::with_shelf(scheme, plan, &mut Shelf::default())
@@ -95,7 +95,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
         &self.digits
     }
 
-    /// Key switches, products, plaintext products, keys and levels of one bootstrapping.
+    /// The cost of one bootstrapping: key switches, products, plaintext products, keys and levels.
     pub fn costs(&self) -> BootstrapCosts {
         self.costs
     }
@@ -109,8 +109,8 @@ impl<S: Bootstrappable> Bootstrapper<S> {
     /// scheme, or an earlier run), so that the first bootstrapping takes no longer than the others.
     ///
     /// # Errors
-    /// Errors of the scheme. Reports of other plans do no harm: what does not fit is prepared again
-    /// when it is used.
+    /// Errors of the scheme. Reports of other plans are harmless: diagonals that do not fit are
+    /// prepared again when they are used.
     pub fn prepare(&self, scheme: &S, dry: &[StageReport]) -> Result<(), CircuitError> {
         for report in dry {
             if let Some(level) = report.level_before {

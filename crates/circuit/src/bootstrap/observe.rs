@@ -1,4 +1,4 @@
-//! Watching a bootstrapping: time, level and noise after every stage.
+//! Reports on a bootstrapping: time, level and noise after every stage.
 
 use std::time::{Duration, Instant};
 
@@ -40,7 +40,7 @@ impl Stage {
     }
 }
 
-/// What one stage did.
+/// The report on one stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StageReport {
     /// Which stage.
@@ -62,13 +62,13 @@ pub struct StageReport {
     pub capacity_bits: f64,
 }
 
-/// Is told about every stage when it is done.
+/// A receiver of reports on stages.
 pub trait StageObserver {
-    /// A stage is done.
+    /// Called when a stage is finished.
     fn stage_done(&mut self, report: &StageReport);
 }
 
-/// Nobody watches.
+/// No observer.
 impl StageObserver for () {
     fn stage_done(&mut self, _: &StageReport) {}
 }

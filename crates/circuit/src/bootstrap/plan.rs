@@ -1,4 +1,4 @@
-//! What can be chosen about a bootstrapping.
+//! The choices in a bootstrapping.
 
 use everlevel_ring::SlotShape;
 use everlevel_scheme::Form;
@@ -10,26 +10,28 @@ use crate::linear::StepCosts;
 /// The choices that define a bootstrapping: plain data, checked by `Bootstrapper::new`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BootstrapPlan {
-    /// How messages get past the digit removal.
+    /// The mode.
     pub mode: BootstrapMode,
-    /// How many stages each merged group of coefficient-to-slot holds, in the order of application:
-    /// butterflies where the index is a power of two, else the axes ahead of the carrier, and this.
+    /// The number of stages in each merged group of coefficient-to-slot, in the order of
+    /// application. The stages are butterflies if the index is a power of two, otherwise the axes
+    /// ahead of the carrier, and the carrier.
     pub coeff_to_slot: Vec<usize>,
     /// The same for slot-to-coefficient.
     pub slot_to_coeff: Vec<usize>,
-    /// How the low digits are removed.
+    /// The method of digit removal.
     pub digits: DigitMethod,
-    /// The form in which they are removed; the conversion there and back is free.
+    /// The form in which digits are removed; the conversion to it and back is free.
     pub digit_form: Form,
     /// How linear maps are split into baby and giant steps.
     pub steps: StepCosts,
-    /// k, if all slots lie in the subring GR(p^r, k) of GR(p^r, d): k digit removals instead of d.
-    /// For the full mode over indices with axes whose carrier has no square factor; none for any
-    /// slots. That they do is the caller's promise.
+    /// k, if all slots lie in the subring GR(p^r, k) of GR(p^r, d): then k digit removals suffice
+    /// instead of d. It requires the full mode over an index with axes whose carrier has no square
+    /// factor; none for arbitrary slots. The caller must ensure that the slots lie in the subring,
+    /// which cannot be checked.
     pub subring: Option<usize>,
 }
 
-/// What a bootstrapping costs, from its plan alone.
+/// The cost of a bootstrapping, computed from its plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BootstrapCosts {
     /// Key switches: steps of linear maps, relinearizations, the trace; without the encapsulation.
@@ -56,7 +58,7 @@ impl BootstrapCosts {
         }
     }
 
-    /// This, done to `times` ciphertexts: no more keys and levels than for one.
+    /// The same for `times` ciphertexts: keys and levels are those of one.
     pub(super) fn repeated(self, times: usize) -> Self {
         BootstrapCosts {
             key_switches: times * self.key_switches,
@@ -68,8 +70,8 @@ impl BootstrapCosts {
 }
 
 impl BootstrapPlan {
-    /// A sound plan for any scheme: groups of about five stages, and a product tree in pairs. The
-    /// group next to the slots is the largest: it is cyclic, with half the diagonals.
+    /// A reasonable plan for any scheme: groups of about five stages, and a product tree in pairs.
+    /// The group next to the slots is the largest, as it is cyclic and has half the diagonals.
     pub fn balanced(slots: usize) -> Self {
         let stages = slots.max(2).ilog2() as usize;
         let sizes = split_evenly(stages, (stages - 1).div_ceil(5).max(1));
@@ -77,14 +79,14 @@ impl BootstrapPlan {
         Self::with_groups(reversed, sizes, DigitMethod { kind: DigitKind::ProductTree, extra: 2 })
     }
 
-    /// A good plan for a ring degree and a number of slots, at once: of the plans that were
-    /// compared at full size, the one that takes the least time for each multiplication that a
+    /// A good plan for a ring degree and a number of slots, without a search: among the plans that
+    /// were compared at full size, the one with the least time for each multiplication that a
     /// bootstrapping makes possible, within the memory for keys.
     ///
-    /// Below degree 2^16 the modulus is scarce, and so are levels: the plan is
-    /// [`BootstrapPlan::balanced`]. From 2^16 on, where 128 bits of security leave room for 1700
-    /// bits of modulus, a level more costs less than the key switches that it saves: groups of
-    /// three stages for coefficient-to-slot, whose levels are the dearest, and of four for
+    /// Below degree 2^16 levels are scarce, and the plan is [`BootstrapPlan::balanced`]. From 2^16
+    /// on, where 128 bits of security allow 1700 bits of modulus, an additional level costs less
+    /// than the key switches that it saves: there are groups of three stages for
+    /// coefficient-to-slot, whose levels are the most expensive, and of four for
     /// slot-to-coefficient.
     ///
     /// Measured on the no-op scheme (modeled seconds by [`super::TimeModel::typical`]; capacity
@@ -113,8 +115,8 @@ impl BootstrapPlan {
         Self::with_groups(coeff_to_slot, split_evenly(stages, stages.div_ceil(4)), balanced.digits)
     }
 
-    /// Whether digits are removed from values on a grid, Δ coprime to p: what the overflow lies on
-    /// when the message takes no part in the removal.
+    /// Whether digits are removed from values on a grid, l + Δ h with Δ coprime to p (type B),
+    /// which is possible if the message bypasses the removal.
     pub(super) fn on_grid(&self, message_exponent: u32) -> bool {
         self.digits.kind == DigitKind::Global
             && self.mode != BootstrapMode::Full
@@ -133,8 +135,8 @@ impl BootstrapPlan {
         BootstrapPlan { subring: Some(degree), ..self }
     }
 
-    /// A sound plan for an index with axes: a stage for each axis ahead of the carrier, merged up
-    /// to 64 diagonals, and the carrier by itself.
+    /// A reasonable plan for an index with axes: a stage for each axis ahead of the carrier, merged
+    /// up to 64 diagonals, and a stage for the carrier.
     pub fn along_axes(shape: &SlotShape) -> Self {
         let sizes = axis_stages(shape);
         let mut groups: Vec<(usize, usize)> = Vec::new();

@@ -1,4 +1,4 @@
-//! Choosing a bootstrapping plan by dry runs.
+//! The choice of a bootstrapping plan by dry runs.
 
 use everlevel_scheme::{Bootstrappable, Cost, ExactScheme, NextUse, Scheme, SchemeError};
 
@@ -7,11 +7,11 @@ use super::groups::Shelf;
 use super::plan::{BootstrapCosts, BootstrapPlan};
 use crate::error::CircuitError;
 
-/// A scheme without cryptography that behaves like the one to be planned for: same levels, noise
-/// bounds and refusals.
+/// A scheme without cryptography with the same levels, noise bounds and errors as the one that is
+/// planned for.
 ///
-/// The no-op scheme of `everlevel-scheme` is meant; its owner implements this trait, as nothing
-/// here names a scheme.
+/// It is meant for the no-op scheme of `everlevel-scheme`; the caller implements this trait, as
+/// this crate names no scheme.
 pub trait DryRun {
     /// The scheme.
     type Scheme: Bootstrappable;
@@ -33,14 +33,14 @@ pub trait DryRun {
         capacity: f64,
     ) -> Result<<Self::Scheme as Scheme>::Ciphertext, SchemeError>;
 
-    /// What was done so far.
+    /// The cost of the operations so far.
     fn cost(&self, scheme: &Self::Scheme) -> Cost;
 
     /// The size of the keys used so far.
     fn key_bytes(&self, scheme: &Self::Scheme) -> u64;
 }
 
-/// What to choose a plan by.
+/// The criterion for the choice of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Objective {
@@ -48,11 +48,11 @@ pub enum Objective {
     Throughput,
     /// Least time of one bootstrapping.
     Latency,
-    /// Most capacity left.
+    /// The largest remaining capacity.
     Capacity,
 }
 
-/// How long the counted operations take: one thread, seconds.
+/// A model of time: seconds for the counted operations on one thread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeModel {
     /// One transform of one limb.
@@ -62,8 +62,8 @@ pub struct TimeModel {
 }
 
 impl TimeModel {
-    /// A current x86 core with vector units: a quarter of a nanosecond a butterfly, 10 GB/s.
-    /// Measure for better.
+    /// A current x86 core with vector units: a quarter of a nanosecond for each butterfly, and 10
+    /// GB/s. Measurements on the machine at hand give better estimates.
     pub fn typical(degree: usize) -> Self {
         let butterflies = degree as f64 / 2.0 * (degree.max(2) as f64).log2();
         TimeModel { transform: 0.25e-9 * butterflies, byte: 0.1e-9 }
@@ -75,21 +75,21 @@ impl TimeModel {
     }
 }
 
-/// What the dry run of one plan showed.
+/// The result of the dry run of one plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanReport {
     /// The plan.
     pub plan: BootstrapPlan,
-    /// Its static counts.
+    /// Its cost by the plan.
     pub costs: BootstrapCosts,
-    /// What the scheme counted.
+    /// Its cost as counted by the scheme.
     pub cost: Cost,
     /// The modeled time.
     pub seconds: f64,
     /// The capacity of the result in bits.
     pub capacity_bits: f64,
-    /// How many multiplications in a row fit before the next bootstrapping (a fraction is what is
-    /// left over).
+    /// The number of consecutive multiplications before the next bootstrapping, with the remaining
+    /// capacity as a fraction.
     pub multiplications: f64,
     /// The size of all keys.
     pub key_bytes: u64,
@@ -157,7 +157,7 @@ impl<'a, D: DryRun> Planner<'a, D> {
         })
     }
 
-    /// Runs all candidates; the best first. Candidates that do not fit are left out.
+    /// Runs all candidates and returns those that fit, the best first.
     ///
     /// # Errors
     /// [`CircuitError::NoPlan`] if none fits.
@@ -178,10 +178,9 @@ impl<'a, D: DryRun> Planner<'a, D> {
         Ok(reports)
     }
 
-    /// A good plan in few runs (some fifty at full size, about a second each): from a plan of
-    /// `candidates` that fits, one choice after the other (coefficient-to-slot, digit removal,
-    /// slot-to-coefficient) is varied over the values it takes in `candidates`, until nothing
-    /// improves.
+    /// A good plan with few runs (some fifty at full size, about a second each): beginning with a
+    /// plan of `candidates` that fits, it varies one choice after the other (coefficient-to-slot,
+    /// digit removal, slot-to-coefficient) over the values in `candidates`, until nothing improves.
     ///
     /// # Errors
     /// [`CircuitError::NoPlan`] if no candidate fits.

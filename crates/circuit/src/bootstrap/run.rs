@@ -1,4 +1,4 @@
-//! Running a bootstrapping: the bypass, thin and full.
+//! The execution of a bootstrapping in the modes bypass, thin and full.
 
 use everlevel_scheme::spec::BootstrapMode;
 use everlevel_scheme::{Bootstrappable, NextUse};
@@ -8,20 +8,22 @@ use super::observe::{Stage, StageObserver, Watch};
 use crate::error::CircuitError;
 
 impl<S: Bootstrappable> Bootstrapper<S> {
-    /// The same message under fresh noise: exact whenever the scheme's bounds hold.
+    /// Bootstraps a ciphertext: an encryption of the same message with a level and a noise bound
+    /// that do not depend on those of `x`. It is exact if the noise bounds of the scheme hold and
+    /// the overflow is within its bound.
     ///
     /// # Errors
     /// [`CircuitError::PlanMismatch`] if `scheme` has other slots or a larger overflow than the one
     /// that was planned for; [`CircuitError::ExponentMismatch`] unless `x` has values modulo p^r;
-    /// errors of the scheme: above all that `x` is noisier than bootstrapping can take, or that the
-    /// chain of moduli is too short for the plan.
+    /// errors of the scheme: in particular, too much noise in `x`, or a modulus chain that is too
+    /// short for the plan.
     pub fn bootstrap(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
         // A thread that is none of the pool's would sleep and be woken at each of some thousand
         // parallel steps.
         rayon::scope(|_| self.bootstrap_observed(scheme, x, &mut ()))
     }
 
-    /// As [`Bootstrapper::bootstrap`], with a report of every stage to `observer`.
+    /// As [`Bootstrapper::bootstrap`]; `observer` receives a report on every stage.
     ///
     /// # Errors
     /// As [`Bootstrapper::bootstrap`].

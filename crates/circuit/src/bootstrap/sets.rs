@@ -9,8 +9,8 @@ use crate::digits::{DigitKind, DigitMethod, DigitProblem, GridPolynomial};
 use crate::error::CircuitError;
 
 impl BootstrapPlan {
-    /// The plan that a parameter set names; what it leaves open is as in
-    /// [`BootstrapPlan::recommended`].
+    /// The plan of a parameter set: the choices that its specification states, and those of
+    /// [`BootstrapPlan::recommended`] for the others.
     ///
     /// # Errors
     /// [`CircuitError::UnknownMethod`]. Group sizes are checked by `Bootstrapper::new`.
@@ -40,8 +40,8 @@ impl BootstrapPlan {
         Ok(plan.in_mode(mode))
     }
 
-    /// Δ: what bootstrapping a parameter set by this plan multiplies the overflow by, p^v or, on a
-    /// grid, that of [`GridPolynomial::new`]. O(B^4) operations.
+    /// Δ, the factor of the overflow in u = I' - Δ I when a parameter set is bootstrapped by this
+    /// plan: p^v or, on a grid, that of [`GridPolynomial::new`]. O(B^4) operations.
     ///
     /// # Errors
     /// [`CircuitError::OverflowBound`] if the grid does not hold the overflow.

@@ -1,7 +1,7 @@
 //! Digit removal in closed form, for x = i + p^v m modulo p^e with |i| <= B, 2B + 1 <= p: "type A".
 //!
-//! N(x) = Π_{|l|<=B} (x - l) is a multiple of p^v at every such x. Written to the base N, what is
-//! to be divided out, x - f(x) with the digit polynomial f, has no constant term, and
+//! N(x) = Π_{|l|<=B} (x - l) is a multiple of p^v at every such x. Let f be a digit polynomial,
+//! f(x) = i modulo p^e. Expanded in powers of N, x - f(x) has no constant term, and
 //!
 //! ```text
 //! m = (x - f(x))/p^v = Σ_{k>=1} p^(v(k-1)) M^k b_k(x) modulo p^(e-v), M = N(x)/p^v,  deg b_k <= 2B
@@ -10,7 +10,7 @@
 //! with k v < e. Only N needs the modulus p^e. For e = 2 this is h = (N(u)/p) b(u) modulo p, b
 //! interpolating 1/N'(l). N = x Π (x^2 - l^2) is odd, b_1 even, b_2 odd, and so on: all are
 //! evaluated in y = x^2 and share its powers. This replaces the interpolated local null polynomials
-//! of Ma–Huang–Wang–Wang 2024 (ia.cr/2024/115) and is exact for every input.
+//! of Ma–Huang–Wang–Wang 2024 (ia.cr/2024/115) and is exact for every such x.
 
 use super::polynomials::digit_polynomial;
 use super::problem::DigitProblem;

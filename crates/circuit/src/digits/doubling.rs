@@ -1,16 +1,16 @@
-//! Bits with as few products as can be: each product doubles the precision.
+//! Digit removal for p = 2 with the fewest products: each product doubles the precision of a bit.
 //!
 //! The values of a chain are x^2, x^4 and products of two linear forms in the values before. Some
 //! forms in them are the lowest bit of x modulo 2^2, 2^4, 2^8, 2^16 and 2^24, each with one product
 //! more than the one before. So a row of the triangle takes ceil(log2 e) products for its digit and
 //! all its lifts, where polynomials of least degree share no more than the powers of x^2.
 //!
-//! What lies deepest has small factors; the large ones belong to values levels above, and are lost
-//! in the noise of the deepest.
+//! The deepest values of a chain have small constants as factors; large constants multiply values
+//! several levels above, whose noise is small compared with that of the deepest ones.
 //!
 //! Geelen–Iliashenko–Kang–Vercauteren 2023 (ia.cr/2022/1364) compose polynomials to the same end.
-//! These constants are by a search of our own, which lifts solutions bit by bit from modulo 2 with
-//! Newton's coefficients of the wanted function as equations; a test tries all numbers.
+//! The constants here were found by a separate search, which lifts solutions bit by bit from modulo
+//! 2, with the Newton coefficients of the desired function as equations; a test checks all numbers.
 
 use super::triangle::{Row, RowTask};
 use crate::error::CircuitError;

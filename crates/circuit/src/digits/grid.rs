@@ -1,4 +1,4 @@
-//! Digit removal by interpolation on a grid, with the plaintext modulus staying p: "type B".
+//! Digit removal by interpolation on a grid, at the plaintext modulus p throughout: "type B".
 //!
 //! For Δ = 2B + 1 the values l + Δ h with |l|, |h| <= B are the integers of absolute value up to
 //! (Δ^2 - 1)/2, each once, so a polynomial of degree Δ^2 - 2 through (l + Δ h, h) exists as soon as

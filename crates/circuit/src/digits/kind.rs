@@ -40,7 +40,7 @@ digit_kinds! {
     /// bits.
     PatersonStockmeyer: "paterson_stockmeyer", 0, 255;
     /// Interpolation on the grid of all values: everything modulo p, but (2B + 1)^2 values instead
-    /// of 2B + 1. For bootstrapping only: it wants the digits of another kind of input.
+    /// of 2B + 1. For bootstrapping only, as it needs inputs of another kind, l + Δ h modulo p.
     Global: "global", 0, 255;
     /// A triangle of lifting polynomials of degree p (Halevi–Shoup 2015).
     HaleviShoup: "halevi_shoup", 0, 255;
@@ -50,8 +50,8 @@ digit_kinds! {
     /// Odd (for p = 2 even) digit polynomials, reduced modulo the null ideal of Z/p^e
     /// (Geelen–Iliashenko–Kang–Vercauteren 2023).
     Geelen: "geelen", 0, 255;
-    /// As `geelen`, each digit in two steps or its lifts by lifting polynomials where that takes
-    /// fewer products: deeper.
+    /// As `geelen`, with each digit in two steps, or its lifts by lifting polynomials, if that
+    /// takes fewer products; the depth is larger.
     GeelenComposed: "geelen_composed", 0, 255;
     /// Odd digit polynomials, reduced modulo what vanishes for |i| <= B (Ma–Huang–Wang–Wang 2024).
     Local: "local", 0, 255;

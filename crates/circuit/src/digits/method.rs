@@ -1,4 +1,4 @@
-//! The ways of digit removal, their names, and which problems they solve.
+//! The methods of digit removal, their names, and the problems that they solve.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,21 +8,20 @@ use super::kind::DigitKind;
 use super::problem::DigitProblem;
 use crate::error::CircuitError;
 
-/// How low digits are removed: a kind, and what it may spend. It displays as, and is parsed from,
-/// names such as `product_tree_2` and `geelen`, which parameter sets use, too.
+/// A method of digit removal: a kind with a parameter. It is displayed as, and parsed from, names
+/// such as `product_tree_2` and `geelen`, which parameter sets use, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DigitMethod {
     /// The kind.
     pub kind: DigitKind,
-    /// Levels above the least depth that each polynomial may spend to save products. For
-    /// [`DigitKind::ProductTree`] the number of factors that are expanded together, from 1 on (1 or
-    /// 2 are sensible); for [`DigitKind::Doubling`] 0.
+    /// The number of levels above the least depth that each polynomial may use in order to save
+    /// products. For [`DigitKind::ProductTree`] the number of factors that are expanded together,
+    /// from 1 on (1 or 2 are sensible); for [`DigitKind::Doubling`] 0.
     pub extra: u8,
 }
 
 impl DigitMethod {
-    /// The methods that are worth a try in any bootstrapping of one digit: u = l + Δ h to h modulo
-    /// p.
+    /// The methods that are tried in any bootstrapping with one digit, u = l + Δ h to h modulo p.
     pub const CANDIDATES: [DigitMethod; 6] = [
         DigitMethod { kind: DigitKind::ProductTree, extra: 1 },
         DigitMethod { kind: DigitKind::ProductTree, extra: 2 },
@@ -37,7 +36,8 @@ impl DigitMethod {
         DigitMethod { kind, extra: kind.least_extra() }
     }
 
-    /// The methods that solve a problem, those that B makes no difference for left out.
+    /// The methods that solve a problem, without those that only repeat others because B does not
+    /// restrict the values.
     ///
     /// # Errors
     /// As [`DigitProblem::modulus`].

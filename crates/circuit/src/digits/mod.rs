@@ -1,11 +1,10 @@
-//! Digit removal: from u = l + Δ h with small l to h, the heart of bootstrapping.
+//! Digit removal: from u = l + Δ h with small l to h, the nonlinear step of bootstrapping.
 //!
 //! A [`DigitProblem`] takes x = i + p^v m modulo p^e to m modulo p^(e-v). Every [`DigitMethod`]
 //! solves it with a [`crate::straight_line::Circuit`] of its own; [`DigitKind`] lists them: the
 //! triangle of Halevi and Shoup, the lowest-digit-retain polynomials of Chen and Han, those of
 //! Geelen et al. reduced modulo the null ideal, those of Ma et al. reduced on the values that
-//! occur, chains that double the precision of bits, a closed form. [`compare`] says what each
-//! costs.
+//! occur, chains that double the precision of bits, a closed form. [`compare`] lists their costs.
 //!
 //! Bootstrapping can also have u = l + Δ h modulo p, with two small digits ("type B"), by
 //! interpolation on the grid of all values: more products, but the plaintext modulus stays p.

@@ -1,8 +1,8 @@
-//! The polynomials that isolate the lowest digit of a number.
+//! Polynomials that extract the lowest digit of a number.
 //!
 //! Digits to an odd base are balanced, |z| <= (p - 1)/2; bits are 0 and 1. A number is written z +
-//! p^w y: its lowest digit is z, the next w - 1 are zero. Three families, from the papers that
-//! found them:
+//! p^w y: its lowest digit is z, the next w - 1 are zero. There are three families, from the papers
+//! cited below:
 //!
 //! | | | degree |
 //! |---|---|---|
@@ -17,9 +17,9 @@ use crate::poly::{Polynomial, p_part};
 /// F of degree p with F(z + p^w y) = z modulo p^(w+1), for every digit z, every y and every 1 <= w
 /// < e, modulo p^e: O(p^2) operations.
 ///
-/// x^p makes p^w y vanish but turns z to z^p; F = x^p + p k(x) with k interpolating (z - z^p)/p has
-/// the same derivative modulo p. F is odd (x^2 for p = 2), and x^p itself for p <= 3. Source:
-/// Halevi–Shoup 2015 (ia.cr/2014/873), corollary 5.5.
+/// x^p removes p^w y but maps z to z^p; F = x^p + p k(x), where k interpolates (z - z^p)/p, has the
+/// same derivative modulo p and maps z to z. F is odd (x^2 for p = 2), and x^p itself for p <= 3.
+/// Source: Halevi–Shoup 2015 (ia.cr/2014/873), corollary 5.5.
 ///
 /// # Errors
 /// [`CircuitError::Ring`] if p is no prime.

@@ -1,4 +1,4 @@
-//! What is to be removed.
+//! The problem that a digit removal solves.
 
 use everlevel_scheme::Params;
 
@@ -14,16 +14,16 @@ use crate::modular::PrimePower;
 pub struct DigitProblem {
     /// The prime p.
     pub p: u64,
-    /// Digits of x: its plaintext modulus is p^e.
+    /// e: the number of digits of x, whose plaintext modulus is p^e.
     pub e: u32,
-    /// Digits to be removed, 1 <= v < e.
+    /// v: the number of digits to be removed, 1 <= v < e.
     pub v: u32,
     /// B, the bound on the low part, 1 <= B <= p^v / 2.
     pub bound: u64,
 }
 
 impl DigitProblem {
-    /// What bootstrapping a set has to remove.
+    /// The problem in the bootstrapping of a set.
     pub fn of(params: &Params) -> Self {
         DigitProblem {
             p: params.spec().plain_prime,
@@ -33,7 +33,7 @@ impl DigitProblem {
         }
     }
 
-    /// With all p^v values of the low part, B = floor(p^v / 2).
+    /// The problem with all p^v values of the low part, B = floor(p^v / 2).
     pub fn all_digits(p: u64, e: u32, v: u32) -> Self {
         DigitProblem { p, e, v, bound: p.saturating_pow(v) / 2 }
     }
@@ -43,11 +43,11 @@ impl DigitProblem {
         self.bound == self.p.saturating_pow(self.v) / 2
     }
 
-    /// The modulus p^e, if the problem is one.
+    /// The modulus p^e, if the problem is valid.
     ///
     /// # Errors
-    /// [`CircuitError::Ring`] if p^e is none, [`CircuitError::DigitProblem`] unless 1 <= v < e,
-    /// [`CircuitError::OverflowBound`] unless 1 <= B <= p^v / 2.
+    /// [`CircuitError::Ring`] if p^e is not a valid modulus, [`CircuitError::DigitProblem`] unless
+    /// 1 <= v < e, [`CircuitError::OverflowBound`] unless 1 <= B <= p^v / 2.
     pub fn modulus(&self) -> Result<PrimePower, CircuitError> {
         let t = PrimePower::new(self.p, self.e)?;
         if self.v == 0 || self.v >= self.e {
@@ -81,7 +81,7 @@ impl DigitProblem {
         bounds
     }
 
-    /// What the grid answers to any problem.
+    /// The error of the grid for any problem.
     pub(super) fn not_for_the_grid(&self) -> CircuitError {
         self.refused("the grid is for bootstrapping and solves no problem of this kind")
     }

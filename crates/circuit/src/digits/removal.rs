@@ -1,4 +1,4 @@
-//! Digit removal of every kind behind one interface.
+//! Digit removal of every kind with one interface.
 
 use everlevel_scheme::{Arithmetic, NextUse, PlainModulus};
 
@@ -14,9 +14,9 @@ use crate::straight_line::{Circuit, CircuitCosts, check_prime};
 
 /// Digit removal: u = l + Δ h to h, for |l| <= B, and for the grid |h| <= B.
 ///
-/// For a [`DigitProblem`] Δ = p^v, u is modulo p^e and h modulo p^(e-v). In bootstrapping the
-/// method decides: Δ = p modulo p^2 (type A), or another Δ modulo p (type B); there u = I' - Δ I
-/// and h = -I.
+/// For a [`DigitProblem`] Δ = p^v, u is modulo p^e and h modulo p^(e-v). In bootstrapping with the
+/// bypass, Δ depends on the method: Δ = p modulo p^2 (type A), or another Δ modulo p (type B);
+/// there u = I' - Δ I, l = I' and h = -I.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DigitRemoval {
     prime: u64,
@@ -28,8 +28,8 @@ pub struct DigitRemoval {
 }
 
 impl DigitRemoval {
-    /// Tables and program for one digit of two, or for the grid: the removal that bootstrapping
-    /// needs to get h modulo p.
+    /// Computes tables and program for the lowest of two digits, or for the grid: the removal that
+    /// the bypass needs to obtain h modulo p.
     ///
     /// # Errors
     /// [`CircuitError::OverflowBound`] if the digits do not fit: type A needs 2B + 1 <= p, type B
@@ -44,12 +44,14 @@ impl DigitRemoval {
         Ok(DigitRemoval { prime, bound, method, multiplier: grid.multiplier(), program, degrees })
     }
 
-    /// Tables and program for any problem: O(n^2) operations for polynomials of degree n.
+    /// Computes tables and program for any problem, with O(n^2) operations for polynomials of
+    /// degree n.
     ///
     /// # Errors
     /// Those of [`DigitProblem::modulus`]; [`CircuitError::OverflowBound`] or
-    /// [`CircuitError::DigitProblem`] if the method does not solve the problem: closed forms are
-    /// for low parts of a single digit, 2B + 1 <= p, the grid is for [`DigitRemoval::new`].
+    /// [`CircuitError::DigitProblem`] if the method does not solve the problem: closed forms
+    /// require low parts of a single digit, 2B + 1 <= p, and the grid requires
+    /// [`DigitRemoval::new`].
     pub fn for_problem(problem: DigitProblem, method: DigitMethod) -> Result<Self, CircuitError> {
         method.check(&problem)?;
         let closed = |null| {
@@ -94,7 +96,7 @@ impl DigitRemoval {
         self.bound
     }
 
-    /// How the digits are removed.
+    /// The method.
     pub fn method(&self) -> DigitMethod {
         self.method
     }
@@ -120,7 +122,7 @@ impl DigitRemoval {
         &self.degrees
     }
 
-    /// Depth and counts.
+    /// Depth and number of operations.
     pub fn costs(&self) -> CircuitCosts {
         self.program.costs()
     }
@@ -130,12 +132,12 @@ impl DigitRemoval {
         &self.program
     }
 
-    /// h from u = l + Δ h.
+    /// Computes h from u = l + Δ h, at the depth and cost of the program.
     ///
     /// # Errors
     /// [`CircuitError::ModulusMismatch`] if the scheme has another prime; else as [`Circuit::run`].
-    /// A slot whose digits are out of bounds gives an unspecified value: the bound is the caller's
-    /// promise.
+    /// A slot whose digits exceed the bound gives an unspecified value: the caller must ensure that
+    /// they do not.
     pub fn remove<S: Arithmetic + PlainModulus>(
         &self,
         scheme: &S,

@@ -1,4 +1,4 @@
-//! What each method costs for a problem, beside what the papers predict.
+//! The cost of each method for a problem, beside the predictions of the papers.
 
 use super::kind::DigitKind;
 use super::method::DigitMethod;
@@ -14,11 +14,11 @@ pub struct MethodReport {
     pub method: DigitMethod,
     /// The degrees of the polynomials, row by row: [`DigitRemoval::degrees`].
     pub degrees: Vec<Vec<usize>>,
-    /// Algebraic degree of the result in the input, at most.
+    /// An upper bound on the algebraic degree of the result in the input.
     pub total_degree: u64,
-    /// Depth and counts of the program, measured.
+    /// Depth and number of operations of the program, as counted.
     pub costs: CircuitCosts,
-    /// About how many bits of capacity it takes
+    /// The approximate number of bits of capacity that it consumes
     /// ([`crate::straight_line::Circuit::estimated_bits`]).
     pub bits: f64,
     /// The formula of the paper, for the methods that have one.
@@ -60,8 +60,8 @@ pub struct Prediction {
 
 impl Prediction {
     /// Chen–Han 2018, section 1.1, table 1 and theorem 5: for Halevi–Shoup depth (e - 1) log2 p and
-    /// (e^2/2) sqrt(2p) products, for Chen–Han v log2 p + log2 e and v sqrt(2 p e). They leave
-    /// lower terms out, and know nothing of B.
+    /// (e^2/2) sqrt(2p) products, for Chen–Han v log2 p + log2 e and v sqrt(2 p e). They omit
+    /// lower-order terms and do not depend on B.
     pub fn of(method: DigitMethod, problem: &DigitProblem) -> Option<Self> {
         let (p, e, v) = (problem.p as f64, f64::from(problem.e), f64::from(problem.v));
         match method.kind {

@@ -15,20 +15,20 @@
 //! atom       := integer | name | "(" value ")" | function "(" value { "," [ "-" ] integer } ")"
 //!             | typed "(" value { "," value } ")" | named "(" value "," [ value "," ] name ")"
 //! ```
-//! Names are letters, digits and `_`, not a digit first. Integers are taken modulo p^r and stand in
-//! every slot. Functions: `rotate(x, k)`, the columns by k to the left; `rotate(x, k, i)`, along
-//! dimension i of the slots; `swap_rows(x)`; `sum(x)`, all slots, in every slot; `refresh(x)`, a
-//! bootstrapping. White space and line ends mean nothing; `#` begins a comment that ends with the
-//! line.
+//! Names consist of letters, digits and `_`, and do not begin with a digit. Integers are reduced
+//! modulo p^r and stand for a vector with this value in every slot. Functions: `rotate(x, k)`, the
+//! columns by k to the left; `rotate(x, k, i)`, along dimension i of the slots; `swap_rows(x)`;
+//! `sum(x)`, all slots, in every slot; `refresh(x)`, a bootstrapping. White space and line ends
+//! have no meaning; `#` begins a comment that ends with the line.
 //!
 //! `| & < <= > >= == != << >> / % !`, the functions of [`TypedFunction`] and of
 //! [`NamedFunction`] are for columns of typed integers, which another crate computes on;
 //! [`Program::run`] refuses them.
 //!
-//! A program is parsed ([`Program::parse`]), which finds every mistake that needs no ciphertext and
-//! points at it, and then run on any scheme ([`Program::run`]), as deep as it is:
-//! [`Session`](crate::Session) bootstraps. On the no-op scheme it shows which keys it
-//! takes.
+//! A program is parsed ([`Program::parse`]), which reports every mistake that can be found without
+//! ciphertexts, with its position. Then it runs on any scheme ([`Program::run`]), at any depth,
+//! since a [`Session`](crate::Session) bootstraps. A run on the no-op scheme determines the keys
+//! that it needs.
 //!
 //! ```
 //! use std::collections::BTreeMap;

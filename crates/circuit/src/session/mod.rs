@@ -1,4 +1,4 @@
-//! Circuits of any depth: an evaluator that bootstraps by itself. Its operations are in
+//! An evaluator for circuits of any depth, which bootstraps automatically. Its operations are in
 //! [`operations`].
 
 mod operations;
@@ -16,19 +16,18 @@ pub use value::Value;
 
 /// An evaluator for circuits of any depth.
 ///
-/// Every result keeps at least the capacity with which it can be bootstrapped later. Where an
-/// operation would leave less, the operand with the least capacity is bootstrapped first, in place.
-/// Values of which digits were dropped, modulo less than p^r, cannot be bootstrapped: they keep
-/// what decryption needs.
-/// Shareable between threads.
+/// Every result keeps at least the capacity that a later bootstrapping needs. If an operation would
+/// leave less, the operand with the least capacity is bootstrapped first, in place. Values whose
+/// plaintext modulus was reduced below p^r cannot be bootstrapped; they keep the capacity that
+/// decryption needs. A session can be shared between threads.
 ///
-/// Arithmetic wraps modulo p^e. Where the ranges of the operands are known ([`Value::within`]),
-/// results have the range that follows, as integers that did not wrap; by it comparisons and
-/// truncations are refused whose results would depend on a wrap. What cannot be followed, as
-/// [`Session::apply`], gives a value of unknown range.
+/// Arithmetic wraps modulo p^e. If the ranges of the operands are known ([`Value::within`]), the
+/// result has the range that follows for integers without wrapping; comparisons and truncations are
+/// refused if wrapping could affect their results. Operations whose effect on ranges is unknown,
+/// such as [`Session::apply`], return a value of unknown range.
 pub struct Session<S: Bootstrappable> {
     scheme: Arc<S>,
-    /// None: operations that do not fit are refused.
+    /// None: operations that exceed the capacity are refused.
     bootstrapper: Option<Arc<Bootstrapper<S>>>,
     minimum_capacity: f64,
     bootstraps: AtomicUsize,
@@ -45,8 +44,8 @@ impl<S: Bootstrappable> Session<S> {
         }
     }
 
-    /// An evaluator without bootstrapping: what does not fit is refused. For sets that have none,
-    /// and for circuits that fit.
+    /// An evaluator without bootstrapping, for sets without it and for circuits of bounded depth:
+    /// operations that exceed the capacity are refused.
     pub fn leveled(scheme: Arc<S>) -> Self {
         Session {
             scheme,
@@ -71,12 +70,12 @@ impl<S: Bootstrappable> Session<S> {
         self.bootstrapper.is_some()
     }
 
-    /// What bootstraps; none of a leveled one.
+    /// The bootstrapper; none for a leveled session.
     pub fn bootstrapper(&self) -> Option<&Bootstrapper<S>> {
         self.bootstrapper.as_deref()
     }
 
-    /// How many bootstrappings were done so far.
+    /// The number of bootstrappings so far.
     pub fn bootstraps(&self) -> usize {
         self.bootstraps.load(Ordering::Relaxed)
     }
@@ -94,8 +93,8 @@ impl<S: Bootstrappable> Session<S> {
         Ok(Value::from(self.bootstrapped(&a.get())?).within(a.range))
     }
 
-    /// Bootstraps now, in place, so that the value is fresh for all who share it. One that is
-    /// fresher than bootstrapping would leave it stays as it is.
+    /// Bootstraps a value in place, so that all clones share the refreshed ciphertext. A value with
+    /// more capacity than bootstrapping would leave is not changed.
     ///
     /// # Errors
     /// As [`Session::refresh`].
@@ -103,8 +102,8 @@ impl<S: Bootstrappable> Session<S> {
         self.refresh_operand(a, &a.get())
     }
 
-    /// Forgets the digits above those that bootstrapping keeps, in place, for all who share the
-    /// value: x modulo p^e becomes x modulo p^r. Free.
+    /// Reduces the plaintext modulus to the one that bootstrapping supports, in place, for all
+    /// clones of the value: x modulo p^e becomes x modulo p^r. Free of cost and noise.
     ///
     /// # Errors
     /// Those of the scheme.
@@ -123,12 +122,12 @@ impl<S: Bootstrappable> Session<S> {
         Ok(fresh)
     }
 
-    /// Any operation on one ciphertext (a linear map, a polynomial): tried, and tried again on a
-    /// bootstrapped operand if its result has too little capacity.
+    /// Applies any operation to one ciphertext (a linear map, a polynomial); if the result has too
+    /// little capacity, bootstraps the operand and applies the operation again.
     ///
     /// # Errors
-    /// [`CircuitError::NotEnoughCapacity`] or the scheme's refusal if the operation is too deep
-    /// even for a fresh operand; other errors of the operation and of bootstrapping.
+    /// [`CircuitError::NotEnoughCapacity`] or an error of the scheme if the operation is too deep
+    /// even for a freshly bootstrapped operand; other errors of the operation and of bootstrapping.
     pub fn apply(
         &self,
         a: &Value<S::Ciphertext>,

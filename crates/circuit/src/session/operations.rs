@@ -1,4 +1,4 @@
-//! The operations of a session, each with the range that follows.
+//! The operations of a session, each with the range of its result.
 
 use std::num::NonZeroU64;
 
@@ -57,8 +57,9 @@ impl<S: Bootstrappable> Session<S> {
         Ok(self.apply2(a, b, |s, a, b| Ok(s.mul(a, b, NextUse::Product)?))?.within(range))
     }
 
-    /// A power, at depth ⌈log2⌉: the product of the powers a^(2^i), the small ones first. A product
-    /// for each bit of the exponent but the first, and one for each other bit that is set.
+    /// A power, at depth ⌈log2 exponent⌉: the product of the powers a^(2^i), the small ones first.
+    /// It takes a product for each bit of the exponent but the first, and one more for each other
+    /// bit that is set.
     ///
     /// # Errors
     /// As [`Session::apply2`].
@@ -117,7 +118,8 @@ impl<S: Bootstrappable> Session<S> {
         Ok(self.apply(a, |s, a| Ok(s.mul_scalar(a, k)?))?.within(range))
     }
 
-    /// Adds the plaintext's slots, which are residues: the range of the result is unknown.
+    /// Adds the slots of a plaintext, which are residues, so that the range of the result is
+    /// unknown.
     ///
     /// # Errors
     /// As [`Session::apply`]; a plaintext of another set or modulus.
@@ -129,7 +131,8 @@ impl<S: Bootstrappable> Session<S> {
         self.apply(a, |s, a| Ok(s.add_plain(a, b)?))
     }
 
-    /// Multiplies every slot by the plaintext's, a residue: the range of the result is unknown.
+    /// Multiplies every slot by that of a plaintext, which is a residue, so that the range of the
+    /// result is unknown.
     ///
     /// # Errors
     /// As [`Session::apply`]; a plaintext of another set or modulus.
@@ -141,8 +144,9 @@ impl<S: Bootstrappable> Session<S> {
         self.apply(a, |s, a| Ok(s.mul_plain(a, b)?))
     }
 
-    /// The polynomial Σ c_i x^i of every slot, coefficients modulo p^e, lowest first, at depth
-    /// ⌈log2 of the degree⌉ and with about 2 √degree products (Paterson–Stockmeyer).
+    /// The value of the polynomial Σ c_i x^i in every slot x, with coefficients modulo p^e from the
+    /// constant term on, at depth ⌈log2 degree⌉ and with about 2 √degree products
+    /// (Paterson–Stockmeyer).
     ///
     /// # Errors
     /// [`CircuitError::Empty`] without coefficients; as [`Session::apply`].
@@ -172,8 +176,8 @@ impl<S: Bootstrappable> Session<S> {
         Ok(value.within(range))
     }
 
-    /// The sum of all slots, in every slot: a key switch for each doubling of the slots, by the
-    /// keys that there are ([`sum_by_keys`]).
+    /// The sum of all slots, in every slot: a key switch for each doubling of the slots that are
+    /// added up, with the available keys ([`sum_by_keys`]).
     ///
     /// # Errors
     /// As [`Session::apply`]; a missing key.
@@ -182,7 +186,7 @@ impl<S: Bootstrappable> Session<S> {
         Ok(self.apply(a, sum_by_keys)?.within(a.range.and_then(|x| x.times(slots))))
     }
 
-    /// The scalar product, in every slot: the sum of all slots of the product.
+    /// The inner product, in every slot: the sum of all slots of the product.
     ///
     /// # Errors
     /// As [`Session::mul`] and [`Session::sum`].
@@ -194,9 +198,9 @@ impl<S: Bootstrappable> Session<S> {
         self.sum(&self.mul(a, b)?)
     }
 
-    /// Rotates the columns of every row by `k` to the left, by the keys that there are, which may
-    /// take a lower level and several steps ([`rotate_by_keys`]). Along a bad last dimension of an
-    /// index with axes take [`Session::rotate_along`].
+    /// Rotates the columns of every row by `k` to the left with the available keys, possibly at a
+    /// lower level and in several steps ([`rotate_by_keys`]). For a bad last dimension of an index
+    /// with axes use [`Session::rotate_along`].
     ///
     /// # Errors
     /// As [`Session::apply`]; a missing key.
@@ -223,7 +227,7 @@ impl<S: Bootstrappable> Session<S> {
         Ok(self.apply(a, rotated)?.within(a.range))
     }
 
-    /// Exchanges the two rows; the identity where there is one row.
+    /// Exchanges the two rows; the identity if there is one row.
     ///
     /// # Errors
     /// As [`Session::apply`].
@@ -237,7 +241,7 @@ impl<S: Bootstrappable> Session<S> {
     /// 1 modulo p where the integer is negative, else 0.
     ///
     /// # Errors
-    /// [`CircuitError::Range`] unless the range is known and one that `comparison` tells apart; as
+    /// [`CircuitError::Range`] unless the range is known and `comparison` supports it; as
     /// [`Session::apply`].
     pub fn is_negative(
         &self,
@@ -280,8 +284,8 @@ impl<S: Bootstrappable> Session<S> {
     /// The integer divided by p^v, to the nearest one (a tie goes up), modulo p^(e - v).
     ///
     /// # Errors
-    /// [`CircuitError::Range`] unless the range is known and residues tell its integers apart; as
-    /// [`Session::apply`].
+    /// [`CircuitError::Range`] unless the range is known and its integers have different residues;
+    /// as [`Session::apply`].
     pub fn round(
         &self,
         a: &Value<S::Ciphertext>,

@@ -1,4 +1,4 @@
-//! Ciphertexts that are shared, and replaced by fresher ones.
+//! Shared ciphertexts that a session may replace by refreshed ones.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -34,20 +34,20 @@ impl<C> From<C> for Value<C> {
 }
 
 impl<C> Value<C> {
-    /// Which integers the slots hold; none where that is not known, and arithmetic wraps modulo p^e
-    /// unnoticed.
+    /// The range of the integers in the slots; none if it is unknown, so that wrapping modulo p^e
+    /// is not detected.
     pub fn range(&self) -> Option<ValueRange> {
         self.range
     }
 
-    /// The same value, whose slots hold integers of this range, modulo p^e: so says the caller, for
-    /// all slots, those included that hold 0 since nothing was put there. None: it is not known.
+    /// The same value with this range for the integers in its slots, modulo p^e. The caller states
+    /// it for all slots, including unused ones, which hold 0. None: the range is unknown.
     #[must_use]
     pub fn within(self, range: impl Into<Option<ValueRange>>) -> Self {
         Value { range: range.into(), ..self }
     }
 
-    /// The ciphertext as it is now.
+    /// The current ciphertext.
     pub fn get(&self) -> Arc<C> {
         self.cell.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -6,12 +6,11 @@ use super::steps::{Circuit, Node, NodeId};
 use crate::error::CircuitError;
 
 impl Circuit {
-    /// Runs the program; outputs are left fit for `next`.
+    /// Runs the program; outputs are at levels that suit their next use.
     ///
     /// # Errors
     /// [`CircuitError::InputCount`] or [`CircuitError::ExponentMismatch`] if the inputs are not
-    /// what the program expects; errors of the scheme, above all that the capacity does not
-    /// suffice.
+    /// what the program expects; errors of the scheme, in particular too little capacity.
     pub fn run<S: Arithmetic + PlainModulus>(
         &self,
         scheme: &S,

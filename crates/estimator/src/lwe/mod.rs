@@ -1,18 +1,18 @@
-//! LWE keys under lattice reduction: b = a s + e modulo q, of which a scheme publishes as many as
-//! it has keys and ciphertexts.
+//! LWE keys under lattice reduction: samples b = a s + e modulo q, of which a scheme publishes one
+//! for each key and ciphertext.
 //!
 //! A ring-LWE key of degree n is estimated as LWE of dimension n with samples without limit, as is
 //! standard: no attack is known that uses the ring except one. In Z\[X\]/(X^n + 1) the rotations
-//! X^i s of a sparse secret are as sparse as it is, and each solves a rotated problem: an attack
-//! that guesses coordinates has n right answers instead of one ("rotation gain", ia.cr/2026/279 and
-//! 2026/366). It takes up to 15 bits off sparse keys.
+//! X^i s of a sparse secret are as sparse as it is, and each solves a rotated problem, so an attack
+//! that guesses coordinates has n correct guesses instead of one ("rotation gain", ia.cr/2026/279
+//! and 2026/366). This reduces the security of sparse keys by up to 15 bits.
 //!
 //! Nine attacks, each at its best parameters: [`AttackName`](crate::AttackName). Formulas and
 //! conventions are those of the public lattice estimator (GSA, success with 99 %, memory without
 //! cost), so that figures can be compared with it; attacks by representations follow
-//! Hhan–Kim–Lee–Son 2023. What an attack costs at its best is known to a tenth of a bit: the search
-//! over what is guessed and over block sizes bounds what it leaves out, and where it has to end
-//! before, what it may have missed is taken off.
+//! Hhan–Kim–Lee–Son 2023. The least cost of an attack is known to a tenth of a bit: the search over
+//! guesses and block sizes bounds the cost of the parameters that it omits, and if it has to end
+//! earlier, the possible error is subtracted from the result.
 
 mod basis;
 mod dual;
@@ -34,9 +34,10 @@ use primal::Trial;
 
 pub use key::{Lwe, MAX_DIMENSION, Secret};
 
-/// What costs more than 2^this is no attack.
+/// log2 of the cost above which attacks are not counted.
 const BEYOND: f64 = 4096.0;
-/// An attack by representations that costs more than the cheapest by this is not told.
+/// The number of bits by which an attack by representations may exceed the cheapest attack and
+/// still be reported.
 const NEARLY: f64 = 2.0;
 
 /// The security of an LWE key against classical attacks, in this cost model.

@@ -83,9 +83,8 @@ fn files_are_fetched_part_by_part() {
     let id = id_of(&bytes);
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("result");
-    let parts = |last: &[u8]| {
-        vec![json(&info(&id, 256)), answer(200, &bytes[..100]), answer(200, last)]
-    };
+    let parts =
+        |last: &[u8]| vec![json(&info(&id, 256)), answer(200, &bytes[..100]), answer(200, last)];
     let false_end = Scripted::new(parts(&[7; 156]));
     let refused = false_end.client().pull(&id, &path, Existing::Keep, |_, _| ()).unwrap_err();
     assert!(matches!(refused, RemoteError::Checksum { .. }), "{refused:?}");

@@ -24,9 +24,9 @@ use crate::slot_shape::SlotShape;
 /// power of two and in the coefficient order of its [axes](everlevel_arith::axes) if it has those.
 /// Slot values are:
 ///
-/// * *thin* values, one residue a slot, row by row ([`PlaintextRing::encode`],
+/// * *thin* values, one residue for each slot, row by row ([`PlaintextRing::encode`],
 ///   [`PlaintextRing::decode`]);
-/// * whole *elements* of GR(p^e, d), d residues a slot ([`PlaintextRing::encode_elements`],
+/// * whole *elements* of GR(p^e, d), d residues for each slot ([`PlaintextRing::encode_elements`],
 ///   [`PlaintextRing::decode_elements`]);
 /// * powers of two only: *base* values in GR(p^e, f), always `2 * columns` residues: two rows of
 ///   residues where f = 1, all real parts and then all imaginary parts where f = 2
@@ -34,13 +34,12 @@ use crate::slot_shape::SlotShape;
 /// * indices with axes only: elements that are the same in all rows, or at all places of the first
 ///   dimensions ([`PlaintextRing::encode_last`], [`PlaintextRing::embed_last`]).
 ///
-/// For a power of two these are n/(2 columns) transforms of the columns at most, O(n log n). For an
-/// index with axes they take n φ(N) word products, N the product of the carrier, the largest
-/// prime-power factor where that carries Frobenius, and fewer for the other axes; the last kind
-/// takes φ(N)^2.
+/// For a power of two, encoding takes at most n/(2 columns) transforms of the columns, O(n log n).
+/// For an index with axes it takes n φ(N) word products, where N is the product of the carrier (the
+/// largest prime-power factor, if that carries Frobenius), and fewer for the other axes; the last
+/// kind takes φ(N)^2.
 ///
-/// Encoding and decoding wipe what they compute with, and take the same time for all values in
-/// range.
+/// Encoding and decoding wipe their temporary data, and take the same time for all values in range.
 #[derive(Debug)]
 pub struct PlaintextRing {
     shape: SlotShape,
@@ -109,7 +108,7 @@ impl PlaintextRing {
         GaussianRing::new(self.power(e)?.modulus)
     }
 
-    /// GR(p^e, d), what a slot holds.
+    /// GR(p^e, d), the ring of the elements of a slot.
     ///
     /// # Errors
     /// An exponent that the shape does not have.

@@ -9,12 +9,12 @@ use super::tracker::NoiseTracker;
 use crate::error::SchemeError;
 use crate::spec::NextUse;
 
-/// Public data of a ciphertext over the extended modulus: at the embedding ζ^(5^i) its phase
-/// (divided by P) is bounded by 2^(meta.noise) * profile\[i mod len\]; for an index with axes at
-/// all embeddings with that place along the last axes, in evaluation order.
+/// Public data of a ciphertext over the extended modulus Q P: at the embedding ζ^(5^i) its phase,
+/// divided by P, is bounded by 2^(meta.noise) * profile\[i mod len\]. For an index with axes, the
+/// profile has one entry for each position along the last axes, in evaluation order.
 ///
-/// Sums of products with plaintext diagonals are bounded embedding by embedding, because max Σ
-/// |λ_i(ζ)| is what the noise grows by, a third of what Σ max |λ_i(ζ)| would say.
+/// Sums of products with plaintext diagonals λ_i are bounded embedding by embedding: the noise
+/// grows by the maximum over ζ of Σ |λ_i(ζ)|, about a third of Σ max |λ_i(ζ)|.
 #[derive(Clone, Debug)]
 pub struct ExtendedMeta {
     /// Level, exponent, factor, and the noise that the profile scales.

@@ -1,4 +1,4 @@
-//! With what probability a computation breaks its bounds.
+//! The probability that a noise bound fails in a computation.
 
 use std::iter::Sum;
 use std::ops::{Add, Mul};
@@ -8,20 +8,21 @@ use super::model::EVENT_LOG2;
 use super::tracker::NoiseTracker;
 use crate::counters::Cost;
 
-/// How often chance had a hand in a computation: see the [module](super) for what the events are.
+/// The number of random events in a computation that can exceed their bounds: see the
+/// [module](super) for a definition of the events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Events {
-    /// Fresh randomness: roundings, key switches, encryptions. Each exceeds its bound at one
-    /// embedding with probability 2^-170 at most.
+    /// Fresh random polynomials: of roundings, key switches and encryptions. Each exceeds its bound
+    /// at one embedding with probability at most 2^-170.
     fresh: u64,
     /// Bootstrappings, in each of which each coefficient of the overflow may exceed its bound.
     overflows: u64,
 }
 
 impl Events {
-    /// None: what is deterministic once its operands are within their bounds.
+    /// No events: the operation is deterministic if its operands are within their bounds.
     pub const NONE: Events = Events { fresh: 0, overflows: 0 };
-    /// This number of polynomials of fresh randomness.
+    /// This number of fresh random polynomials.
     pub const fn fresh(count: u64) -> Self {
         Events { fresh: count, overflows: 0 }
     }
@@ -62,9 +63,9 @@ impl Sum for Events {
 pub const NEVER: f64 = -1024.0;
 
 impl NoiseTracker {
-    /// log2 of the probability that any of these events exceeds its bound, by the union over
-    /// events, embeddings and coefficients; -1024 stands for 0: no event, or an overflow that is
-    /// bounded by its worst case.
+    /// log2 of the probability that any of these events exceeds its bound, by the union bound over
+    /// events, embeddings and coefficients; -1024 stands for probability 0: no event, or an
+    /// overflow that is bounded by its worst case.
     pub fn failure_of_events(&self, events: Events) -> f64 {
         let degree = (self.ring.degree() as f64).log2();
         let counted = |count: u64, each: f64| (count as f64).log2() + degree + each;
@@ -89,7 +90,7 @@ mod tests {
     use super::*;
     use crate::params::{OptIn, Params, spec};
 
-    /// A union of events is above 1 where they are likely, and what is told of it is not.
+    /// The union bound can exceed 1; the reported probability is at most 1.
     #[test]
     fn a_probability_is_never_above_1() {
         let mut often = spec("insecure_bgv-257-n8").unwrap();

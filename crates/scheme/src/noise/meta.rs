@@ -3,30 +3,31 @@
 use crate::key_id::KeyId;
 use crate::spec::{Form, Level};
 
-/// What is public about a ciphertext beside its polynomials.
+/// The public data of a ciphertext, apart from its polynomials.
 #[derive(Clone, Copy, Debug)]
 pub struct Meta {
     /// Its level.
     pub level: Level,
     /// The exponent e of its plaintext modulus p^e.
     pub exponent: u32,
-    /// Where it keeps its message.
+    /// Its form, BGV or BFV.
     pub form: Form,
-    /// The unit κ modulo p^e that its message is multiplied by.
+    /// Its correction factor: the unit κ modulo p^e by which the message is multiplied in the
+    /// phase.
     pub factor: u64,
-    /// How many products of ciphertexts lie on the longest path that led here, from a fresh or
-    /// raised one.
+    /// The number of products of ciphertexts on the longest path from a fresh or raised ciphertext
+    /// to this one.
     pub depth: u32,
     /// log2 of the bound on the canonical norm of its phase w = κ m + t ε (in BFV form: of t times
     /// its phase modulo q).
     pub noise: f64,
-    /// log2 of what the root mean square of its embeddings is expected to be
-    /// ([`NoiseEstimate::AverageCase`](super::NoiseEstimate::AverageCase)): for information,
-    /// nothing rests on it. The bound, where it is not known, as in files; of no account in
-    /// comparisons.
+    /// log2 of the estimated root mean square of its embeddings
+    /// ([`NoiseEstimate::AverageCase`](super::NoiseEstimate::AverageCase)), for information: no
+    /// decision depends on it. If it is unknown, as for files, the bound is used instead.
+    /// Comparisons ignore it.
     pub estimate: f64,
-    /// The secret key that it decrypts under; none without an owner or with an unknown one. Of no
-    /// account in comparisons, as the no-op scheme, which foretells the rest, has no keys.
+    /// The secret key that it decrypts under; none without an owner or with an unknown one.
+    /// Comparisons ignore it, as the no-op scheme, which predicts the other fields, has no keys.
     pub owner: Option<KeyId>,
 }
 

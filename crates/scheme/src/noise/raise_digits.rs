@@ -1,10 +1,10 @@
-//! The digits that raised polynomials are cut into.
+//! The digits into which the polynomials of modulus raising are decomposed.
 
-/// w: the base of the digits that raised polynomials are cut into: about √p, and 32 for small p.
+/// w: the base of these digits, about √p, and 32 for small p.
 ///
-/// The product of a raised polynomial with the encrypted sparse secret is the first thing a
-/// bootstrapping pays noise for; digits of half the length save log2(p)/2 - 1 bits of modulus for
-/// one more plaintext product.
+/// The product of a raised polynomial with the encrypted sparse secret causes the first noise of a
+/// bootstrapping; digits of half the length save log2(p)/2 - 1 bits of modulus for one more
+/// plaintext product.
 pub fn raise_digit(p: u64) -> u64 {
     if p < SMALL_PRIME { 32 } else { p.isqrt() + 1 }
 }

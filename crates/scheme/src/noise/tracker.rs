@@ -1,4 +1,4 @@
-//! What follows the public data of ciphertexts through a computation.
+//! The effect of operations on the public data of ciphertexts.
 
 use std::sync::Arc;
 
@@ -12,11 +12,13 @@ use crate::spec::{Form, Level, ModulusChain, ParamsSpec};
 /// Depths from outside stay below, so that counting on cannot overflow.
 const DEPTH_LIMIT: u32 = 1 << 30;
 
-/// Levels and noise of a parameter set: what each operation does to [`Meta`], the public data of a
-/// ciphertext. All schemes share it, so a circuit has the same levels and bounds on each of them.
+/// Levels and noise of a parameter set: the effect of each operation on [`Meta`], the public data
+/// of a ciphertext. All schemes share it, so a circuit has the same levels and bounds on each of
+/// them.
 ///
 /// Methods have the names of the operations that they follow, from [`NoiseTracker::add`] to
-/// [`NoiseTracker::raised_message`]. Those that return a `Result` refuse what would not decrypt.
+/// [`NoiseTracker::raised_message`]. Those that return a `Result` return an error if the result
+/// might not decrypt correctly.
 #[derive(Clone)]
 pub struct NoiseTracker {
     pub(super) spec: Arc<ParamsSpec>,
@@ -119,8 +121,8 @@ impl NoiseTracker {
         Meta { noise, estimate, depth, owner, ..*a }
     }
 
-    /// log2 of the norm that is expected of a ciphertext like `m`: the largest of n/2 embeddings,
-    /// taken for independent and normal.
+    /// log2 of the expected norm of the phase of a ciphertext such as `m`: that of the largest of
+    /// n/2 embeddings, which are assumed to be independent and normal.
     pub fn expected_norm(&self, m: &Meta) -> f64 {
         m.estimate + (self.ring.degree() as f64).ln().log2() / 2.0
     }
@@ -130,12 +132,12 @@ impl NoiseTracker {
         self.chain.bits(m.level) - m.noise - 1.0 - self.ring.coefficient_bits()
     }
 
-    /// The noise bound at `level` that leaves `capacity` bits.
+    /// log2 of the noise bound at `level` that leaves `capacity` bits.
     pub fn noise_at(&self, level: Level, capacity: f64) -> f64 {
         self.chain.bits(level) - 1.0 - self.ring.coefficient_bits() - capacity
     }
 
-    /// The largest noise bound at which a ciphertext at `level` decrypts.
+    /// log2 of the largest noise bound at which a ciphertext at `level` decrypts.
     pub fn largest_noise(&self, level: Level) -> f64 {
         self.noise_at(level, 1e-5)
     }
@@ -153,7 +155,7 @@ impl NoiseTracker {
         SchemeError::NoiseOverflow { operation, noise_bits, modulus_bits, level: m.level }
     }
 
-    /// Passes public data that a ciphertext of these parameters can have, wherever it came from.
+    /// Checks that a ciphertext of these parameters can have these public data.
     ///
     /// # Errors
     /// A level above the top, a plaintext exponent that the set does not provide, a factor that is

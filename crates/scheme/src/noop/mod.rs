@@ -1,9 +1,8 @@
-//! The no-op scheme: plaintexts that behave like ciphertexts.
+//! The no-op scheme: a mock scheme whose ciphertexts hold plaintext values.
 //!
-//! Levels, noise bounds, factors, refusals, key use and cost follow the same model as BGV and BFV,
-//! operation by operation; only the polynomials are missing. Circuits are proved on it in
-//! milliseconds, planned on it (what would it cost, which keys does it need, what is left), and
-//! then run with cryptography.
+//! Levels, noise bounds, correction factors, errors, use of keys and cost follow the same model as
+//! BGV and BFV, operation by operation; only the encryption is missing. Circuits are tested on it
+//! in milliseconds, planned on it (cost, keys, remaining capacity), and then run with cryptography.
 
 mod arithmetic;
 mod bootstrap;
@@ -25,7 +24,7 @@ use crate::params::Params;
 use crate::plaintext::Plaintext;
 use crate::spec::Level;
 
-/// A pretended ciphertext: the plaintext in the clear, with the public data of a ciphertext.
+/// A no-op ciphertext: a plaintext with the public data of a ciphertext.
 #[derive(Clone, Debug)]
 pub struct NoOpCiphertext {
     pub(crate) meta: Meta,
@@ -40,7 +39,7 @@ impl NoOpCiphertext {
     }
 }
 
-/// A pretended ciphertext over the extended modulus.
+/// A no-op ciphertext over the extended modulus.
 pub struct NoOpExtended {
     meta: ExtendedMeta,
     value: Vec<u64>,
@@ -58,7 +57,7 @@ pub struct NoOpDiagonal {
 /// The no-op evaluator.
 pub struct NoOp {
     params: Params,
-    /// Whether values are carried along, or only the public data.
+    /// Whether values are computed, or only the public data.
     values: bool,
     counters: Counters,
     plan: Mutex<KeyPlan>,
@@ -66,8 +65,8 @@ pub struct NoOp {
 }
 
 impl NoOp {
-    /// For a parameter set. `seed` drives the overflow that bootstrapping pretends to meet, and the
-    /// multiples of p^k that extended ciphertexts hold.
+    /// The no-op scheme of a parameter set. `seed` determines the simulated overflow of
+    /// bootstrapping, and the multiples of p^k that extended ciphertexts hold.
     pub fn new(params: &Params, seed: u64) -> Self {
         NoOp {
             params: params.clone(),
@@ -78,8 +77,8 @@ impl NoOp {
         }
     }
 
-    /// Without values: only levels, noise bounds, keys and costs, which do not depend on them. For
-    /// planning; what it decrypts to is empty.
+    /// Without values: it computes only levels, noise bounds, keys and costs, which do not depend
+    /// on values. For planning; decrypted plaintexts are empty.
     pub fn blank(params: &Params) -> Self {
         NoOp { values: false, ..Self::new(params, 0) }
     }
@@ -89,7 +88,7 @@ impl NoOp {
         &self.params
     }
 
-    /// A pretended fresh encryption under the secret key.
+    /// A simulated fresh encryption under the secret key.
     ///
     /// # Errors
     /// As the real one.
@@ -109,7 +108,7 @@ impl NoOp {
         self.encrypt_with(plaintext, level, NoiseModel::fresh_secret)
     }
 
-    /// A pretended fresh encryption under the public key.
+    /// A simulated fresh encryption under the public key.
     ///
     /// # Errors
     /// As the real one.
@@ -129,7 +128,7 @@ impl NoOp {
         Ok(NoOpCiphertext { meta: self.params.noise().checked(meta, "encryption")?, value })
     }
 
-    /// A pretended ciphertext at `level` whose noise bound leaves `capacity` bits.
+    /// A no-op ciphertext at `level` whose noise bound leaves `capacity` bits.
     ///
     /// # Errors
     /// If there is no such ciphertext.
@@ -155,7 +154,7 @@ impl NoOp {
         Ok(Plaintext { coefficients: x.value.clone().into(), exponent: x.meta.exponent })
     }
 
-    /// What the real scheme, of the form of the set, would have computed so far.
+    /// The cost of the operations so far in the real scheme, in the form of the set.
     pub fn cost(&self) -> Cost {
         self.counters.snapshot()
     }

@@ -1,24 +1,25 @@
-//! Sums, products and the switching of the modulus.
+//! Sums, products and modulus switching.
 
 use super::scheme::Scheme;
 use crate::error::SchemeError;
 use crate::plaintext::Plaintext;
 use crate::spec::{Level, NextUse};
 
-/// Σ w_j x_j + c with public constants: what one output of a linear layer is of its inputs.
+/// Σ w_j x_j + c with public constants w_j and c: one output of a linear layer as a function of its
+/// inputs x_j.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AffineForm {
-    /// w: a constant for each value.
+    /// w: one constant for each value.
     pub weights: Vec<i64>,
     /// c.
     pub constant: i64,
 }
 
 impl AffineForm {
-    /// Passes a form of this many values.
+    /// Checks that the form has this number of values.
     ///
     /// # Errors
-    /// More or fewer weights.
+    /// A different number of weights.
     pub fn check(&self, values: usize) -> Result<(), SchemeError> {
         if self.weights.len() != values {
             return Err(SchemeError::BadArgument {
@@ -31,12 +32,13 @@ impl AffineForm {
     }
 }
 
-/// Sums and products, slot by slot, and the level at which they are made.
+/// Sums and products, slot by slot, and modulus switching.
 pub trait Arithmetic: Scheme {
-    /// A product that was not relinearized yet; sums of products need one relinearization only.
+    /// A product before relinearization; a sum of products needs only one relinearization.
     type Product: Clone + Send + Sync;
 
-    /// Sum, slot by slot. Both operands have the same plaintext modulus and form.
+    /// Sum, slot by slot, at the lower of the operands' levels. Both operands must have the same
+    /// plaintext modulus and form. The bound of the result is the sum of both bounds.
     fn add(
         &self,
         a: &Self::Ciphertext,
@@ -53,7 +55,7 @@ pub trait Arithmetic: Scheme {
     /// Negation.
     fn neg(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
 
-    /// Adds the plaintext's slots.
+    /// Adds the slots of a plaintext.
     ///
     /// # Errors
     /// A plaintext of another set or modulus, or too much noise.
@@ -63,8 +65,9 @@ pub trait Arithmetic: Scheme {
         b: &Plaintext,
     ) -> Result<Self::Ciphertext, SchemeError>;
 
-    /// Multiplies every slot by the plaintext's. The noise grows by the norm of the plaintext; a
-    /// transform of the plaintext and a product for each prime, no key switch.
+    /// Multiplies every slot by that of a plaintext. The noise is multiplied by the norm of the
+    /// plaintext polynomial. It costs a transform of the plaintext and a product for each prime,
+    /// and no key switch.
     ///
     /// # Errors
     /// A plaintext of another set or modulus, or too much noise.
@@ -74,27 +77,30 @@ pub trait Arithmetic: Scheme {
         b: &Plaintext,
     ) -> Result<Self::Ciphertext, SchemeError>;
 
-    /// Adds the constant `k` in every slot. Free of noise.
+    /// Adds the constant `k` to every slot, without additional noise.
     fn add_scalar(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError>;
 
-    /// Multiplies by the constant `k`; the noise grows by |k mod p^e| centered.
+    /// Multiplies every slot by the constant `k`; the noise is multiplied by the absolute value of
+    /// k modulo p^e, centered.
     fn mul_scalar(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError>;
 
-    /// Σ k_i x_i + `constant`, in one pass. Each k_i is merged with the alignment of its operand's
-    /// factor, so a term costs one multiplication by a constant below p^e/2 and no more, and terms
-    /// above the lowest level absorb theirs on the way down. Errors if there is no term.
+    /// Σ k_i x_i + `constant`, in one pass. Each k_i is merged with the constant that aligns the
+    /// correction factor of its operand, so a term costs one multiplication by a constant below
+    /// p^e/2 in absolute value; for terms above the lowest level, it is merged with the modulus
+    /// switch. Returns an error if there is no term.
     fn linear_combination(
         &self,
         terms: &[(&Self::Ciphertext, i64)],
         constant: i64,
     ) -> Result<Self::Ciphertext, SchemeError>;
 
-    /// Several affine forms of the same values: the product of a matrix of constants with a column
-    /// of ciphertexts. A result is what [`Arithmetic::linear_combination`] gives for its form, with
-    /// the same bound; schemes that can read each value once for all forms do so.
+    /// Several affine forms of the same values: the product of a matrix of constants with a vector
+    /// of ciphertexts. Each result equals that of [`Arithmetic::linear_combination`] for its form,
+    /// with the same bound; a scheme may read each value once for all forms.
     ///
     /// # Errors
-    /// As [`Arithmetic::linear_combination`]; a form that does not have a weight for each value.
+    /// As [`Arithmetic::linear_combination`]; a form whose number of weights is not the number of
+    /// values.
     fn linear_combinations(
         &self,
         xs: &[&Self::Ciphertext],
@@ -108,17 +114,17 @@ pub trait Arithmetic: Scheme {
         forms.iter().map(combination).collect()
     }
 
-    /// Product without relinearization. The operands are brought to a common level fit for a
-    /// product first.
+    /// Product without relinearization. The operands are first switched to a common level suitable
+    /// for a product.
     fn mul_lazy(
         &self,
         a: &Self::Ciphertext,
         b: &Self::Ciphertext,
     ) -> Result<Self::Product, SchemeError>;
 
-    /// Product without relinearization at the lower of the operands' levels, as
-    /// [`Arithmetic::prepare_together`] leaves them: sums of products that share operands stay at
-    /// one level and switch nothing more.
+    /// Product without relinearization at the lower of the operands' levels, without a further
+    /// switch: for operands that [`Arithmetic::prepare_together`] has switched, so that sums of
+    /// products with shared operands stay at one level.
     fn mul_lazy_aligned(
         &self,
         a: &Self::Ciphertext,
@@ -127,10 +133,10 @@ pub trait Arithmetic: Scheme {
         self.mul_lazy(a, b)
     }
 
-    /// Σ x y over pairs of ciphertexts, before relinearization, at the lowest level of all: bring
-    /// factors that occur more than once there first ([`Arithmetic::prepare_together`]), or they
-    /// are switched each time. Schemes that can add up before they reduce do so. The noise is that
-    /// of the products together.
+    /// Σ x y over pairs of ciphertexts, before relinearization, at the lowest level of all
+    /// operands. Switch factors that occur more than once there first
+    /// ([`Arithmetic::prepare_together`]); otherwise they are switched each time. A scheme may add
+    /// up products before reduction. The noise is the sum of those of the products.
     ///
     /// # Errors
     /// No pair, ciphertexts of different owners, plaintext moduli or forms, too much noise.
@@ -168,7 +174,7 @@ pub trait Arithmetic: Scheme {
         next: NextUse,
     ) -> Result<Self::Ciphertext, SchemeError>;
 
-    /// Product with relinearization.
+    /// Product with relinearization: one product of ciphertexts and one key switch.
     fn mul(
         &self,
         a: &Self::Ciphertext,
@@ -178,12 +184,12 @@ pub trait Arithmetic: Scheme {
         self.relinearize(&self.mul_lazy(a, b)?, next)
     }
 
-    /// Switches `a` down to where `next` wants it.
+    /// Switches `a` down to the level that suits its next use.
     fn prepare(&self, a: &Self::Ciphertext, next: NextUse)
     -> Result<Self::Ciphertext, SchemeError>;
 
-    /// Switches all of `xs` down to one level, the lowest that `next` wants one of them at: for
-    /// operands that each meet several others.
+    /// Switches all of `xs` down to one level, the lowest that suits the next use of any of them:
+    /// for operands that are each combined with several others.
     fn prepare_together(
         &self,
         xs: &[&Self::Ciphertext],
@@ -192,17 +198,18 @@ pub trait Arithmetic: Scheme {
         xs.iter().map(|x| self.prepare(x, next)).collect()
     }
 
-    /// Switches to a lower level (or stays).
+    /// Modulus switching to a lower level; at the same level, a copy. The noise is divided by the
+    /// ratio of the moduli, and the floor is added.
     ///
     /// # Errors
-    /// A level above the ciphertext's, or one whose modulus does not hold the noise.
+    /// A level above that of the ciphertext, or one whose modulus is too small for the noise.
     fn mod_switch_to(
         &self,
         a: &Self::Ciphertext,
         level: Level,
     ) -> Result<Self::Ciphertext, SchemeError>;
 
-    /// The product with X^k as a polynomial, for any integer k. Exact, without noise, key switch or
-    /// level: one transform for each prime.
+    /// The product of the message polynomial with X^k, for any integer k. It adds no noise and
+    /// needs neither a key switch nor a level; it costs one transform for each prime.
     fn mul_monomial(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError>;
 }

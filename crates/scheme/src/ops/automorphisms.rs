@@ -6,23 +6,23 @@ use super::scheme::Scheme;
 use crate::error::SchemeError;
 use crate::spec::Level;
 
-/// Automorphisms of the ring, a key switch each.
+/// Automorphisms of the ring; each costs a key switch.
 pub trait Automorphisms: Scheme {
     /// The highest level, `from` or below, at which there is a key for the automorphism `g`; none
-    /// if there is no such key. What plans keys has all of them.
+    /// if there is no such key. Schemes that plan keys, such as the no-op scheme, have all of them.
     fn galois_level(&self, _g: GaloisElement, from: Level) -> Option<Level> {
         Some(from)
     }
 
-    /// The automorphism X to X^g: one key switch.
+    /// Applies the automorphism X ↦ X^g: one key switch, whose noise is added.
     fn apply_galois(
         &self,
         a: &Self::Ciphertext,
         g: GaloisElement,
     ) -> Result<Self::Ciphertext, SchemeError>;
 
-    /// Several automorphisms of one ciphertext from one decomposition (hoisting): a key switch
-    /// each, without its most expensive part.
+    /// Applies several automorphisms to one ciphertext with a single decomposition (hoisting): a
+    /// key switch for each, without its most expensive part.
     fn apply_galois_many(
         &self,
         a: &Self::Ciphertext,
@@ -42,9 +42,9 @@ pub trait Automorphisms: Scheme {
     /// Rotates the columns of every row by `k` to the left (to the right for negative k),
     /// cyclically; whole slots up to Frobenius, see [`SlotShape`](everlevel_ring::SlotShape).
     ///
-    /// Refused where an index with axes has a bad last dimension: what passes the end of a row
-    /// would arrive in another row. Rotations along any dimension, by masks where need be, are in
-    /// `everlevel-circuit`.
+    /// Returns an error if an index with axes has a bad last dimension, as slots that pass the end
+    /// of a row would arrive in another row. Rotations along any dimension, with masks if
+    /// necessary, are in `everlevel-circuit`.
     fn rotate_columns(
         &self,
         a: &Self::Ciphertext,
@@ -69,7 +69,7 @@ pub trait Automorphisms: Scheme {
         self.apply_galois(a, shape.rotation(k))
     }
 
-    /// Exchanges the two rows; the identity where there is one row.
+    /// Exchanges the two rows; the identity if there is one row.
     fn swap_rows(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError> {
         self.apply_galois(a, self.slot_shape().swap_rows())
     }

@@ -1,12 +1,12 @@
-//! All operations short of bootstrapping.
+//! All operations except bootstrapping.
 
 use super::arithmetic::Arithmetic;
 use super::linear_maps::LinearMaps;
 use super::plain_modulus::PlainModulus;
 
-/// All that a scheme does short of bootstrapping: what most circuits ask for.
+/// All operations of a scheme except bootstrapping; most circuits require this trait.
 ///
-/// Implemented for every type that has the parts.
+/// It is implemented for every type that implements the three traits.
 pub trait ExactScheme: Arithmetic + PlainModulus + LinearMaps {}
 
 impl<S: Arithmetic + PlainModulus + LinearMaps> ExactScheme for S {}

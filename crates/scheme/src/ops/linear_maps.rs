@@ -24,23 +24,24 @@ pub struct PeriodicSlots {
     pub values: Vec<u64>,
 }
 
-/// The values of a plaintext diagonal, by the kind of ring.
+/// The values of a plaintext diagonal; the representation depends on the kind of ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DiagonalValues {
-    /// Indices that are powers of two: values of the base ring that repeat along the columns.
+    /// For indices that are powers of two: values of the base ring that repeat along the columns.
     Periodic(PeriodicSlots),
-    /// Indices with axes: elements of GR(p^e, d), d residues each, along the dimensions of the last
-    /// axes, row-major, of as many axes as their number says; the same ones at all places of the
-    /// other dimensions. D of them lie along the last dimension, D its size. These are the
-    /// polynomials in the X_a of those axes alone, and their evaluations repeat along the others.
+    /// For indices with axes: elements of GR(p^e, d), d residues each, in row-major order along the
+    /// dimensions of the last axes; their number determines how many axes these are. The same
+    /// elements are used at all positions of the other dimensions. D elements, the size of the last
+    /// dimension, vary along this dimension only. These diagonals are the polynomials in the X_a of
+    /// the last axes, and their evaluations repeat along the other axes.
     LastDimensions(Vec<u64>),
 }
 
-/// Linear maps of the slots, hoisted once (before the products with diagonals) and twice (after
-/// them).
+/// Linear maps of the slots with double hoisting: one decomposition before the products with
+/// diagonals, and one division by the special modulus after them.
 pub trait LinearMaps: Automorphisms {
-    /// A ciphertext over the extended modulus, before the division by the special modulus: the
-    /// currency of hoisting.
+    /// A ciphertext modulo Q P, before the division by the special modulus P: the intermediate
+    /// value of hoisting.
     type Extended: Send + Sync;
     /// A plaintext diagonal prepared for multiplication with [`LinearMaps::Extended`].
     type Diagonal: Send + Sync;
@@ -53,8 +54,8 @@ pub trait LinearMaps: Automorphisms {
         level: Level,
     ) -> Result<Self::Diagonal, SchemeError>;
 
-    /// All the automorphisms `gs` of `x`, from one decomposition (hoisting), left over the extended
-    /// modulus.
+    /// The images of `x` under all automorphisms `gs`, from one decomposition (hoisting), modulo
+    /// the extended modulus Q P.
     fn hoist(
         &self,
         x: &Self::Ciphertext,
@@ -69,8 +70,9 @@ pub trait LinearMaps: Automorphisms {
         rows: &[Vec<Option<&Self::Diagonal>>],
     ) -> Result<Vec<Self::Extended>, SchemeError>;
 
-    /// The sum of `g(part)` over all parts, then one division by the special modulus and the switch
-    /// for `next` (double hoisting). Parts under the identity cost no key switch.
+    /// The sum of `g(part)` over all parts, followed by one division by the special modulus and the
+    /// modulus switch for `next` (double hoisting). Each part costs a key switch unless g is the
+    /// identity.
     fn galois_sum(
         &self,
         parts: Vec<(GaloisElement, Self::Extended)>,
@@ -78,9 +80,9 @@ pub trait LinearMaps: Automorphisms {
     ) -> Result<Self::Ciphertext, SchemeError>;
 
     /// The nested sum g_n(x_n + .. g_2(x_2 + g_1(x_1))) over the `parts` (g_1, x_1), (g_2, x_2), ..
-    /// as they come, for the noise and the key switches of [`LinearMaps::galois_sum`]. Giant steps
-    /// that are powers of one automorphism need a single key in this way, and no more than one part
-    /// is alive at a time.
+    /// in the order in which they arrive, with the noise and the number of key switches of
+    /// [`LinearMaps::galois_sum`]. Giant steps that are powers of one automorphism need only one
+    /// key in this way, and only one part is in memory at a time.
     fn galois_chain(
         &self,
         parts: impl Iterator<Item = Result<(GaloisElement, Self::Extended), SchemeError>>,

@@ -1,12 +1,12 @@
 //! The operations that circuits are written against.
 //!
-//! [`Scheme`] says what a ciphertext is; [`Arithmetic`], [`PlainModulus`], [`Automorphisms`] and
-//! [`LinearMaps`] what can be done with it; [`Bootstrappable`] is what bootstrapping needs
-//! besides. BGV and BFV (one evaluator), LTV and the no-op scheme implement them; nothing in
-//! `everlevel-circuit` names a concrete scheme, so every circuit is proved in milliseconds without
-//! cryptography and then run once with it. Every operation takes ciphertexts at any levels and
-//! plaintext scales, aligns them, and refuses (with an error, never a wrong value) what its noise
-//! bound cannot cover.
+//! [`Scheme`] describes ciphertexts; [`Arithmetic`], [`PlainModulus`], [`Automorphisms`] and
+//! [`LinearMaps`] are the operations on them; [`Bootstrappable`] has the additional operations for
+//! bootstrapping. BGV and BFV (one evaluator), LTV (without bootstrapping) and the no-op scheme
+//! implement them. `everlevel-circuit` names no concrete scheme, so every circuit can be tested in
+//! milliseconds without cryptography. Every operation accepts operands at any levels and with any
+//! correction factors, aligns them, and returns an error, never a wrong value, if the noise bound
+//! of the result would be too large.
 
 mod arithmetic;
 mod automorphisms;

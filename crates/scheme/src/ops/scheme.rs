@@ -1,4 +1,4 @@
-//! What a ciphertext is: slots, plaintext modulus, level, noise.
+//! The public data of ciphertexts: slots, plaintext modulus, level, noise bound.
 
 use everlevel_ring::SlotShape;
 
@@ -6,7 +6,7 @@ use crate::error::SchemeError;
 use crate::plaintext::Plaintext;
 use crate::spec::{Form, Level};
 
-/// An exact scheme: its slots, its plaintext modulus and the state of a ciphertext.
+/// An exact scheme: its slots, its plaintext modulus and the public data of its ciphertexts.
 ///
 /// Values are vectors of integers modulo `p^e`, or of elements of GR(p^e, d), one per slot; `e` is
 /// a property of the ciphertext (bootstrapping moves between `p^(r+v)` and `p^r`).
@@ -30,30 +30,31 @@ pub trait Scheme: Send + Sync {
     /// see [`crate::Form`]).
     fn noise_bound_bits(&self, x: &Self::Ciphertext) -> f64;
 
-    /// log2 of what the norm is expected to be on average, for information only; none where there
-    /// is no model of it.
+    /// log2 of the root mean square of the embeddings of the phase, estimated for information only;
+    /// none if there is no model of it.
     fn noise_estimate_bits(&self, _x: &Self::Ciphertext) -> Option<f64> {
         None
     }
 
-    /// log2(modulus / (2 * noise bound)): what is left to compute with.
+    /// The capacity in bits, log2(modulus / (2 * noise bound)): the noise budget that the bound
+    /// guarantees.
     fn capacity_bits(&self, x: &Self::Ciphertext) -> f64;
 
-    /// That `x` can be a ciphertext of these parameters, by its level, plaintext modulus and noise
-    /// bound and by the number, the degree and the primes of its polynomials: for what comes from
-    /// somewhere else. Operations take it for granted.
+    /// Checks that `x` can be a ciphertext of these parameters, by its level, plaintext modulus and
+    /// noise bound and by the number, the degree and the primes of its polynomials. Use it for
+    /// ciphertexts of unknown origin; operations assume it.
     ///
     /// # Errors
-    /// [`SchemeError::WrongParams`], or what is wrong with the level or the bound.
+    /// [`SchemeError::WrongParams`], or an error about the level or the bound.
     fn check_params(&self, x: &Self::Ciphertext) -> Result<(), SchemeError>;
 
     /// Whether `x` is a BGV or a BFV ciphertext.
     fn form(&self, x: &Self::Ciphertext) -> Form;
 
-    /// A plaintext modulo p^r by its slots, whole elements of GR(p^r, d): see
+    /// Encodes a plaintext modulo p^r whose slots hold whole elements of GR(p^r, d): see
     /// [`Plaintext::encode_elements`].
     ///
     /// # Errors
-    /// Another number of values than slots times d, or one outside of 0..p^r.
+    /// A number of values other than slots times d, or a value outside of 0..p^r.
     fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError>;
 }

@@ -17,11 +17,11 @@ use security::MIN_SECURITY_BITS;
 pub use named::{names, ntru_names, spec};
 pub use security::{KeySecurity, SecurityReport, largest_modulus};
 
-/// Which parameter sets are acceptable: those below 128 bits, and those whose bootstrapping fails
-/// with a probability above 2^-40, are asked for by two different names.
+/// Which parameter sets are accepted. Sets below 128 bits of security, and sets whose bootstrapping
+/// fails with a probability above 2^-40, require separate opt-ins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptIn {
-    /// Only sets with at least 128 bits for every key, and rare failures.
+    /// Only sets with at least 128 bits of security for every key, and with rare failures.
     SecureOnly,
     /// Also sets below 128 bits, for research and tests.
     InsecureResearch,
@@ -32,7 +32,7 @@ pub enum OptIn {
 }
 
 impl OptIn {
-    /// By the two questions.
+    /// The opt-in with these two permissions.
     pub const fn new(insecure_research: bool, allow_failures: bool) -> Self {
         match (insecure_research, allow_failures) {
             (false, false) => OptIn::SecureOnly,
@@ -53,13 +53,12 @@ impl OptIn {
     }
 }
 
-/// log2 of the probability above which a failing bootstrapping has to be asked for.
+/// log2 of the probability of failure of a bootstrapping above which an opt-in is required.
 const FREQUENT_FAILURE_LOG2: f64 = -40.0;
-/// log2 of the probability above which users are told.
+/// log2 of the probability of failure above which users are notified.
 const RARE_FAILURE_LOG2: f64 = -128.0;
 
-/// A validated parameter set with every table that hangs off it. Immutable, cheap to clone,
-/// shareable.
+/// A validated parameter set with all of its tables. It is immutable, and clones share the tables.
 #[derive(Clone)]
 pub struct Params(Arc<Inner>);
 
@@ -69,7 +68,7 @@ struct Inner {
     plain: Arc<PlaintextRing>,
     chain: Arc<ModulusChain>,
     noise: NoiseTracker,
-    /// Estimated when it is asked for, or when a set is to be refused.
+    /// Estimated on first use, or when a set is about to be refused.
     security: OnceLock<SecurityReport>,
 }
 
@@ -77,10 +76,10 @@ impl Params {
     /// Validates a specification and builds its tables.
     ///
     /// # Errors
-    /// Every combination that does not hold together is named: a composite or unsuitable p, p
-    /// dividing the index, a weight above the degree, too few primes of the wanted sizes, a modulus
-    /// above the security bound (unless the set is an `insecure_` one and `opt_in` allows it), a
-    /// bootstrapping that fails with a probability above 2^-40 (unless `opt_in` allows it).
+    /// The error names what is inconsistent: a composite or unsuitable p, p dividing the index, a
+    /// weight above the degree, too few primes of the requested sizes, a modulus above the security
+    /// bound (unless the set is an `insecure_` one and `opt_in` allows it), a bootstrapping that
+    /// fails with a probability above 2^-40 (unless `opt_in` allows it).
     pub fn new(spec: ParamsSpec, opt_in: OptIn) -> Result<Self, SchemeError> {
         Self::with_backend(spec, opt_in, Backend::detect())
     }
@@ -142,16 +141,16 @@ impl Params {
     }
 
     /// log2 of the probability, at most 0, that the overflow of one bootstrapping exceeds its
-    /// bound, so that values are wrong without an error; [`NEVER`](crate::noise::NEVER) if it
-    /// cannot. The random polynomials of a computation come on top:
-    /// [`NoiseTracker::failure_log2`].
+    /// bound, in which case values are wrong without an error; [`NEVER`](crate::noise::NEVER) if
+    /// this is impossible. [`NoiseTracker::failure_log2`] also counts the random polynomials of a
+    /// computation.
     pub fn failure_log2(&self) -> f64 {
         let bootstraps = u64::from(self.spec().bootstrap.is_some());
         self.noise().failure_of_events(Events::overflow(bootstraps))
     }
 
-    /// What the owner of keys of the set has to know: that bootstrappings fail with a
-    /// probability above 2^-128. None for sets without such failures.
+    /// A notice for the owner of keys of the set that bootstrappings fail with a probability above
+    /// 2^-128. None for sets without such failures.
     pub fn failure_notice(&self) -> Option<String> {
         let failure_log2 = self.failure_log2();
         (failure_log2 > RARE_FAILURE_LOG2).then(|| {
@@ -208,7 +207,7 @@ impl Params {
         &self.0.chain
     }
 
-    /// What every operation does to levels and noise.
+    /// The noise tracker: the effect of every operation on levels and noise.
     pub fn noise(&self) -> &NoiseTracker {
         &self.0.noise
     }
@@ -219,10 +218,10 @@ impl Params {
         security.get_or_init(|| SecurityReport::of(spec, self.ring(), chain))
     }
 
-    /// Passes a set whose servers can have keys: one with special primes.
+    /// Checks that the set has special primes, so that its servers can have keys.
     ///
     /// # Errors
-    /// A set without.
+    /// A set without special primes.
     pub fn check_switching(&self) -> Result<(), SchemeError> {
         if !self.chain().special().is_empty() {
             return Ok(());
@@ -245,13 +244,13 @@ impl Params {
         self.slot_shape().slots()
     }
 
-    /// How many polynomials a ciphertext has: 2, for NTRU 1.
+    /// The number of polynomials of a ciphertext: 2, over NTRU 1.
     pub fn components(&self) -> usize {
         self.0.spec.assumption.components()
     }
 
-    /// How many limbs of each prime the product of two ciphertexts reads and writes, before
-    /// relinearization.
+    /// The number of limbs of each prime that the product of two ciphertexts reads and writes,
+    /// before relinearization.
     pub fn tensor_streams(&self) -> usize {
         4 * self.components() - 1
     }
@@ -261,7 +260,8 @@ impl Params {
         self.0.spec.plain_exponent
     }
 
-    /// The exponent r + v of what bootstrapping raises; r for sets without bootstrapping.
+    /// The exponent r + v of the plaintext modulus after modulus raising; r for sets without
+    /// bootstrapping.
     pub fn raised_exponent(&self) -> u32 {
         self.0.spec.raised_exponent()
     }
@@ -271,12 +271,12 @@ impl Params {
         self.slot_shape().plain_modulus(self.plain_exponent())
     }
 
-    /// Whether bootstrapping raises under the main secret, which is sparse then.
+    /// Whether modulus raising uses the main secret, which is then sparse.
     pub fn raises_under_main_key(&self) -> bool {
         self.spec().bootstrap.as_ref().is_some_and(|b| b.under_main_key)
     }
 
-    /// The bootstrapping mode of the set: whether messages bypass the digit removal.
+    /// The default bootstrapping mode of the set.
     pub fn bootstrap_mode(&self) -> BootstrapMode {
         let bypasses = self.bypass_applies() && self.slot_shape().degree_of_slot() <= 2;
         let mode = self.spec().bootstrap.as_ref().and_then(|b| b.mode);
@@ -289,8 +289,8 @@ impl Params {
             || self.plain_exponent() == 1 && self.slot_shape().base_degree() == 1 && removed == 1
     }
 
-    /// How many digits raised polynomials are cut into at most: enough for coefficients modulo
-    /// p^(r+v), whatever the mode.
+    /// The largest number of digits into which the polynomials of modulus raising are decomposed:
+    /// enough for coefficients modulo p^(r+v), in any mode.
     pub fn raise_digits(&self) -> usize {
         let shape = self.slot_shape();
         raise_digit_count(shape.plain_prime(), self.raised_exponent())

@@ -3,7 +3,7 @@
 use crate::error::SchemeError;
 use crate::spec::{ParamsSpec, ntru_sets, sets};
 
-/// The names of all sets, those of NTRU ([`ntru_names`]) left out.
+/// The names of all sets except those over NTRU ([`ntru_names`]).
 pub fn names() -> impl Iterator<Item = &'static str> {
     sets::names()
 }

@@ -10,13 +10,13 @@ const LOG_DEGREES: std::ops::RangeInclusive<u32> = 11..=15;
 const WIDEST: u32 = 50;
 
 impl ParamsSpec {
-    /// A set for servers without keys, which multiply ciphertexts fresh from the secret key modulo
-    /// a prime, add up to `terms` such products and send the sum back without relinearization. It
-    /// is the smallest ring of a power-of-two degree from 2^11 to 2^15 in which the sum decrypts
-    /// and a modulus without special primes has 128 bits. There is a slot for each coefficient if
-    /// the prime is 1 modulo twice the degree.
+    /// A set for servers without keys, which multiply fresh encryptions under the secret key,
+    /// modulo a prime, add up to `terms` such products and return the sum without relinearization.
+    /// It uses the smallest power-of-two degree from 2^11 to 2^15 at which the sum decrypts and the
+    /// modulus, without special primes, has 128 bits of security. There is a slot for each
+    /// coefficient if the prime is 1 modulo twice the degree.
     ///
-    /// Tries sets, a tenth of a second for each: make it once and keep it.
+    /// Tries sets, at a tenth of a second for each: compute it once and store it.
     ///
     /// ```
     /// use everlevel_scheme::{OptIn, Params, ParamsSpec};
@@ -28,7 +28,7 @@ impl ParamsSpec {
     /// ```
     ///
     /// # Errors
-    /// No terms, a number that is no prime below 2^50, or sums that no such ring holds.
+    /// No terms, a number that is not a prime below 2^50, or sums that no such ring supports.
     pub fn for_products(plain_prime: u64, terms: u64) -> Result<Self, SchemeError> {
         let bad = |what, expected: String, found: u64| {
             Err(SchemeError::BadArgument { what, expected, found: found.to_string() })

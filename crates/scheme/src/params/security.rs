@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::spec::{Assumption, Level, ModulusChain, ParamsSpec, SecretKind};
 
-/// What every key of a set has to hold, unless the set is called insecure.
+/// The least security of every key of a set, in bits, unless the set is named insecure.
 pub(super) const MIN_SECURITY_BITS: f64 = 128.0;
 
 /// The security estimate of one key.
@@ -18,22 +18,22 @@ pub(super) const MIN_SECURITY_BITS: f64 = 128.0;
 pub struct KeySecurity {
     /// Which key.
     pub key: &'static str,
-    /// log2 of the largest modulus it is used with.
+    /// log2 of the largest modulus that the key is used with.
     pub modulus_bits: f64,
-    /// Bits of classical security: log2 of the cost of the cheapest attack in gates; 0
-    /// where no estimate covers the key.
+    /// Bits of classical security: log2 of the cost of the cheapest attack in gates; 0 if no
+    /// estimate covers the key.
     pub bits: f64,
-    /// For sparse keys, the same without the gain by rotations of the secret: what estimates before
-    /// 2026 counted.
+    /// For sparse keys, the same without the gain from rotations of the secret, as in estimates
+    /// before 2026.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bits_without_rotations: Option<f64>,
     /// Every attack, the cheapest first.
     pub attacks: Vec<Attack>,
 }
 
-/// Estimates made so far: one takes up to a tenth of a second.
+/// A cache of estimates, each of which takes up to a tenth of a second.
 static ESTIMATES: Mutex<Vec<(Lwe, Vec<Attack>)>> = Mutex::new(Vec::new());
-/// More are not kept: parameters may come from strangers.
+/// The size limit of the cache, as parameters may come from untrusted parties.
 const KEPT: usize = 1024;
 
 /// The attacks on this key, the cheapest first; none outside the range of the estimator.
@@ -74,8 +74,8 @@ impl KeySecurity {
         security
     }
 
-    /// The key f = t u + 1 of NTRU, u and g drawn with this variance: g is as large as u and f t
-    /// times so, and what counts is their geometric mean.
+    /// The key f = t u + 1 of NTRU, where u and g have this variance: g is as large as u, and f is
+    /// t times larger; the attacks depend on the geometric mean of f and g.
     pub fn ntru(degree: usize, modulus_bits: f64, t: f64, drawn: Option<f64>) -> Self {
         // Outside of the estimates' range (a degree below 16) nothing is claimed.
         let estimate =
@@ -221,13 +221,13 @@ impl SecurityReport {
         SecurityReport { keys: keys(spec, ring, chain).iter().map(Key::estimate).collect() }
     }
 
-    /// Whether every key of a set is sure to hold this number of bits, without the figures. `false`
-    /// if a key holds just as many.
+    /// Whether every key of a set certainly has more than this number of bits, without a full
+    /// estimate. It may be `false` for a key with exactly this number.
     pub(crate) fn holds(spec: &ParamsSpec, ring: &Ring, chain: &ModulusChain, bits: f64) -> bool {
         keys(spec, ring, chain).iter().all(|key| key.holds(bits))
     }
 
-    /// Where the figures of this set come from.
+    /// A description of the model behind the figures.
     pub fn model(&self) -> &'static str {
         if self.keys[0].key.starts_with("NTRU") { Self::NTRU_MODEL } else { Self::MODEL }
     }

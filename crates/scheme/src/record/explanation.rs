@@ -1,4 +1,4 @@
-//! The history of a ciphertext, as a table.
+//! The history of a ciphertext as a table of operations.
 
 use std::fmt;
 
@@ -7,16 +7,16 @@ use serde::Serialize;
 use crate::noise::NEVER;
 use crate::params::Params;
 
-/// One operation: what it was done to and what it left. Figures are log2 ("bits").
+/// One operation, with its operands and its result. Figures are log2 ("bits").
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Step {
     /// Its number, from 1.
     pub row: usize,
     /// What was done.
     pub operation: &'static str,
-    /// More of it: a name, a constant, an automorphism.
+    /// A detail: a name, a constant, an automorphism.
     pub detail: String,
-    /// The stage of the circuit, if anybody named it.
+    /// The stage of the circuit, if it was named.
     pub stage: Option<String>,
     /// The rows of the operands.
     pub inputs: Vec<usize>,
@@ -26,27 +26,29 @@ pub struct Step {
     pub exponent: u32,
     /// The modulus of the level.
     pub modulus_bits: f64,
-    /// How much shorter that is than the modulus of the lowest operand; negative where a
-    /// bootstrapping raised it.
+    /// The consumed modulus: by how many bits it is shorter than the modulus of the lowest operand;
+    /// negative if a bootstrapping raised it.
     pub modulus_consumed_bits: f64,
     /// The bound on the canonical norm of the phase.
     pub bound_bits: f64,
-    /// What that is expected to be on average, if the scheme has a model of it: for information,
-    /// nothing rests on it.
+    /// Its average-case estimate, if the scheme has a model of it, for information: no decision
+    /// depends on it.
     pub estimate_bits: Option<f64>,
-    /// What it was, if a key was there to measure it with. Depends on the secret key: not to be
+    /// The measured norm, if a key was available. It depends on the secret key and must not be
     /// shared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured_bits: Option<f64>,
     /// log2(modulus / (2 · noise bound)).
     pub capacity_bits: f64,
-    /// How much less that is than the least capacity of the operands.
+    /// The consumed capacity: by how many bits it is less than the least capacity of the operands.
     pub capacity_consumed_bits: f64,
-    /// log2 of the probability that the operation breaks its bound; -1024 stands for 0.
+    /// log2 of the probability that the result exceeds its bound by a random event of this
+    /// operation; -1024 stands for probability 0.
     pub failure_log2: f64,
 }
 
-/// How a ciphertext came to be: operation by operation, each after its operands, itself in the end.
+/// The operations that led to a ciphertext, each after its operands; the last one has the
+/// ciphertext as its result.
 ///
 /// Everything but `measured_bits` is public: it follows from the circuit and the parameters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -57,7 +59,7 @@ pub struct Explanation {
     pub steps: Vec<Step>,
     /// The rows of the ciphertexts that were asked about.
     pub results: Vec<usize>,
-    /// log2 of the probability that any of them breaks its bound.
+    /// log2 of the probability that any of the bounds fails.
     pub failure_log2: f64,
 }
 
@@ -71,8 +73,8 @@ impl Explanation {
         Explanation { params: params.name().into(), steps, results, failure_log2 }
     }
 
-    /// The least log2(bound / measured noise) over all rows that were measured: negative would be a
-    /// fault of the bounds.
+    /// The least log2(bound / measured noise) over all measured rows; a negative value would mean
+    /// that a bound is wrong.
     pub fn least_slack_bits(&self) -> Option<f64> {
         let slacks =
             self.steps.iter().filter_map(|step| Some(step.bound_bits - step.measured_bits?));

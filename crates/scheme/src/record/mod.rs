@@ -1,10 +1,10 @@
-//! How ciphertexts came to be: a scheme around a scheme that writes down what every operation does
-//! to level and noise.
+//! The recorder: a scheme that wraps another one and logs the effect of every operation on level
+//! and noise.
 //!
-//! [`Recorded`] has the operations of the scheme inside and hands every call on, so that any
-//! circuit (a bootstrapping, AES, a program) runs over it unchanged, with the same results. Its
-//! ciphertexts carry the number of a row in a log; [`Recorded::explain`] picks the rows that led to
-//! one of them. The ordinary evaluator pays nothing for this.
+//! [`Recorded`] forwards every call to the inner scheme, so that any circuit (a bootstrapping, AES,
+//! a program) runs over it unchanged, with the same results. Its ciphertexts carry the number of a
+//! row in a log; [`Recorded::explain`] selects the rows that led to one of them. The evaluator
+//! itself has no overhead from this.
 //!
 //! ```
 //! use everlevel_scheme::{Arithmetic, NextUse, NoOp, OptIn, Params, Plaintext, Recorded};
@@ -36,10 +36,10 @@ use crate::noise::Events;
 use crate::ops::ExactScheme;
 use crate::params::Params;
 
-/// A scheme that remembers: see the [module](self).
+/// A scheme with a log of its operations: see the [module](self).
 ///
-/// The log grows by some hundred bytes with every operation for as long as the scheme lives.
-/// Shareable between threads; rows are in the order in which operations ended.
+/// The log grows by about a hundred bytes with every operation, for the lifetime of the scheme. It
+/// can be shared between threads; rows are in the order in which operations ended.
 pub struct Recorded<S: ExactScheme> {
     inner: Arc<S>,
     params: Params,
@@ -56,7 +56,7 @@ struct Entry {
     events: Events,
 }
 
-/// A ciphertext that knows its row in the log.
+/// A ciphertext with its row in the log.
 #[derive(Clone)]
 pub struct RecordedCiphertext<C> {
     inner: C,
@@ -70,8 +70,8 @@ impl<C> RecordedCiphertext<C> {
     }
 }
 
-/// What is between two ciphertexts (a product, a part of a linear map, a raised phase), with the
-/// rows that it comes from and what happened since.
+/// An intermediate value between ciphertexts (a product, a part of a linear map, a raised phase),
+/// with the rows of its operands and the events since then.
 #[derive(Clone)]
 pub struct Between<T> {
     inner: T,
@@ -82,7 +82,7 @@ pub struct Between<T> {
 }
 
 impl<S: ExactScheme> Recorded<S> {
-    /// Around a scheme of these parameters.
+    /// Wraps a scheme of these parameters.
     pub fn new(inner: Arc<S>, params: &Params) -> Self {
         Recorded { inner, params: params.clone(), log: Mutex::default(), probe: None }
     }
@@ -102,17 +102,17 @@ impl<S: ExactScheme> Recorded<S> {
         self
     }
 
-    /// The scheme inside.
+    /// The inner scheme.
     pub fn inner(&self) -> &Arc<S> {
         &self.inner
     }
 
-    /// Takes a ciphertext in, under a name.
+    /// Adds an input ciphertext to the log, under a name.
     pub fn input(&self, x: S::Ciphertext, name: &str) -> RecordedCiphertext<S::Ciphertext> {
         self.record(x, "input", name.into(), BTreeSet::new(), Events::NONE)
     }
 
-    /// Names the stage of a circuit that all rows belong to that no call has named the stage of.
+    /// Names the stage of the circuit for all rows whose stage has not been named yet.
     pub fn end_stage(&self, name: &str) {
         let mut log = self.log();
         log.iter_mut()

@@ -2,9 +2,9 @@
 //!
 //! Every level is a product of q0, the first few word-size primes and some of the fine primes. A
 //! fine prime that was dropped may come back at a lower level (the ciphertext is multiplied by it
-//! before the division), so with fine primes a few bits short of a word the chain stops near any
-//! size without more limbs than words alone would need. Why this and not one prime a level:
-//! docs/adr/0002.
+//! before the division), so with fine primes a few bits shorter than a word there are levels near
+//! any size, with no more limbs than words alone would need. docs/adr/0002 compares this with one
+//! prime for each level.
 
 use everlevel_ring::{Basis, Gadget, Modulus, Ring, primes};
 
@@ -25,15 +25,15 @@ fn switch_cost(gadget: &Gadget, basis: Basis, components: usize) -> usize {
 
 /// A gadget of a parameter set, by its position among [`ModulusChain::gadgets`].
 ///
-/// Digits have as many primes as there are special ones. A level that has lost its upper words
-/// leaves their primes free, and the modulus that security was counted for has room for them: they
-/// become special primes there. With a larger P digits are larger and fewer, so a key switch in the
-/// middle of the chain costs a third of what it would with the top level's two special primes
-/// (docs/adr/0008).
+/// Digits have as many primes as there are special primes. At a level without the upper words, the
+/// primes of these words serve as additional special primes, as the modulus for which security was
+/// estimated includes them. With a larger P, digits are larger and fewer, so a key switch in the
+/// middle of the chain costs a third of what it would cost with the two special primes of the top
+/// level (docs/adr/0008).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GadgetId(pub usize);
 
-/// The primes of a parameter set by their roles, and the chain.
+/// The primes of a parameter set by their roles, and the modulus chain.
 #[derive(Debug)]
 pub struct ModulusChain {
     entries: Vec<(f64, Basis, GadgetId)>,

@@ -1,16 +1,17 @@
-//! The two places in the modulus where an exact ring-LWE scheme keeps its message.
+//! The two forms of ciphertexts, BGV and BFV: the message in the low or in the high digits of the
+//! modulus.
 
 use serde::{Deserialize, Serialize};
 
-/// Where a ciphertext keeps its message. BGV and BFV are one scheme in two forms
-/// (Geelen–Vercauteren 2022, section 3).
+/// The form of a ciphertext: where the message is in the phase. BGV and BFV are one scheme in two
+/// forms (Geelen–Vercauteren 2022, section 3).
 ///
 /// A BGV ciphertext has phase w = κ m + t ε, a BFV ciphertext the phase w / t modulo q. As 1/t =
-/// (1 - q [1/q]_t) / t modulo q, that is (q/t) m' + ε' with m' = -κ m / q modulo t: the textbook's
-/// ⌊q/t m'⌉ + ε'. Multiplication by t or 1/t converts one into the other, for free; modulus
-/// switching, key switching, automorphisms and linear maps do the same to both, so that bounds,
-/// levels and keys are shared. Only products differ: BGV multiplies phases, BFV scales the product
-/// over the integers by t/q and rounds.
+/// (1 - q [1/q]_t) / t modulo q, where \[·\]_t is the residue modulo t, that is (q/t) m' + ε' with
+/// m' = -κ m / q modulo t: the usual ⌊q/t m'⌉ + ε'. Multiplication by t or 1/t modulo q converts
+/// one form into the other without noise; modulus switching, key switching, automorphisms and
+/// linear maps are the same for both, so that bounds, levels and keys are shared. Only products
+/// differ: BGV multiplies phases, BFV scales the product over the integers by t/q and rounds.
 ///
 /// [`crate::Meta`] describes w in either form; a fresh BFV ciphertext has κ = -q modulo t, which
 /// every operation keeps.
@@ -25,9 +26,9 @@ pub enum Form {
 }
 
 impl Form {
-    /// What the polynomials of a ciphertext with plaintext modulus t have to be divided by, modulo
-    /// q, so that their rounding errors and key-switching errors become multiples of t in w: t for
-    /// BGV, nothing (1) for BFV.
+    /// The divisor, modulo q, of the polynomials of a ciphertext with plaintext modulus t before
+    /// modulus switching and key switching, so that rounding errors and key-switching errors become
+    /// multiples of t in w: t for BGV, 1 for BFV.
     pub fn divisor(self, t: u64) -> u64 {
         match self {
             Form::Bgv => t,
@@ -35,7 +36,7 @@ impl Form {
         }
     }
 
-    /// What w has to be divided by, modulo q, to give the phase: 1 for BGV, t for BFV.
+    /// The divisor, modulo q, that takes w to the phase: 1 for BGV, t for BFV.
     pub fn scale(self, t: u64) -> u64 {
         match self {
             Form::Bgv => 1,

@@ -1,8 +1,9 @@
-//! Places on the modulus chain.
+//! Levels of the modulus chain.
 
 use std::fmt;
 
-/// A place on the modulus chain; 0 is the lowest.
+/// A level: an index into the modulus chain, where 0 is the lowest modulus. It is not a number of
+/// remaining products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Level(pub usize);
 

@@ -1,5 +1,5 @@
-//! What a parameter set says, as plain data: its specification and the chain of moduli that follows
-//! from it, levels, forms, and the tables of the named sets. Noise and keys are built on these.
+//! Parameter sets as plain data: the specification, the modulus chain that follows from it, levels,
+//! forms, and the tables of the named sets. Noise and keys are built on these.
 
 pub(crate) mod chain;
 pub(crate) mod form;

@@ -1,4 +1,4 @@
-//! Parameters as plain data: what a JSON file holds.
+//! Parameter sets as plain data: the content of a JSON file.
 
 use everlevel_ring::primes;
 use serde::{Deserialize, Serialize};
@@ -9,18 +9,19 @@ use crate::error::SchemeError;
 /// Two primes that stay below 2^50 wherever their product is to end.
 const MAX_BASE_BITS: u32 = 96;
 
-/// What a ciphertext hides its message behind, and so how many components it has.
+/// The hardness assumption of the scheme, which determines the number of components of a
+/// ciphertext.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Assumption {
     /// Ring-LWE: (c0, c1) with phase c0 + c1 s.
     #[default]
     Rlwe,
-    /// NTRU: c with phase c f, f = t u + 1, t being the largest plaintext modulus of the set; the
-    /// public key is t g / f. LTV in BGV form, YASHE′ in BFV form. All errors are
-    /// [`everlevel_ring::sample::truncated_gaussian`]. *Overstretched*, and so insecure, wherever q
-    /// is large enough to compute anything (Albrecht–Bai–Ducas 2016, Kirchner–Fouque 2017,
-    /// Ducas–van Woerden 2021).
+    /// NTRU: one polynomial c with phase c f, f = t u + 1, where t is the largest plaintext modulus
+    /// of the set; the public key is t g / f. In BGV form this is LTV, in BFV form YASHE′. All
+    /// errors are sampled by [`everlevel_ring::sample::truncated_gaussian`]. *Overstretched*, and
+    /// so insecure, wherever q is large enough to compute anything (Albrecht–Bai–Ducas 2016,
+    /// Kirchner–Fouque 2017, Ducas–van Woerden 2021).
     Ntru,
 }
 
@@ -34,54 +35,56 @@ impl Assumption {
     }
 }
 
-/// How the main secret s is drawn; for NTRU, how u and g are.
+/// The distribution of the main secret s; over NTRU, that of u and g.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SecretKind {
     /// Every coefficient uniform in {-1, 0, 1}.
     UniformTernary,
-    /// A fixed number of coefficients 1 or -1, the others 0: what papers before 2022 used.
+    /// A fixed number of coefficients 1 or -1, the others 0, as in papers before sparse-secret
+    /// encapsulation (2022).
     Sparse(usize),
-    /// Discrete Gaussian of deviation 1.55, truncated to -2..=2
-    /// ([`everlevel_ring::sample::truncated_gaussian`]): what LTV draws.
+    /// A discrete Gaussian of standard deviation 1.55, truncated to -2..=2
+    /// ([`everlevel_ring::sample::truncated_gaussian`]), as in LTV.
     TruncatedGaussian,
 }
 
-/// The shapes of bootstrapping.
+/// The modes of bootstrapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BootstrapMode {
-    /// The message bypasses the linear maps and the digit removal (Ma–Huang–Wang–Wang 2024); r =
-    /// 1, p = 1 modulo 4, thin plaintexts.
+    /// The message bypasses the linear maps and the digit removal (Ma–Huang–Wang–Wang 2024). In
+    /// rings of power-of-two index it requires r = 1, p = 1 modulo 4 and thin plaintexts.
     Bypass,
-    /// Thin plaintexts, slots to coefficients first and one digit removal (Chen–Han 2018, Fig. 2).
-    /// Its name in files is `slim`, as in the paper.
+    /// For thin plaintexts: slot-to-coefficient comes first, and there is one digit removal
+    /// (Chen–Han 2018, Fig. 2). Its name in files is `slim`, as in the paper.
     #[serde(rename = "slim")]
     Thin,
-    /// Any plaintext: d digit removals between two linear maps (Chen–Han 2018, Fig. 1).
+    /// For any plaintext: d digit removals between two linear maps (Chen–Han 2018, Fig. 1).
     Full,
 }
 
-/// What bootstrapping needs beyond the scheme.
+/// The parameters of bootstrapping.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BootstrapSpec {
-    /// Hamming weight h of the sparse secret that raising runs under, even. In rings of
-    /// power-of-two index the overflow is at most h/2 in absolute value, always.
+    /// The Hamming weight h of the sparse secret for modulus raising, an even number. In rings of
+    /// power-of-two index the overflow is always at most h/2 in absolute value.
     pub sparse_weight: usize,
-    /// B, if the bound on the overflow is to be below its worst case h/2, at the price of a
-    /// probability of failure and, in rings of power-of-two index, of a few bits more of capacity
-    /// at the entry (see [`crate::noise::NoiseModel::overflow_tail`]). Rings of odd index need it.
+    /// B, a bound on the overflow below its worst case h/2 (absent: h/2), at the price of a
+    /// probability of failure and, in rings of power-of-two index, of a few more bits of capacity
+    /// that a ciphertext needs to be bootstrapped (see
+    /// [`crate::noise::NoiseModel::overflow_tail`]). Rings of odd index need it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overflow_bound: Option<u64>,
-    /// v: how many base-p digits hold the overflow and are removed (absent: 1).
+    /// v: the number of base-p digits that hold the overflow and are removed (absent: 1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digits: Option<u32>,
-    /// The main secret is the sparse one: no encapsulation, as in papers before 2022.
+    /// Whether the main secret is the sparse one, without encapsulation, as in papers before 2022.
     #[serde(default, skip_serializing_if = "is_default")]
     pub under_main_key: bool,
-    /// How messages get past the digit removal (absent: `bypass` where it applies with slots of
-    /// degree at most 2, else `slim`, the thin mode).
+    /// The mode (absent: `bypass` if it applies and slots have degree at most 2, otherwise `slim`,
+    /// the thin mode).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<BootstrapMode>,
     /// Homomorphic transform stages of coeff-to-slot: how many butterfly stages each merged factor
@@ -102,7 +105,7 @@ pub struct BootstrapSpec {
 }
 
 impl BootstrapSpec {
-    /// Sparse encapsulation of weight h, everything else by default.
+    /// Encapsulation with a sparse secret of this weight, and defaults for everything else.
     pub fn encapsulated(sparse_weight: usize) -> Self {
         BootstrapSpec {
             sparse_weight,
@@ -117,7 +120,7 @@ impl BootstrapSpec {
         }
     }
 
-    /// v: how many digits are removed.
+    /// v: the number of digits that are removed.
     pub fn removed_digits(&self) -> u32 {
         self.digits.unwrap_or(1)
     }
@@ -153,28 +156,30 @@ pub struct ParamsSpec {
     pub base_bits: u32,
     /// Bits of the word-size primes.
     pub word_bits: u32,
-    /// How many word-size primes.
+    /// The number of word-size primes.
     pub words: usize,
-    /// Bits of the replaceable primes that let the chain stop near any size.
+    /// The sizes in bits of the fine primes, which a level can have or lack, so that there are
+    /// levels near any size.
     pub fine_bits: Vec<u32>,
-    /// How many special primes (their product is P), of word size. A set with none is for servers
-    /// without keys: they add, and multiply what then is decrypted without relinearization.
+    /// The number of special primes, of word size; their product is P. A set without special primes
+    /// is for servers without keys, which add ciphertexts and compute products that are decrypted
+    /// without relinearization.
     pub special: usize,
-    /// How many primes a key-switching digit holds.
+    /// The number of primes in a decomposition digit of key switching.
     pub digit_size: usize,
-    /// The form in which encryption leaves ciphertexts (absent: `bgv`).
+    /// The form of fresh ciphertexts (absent: `bgv`).
     #[serde(default, skip_serializing_if = "is_default")]
     pub form: Form,
-    /// Products in BFV form go through BGV's (by the free conversion) instead of the scaling of
-    /// products over the integers.
+    /// Whether products of BFV ciphertexts are computed in BGV form, after the free conversion,
+    /// instead of by scaling products over the integers.
     #[serde(default, skip_serializing_if = "is_default")]
     pub through_bgv: bool,
     /// Ring-LWE or NTRU (absent: `rlwe`); in files `family`.
     #[serde(default, rename = "family", skip_serializing_if = "is_default")]
     pub assumption: Assumption,
-    /// How the main secret is drawn.
+    /// The distribution of the main secret.
     pub secret: SecretKind,
-    /// Bootstrapping, if the set can.
+    /// The parameters of bootstrapping, if the set supports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<BootstrapSpec>,
 }
@@ -184,30 +189,32 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl ParamsSpec {
-    /// The exponent of what bootstrapping raises: r + v, or r for sets without bootstrapping.
+    /// The exponent of the plaintext modulus after modulus raising: r + v, or r for sets without
+    /// bootstrapping.
     pub fn raised_exponent(&self) -> u32 {
         self.plain_exponent + self.bootstrap.as_ref().map_or(0, BootstrapSpec::removed_digits)
     }
 
-    /// v: how many digits bootstrapping puts below the message and removes.
+    /// v: the number of digits below the message that bootstrapping removes.
     pub fn overflow_digits(&self) -> u32 {
         self.raised_exponent() - self.plain_exponent
     }
 
-    /// B: the largest overflow in absolute value, h/2 (the sum of h + 1 roundings of uniforms in
-    /// a ring of power-of-two index, the phase being small) or what the set says.
+    /// B: the bound on the absolute value of the overflow. It is the one that the set states or, in
+    /// a ring of power-of-two index, h/2: with a small phase, the overflow is the rounding of a sum
+    /// of h + 1 numbers of absolute value at most 1/2.
     pub fn overflow_bound(&self) -> u64 {
         self.bootstrap.as_ref().map_or(0, BootstrapSpec::bound)
     }
 
-    /// The largest exponent e of a plaintext modulus p^e that ciphertexts of the set meet: r, r + v
-    /// while bootstrapping removes v digits, or that of extended ciphertexts.
+    /// The largest exponent e of a plaintext modulus p^e of ciphertexts of the set: r, r + v while
+    /// bootstrapping removes v digits, or that of extended ciphertexts.
     pub fn largest_exponent(&self) -> u32 {
         self.raised_exponent().max(self.extended_exponent)
     }
 
-    /// Whether the name says that the set is not meant to be secure: it begins with `insecure_`, or
-    /// with the name of a paper's chapter.
+    /// Whether the name marks the set as not meant to be secure: it begins with `insecure_`, or
+    /// with the prefix of the sets of a paper (`chen-han-`, `ma-`, `ltv-`).
     pub fn is_insecure_by_name(&self) -> bool {
         ["insecure_", "chen-han-", "ma-", "ltv-"].iter().any(|prefix| self.name.starts_with(prefix))
     }
