@@ -24,7 +24,8 @@ from ._programs import Tracer
 from ._totals import EncryptedTotal
 from .errors import ShapeError
 
-#: The sets that tell which values entries can have: the first whose slots hold an array.
+#: The sets that tell which values entries can have, of arrays that fit the slots of the first and
+#: of longer ones.
 SETS = ("bgv-65537-n15", "bgv-786433-n16")
 
 #: Operations whose outcomes on a plan are kept, for the next block or call.
@@ -101,7 +102,7 @@ def _wrapped(x: int, low: int, high: int) -> int:
 
 
 #: Of an entry of each operand, and of the numbers: the entry of the result.
-EACH: dict[str, Callable[..., int]] = {
+EACH: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "sub": operator.sub,
     "neg": operator.neg,
@@ -142,7 +143,7 @@ EACH: dict[str, Callable[..., int]] = {
 
 
 def _each(
-    function: Callable[..., int], operands: Sequence[Any], numbers: Sequence[int]
+    function: Callable[..., Any], operands: Sequence[Any], numbers: Sequence[int]
 ) -> list[int]:
     length = next(len(x) for x in operands if isinstance(x, list))
     columns = [x if isinstance(x, list) else [x] * length for x in operands]
@@ -222,17 +223,14 @@ TOTALS: dict[str, Callable[[Any, Any, Any], list[int]]] = {
 # Programs
 
 
-@functools.lru_cache(len(SETS))
+@functools.lru_cache
 def _place(name: str) -> Clear:
     return Clear(Params(name))
 
 
 def _placed(longest: int) -> Clear:
-    for name in SETS:
-        place = _place(name)
-        if longest <= place.params.slots:
-            break
-    return place
+    short = _place(SETS[0])
+    return short if longest <= short.params.slots else _place(SETS[1])
 
 
 def _checked(name: str, values: Any, kind: Kind) -> npt.NDArray[Any]:
