@@ -199,6 +199,57 @@ def test_quantiles_are_those_of_numpy(toy):
             )
 
 
+def test_arguments_of_quantiles_are_in_the_order_of_numpy(toy):
+    """The method was taken where NumPy has out."""
+    values = np.array([5, 1, 9, 7])
+    x = typed(toy, values, bounds=(0, 9))
+    found = np.quantile(x, 0.4, None, None, False, "higher")
+    assert toy.client.decrypt(found) == np.quantile(values, 0.4, None, None, False, "higher") == 7
+    found = np.percentile(x, 40, 0, None, True, "lower", False)
+    assert toy.client.decrypt(found) == np.percentile(values, 40, 0, None, False, "lower") == 5
+    for function, q in ((np.quantile, 0.4), (np.percentile, 40)):
+        for arguments in (
+            (None, "lower"),
+            (None, "lower", False, "higher"),
+            (None, None, "lower"),
+            (None, np.zeros(1, int), False, "lower"),
+            (None, None, False, "lower", True),
+        ):
+            assert refused(lambda: function(x, q, *arguments)) == "python.not-homomorphic"
+        assert refused(lambda: function(x, q, weights=[1] * 4)) == "python.not-homomorphic"
+
+
+def test_places_of_partitions_are_those_of_numpy(toy):
+    values = np.array([5, 1, 9, 7])
+    x = typed(toy, values, bounds=(0, 9))
+    rows = typed(toy, [[1, 2, 3], [3, 4, 0]], bounds=(0, 9), rows=True)
+    for kth in (0, 3, -1, -4, [1, 2], np.array([0, -1])):
+        for function in (np.partition, np.argpartition):
+            function(values, kth)
+            expected = (np.sort if function is np.partition else np.argsort)(values)
+            np.testing.assert_array_equal(toy.client.decrypt(function(x, kth)), expected)
+    np.testing.assert_array_equal(toy.client.decrypt(np.partition(rows, 1, axis=0))[1], [3, 4, 3])
+    for function in (np.partition, np.argpartition):
+        for kth in (4, -5, 2**70, [1, 4], [-5], [], [[1]], True, [False], 1.5, [1.0]):
+            with pytest.raises((ValueError, TypeError)):
+                function(values, kth)
+            assert refused(lambda: function(x, kth)) in ("python.take", "integers.value"), kth
+        assert refused(lambda: function(x, x)) == "python.not-homomorphic"
+    assert refused(lambda: np.partition(rows, 2, axis=0)) == "python.take"
+    assert refused(lambda: np.partition(rows, 0, axis=2)) == "python.shape"
+
+
+def test_conditions_of_selections_are_truth_values(toy):
+    values = np.array([5, 1, 0, 7])
+    x, one = typed(toy, values, bounds=(0, 9)), typed(toy, [1, 0, 1, 0], dtype=np.uint8)
+    true = typed(toy, [1, 0, 1, 0], dtype=bool)
+    found = np.select([true, values > 4, np.True_, True], [x, 2 * x, 3, 4])
+    np.testing.assert_array_equal(toy.client.decrypt(found), [5, 3, 0, 14])
+    for condition in (x, one, one.wrapping(), values, 1, 0.5, np.int64(1), [1, 0, 1, 0]):
+        for conditions in ([condition, true], [true, condition]):
+            assert refused(lambda: np.select(conditions, [x, 7], 9)) == "integers.type"
+
+
 def test_programs_on_arrays_in_the_clear(toy):
     """Entries that encrypted arrays could not have, and arithmetic that wraps at their width."""
 
@@ -212,10 +263,17 @@ def test_programs_on_arrays_in_the_clear(toy):
     assert refused(lambda: total([1.5], [1])) == "integers.value"
 
     @everlevel.program
-    def wide(a: everlevel.uint64):
+    def wide(a: everlevel.uint32):
+        return a * a * a
+
+    assert wide(np.array([2**32 - 1], np.uint32))[0] == (2**32 - 1) ** 3
+
+    @everlevel.program
+    def too_wide(a: everlevel.uint64):
         return a * a
 
-    assert wide(np.array([2**64 - 1], np.uint64))[0] == (2**64 - 1) ** 2
+    # As of encrypted ones, of whatever entries.
+    assert refused(lambda: too_wide([1])) == "integers.range"
 
 
 def test_mistakes_have_codes(toy, tmp_path):

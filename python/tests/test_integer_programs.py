@@ -189,6 +189,24 @@ def test_plans_with_bootstrapping_are_exact(fermat):
     assert server.bootstraps == plan.bootstraps
 
 
+def test_plans_for_time_or_for_keys(fermat):
+    """Short arrays, whose digits lie apart, which takes fewer keys, or side by side."""
+
+    @everlevel.program
+    def least(x: everlevel.int32, y: everlevel.int32):
+        return np.minimum(x, y)
+
+    def planned(**goal):
+        plan = least.plan(rows=6, params=fermat.params, **goal)
+        return plan.seconds, plan.key_bytes, plan.side_by_side
+
+    fast, small = planned(), planned(minimize="keys")
+    assert fast[0] < small[0] and fast[1] > small[1] and fast[2] and not small[2]
+    assert planned(minimize="time") == planned(minimise="time") == fast
+    # The name that it had, and both.
+    assert planned(minimise="keys") == planned(minimize="keys", minimise="keys") == small
+
+
 def test_blocks_are_counted(fermat):
     @everlevel.program
     def twice(x: everlevel.uint16):
@@ -214,7 +232,10 @@ def test_what_plans_refuse(fermat):
             everlevel.RangeError,
         ),
         (lambda: risk.plan(rows=0), everlevel.RangeError),
+        (lambda: risk.plan(rows=1, minimize="luck"), everlevel.RangeError),
         (lambda: risk.plan(rows=1, minimise="luck"), everlevel.RangeError),
+        (lambda: risk.plan(rows=1, minimize="time", minimise="keys"), everlevel.RangeError),
+        (lambda: risk.plan(rows=1, minimize=""), everlevel.RangeError),
         (lambda: everlevel.program(lambda x: x), everlevel.DtypeError),
     ]:
         with pytest.raises(error):

@@ -18,7 +18,7 @@ from ._integers import EncryptedIntegers, _apply, _constants, _each, _modulus, _
 from ._kinds import entries
 from ._tables import Table
 from ._totals import EncryptedTotal
-from .errors import RangeError, ShapeError
+from .errors import DtypeError, RangeError, ShapeError
 
 Operation = Callable[..., Any]
 
@@ -232,8 +232,43 @@ def argsort(a: EncryptedIntegers, axis: int = -1, kind: Any = None) -> Any:
     return a.argsort()
 
 
-def quantile(a: EncryptedIntegers, q: float, axis: Any = None, method: str = "linear") -> Any:
+def partition(places: Operation) -> Operation:
+    """All entries in order are as a partition has to be, about any of them."""
+
+    def apply(a: EncryptedIntegers, kth: Any, axis: int | None = -1) -> Any:
+        about = _public(kth, "the place of a partition")
+        if axis is None or -a.ndim <= axis < a.ndim:
+            size = a.size if axis is None else a.shape[axis]
+            if (
+                about.dtype.kind == "b"
+                or about.ndim > 1
+                or not all(-size <= int(place) < size for place in about.flat)
+            ):
+                raise RangeError(
+                    f"a partition of {size} entries about place {kth}: expected {-size} to "
+                    f"{size - 1}, or a list of such places",
+                    code="python.take",
+                )
+        return places(a, axis)
+
+    return apply
+
+
+def quantile(
+    a: EncryptedIntegers,
+    q: float,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Any:
     """An entry: those between two entries are no integers."""
+    if out is not None or keepdims:
+        raise not_homomorphic(
+            f"np.quantile with {'keepdims' if out is None else 'out'}",
+            "results of encrypted operands are new arrays, without the axis",
+        )
     if method not in ("lower", "higher"):
         raise not_homomorphic(
             f"np.quantile by method {method!r}",
@@ -244,6 +279,10 @@ def quantile(a: EncryptedIntegers, q: float, axis: Any = None, method: str = "li
     # In floating point of the precision of q, as NumPy has it.
     place = q * ((a.size if axis is None else a.shape[axis]) - 1)
     return _nth(a, math.floor(place) if method == "lower" else math.ceil(place), axis)
+
+
+def percentile(a: EncryptedIntegers, q: float, *arguments: Any, **options: Any) -> Any:
+    return quantile(a, q / 100, *arguments, **options)
 
 
 def median(a: EncryptedIntegers, axis: Any = None) -> Any:
@@ -270,6 +309,12 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
             f"{len(condlist)} conditions for {len(choicelist)} choices: expected one for each",
             code="python.shape",
         )
+    for condition in condlist:
+        if not (condition._is_bool() if _encrypts(condition) else _is_bool(condition)):
+            raise DtypeError(
+                f"a condition {condition!r}: expected truth values, as of x != 0",
+                code="integers.type",
+            )
     chosen = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist)):
         chosen = (
@@ -278,6 +323,10 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
             else np.where(condition, choice, chosen)
         )
     return chosen
+
+
+def _is_bool(public: Any) -> bool:
+    return np.asarray(public).dtype.kind == "b"
 
 
 def _encrypts(*values: Any) -> bool:
@@ -449,9 +498,8 @@ FUNCTIONS: dict[Any, Operation] = {
     np.choose: choose,
     np.sort: sort,
     np.argsort: argsort,
-    # All entries in order are as a partition has to be, about any of them.
-    np.partition: lambda a, kth, axis=-1: sort(a, axis),
-    np.argpartition: lambda a, kth, axis=-1: argsort(a, axis),
+    np.partition: partition(sort),
+    np.argpartition: partition(argsort),
     np.max: lambda a, axis=None: a.max(axis),
     np.min: lambda a, axis=None: a.min(axis),
     np.argmax: lambda a, axis=None: a.argmax(axis),
@@ -465,7 +513,7 @@ FUNCTIONS: dict[Any, Operation] = {
     np.round: rounded,
     np.around: rounded,
     np.array_equal: array_equal,
-    np.percentile: lambda a, q, axis=None, method="linear": quantile(a, q / 100, axis, method),
+    np.percentile: percentile,
     np.cumsum: lambda a, axis=None: a.cumsum(axis),
     np.histogram: histogram,
     np.dot: lambda a, b: _dot(a, b),

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from . import _everlevel as _rust
 from ._html import facts, grid
 from ._integers import EncryptedIntegers
-from ._kinds import Interval, Kind, entries, interval_of, within
+from ._kinds import Interval, Kind, interval_of
 from ._params import Params
 from ._totals import EncryptedTotal
 from .errors import (
@@ -379,7 +379,7 @@ class Plan:
 
 
 class Program:
-    """A function of typed integers: calling it computes, on encrypted arrays or NumPy's, and
+    """A function of typed integers: calling it computes, on encrypted arrays or in the clear, and
     :meth:`plan` says before what it takes.
     """
 
@@ -393,11 +393,23 @@ class Program:
         self.kinds = _kinds(function)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        bound = self._signature.bind(*arguments, **named)
-        given = {
-            name: x if isinstance(x, EncryptedIntegers) else _clear(name, x, self.kinds[name])
-            for name, x in bound.arguments.items()
-        }
+        """On encrypted arrays its results; on arrays that are not encrypted what these results are
+        when they are decrypted, or the same refusal.
+        """
+        given = self._signature.bind(*arguments, **named).arguments
+        encrypted = [name for name, x in given.items() if isinstance(x, EncryptedIntegers)]
+        if not encrypted:
+            from ._clear import run
+
+            return run(self._function, self.kinds, given)
+        if len(encrypted) < len(given):
+            others = [name for name in given if name not in encrypted]
+            raise ProgramError(
+                f"{', '.join(encrypted)} encrypted, {', '.join(others)} not: {self.name} takes "
+                "arguments that are all encrypted, or none; encrypt them, or write public "
+                "integers into the program",
+                code="python.arguments",
+            )
         return self._function(**given)
 
     def plan(
@@ -406,18 +418,22 @@ class Program:
         *,
         params: Params | None = None,
         candidates: Sequence[str | Params] = CANDIDATES,
-        minimise: str = "time",
+        minimize: str | None = None,
+        minimise: str | None = None,
     ) -> Plan:
         """What it takes for arrays of a given number of entries: on ``params``, or on the best of
-        some sets, by ``"time"`` or by bytes of ``"keys"``.
+        some sets. ``minimize``: ``"time"``, which is the default, or ``"keys"``, their bytes.
 
         On each set first without bootstrapping, and with it if that does not fit; where arrays are
         short, with the digits that are compared apart and side by side in one ciphertext. It is run
-        a few times for this, on a scheme that only counts.
+        a few times for this, on a scheme that only counts. ``minimise`` is an older name of
+        ``minimize``.
         """
-        if minimise not in ("time", "keys"):
+        goals = [goal for goal in (minimize, minimise) if goal is not None] or ["time"]
+        if any(goal not in ("time", "keys") or goal != goals[0] for goal in goals):
             raise RangeError(
-                f"minimise = {minimise!r}: expected 'time' or 'keys'", code="python.minimise"
+                f"minimize = {' and '.join(map(repr, goals))}: expected 'time' or 'keys'",
+                code="python.minimise",
             )
         if rows < 1:
             raise RangeError(f"{rows} rows: expected at least 1", code="python.rows")
@@ -448,7 +464,7 @@ class Program:
                 f"none of the sets can run {self.name}: {refused[-1].message}",
                 code="integers.depth",
             )
-        return min(plans, key=lambda plan: plan.seconds if minimise == "time" else plan.key_bytes)
+        return min(plans, key=lambda plan: plan.seconds if goals[0] == "time" else plan.key_bytes)
 
     def _traced(self, params: Params, rows: int, bootstraps: bool, beside: bool) -> Plan:
         slots = params.slots
@@ -499,20 +515,6 @@ def program(function: Callable[..., Any]) -> Program:
     like, ``everlevel.ranged(low, high)``, or NumPy's types.
     """
     return Program(function)
-
-
-def _clear(name: str, values: Any, kind: Kind) -> npt.NDArray[Any]:
-    """An argument that is not encrypted, with entries as encrypted ones can have them, in a dtype
-    that does not wrap at their width.
-    """
-    array = entries(values)
-    if kind.rows is not None and array.shape[:1] != (kind.rows,):
-        raise ShapeError(f"{name} of shape {array.shape}: expected {kind}", code="python.shape")
-    if array.size:
-        within(array, (kind.low, kind.high))
-    if (kind.low, kind.high) == (0, 1):
-        return array.astype(bool)
-    return array.astype(np.int64 if -(1 << 31) <= kind.low and kind.high < 1 << 31 else object)
 
 
 def _kinds(function: Callable[..., Any]) -> dict[str, Kind]:
