@@ -12,6 +12,11 @@ use crate::schema::Schema;
 
 /// The most rows of a table whose rows are ranked: all pairs of them are compared.
 pub(crate) const MOST_RANKED: usize = 128;
+/// The most sets of rows that are ranked, each of them by itself.
+pub(crate) const MOST_RANKINGS: usize = 256;
+/// The most hexadecimal digits of all least and greatest values of a question: each is held as a
+/// ciphertext while the next blocks are compared with it.
+pub(crate) const MOST_DIGITS: u32 = 512;
 /// The most codes of a column that are mapped to places by a table.
 const TABLE: i128 = 256;
 /// The most digits of what rows are ranked by, with one for whether they are meant.
@@ -55,6 +60,8 @@ pub(crate) struct Extremes {
     /// What stands for no value, which comes last.
     pub(crate) none: i128,
     pub(crate) shape: ChosenShape,
+    /// The digits of a value.
+    pub(crate) digits: u32,
     /// The sets of rows.
     pub(crate) whens: Vec<Condition>,
 }
@@ -79,10 +86,11 @@ impl Extremes {
             }
         }
         let none = if greatest { least - 1 } else { interval.high() + 1 };
-        let kind = Type::ranged(interval.low().min(none), interval.high().max(none))?;
+        let (low, high) = (interval.low().min(none), interval.high().max(none));
+        let (kind, digits) = (Type::ranged(low, high)?, digits(high - low));
         let order = if greatest { Order::Descending } else { Order::Ascending };
         let (shape, whens) = (ChosenShape::of(kind, modulus), Vec::new());
-        Ok(Extremes { order, value, places, none, shape, whens })
+        Ok(Extremes { order, value, places, none, shape, digits, whens })
     }
 
     /// The code of the value that was found; none: no row was meant.

@@ -119,7 +119,7 @@ fn operations(question: &str, schema: &Schema, data: &Data) -> Vec<String> {
     let ints = Integers::new(&session, &params).unwrap();
     let query = Query::parse(question, schema).unwrap();
     let layout = Layout::new(&query, schema, params.slot_shape(), data.rows()).unwrap();
-    let mut runner = Runner::new(&ints, schema, &layout);
+    let mut runner = Runner::new(&ints, schema, &layout, 0);
     let columns = schema.fields().iter().enumerate().map(|(place, field)| {
         let encoded =
             Encoded::new(data.column(place), field.integer_type().unwrap(), params.slots());
