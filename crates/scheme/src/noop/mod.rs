@@ -63,7 +63,11 @@ pub struct NoOp {
     counters: Counters,
     plan: Mutex<KeyPlan>,
     overflow: Mutex<ChaCha20Rng>,
+    /// Whether the work is no longer wanted; none: it is.
+    cancelled: Option<Cancelled>,
 }
+
+type Cancelled = Box<dyn Fn() -> bool + Send + Sync>;
 
 impl NoOp {
     /// For a parameter set. `seed` drives the overflow that bootstrapping pretends to meet, and the
@@ -75,6 +79,7 @@ impl NoOp {
             counters: Counters::default(),
             plan: Mutex::new(KeyPlan::default()),
             overflow: Mutex::new(ChaCha20Rng::seed_from_u64(seed)),
+            cancelled: None,
         }
     }
 
@@ -82,6 +87,20 @@ impl NoOp {
     /// planning; what it decrypts to is empty.
     pub fn blank(params: &Params) -> Self {
         NoOp { values: false, ..Self::new(params, 0) }
+    }
+
+    /// The same for work that can be cancelled: once `cancelled` answers true, the next operation
+    /// that would need a key is refused with [`SchemeError::Cancelled`].
+    #[must_use]
+    pub fn cancelled_by(self, cancelled: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        NoOp { cancelled: Some(Box::new(cancelled)), ..self }
+    }
+
+    fn still_wanted(&self) -> Result<(), SchemeError> {
+        match &self.cancelled {
+            Some(cancelled) if cancelled() => Err(SchemeError::Cancelled),
+            _ => Ok(()),
+        }
     }
 
     /// The parameter set.

@@ -149,10 +149,23 @@ impl Plan {
     /// A set on which typed integers cannot be computed, or whose bootstrapping cannot be planned;
     /// a question that is too deep even for it.
     pub fn cost(&self, params: &Params, rows: usize) -> Result<PlanCost, TablesError> {
+        self.cost_unless(params, rows, || false)
+    }
+
+    /// The same, unless it takes so long that nobody wants it any more.
+    ///
+    /// # Errors
+    /// As [`Plan::cost`]; [`SchemeError::Cancelled`] soon after `cancelled` answers true.
+    pub fn cost_unless(
+        &self,
+        params: &Params,
+        rows: usize,
+        cancelled: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Result<PlanCost, TablesError> {
         let (needed, schema) = self.needed()?;
         let (_, layout) = self.layout(params, rows)?;
         let blocks = layout.block_count();
-        let scheme = Arc::new(NoOp::blank(params));
+        let scheme = Arc::new(NoOp::blank(params).cancelled_by(cancelled));
         let bootstraps = params.spec().bootstrap.is_some();
         let session = no_op_session(params, scheme.clone(), bootstraps)?;
         let ints = Integers::new(&session, params)?;
