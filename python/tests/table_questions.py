@@ -234,7 +234,7 @@ class Table:
             q = q.having(self.having(t))
         if groups and chance() < 0.5:
             order = self.random.sample(groups, len(groups))
-            q = q.order_by(*(et.desc(name) if chance() < 0.5 else name for name in order))
+            q = q.order_by(*map(self.key, order))
             if chance() < 0.5:
                 q = q.limit(self.random.choice([0, 1, 3, 1000]))
         return q, constants
@@ -248,13 +248,17 @@ class Table:
             found = ~(found & (et.count() > 1)) | x.between(1, 5)
         return found
 
+    def key(self, name):
+        key = self.random.choice([et.asc, et.desc])
+        return key(name, nulls=self.random.choice([None, "first", "last"]))
+
     def rows(self, t):
         names = self.random.sample(list(self.columns), self.random.choice([1, 2, 4]))
         q = t.select(*names)
         if self.random.random() < 0.3:
             q = q.distinct()
         if self.random.random() < 0.5:
-            q = q.order_by(*(et.desc(n) if self.random.random() < 0.5 else n for n in names))
+            q = q.order_by(*map(self.key, names))
             if self.random.random() < 0.5:
                 q = q.limit(self.random.choice([0, 2, 1000]))
         return q

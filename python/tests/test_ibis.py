@@ -52,6 +52,9 @@ def expressions():
         .agg(n=_.count(), cost=_.cost.sum())
         .order_by(ibis.desc("cost"))
         .limit(3),
+        "missing first": t.select("days", "cost").order_by(
+            ibis.desc("days", nulls_first=True), "cost"
+        ),
         "having": by_ward.filter(by_ward.n > 9).order_by("ward"),
         "quotient": by_ward.select("ward", q=by_ward.s / by_ward.n),
         "select": t.filter(t.ward == "south").select("ward", "cost"),

@@ -83,6 +83,12 @@ def test_every_part(t):
     found = ask(t.select("ward", c=t.cost).order_by(et.desc(t.ward)).limit(2))
     assert found["ward"] == [None, "west"] and list(found) == ["ward", "c"]
     assert ask(t.select("surgery").distinct().order_by("surgery"))["surgery"] == [False, True, None]
+    kept = t.select("surgery").distinct().order_by(et.desc("surgery", nulls="last"))
+    assert kept.sql.endswith("order by 1 desc nulls last")
+    assert ask(kept)["surgery"] == [True, False, None]
+    assert ask(t.select("surgery").distinct().order_by(et.asc("surgery", nulls="first")))[
+        "surgery"
+    ] == [None, False, True]
     assert len(ask(t)["ward"]) == 5 and ask(t.order_by("cost"))["cost"][0] == D("0.10")
     case = et.case((t.days > 5, t.cost), (t.surgery, 0))
     both = et.case((t.days > 5, t.cost), default=1)
@@ -108,6 +114,7 @@ def test_every_part(t):
 def test_misuse_is_refused_with_a_way_out(t):
     refused("table.name", lambda: t.cots, "'cost'?")
     refused("table.name", lambda: t.filter(t.cost > 1).order_by("cst"), "'cost'?")
+    refused("python.question", lambda: et.desc("cost", nulls="end"), "'first' or 'last'")
     refused("table.name", lambda: t.group_by("wrad"), "'ward'?")
     assert not hasattr(t, "nothing") and not hasattr(t, "_repr_html_")
     way = "& | ~"

@@ -239,14 +239,16 @@ def test_random_questions_are_those_of_duckdb(fermat):
             told = ", ".join(f"{s} as s{i}" for i, s in enumerate(rng.sample(SUMS + FOLDS, 2)))
             where = f"from t where {rng.choice([' and ', ' or ']).join(parts)}"
             group = rng.choice(["w", "d", "d, n", *[""] * 12])
-            order = ", ".join(f"{g} nulls last" for g in group.split(", "))
+            order = ", ".join(
+                f"{g} {rng.choice(['', 'desc'])} nulls {rng.choice(['first', 'last'])}"
+                for g in group.split(", ")
+            )
             question = (
                 f"select {group}, {told} {where} group by {group} order by {order}"
                 if group
                 else f"select {told} {where}"
             )
-            ours = question.replace(" nulls last", "")
-            answer = table.run(fermat.server, ours).read(fermat.client, arrow=False)
+            answer = table.run(fermat.server, question).read(fermat.client, arrow=False)
             assert list(zip(*answer.values())) == base.execute(question).fetchall(), question
             asks += 1
     assert asks >= 200

@@ -125,6 +125,15 @@ pub enum IntegersError {
         /// MiB that are allowed.
         limit: u64,
     },
+    /// More sums of products over all rows than are planned for.
+    #[error(
+        "more than {most} sums of products of digits over all rows: ask for fewer groups and sums \
+         at a time, or state narrower bounds when the values are encrypted"
+    )]
+    Sums {
+        /// The most.
+        most: usize,
+    },
     /// A parameter set on which typed integers cannot be computed.
     #[error("parameter set {name}: {problem}")]
     Set {
@@ -146,6 +155,7 @@ everlevel_ring::error_codes!(IntegersError {
     Parts => "integers.parts",
     Depth => "integers.depth",
     Memory => "integers.memory",
+    Sums => "integers.sums",
     Set => "integers.set",
 } inner { Scheme, Ring, Circuit });
 

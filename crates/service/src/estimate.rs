@@ -15,6 +15,7 @@ use everlevel_tables::Plan;
 
 use crate::error::ServiceError;
 use crate::evaluate::{Data, Inputs, integers};
+use crate::keys::Stop;
 
 /// How many times the bytes of an input a result takes at most: two polynomials for one, and 32
 /// digits for one, with some room for inputs at lower levels.
@@ -24,9 +25,14 @@ const TABLE_RESULTS: usize = 16;
 /// What a record takes beside its polynomials.
 const RECORD_BYTES: u64 = 256;
 
-/// A session that counts, and bootstraps if the keys can.
-fn rehearsal(params: &Params, bootstraps: bool) -> Result<Session<NoOp>, ServiceError> {
-    let scheme = Arc::new(NoOp::blank(params));
+/// A session that counts until it is stopped, and bootstraps if the keys can.
+fn rehearsal(
+    params: &Params,
+    bootstraps: bool,
+    stop: &Arc<Stop>,
+) -> Result<Session<NoOp>, ServiceError> {
+    let stop = stop.clone();
+    let scheme = Arc::new(NoOp::blank(params).cancelled_by(move || stop.check().is_err()));
     if !bootstraps {
         return Ok(Session::leveled(scheme));
     }
@@ -35,11 +41,25 @@ fn rehearsal(params: &Params, bootstraps: bool) -> Result<Session<NoOp>, Service
 }
 
 impl Data {
-    /// What a job will cost. Inputs count as fresh ones.
+    /// What a job will cost, if that is found before `stop` ends it. Inputs count as fresh ones.
     pub(crate) fn estimate(
         &self,
         tenant: &Tenant,
         request: &JobRequest,
+        stop: &Arc<Stop>,
+    ) -> Result<Estimate, ServiceError> {
+        // What ended work says depends on where it was.
+        self.estimated(tenant, request, stop).map_err(|e| match stop.check() {
+            Err(stopped) if e.code() == "scheme.cancelled" => stopped,
+            _ => e,
+        })
+    }
+
+    fn estimated(
+        &self,
+        tenant: &Tenant,
+        request: &JobRequest,
+        stop: &Arc<Stop>,
     ) -> Result<Estimate, ServiceError> {
         self.check(tenant, request)?;
         let key_memory_bytes = self.keys.memory(tenant, request.server_keys())?;
@@ -49,7 +69,8 @@ impl Data {
         match request {
             JobRequest::Table { table, plan, .. } => {
                 let plan = Plan::from_json(&plan.to_string())?;
-                let cost = plan.cost(&params, self.tables.info(tenant, table)?.rows)?;
+                let (rows, stop) = (self.tables.info(tenant, table)?.rows, stop.clone());
+                let cost = plan.cost_unless(&params, rows, move || stop.check().is_err())?;
                 Ok(Estimate {
                     seconds: cost.seconds,
                     products: cost.products,
@@ -63,7 +84,7 @@ impl Data {
                 let (program, bootstraps) = (Program::parse(program)?, keys.plan().bootstrap);
                 // Reading takes parameters and owner of the keys, and none of them.
                 let inputs = self.inputs(tenant, request, &Server::leveled(keys))?;
-                let session = rehearsal(&params, bootstraps)?;
+                let session = rehearsal(&params, bootstraps, stop)?;
                 let before = session.scheme().cost();
                 let (parts, result_bytes) = counted(&session, &params, &program, &inputs, tables)?;
                 let cost = session.scheme().cost() - before;
@@ -107,9 +128,10 @@ impl Data {
         tenant: &Tenant,
         request: &JobRequest,
         estimates: &rayon::ThreadPool,
+        stop: &Arc<Stop>,
     ) -> Result<(), ServiceError> {
         // Where it cannot be counted, the job itself tells why.
-        let estimate = estimates.install(|| self.estimate(tenant, request));
+        let estimate = estimates.install(|| self.estimate(tenant, request, stop));
         let Ok(estimate) = estimate else { return Ok(()) };
         let (used, limit) = (self.objects.store.usage(tenant)?.bytes, self.objects.quota.bytes);
         match estimate.result_bytes > limit.saturating_sub(used) {

@@ -120,6 +120,24 @@ impl Lease<'_> {
     pub(crate) fn server(&self) -> &Server {
         &self.ready.as_ref().expect("it is taken when the lease ends").server
     }
+
+    /// With a server of these keys, for a job that this ends.
+    fn with(mut self, keys: Keys, stop: &Arc<Stop>) -> Result<Self, ServiceError> {
+        match &self.ready {
+            Some(ready) => {
+                *ready.stop.write().unwrap_or_else(PoisonError::into_inner) = stop.clone();
+            }
+            None => {
+                let asked = Arc::new(RwLock::new(stop.clone()));
+                let asks = asked.clone();
+                let keys = keys.cancelled_by(move || {
+                    asks.read().unwrap_or_else(PoisonError::into_inner).check().is_err()
+                });
+                self.ready = Some(Ready { server: Server::with_keys(keys)?, stop: asked });
+            }
+        }
+        Ok(self)
+    }
 }
 
 impl Drop for Lease<'_> {
@@ -129,6 +147,8 @@ impl Drop for Lease<'_> {
             kept.in_use -= 1;
             kept.idle.extend(self.ready.take());
         }
+        // Whoever opens them is alone with them: it did not succeed, and the next one tries again.
+        state.kept.retain(|kept| kept.of != self.of || kept.keys.is_some());
         self.cache.freed.notify_all();
     }
 }
@@ -175,6 +195,20 @@ impl KeyCache {
         id: &ObjectId,
         stop: &Arc<Stop>,
     ) -> Result<Lease<'_>, ServiceError> {
+        self.lease_opened(tenant, id, stop, |bytes| {
+            self.objects.verify(tenant, id)?;
+            self.open(&self.objects.file(tenant, id)?, bytes)
+        })
+    }
+
+    /// The same of keys that `open` opens, with so much memory.
+    fn lease_opened(
+        &self,
+        tenant: &Tenant,
+        id: &ObjectId,
+        stop: &Arc<Stop>,
+        open: impl FnOnce(u64) -> Result<Keys, ServiceError>,
+    ) -> Result<Lease<'_>, ServiceError> {
         let (of, bytes) = ((tenant.clone(), id.clone()), self.memory(tenant, id)?);
         let mut state = self.lock();
         loop {
@@ -186,7 +220,7 @@ impl KeyCache {
                     (*in_use, *last_use) = (*in_use + 1, now);
                     let (ready, keys) = (idle.pop(), keys.clone());
                     drop(state);
-                    return self.ready(of, keys, ready, stop);
+                    return Lease { cache: self, of, ready }.with(keys, stop);
                 }
                 // Another job opens them.
                 Some(_) => {}
@@ -202,53 +236,70 @@ impl KeyCache {
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         drop(state);
-        let opened = self.objects.verify(tenant, id);
-        let opened = opened.and_then(|()| self.open(&self.objects.file(tenant, id)?, bytes));
+        // From here on the use is counted down when the lease is dropped, also by an error or a
+        // panic.
+        let lease = Lease { cache: self, of, ready: None };
+        let keys = open(bytes)?;
         let mut state = self.lock();
-        match opened {
-            Ok(keys) => {
-                let kept = state.kept.iter_mut().find(|kept| kept.of == of);
-                kept.expect("what is in use stays").keys = Some(keys.clone());
-                drop(state);
-                self.freed.notify_all();
-                self.ready(of, keys, None, stop)
-            }
-            Err(e) => {
-                state.kept.retain(|kept| kept.of != of);
-                self.freed.notify_all();
-                Err(e)
-            }
-        }
-    }
-
-    fn ready(
-        &self,
-        of: (Tenant, ObjectId),
-        keys: Keys,
-        ready: Option<Ready>,
-        stop: &Arc<Stop>,
-    ) -> Result<Lease<'_>, ServiceError> {
-        // From here on the use is counted down when the lease is dropped, also by an error.
-        let mut lease = Lease { cache: self, of, ready };
-        match &lease.ready {
-            Some(ready) => {
-                *ready.stop.write().unwrap_or_else(PoisonError::into_inner) = stop.clone();
-            }
-            None => {
-                let asked = Arc::new(RwLock::new(stop.clone()));
-                let asks = asked.clone();
-                let keys = keys.cancelled_by(move || {
-                    asks.read().unwrap_or_else(PoisonError::into_inner).check().is_err()
-                });
-                lease.ready = Some(Ready { server: Server::with_keys(keys)?, stop: asked });
-            }
-        }
-        Ok(lease)
+        let kept = state.kept.iter_mut().find(|kept| kept.of == lease.of);
+        kept.expect("what is in use stays").keys = Some(keys.clone());
+        drop(state);
+        self.freed.notify_all();
+        lease.with(keys, stop)
     }
 
     /// Lets go of keys that nobody uses.
     pub(crate) fn forget(&self, tenant: &Tenant, id: &ObjectId) {
         let of = (tenant.clone(), id.clone());
         self.lock().kept.retain(|kept| kept.of != of || kept.in_use > 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use everlevel_remote::api::ObjectInfo;
+
+    use super::*;
+    use crate::config::Quota;
+    use crate::contents::Directory;
+    use crate::store::Store;
+
+    #[test]
+    fn keys_that_fail_to_open_are_tried_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Arc::new(Store::open(directory.path(), None, None, false).unwrap());
+        let contents = Arc::new(Directory::new(directory.path()));
+        let opt_in = OptIn::InsecureResearch;
+        let objects = Objects::new(store.clone(), contents, opt_in, Quota::default());
+        let tenant: Tenant = "acme".parse().unwrap();
+        let id: ObjectId = "0".repeat(64).parse().unwrap();
+        let info = ObjectInfo {
+            id: id.clone(),
+            kind: "server-keys".into(),
+            params: "any".into(),
+            owner: None,
+            bytes: 10,
+            computed: false,
+        };
+        store.change(&tenant, |change| change.put(id.as_ref(), &info)).unwrap();
+        let cache = KeyCache::new(Arc::new(objects), opt_in, 30);
+        let stop = Arc::new(Stop::after(5));
+        let lease = |open: &dyn Fn() -> ServiceError| {
+            let opened = cache.lease_opened(&tenant, &id, &stop, |bytes| {
+                assert_eq!((bytes, cache.usage()), (30, (30, 30)));
+                Err(open())
+            });
+            opened.map(drop).unwrap_err()
+        };
+        for _ in 0..2 {
+            let panicked = catch_unwind(AssertUnwindSafe(|| lease(&|| panic!("while opening"))));
+            assert!(panicked.is_err());
+            assert_eq!(cache.usage(), (0, 30));
+            let damaged = ServiceError::Damaged { object: id.to_string() };
+            assert_eq!(lease(&|| damaged.clone()), damaged);
+            assert_eq!(cache.usage(), (0, 30));
+        }
     }
 }

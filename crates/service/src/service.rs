@@ -17,7 +17,7 @@ use crate::error::ServiceError;
 use crate::evaluate::Data;
 use crate::files::{has_files, private_directory};
 use crate::jobs::Jobs;
-use crate::keys::KeyCache;
+use crate::keys::{KeyCache, Stop};
 use crate::metrics::Metrics;
 use crate::objects::Objects;
 use crate::page::Page;
@@ -174,6 +174,11 @@ impl Service {
 }
 
 impl Shared {
+    /// What ends an estimate: nobody waits longer for the answer to a request.
+    pub(crate) fn patience(&self) -> Arc<Stop> {
+        Arc::new(Stop::after(self.config.request_time.as_secs().max(1)))
+    }
+
     fn work(&self, turn: Turn) {
         let Turn { claim, stop, .. } = &turn;
         let progress =

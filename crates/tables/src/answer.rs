@@ -10,7 +10,7 @@ use crate::error::TablesError;
 use crate::fold::folded;
 use crate::formula::{Formula, Fraction, display, value};
 use crate::kind::Kind;
-use crate::query::{Output, Query};
+use crate::query::{OrderKey, Output, Query};
 use crate::schema::Schema;
 
 /// The number of decimal places of a quotient, beyond those of its dividend.
@@ -38,7 +38,7 @@ impl std::fmt::Display for Cell {
 }
 
 impl Cell {
-    /// By code or by number; no value comes last, and first where the greatest comes first.
+    /// By code or by number, of two values of one column.
     fn order(&self, other: &Cell) -> Ordering {
         match (self, other) {
             (Cell::Text(_, a), Cell::Text(_, b)) => a.cmp(b),
@@ -54,7 +54,7 @@ impl Cell {
                     _ => Ordering::Equal,
                 }
             }
-            (a, b) => (*a == Cell::Null).cmp(&(*b == Cell::Null)),
+            _ => Ordering::Equal,
         }
     }
 }
@@ -153,27 +153,32 @@ impl Answer {
                 formula => number(formula, &output.name),
             };
             let cells = query.outputs.iter().map(cell).collect::<Result<Vec<_>, TablesError>>()?;
-            let exact =
-                |(place, _): &(usize, bool)| value(&query.outputs[*place].value, sums).flatten();
+            let exact = |key: &OrderKey| value(&query.outputs[key.output].value, sums).flatten();
             rows.push((cells, query.order.iter().map(exact).collect()));
         }
         rows.sort_by(|(a, x), (b, y)| {
             let keys = query.order.iter().enumerate();
-            keys.fold(Ordering::Equal, |order, (i, (place, descending))| {
+            keys.fold(Ordering::Equal, |order, (i, key)| {
                 let exact = |all: &[Option<Fraction>]| all.get(i).copied().flatten();
-                let texts = query.column_of(&query.outputs[*place].value).is_some_and(|column| {
-                    let kind = schema.fields()[column].kind();
-                    matches!(kind, Kind::Category { .. } | Kind::Text { .. })
-                });
+                let texts =
+                    query.column_of(&query.outputs[key.output].value).is_some_and(|column| {
+                        let kind = schema.fields()[column].kind();
+                        matches!(kind, Kind::Category { .. } | Kind::Text { .. })
+                    });
                 // Texts stand in their own order, whatever the places of the categories.
-                let here = match (&a[*place], &b[*place]) {
+                let (a, b) = (&a[key.output], &b[key.output]);
+                let here = match (a, b) {
+                    (Cell::Null, _) | (_, Cell::Null) => {
+                        let here = (*a == Cell::Null).cmp(&(*b == Cell::Null));
+                        return order.then(if key.nulls_first { here.reverse() } else { here });
+                    }
                     (Cell::Text(a, _), Cell::Text(b, _)) if texts => a.cmp(b),
                     (a, b) => match exact(x).zip(exact(y)) {
                         Some((x, y)) => x.order(y),
                         None => a.order(b),
                     },
                 };
-                order.then(if *descending { here.reverse() } else { here })
+                order.then(if key.descending { here.reverse() } else { here })
             })
         });
         rows.truncate(query.limit.unwrap_or(usize::MAX));

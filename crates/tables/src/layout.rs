@@ -115,6 +115,15 @@ impl Layout {
         }
     }
 
+    /// How many times the blocks are gone through: for a batch of at most 256 sums each, so that no
+    /// more of them are held in memory.
+    pub fn batches(&self) -> usize {
+        match &self.form {
+            Form::Sums { plan, .. } => plan.batches(),
+            Form::Rows(_) => 1,
+        }
+    }
+
     /// The number of rows.
     pub fn rows(&self) -> usize {
         self.rows

@@ -84,7 +84,7 @@ pub use nearest::did_you_mean;
 pub use output::OutputType;
 pub use partner::Partner;
 pub use plan::Plan;
-pub use query::{Aggregate, Fold, OrderedBy, Output, Parameter, Query};
+pub use query::{Aggregate, Fold, OrderKey, OrderedBy, Output, Parameter, Query};
 pub use ranges::Ranges;
 pub use records::{CsvRecords, Records};
 pub use rows::Rows;

@@ -7,11 +7,16 @@ use crate::condition::{Condition, Number};
 use crate::error::TablesError;
 use crate::field::Field;
 use crate::kind::Kind;
-use crate::query::{Aggregate, Fold, Query};
+use crate::query::{Aggregate, Fold, OrderKey, Query};
 use crate::schema::Schema;
 
 /// The most rows of a table whose rows are ranked: all pairs of them are compared.
 pub(crate) const MOST_RANKED: usize = 128;
+/// The most sets of rows that are ranked, each of them by itself.
+pub(crate) const MOST_RANKINGS: usize = 256;
+/// The most hexadecimal digits of all least and greatest values of a question: each is held as a
+/// ciphertext while the next blocks are compared with it.
+pub(crate) const MOST_DIGITS: u32 = 512;
 /// The most codes of a column that are mapped to places by a table.
 const TABLE: i128 = 256;
 /// The most digits of what rows are ranked by, with one for whether they are meant.
@@ -55,6 +60,8 @@ pub(crate) struct Extremes {
     /// What stands for no value, which comes last.
     pub(crate) none: i128,
     pub(crate) shape: ChosenShape,
+    /// The digits of a value.
+    pub(crate) digits: u32,
     /// The sets of rows.
     pub(crate) whens: Vec<Condition>,
 }
@@ -79,10 +86,11 @@ impl Extremes {
             }
         }
         let none = if greatest { least - 1 } else { interval.high() + 1 };
-        let kind = Type::ranged(interval.low().min(none), interval.high().max(none))?;
+        let (low, high) = (interval.low().min(none), interval.high().max(none));
+        let (kind, digits) = (Type::ranged(low, high)?, digits(high - low));
         let order = if greatest { Order::Descending } else { Order::Ascending };
         let (shape, whens) = (ChosenShape::of(kind, modulus), Vec::new());
-        Ok(Extremes { order, value, places, none, shape, whens })
+        Ok(Extremes { order, value, places, none, shape, digits, whens })
     }
 
     /// The code of the value that was found; none: no row was meant.
@@ -103,7 +111,7 @@ pub(crate) struct Key {
     pub(crate) value: Number,
     /// What stands for each of its values, the least one first.
     pub(crate) places: Option<Vec<i128>>,
-    /// The code of an empty cell, for which the greatest of all stands.
+    /// The code of an empty cell, if the greatest of all is to stand for it: by itself it is least.
     pub(crate) null: Option<i128>,
     /// What it can be then.
     pub(crate) low: i128,
@@ -118,12 +126,12 @@ impl Key {
     /// [`TablesError::Unsupported`] for texts, for categories that [`text_order`] refuses, and for
     /// more digits than are compared.
     pub(crate) fn of_order(query: &Query, schema: &Schema) -> Result<Vec<Self>, TablesError> {
-        let key = |(output, descending): &(usize, bool)| {
-            let column = query.column_of(&query.outputs[*output].value);
+        let key = |key: &OrderKey| {
+            let column = query.column_of(&query.outputs[key.output].value);
             let column = column.ok_or_else(|| {
                 TablesError::unsupported("an order by what is no column", "name a column")
             })?;
-            Key::of_column(column, &schema.fields()[column], *descending)
+            Key::of_column(column, &schema.fields()[column], key)
         };
         let keys = query.order.iter().map(key).collect::<Result<Vec<_>, _>>()?;
         if keys.iter().map(Key::digits).sum::<u32>() >= DIGITS {
@@ -136,27 +144,31 @@ impl Key {
         Ok(keys)
     }
 
-    fn of_column(column: usize, field: &Field, descending: bool) -> Result<Self, TablesError> {
+    fn of_column(column: usize, field: &Field, key: &OrderKey) -> Result<Self, TablesError> {
         if field.is_text() {
             return Err(TablesError::unsupported(
                 &format!("an order by {:?}, a column of texts, by the server", field.name()),
                 "leave it to the reader, or state it as a category",
             ));
         }
-        let value = Number::Column(column);
+        let (value, descending) = (Number::Column(column), key.descending);
         let (low, high) = field.values();
         let count = high - low + 1;
         let own = text_order(field)?;
-        let null = field.null();
-        if own.is_some() || (null.is_some() && count < TABLE) {
-            // Empty cells come last in ascending order.
+        // An empty cell is the least or the greatest of all: the code before the others is its own.
+        let least = field.null().filter(|_| key.nulls_first != descending);
+        let greatest = field.null().filter(|_| key.nulls_first == descending);
+        if own.is_some() || (greatest.is_some() && count < TABLE) {
+            let first = least.map_or(0, |_| 1);
             let own = own.unwrap_or_else(|| (0..count).collect());
-            let places = null.map(|_| count).into_iter().chain(own).collect();
+            let own = own.into_iter().map(|place| first + place);
+            let null = least.map(|_| 0).or(greatest.map(|_| count));
             let high = count - i128::from(null.is_none());
-            return Ok(Key { value, places: Some(places), null: None, low: 0, high, descending });
+            let places = Some(null.into_iter().chain(own).collect());
+            return Ok(Key { value, places, null: None, low: 0, high, descending });
         }
-        let high = high + i128::from(null.is_some());
-        Ok(Key { value, places: None, null, low, high, descending })
+        let (low, high) = (least.unwrap_or(low), high + i128::from(greatest.is_some()));
+        Ok(Key { value, places: None, null: greatest, low, high, descending })
     }
 
     pub(crate) fn digits(&self) -> u32 {

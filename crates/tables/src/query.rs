@@ -45,6 +45,17 @@ pub struct Output {
     pub value: Formula,
 }
 
+/// What the rows of an answer are ordered by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct OrderKey {
+    /// The place of an output.
+    pub output: usize,
+    /// Whether the greatest comes first.
+    pub descending: bool,
+    /// Whether what is missing comes before all values, and not behind them.
+    pub nulls_first: bool,
+}
+
 /// A constant of a question that is encrypted: `:name` in its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
@@ -89,8 +100,8 @@ pub struct Query {
     pub having: Option<Having>,
     /// The columns of the answer.
     pub outputs: Vec<Output>,
-    /// The order of its rows: places of outputs, and whether the greatest comes first.
-    pub order: Vec<(usize, bool)>,
+    /// The order of its rows, the most significant key first.
+    pub order: Vec<OrderKey>,
     /// How many of its rows there are at most.
     pub limit: Option<usize>,
     /// Who orders rows.

@@ -10,7 +10,7 @@ use crate::condition::{Condition, Number};
 use crate::error::TablesError;
 use crate::field::Field;
 use crate::kind::Kind;
-use crate::order::{Extremes, Ranking, check_ranked};
+use crate::order::{Extremes, MOST_DIGITS, MOST_RANKINGS, Ranking, check_ranked};
 use crate::query::{Aggregate, Fold, Query};
 use crate::ranges::Ranges;
 use crate::schema::Schema;
@@ -170,6 +170,18 @@ impl<'a> Requests<'a> {
         if known.is_none() {
             self.extremes.push((i, Extremes::new(aggregate, &self.schema, self.modulus)?));
         }
+        let held = |(_, of): &(usize, Extremes)| of.whens.len() as u64 * u64::from(of.digits);
+        let digits = u64::from(self.extremes[of].1.digits);
+        if self.extremes.iter().map(held).sum::<u64>() + digits > u64::from(MOST_DIGITS) {
+            return Err(TablesError::unsupported(
+                &format!(
+                    "min and max, ordered by the server, of more than {MOST_DIGITS} hexadecimal \
+                     digits in all groups together"
+                ),
+                "ask for fewer groups or values at a time, or leave it to the reader: ordered by \
+                 the reader",
+            ));
+        }
         let found = &mut self.extremes[of].1;
         found.whens.push(both(self.query.filter.clone(), mask));
         let set = found.whens.len() - 1;
@@ -184,6 +196,12 @@ impl<'a> Requests<'a> {
         mask: Condition,
     ) -> Result<(Place, Place), TablesError> {
         check_ranked(self.rows)?;
+        if self.rankings.len() == MOST_RANKINGS {
+            return Err(TablesError::unsupported(
+                &format!("more than {MOST_RANKINGS} medians, ordered by the server"),
+                "ask for fewer groups at a time, or leave it to the reader: ordered by the reader",
+            ));
+        }
         let lower = self.width + self.rankings.iter().map(Ranking::columns).sum::<usize>();
         let when = both(self.query.filter.clone(), mask);
         self.rankings.push(Ranking::middle(aggregate, &self.schema, when)?);

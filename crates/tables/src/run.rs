@@ -1,21 +1,28 @@
 //! Questions over encrypted columns.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use everlevel_integers::{Accumulated, Column, Encoded, IntegerScheme, Integers, Type};
+use everlevel_integers::{Accumulated, Column, Encoded, IntegerScheme, Integers, SumPlan, Type};
 
 use crate::block::Block;
+use crate::condition::Condition;
 use crate::error::TablesError;
 use crate::known::Known;
 use crate::layout::{Form, Layout};
 use crate::ordered::{self, Found};
 use crate::schema::Schema;
 
-/// Answers a question, block by block of rows.
+/// Answers a question, block by block of rows: a batch of its sums ([`Layout::batches`]).
 pub struct Runner<'a, S: IntegerScheme> {
     ints: &'a Integers<'a, S>,
     schema: &'a Schema,
     layout: &'a Layout,
+    /// What is added up; none where rows are listed.
+    plan: Option<SumPlan>,
+    /// The sets of rows that sums of the batch are over.
+    masks: Vec<&'a Condition>,
+    /// Whether the batch is the last one, with which least and greatest values are found.
+    last: bool,
     blocks: usize,
     /// Whether a block was added, and not passed over.
     added: bool,
@@ -25,10 +32,34 @@ pub struct Runner<'a, S: IntegerScheme> {
 }
 
 impl<'a, S: IntegerScheme> Runner<'a, S> {
-    /// Of a question that was laid out for a table of this schema.
-    pub fn new(ints: &'a Integers<'a, S>, schema: &'a Schema, layout: &'a Layout) -> Self {
-        let (sums, found, rows) = (Accumulated::default(), Vec::new(), Vec::new());
-        Runner { ints, schema, layout, blocks: 0, added: false, sums, found, rows }
+    /// Of a question that was laid out for a table of this schema, its batch of this number, from
+    /// 0. The answer are those of all batches, one after the other, each of all blocks.
+    pub fn new(
+        ints: &'a Integers<'a, S>,
+        schema: &'a Schema,
+        layout: &'a Layout,
+        batch: usize,
+    ) -> Self {
+        let (plan, masks) = match &layout.form {
+            Form::Sums { plan, .. } => {
+                let (plan, masks) = plan.batch(batch);
+                (Some(plan), masks)
+            }
+            Form::Rows(_) => (None, Vec::new()),
+        };
+        Runner {
+            ints,
+            schema,
+            layout,
+            plan,
+            masks: masks.into_iter().map(|i| &layout.masks[i]).collect(),
+            last: batch + 1 == layout.batches(),
+            blocks: 0,
+            added: false,
+            sums: Accumulated::default(),
+            found: Vec::new(),
+            rows: Vec::new(),
+        }
     }
 
     /// Adds the sums over the next block of rows, or what is listed of it: a column for each of the
@@ -81,17 +112,28 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         let (ints, schema) = (self.ints, &self.layout.schema);
         let all = columns.to_vec();
         let mut block = Block { ints, schema, columns: all, known, numbers, masks };
+        let mut named = BTreeSet::new();
+        let conditions = self.layout.filter.iter().chain(self.masks.iter().copied());
+        conditions.for_each(|condition| condition.columns(&mut named));
         for ranking in &self.layout.rankings {
-            let truths = block.ranked(ranking)?;
+            let places = block.columns.len()..block.columns.len() + ranking.columns();
+            let truths = match named.range(places.clone()).next() {
+                Some(_) => block.ranked(ranking)?,
+                // Another batch takes it: here it keeps the place.
+                None => vec![block.columns[0].clone(); places.len()],
+            };
             block.columns.extend(truths);
         }
-        let masks = self.layout.masks.iter().map(|condition| block.column(condition));
+        let masks = self.masks.iter().map(|condition| block.column(condition));
         let masks = masks.collect::<Result<Vec<_>, _>>()?;
         let filter = self.layout.filter.as_ref().map(|condition| block.column(condition));
         let filter = filter.transpose()?;
+        if let Some(plan) = &self.plan {
+            self.ints.accumulate(plan, summed, filter.as_ref(), &masks, &mut self.sums)?;
+        }
         match &self.layout.form {
-            Form::Sums { plan, extremes, .. } => {
-                self.ints.accumulate(plan, summed, filter.as_ref(), &masks, &mut self.sums)?;
+            Form::Sums { extremes, .. } => {
+                let extremes = if self.last { &extremes[..] } else { &[] };
                 let one = self.layout.block_count() == 1;
                 self.found.resize_with(extremes.len(), Vec::new);
                 for (of, found) in extremes.iter().zip(&mut self.found) {
@@ -156,7 +198,7 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         self.blocks = self.layout.block_count();
     }
 
-    /// The ciphertexts of the answer, for [`Layout::read`]; no sums if all blocks were passed over.
+    /// The ciphertexts of the batch, for [`Layout::read`]; no sums if all blocks were passed over.
     ///
     /// # Errors
     /// [`TablesError::Data`] unless all blocks were added; those of
@@ -170,16 +212,15 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         if expected == 0 {
             return Ok(Vec::new());
         }
-        match &self.layout.form {
-            Form::Sums { .. } if !self.added => Ok(Vec::new()),
-            Form::Sums { plan, extremes, .. } => {
+        match (&self.layout.form, &self.plan) {
+            (Form::Sums { extremes, .. }, Some(plan)) if self.added => {
                 let mut out = self.ints.pack(plan, self.sums)?;
                 for (of, found) in extremes.iter().zip(&self.found) {
                     out.extend(ordered::extreme(self.ints, of, found)?);
                 }
                 Ok(out)
             }
-            Form::Rows(_) => Ok(self.rows),
+            _ => Ok(self.rows),
         }
     }
 }

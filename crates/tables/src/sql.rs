@@ -17,7 +17,7 @@ use crate::error::TablesError;
 use crate::formula::{Formula, Having};
 use crate::from::tables;
 use crate::order::{Key, text_order};
-use crate::query::{Aggregate, Fold, MOST_GROUPS, OrderedBy, Output, Parameter, Query};
+use crate::query::{Aggregate, Fold, MOST_GROUPS, OrderKey, OrderedBy, Output, Parameter, Query};
 use crate::schema::Schema;
 use crate::select_list::is_grouped;
 
@@ -164,7 +164,7 @@ struct Grouped {
     groups: Vec<usize>,
     having: Option<Having>,
     outputs: Vec<Output>,
-    order: Vec<(usize, bool)>,
+    order: Vec<OrderKey>,
     limit: Option<usize>,
 }
 
@@ -347,8 +347,8 @@ pub(crate) fn only_select(ast: &Ast) -> Result<&Select, TablesError> {
     Ok(select)
 }
 
-/// The places of the outputs that rows are ordered by.
-fn order(ast: &Ast, outputs: &[Output]) -> Result<Vec<(usize, bool)>, TablesError> {
+/// What rows are ordered by. What is missing counts as greater than all values, as in PostgreSQL.
+fn order(ast: &Ast, outputs: &[Output]) -> Result<Vec<OrderKey>, TablesError> {
     let Some(order) = &ast.order_by else { return Ok(Vec::new()) };
     let OrderByKind::Expressions(keys) = &order.kind else {
         return Err(TablesError::unsupported("order by all", "name the columns"));
@@ -359,17 +359,18 @@ fn order(ast: &Ast, outputs: &[Output]) -> Result<Vec<(usize, bool)>, TablesErro
     };
     let key = |key: &sqlparser::ast::OrderByExpr| {
         let known = place(&key.expr).filter(|_| key.with_fill.is_none());
-        let known = known.filter(|_| key.options.nulls_first.is_none());
-        let place = known.ok_or_else(|| {
+        let output = known.ok_or_else(|| {
             TablesError::unsupported(&format!("order by {key}"), "order by a column of the answer")
         })?;
-        match key.options.sort {
-            None | Some(OrderBySort::Asc) => Ok((place, false)),
-            Some(OrderBySort::Desc) => Ok((place, true)),
+        let descending = match key.options.sort {
+            None | Some(OrderBySort::Asc) => false,
+            Some(OrderBySort::Desc) => true,
             Some(OrderBySort::Using(_)) => {
-                Err(TablesError::unsupported("order by using", "write asc or desc"))
+                return Err(TablesError::unsupported("order by using", "write asc or desc"));
             }
-        }
+        };
+        let nulls_first = key.options.nulls_first.unwrap_or(descending);
+        Ok(OrderKey { output, descending, nulls_first })
     };
     keys.iter().map(key).collect()
 }

@@ -22,16 +22,40 @@ class UnknownColumnError(TableError, AttributeError):
     """A name that a table does not have."""
 
 
-class Descending(NamedTuple):
-    """A key of ``order_by`` by which the greatest comes first."""
+class OrderKey(NamedTuple):
+    """A key of ``order_by``, made by :func:`asc` or :func:`desc`."""
 
     #: The name of a column of the answer.
     name: str
+    #: Whether the greatest comes first.
+    descending: bool
+    #: Where what is missing comes: ``"first"``, ``"last"``, or none for where it comes by default.
+    nulls: str | None
+
+    @property
+    def _text(self) -> str:
+        nulls = "" if self.nulls is None else f" nulls {self.nulls}"
+        return (" desc" if self.descending else "") + nulls
 
 
-def desc(column: str | Column) -> Descending:
-    """For ``order_by``: the greatest first, and what is missing before it."""
-    return Descending(_name(column))
+def asc(column: str | Column, *, nulls: str | None = None) -> OrderKey:
+    """For ``order_by``: the least first, and what is missing last, or where ``nulls`` says:
+    ``"first"`` or ``"last"``.
+    """
+    return _key(column, False, nulls)
+
+
+def desc(column: str | Column, *, nulls: str | None = None) -> OrderKey:
+    """For ``order_by``: the greatest first, and what is missing before it, or where ``nulls`` says:
+    ``"first"`` or ``"last"``.
+    """
+    return _key(column, True, nulls)
+
+
+def _key(column: Any, descending: bool, nulls: str | None) -> OrderKey:
+    if nulls not in (None, "first", "last"):
+        raise fault(f"nulls={nulls!r}: expected 'first' or 'last'")
+    return OrderKey(_name(column), descending, nulls)
 
 
 def _name(column: Any) -> str:
@@ -71,7 +95,7 @@ class Question:
     _outputs: tuple[tuple[str, str], ...] = ()
     _sums: bool = False
     _distinct: bool = False
-    _order: tuple[tuple[str, bool], ...] = ()
+    _order: tuple[OrderKey, ...] = ()
     _limit: int | None = None
 
     @functools.cached_property
@@ -168,17 +192,17 @@ class Question:
             found = meant if found is None else found & meant
         return dataclasses.replace(self, _having=found)
 
-    def order_by(self, *keys: str | Column | Descending) -> Question:
+    def order_by(self, *keys: str | Column | OrderKey) -> Question:
         """The order of the rows of the answer, by its columns: ``order_by("ward",
-        et.desc("cost"))``. What is missing comes last, and first where the greatest does.
+        et.desc("cost"))``. What is missing comes last, and first where the greatest does, unless a
+        key says otherwise: ``et.desc("cost", nulls="last")``.
         """
         order = []
-        for key in keys:
-            descending = isinstance(key, Descending)
-            name = key.name if isinstance(key, Descending) else _name(key)
-            if name not in self.columns:
-                raise _unknown(name, self.columns, "the answer")
-            order.append((name, descending))
+        for given in keys:
+            key = given if isinstance(given, OrderKey) else asc(given)
+            if key.name not in self.columns:
+                raise _unknown(key.name, self.columns, "the answer")
+            order.append(key)
         return dataclasses.replace(self, _order=tuple(order))
 
     def limit(self, count: int) -> Question:
@@ -218,9 +242,9 @@ class Question:
             text += f" having {self._having._text}"
         if self._order:
             keys = [
-                (str(self.columns.index(name) + 1) if self._outputs else quoted(name))
-                + (" desc" if descending else "")
-                for name, descending in self._order
+                (str(self.columns.index(key.name) + 1) if self._outputs else quoted(key.name))
+                + key._text
+                for key in self._order
             ]
             text += f" order by {', '.join(keys)}"
         return text if self._limit is None else f"{text} limit {self._limit}"

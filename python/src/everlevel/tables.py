@@ -45,7 +45,7 @@ from ._expressions import (
 )
 from ._fragments import Parameter
 from ._params import Params
-from ._questions import Descending, Question, UnknownColumnError, desc, table
+from ._questions import OrderKey, Question, UnknownColumnError, asc, desc, table
 from ._roles import Client, PublicKey
 from ._search import Search
 from ._values import (
@@ -69,10 +69,10 @@ __all__ = [
     "Column",
     "Condition",
     "Constants",
-    "Descending",
     "EncryptedTable",
     "Explanation",
     "GroupCondition",
+    "OrderKey",
     "Parameter",
     "Plan",
     "PlainTable",
@@ -82,6 +82,7 @@ __all__ = [
     "Search",
     "UnknownColumnError",
     "Value",
+    "asc",
     "case",
     "count",
     "desc",

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use everlevel_circuit::bootstrap::{
     BootstrapPlan, Bootstrapper, DryRun, Objective, Planner, StageReport, TimeModel,
@@ -314,6 +315,27 @@ fn the_minimum_capacity_is_enough_at_every_level() {
             assert!(accepted > 20, "{mode:?}, {form:?}: {accepted}");
         }
     }
+}
+
+/// Wherever keys are needed: a bootstrapping is cancelled at each of these places.
+#[test]
+fn cancelled_work_is_refused() {
+    let params = params(6, 257, 8, 16);
+    let plain = Plaintext::encode(&params, &[]).unwrap();
+    let ended = (0..10_000).find(|places| {
+        let (places, asked) = (*places, AtomicUsize::new(0));
+        let scheme = NoOp::blank(&params)
+            .cancelled_by(move || asked.fetch_add(1, Ordering::Relaxed) >= places);
+        let plan = BootstrapPlan::for_set(&params).unwrap();
+        let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
+        let x = scheme.encrypt(&plain).unwrap();
+        match bootstrapper.bootstrap(&scheme, &x) {
+            Ok(_) => true,
+            Err(CircuitError::Scheme(SchemeError::Cancelled)) => false,
+            Err(e) => panic!("{places}: {e}"),
+        }
+    });
+    assert!(ended.is_some_and(|places| places > 5), "{ended:?}");
 }
 
 #[test]

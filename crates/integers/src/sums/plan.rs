@@ -1,6 +1,6 @@
 //! What is added up, and how the sums that were asked for follow from that.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use everlevel_circuit::SumPacking;
 use everlevel_ring::{PrimePower, SlotShape};
@@ -10,8 +10,11 @@ use super::expand::{Expansion, Piece};
 use super::shape::{Shape, far};
 use crate::error::IntegersError;
 
-/// The most sums that are packed into one ciphertext: each doubling costs a bit of capacity.
+/// The most sums that are packed into one ciphertext: each doubling costs a bit of capacity. As
+/// many are held in memory at a time.
 const PACKED: usize = 256;
+/// The most sums of a plan: each takes two key switches.
+const MOST_SUMS: usize = 1 << 16;
 
 /// A sum over rows: Σ k Π x over the terms, where a truth value is 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +67,8 @@ impl SumPlan {
     /// # Errors
     /// [`IntegersError::Set`] unless the slots are as many as the coefficients and two powers of
     /// the prime can be computed with; [`IntegersError::Range`] if a product of single digits could
-    /// reach p^2/2 over `rows` rows, or a sum 2^126.
+    /// reach p^2/2 over `rows` rows, or a sum 2^126; [`IntegersError::Sums`] past 65,536 sums of
+    /// products of pieces.
     pub fn new(
         shapes: Vec<Shape>,
         requests: &[SumRequest],
@@ -106,6 +110,9 @@ impl SumPlan {
                     accumulators.len() - 1
                 });
                 terms.push((weight, place));
+                if accumulators.len() > MOST_SUMS {
+                    return Err(IntegersError::Sums { most: MOST_SUMS });
+                }
             }
             let largest = terms.iter().try_fold(constant.abs(), |sum, (weight, place)| {
                 sum.checked_add(weight.abs().checked_mul(i128::from(bounds[*place]))?)
@@ -127,6 +134,39 @@ impl SumPlan {
     /// The number of sums over all slots that they hold.
     pub fn sums(&self) -> usize {
         self.accumulators.len()
+    }
+
+    /// How many batches of at most 256 sums the plan has, at least one. Who adds up one batch after
+    /// the other, each over all rows, holds no more sums at a time.
+    pub fn batches(&self) -> usize {
+        self.packings.len().max(1)
+    }
+
+    /// A batch as a plan of its own, without totals, for [`Integers::accumulate`] and
+    /// [`Integers::pack`], and the places of the masks that it takes, in its order. What the
+    /// batches are packed into is the answer, one after the other.
+    ///
+    /// [`Integers::accumulate`]: crate::Integers::accumulate
+    /// [`Integers::pack`]: crate::Integers::pack
+    pub fn batch(&self, number: usize) -> (SumPlan, Vec<usize>) {
+        let count = self.accumulators.len();
+        let range = count.min(number * PACKED)..count.min((number + 1) * PACKED);
+        let mut accumulators = self.accumulators[range.clone()].to_vec();
+        let masks: BTreeSet<usize> = accumulators.iter().filter_map(|a| a.mask).collect();
+        let masks: Vec<usize> = masks.into_iter().collect();
+        for accumulator in &mut accumulators {
+            accumulator.mask = accumulator.mask.and_then(|i| masks.binary_search(&i).ok());
+        }
+        let plan = SumPlan {
+            shapes: self.shapes.clone(),
+            accumulators,
+            bounds: self.bounds[range].to_vec(),
+            totals: Vec::new(),
+            modulus: self.modulus,
+            packings: self.packings.get(number).cloned().into_iter().collect(),
+            blocks: self.blocks,
+        };
+        (plan, masks)
     }
 
     /// The sums that were asked for, by the coefficients of the plaintexts of the answer.

@@ -54,7 +54,9 @@ impl Asked<'_> {
         let shapes = kinds().map(Shape::of).to_vec();
         let shape = bench.params.slot_shape();
         let plan = SumPlan::new(shapes, requests, shape, self.count, filter.is_some()).unwrap();
-        let mut sums = Accumulated::<NoOp>::default();
+        let batches: Vec<_> = (0..plan.batches()).map(|i| plan.batch(i)).collect();
+        let none = batches.iter().map(|_| Accumulated::<NoOp>::default());
+        let mut sums: Vec<_> = none.collect();
         let mut expected = vec![0i128; requests.len()];
         for start in (0..self.count).step_by(slots) {
             let range = start..self.count.min(start + slots);
@@ -65,7 +67,10 @@ impl Asked<'_> {
             let bits: Vec<i128> = chosen.iter().map(|b| i128::from(*b)).collect();
             let mask = filter.map(|_| bench.encrypt(&bits, Type::Bool));
             let (masks, plain) = masks(&columns);
-            ints.accumulate(&plan, &columns, mask.as_ref(), &masks, &mut sums).unwrap();
+            for ((plan, places), sums) in batches.iter().zip(&mut sums) {
+                let masks: Vec<_> = places.iter().map(|i| masks[*i].clone()).collect();
+                ints.accumulate(plan, &columns, mask.as_ref(), &masks, sums).unwrap();
+            }
             for (sum, request) in expected.iter_mut().zip(requests) {
                 for i in range.clone() {
                     let held = request.mask.is_none_or(|m| plain[m][i - start]);
@@ -78,7 +83,9 @@ impl Asked<'_> {
                 }
             }
         }
-        let answer = ints.pack(&plan, sums).unwrap();
+        let packed = batches.iter().zip(sums);
+        let packed = packed.flat_map(|((plan, _), sums)| ints.pack(plan, sums).unwrap());
+        let answer: Vec<_> = packed.collect();
         assert_eq!(answer.len(), plan.ciphertexts());
         let open = |x| bench.scheme.decrypt(x).unwrap().coefficients().to_vec();
         let opened: Vec<_> = answer.iter().map(open).collect();
@@ -144,6 +151,44 @@ fn sums_over_chosen_rows() {
     table.sums(&requests, Some(&|row: &[i128]| row[1] > 0), &masks);
     let all = [&requests[..3], &[request(None, &[(1, &[2])], low[2])]].concat();
     table.sums(&all, None, &masks);
+}
+
+#[test]
+fn sums_are_added_up_in_batches() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    // One sum without a mask, and four of each mask, of products and of constants.
+    let of = |mask: usize| {
+        [request(Some(mask), &[(1, &[1])], 0), request(Some(mask), &[(1, &[2]), (2, &[1, 2])], 0)]
+    };
+    let mut requests = vec![request(None, &[(1, &[3])], 0)];
+    requests.extend((0..100).flat_map(of));
+    let plan = |requests: &[SumRequest]| {
+        let shapes = kinds().map(Shape::of).to_vec();
+        SumPlan::new(shapes, requests, bench.params.slot_shape(), 60, true)
+    };
+    let whole = plan(&requests).unwrap();
+    assert_eq!((whole.sums(), whole.batches()), (401, 2));
+    let (first, masks) = whole.batch(0);
+    assert_eq!((first.sums(), first.batches(), masks), (256, 1, (0..64).collect()));
+    assert_eq!(whole.batch(1).1, (63..100).collect::<Vec<_>>());
+    let masks = |columns: &[Column<NoOpCiphertext>]| {
+        let count = columns[0].length().unwrap();
+        let bits = |mask: usize| (0..count).map(|i| (i * 7 + mask) % 5 < 2).collect::<Vec<_>>();
+        let plain: Vec<_> = (0..101).map(bits).collect();
+        let encrypted = plain.iter().map(|bits| {
+            let bits: Vec<i128> = bits.iter().map(|b| i128::from(*b)).collect();
+            bench.encrypt(&bits, Type::Bool)
+        });
+        (encrypted.collect(), plain)
+    };
+    asked(&bench, 60).sums(&requests, Some(&|row: &[i128]| row[2] > 0), &masks);
+    // Of no sums there is a batch, too.
+    assert_eq!(plan(&[]).unwrap().batches(), 1);
+    // As many as a plan may have, and one more.
+    let count = |masks: usize| (0..masks).map(|mask| request(Some(mask), &[(1, &[])], 0));
+    assert_eq!(plan(&count(65_536).collect::<Vec<_>>()).unwrap().batches(), 256);
+    let refused = plan(&count(65_537).collect::<Vec<_>>()).unwrap_err();
+    assert_eq!(refused.code(), "integers.sums");
 }
 
 #[test]

@@ -243,6 +243,7 @@ impl Arithmetic for NoOp {
         a: &NoOpCiphertext,
         next: NextUse,
     ) -> Result<NoOpCiphertext, SchemeError> {
+        self.still_wanted()?;
         let params = &self.params;
         let basis = params.chain().basis(a.meta.level);
         let meta = params.noise().checked(

@@ -45,6 +45,7 @@ impl Bootstrappable for NoOp {
     }
 
     fn to_base_modulus(&self, x: &NoOpCiphertext) -> Result<NoOpBase, SchemeError> {
+        self.still_wanted()?;
         let params = &self.params;
         params.noise().check_raise(&x.meta)?;
         self.use_key(|plan| plan.bootstrap = true);

@@ -71,6 +71,7 @@ impl LinearMaps for NoOp {
         x: &NoOpCiphertext,
         gs: &[GaloisElement],
     ) -> Result<Vec<NoOpExtended>, SchemeError> {
+        self.still_wanted()?;
         let basis = self.params.chain().basis(x.meta.level);
         let switched = gs.iter().filter(|g| !g.is_identity()).count();
         if switched > 0 {

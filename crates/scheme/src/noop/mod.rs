@@ -62,7 +62,11 @@ pub struct NoOp {
     counters: Counters,
     plan: Mutex<KeyPlan>,
     overflow: Mutex<ChaCha20Rng>,
+    /// Whether the work is no longer wanted; none: it is.
+    cancelled: Option<Cancelled>,
 }
+
+type Cancelled = Box<dyn Fn() -> bool + Send + Sync>;
 
 impl NoOp {
     /// The no-op scheme of a parameter set. `seed` determines the simulated overflow of
@@ -74,6 +78,7 @@ impl NoOp {
             counters: Counters::default(),
             plan: Mutex::new(KeyPlan::default()),
             overflow: Mutex::new(ChaCha20Rng::seed_from_u64(seed)),
+            cancelled: None,
         }
     }
 
@@ -81,6 +86,20 @@ impl NoOp {
     /// on values. For planning; decrypted plaintexts are empty.
     pub fn blank(params: &Params) -> Self {
         NoOp { values: false, ..Self::new(params, 0) }
+    }
+
+    /// The same for work that can be cancelled: once `cancelled` answers true, the next operation
+    /// that would need a key is refused with [`SchemeError::Cancelled`].
+    #[must_use]
+    pub fn cancelled_by(self, cancelled: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        NoOp { cancelled: Some(Box::new(cancelled)), ..self }
+    }
+
+    fn still_wanted(&self) -> Result<(), SchemeError> {
+        match &self.cancelled {
+            Some(cancelled) if cancelled() => Err(SchemeError::Cancelled),
+            _ => Ok(()),
+        }
     }
 
     /// The parameter set.

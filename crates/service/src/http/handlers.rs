@@ -281,7 +281,8 @@ pub(super) async fn estimate(
     let place = estimating(&app).await?;
     let request: JobRequest = json(body)?;
     answer(app, move |s| {
-        let estimate = s.estimates.install(|| s.data.estimate(&tenant, &request));
+        let stop = s.patience();
+        let estimate = s.estimates.install(|| s.data.estimate(&tenant, &request, &stop));
         drop(place);
         estimate
     })
@@ -321,7 +322,7 @@ pub(super) async fn add_job(
     };
     answer(app, move |s| {
         if place.is_some() {
-            s.data.check_room(&tenant, &request, &s.estimates)?;
+            s.data.check_room(&tenant, &request, &s.estimates, &s.patience())?;
         }
         drop(place);
         s.jobs.add(&tenant, request, key)

@@ -1,5 +1,7 @@
 //! What a job needs stays until the job has ended, and results have room.
 
+use std::time::Duration;
+
 use everlevel_service::{Client, Exposure, IdempotencyKey, Service};
 
 use crate::support::{Owner, Running, long_program, program, push, start, wait_until_it_computes};
@@ -49,6 +51,25 @@ fn results_without_room_are_refused_before_anything_is_computed() {
     assert_eq!(refused.code(), "service.quota", "{refused}");
     assert!(refused.to_string().contains("results"), "{refused}");
     assert!(client.jobs().unwrap().is_empty());
+}
+
+#[test]
+fn an_estimate_ends_when_nobody_waits_for_it() {
+    let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::shared());
+    let service = Running::start(directory.path(), |config| {
+        config.request_time = Duration::from_secs(4);
+    });
+    let client = service.client("acme");
+    let file = owner.columns("x", &[("x", &[1, 2])]);
+    let (keys, columns) = (push(&client, &owner.keys), push(&client, &file));
+    // Comparisons of 48 bits, as many as a program may hold: several times as long.
+    let wide = long_program(16_000).replace("x - ", "z - ").replace("x + ", "z + ");
+    let endless = program(&keys, &columns, &format!("z = x * 1000000 * 1000000; {wide}"));
+    let refused = client.estimate(&endless).unwrap_err();
+    assert_eq!(refused.code(), "service.timeout", "{refused}");
+    // Its place is free for the next one.
+    let short = client.estimate(&program(&keys, &columns, "y = x + 1")).unwrap();
+    assert!(short.result_bytes > 0, "{short:?}");
 }
 
 /// A file that somebody removed is damage that is named, and can be sent again.

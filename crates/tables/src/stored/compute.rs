@@ -36,8 +36,9 @@ pub(crate) trait Rows<S: IntegerScheme> {
 }
 
 /// The encrypted sums or rows that answer a plan about the table of this name. `progress(done,
-/// blocks)` is called after each block. Blocks of which the server knows that no row is meant are
-/// passed over.
+/// blocks)` is called after each block, of which there are as many again for each batch of sums
+/// ([`Layout::batches`](crate::Layout::batches)). Blocks of which the server knows that no row is
+/// meant are passed over.
 pub(crate) fn compute<E: From<TablesError>>(
     (id, table): (TableId, &impl Rows<ServerEvaluator>),
     server: &Server,
@@ -67,57 +68,60 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
     let (needed, schema) = plan.needed()?;
     let width = plan.schema().fields().len();
     let (_, layout) = plan.layout(params, table.rows())?;
-    let mut runner = Runner::new(ints, &schema, &layout);
     let places = needed.iter().enumerate();
     let constant = |(i, place): (usize, &usize)| {
         place.checked_sub(width).map(|k| (i, EncryptedConstant::new(bound[k].clone())))
     };
     let bound_at: BTreeMap<_, _> = places.filter_map(constant).collect();
-    let blocks = range.len();
-    for (block, rows) in layout.blocks().enumerate() {
-        if !range.contains(&block) {
-            runner.skip();
-            continue;
-        }
-        let done = block - range.start + 1;
-        let codes = needed.iter().map(|place| match *place < width && table.knows(*place) {
-            true => table.cells(block, *place).map(Some),
-            false => Ok(None),
-        });
-        let codes = codes.collect::<Result<Vec<_>, TablesError>>()?;
-        let codes = codes.iter().map(|cells| match cells {
-            Some(Cells::Known(codes)) => Some(&codes[..]),
-            _ => None,
-        });
-        let known = Known { columns: codes.collect(), constants: &bound_at, rows };
-        if runner.pass(&known)? {
+    let (blocks, mut out) = (range.len() * layout.batches(), Vec::new());
+    for batch in 0..layout.batches() {
+        let mut runner = Runner::new(ints, &schema, &layout, batch);
+        for (block, rows) in layout.blocks().enumerate() {
+            if !range.contains(&block) {
+                runner.skip();
+                continue;
+            }
+            let done = batch * range.len() + block - range.start + 1;
+            let codes = needed.iter().map(|place| match *place < width && table.knows(*place) {
+                true => table.cells(block, *place).map(Some),
+                false => Ok(None),
+            });
+            let codes = codes.collect::<Result<Vec<_>, TablesError>>()?;
+            let codes = codes.iter().map(|cells| match cells {
+                Some(Cells::Known(codes)) => Some(&codes[..]),
+                _ => None,
+            });
+            let known = Known { columns: codes.collect(), constants: &bound_at, rows };
+            if runner.pass(&known)? {
+                progress(done, blocks)?;
+                continue;
+            }
+            let columns = needed.iter().zip(&known.columns).zip(schema.fields());
+            let columns = columns.map(|((place, codes), field)| -> Result<_, TablesError> {
+                if let Some(constant) = place.checked_sub(width) {
+                    return Ok(ints.shortened(&bound[constant], rows)?);
+                }
+                let transparent = |codes: &[i128]| -> Result<_, TablesError> {
+                    let encoded = Encoded::new(codes, field.integer_type()?, params.slots())?;
+                    // Modulo p^2, as encrypted columns are.
+                    Ok(ints.transparent(&encoded, 2)?)
+                };
+                match codes {
+                    Some(codes) => transparent(codes),
+                    None => match table.cells(block, *place)? {
+                        Cells::Known(codes) => transparent(&codes),
+                        Cells::Encrypted(column) => Ok(column),
+                    },
+                }
+            });
+            let columns = columns.collect::<Result<Vec<_>, _>>()?;
+            let any = known.columns.iter().any(Option::is_some);
+            runner.add_known(&columns, any.then_some(&known))?;
             progress(done, blocks)?;
-            continue;
         }
-        let columns = needed.iter().zip(&known.columns).zip(schema.fields());
-        let columns = columns.map(|((place, codes), field)| -> Result<_, TablesError> {
-            if let Some(constant) = place.checked_sub(width) {
-                return Ok(ints.shortened(&bound[constant], rows)?);
-            }
-            let transparent = |codes: &[i128]| -> Result<_, TablesError> {
-                let encoded = Encoded::new(codes, field.integer_type()?, params.slots())?;
-                // Modulo p^2, as encrypted columns are.
-                Ok(ints.transparent(&encoded, 2)?)
-            };
-            match codes {
-                Some(codes) => transparent(codes),
-                None => match table.cells(block, *place)? {
-                    Cells::Known(codes) => transparent(&codes),
-                    Cells::Encrypted(column) => Ok(column),
-                },
-            }
-        });
-        let columns = columns.collect::<Result<Vec<_>, _>>()?;
-        let any = known.columns.iter().any(Option::is_some);
-        runner.add_known(&columns, any.then_some(&known))?;
-        progress(done, blocks)?;
+        out.extend(runner.finish()?);
     }
-    Ok(runner.finish()?)
+    Ok(out)
 }
 
 /// A column for each encrypted constant of a plan.

@@ -149,10 +149,23 @@ impl Plan {
     /// A set on which typed integers cannot be computed, or whose bootstrapping cannot be planned;
     /// a question that is too deep even for it.
     pub fn cost(&self, params: &Params, rows: usize) -> Result<PlanCost, TablesError> {
+        self.cost_unless(params, rows, || false)
+    }
+
+    /// The same, unless it takes so long that nobody wants it any more.
+    ///
+    /// # Errors
+    /// As [`Plan::cost`]; [`SchemeError::Cancelled`] soon after `cancelled` answers true.
+    pub fn cost_unless(
+        &self,
+        params: &Params,
+        rows: usize,
+        cancelled: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Result<PlanCost, TablesError> {
         let (needed, schema) = self.needed()?;
         let (_, layout) = self.layout(params, rows)?;
         let blocks = layout.block_count();
-        let scheme = Arc::new(NoOp::blank(params));
+        let scheme = Arc::new(NoOp::blank(params).cancelled_by(cancelled));
         let bootstraps = params.spec().bootstrap.is_some();
         let session = no_op_session(params, scheme.clone(), bootstraps)?;
         let ints = Integers::new(&session, params)?;
@@ -162,38 +175,48 @@ impl Plan {
                 false => scheme.encrypt(zero),
             })
         };
-        let mut runner = Runner::new(&ints, &schema, &layout);
-        // What a block takes, and how many of its ciphertexts are bootstrapped.
-        let mut add = |columns: &[Column<_>], length: usize| -> Result<_, TablesError> {
-            let least = least(&schema, length);
-            let fields = schema.fields().iter().zip(&least);
-            let known = fields.map(|(field, codes)| field.is_public().then_some(&codes[..]));
-            let constants = &BTreeMap::new();
-            let known = Known { columns: known.collect(), constants, rows: length };
-            let any = known.columns.iter().any(Option::is_some);
-            let (before, refreshed) = (scheme.cost(), session.bootstraps());
-            runner.add_known(columns, any.then_some(&known))?;
-            Ok((scheme.cost() - before, session.bootstraps() - refreshed))
-        };
-        let length = rows.clamp(1, params.slots());
-        let columns = table(length)?;
-        let first = add(&columns, length)?;
-        // All full blocks take the same, but for what is compared with the blocks before.
-        let second = layout.blocks().nth(1).filter(|_| layout.extremes() > 0);
-        let (block, again) = match second {
-            Some(length) => add(&table(length)?, length)?,
-            None => first,
-        };
-        let (first, refreshed) = first;
-        let (before, sofar) = (scheme.cost(), session.bootstraps());
-        runner.skip_rest();
-        let answer = runner.finish()?;
-        let end = scheme.cost() - before;
-        let (ones, others) = (blocks.min(1), blocks.saturating_sub(1));
-        let refreshes = refreshed * ones + again * others + session.bootstraps() - sofar;
-        let all =
-            |of: fn(&Cost) -> u64| of(&first) * ones as u64 + of(&block) * others as u64 + of(&end);
         let model = TimeModel::typical(params.degree());
+        let (ones, others) = (blocks.min(1), blocks.saturating_sub(1));
+        let (mut products, mut key_switches, mut refreshes, mut seconds) = (0, 0, 0, 0.0);
+        let (mut columns, mut answer) = (Vec::new(), Vec::new());
+        for batch in 0..layout.batches() {
+            let mut runner = Runner::new(&ints, &schema, &layout, batch);
+            // What a block takes, and how many of its ciphertexts are bootstrapped.
+            let mut add = |columns: &[Column<_>], length: usize| -> Result<_, TablesError> {
+                let least = least(&schema, length);
+                let fields = schema.fields().iter().zip(&least);
+                let known = fields.map(|(field, codes)| field.is_public().then_some(&codes[..]));
+                let constants = &BTreeMap::new();
+                let known = Known { columns: known.collect(), constants, rows: length };
+                let any = known.columns.iter().any(Option::is_some);
+                let (before, refreshed) = (scheme.cost(), session.bootstraps());
+                runner.add_known(columns, any.then_some(&known))?;
+                Ok((scheme.cost() - before, session.bootstraps() - refreshed))
+            };
+            let length = rows.clamp(1, params.slots());
+            columns = table(length)?;
+            let first = add(&columns, length)?;
+            // All full blocks take the same, but for what is compared with the blocks before.
+            let second = layout.blocks().nth(1).filter(|_| layout.extremes() > 0);
+            let (block, again) = match second {
+                Some(length) => add(&table(length)?, length)?,
+                None => first,
+            };
+            let (first, refreshed) = first;
+            let (before, sofar) = (scheme.cost(), session.bootstraps());
+            runner.skip_rest();
+            answer.extend(runner.finish()?);
+            let end = scheme.cost() - before;
+            let all = |of: fn(&Cost) -> u64| {
+                of(&first) * ones as u64 + of(&block) * others as u64 + of(&end)
+            };
+            products += all(|cost| cost.products);
+            key_switches += all(|cost| cost.key_switches);
+            refreshes += refreshed * ones + again * others + session.bootstraps() - sofar;
+            seconds += model.seconds(&first) * ones as f64
+                + model.seconds(&block) * others as f64
+                + model.seconds(&end);
+        }
         let top = params.chain().top();
         let width = self.schema().fields().len();
         // Encrypted constants are sent once, columns of the table read block by block.
@@ -217,12 +240,10 @@ impl Plan {
             table_bytes: (read * blocks) as u64 * fresh / 2,
             constant_bytes: constants as u64 * fresh,
             result_bytes,
-            products: all(|cost| cost.products),
-            key_switches: all(|cost| cost.key_switches),
+            products,
+            key_switches,
             refreshes,
-            seconds: model.seconds(&first) * ones as f64
-                + model.seconds(&block) * others as f64
-                + model.seconds(&end),
+            seconds,
             result_ciphertexts: layout.ciphertexts(),
             sums: layout.sums(),
             extremes: layout.extremes(),

@@ -101,7 +101,6 @@ impl Plan {
         };
         let ints = Integers::new(&session, params)?;
         let width = self.schema().fields().len();
-        let mut runner = Runner::new(&ints, &schema, &layout);
         let encrypt = |zero: &Plaintext, with: Encryption| match with {
             Encryption::Secret => scheme.encrypt(zero),
             Encryption::Public => scheme.encrypt_publicly(zero),
@@ -115,31 +114,34 @@ impl Plan {
         let bound = bound.map(|(i, (_, x))| (i, EncryptedConstant::new(x.clone()))).collect();
         // Blocks between the second one and the last take what the second one does.
         let count = layout.block_count();
-        for (block, rows) in layout.blocks().enumerate() {
-            if (2..count.saturating_sub(1)).contains(&block) {
-                runner.skip();
-                continue;
+        for batch in 0..layout.batches() {
+            let mut runner = Runner::new(&ints, &schema, &layout, batch);
+            for (block, rows) in layout.blocks().enumerate() {
+                if (2..count.saturating_sub(1)).contains(&block) {
+                    runner.skip();
+                    continue;
+                }
+                let (least, all) = (least(&schema, rows), of.table == Encryption::None);
+                let mut columns: Vec<Option<&[i128]>> = Vec::with_capacity(needed.len());
+                for ((place, codes), field) in needed.iter().zip(&least).zip(schema.fields()) {
+                    columns.push((*place < width && (all || field.is_public())).then_some(codes));
+                }
+                let known = Known { columns, constants: &bound, rows };
+                let any = known.columns.iter().any(Option::is_some);
+                let known = any.then_some(&known);
+                let table = pretended(params, &schema, rows, |x, public| match public {
+                    true => encrypt(x, Encryption::None),
+                    false => encrypt(x, of.table),
+                })?;
+                let columns = needed.iter().zip(table.into_iter().zip(&constants));
+                let columns = columns.map(|(place, (column, constant))| match *place < width {
+                    true => Ok(column),
+                    false => ints.shortened(constant, rows),
+                });
+                runner.add_known(&columns.collect::<Result<Vec<_>, _>>()?, known)?;
             }
-            let (least, all) = (least(&schema, rows), of.table == Encryption::None);
-            let mut columns: Vec<Option<&[i128]>> = Vec::with_capacity(needed.len());
-            for ((place, codes), field) in needed.iter().zip(&least).zip(schema.fields()) {
-                columns.push((*place < width && (all || field.is_public())).then_some(codes));
-            }
-            let known = Known { columns, constants: &bound, rows };
-            let any = known.columns.iter().any(Option::is_some);
-            let known = any.then_some(&known);
-            let table = pretended(params, &schema, rows, |x, public| match public {
-                true => encrypt(x, Encryption::None),
-                false => encrypt(x, of.table),
-            })?;
-            let columns = needed.iter().zip(table.into_iter().zip(&constants));
-            let columns = columns.map(|(place, (column, constant))| match *place < width {
-                true => Ok(column),
-                false => ints.shortened(constant, rows),
-            });
-            runner.add_known(&columns.collect::<Result<Vec<_>, _>>()?, known)?;
+            runner.finish()?;
         }
-        runner.finish()?;
         Ok(scheme.key_plan())
     }
 }

@@ -74,6 +74,8 @@ pub(crate) struct Asked {
     /// A comparison of an output with a number.
     pub(crate) having: Option<(usize, &'static str, (i128, u32))>,
     pub(crate) descending: bool,
+    /// Where what is missing comes, if the question says it.
+    pub(crate) nulls_first: Option<bool>,
     pub(crate) limit: Option<usize>,
 }
 
@@ -275,6 +277,7 @@ impl Random {
             having,
             filter: (self.below(4) > 0).then(|| self.condition(columns, 2)),
             descending: self.below(2) == 0,
+            nulls_first: self.of(&[None, Some(false), Some(true)]),
             limit: (self.below(4) == 0).then(|| self.below(4)),
             groups,
         }

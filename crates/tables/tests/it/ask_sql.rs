@@ -138,7 +138,12 @@ impl Asked {
         });
         if !groups.is_empty() {
             let order = if self.descending { " desc" } else { "" };
-            let keys: Vec<_> = groups.iter().map(|g| format!("{g}{order}")).collect();
+            let nulls = match self.nulls_first {
+                None => "",
+                Some(true) => " nulls first",
+                Some(false) => " nulls last",
+            };
+            let keys: Vec<_> = groups.iter().map(|g| format!("{g}{order}{nulls}")).collect();
             let having = having.unwrap_or_default();
             text +=
                 &format!(" group by {}{having} order by {}", groups.join(", "), keys.join(", "));

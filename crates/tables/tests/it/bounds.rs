@@ -119,7 +119,7 @@ fn operations(question: &str, schema: &Schema, data: &Data) -> Vec<String> {
     let ints = Integers::new(&session, &params).unwrap();
     let query = Query::parse(question, schema).unwrap();
     let layout = Layout::new(&query, schema, params.slot_shape(), data.rows()).unwrap();
-    let mut runner = Runner::new(&ints, schema, &layout);
+    let mut runner = Runner::new(&ints, schema, &layout, 0);
     let columns = schema.fields().iter().enumerate().map(|(place, field)| {
         let encoded =
             Encoded::new(data.column(place), field.integer_type().unwrap(), params.slots());
@@ -176,4 +176,49 @@ fn two_tables_of_one_schema_are_treated_alike() {
         sizes
     };
     assert_eq!(sizes("a", &data), sizes("b", &other));
+}
+
+/// Sides of 63 bits with decimal places that differ by 18: the widest that are compared.
+#[test]
+fn comparisons_are_exact_at_the_ends_of_the_widest_sides() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let schema = Schema::from_json(
+        r#"{"columns": [
+            {"name": "a", "type": "integer",
+             "low": -9223372036854775807, "high": 9223372036854775807},
+            {"name": "c", "type": "decimal", "scale": 9,
+             "low": "-9223372036.854775807", "high": "9223372036.854775807"},
+            {"name": "b", "type": "decimal", "scale": 9, "low": "-2", "high": "3"}]}"#,
+    );
+    let schema = schema.unwrap();
+    let rows = "a,c,b\n\
+                9223372036854775807,9223372036.854775807,3\n\
+                -9223372036854775807,-9223372036.854775807,-2\n\
+                9223372036854775807,-9223372036.854775807,-2\n\
+                -9223372036854775807,9223372036.854775807,3\n\
+                4,4,-2\n4,4,1.999999999\n9,9,3\n0,0,0\n0,0.000000001,-0.000000001\n";
+    let data = Data::from_csv(rows.as_bytes(), &schema).unwrap();
+    let blocks = bench.encrypt(&schema, &data);
+    for condition in [
+        "a < b",
+        "a = c",
+        "a <= c",
+        "c < a",
+        "a = b * b",
+        "a < b * b",
+        "b * b <= a",
+        "c = b * b",
+        "-a < b * b",
+        "0 - a <> c",
+        "not a <= b * b",
+        "b * b between a and c",
+        "c between b and a",
+        "9223372036854775807 > b * b",
+        "a > 0.000000000000000001",
+    ] {
+        let question = format!("select count(*) from t where {condition}");
+        let query = Query::parse(&question, &schema).unwrap();
+        let found = bench.try_ask(&question, &schema, data.rows(), &blocks).unwrap();
+        assert_eq!(found, Answer::plain(&query, &schema, &data).unwrap(), "{condition}");
+    }
 }

@@ -3,6 +3,7 @@
 mod answers;
 mod ask_random;
 mod ask_sql;
+mod batches;
 mod bounds;
 mod changes;
 mod constants;
@@ -127,7 +128,6 @@ impl Bench {
         let ints = Integers::new(&self.session, &self.params)?.with_plans(self.plans.clone());
         let whole = query.rows(schema)?;
         let layout = Layout::new(query, &whole, self.scheme.slot_shape(), rows)?;
-        let mut runner = Runner::new(&ints, &whole, &layout);
         let encrypt =
             |slots: &[u64]| self.scheme.encrypt(&Plaintext::encode_modulo(&self.params, slots, 2)?);
         let fields = whole.fields()[schema.fields().len()..].iter();
@@ -141,14 +141,18 @@ impl Bench {
                 found.unwrap()
             })
             .collect();
-        for (columns, length) in blocks.iter().zip(layout.blocks()) {
-            let mut columns = columns.clone();
-            for constant in &bound {
-                columns.push(ints.shortened(constant, length)?);
+        let mut answer = Vec::new();
+        for batch in 0..layout.batches() {
+            let mut runner = Runner::new(&ints, &whole, &layout, batch);
+            for (columns, length) in blocks.iter().zip(layout.blocks()) {
+                let mut columns = columns.clone();
+                for constant in &bound {
+                    columns.push(ints.shortened(constant, length)?);
+                }
+                runner.add(&columns)?;
             }
-            runner.add(&columns)?;
+            answer.extend(runner.finish()?);
         }
-        let answer = runner.finish()?;
         let open = |x| self.scheme.decrypt(x).unwrap();
         layout.read(&self.params, &answer.iter().map(open).collect::<Vec<_>>())
     }

@@ -68,6 +68,41 @@ fn nothing_but_empty_cells() {
     assert_eq!(asked(&bench, "select count(*) from t where ok or not ok", &schema, &data), "0");
 }
 
+#[test]
+fn empty_cells_come_where_the_question_says() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let (schema, data) = table(
+        "n,ok,word,day,k\n-2,true,a,2020-01-01,1\n,,,,2\n300,false,b,2029-12-31,3\n,true,b,,4\n",
+    );
+    for (order, expected) in [
+        ("n", "1 3 2 4"),
+        ("n nulls last", "1 3 2 4"),
+        ("n nulls first", "2 4 1 3"),
+        ("n desc", "2 4 3 1"),
+        ("n desc nulls first", "2 4 3 1"),
+        // As in DuckDB, whatever the direction.
+        ("n desc nulls last", "3 1 2 4"),
+        ("word nulls first, n desc nulls last", "2 1 3 4"),
+        ("word desc nulls last, n nulls first", "4 3 1 2"),
+        ("ok desc nulls last, k desc", "4 1 3 2"),
+    ] {
+        let of = |question: &str| asked(&bench, question, &schema, &data).replace('\n', " ");
+        let listed = of(&format!("select k, n, word, ok from t order by {order}"));
+        let listed: Vec<&str> = listed.split(' ').map(|row| &row[..1]).collect();
+        assert_eq!(listed.join(" "), expected, "{order}");
+        let grouped =
+            format!("select k, n, word, ok from t group by k, n, word, ok order by {order}");
+        let grouped = of(&grouped);
+        let grouped: Vec<&str> = grouped.split(' ').map(|row| &row[..1]).collect();
+        assert_eq!(grouped.join(" "), expected, "{order}");
+    }
+    // A sum of no values, and a quotient.
+    let sums = "select word, sum(n) as s from t group by word order by s desc nulls last";
+    assert_eq!(asked(&bench, sums, &schema, &data), "b|300\na|-2\nNULL|NULL");
+    let means = "select word, avg(n) as m from t group by word order by m nulls first limit 2";
+    assert_eq!(asked(&bench, means, &schema, &data), "NULL|NULL\na|-2.000000");
+}
+
 /// A plan is made of the schema alone: which cells are empty is in none.
 #[test]
 fn which_cells_are_empty_is_in_no_plan() {

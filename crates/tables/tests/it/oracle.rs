@@ -232,9 +232,17 @@ fn answer(asked: &Asked, rows: &[Vec<Value>]) -> Vec<Vec<Expected>> {
         }
     };
     let mut out: Vec<_> = groups.into_iter().filter(|(_, rows)| meant(rows)).collect();
-    if asked.descending {
-        out.reverse();
-    }
+    // Groups differ: their order is told by the first columns that do.
+    let first = asked.nulls_first.unwrap_or(asked.descending);
+    out.sort_by(|(a, _), (b, _)| {
+        let differ = a.iter().zip(b).find(|(a, b)| a != b);
+        differ.map_or(Ordering::Equal, |((none, a), (other, b))| match none.cmp(other) {
+            Ordering::Equal if asked.descending => b.cmp(a),
+            Ordering::Equal => a.cmp(b),
+            order if first => order.reverse(),
+            order => order,
+        })
+    });
     out.truncate(asked.limit.unwrap_or(usize::MAX));
     let row = |(of, rows): (Vec<(bool, Value)>, Vec<&Vec<Value>>)| {
         let outputs = asked.outputs.iter().map(|o| evaluate(o, &rows));

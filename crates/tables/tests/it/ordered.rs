@@ -81,8 +81,33 @@ fn bounds_and_empty_cells() {
                 "select on, max(x), min(x) from t group by on order by on",
                 "select x from t where on order by x limit 3",
                 "select x, on from t order by on desc, x desc limit 3",
+                "select x, on from t order by x nulls first limit 3",
+                "select x, on from t order by x desc nulls last limit 3",
+                "select x, on from t order by on, x desc nulls first limit 2",
             ] {
                 check(&bench, text, &schema, &data);
+            }
+        }
+    }
+}
+
+/// Categories in another order than that of the texts, with empty cells.
+#[test]
+fn empty_cells_among_texts() {
+    let bench = Bench::new(SET);
+    let schema = Schema::from_json(
+        r#"{"columns": [
+            {"name": "x", "type": "category", "values": ["b", "a", "c"], "nullable": true},
+            {"name": "n", "type": "integer", "low": -3, "high": 4, "nullable": true}]}"#,
+    );
+    let schema = schema.unwrap();
+    let data = Data::from_csv("x,n\nb,1\n,2\na,\n,\nc,-3\na,4\n".as_bytes(), &schema).unwrap();
+    for first in ["", "nulls first", "nulls last"] {
+        for (a, b) in [("", ""), ("desc", ""), ("", "desc"), ("desc", "desc")] {
+            for limit in [1, 3, 5] {
+                let order = format!("x {a} {first}, n {b} {first}");
+                let text = format!("select x, n from t order by {order} limit {limit}");
+                check(&bench, &text, &schema, &data);
             }
         }
     }
