@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::names::{T3, T4, T5, problem, space};
-use crate::chen_han::recrypt::{is_the_papers_arithmetic, is_the_papers_secret};
+use super::names::{T3, T4, T5, is_the_papers, problem, space, way};
 use crate::report::chapters::methods::{self, Compared};
 use crate::report::model::{Chapter, Fields, Figure};
 use crate::report::parts::{add, shown};
@@ -38,15 +37,7 @@ fn bootstrappings<'a>(records: &Records<'a>, group: &'a str) -> Vec<Compared> {
             rows.entry(row).or_default().push(&stored.value);
         }
     }
-    let is_the_papers = |r: &Value| {
-        r.text("digit_removal") == CHEN_HAN
-            && is_the_papers_secret(&r.text("variant"))
-            && is_the_papers_arithmetic(&r.text("arithmetic"))
-    };
-    let way = |r: &Value| {
-        let name = [r.text("variant"), r.text("arithmetic"), r.text("digit_removal")].join(", ");
-        Some((r.number("seconds_median")?, name))
-    };
+    let timed = |r: &Value| Some((r.number("seconds_median")?, way(r)));
     let compared = |runs: &Vec<&Value>| {
         let first = runs.first()?;
         let kind = if group == T4 { "full" } else { "slim" };
@@ -54,7 +45,7 @@ fn bootstrappings<'a>(records: &Records<'a>, group: &'a str) -> Vec<Compared> {
             name: format!("{}, n = {}, {kind}", space(first), shown(first.number("n"))),
             paper: first.number("paper.seconds").filter(|_| !records.quick()),
             method: runs.iter().find(|r| is_the_papers(r)).and_then(|r| r.number("seconds_median")),
-            ways: runs.iter().filter_map(|r| way(r)).collect(),
+            ways: runs.iter().filter_map(|r| timed(r)).collect(),
         })
     };
     rows.values().filter_map(compared).collect()

@@ -5,11 +5,9 @@ mod names;
 
 use serde_json::Value;
 
-use self::names::{T1, T2, T3, T4, T5, problem, space};
-use crate::chen_han::recrypt::{is_the_papers_arithmetic, is_the_papers_secret};
+use self::names::{T1, T2, T3, T4, T5, is_the_papers, problem, space, way};
 use crate::report::model::{Cell, Chapter, Column, Fields, Figure, Kind, column};
 use crate::report::parts::{add, bars, figure, series, shown};
-use crate::report::plan::CHEN_HAN;
 use crate::report::plot::Bars;
 use crate::report::records::Records;
 use crate::rows::marked;
@@ -228,13 +226,11 @@ fn removal(records: &Records<'_>) -> crate::report::model::Table {
     table
 }
 
-const RECRYPT: [Column; 23] = [
+const RECRYPT: [Column; 19] = [
     column("", "plaintexts", Kind::Text),
     column("", "n", Kind::Number),
     column("", "log q", Kind::Number),
-    column("", "secret", Kind::Text),
-    column("", "arithmetic", Kind::Text),
-    column("", "digits removed by", Kind::Text),
+    column("", "secret, arithmetic, digits removed by", Kind::Text),
     column("depth fresh / after", "paper", Kind::Paper),
     column("depth fresh / after", "here", Kind::Here),
     column("seconds", "paper", Kind::Paper),
@@ -243,10 +239,8 @@ const RECRYPT: [Column; 23] = [
     column("seconds", "floor", Kind::Number),
     column("set-up, seconds", "paper", Kind::Paper),
     column("set-up, seconds", "here", Kind::Here),
-    column("set-up, seconds", "here ÷ paper", Kind::Ratio),
     column("memory, GB", "paper", Kind::Paper),
     column("memory, GB", "here", Kind::Here),
-    column("memory, GB", "here ÷ paper", Kind::Ratio),
     column("keys", "appendix B", Kind::Paper),
     column("keys", "here", Kind::Here),
     column("security, bits", "paper", Kind::Paper),
@@ -271,12 +265,7 @@ fn recrypt<'a>(records: &Records<'a>, group: &'a str, title: &str) -> crate::rep
             Cell::text(space(r)),
             Cell::exact(r.number("n")),
             Cell::digits(r.number("log_q"), 0),
-            Cell::text(marked(r.text("variant"), is_the_papers_secret(&r.text("variant")))),
-            Cell::text(marked(
-                r.text("arithmetic"),
-                is_the_papers_arithmetic(&r.text("arithmetic")),
-            )),
-            Cell::text(marked(r.text("digit_removal"), r.text("digit_removal") == CHEN_HAN)),
+            Cell::text(marked(way(r), is_the_papers(r))),
             Cell::text(depth("paper.")),
             Cell::text(depth("")),
             Cell::exact(seconds),
@@ -285,10 +274,8 @@ fn recrypt<'a>(records: &Records<'a>, group: &'a str, title: &str) -> crate::rep
             Cell::number(r.number("floor_seconds")),
             Cell::exact(init),
             Cell::number(r.number("table_seconds")),
-            Cell::ratio(r.number("table_seconds"), comparable(init)),
             Cell::exact(memory),
             Cell::number(peak),
-            Cell::ratio(peak, comparable(memory)),
             Cell::digits(r.number("galois_keys_of_appendix_b"), 0),
             Cell::exact(r.number("galois_keys")),
             Cell::exact(r.number("paper_security")),
@@ -308,7 +295,7 @@ fn recrypt<'a>(records: &Records<'a>, group: &'a str, title: &str) -> crate::rep
          weight that its text has, though its captions do not; encapsulated: a ternary main \
          secret, raised under a sparse one.",
         "mixed: BFV with the digits removed in BGV, by the free conversion; bfv: scale-invariant \
-         products throughout.",
+         products throughout. The paper removes digits by chen_han.",
         "Depth counts squarings in a row until the bound refuses one. log q is the paper's; keys \
          to switch with come on top, and the security here is that of QP by this library's \
          estimator, the paper's at q by that of 2018.",

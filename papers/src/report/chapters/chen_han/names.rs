@@ -3,7 +3,9 @@
 use everlevel_cli::console::output::power;
 use serde_json::Value;
 
+use crate::chen_han::recrypt::{is_the_papers_arithmetic, is_the_papers_secret};
 use crate::report::model::Fields;
+use crate::report::plan::CHEN_HAN;
 
 pub const T1: &str = "chen-han-table-1";
 pub const T2: &str = "chen-han-table-2";
@@ -24,4 +26,16 @@ pub fn space(r: &Value) -> String {
         ("table-4", _) => format!("R({modulus}, {})", n("slot_degree")),
         _ => format!("Z_{modulus}"),
     }
+}
+
+/// With which secret and arithmetic a bootstrapping ran, and how digits were removed.
+pub fn way(r: &Value) -> String {
+    [r.text("variant"), r.text("arithmetic"), r.text("digit_removal")].join(", ")
+}
+
+/// Whether all of that is as in the paper.
+pub fn is_the_papers(r: &Value) -> bool {
+    is_the_papers_secret(&r.text("variant"))
+        && is_the_papers_arithmetic(&r.text("arithmetic"))
+        && r.text("digit_removal") == CHEN_HAN
 }
