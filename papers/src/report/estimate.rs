@@ -38,18 +38,21 @@ impl Estimates {
         self.seen[1] += seconds;
     }
 
-    /// As recorded; of a job that was never run, the longest of those that differ from it in its
-    /// last option, or in its last two: another secret, other arithmetic.
+    /// As recorded; of a job that was never run, that of the one without its last option, such as a
+    /// digit removal, or the longest of those that differ from it in its last option, or in its
+    /// last two: another secret, other arithmetic.
     fn recorded(&self, job: &Job) -> f64 {
         let alike = |name: &str| {
             let (stem, _) = name.rsplit_once('-')?;
+            // Small rings say nothing of the papers' parameters.
             let begins = |(other, _): &(&String, &f64)| {
-                other.strip_prefix(stem).is_some_and(|rest| rest.starts_with('-'))
+                other.ends_with("-quick") == job.name.ends_with("-quick")
+                    && other.strip_prefix(stem).is_some_and(|rest| rest.starts_with('-'))
             };
             self.recorded.iter().filter(begins).map(|(_, seconds)| *seconds).reduce(f64::max)
         };
         let stem = job.name.rsplit_once('-').map_or("", |(stem, _)| stem);
-        let known = self.recorded.get(&job.name).copied();
+        let known = self.recorded.get(&job.name).or_else(|| self.recorded.get(stem)).copied();
         known.or_else(|| alike(&job.name)).or_else(|| alike(stem)).unwrap_or(UNKNOWN)
     }
 }
@@ -74,6 +77,8 @@ mod tests {
         let row = "chen-han-table-4-row-3";
         assert_eq!(of(&format!("{row}-main-64-bfv")), of(&format!("{row}-main-128-mixed")));
         assert!(of(&format!("{row}-main-64-bfv")) > 10.0 * UNKNOWN);
+        let set = "ma-et-al-table-6-ma-II-A";
+        assert_eq!(of(&format!("{set}-local")), of(set));
         // A number of another row is no end of its name.
         assert!(of("ma-et-al-thin-ma-IV") < 2.0 * UNKNOWN && of("soak-bgv-65537-n15") > 0.0);
     }
