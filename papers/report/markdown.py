@@ -1,6 +1,6 @@
 """The tables of a report as Markdown, for those who read them beside the sources."""
 
-from ratios import beside, compared, is_of_time
+from words import beside, compared, is_of_time, origins
 
 # The chapters of the papers; the others are on the page.
 CHAPTERS = ("chen-han", "ma-et-al", "ltv", "aes")
@@ -30,7 +30,8 @@ def table(t):
     lines = [line(heads), line(["---"] * len(heads)), *map(line, rows)]
     notes = "".join(f"{note}\n" for note in t["notes"])
     missing = f"Not run: {', '.join(t['missing'])}.\n" if t["missing"] else ""
-    below = notes + missing + origins(t["origins"])
+    told = origins(t["origins"])
+    below = notes + missing + (f"{told}\n" if told else "")
     command = f"`{t['command']}`\n\n" if t["command"] else ""
     return f"\n### {t['title']}\n{command}{''.join(lines)}" + (f"\n{below}" if below else "")
 
@@ -50,15 +51,3 @@ def cell(c, column):
 def line(cells):
     """A row; bars within a cell would end it."""
     return "| " + " | ".join(text.replace("|", "\\|") for text in cells) + " |\n"
-
-
-def origins(found):
-    """On what days, machines and commits the records were made."""
-    runs = sorted(
-        {(o["date"].split("T")[0], o["threads"], o["cpu"], o["commit"] or "unknown") for o in found}
-    )
-    told = [
-        f"{day}, {threads} {'thread' if threads == 1 else 'threads'} of {cpu}, commit {commit}"
-        for day, threads, cpu, commit in runs
-    ]
-    return f"Run: {'; '.join(told)}.\n" if told else ""

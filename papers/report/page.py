@@ -14,7 +14,7 @@ from pathlib import Path
 import markdown
 import plots
 from plots import escaped
-from ratios import beside, compared, is_of_time
+from words import beside, compared, is_of_time, origins
 
 HERE = Path(__file__).resolve().parent
 LONG = 44  # texts longer than this may be broken
@@ -210,7 +210,8 @@ def table(t):
     yield notes(t["notes"])
     if t["missing"]:
         yield f'<p class="how missing">Not run: {codes(t["missing"])}</p>\n'
-    yield origins(t["origins"])
+    told = origins(t["origins"])
+    yield f'<p class="from">{escaped(told)}</p>\n' if told else ""
     yield "</div>\n"
 
 
@@ -263,22 +264,6 @@ def number(text):
         return float(text)
     except ValueError:
         return None
-
-
-def origins(found):
-    """On what days, machines and commits the records of a table were made."""
-    runs = {}
-    for o in found:
-        commits = runs.setdefault((o["date"].split("T")[0], o["threads"], o["cpu"]), [])
-        commit = o["commit"] or "unknown"
-        if commit not in commits:
-            commits.append(commit)
-    told = [
-        f"{day}, {threads} {'thread' if threads == 1 else 'threads'} of {cpu}, "
-        f"commit {', '.join(commits)}"
-        for (day, threads, cpu), commits in sorted(runs.items())
-    ]
-    return f'<p class="from">Run: {escaped("; ".join(told))}.</p>\n' if told else ""
 
 
 def main(arguments):

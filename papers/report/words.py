@@ -1,4 +1,4 @@
-"""Ratios of time and size, in words."""
+"""Ratios, and where records come from, in words."""
 
 
 def compared(ratio, of_time):
@@ -19,3 +19,19 @@ def is_of_time(column):
 def beside(text):
     """What a ratio is of; its cells say which side is ahead."""
     return text.replace(" ÷ ", " beside ")
+
+
+def origins(found):
+    """On what days, machines and commits the records of a table were made."""
+    runs = {}
+    for o in found:
+        commits = runs.setdefault((o["date"].split("T")[0], o["threads"], o["cpu"]), [])
+        commit = o["commit"] or "unknown"
+        if commit not in commits:
+            commits.append(commit)
+    told = [
+        f"{day}, {threads} {'thread' if threads == 1 else 'threads'} of {cpu}, "
+        f"commit {', '.join(commits)}"
+        for (day, threads, cpu), commits in sorted(runs.items())
+    ]
+    return f"Run: {'; '.join(told)}." if told else ""
