@@ -305,9 +305,9 @@ impl LtvEvaluator {
         self.counters.key_switch(
             1,
             1,
-            ring.blocks(rows(level)) * primes,
+            ring.narrow_blocks(rows(level)) * primes,
             params.digit_count(level),
-            ring.blocks(special) * primes,
+            ring.narrow_blocks(special) * primes,
             params.degree(),
         );
         let evaluations = (shared && special > 0).then(|| a.evaluations(ring));

@@ -28,15 +28,17 @@ pub struct LtvSpec {
     pub gadget: Gadget,
 }
 
-/// (name, m, bits of p, t, gadget) of the sets: the paper's two, the same with the digits of
-/// Öztürk, Doröz, Savaş and Sunar (2015), small ones with slots, and X^4096 + 1 with 125 bits, of
-/// the paper's section 8.
+/// (name, m, bits of p, t, gadget) of the sets: the paper's two rings, the same with the paper's
+/// digits of one bit and with those of Öztürk, Doröz, Savaş and Sunar (2015), small ones with
+/// slots, and X^4096 + 1 with 125 bits, of the paper's section 8.
 type Row = (&'static str, u64, u32, usize, Gadget);
 
 /// The sets there are. None is secure; see the [crate](crate).
-pub const SETS: [Row; 8] = [
+pub const SETS: [Row; 10] = [
     ("ltv-32768", 65535, 31, 41, Gadget::Hybrid { rows: 6 }),
     ("ltv-27000", 32767, 30, 41, Gadget::Hybrid { rows: 6 }),
+    ("ltv-32768-binary", 65535, 31, 41, Gadget::Windows { bits: 1 }),
+    ("ltv-27000-binary", 32767, 30, 41, Gadget::Windows { bits: 1 }),
     ("ltv-32768-windows-16", 65535, 31, 41, Gadget::Windows { bits: 16 }),
     ("ltv-27000-windows-16", 32767, 30, 41, Gadget::Windows { bits: 16 }),
     ("insecure_ltv-m4369", 4369, 31, 41, Gadget::Hybrid { rows: 6 }),
@@ -163,7 +165,7 @@ impl LtvParams {
         let ring = match spec.gadget {
             Gadget::Windows { bits } => {
                 let digits = ring.window_count(bits, spec.levels);
-                ring.narrowed(bits, digits)?
+                ring.narrowed(bits, digits, spec.levels)?
             }
             Gadget::Hybrid { .. } => ring,
         };
@@ -254,7 +256,7 @@ impl LtvParams {
     /// Bytes of an evaluation key, or of the key of one automorphism, in this form.
     pub fn key_bytes(&self, form: KeyForm) -> u64 {
         let (n, digits) = (self.degree() as u64, self.digit_count(self.top()) as u64);
-        let limbs = self.ring().blocks(self.key_rows()) * self.ring().narrow_primes().len();
+        let limbs = self.ring().narrow_blocks(self.key_rows()) * self.ring().narrow_primes().len();
         digits
             * match form {
                 KeyForm::Evaluations => limbs as u64 * n * 8,

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use everlevel_ring::{Eval, GaloisElement, Poly};
 use everlevel_scheme::Level;
 use rand_core::CryptoRng;
+use rayon::prelude::*;
 
-use crate::adic::{AdicPoly, AdicRing};
+use crate::adic::{AdicPoly, AdicRing, Windows};
 use crate::gadget::{Gadget, KeyForm};
 use crate::keys::{LtvSecretKey, key_polynomial};
 use crate::spec::{LtvParams, rows};
@@ -38,7 +39,7 @@ impl KeyDigit {
     ) -> AdicPoly {
         match self {
             KeyDigit::Evaluations(blocks) => {
-                let rows = rows.min(blocks.len() * ring.block());
+                let rows = rows.min(blocks.len() * ring.narrow_block());
                 ring.digits(
                     blocks.iter().map(|block| block.galois(ring.cpu(), automorphism)).collect(),
                     rows,
@@ -122,7 +123,7 @@ impl SwitchingKey {
         let (ring, left) = (params.ring(), rows(level) + params.special_rows());
         let reduce = |digit: &KeyDigit| match digit {
             KeyDigit::Evaluations(blocks) => {
-                KeyDigit::Evaluations(blocks[..ring.blocks(left)].to_vec())
+                KeyDigit::Evaluations(blocks[..ring.narrow_blocks(left)].to_vec())
             }
             KeyDigit::Polynomial(poly) => KeyDigit::Polynomial(poly.truncated(left)),
         };
@@ -140,16 +141,18 @@ impl SwitchingKey {
         evaluations: Option<&[Poly<Eval>]>,
     ) -> AdicPoly {
         let (ring, rows) = (params.ring(), c.rows() + params.special_rows());
-        let blocks = ring.blocks(rows);
+        let blocks = ring.narrow_blocks(rows);
         let digits = match (params.spec().gadget, evaluations) {
             (Gadget::Hybrid { .. }, Some(blocks)) => Digits::Evaluated(blocks.to_vec()),
             (Gadget::Hybrid { .. }, None) => Digits::Evaluated(ring.evaluate(c)),
-            (Gadget::Windows { bits }, _) => Digits::Words(ring.windows(c, bits)),
+            (Gadget::Windows { bits }, _) => Digits::Windows(ring.windows(c, bits)),
         };
         let mut sum: Option<Vec<Poly<Eval>>> = None;
         for start in (0..digits.len()).step_by(GROUP) {
-            let own: Vec<Poly<Eval>> =
-                (start..digits.len().min(start + GROUP)).map(|j| digits.get(ring, j)).collect();
+            let own: Vec<Poly<Eval>> = (start..digits.len().min(start + GROUP))
+                .into_par_iter()
+                .map(|j| digits.get(ring, j))
+                .collect();
             let made: Vec<Option<Vec<Poly<Eval>>>> = self.digits[start..start + own.len()]
                 .iter()
                 .map(|digit| match digit {
@@ -194,21 +197,21 @@ impl SwitchingKey {
 /// The digits of a ciphertext.
 enum Digits {
     Evaluated(Vec<Poly<Eval>>),
-    Words(Vec<Vec<u64>>),
+    Windows(Windows),
 }
 
 impl Digits {
     fn len(&self) -> usize {
         match self {
             Digits::Evaluated(digits) => digits.len(),
-            Digits::Words(digits) => digits.len(),
+            Digits::Windows(digits) => digits.count(),
         }
     }
 
     fn get(&self, ring: &AdicRing, j: usize) -> Poly<Eval> {
         match self {
             Digits::Evaluated(digits) => digits[j].clone(),
-            Digits::Words(digits) => ring.evaluate_words(&digits[j]),
+            Digits::Windows(digits) => ring.evaluate_words(&digits.digit(j)),
         }
     }
 }

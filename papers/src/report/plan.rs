@@ -77,7 +77,7 @@ pub const LOCAL: &str = "local";
 const BY_CLOSED_FORM: [&str; 4] = ["II-A", "III-A", "IV-A", "V-A"];
 
 /// Runs of AES: set, chain (of LTV; else BGV), method, threads.
-const AES_RUNS: [(&str, Option<&str>, &str, &str); 17] = [
+const AES_RUNS: [(&str, Option<&str>, &str, &str); 19] = [
     ("aes-bgv-leveled", None, "packed", "1"),
     ("aes-bgv-leveled", None, "byte-sliced", "1"),
     ("aes-bgv-leveled", None, "byte-sliced", "2"),
@@ -90,11 +90,13 @@ const AES_RUNS: [(&str, Option<&str>, &str, &str); 17] = [
     ("ltv-32768", Some("prime-power"), "bit-sliced", "2"),
     ("ltv-32768", Some("prime-power"), "byte-sliced", "2"),
     ("ltv-32768-windows-16", Some("prime-power"), "bit-sliced", "2"),
+    ("ltv-32768-binary", Some("prime-power"), "bit-sliced", "2"),
     ("ltv-27000", Some("rns"), "bit-sliced", "1"),
     ("ltv-27000", Some("rns"), "bit-sliced", "2"),
     ("ltv-27000", Some("prime-power"), "bit-sliced", "1"),
     ("ltv-27000", Some("prime-power"), "bit-sliced", "2"),
     ("ltv-27000-windows-16", Some("prime-power"), "bit-sliced", "2"),
+    ("ltv-27000-binary", Some("prime-power"), "bit-sliced", "2"),
 ];
 const AES_RUNS_QUICK: [(&str, Option<&str>, &str); 4] = [
     ("insecure_aes-m4947", None, "packed"),
@@ -294,8 +296,8 @@ impl Plan {
             let name = format!("aes-{short}-{way}{method}-{threads}");
             self.add(AES, &base, name.clone(), &own);
             // Both rows of LTV's table 6.
-            let windows = set.contains("windows");
-            if (chain, method, threads, windows) == (Some("prime-power"), "bit-sliced", "2", false)
+            let hybrid = !set.contains("windows") && !set.contains("binary");
+            if (chain, method, threads, hybrid) == (Some("prime-power"), "bit-sliced", "2", true)
             {
                 let own = [&own[..], &["--keys", "polynomials"]].concat();
                 self.add(AES, &base, format!("{name}-polynomials"), &own);

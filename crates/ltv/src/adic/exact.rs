@@ -11,19 +11,20 @@ impl AdicRing {
     /// The evaluations of the blocks of `x`, centered, lowest first: one transform for each block
     /// and transform prime.
     pub fn evaluate(&self, x: &AdicPoly) -> Vec<Poly<Eval>> {
-        self.evaluate_over(x, self.transform_primes())
+        self.evaluate_over(x, self.block, self.transform_primes())
     }
 
-    /// As [`AdicRing::evaluate`], modulo the [narrow primes](AdicRing::narrow_primes) only: for
-    /// products with small factors.
+    /// As [`AdicRing::evaluate`], for products with small factors: in
+    /// [blocks](AdicRing::narrow_blocks) of their own, modulo the
+    /// [narrow primes](AdicRing::narrow_primes) only.
     pub fn evaluate_narrow(&self, x: &AdicPoly) -> Vec<Poly<Eval>> {
-        self.evaluate_over(x, self.narrow_primes())
+        self.evaluate_over(x, self.narrow_block(), self.narrow_primes())
     }
 
-    fn evaluate_over(&self, x: &AdicPoly, basis: Basis) -> Vec<Poly<Eval>> {
+    fn evaluate_over(&self, x: &AdicPoly, block: usize, basis: Basis) -> Vec<Poly<Eval>> {
         let blocks: Vec<Vec<&[u32]>> = x
             .rows
-            .chunks(self.block)
+            .chunks(block)
             .map(|rows| rows.iter().map(|row| &row[..]).collect())
             .collect();
         let jobs: Vec<(usize, usize)> =
@@ -108,13 +109,13 @@ impl AdicRing {
     }
 
     /// Σ p^(block o) v_o modulo p^`rows`, from the evaluations of the v_o, sums of at most
-    /// [`AdicRing::max_terms`] products of blocks, or, modulo the narrow primes, of as many with
-    /// small factors as the ring was [narrowed](AdicRing::narrowed) for. One inverse transform for
-    /// each block and transform prime.
+    /// [`AdicRing::max_terms`] products of blocks, or, modulo the narrow primes, of as many of
+    /// narrow blocks with small factors as the ring was [narrowed](AdicRing::narrowed) for. One
+    /// inverse transform for each block and transform prime.
     pub fn digits(&self, blocks: Vec<Poly<Eval>>, rows: usize) -> AdicPoly {
         let basis = blocks.first().map_or_else(|| self.transform_primes(), Poly::basis);
         let made = self.reconstruction_from(basis);
-        let (count, primes) = (blocks.len(), made.basis().len());
+        let (count, primes, block) = (blocks.len(), made.basis().len(), made.block);
         let mut limbs: Vec<Limb> = blocks.into_iter().flat_map(into_limbs).collect();
         limbs.par_iter_mut().enumerate().for_each(|(k, limb)| {
             let i = k % primes;
@@ -126,7 +127,7 @@ impl AdicRing {
             (0..count).map(|_| limbs.by_ref().take(primes).collect()).collect();
         // The offset of the digits, less (number of primes) M for every block.
         let own = |row: usize, o: usize| {
-            let weights = row.checked_sub(self.block * o).and_then(|l| made.weights.get(l));
+            let weights = row.checked_sub(block * o).and_then(|l| made.weights.get(l));
             weights.map_or(0, |w| i128::from(w[2 * primes]) * primes as i128)
         };
         let offset =
@@ -136,13 +137,13 @@ impl AdicRing {
             &constants,
             |tile, _| made.terms(self.cpu.kernels(), &terms, tile),
             |terms, row, _, sum| {
-                let first = (row + 1).saturating_sub(made.weights.len()).div_ceil(self.block);
-                for (o, xs) in terms.iter().enumerate().take(row / self.block + 1).skip(first) {
+                let first = (row + 1).saturating_sub(made.weights.len()).div_ceil(block);
+                for (o, xs) in terms.iter().enumerate().take(row / block + 1).skip(first) {
                     let xs: Vec<&[u64]> = xs.iter().map(|x| &x[..]).collect();
                     self.cpu.kernels().multiply_add_halves(
                         sum,
                         &xs,
-                        &made.weights[row - self.block * o],
+                        &made.weights[row - block * o],
                     );
                 }
             },

@@ -22,3 +22,4 @@ mod windows;
 
 pub use inverse::share_of_units;
 pub use ring::{AdicPoly, AdicRing};
+pub use windows::Windows;

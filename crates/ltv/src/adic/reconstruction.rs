@@ -19,6 +19,8 @@ const HALF_BITS: u32 = 25;
 /// products of half words in every row.
 pub(super) struct Reconstruction {
     basis: Basis,
+    /// How many rows make a block.
+    pub(super) block: usize,
     /// (M/m_i)^-1 modulo m_i.
     pub(super) factors: Vec<u64>,
     /// 1/m_i.
@@ -55,6 +57,7 @@ impl Reconstruction {
         }
         Ok(Reconstruction {
             basis,
+            block,
             factors: basis
                 .iter()
                 .map(|i| ring.inverse_product(basis.minus(Basis::of([i])), i))

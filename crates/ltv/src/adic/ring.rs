@@ -41,6 +41,10 @@ impl AdicPoly {
     }
 }
 
+/// A transform takes about as long as this many products of polynomials modulo a prime, one of
+/// which is read from memory.
+const TRANSFORM: usize = 30;
+
 /// Z\[X\]/Φ_m modulo the powers of a prime p; see the [module](super).
 pub struct AdicRing {
     pub(super) cpu: Cpu,
@@ -51,7 +55,7 @@ pub struct AdicRing {
     /// them for k <= block.
     pub(super) powers: Vec<(Vec<u64>, Vec<u64>)>,
     pub(super) reconstruction: Reconstruction,
-    /// From fewer primes, if small factors were announced.
+    /// From fewer primes and smaller blocks, if small factors were announced.
     narrow: Option<Reconstruction>,
 }
 
@@ -115,30 +119,39 @@ impl AdicRing {
         })
     }
 
-    /// With a second way back to digits, for sums of up to `terms` products of a block with a
-    /// polynomial of coefficients below 2^`bits`: from no more transform primes than these take.
+    /// With a second way back to digits, for sums of up to `terms` products of polynomials of
+    /// `rows` rows with polynomials of coefficients below 2^`bits`: such a factor takes few
+    /// transform primes, and the fewer the smaller the blocks of the other are. The blocks are
+    /// those for which transforms of the factor and products take least.
     ///
     /// # Errors
     /// Sums that do not fit all transform primes.
-    pub fn narrowed(self, bits: u32, terms: usize) -> Result<Self, RingError> {
-        let (prime, block) = (self.prime() as u32, self.block);
+    pub fn narrowed(self, bits: u32, terms: usize, rows: usize) -> Result<Self, RingError> {
+        let prime = self.prime() as u32;
         let overlap = Ring::overlap_of(self.ring().index())? as f64;
-        let mut room = -1.1
-            - (block as f64 * f64::from(prime).log2() - 1.0)
-            - f64::from(bits)
-            - (self.ring().degree() as f64 * terms as f64).log2()
-            - 2.0 * overlap.log2();
-        let mut primes = 0;
-        for i in self.transform_primes().iter() {
-            if room >= 0.0 {
-                break;
-            }
-            room += (self.ring().modulus(i).value() as f64).log2();
-            primes += 1;
-        }
-        if room < 0.0 {
-            return Err(RingError::BadDigits { prime, block });
-        }
+        let all = self.transform_primes();
+        let primes_of = |block: usize| {
+            let mut room = -1.1
+                - (block as f64 * f64::from(prime).log2() - 1.0)
+                - f64::from(bits)
+                - (self.ring().degree() as f64 * terms as f64).log2()
+                - 2.0 * overlap.log2();
+            let room_with = |i: usize| {
+                room += (self.ring().modulus(i).value() as f64).log2();
+                room
+            };
+            all.iter().map(room_with).position(|room| room >= 0.0).map(|last| last + 1)
+        };
+        // Ways with all primes are as good as products of any blocks.
+        let best = (1..=self.block)
+            .filter_map(|block| Some((primes_of(block)?, block)))
+            .filter(|&(primes, _)| primes < all.len())
+            .min_by_key(|&(primes, block)| primes * (TRANSFORM + rows.div_ceil(block)));
+        let Some((primes, block)) = best else {
+            let fits = primes_of(self.block).is_some();
+            let block = self.block;
+            return if fits { Ok(self) } else { Err(RingError::BadDigits { prime, block }) };
+        };
         let made = Reconstruction::new(self.ring(), Basis::of(0..primes), prime.into(), block)?;
         Ok(AdicRing { narrow: Some(made), ..self })
     }
@@ -174,7 +187,23 @@ impl AdicRing {
     /// The primes that products with small factors are exact modulo, the first of the transform
     /// primes: all of them, unless the ring was [narrowed](AdicRing::narrowed).
     pub fn narrow_primes(&self) -> Basis {
-        self.narrow.as_ref().unwrap_or(&self.reconstruction).basis()
+        self.narrowest().basis()
+    }
+
+    /// How many blocks hold `rows` rows in products with small factors: as
+    /// [`AdicRing::blocks`], unless the ring was [narrowed](AdicRing::narrowed).
+    pub fn narrow_blocks(&self, rows: usize) -> usize {
+        rows.div_ceil(self.narrow_block())
+    }
+
+    /// How many rows make a block in products with small factors.
+    pub fn narrow_block(&self) -> usize {
+        self.narrowest().block
+    }
+
+    /// The way back to digits of products with small factors.
+    pub(super) fn narrowest(&self) -> &Reconstruction {
+        self.narrow.as_ref().unwrap_or(&self.reconstruction)
     }
 
     /// The way back to digits from evaluations modulo the primes of a basis: the narrow ones, or

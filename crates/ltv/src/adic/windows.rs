@@ -4,6 +4,34 @@ use rayon::prelude::*;
 
 use super::ring::{AdicPoly, AdicRing};
 
+/// The coefficients of a polynomial in digits of so many bits; see [`AdicRing::windows`].
+pub struct Windows {
+    bits: u32,
+    count: usize,
+    /// Row by row the words of the coefficients, in storage order, the lowest words first.
+    words: Vec<Vec<u32>>,
+}
+
+impl Windows {
+    /// How many digits there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The digits number `t`, counted from the lowest, of all coefficients in storage order.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn digit(&self, t: usize) -> Vec<u64> {
+        assert!(t < self.count, "one of the digits");
+        let bit = t * self.bits as usize;
+        let (low, high) = (&self.words[bit / 32], &self.words[bit / 32 + 1]);
+        let (shift, mask) = (bit % 32, (1u64 << self.bits) - 1);
+        let digit = |(&l, &h): (&u32, &u32)| (u64::from(l) | u64::from(h) << 32) >> shift & mask;
+        low.iter().zip(high).map(digit).collect()
+    }
+}
+
 /// x * p + d, in words of 32 bits, lowest first.
 fn multiply_add(x: &mut [u32], p: u32, d: u32) {
     let mut carry = u64::from(d);
@@ -41,12 +69,12 @@ impl AdicRing {
         (rows as f64 * (self.prime() as f64).log2() / f64::from(bits)).ceil() as usize
     }
 
-    /// The residues of x in [0, p^k) in digits of `bits` <= 31 bits: rows in storage order, lowest
-    /// digit first. O(k²) word products a coefficient.
+    /// The residues of x in [0, p^k) in digits of `bits` <= 31 bits. O(k²) word products a
+    /// coefficient.
     ///
     /// # Panics
     /// If `bits` is 0 or above 31.
-    pub fn windows(&self, x: &AdicPoly, bits: u32) -> Vec<Vec<u64>> {
+    pub fn windows(&self, x: &AdicPoly, bits: u32) -> Windows {
         assert!((1..=31).contains(&bits), "digits of 1 to 31 bits");
         let (p, count) = (self.prime() as u32, self.window_count(bits, x.rows()));
         let words = count * bits as usize / 32 + 2;
@@ -58,22 +86,18 @@ impl AdicRing {
         // With H = (p^k - 1)/2, x modulo p^k is the number of its rows less H, or p^k = 2 H + 1
         // more than that.
         let offset = horner(&|_| self.half());
-        let digits = |i: usize| -> Vec<u64> {
+        let residue = |i: usize| -> Vec<u32> {
             let number = horner(&|j| x.rows[j][i]);
             let mut value = number.clone();
             if subtract(&mut value, &offset) {
                 value = number;
                 add_with_one(&mut value, &offset);
             }
-            let digit = |t: usize| {
-                let (word, shift) = (t * bits as usize / 32, t * bits as usize % 32);
-                let pair = u64::from(value[word]) | u64::from(value[word + 1]) << 32;
-                pair >> shift & ((1 << bits) - 1)
-            };
-            (0..count).map(digit).collect()
+            value
         };
-        let columns: Vec<Vec<u64>> =
-            (0..self.ring().degree()).into_par_iter().map(digits).collect();
-        (0..count).map(|t| columns.iter().map(|c| c[t]).collect()).collect()
+        let residues: Vec<Vec<u32>> =
+            (0..self.ring().degree()).into_par_iter().map(residue).collect();
+        let words = (0..words).map(|w| residues.iter().map(|value| value[w]).collect()).collect();
+        Windows { bits, count, words }
     }
 }

@@ -127,7 +127,8 @@ fn rows_are_added_negated_and_divided() {
             assert!((d * scale.exp2() - x as f64).abs() <= 1e-12 * q as f64);
         }
         for bits in [1, 5, 16, 31] {
-            let digits = adic.windows(&a, bits);
+            let windows = adic.windows(&a, bits);
+            let digits: Vec<Vec<u64>> = (0..windows.count()).map(|t| windows.digit(t)).collect();
             for (i, &x) in x.iter().enumerate() {
                 let sum =
                     digits.iter().rev().fold(0i128, |v, row| (v << bits) + i128::from(row[i]));
@@ -142,7 +143,7 @@ fn sums_with_small_factors_are_exact_modulo_fewer_primes() {
     let mut rng = ChaCha20Rng::seed_from_u64(7);
     for (index, bits) in INDICES.into_iter().flat_map(|m| [1, 8, 16].map(|bits| (m, bits))) {
         let (rows, terms) = (13, 40);
-        let adic = ring(index, 6).narrowed(bits, terms).unwrap();
+        let adic = ring(index, 6).narrowed(bits, terms, rows).unwrap();
         assert!(adic.narrow_primes().len() < adic.transform_primes().len(), "{index}, {bits}");
         let (n, h) = (adic.ring().degree(), (adic.prime() / 2) as i64);
         let highest = (1i64 << bits) - 1;
@@ -159,7 +160,7 @@ fn sums_with_small_factors_are_exact_modulo_fewer_primes() {
         };
         let small: Vec<_> = factors.iter().map(|x| adic.evaluate_words(&words(x))).collect();
         let large: Vec<_> = keys.iter().map(|x| adic.evaluate_narrow(x)).collect();
-        let sum = adic.inner_products(adic.blocks(rows), |o| {
+        let sum = adic.inner_products(adic.narrow_blocks(rows), |o| {
             small.iter().zip(&large).map(|(x, blocks)| (x, &blocks[o])).collect()
         });
         let products: Vec<AdicPoly> =
@@ -170,7 +171,7 @@ fn sums_with_small_factors_are_exact_modulo_fewer_primes() {
             "{index}, {bits}"
         );
     }
-    assert!(ring(32, 1).narrowed(16, usize::MAX).is_err());
+    assert!(ring(32, 1).narrowed(16, usize::MAX, 13).is_err());
 }
 
 #[test]
