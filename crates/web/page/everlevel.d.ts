@@ -112,14 +112,14 @@ export class Everlevel {
     name: string,
     progress?: (at: Progress) => void,
   ): Promise<Table>;
-  /** What a query on that table takes, before it is asked. */
+  /** What a query on that table takes, before it is run. */
   explain(sql: string): Promise<Explained>;
   ask(
     sql: string,
     constants: Record<string, string>,
     progress?: (at: Progress) => void,
   ): Promise<Answer>;
-  /** Cancels the job of the query that is being asked. */
+  /** Cancels the job of the query that is running. */
   cancel(): Promise<void>;
   end(): void;
 }
