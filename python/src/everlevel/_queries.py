@@ -254,7 +254,7 @@ class Query:
 
 
 def table(schema: Schema, name: str = "t") -> Query:
-    """A table of a schema, to be asked about: ``t = et.table(schema)``, then
+    """A table of a schema, to be queried: ``t = et.table(schema)``, then
     ``t.filter(t.cost > 100).group_by("ward").agg(n=et.count(), cost=t.cost.sum())``.
 
     The name stands in the text of the query and means nothing.
