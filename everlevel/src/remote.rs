@@ -1,5 +1,5 @@
 //! The client of the service, with the feature `remote`: sends keys and ciphertexts, runs programs
-//! and questions there as jobs, and fetches their encrypted results.
+//! and queries there as jobs, and fetches their encrypted results.
 //!
 //! * [`Client`]: a connection to a service with one token. Interrupted requests are repeated,
 //!   transfers continue where they stopped, and a job that is started twice under one

@@ -1,4 +1,4 @@
-//! Schemas, questions, plans, changes and tables in the clear, from anybody.
+//! Schemas, queries, plans, changes and tables in the clear, from anybody.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use everlevel_tables::{Answer, Change, Data, Edit, Kind, Plan, Query, Schema};
 /// The longest input that is looked at, in bytes.
 const MAX_TEXT: usize = 4096;
 
-/// What questions without a schema of their own are about: a column of each type.
+/// What queries without a schema of their own are run on: a column of each type.
 const SCHEMA: &str = r#"{"columns": [
     {"name": "kind", "type": "category", "values": ["tea", "cake", "PROMO tea"]},
     {"name": "price", "type": "decimal", "scale": 2, "low": "-0.05", "high": "999.99"},
@@ -35,7 +35,7 @@ fn rows(schema: &Schema) -> Option<Data> {
 }
 
 /// Reads a statement, behind a NUL the schema that it is for; as a plan, as a schema and as a table
-/// as well. Whether it is a question or a change.
+/// as well. Whether it is a query or a change.
 pub fn tables(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     if text.len() > MAX_TEXT {
@@ -63,10 +63,10 @@ pub fn tables(bytes: &[u8]) -> bool {
     asked(statement, schema, &data) | changed(statement, schema)
 }
 
-/// A question is a plan that survives, and has an answer or is refused.
+/// A query is a plan that survives, and has an answer or is refused.
 fn asked(text: &str, schema: &Schema, data: &Data) -> bool {
     let Ok(query) = Query::parse(text, schema) else { return false };
-    let plan = Plan::new(text, schema).expect("a question is a plan");
+    let plan = Plan::new(text, schema).expect("a query is a plan");
     assert_eq!(Plan::from_json(&plan.to_json().expect("JSON")).as_ref(), Ok(&plan));
     let constants: Vec<i128> =
         query.parameters.iter().map(|p| schema.fields()[p.column].values().1).collect();

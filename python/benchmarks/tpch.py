@@ -1,11 +1,11 @@
-"""Questions derived from TPC-H about encrypted line items, compared with DuckDB row by row: not
+"""Queries derived from TPC-H on encrypted line items, compared with DuckDB row by row: not
 comparable with published TPC-H results.
 
     pip install 'everlevel[tables]' duckdb tpchgen-cli
     python python/benchmarks/tpch.py --scale 0.0055 --scale 0.1667 --out tpch.json
 
 Scale 0.0055 has 33,206 line items, 0.1667 a million. The columns of orders and parts that the
-questions need are added to each line item before it is encrypted. Seconds are those of the server,
+queries need are added to each line item before it is encrypted. Seconds are those of the server,
 which reads the columns from files; keys, encryption and decryption are not in them.
 """
 
@@ -64,8 +64,8 @@ def schema():
     return et.Schema({"columns": [{"name": name, **told} for name, told in COLUMNS.items()]})
 
 
-def questions():
-    """The questions as they are asked here."""
+def queries():
+    """The queries as they are run here."""
     t = et.table(schema(), "lineitem")
     price = t.l_extendedprice * (1 - t.l_discount)
     urgent = t.o_orderpriority.isin(["1-URGENT", "2-HIGH"])
@@ -190,7 +190,7 @@ def load(directory, rows=None):
 
 
 def measure(params, scale, rows, repeat, work):
-    """Encrypts line items, asks all questions, and compares."""
+    """Encrypts line items, runs all queries, and compares."""
     generate(scale, work)
     connection, items = load(work, rows)
     client = everlevel.Client(params)
@@ -199,8 +199,8 @@ def measure(params, scale, rows, repeat, work):
     encrypting = time.perf_counter() - started
     table = et.EncryptedTable.open(work / "lineitem.evt", params=params)
     asked = []
-    for name, question in questions().items():
-        plan = et.Plan(question)
+    for name, query in queries().items():
+        plan = et.Plan(query)
         server = plan.server(client, table.rows)
         seconds, exact = [], True
         for _ in range(repeat):
@@ -240,7 +240,7 @@ def main():
     parser.add_argument("--rows", type=int, help="take the first line items only")
     parser.add_argument("--params", default="bgv-65537-n15", help="parameter set")
     parser.add_argument("--insecure-research", action="store_true")
-    parser.add_argument("--repeat", type=int, default=3, help="runs of each question")
+    parser.add_argument("--repeat", type=int, default=3, help="runs of each query")
     parser.add_argument("--threads", type=int, default=0, help="default: one a core")
     parser.add_argument("--out", help="where the record is written; default: standard output")
     given = parser.parse_args()

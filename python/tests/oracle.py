@@ -1,4 +1,4 @@
-"""Questions answered by DuckDB, which shares no code with everlevel: exactly."""
+"""Queries answered by DuckDB, which shares no code with everlevel: exactly."""
 
 import decimal
 from fractions import Fraction
@@ -25,7 +25,7 @@ def quoted(name):
 
 
 def answer(connection, sql, constants):
-    """Rows of the answer to a question in the words of PostgreSQL; numbers are fractions.
+    """Rows of the answer to a query in the words of PostgreSQL; numbers are fractions.
 
     DuckDB computes averages, medians and quotients in floating point: it is asked for the sums,
     counts and values that they are made of. ``constants``: texts of SQL for ``:name``.

@@ -1,4 +1,4 @@
-"""What Ibis writes for ordinary expressions is a question, and is answered as DuckDB answers it."""
+"""What Ibis writes for ordinary expressions is a query, and is answered as DuckDB answers it."""
 
 import datetime
 import decimal

@@ -149,7 +149,7 @@ def test_what_is_recommended_is_not_refused():
     )
 
 
-def test_a_question_is_recommended_with_its_lines(tmp_path, monkeypatch):
+def test_a_query_is_recommended_with_its_lines(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data.csv").write_text("x\n-900000\n1000000\n7\n600000\n")
     found = planner.plan(max_value=1e6, signed=True, rows=4, ops=["<", "sum", "count"], **TOY)

@@ -107,7 +107,7 @@ def test_arrays_of_several_ciphertexts(remote, fermat):
     assert fermat.client.decrypt(found["all"]) == debts.sum()
 
 
-def test_a_question_about_a_table(remote, fermat, tmp_path):
+def test_a_query_on_a_table(remote, fermat, tmp_path):
     schema = tables.Schema(
         {"columns": [{"name": "cost", "type": "integer", "low": 0, "high": 200}]}
     )

@@ -1,4 +1,4 @@
-"""Missing values of encrypted tables: as NULL from every library, refused, and random questions
+"""Missing values of encrypted tables: as NULL from every library, refused, and random queries
 compared with DuckDB.
 """
 
@@ -30,17 +30,17 @@ ROWS = {
     "b": [True, None, False],
     "w": ["a", None, "b"],
 }
-QUESTION = (
+QUERY = (
     "select count(*) as c, count(n) as n, sum(n) as s, sum(x) as x, count(d) as d, count(b) as b, "
     "count(w) as w from t"
 )
 ANSWER = {"c": [3], "n": [2], "s": [-2], "x": [D("12.57")], "d": [2], "b": [2], "w": [2]}
 
 
-def asked(party, data, question=QUESTION, schema=SCHEMA, arrow=False):
+def asked(party, data, query=QUERY, schema=SCHEMA, arrow=False):
     return (
         et.encrypt(party.client, data, schema)
-        .run(party.server, question)
+        .run(party.server, query)
         .read(party.client, arrow=arrow)
     )
 
@@ -197,7 +197,7 @@ FOLDS = [
 ]
 
 
-def test_random_questions_are_those_of_duckdb(fermat):
+def test_random_queries_are_those_of_duckdb(fermat):
     duckdb = pytest.importorskip("duckdb")
     rng, asks = random.Random(7), 0
     for _ in range(5):
@@ -243,12 +243,12 @@ def test_random_questions_are_those_of_duckdb(fermat):
                 f"{g} {rng.choice(['', 'desc'])} nulls {rng.choice(['first', 'last'])}"
                 for g in group.split(", ")
             )
-            question = (
+            query = (
                 f"select {group}, {told} {where} group by {group} order by {order}"
                 if group
                 else f"select {told} {where}"
             )
-            answer = table.run(fermat.server, question).read(fermat.client, arrow=False)
-            assert list(zip(*answer.values())) == base.execute(question).fetchall(), question
+            answer = table.run(fermat.server, query).read(fermat.client, arrow=False)
+            assert list(zip(*answer.values())) == base.execute(query).fetchall(), query
             asks += 1
     assert asks >= 200

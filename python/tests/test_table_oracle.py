@@ -1,4 +1,4 @@
-"""Two thousand random questions of the whole grammar, answered in the clear, by the computation of
+"""Two thousand random queries of the whole grammar, answered in the clear, by the computation of
 a server on the no-op scheme, and by DuckDB, on tables with missing values and with bounds.
 """
 
@@ -16,9 +16,9 @@ pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")
 
 import oracle
-from table_questions import Table
+from table_queries import Table
 
-QUESTIONS, PER_TABLE, FILES = 2000, 20, 4
+QUERIES, PER_TABLE, FILES = 2000, 20, 4
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def sql_of(value):
     return format(value, "f") if isinstance(value, decimal.Decimal) else str(value)
 
 
-def compare(question, found, wanted, ordered):
+def compare(query, found, wanted, ordered):
     rows = list(zip(*found.values()))
     if not ordered:
         rows, wanted = ordered_as(rows), ordered_as(wanted)
@@ -48,7 +48,7 @@ def compare(question, found, wanted, ordered):
         len(row) == len(other) and all(map(oracle.same, row, other))
         for row, other in zip(rows, wanted)
     )
-    assert fits, f"{question}\nfound    {rows[:10]}\nexpected {wanted[:10]}"
+    assert fits, f"{query}\nfound    {rows[:10]}\nexpected {wanted[:10]}"
 
 
 def ordered_as(rows):
@@ -70,41 +70,41 @@ def ordered_as(rows):
 
 
 @pytest.mark.parametrize("part", range(FILES))
-def test_questions_are_answered_as_by_duckdb(small, part):
+def test_queries_are_answered_as_by_duckdb(small, part):
     counts = collections.Counter()
-    for seed in range(part, QUESTIONS // PER_TABLE, FILES):
+    for seed in range(part, QUERIES // PER_TABLE, FILES):
         table = Table(seed)
         types = {name: table.sql_type(name) for name in table.columns}
         connection = oracle.load(types, table.data)
         answered = 0
         while answered < PER_TABLE:
-            question, constants = table.question()
+            query, constants = table.query()
             try:
-                plan = et.Plan(question)
+                plan = et.Plan(query)
             except everlevel.TableError as error:
                 # Products of many columns may leave 63 bits.
-                assert error.code == "table.range", (question, error)
+                assert error.code == "table.range", (query, error)
                 counts["refused"] += 1
                 continue
             constants = {name: constants[name] for name in plan.parameters}
             texts = {name: sql_of(value) for name, value in constants.items()}
-            wanted = oracle.answer(connection, question.sql, texts)
-            ordered = bool(question._order)
+            wanted = oracle.answer(connection, query.sql, texts)
+            ordered = bool(query._order)
             for way in ("clear", "no-op"):
                 found = (
                     plan.answer(table.data, arrow=False, **constants)
                     if way == "clear"
                     else plan.rehearse(small, table.data, arrow=False, **constants)
                 )
-                compare((seed, way, question.sql, constants), found, wanted, ordered)
+                compare((seed, way, query.sql, constants), found, wanted, ordered)
             answered += 1
             counts["rows"] += len(wanted)
             counts["nulls"] += sum(cell is None for row in wanted for cell in row)
             counts["empty"] += not wanted
             counts["hidden"] += bool(constants)
         counts["answered"] += answered
-    # What the questions reach is what they are for.
-    assert counts["answered"] == QUESTIONS // FILES and counts["refused"] < counts["answered"] / 5
+    # What the queries reach is what they are for.
+    assert counts["answered"] == QUERIES // FILES and counts["refused"] < counts["answered"] / 5
     assert (
         min(counts["rows"], counts["nulls"]) > 200 and min(counts["empty"], counts["hidden"]) > 10
     )

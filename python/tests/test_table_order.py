@@ -22,7 +22,7 @@ DATA = {
     "cost": COSTS,
     "days": [3, None, 200, 17, 17, None],
 }
-QUESTIONS = (
+QUERIES = (
     "select max(cost) as most, min(days) as least from t where ward <> 'south'",
     "select ward, max(days) as most, count(*) as n from t group by ward order by ward",
     "select min(ward), max(cost) from t where days = 4",
@@ -32,10 +32,10 @@ QUESTIONS = (
 )
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_a_server_orders(fermat, question):
-    listed = et.Plan(question, SCHEMA)
-    plan = et.Plan(question, SCHEMA, ordered_by="server")
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_server_orders(fermat, query):
+    listed = et.Plan(query, SCHEMA)
+    plan = et.Plan(query, SCHEMA, ordered_by="server")
     assert (listed.ordered_by, plan.ordered_by) == ("reader", "server")
     assert et.Plan.from_json(plan.to_json()) == plan != listed
     expected = listed.answer(DATA, arrow=False)
@@ -57,12 +57,12 @@ def test_a_server_orders_under_encryption(fermat):
 
 
 def test_what_is_refused():
-    for question in (
+    for query in (
         "select count(distinct ward) from t",
         "select cost, max(days) from t group by cost",
     ):
         with pytest.raises(everlevel.TableError) as caught:
-            et.Plan(question, SCHEMA, ordered_by="server")
+            et.Plan(query, SCHEMA, ordered_by="server")
         assert caught.value.code == "table.unsupported"
     with pytest.raises(ValueError, match="reader"):
         et.Plan("select max(cost) from t", SCHEMA, ordered_by="nobody")

@@ -25,7 +25,7 @@ DATA = {
     "cost": [decimal.Decimal(i * 7 % 100_000) / 100 for i in range(ROWS)],
     "name": [f"n{i}" for i in range(ROWS)],
 }
-QUESTIONS = (
+QUERIES = (
     "select ward, count(*) as n, sum(cost) as cost from t where cost > 12.50 group by ward "
     "order by ward",
     "select name, cost from t where cost < 0.05",
@@ -101,11 +101,11 @@ def test_parts():
             assert len(parts) == min(blocks, 4 * workers)
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize("workers", [1, 3])
-def test_here(fermat, directory, monkeypatch, question, workers):
+def test_here(fermat, directory, monkeypatch, query, workers):
     table, server = opened(fermat, directory)
-    plan = et.Plan(question, SCHEMA)
+    plan = et.Plan(query, SCHEMA)
     made = []
 
     class Actors:
@@ -143,11 +143,11 @@ def test_what_is_refused(fermat, directory, tmp_path):
     table, server = opened(fermat, directory)
     memory = et.encrypt(fermat.client, {k: v[:9] for k, v in DATA.items()}, SCHEMA)
     with pytest.raises(everlevel.ClusterError) as caught:
-        memory.run(server, QUESTIONS[0], ray=True)
+        memory.run(server, QUERIES[0], ray=True)
     assert caught.value.code == "cluster.table"
     actor = object.__new__(_table_parts.Blocks)
     actor._server = server
-    plan = et.Plan(QUESTIONS[0], SCHEMA)
+    plan = et.Plan(QUERIES[0], SCHEMA)
     with pytest.raises(everlevel.ClusterError) as caught:
         actor._begin((str(directory), memory.id, plan.to_json(), None))
     assert caught.value.code == "cluster.table"
@@ -185,7 +185,7 @@ def test_on_ray_with_a_death(fermat, ray, directory, monkeypatch):
 
     cloudpickle.register_pickle_by_value(__import__(__name__))
     table, server = opened(fermat, directory)
-    plan = et.Plan(QUESTIONS[0], SCHEMA)
+    plan = et.Plan(QUERIES[0], SCHEMA)
     monkeypatch.setattr(_table_parts, "Blocks", Dying)
     seen = []
     result = table.run(
@@ -200,7 +200,7 @@ def test_on_ray_with_a_death(fermat, ray, directory, monkeypatch):
 
 def test_rows_on_ray(fermat, ray, directory):
     table, server = opened(fermat, directory)
-    plan = et.Plan(QUESTIONS[1], SCHEMA)
+    plan = et.Plan(QUERIES[1], SCHEMA)
     assert answers(fermat, plan)(table.run(server, plan, ray=True, workers=2))
     with pytest.raises(everlevel.ClusterError) as caught:
         table.run(fermat.server, plan, ray=True)

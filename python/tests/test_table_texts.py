@@ -33,13 +33,13 @@ def test_texts_come_back(fermat):
     t = et.table(SCHEMA)
     plan = et.Plan(t.filter(t.name.isin(["日本語", "=1+1"])).select("id", "name"))
     assert plan.answer(DATA, arrow=False) == {"id": [5, 7], "name": ["日本語", "=1+1"]}
-    for question in (
+    for query in (
         t.filter(t.name.startswith("a")).select("id"),
         t.filter(t.name > "a").select("id"),
         t.group_by("name").agg(n=et.count()),
     ):
         with pytest.raises(everlevel.TableError) as caught:
-            et.Plan(question)
+            et.Plan(query)
         assert caught.value.code == "table.unsupported" and "category" in str(caught.value)
     with pytest.raises(everlevel.TableError) as caught:
         asked(fermat, {**DATA, "note": ["x", ""] + NOTES[2:]})

@@ -14,7 +14,7 @@ import everlevel
 from everlevel import tables as et
 
 D = decimal.Decimal
-QUESTION = (
+QUERY = (
     "select ward, count(*) as n, sum(cost) as cost, avg(days) as days from t where admitted >= "
     "date '2025-01-01' group by ward order by ward"
 )
@@ -58,7 +58,7 @@ def refused(code, work, kind=everlevel.Error):
 
 def test_four_parties(fermat, schema, table, tmp_path):
     table.save(tmp_path / "stays")
-    sent = et.Plan(QUESTION, schema).to_json()
+    sent = et.Plan(QUERY, schema).to_json()
 
     steps = []
     stored = et.EncryptedTable.open(tmp_path / "stays", insecure_research=True)
@@ -80,18 +80,18 @@ def test_four_parties(fermat, schema, table, tmp_path):
     assert steps == [(1, 1)]
 
     back = et.Result.from_bytes(np.frombuffer(result.to_bytes(), np.uint8))
-    assert (back.table_id, back.key_id, back.plan.question) == (
+    assert (back.table_id, back.key_id, back.plan.sql) == (
         table.id,
         fermat.client.key_id,
-        QUESTION,
+        QUERY,
     )
     assert (
-        back.read(fermat.client, plan=et.Plan(QUESTION, schema), table_id=table.id, arrow=False)
+        back.read(fermat.client, plan=et.Plan(QUERY, schema), table_id=table.id, arrow=False)
         == ANSWER
     )
 
 
-def test_a_question_is_a_plan(fermat, table):
+def test_a_query_is_a_plan(fermat, table):
     result = table.run(
         fermat.server,
         "select sum(days) as d, count(*) filter (where surgery) as s from t where days > 100",
@@ -115,18 +115,16 @@ def test_public_keys_and_directories(fermat, schema, tmp_path):
     assert again.id != table.id
     stored = et.EncryptedTable.open(tmp_path / "a", params=fermat.params)
     assert stored.id == again.id
-    assert stored.run(fermat.server, QUESTION).read(fermat.client, arrow=False) == ANSWER
+    assert stored.run(fermat.server, QUERY).read(fermat.client, arrow=False) == ANSWER
     with pytest.raises(everlevel.InsecureError):
         et.EncryptedTable.open(tmp_path / "a")
 
 
 def test_what_does_not_belong_together(fermat, schema, table, tmp_path):
     other = everlevel.Client(fermat.params)
-    result = table.run(fermat.server, QUESTION)
+    result = table.run(fermat.server, QUERY)
     refused("scheme.wrong-key", lambda: result.read(other), everlevel.WrongKeyError)
-    refused(
-        "scheme.wrong-key", lambda: table.run(other.server(), QUESTION), everlevel.WrongKeyError
-    )
+    refused("scheme.wrong-key", lambda: table.run(other.server(), QUERY), everlevel.WrongKeyError)
     plan = et.Plan("select count(*) from t", schema)
     refused(
         "table.other-result", lambda: result.read(fermat.client, plan=plan), everlevel.TableError
@@ -138,7 +136,7 @@ def test_what_does_not_belong_together(fermat, schema, table, tmp_path):
     wider = schema.to_dict()
     next(c for c in wider["columns"] if c["name"] == "days")["high"] += 1
     refused(
-        "table.other-schema", lambda: table.run(fermat.server, et.Plan(QUESTION, et.Schema(wider)))
+        "table.other-schema", lambda: table.run(fermat.server, et.Plan(QUERY, et.Schema(wider)))
     )
     table.save(tmp_path / "a")
     et.encrypt(fermat.client, STAYS, schema).save(tmp_path / "b")
@@ -155,7 +153,7 @@ def test_what_does_not_belong_together(fermat, schema, table, tmp_path):
             et.Result.from_bytes(data[:cut]).read(fermat.client)
 
 
-def test_questions_and_schemas_are_checked(schema):
+def test_queries_and_schemas_are_checked(schema):
     refused(
         "table.unsupported",
         lambda: et.Plan("select stddev(days) from t", schema),
@@ -173,7 +171,7 @@ def test_questions_and_schemas_are_checked(schema):
     ):
         with pytest.raises(everlevel.TableError):
             et.Schema({"columns": columns})
-    cost = et.Plan(QUESTION, schema).cost(everlevel.Params("bgv-65537-n15"))
+    cost = et.Plan(QUERY, schema).cost(everlevel.Params("bgv-65537-n15"))
     assert cost["products"] > 20 and cost["seconds"] > 0.1 and cost["ciphertexts"] > 5
 
 
@@ -195,7 +193,7 @@ def test_schemas(schema, tmp_path):
         pickle.loads(pickle.dumps(schema)),
     ):
         assert same == schema and hash(same) == hash(schema)
-    plan = et.Plan(QUESTION, schema)
+    plan = et.Plan(QUERY, schema)
     plan.save(tmp_path / "q.plan")
     assert et.Plan.open(tmp_path / "q.plan") == plan == pickle.loads(pickle.dumps(plan))
     names = {
@@ -270,7 +268,7 @@ def test_arrow(fermat, schema, tmp_path):
     parquet.write_table(arrow, tmp_path / "stays.parquet")
     for data in (arrow, tmp_path / "stays.parquet", arrow.to_batches()[0]):
         answer = (
-            et.encrypt(fermat.client, data, schema).run(fermat.server, QUESTION).read(fermat.client)
+            et.encrypt(fermat.client, data, schema).run(fermat.server, QUERY).read(fermat.client)
         )
         assert answer.to_pydict() == ANSWER
     assert answer.schema.types == [
@@ -318,7 +316,7 @@ def test_arrow(fermat, schema, tmp_path):
     )
     assert (
         et.encrypt(fermat.client, wide, schema)
-        .run(fermat.server, QUESTION)
+        .run(fermat.server, QUERY)
         .read(fermat.client)
         .to_pydict()
         == ANSWER
@@ -354,7 +352,7 @@ def test_data_frames(fermat, schema):
         except ImportError:
             continue
         table = et.encrypt(fermat.client, make(module), schema)
-        answer = table.run(fermat.server, QUESTION).read(fermat.client, arrow=False)
+        answer = table.run(fermat.server, QUERY).read(fermat.client, arrow=False)
         assert answer["cost"][0] == D("1200.50"), name
         found.append(name)
     if not found:
@@ -367,7 +365,7 @@ def test_data_frames(fermat, schema):
 def test_files_are_those_of_the_program(fermat, schema, table, tmp_path):
     fermat.client.save_keys(tmp_path / "keys")
     table.save(tmp_path / "stays")
-    et.Plan(QUESTION, schema).save(tmp_path / "q.plan")
+    et.Plan(QUERY, schema).save(tmp_path / "q.plan")
     for line in (
         "run --table stays --server-keys keys/server.keys --plan q.plan --out q.result",
         "read --key keys/secret.key --in q.result --plan q.plan --out answer.csv",
@@ -435,8 +433,8 @@ def test_rows_as_answers(fermat, schema, table):
     ) == {"ward": []}
 
 
-def test_keys_for_known_questions(fermat, schema, table):
-    plan = et.Plan(QUESTION, schema)
+def test_keys_for_known_queries(fermat, schema, table):
+    plan = et.Plan(QUERY, schema)
     server = plan.server(fermat.client, len(table))
     assert not server.can_bootstrap
     assert (
@@ -573,11 +571,11 @@ PATIENTS = {
 
 def test_joins_of_tables_in_the_clear(fermat, tmp_path):
     visits = {"patient": [7, 3, 7], "cost": [D("120.50"), D("80.00"), D("45.25")]}
-    question = (
+    query = (
         "select insured, count(*) as n, sum(cost) as cost from visits join patients on patient = "
         "id where born < date '1970-01-01' group by insured"
     )
-    plan, partners = et.Plan(question, VISITS), {"Patients": PATIENTS}
+    plan, partners = et.Plan(query, VISITS), {"Patients": PATIENTS}
     expected = {"insured": [True], "n": [2], "cost": [D("165.75")]}
     assert plan.answer(visits, partners=partners, arrow=False) == expected
     assert plan.rehearse(fermat.params, visits, partners=partners, arrow=False) == expected

@@ -1,4 +1,4 @@
-"""Questions derived from TPC-H about generated line items, row by row as DuckDB answers them: not
+"""Queries derived from TPC-H on generated line items, row by row as DuckDB answers them: not
 comparable with published TPC-H results.
 """
 
@@ -45,7 +45,7 @@ def test_6005_line_items(tpch, loaded, name):
     connection, items = loaded
     assert items.num_rows == 6005
     params = everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)
-    plan = et.Plan(tpch.questions()[name])
+    plan = et.Plan(tpch.queries()[name])
     wanted = tpch.expected(connection, name)
     assert wanted and None not in wanted[0]
     for found in (plan.answer(items, arrow=False), plan.rehearse(params, items, arrow=False)):

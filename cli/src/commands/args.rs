@@ -71,7 +71,7 @@ pub enum Command {
     /// Turn AES-encrypted data into homomorphic ciphertexts
     #[command(subcommand)]
     Aes(AesCommand),
-    /// Encrypt tables, and ask questions about them in SQL
+    /// Encrypt tables, and run queries on them in SQL
     #[command(subcommand)]
     Table(TableCommand),
     /// Serve encrypted computations to many tenants over HTTP, with server keys alone

@@ -26,7 +26,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "keygen",
         &[
             "everlevel keygen --out keys",
-            "everlevel keygen --params bgv-65537-n15 --plan question.plan --rows 100000 --out keys",
+            "everlevel keygen --params bgv-65537-n15 --plan query.plan --rows 100000 --out keys",
         ],
     ),
     (
@@ -79,8 +79,8 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     (
         "keys server",
-        &["everlevel keys server --key keys/secret.key --plan question.plan --rows 100000 --out \
-             question.keys"],
+        &["everlevel keys server --key keys/secret.key --plan query.plan --rows 100000 --out \
+             query.keys"],
     ),
     (
         "keys change",
@@ -126,14 +126,14 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     (
         "table ask",
         &["everlevel table ask --schema stays/schema.json 'select sum(cost) from t where days > \
-             7' --out question.plan"],
+             7' --out query.plan"],
     ),
     (
         "table bind",
         &[
-            "everlevel table bind --plan question.plan --key keys/public.key day=12 --out \
+            "everlevel table bind --plan query.plan --key keys/public.key day=12 --out \
              constants",
-            "everlevel table bind --plan question.plan --key keys/public.key --from values.json \
+            "everlevel table bind --plan query.plan --key keys/public.key --from values.json \
              --out constants",
         ],
     ),
@@ -141,17 +141,17 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "table run",
         &[
             "everlevel table run --table stays --server-keys keys/server.keys --plan \
-             question.plan --out question.result",
+             query.plan --out query.result",
             #[cfg(feature = "service")]
             "everlevel table run --remote https://everlevel.example.org --table stays \
-             --server-keys keys/server.keys --plan question.plan --out question.result",
+             --server-keys keys/server.keys --plan query.plan --out query.result",
         ],
     ),
     (
         "table read",
         &[
-            "everlevel table read --key keys/secret.key --in question.result --plan question.plan",
-            "everlevel table read --key keys/secret.key --in question.result --format json --out -",
+            "everlevel table read --key keys/secret.key --in query.result --plan query.plan",
+            "everlevel table read --key keys/secret.key --in query.result --format json --out -",
         ],
     ),
     (
@@ -169,7 +169,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("table inspect", &["everlevel table inspect stays"]),
     (
         "table explain",
-        &["everlevel table explain --plan question.plan --params bgv-65537-n15 --rows 100000"],
+        &["everlevel table explain --plan query.plan --params bgv-65537-n15 --rows 100000"],
     ),
     ("table schema infer", &["everlevel table schema infer --in stays.csv --out schema.json"]),
     ("table demo", &["everlevel table demo --only Q6"]),
@@ -202,7 +202,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     (
         "remote table",
         &["everlevel remote table --token-file token --server-keys keys/server.keys --table \
-             stays --plan question.plan --out question.result"],
+             stays --plan query.plan --out query.result"],
     ),
     ("remote list", &["everlevel remote list --token-file token"]),
     (

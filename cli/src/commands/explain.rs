@@ -130,7 +130,7 @@ pub fn run(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
     check_plot(&args.plot)?;
     let program = eval::parse(text)?;
     if let Some(files) = typed::inputs(&args.inputs)? {
-        let question = typed::Question {
+        let asked = typed::Asked {
             server: &server,
             text,
             program: &program,
@@ -138,7 +138,7 @@ pub fn run(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
             tables: &args.tables,
             refused: [("--key", &args.key), ("--svg", &args.plot.svg)],
         };
-        return typed::explain(&question, common);
+        return typed::explain(&asked, common);
     }
     if !args.tables.is_empty() {
         return Err(CliError::usage("--lookup: tables are for columns of typed integers"));

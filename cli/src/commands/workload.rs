@@ -106,7 +106,7 @@ fn text(plan: &WorkloadPlan, workload: &Workload) -> String {
         true => "ciphertexts are refreshed automatically, so programs can be of any depth",
         false => "ciphertexts are not refreshed",
     };
-    let once = if found.way == Way::Tables { "the question" } else { "each operation once" };
+    let once = if found.way == Way::Tables { "the query" } else { "each operation once" };
     let mut lines = vec![
         format!("use {what}, on the set {}", found.params.name()),
         format!(

@@ -8,7 +8,7 @@ use crate::common::{Place, page_rows};
 use crate::options::runnable;
 
 /// Commands by the name of their row, in an order in which each finds the files that it reads.
-/// Words are divided by spaces, and _ in a question stands for one.
+/// Words are divided by spaces, and _ in a query stands for one.
 const COMMANDS: &[(&str, &str)] = &[
     ("version", "version"),
     ("version --verbose", "version --verbose"),

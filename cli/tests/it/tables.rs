@@ -43,7 +43,7 @@ north,1,310.25,2025-03-02,false,Cid
 west,7,4400.00,2024-12-31,true,Dan
 south,2,99.99,2025-02-28,true,Eve
 ";
-const QUESTION: &str = "select ward, count(*) as stays, sum(cost) as cost, avg(days) as days \
+const QUERY: &str = "select ward, count(*) as stays, sum(cost) as cost, avg(days) as days \
                         from stays where admitted >= date '2025-01-01' group by ward order by ward";
 const ANSWER: &str = "ward,stays,cost,days\nnorth,2,1510.75,2.000000\nsouth,2,9133.99,8.000000\n";
 
@@ -75,7 +75,7 @@ fn a_hospital_a_cloud_and_an_analyst() {
 
     // The analyst, who has no key.
     let ask = ["table", "ask", "--schema", "stays/schema.json"];
-    success(here, &[&ask[..], &[QUESTION, "--out", "q.plan"]].concat());
+    success(here, &[&ask[..], &[QUERY, "--out", "q.plan"]].concat());
     let no = [&ask[..], &["select stddev(cost) from stays", "--out", "no.plan"]].concat();
     refused(here, &no, "table.unsupported");
     let mistyped = [&ask[..], &["select sum(cots) from stays", "--out", "no.plan"]].concat();
@@ -123,7 +123,7 @@ fn a_hospital_a_cloud_and_an_analyst() {
     refused(here, &read("others/secret.key"), "scheme.wrong-key");
 
     // Another table of the schema has plans of the same bytes, but another id.
-    let other = ["table", "ask", "--schema", "again/schema.json", QUESTION, "--out", "again.plan"];
+    let other = ["table", "ask", "--schema", "again/schema.json", QUERY, "--out", "again.plan"];
     success(here, &other);
     let plan = |name: &str| fs::read(here.join(name)).unwrap();
     assert_eq!(plan("again.plan"), plan("q.plan"));
@@ -131,15 +131,15 @@ fn a_hospital_a_cloud_and_an_analyst() {
     let again = again["table"].as_str().unwrap();
     let other = ["--table-id", again];
     refused(here, &[&read("keys/secret.key")[..], &other].concat(), "table.other-result");
-    let question = "select count(*) from stays";
-    success(here, &[&ask[..], &[question, "--out", "other.plan"]].concat());
+    let query = "select count(*) from stays";
+    success(here, &[&ask[..], &[query, "--out", "other.plan"]].concat());
     let other = ["--plan", "other.plan"];
     refused(here, &[&read("keys/secret.key")[..], &other].concat(), "table.other-result");
 
     // A schema with one more day is another one.
     let text = fs::read_to_string(here.join("stays.json")).unwrap();
     fs::write(here.join("wider.json"), text.replace("\"high\":15", "\"high\":16")).unwrap();
-    let wider = ["table", "ask", "--schema", "wider.json", QUESTION, "--out", "q.plan", "--force"];
+    let wider = ["table", "ask", "--schema", "wider.json", QUERY, "--out", "q.plan", "--force"];
     success(here, &wider);
     refused(here, &serve("stays", "keys/server.keys", "no.result"), "table.other-schema");
 
@@ -159,13 +159,13 @@ fn a_hospital_a_cloud_and_an_analyst() {
 
 /// The asker has the keys, the server the table, and neither sees the other's.
 #[test]
-fn a_question_about_a_table_that_the_server_knows() {
+fn a_query_on_a_table_that_the_server_knows() {
     let directory = tempfile::tempdir().unwrap();
     let here = directory.path();
     fs::write(here.join("stays.csv"), STAYS).unwrap();
     success(here, &["table", "schema", "infer", "--in", "stays.csv", "--out", "stays.json"]);
-    let ask = |question: &'static str, out: &'static str| {
-        success(here, &["table", "ask", "--schema", "stays.json", question, "--out", out]);
+    let ask = |query: &'static str, out: &'static str| {
+        success(here, &["table", "ask", "--schema", "stays.json", query, "--out", out]);
     };
     ask("select ward, days from stays where cost = :cost", "q.plan");
     ask("select count(*) from stays", "open.plan");
@@ -238,7 +238,7 @@ fn a_table_that_is_changed() {
     refused(here, &[&decrypt[..], &["keys/secret.key"]].concat(), "wire.exists");
 
     // The cloud has the changed table, and answers from it.
-    success(here, &["table", "ask", "--schema", "stays/schema.json", QUESTION, "--out", "q.plan"]);
+    success(here, &["table", "ask", "--schema", "stays/schema.json", QUERY, "--out", "q.plan"]);
     let run = ["table", "run", "--table", "stays", "--server-keys", "keys/server.keys"];
     success(here, &[&run[..], &["--plan", "q.plan", "--out", "q.result"]].concat());
     let read = ["table", "read", "--key", "keys/secret.key", "--in", "q.result"];
@@ -319,8 +319,8 @@ fn texts_and_files_that_are_wrong_at_the_end() {
     assert!(!here.join("u").exists());
     refused(here, &encrypt("none.csv", "u"), "wire.io");
     assert_eq!(json(here, &encrypt("t.csv", "t"))["columns"], 3);
-    let question = "select ward, name from t where name in ('name 7', 'name 2099')";
-    let ask = ["table", "ask", "--schema", "t/schema.json", question, "--out", "q.plan"];
+    let query = "select ward, name from t where name in ('name 7', 'name 2099')";
+    let ask = ["table", "ask", "--schema", "t/schema.json", query, "--out", "q.plan"];
     success(here, &ask);
     let keys = ["keys", "server", "--key", "keys/secret.key", "--plan", "q.plan"];
     success(here, &[&keys[..], &["--rows", "2100", "--out", "few.keys"]].concat());

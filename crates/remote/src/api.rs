@@ -105,15 +105,15 @@ pub enum JobRequest {
         #[serde(default)]
         pad: bool,
     },
-    /// A question about an encrypted table.
+    /// A query on an encrypted table.
     Table {
         /// The server keys.
         server_keys: ObjectId,
         /// The table.
         table: ObjectId,
-        /// The plan of the question.
+        /// The plan of the query.
         plan: serde_json::Value,
-        /// The encrypted constants of the question, if it has some.
+        /// The encrypted constants of the query, if it has some.
         #[serde(default)]
         constants: Option<ObjectId>,
     },
@@ -141,7 +141,7 @@ impl JobRequest {
         }
     }
 
-    /// The table, if it is a question.
+    /// The table, if it is a query.
     pub fn table(&self) -> Option<&ObjectId> {
         match self {
             JobRequest::Program { .. } => None,
@@ -203,7 +203,7 @@ pub struct JobInfo {
     pub refreshes: u64,
     /// How many seconds.
     pub seconds: f64,
-    /// Objects by the names of the results; that of a question is `result`.
+    /// Objects by the names of the results; that of a query is `result`.
     pub results: BTreeMap<String, ObjectId>,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -20,7 +20,7 @@ use crate::keys::Stop;
 /// How many times the bytes of an input a result takes at most: two polynomials for one, and 32
 /// digits for one, with some room for inputs at lower levels.
 const GROWTH: u64 = 256;
-/// Results of a question about a table, of which there may be several.
+/// Results of a query on a table, of which there may be several.
 const TABLE_RESULTS: usize = 16;
 /// What a record takes beside its polynomials.
 const RECORD_BYTES: u64 = 256;

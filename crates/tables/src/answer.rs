@@ -186,7 +186,7 @@ impl Answer {
         Ok(Answer { names: query.outputs.iter().map(|o| o.name.clone()).collect(), rows })
     }
 
-    /// The answer computed on plaintext data, to a question without encrypted constants.
+    /// The answer computed on plaintext data, to a query without encrypted constants.
     ///
     /// # Errors
     /// As [`Answer::plain_with`].
@@ -194,7 +194,7 @@ impl Answer {
         Self::plain_with(query, schema, data, &[])
     }
 
-    /// The answer computed on plaintext data, with the codes of the constants that the question
+    /// The answer computed on plaintext data, with the codes of the constants that the query
     /// declares as encrypted, in its order.
     ///
     /// # Errors

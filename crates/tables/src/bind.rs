@@ -76,12 +76,12 @@ impl<'a> Binder<'a> {
         self.schema.fields().len() - self.bound.len()
     }
 
-    /// The encrypted constants that were met, in the order of the question.
+    /// The encrypted constants that were met, in the order of the query.
     pub(crate) fn parameters(&self) -> Vec<Parameter> {
         self.met.borrow().clone()
     }
 
-    /// The aggregates that were met, in the order of the question.
+    /// The aggregates that were met, in the order of the query.
     pub(crate) fn aggregates(&self) -> Vec<Aggregate> {
         self.aggregates.clone()
     }
@@ -96,7 +96,7 @@ impl<'a> Binder<'a> {
             &e.to_string(),
             &format!(
                 "{:?} is a column of texts, which are compared by = <> and in with constants of \
-                 the question and nothing else: if it has few values, state it as a category",
+                 the query and nothing else: if it has few values, state it as a category",
                 field.name()
             ),
         ))

@@ -5,7 +5,7 @@ use everlevel_integers::IntegersError;
 use everlevel_scheme::SchemeError;
 use everlevel_wire::WireError;
 
-/// What can be wrong with a table, with its schema, or with a question about it.
+/// What can be wrong with a table, with its schema, or with a query on it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TablesError {
@@ -73,7 +73,7 @@ pub enum TablesError {
     /// A name that the schema does not have.
     #[error("no column is named {name:?}: the table has {known}{meant}")]
     Name {
-        /// The name in the question.
+        /// The name in the query.
         name: String,
         /// The names that there are.
         known: String,
@@ -121,7 +121,7 @@ pub enum TablesError {
         problem: String,
     },
     /// Text that is no plan.
-    #[error("this is no plan of a question: {problem}")]
+    #[error("this is no plan of a query: {problem}")]
     Plan {
         /// What is wrong with it.
         problem: String,
@@ -156,7 +156,7 @@ pub enum TablesError {
         problem: String,
     },
     /// A file that holds no sums of a plan.
-    #[error("this is no result of a question: {problem}")]
+    #[error("this is no result of a query: {problem}")]
     Result {
         /// What is wrong with it.
         problem: String,
@@ -164,7 +164,7 @@ pub enum TablesError {
     /// A result for another plan or of another table than the reader means.
     #[error("the result is of another {what}: expected {expected}, found {found}")]
     OtherResult {
-        /// `question` or `table`.
+        /// `query` or `table`.
         what: &'static str,
         /// What the reader means.
         expected: String,

@@ -1,4 +1,4 @@
-//! Questions of several selects, one in the `from` of the next, as one select: what programs that
+//! Queries of several selects, one in the `from` of the next, as one select: what programs that
 //! write SQL, such as Ibis, make of a filter, a group-by and a sort.
 //!
 //! A select inside is taken apart where the rows of the one around it are its rows, or its groups;
@@ -20,16 +20,16 @@ use crate::select_list::{
     answers, calls, column, counted, expression, is_all, is_grouped, keys, place, shown,
 };
 use crate::spelling::spelled;
-use crate::sql::{OPERATORS, QUESTION_BYTES, only_select};
+use crate::sql::{OPERATORS, QUERY_BYTES, only_select};
 
-/// One select that asks the same, in the words that questions have, with names of columns as names
+/// One select that asks the same, in the words that queries have, with names of columns as names
 /// of the answer.
 ///
 /// # Errors
 /// [`TablesError::Unsupported`] for subqueries whose rows are not those of the select around them;
 /// [`TablesError::Name`] for names that the inner select does not have.
 pub(crate) fn flattened(ast: &Ast, schema: &Schema) -> Result<Ast, TablesError> {
-    let mut room = Room { operators: OPERATORS, leaves: QUESTION_BYTES };
+    let mut room = Room { operators: OPERATORS, leaves: QUERY_BYTES };
     flat(ast, schema, &mut room)
 }
 
@@ -52,7 +52,7 @@ impl Room {
             *left = left.checked_sub(1).ok_or_else(|| TablesError::Syntax {
                 problem: format!(
                     "written as one select it has more than {OPERATORS} operators, or \
-                     {QUESTION_BYTES} names and constants"
+                     {QUERY_BYTES} names and constants"
                 ),
             })?;
             Ok(None)

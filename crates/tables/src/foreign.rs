@@ -10,7 +10,7 @@ pub struct ForeignKey {
     /// The column that names the partner: one of the table itself, or one that an earlier foreign
     /// key carries.
     pub column: String,
-    /// The name of the other table in questions.
+    /// The name of the other table in queries.
     pub table: String,
     /// The column of the other table that has an equal value in exactly one row. It is not stored.
     pub key: String,
@@ -28,7 +28,7 @@ pub(crate) struct Carried {
 }
 
 impl Carried {
-    /// Whether this is what questions call the other table.
+    /// Whether this is what queries call the other table.
     pub(crate) fn is_called(&self, name: &str) -> bool {
         self.table.eq_ignore_ascii_case(name)
     }

@@ -10,7 +10,7 @@ use crate::error::TablesError;
 /// A formula that the reader of an answer computes from sums.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Formula {
-    /// The code of a column that the question groups by.
+    /// The code of a column that the query groups by.
     Group(usize),
     /// An aggregate, in units of 10^-scale.
     Aggregate {

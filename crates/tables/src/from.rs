@@ -17,7 +17,7 @@ pub(crate) struct Relation<'a> {
     called: &'a str,
 }
 
-/// The tables of a question, and all that its rows have to meet: conditions of joins but for those
+/// The tables of a query, and all that its rows have to meet: conditions of joins but for those
 /// that a foreign key states, and that of `where`.
 pub(crate) fn tables<'a>(
     select: &'a Select,
@@ -91,7 +91,7 @@ fn unknown(other: Relation<'_>) -> TablesError {
 }
 
 fn no_table() -> TablesError {
-    TablesError::unsupported("a question without from", "name the table")
+    TablesError::unsupported("a query without from", "name the table")
 }
 
 /// The relations of a clause, what they are joined on, and names of columns that a relation, by its

@@ -1,4 +1,4 @@
-//! Conditions on groups, bound to a question.
+//! Conditions on groups, bound to a query.
 
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 

@@ -1,4 +1,4 @@
-//! The layout of the sums or rows of a question in the ciphertexts of its answer.
+//! The layout of the sums or rows of a query in the ciphertexts of its answer.
 
 use everlevel_integers::{ChosenShape, Shape, SumPlan};
 use everlevel_ring::{PrimePower, SlotShape};
@@ -13,9 +13,9 @@ use crate::query::{OrderedBy, Query};
 use crate::requests::{Place, Requests, truth, with_truths};
 use crate::schema::Schema;
 
-/// The layout of the answer to a question about a table with a given number of rows: which sets of
+/// The layout of the answer to a query on a table with a given number of rows: which sets of
 /// rows are distinguished, what is added up or listed, and where the reader finds it. It follows
-/// from question, schema, ring and number of rows alone, so that these suffice to read answers.
+/// from query, schema, ring and number of rows alone, so that these suffice to read answers.
 pub struct Layout {
     /// What all sums share; none: all rows.
     pub(crate) filter: Option<Condition>,
@@ -44,7 +44,7 @@ pub(crate) enum Form {
 }
 
 impl Layout {
-    /// The layout for a question about a table of `rows` rows, under a parameter set with these
+    /// The layout for a query on a table of `rows` rows, under a parameter set with these
     /// slots.
     ///
     /// # Errors

@@ -1,12 +1,12 @@
-//! Encrypted tables: questions in SQL over encrypted columns of typed integers.
+//! Encrypted tables: queries in SQL over encrypted columns of typed integers.
 //!
 //! * [`Schema`]: the types of the columns, with public bounds; [`Data`]: a table of plaintext
 //!   values.
-//! * [`Query`]: a question in SQL, bound to a schema; a question that cannot be answered exactly is
+//! * [`Query`]: a query in SQL, bound to a schema; a query that cannot be answered exactly is
 //!   refused here, before anything is computed.
 //! * [`EncryptedTable`], [`Plan`], [`TableResult`]: the files that owner, analyst, server and
 //!   reader exchange.
-//! * [`Runner`]: the evaluation of a question on encrypted columns, by a server that learns neither
+//! * [`Runner`]: the evaluation of a query on encrypted columns, by a server that learns neither
 //!   the data nor which rows meet the condition.
 //! * [`Answer`]: the rows of the exact answer, which the reader computes from the decrypted sums.
 //! * [`OrderedBy`]: which party orders rows, for least and greatest values, medians and first rows;

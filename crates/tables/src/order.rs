@@ -14,7 +14,7 @@ use crate::schema::Schema;
 pub(crate) const MOST_RANKED: usize = 128;
 /// The most sets of rows that are ranked, each of them by itself.
 pub(crate) const MOST_RANKINGS: usize = 256;
-/// The most hexadecimal digits of all least and greatest values of a question: each is held as a
+/// The most hexadecimal digits of all least and greatest values of a query: each is held as a
 /// ciphertext while the next blocks are compared with it.
 pub(crate) const MOST_DIGITS: u32 = 512;
 /// The most codes of a column that are mapped to places by a table.
@@ -120,7 +120,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// Those of the order that a question for rows asks for, the most significant one first.
+    /// Those of the order that a query for rows asks for, the most significant one first.
     ///
     /// # Errors
     /// [`TablesError::Unsupported`] for texts, for categories that [`text_order`] refuses, and for

@@ -7,7 +7,7 @@ use crate::error::TablesError;
 use crate::order::{Extremes, Key, Pick, Ranking};
 
 /// The least or greatest values so far, slot by slot: of each of the sets of rows of each of the
-/// [`Extremes`] of a question; none before the first block.
+/// [`Extremes`] of a query; none before the first block.
 pub(crate) type Found<C> = Vec<Vec<Column<C>>>;
 
 /// Passes a server that can put something in order.

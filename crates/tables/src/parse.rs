@@ -1,13 +1,13 @@
-//! From the text of a question to what is computed.
+//! From the text of a query to what is computed.
 
 use crate::error::TablesError;
 use crate::flatten::flattened;
 use crate::query::{OrderedBy, Query, with_parameters};
 use crate::schema::Schema;
-use crate::sql::question;
+use crate::sql::ast_of;
 
 impl Query {
-    /// Reads a question: `select` of sums, counts, averages and columns that are grouped by, with
+    /// Reads a query: `select` of sums, counts, averages and columns that are grouped by, with
     /// `from` one table, joined with those of its foreign keys on their keys, and `where`, `group
     /// by`, `order by`, `limit`. A constant that is compared with a column may be `:name`, and is
     /// encrypted then.
@@ -30,7 +30,7 @@ impl Query {
         schema: &Schema,
         ordered_by: OrderedBy,
     ) -> Result<Self, TablesError> {
-        let ast = flattened(&question(text)?, schema)?;
+        let ast = flattened(&ast_of(text)?, schema)?;
         let query = Self::bound(&ast, schema, &[], ordered_by)?;
         if query.parameters.is_empty() {
             return Ok(query);

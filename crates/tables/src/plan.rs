@@ -1,4 +1,4 @@
-//! Plans: questions with their schema, for a server.
+//! Plans: queries with their schema, for a server.
 
 use everlevel_wire::ParamsId;
 use serde::{Deserialize, Serialize};
@@ -12,14 +12,14 @@ const FORMAT: &str = "everlevel table plan";
 /// The version that is written, and the only one that is read.
 const VERSION: u32 = 2;
 
-/// A question with the schema that it was bound to, which the asker gives to the server.
+/// A query with the schema that it was bound to, which the asker gives to the server.
 ///
 /// It holds text only, and the reader binds the text again, so a plan cannot ask for anything that
-/// a question could not. Everything in it is public. The same question gives equal plans for all
+/// a query could not. Everything in it is public. The same query gives equal plans for all
 /// tables of one schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    question: String,
+    sql: String,
     schema: Schema,
     query: Query,
 }
@@ -29,7 +29,8 @@ pub struct Plan {
 struct Stored {
     format: String,
     version: u32,
-    question: String,
+    #[serde(rename = "question")]
+    sql: String,
     schema: Schema,
     #[serde(default, skip_serializing_if = "OrderedBy::is_reader")]
     ordered_by: OrderedBy,
@@ -40,12 +41,12 @@ fn wrong<T>(problem: impl Into<String>) -> Result<T, TablesError> {
 }
 
 impl Plan {
-    /// Binds a question to a schema.
+    /// Binds a query to a schema.
     ///
     /// # Errors
-    /// As [`Query::parse`]: a question that cannot be answered is refused here.
-    pub fn new(question: &str, schema: &Schema) -> Result<Self, TablesError> {
-        Self::ordered(question, schema, OrderedBy::Reader)
+    /// As [`Query::parse`]: a query that cannot be answered is refused here.
+    pub fn new(sql: &str, schema: &Schema) -> Result<Self, TablesError> {
+        Self::ordered(sql, schema, OrderedBy::Reader)
     }
 
     /// The same, with a statement who orders rows: the reader, or the server, which then has to
@@ -53,18 +54,14 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Query::parse_ordered`].
-    pub fn ordered(
-        question: &str,
-        schema: &Schema,
-        ordered_by: OrderedBy,
-    ) -> Result<Self, TablesError> {
-        let query = Query::parse_ordered(question, schema, ordered_by)?;
-        Ok(Plan { question: question.into(), schema: schema.clone(), query })
+    pub fn ordered(sql: &str, schema: &Schema, ordered_by: OrderedBy) -> Result<Self, TablesError> {
+        let query = Query::parse_ordered(sql, schema, ordered_by)?;
+        Ok(Plan { sql: sql.into(), schema: schema.clone(), query })
     }
 
-    /// The text of the question.
-    pub fn question(&self) -> &str {
-        &self.question
+    /// The text of the query.
+    pub fn sql(&self) -> &str {
+        &self.sql
     }
 
     /// The schema that it is bound to.
@@ -72,7 +69,7 @@ impl Plan {
         &self.schema
     }
 
-    /// The bound question.
+    /// The bound query.
     pub fn query(&self) -> &Query {
         &self.query
     }
@@ -85,14 +82,14 @@ impl Plan {
         let stored = Stored {
             format: FORMAT.into(),
             version: VERSION,
-            question: self.question.clone(),
+            sql: self.sql.clone(),
             schema: self.schema.clone(),
             ordered_by: self.query.ordered_by,
         };
         serde_json::to_string(&stored).or_else(|e| wrong(e.to_string()))
     }
 
-    /// Reads a plan, and binds its question again.
+    /// Reads a plan, and binds its query again.
     ///
     /// # Errors
     /// [`TablesError::Plan`] for text that is no plan of this version, with unknown or double
@@ -107,12 +104,12 @@ impl Plan {
         let head: Head = serde_json::from_str(text).map_err(parsed)?;
         if head.format != FORMAT || head.version != VERSION {
             return wrong(format!(
-                "expected \"{FORMAT}\", version {VERSION}: make it anew from the question, or read \
+                "expected \"{FORMAT}\", version {VERSION}: make it anew from the query, or read \
                  it with the release that wrote it"
             ));
         }
         let stored: Stored = serde_json::from_str(text).map_err(parsed)?;
-        Self::ordered(&stored.question, &stored.schema, stored.ordered_by)
+        Self::ordered(&stored.sql, &stored.schema, stored.ordered_by)
     }
 
     /// A short name of the plan: equal plans have the same.

@@ -1,4 +1,4 @@
-//! Questions about a table, bound to its schema.
+//! Queries on a table, bound to its schema.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ pub struct Aggregate {
     pub fold: Fold,
     /// Its number in each row: 1 for a count.
     pub value: Number,
-    /// The rows among those that the question asks for.
+    /// The rows among those that the query asks for.
     pub when: Condition,
 }
 
@@ -56,7 +56,7 @@ pub struct OrderKey {
     pub nulls_first: bool,
 }
 
-/// A constant of a question that is encrypted: `:name` in its text.
+/// A constant of a query that is encrypted: `:name` in its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
     /// Its name, without the colon.
@@ -83,7 +83,7 @@ impl OrderedBy {
     }
 }
 
-/// A question: sums over groups of the rows that meet a condition, or these rows.
+/// A query: sums over groups of the rows that meet a condition, or these rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
     /// The condition on rows.
@@ -111,7 +111,7 @@ pub struct Query {
     pub parameters: Vec<Parameter>,
 }
 
-/// The largest number of groups of a question; each group has the same cost.
+/// The largest number of groups of a query; each group has the same cost.
 pub const MOST_GROUPS: i128 = 256;
 
 /// The columns of a table and those for encrypted constants.
@@ -126,7 +126,7 @@ pub(crate) fn with_parameters(
 }
 
 impl Query {
-    /// The same question of a table that has these columns alone, in this order; those that it is
+    /// The same query on a table that has these columns alone, in this order; those that it is
     /// computed of have to be among them.
     #[must_use]
     pub(crate) fn of_columns(&self, columns: &BTreeSet<usize>) -> Query {
@@ -146,7 +146,7 @@ impl Query {
     }
 
     /// The columns of a row, of a table of this schema: those of the table, then one for each
-    /// encrypted constant, named as in the question.
+    /// encrypted constant, named as in the query.
     ///
     /// # Errors
     /// [`TablesError::Schema`] past the most columns, or if the table has columns of such names.
@@ -154,7 +154,7 @@ impl Query {
         with_parameters(schema, &self.parameters)
     }
 
-    /// The question for all rows, with all that they hold themselves and carry of others.
+    /// The query for all rows, with all that they hold themselves and carry of others.
     pub fn of_all(schema: &Schema) -> Query {
         let groups: Vec<usize> = schema.heads(0..schema.fields().len()).collect();
         let output = |(i, place): (usize, &usize)| Output {
@@ -193,7 +193,7 @@ impl Query {
         if found == count {
             return Ok(());
         }
-        let problem = format!("{found} constants, and the question has {count}");
+        let problem = format!("{found} constants, and the query has {count}");
         Err(TablesError::Constants { problem })
     }
 

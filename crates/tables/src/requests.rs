@@ -1,5 +1,5 @@
 //! What a server adds up and puts in order: the sums, least and greatest values and rankings that
-//! the aggregates of a question are made of.
+//! the aggregates of a query are made of.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

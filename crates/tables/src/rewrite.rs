@@ -8,7 +8,7 @@ use crate::error::TablesError;
 pub(crate) type Change<'a> = dyn FnMut(&Expr) -> Result<Option<Expr>, TablesError> + 'a;
 
 /// An expression whose parts, from the outside to the inside, are replaced. Expressions of kinds
-/// that questions do not have stay as they are, to be refused by name.
+/// that queries do not have stay as they are, to be refused by name.
 pub(crate) fn rewritten(e: &Expr, change: &mut Change<'_>) -> Result<Expr, TablesError> {
     if let Some(other) = change(e)? {
         return Ok(other);

@@ -1,4 +1,4 @@
-//! Questions over encrypted columns.
+//! Queries over encrypted columns.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,7 +12,7 @@ use crate::layout::{Form, Layout};
 use crate::ordered::{self, Found};
 use crate::schema::Schema;
 
-/// Answers a question, block by block of rows: a batch of its sums ([`Layout::batches`]).
+/// Answers a query, block by block of rows: a batch of its sums ([`Layout::batches`]).
 pub struct Runner<'a, S: IntegerScheme> {
     ints: &'a Integers<'a, S>,
     schema: &'a Schema,
@@ -32,7 +32,7 @@ pub struct Runner<'a, S: IntegerScheme> {
 }
 
 impl<'a, S: IntegerScheme> Runner<'a, S> {
-    /// Of a question that was laid out for a table of this schema, its batch of this number, from
+    /// Of a query that was laid out for a table of this schema, its batch of this number, from
     /// 0. The answer are those of all batches, one after the other, each of all blocks.
     pub fn new(
         ints: &'a Integers<'a, S>,

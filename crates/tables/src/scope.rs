@@ -28,7 +28,7 @@ pub(crate) struct Named {
 }
 
 impl<'a> Scope<'a> {
-    /// Of a question about the table, and others joined with it.
+    /// Of a query on the table, and others joined with it.
     pub(crate) fn new(
         schema: &'a Schema,
         own: &'a str,

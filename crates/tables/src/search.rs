@@ -19,7 +19,7 @@ use crate::output::OutputType;
 use crate::plan::Plan;
 use crate::query::{Fold, Query};
 use crate::schema::Schema;
-use crate::sql::{only_select, question};
+use crate::sql::{ast_of, only_select};
 
 /// The most parts that a round tells apart.
 const MOST_PARTS: usize = 32;
@@ -30,7 +30,7 @@ const NAME: &str = "search_";
 /// asks for: [`Search::plan`] with the constants of [`Search::constants`], until there are none.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// The question without its condition, of which the answer is made.
+    /// The query without its condition, of which the answer is made.
     asked: Query,
     plan: Plan,
     column: usize,
@@ -55,7 +55,7 @@ impl Search {
     /// Two parts take the fewest comparisons, more parts fewer rounds.
     ///
     /// # Errors
-    /// Those of [`Plan::new`]; [`TablesError::Unsupported`] for other questions, for columns of
+    /// Those of [`Plan::new`]; [`TablesError::Unsupported`] for other queries, for columns of
     /// categories, truth values and texts, and for fewer than 2 or more than 32 parts.
     pub fn new(text: &str, schema: &Schema, parts: usize) -> Result<Self, TablesError> {
         if !(2..=MOST_PARTS).contains(&parts) {
@@ -66,7 +66,7 @@ impl Search {
         }
         let remedy = "write select min(COLUMN) from TABLE where …, or max, or median, and nothing \
                       else";
-        let ast = flattened(&question(text)?, schema)?;
+        let ast = flattened(&ast_of(text)?, schema)?;
         let query = Query::parse(text, schema)?;
         let mut folds = query.aggregates.iter().filter(|a| a.fold != Fold::Sum);
         let plain = query.outputs.len() == 1
@@ -95,7 +95,7 @@ impl Search {
         };
         let names = (1..parts).map(|i| format!("count(*) filter (where {x} < :{NAME}{i})"));
         let counts = format!("select {}, count({x}) from t", names.collect::<Vec<_>>().join(", "));
-        let counts = question(&counts)?;
+        let counts = ast_of(&counts)?;
         let mut round = ast.clone();
         if let SetExpr::Select(round) = &mut *round.body {
             round.projection = only_select(&counts)?.projection.clone();
@@ -144,7 +144,7 @@ impl Search {
         }
     }
 
-    /// The constants of the next round, which the question itself does not have: name and text, as
+    /// The constants of the next round, which the query itself does not have: name and text, as
     /// [`Constants::encrypt`](crate::Constants::encrypt) takes them with those that it has. None
     /// after the last round.
     pub fn constants(&self) -> Option<Vec<(String, String)>> {
@@ -199,7 +199,7 @@ impl Search {
         Ok(())
     }
 
-    /// The answer to the question, once all rounds are done; none before.
+    /// The answer to the query, once all rounds are done; none before.
     ///
     /// # Errors
     /// Those of [`Answer::new`].

@@ -1,4 +1,4 @@
-//! Other spellings of what questions have, as programs that write SQL use them.
+//! Other spellings of what queries have, as programs that write SQL use them.
 
 use sqlparser::ast::{
     CastKind, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr,
@@ -12,7 +12,7 @@ use crate::literal::text_of;
 /// Most decimal places of a number.
 const PLACES: u32 = 18;
 
-/// The same expression in the words that questions have, if it is written in others:
+/// The same expression in the words that queries have, if it is written in others:
 /// `make_date(2026, 1, 31)`, `cast('2026-01-31' as date)` and casts of other literals,
 /// `starts_with(x, 'a')`, `ends_with`, `contains`, `quantile_cont(x, 0.5)`.
 ///

@@ -1,4 +1,4 @@
-//! Questions in SQL: what is read, and what is refused.
+//! Queries in SQL: what is read, and what is refused.
 
 use std::collections::BTreeSet;
 
@@ -23,9 +23,9 @@ use crate::select_list::is_grouped;
 
 /// How deep expressions may be nested.
 const DEPTH: usize = 50;
-/// The longest question, in bytes.
-pub(crate) const QUESTION_BYTES: usize = 1 << 16;
-/// The most operators and parentheses of a question: chains of them are as deep as they are long.
+/// The longest query, in bytes.
+pub(crate) const QUERY_BYTES: usize = 1 << 16;
+/// The most operators and parentheses of a query: chains of them are as deep as they are long.
 pub(crate) const OPERATORS: usize = 500;
 /// The most words that are no operators.
 const WORDS: usize = 2000;
@@ -55,7 +55,7 @@ const JOINS: [Keyword; 17] = [
 ];
 
 impl Query {
-    /// Binds a question to the schema of its rows, which the encrypted constants end.
+    /// Binds a query to the schema of its rows, which the encrypted constants end.
     pub(crate) fn bound(
         ast: &Ast,
         schema: &Schema,
@@ -118,7 +118,7 @@ impl Query {
         Grouped { filter, groups, having, outputs, order, limit }.query(&mut binder, ordered_by)
     }
 
-    /// A question for the rows themselves.
+    /// A query for the rows themselves.
     fn listing(
         ast: &Ast,
         select: &Select,
@@ -158,7 +158,7 @@ impl Query {
     }
 }
 
-/// A question for groups of rows, but for what is made of them.
+/// A query for groups of rows, but for what is made of them.
 struct Grouped {
     filter: Condition,
     groups: Vec<usize>,
@@ -268,24 +268,24 @@ fn named(item: &SelectItem) -> Result<(&Expr, String), TablesError> {
     }
 }
 
-/// The one question of a text.
-pub(crate) fn question(text: &str) -> Result<Ast, TablesError> {
+/// The one query of a text.
+pub(crate) fn ast_of(text: &str) -> Result<Ast, TablesError> {
     let mut statements = statements(text)?;
     match (statements.pop(), statements.is_empty()) {
         (Some(Statement::Query(ast)), true) => Ok(*ast),
         (None, _) => {
-            Err(TablesError::Syntax { problem: "expected a question: select … from …".into() })
+            Err(TablesError::Syntax { problem: "expected a query: select … from …".into() })
         }
-        _ => Err(TablesError::unsupported("anything but one select", "ask one question at a time")),
+        _ => Err(TablesError::unsupported("anything but one select", "ask one query at a time")),
     }
 }
 
 /// The statements of a text of bounded length and depth.
 pub(crate) fn statements(text: &str) -> Result<Vec<Statement>, TablesError> {
     let syntax = |problem: String| TablesError::Syntax { problem };
-    if text.len() > QUESTION_BYTES {
+    if text.len() > QUERY_BYTES {
         let found = text.len();
-        return Err(syntax(format!("{found} bytes, and {QUESTION_BYTES} is the most")));
+        return Err(syntax(format!("{found} bytes, and {QUERY_BYTES} is the most")));
     }
     let dialect = PostgreSqlDialect {};
     let tokens = Tokenizer::new(&dialect, text).tokenize_with_location();
@@ -315,11 +315,11 @@ pub(crate) fn statements(text: &str) -> Result<Vec<Statement>, TablesError> {
 /// The select of a query. What it may hold is put into an empty one, which then has to be equal to
 /// it, so that no clause is passed over in silence.
 pub(crate) fn only_select(ast: &Ast) -> Result<&Select, TablesError> {
-    let plain = question("select 1 from t")?;
+    let plain = ast_of("select 1 from t")?;
     let rest = Ast { body: plain.body.clone(), order_by: None, limit_clause: None, ..ast.clone() };
     let (SetExpr::Select(select), SetExpr::Select(empty)) = (&*ast.body, &*plain.body) else {
         return Err(TablesError::unsupported(
-            "a union or another question of several",
+            "a union or another query of several",
             "ask them one by one",
         ));
     };

@@ -56,8 +56,8 @@ fn a_block_is_held_at_a_time() {
     let mut rng = everlevel::system_rng().unwrap();
     let client = Client::new(&params, &mut rng);
     let rows = BLOCKS * 2048;
-    let question = "select count(*) from t where x0 and x11";
-    let plan = Plan::new(question, &schema).unwrap();
+    let sql = "select count(*) from t where x0 and x11";
+    let plan = Plan::new(sql, &schema).unwrap();
     let keys = plan.keys(&params, rows).unwrap();
     let planner = KeyPlanner::new(&params).unwrap();
     let server = client.server_for(&keys, planner.bootstrap_plan(), &mut rng, |_, _| ()).unwrap();

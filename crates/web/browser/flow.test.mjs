@@ -139,7 +139,7 @@ browsed("a key is drawn, a table encrypted and sent, and asked", async () => {
   await page.waitForFunction(() =>
     /server keys/.test(document.getElementById("explained").textContent),
   );
-  await look("question");
+  await look("query");
   assert.deepEqual(await ask(), expected);
   await page.waitForSelector("#chart svg");
   assert.equal(await page.$$eval("#chart .bar", (bars) => bars.length), 3);
@@ -190,7 +190,7 @@ browsed("what is asked again takes no new keys, also after a reload", async () =
 
 browsed("neither the key nor a value leaves the page", async () => {
   const sent = watched.sent();
-  // The watch sees what is sent: the token, the schema, questions.
+  // The watch sees what is sent: the token, the schema, queries.
   for (const shown of [service.token, "cardiology", "group by", "table plan"]) {
     assert.ok(sent.includes(shown), `${shown} was sent`);
   }

@@ -53,7 +53,7 @@ try {
       const { schema } = await everlevel.inferSchema(new Uint8Array(csv));
       await everlevel.uploadTable(new Uint8Array(csv), schema, "sample.csv", () => {});
       const sql = "select region, sum(amount) from t group by region";
-      const { keyBytes } = await timed("plan of a question", () => everlevel.explain(sql));
+      const { keyBytes } = await timed("plan of a query", () => everlevel.explain(sql));
       let [first, last] = [0, 0];
       await everlevel.ask(sql, {}, ({ stage, total }) => {
         if (stage !== "keys" || total === 0) return;

@@ -4,7 +4,7 @@ import { bars } from "./chart.js";
 import { $, count, hideProgress, make, option, showProgress, size } from "./dom.js";
 import { Everlevel } from "./everlevel.js";
 import { edit } from "./fields.js";
-import { HIDDEN, operators, sqlOf } from "./question.js";
+import { HIDDEN, operators, sqlOf } from "./query.js";
 
 const INSECURE = "insecure: for trying out only";
 
@@ -167,15 +167,15 @@ async function showTable() {
   $("table-status").textContent =
     `${table.name} is encrypted and at the service: ` +
     `${count(table.rows, "row")}, ${count(columns.length, "column")}, ${size(table.bytes)}.`;
-  layQuestion();
+  layQuery();
 }
 
-// Question.
+// Query.
 
 const columnOf = (id) => table.schema.columns.find(({ name }) => name === $(id).value) ?? null;
 const isNumber = ({ type }) => type === "integer" || type === "decimal";
 
-function layQuestion() {
+function layQuery() {
   const names = (columns) => columns.map(({ name }) => option(name));
   const { columns } = table.schema;
   $("of").replaceChildren(...names(columns.filter(isNumber)));
@@ -223,7 +223,7 @@ for (const id of ["measure", "of", "group", "where", "operator", "value", "hide"
 let waiting = 0;
 $("sql").oninput = () => explain();
 
-/** Says what a question takes, once nobody has typed for a moment. */
+/** Says what a query takes, once nobody has typed for a moment. */
 function explain() {
   clearTimeout(waiting);
   explained = null;
@@ -249,7 +249,7 @@ function explain() {
   }, 300);
 }
 
-/** An input for each value that the question hides, but for the one of the form. */
+/** An input for each value that the query hides, but for the one of the form. */
 function showConstants(parameters) {
   const inputs = parameters
     .filter(({ name }) => !isOfForm(name))

@@ -47,12 +47,12 @@ export interface Table {
 }
 
 export interface Explained {
-  /** Bytes of the server keys that the question takes. */
+  /** Bytes of the server keys that the query takes. */
   keyBytes: number;
   /** Whether the service has these keys already. */
   keysAreThere: boolean;
   bootstraps: boolean;
-  /** Constants that the question calls by `:name` and that the service will not see. */
+  /** Constants that the query calls by `:name` and that the service will not see. */
   parameters: { name: string; column: string; expected: string }[];
 }
 
@@ -112,14 +112,14 @@ export class Everlevel {
     name: string,
     progress?: (at: Progress) => void,
   ): Promise<Table>;
-  /** What a question about that table takes, before it is asked. */
+  /** What a query on that table takes, before it is run. */
   explain(sql: string): Promise<Explained>;
   ask(
     sql: string,
     constants: Record<string, string>,
     progress?: (at: Progress) => void,
   ): Promise<Answer>;
-  /** Cancels the job of the question that is being asked. */
+  /** Cancels the job of the query that is running. */
   cancel(): Promise<void>;
   end(): void;
 }

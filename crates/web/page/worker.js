@@ -9,12 +9,12 @@ const STATE_FILE = "state.json";
 
 let owner = null;
 let service = null;
-// The table that was uploaded last, and the questions that the service has keys for.
+// The table that was uploaded last, and the queries that the service has keys for.
 let state = { table: null, keys: [] };
 let remembered = true;
 let job = null;
-// Questions are bound again rather than stored.
-const questions = new Map();
+// Queries are bound again rather than stored.
+const queries = new Map();
 
 function needOwner() {
   if (!owner) throw new Refusal("draw or import a key first", "web.no-key");
@@ -39,15 +39,15 @@ async function saveState() {
   await storage.write(STATE_FILE, new TextEncoder().encode(text));
 }
 
-function clearQuestions() {
-  for (const question of questions.values()) question.free();
-  questions.clear();
+function clearQueries() {
+  for (const query of queries.values()) query.free();
+  queries.clear();
 }
 
 /** Takes another key; what belonged to the former is forgotten. */
 async function become(next, remember) {
   const file = remember ? next.file() : null;
-  clearQuestions();
+  clearQueries();
   owner?.free();
   owner = next;
   state = { table: null, keys: [] };
@@ -73,27 +73,27 @@ async function restore() {
 
 function bind(sql) {
   const { schema, rows } = needTable();
-  if (!questions.has(sql)) {
-    questions.set(sql, needOwner().question(sql, JSON.stringify(schema), rows));
+  if (!queries.has(sql)) {
+    queries.set(sql, needOwner().query(sql, JSON.stringify(schema), rows));
   }
-  return questions.get(sql);
+  return queries.get(sql);
 }
 
-/** The server keys of an earlier question that answer this one, too. */
-async function keysFor(question) {
+/** The server keys of an earlier query that answer this one, too. */
+async function keysFor(query) {
   for (const { sql, object } of [...state.keys]) {
-    if (!question.isCoveredBy(bind(sql))) continue;
+    if (!query.isCoveredBy(bind(sql))) continue;
     if (await needService().hasObject(object)) return object;
     state.keys = state.keys.filter((known) => known.object !== object);
   }
   return null;
 }
 
-async function drawKeys(sql, question, progress) {
+async function drawKeys(sql, query, progress) {
   const file = await storage.temporary();
   try {
     const drawn = (done, total) => progress({ stage: "keys", done, total });
-    needOwner().drawServerKeys(question, file.write, drawn);
+    needOwner().drawServerKeys(query, file.write, drawn);
     const bytes = file.size();
     const hash = new library.Hash();
     for (let at = 0; at < bytes; at += 1 << 20) hash.update(file.read(at, 1 << 20));
@@ -155,7 +155,7 @@ const methods = {
   exportKey: () => needOwner().file(),
 
   async forgetKey() {
-    clearQuestions();
+    clearQueries();
     owner?.free();
     owner = null;
     state = { table: null, keys: [] };
@@ -178,7 +178,7 @@ const methods = {
     const usage = await next.usage();
     service = next;
     if (state.table && !(await service.hasTable(state.table.id))) {
-      clearQuestions();
+      clearQueries();
       state = { table: null, keys: [] };
     }
     return usage;
@@ -212,30 +212,30 @@ const methods = {
     }
     const { id } = await service.addTable({ texts: { "schema.json": told.text }, blocks });
     const { table } = told;
-    clearQuestions();
+    clearQueries();
     state = { table: { id, table, name, rows, bytes, schema: told.schema }, keys: [] };
     await saveState();
     return state.table;
   },
 
   async explain({ sql }) {
-    const question = bind(sql);
-    const covered = state.keys.some((known) => question.isCoveredBy(bind(known.sql)));
-    return { ...JSON.parse(question.told()), keysAreThere: covered };
+    const query = bind(sql);
+    const covered = state.keys.some((known) => query.isCoveredBy(bind(known.sql)));
+    return { ...JSON.parse(query.told()), keysAreThere: covered };
   },
 
   async ask({ sql, constants }, progress) {
     const table = needTable();
-    const question = bind(sql);
-    const { parameters } = JSON.parse(question.told());
+    const query = bind(sql);
+    const { parameters } = JSON.parse(query.told());
     progress({ stage: "keys", done: 0, total: 0 });
     // A value that is none is found before keys are drawn.
     const names = parameters.map(({ name }) => name);
     const values = names.map((name) => constants[name] ?? "");
-    const bound = names.length ? owner.encryptConstants(question, names, values) : null;
-    const keys = (await keysFor(question)) ?? (await drawKeys(sql, question, progress));
+    const bound = names.length ? owner.encryptConstants(query, names, values) : null;
+    const keys = (await keysFor(query)) ?? (await drawKeys(sql, query, progress));
     const request = { kind: "table", server_keys: keys, table: table.id };
-    request.plan = JSON.parse(question.plan());
+    request.plan = JSON.parse(query.plan());
     if (bound) request.constants = await pushBytes(bound.bytes);
     job = (await service.startJob(request)).id;
     try {
@@ -246,7 +246,7 @@ const methods = {
       if (named(bytes) !== result) {
         throw new Refusal("the result is not the one that was computed", "service.checksum");
       }
-      const answer = JSON.parse(owner.readResult(bytes, question, table.table, bound?.id));
+      const answer = JSON.parse(owner.readResult(bytes, query, table.table, bound?.id));
       // The service need not keep what was read.
       await service.deleteJob(job).catch(() => {});
       await service.deleteObject(result).catch(() => {});

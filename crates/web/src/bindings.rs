@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 use zeroize::Zeroizing;
 
 use crate::error::Refused;
-use crate::{owner, question, tables};
+use crate::{owner, query, tables};
 
 type Thrown<T> = Result<T, JsValue>;
 
@@ -90,12 +90,12 @@ impl Hash {
     }
 }
 
-/// A question about a table, and the server keys that it takes.
+/// A query on a table, and the server keys that it takes.
 #[wasm_bindgen]
-pub struct Question(question::Question);
+pub struct Query(query::Query);
 
 #[wasm_bindgen]
-impl Question {
+impl Query {
     /// The plan for the server, as JSON.
     pub fn plan(&self) -> Thrown<String> {
         self.0.plan_json().map_err(thrown)
@@ -106,9 +106,9 @@ impl Question {
         self.0.told().to_string()
     }
 
-    /// Whether a server with the keys of another question can answer it.
+    /// Whether a server with the keys of another query can answer it.
     #[wasm_bindgen(js_name = isCoveredBy)]
-    pub fn is_covered_by(&self, other: &Question) -> bool {
+    pub fn is_covered_by(&self, other: &Query) -> bool {
         self.0.is_covered_by(&other.0)
     }
 }
@@ -184,17 +184,17 @@ impl Owner {
         self.0.encrypt_table(csv, schema, each).map(|told| told.to_string()).map_err(thrown)
     }
 
-    /// Binds a question in SQL to the schema of a table of `rows` rows.
-    pub fn question(&self, sql: &str, schema: &str, rows: usize) -> Thrown<Question> {
-        question::Question::new(self.0.params(), sql, schema, rows).map(Question).map_err(thrown)
+    /// Binds a query in SQL to the schema of a table of `rows` rows.
+    pub fn query(&self, sql: &str, schema: &str, rows: usize) -> Thrown<Query> {
+        query::Query::new(self.0.params(), sql, schema, rows).map(Query).map_err(thrown)
     }
 
-    /// Draws the server keys of a question: `write(place, bytes)` gets them in parts, the head
+    /// Draws the server keys of a query: `write(place, bytes)` gets them in parts, the head
     /// last, and `progress(done, total)` is called after each key.
     #[wasm_bindgen(js_name = drawServerKeys)]
     pub fn draw_server_keys(
         &self,
-        question: &Question,
+        query: &Query,
         write: &Function,
         progress: &Function,
     ) -> Thrown<f64> {
@@ -203,20 +203,20 @@ impl Owner {
             let (done, total) = (JsValue::from(done as u32), JsValue::from(total as u32));
             progress.call2(&JsValue::NULL, &done, &total).map(drop).map_err(of_callback)
         };
-        let bytes = self.0.draw_server_keys(&question.0, &mut out, step).map_err(thrown)?;
+        let bytes = self.0.draw_server_keys(&query.0, &mut out, step).map_err(thrown)?;
         Ok(bytes as f64)
     }
 
-    /// Encrypts the constants that a question calls by name.
+    /// Encrypts the constants that a query calls by name.
     #[wasm_bindgen(js_name = encryptConstants)]
     pub fn encrypt_constants(
         &self,
-        question: &Question,
+        query: &Query,
         names: Vec<String>,
         values: Vec<String>,
     ) -> Thrown<Bound> {
         let constants: Vec<_> = names.into_iter().zip(values).collect();
-        let bound = self.0.encrypt_constants(&question.0, &constants);
+        let bound = self.0.encrypt_constants(&query.0, &constants);
         bound.map(|(bytes, id)| Bound { bytes, id }).map_err(thrown)
     }
 
@@ -225,11 +225,11 @@ impl Owner {
     pub fn read_result(
         &self,
         bytes: Vec<u8>,
-        question: &Question,
+        query: &Query,
         table: &str,
         constants: Option<String>,
     ) -> Thrown<String> {
-        let answer = self.0.read_result(bytes, &question.0, table, constants.as_deref());
+        let answer = self.0.read_result(bytes, &query.0, table, constants.as_deref());
         answer.map(|answer| answer.to_string()).map_err(thrown)
     }
 }

@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use crate::error::Refused;
-use crate::question::Question;
+use crate::query::Query;
 use crate::tables::{schema_of, shown};
 
 /// The largest file of a secret key, in bytes.
 const KEY_BYTES: u64 = 1 << 24;
-/// The largest result of a question, in bytes: a 32-bit address space has to hold it.
+/// The largest result of a query, in bytes: a 32-bit address space has to hold it.
 const RESULT_BYTES: u64 = 1 << 30;
 
 /// Whoever has the secret key. It stays in this object, which wipes it when it is dropped.
@@ -118,40 +118,40 @@ impl Owner {
         }))
     }
 
-    /// Draws the server keys of a question into a file. `progress(done, total)` is called after
+    /// Draws the server keys of a query into a file. `progress(done, total)` is called after
     /// each key. How many bytes the keys take.
     ///
     /// # Errors
-    /// A question for another parameter set; what the file refuses; those of `progress`.
+    /// A query for another parameter set; what the file refuses; those of `progress`.
     pub fn draw_server_keys(
         &self,
-        question: &Question,
+        query: &Query,
         out: &mut (impl Write + Seek),
         progress: impl FnMut(usize, usize) -> Result<(), Refused>,
     ) -> Result<u64, Refused> {
         let mut rng = everlevel::system_rng().map_err(Error::from)?;
-        let (secret, keys) = (self.client.secret(), question.keys());
+        let (secret, keys) = (self.client.secret(), query.keys());
         let report = try_generate_into(out, secret, keys, &Metadata::new(), &mut rng, progress)?;
         Ok(report.total_bytes())
     }
 
-    /// Encrypts the constants that a question calls by name: `(name, text)` each. The bytes for the
+    /// Encrypts the constants that a query calls by name: `(name, text)` each. The bytes for the
     /// server, and the public name of this encryption.
     ///
     /// # Errors
     /// A constant that is missing, or no value of the column that it is compared with.
     pub fn encrypt_constants(
         &self,
-        question: &Question,
+        query: &Query,
         constants: &[(String, String)],
     ) -> Result<(Vec<u8>, String), Refused> {
         let mut rng = everlevel::system_rng().map_err(Error::from)?;
         let key = TableKey::Secret(self.client.secret());
-        let bound = Constants::encrypt(key, question.plan(), constants, &mut rng)?;
+        let bound = Constants::encrypt(key, query.plan(), constants, &mut rng)?;
         Ok((bound.as_bytes().to_vec(), bound.id().to_string()))
     }
 
-    /// The answer in a result, as JSON, if it is one of this question, table and encryption of
+    /// The answer in a result, as JSON, if it is one of this query, table and encryption of
     /// constants.
     ///
     /// # Errors
@@ -159,15 +159,15 @@ impl Owner {
     pub fn read_result(
         &self,
         bytes: Vec<u8>,
-        question: &Question,
+        query: &Query,
         table: &str,
         constants: Option<&str>,
     ) -> Result<Value, Refused> {
         inspect(&bytes, &ReadOptions::default().limited_to(RESULT_BYTES))?;
         let result = TableResult::from_bytes(bytes)?;
         let constants = constants.map(str::parse).transpose()?;
-        result.check(Some(question.plan()), Some(table.parse()?), constants)?;
-        let types = question.plan().query().output_types(question.plan().schema());
+        result.check(Some(query.plan()), Some(table.parse()?), constants)?;
+        let types = query.plan().query().output_types(query.plan().schema());
         Ok(result.read(self.client.secret())?.to_json(&types))
     }
 }

@@ -1,4 +1,4 @@
-//! Plans of questions: what they do, take and tell, their encrypted constants, and their answers
+//! Plans of queries: what they do, take and tell, their encrypted constants, and their answers
 //! in the clear.
 
 use everlevel_tables::{Answer, Constants, OrderedBy, Plan, Schema};
@@ -13,20 +13,20 @@ use crate::params::Params;
 use crate::runtime::{detached, rng};
 use crate::values::shown;
 
-/// The plan of a question, whose rows are put in order by the server or the reader.
+/// The plan of a query, whose rows are put in order by the server or the reader.
 #[pyfunction]
-#[pyo3(signature = (question, schema, by_server = false))]
-pub fn table_plan(question: &str, schema: &str, by_server: bool) -> Result<String> {
+#[pyo3(signature = (query, schema, by_server = false))]
+pub fn table_plan(query: &str, schema: &str, by_server: bool) -> Result<String> {
     let by = if by_server { OrderedBy::Server } else { OrderedBy::Reader };
-    Ok(Plan::ordered(question, &Schema::from_json(schema)?, by)?.to_json()?)
+    Ok(Plan::ordered(query, &Schema::from_json(schema)?, by)?.to_json()?)
 }
 
-/// Question, schema and id of a plan, and whether the server puts rows in order.
+/// Query, schema and id of a plan, and whether the server puts rows in order.
 #[pyfunction]
 pub fn table_plan_facts(plan: &str) -> Result<(String, String, String, bool)> {
     let plan = Plan::from_json(plan)?;
     let by_server = plan.query().ordered_by == OrderedBy::Server;
-    Ok((plan.question().into(), plan.schema().to_json()?, plan.id()?, by_server))
+    Ok((plan.sql().into(), plan.schema().to_json()?, plan.id()?, by_server))
 }
 
 /// The encrypted constants of a plan: of each its name and the column that it is compared with.

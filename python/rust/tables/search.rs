@@ -23,8 +23,8 @@ impl TableSearch {
 #[pymethods]
 impl TableSearch {
     #[new]
-    fn new(question: &str, schema: &str, parts: usize) -> Result<Self> {
-        let search = Search::new(question, &Schema::from_json(schema)?, parts)?;
+    fn new(query: &str, schema: &str, parts: usize) -> Result<Self> {
+        let search = Search::new(query, &Schema::from_json(schema)?, parts)?;
         Ok(TableSearch(Mutex::new(search)))
     }
 

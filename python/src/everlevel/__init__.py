@@ -17,7 +17,7 @@
 Roles: :class:`Client` (the key's owner), :class:`PublicKey` (encrypts), :class:`Server` (computes).
 :class:`EncryptedIntegers`
 behaves like a NumPy array of integers that never wraps, :class:`EncryptedArray` like one of
-integers modulo p^r. :mod:`everlevel.tables` answers questions in SQL, :mod:`everlevel.aes` takes
+integers modulo p^r. :mod:`everlevel.tables` answers queries in SQL, :mod:`everlevel.aes` takes
 AES data, :mod:`everlevel.cluster` many machines; :class:`Remote` asks a service. All errors are
 below :class:`everlevel.Error`.
 """

@@ -1,4 +1,4 @@
-"""Constants of questions that the server does not see."""
+"""Constants of queries that the server does not see."""
 
 from __future__ import annotations
 

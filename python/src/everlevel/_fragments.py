@@ -1,4 +1,4 @@
-"""Parts of questions as the text of SQL, and what Python may not ask of them.
+"""Parts of queries as the text of SQL, and what Python may not ask of them.
 
 Names stand in quotation marks and texts in apostrophes, with those inside of them written twice, so
 that nothing that a name or a text holds is read as anything else.
@@ -20,7 +20,7 @@ OR, AND, COMPARE, ADD, MULTIPLY, ATOM = range(6)
 
 
 def fault(what: str) -> TableError:
-    """The refusal of an expression that no question has."""
+    """The refusal of an expression that no query has."""
     return TableError(what, code="python.question")
 
 
@@ -34,7 +34,7 @@ def quoted(name: str, mark: str = '"') -> str:
 
 
 class Expression:
-    """A part of a question: immutable."""
+    """A part of a query: immutable."""
 
     __slots__ = ("_text", "_level", "_schema")
 

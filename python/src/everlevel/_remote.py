@@ -299,7 +299,7 @@ class Remote:
         """
         from .tables import EncryptedTable, Result
 
-        request = self._question(table, plan, constants, server_keys)
+        request = self._query(table, plan, constants, server_keys)
         results = self._done(request, job_name, progress)
         if "result" not in results:
             raise malformed("the answer", "the job has no result")
@@ -307,7 +307,7 @@ class Remote:
         meant = table.id if isinstance(table, EncryptedTable) else None
         if found.plan != plan or (meant is not None and found.table_id != meant):
             raise TableError(
-                "the service answered another question, or one about another table",
+                "the service answered another query, or one on another table",
                 code="table.other-result",
             )
         return found
@@ -334,7 +334,7 @@ class Remote:
         server_keys: Server | Path | None = None,
     ) -> Estimate:
         """What :meth:`ask` would cost with the same arguments; they are sent, and nothing runs."""
-        return self._estimated(self._question(table, plan, constants, server_keys))
+        return self._estimated(self._query(table, plan, constants, server_keys))
 
     # Arrays and tables
 
@@ -536,7 +536,7 @@ class Remote:
             "tables": {name: entries_of(name, table) for name, table in (tables or {}).items()},
         }
 
-    def _question(
+    def _query(
         self,
         table: EncryptedTable | Path,
         plan: Plan,

@@ -1,11 +1,11 @@
-"""Tables of a service: questions about them that are answered there."""
+"""Tables of a service: queries on them that are answered there."""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from ._questions import Question
+from ._queries import Query
 from ._values import Path, Progress
 
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
-class RemoteTable(Question):
-    """A question about a table of a service, :meth:`everlevel.Remote.table`: refined step by step
-    like any :class:`everlevel.tables.Question`, each step being another one. :meth:`collect`
+class RemoteTable(Query):
+    """A query on a table of a service, :meth:`everlevel.Remote.table`: refined step by step
+    like any :class:`everlevel.tables.Query`, each step being another one. :meth:`collect`
     answers it, as one job.
     """
 
@@ -34,7 +34,7 @@ class RemoteTable(Question):
         return found
 
     def plan(self) -> Plan:
-        """The plan of the question, as for a table that is here: what cannot be answered exactly is
+        """The plan of the query, as for a table that is here: what cannot be answered exactly is
         refused.
         """
         from .tables import Plan

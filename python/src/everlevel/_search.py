@@ -14,7 +14,7 @@ from ._roles import Client
 from ._values import Progress, stepper
 
 if TYPE_CHECKING:
-    from .tables import Plan, Question, Result, Schema
+    from .tables import Plan, Query, Result, Schema
 
 
 class Search:
@@ -35,12 +35,12 @@ class Search:
     _raw: _rust.TableSearch
 
     def __init__(
-        self, question: str | Question, schema: Schema | None = None, *, parts: int = 4
+        self, question: str | Query, schema: Schema | None = None, *, parts: int = 4
     ) -> None:
         from .tables import Plan
 
         asked = Plan(question, schema)
-        self._raw = _rust.TableSearch(asked.question, asked.schema._text, operator.index(parts))
+        self._raw = _rust.TableSearch(asked.sql, asked.schema._text, operator.index(parts))
 
     @property
     def plan(self) -> Plan:
@@ -67,7 +67,7 @@ class Search:
         """The answer, in the form of :meth:`Result.read`, after all rounds that are left.
 
         ``ask(plan, constants)`` has a server answer a round: ``lambda plan, constants:
-        table.run(server, plan, constants=constants)``. ``constants`` are those that the question
+        table.run(server, plan, constants=constants)``. ``constants`` are those that the query
         itself has. Results of another plan, of other constants and, with ``table_id``, of another
         table are refused, and so are counts that contradict those of earlier rounds.
         """

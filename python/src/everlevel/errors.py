@@ -129,7 +129,7 @@ class FileError(Error, OSError):
 
 
 class TableError(Error, ValueError):
-    """A schema, a cell or a question that encrypted tables do not have, or files of them that do
+    """A schema, a cell or a query that encrypted tables do not have, or files of them that do
     not belong together.
     """
 

@@ -50,7 +50,7 @@ class OperationCost:
     """What an operation takes on all rows."""
 
     operation: str
-    #: What was rehearsed: a line of a program, or a question.
+    #: What was rehearsed: a line of a program, or a query.
     rehearsed: str
     #: The least and the largest result; none for answers of tables.
     interval: tuple[int, int] | None

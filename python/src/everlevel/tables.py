@@ -1,7 +1,7 @@
-"""Encrypted tables: questions in SQL that a server answers without reading the table.
+"""Encrypted tables: queries in SQL that a server answers without reading the table.
 
 Four parties share files, or bytes: the owner of the table encrypts it (:func:`encrypt`); an
-analyst, with the schema and no key, makes a plan of a question (:class:`Plan`); a server computes
+analyst, with the schema and no key, makes a plan of a query (:class:`Plan`); a server computes
 its encrypted sums (:meth:`EncryptedTable.run`); the holder of
 the secret key reads the answer (:meth:`Result.read`).
 Answers are exact, decimals to the last place; what could not be is refused when the plan is made.
@@ -45,7 +45,7 @@ from ._expressions import (
 )
 from ._fragments import Parameter
 from ._params import Params
-from ._questions import OrderKey, Question, UnknownColumnError, asc, desc, table
+from ._queries import OrderKey, Query, UnknownColumnError, asc, desc, table
 from ._roles import Client, PublicKey
 from ._search import Search
 from ._values import (
@@ -76,7 +76,7 @@ __all__ = [
     "Parameter",
     "Plan",
     "PlainTable",
-    "Question",
+    "Query",
     "Result",
     "Schema",
     "Search",
@@ -203,12 +203,12 @@ class Schema:
 
 
 class Plan:
-    """A question bound to a schema, for a server.
+    """A query bound to a schema, for a server.
 
     No key is needed; what cannot be answered exactly is refused here.
 
     ``Plan("select sum(cost) from t where day >= date '2026-01-01'", schema)``, or, with ``t =
-    table(schema)``, ``Plan(t.filter(t.day >= "2026-01-01").agg(cost=t.cost.sum()))``. Question,
+    table(schema)``, ``Plan(t.filter(t.day >= "2026-01-01").agg(cost=t.cost.sum()))``. Query,
     constants and schema are public.
 
     ``ordered_by``: who puts the rows in order that ``min``, ``max``, ``median`` and ``order by …
@@ -220,26 +220,26 @@ class Plan:
     __slots__ = ("_text", "_facts")
 
     _text: str
-    #: Question, schema, id, whether the server puts rows in order.
+    #: Query, schema, id, whether the server puts rows in order.
     _facts: tuple[str, str, str, bool]
 
     def __init__(
         self,
-        question: str | Question,
+        question: str | Query,
         schema: Schema | None = None,
         *,
         ordered_by: Literal["reader", "server"] = "reader",
     ) -> None:
-        if isinstance(question, Question):
+        if isinstance(question, Query):
             if schema is not None and schema != question.schema:
                 raise TableError(
-                    "the question is about a table of another schema: make it with "
+                    "the query is on a table of another schema: make it with "
                     "et.table(schema) of this one",
                     code="table.other-schema",
                 )
             schema, question = question.schema, question.sql
         if schema is None:
-            raise TypeError("a question in SQL needs the schema of its table: Plan(text, schema)")
+            raise TypeError("a query in SQL needs the schema of its table: Plan(text, schema)")
         if ordered_by not in ("reader", "server"):
             raise ValueError(f'ordered_by={ordered_by!r}: expected "reader" or "server"')
         self._become(_rust.table_plan(question, schema._text, ordered_by == "server"))
@@ -249,12 +249,12 @@ class Plan:
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
-        """From the text of :meth:`to_json`, of which nothing is trusted: its question is bound
+        """From the text of :meth:`to_json`, of which nothing is trusted: its query is bound
         again.
         """
         self = cls.__new__(cls)
-        question, schema, _, by_server = _rust.table_plan_facts(text)
-        self._become(_rust.table_plan(question, schema, by_server))
+        query, schema, _, by_server = _rust.table_plan_facts(text)
+        self._become(_rust.table_plan(query, schema, by_server))
         return self
 
     @classmethod
@@ -271,8 +271,8 @@ class Plan:
         _rust.write_file(replaceable(path, overwrite), self._text.encode(), overwrite)
 
     @property
-    def question(self) -> str:
-        """The question."""
+    def sql(self) -> str:
+        """The text of the query."""
         return self._facts[0]
 
     @property
@@ -292,13 +292,13 @@ class Plan:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The encrypted constants, ``:name`` in the question: of each the column that it is
+        """The encrypted constants, ``:name`` in the query: of each the column that it is
         compared with.
         """
         return dict(_rust.table_plan_parameters(self._text))
 
     def bind(self, key: Client | PublicKey, /, **constants: Any) -> Constants:
-        """The constants that the question calls by ``:name``, encrypted for the owner of the table,
+        """The constants that the query calls by ``:name``, encrypted for the owner of the table,
         so that the server does not see them: numbers, dates, truth values, texts.
 
         ``Plan("select sum(cost) from t where day >= :day", schema).bind(public_key,
@@ -362,7 +362,7 @@ class Plan:
     ) -> Any:
         """The same by the computation that a server does, operation by operation, on numbers
         instead of ciphertexts: without keys and without security, and with all limits on levels,
-        noise and ranges that there are under encryption. To test questions.
+        noise and ranges that there are under encryption. To test queries.
         """
         return self._in_the_clear(clear(data, self.schema, partners), params, arrow, constants)
 
@@ -387,7 +387,7 @@ class Plan:
         return Plan.from_json, (self._text,)
 
     def __repr__(self) -> str:
-        return f"<everlevel.tables.Plan {self.question!r}>"
+        return f"<everlevel.tables.Plan {self.sql!r}>"
 
 
 class Changed(NamedTuple):
@@ -403,7 +403,7 @@ class Changed(NamedTuple):
 
 class EncryptedTable:
     """A table that can be asked and not read: in memory (:func:`encrypt`) or in a directory
-    (:meth:`open`), of which a question reads the columns that it needs.
+    (:meth:`open`), of which a query reads the columns that it needs.
     """
 
     __slots__ = ("_raw",)
@@ -445,7 +445,7 @@ class EncryptedTable:
     def run(
         self,
         server: Server,
-        question: Plan | Question | str,
+        question: Plan | Query | str,
         *,
         constants: Constants | None = None,
         progress: Progress = None,
@@ -454,7 +454,7 @@ class EncryptedTable:
         threads: int = 1,
         retries: int = 3,
     ) -> Result:
-        """The encrypted answer to a question or a plan, with the encrypted constants that it calls
+        """The encrypted answer to a query or a plan, with the encrypted constants that it calls
         by name (``Plan.bind``). ``progress(done, blocks)`` is called after each block of rows.
 
         A plan for another schema is refused, and so is a server with keys of another owner.
@@ -595,12 +595,12 @@ class PlainTable:
     def run(
         self,
         server: Server,
-        question: Plan | Question | str,
+        question: Plan | Query | str,
         *,
         constants: Constants,
         progress: Progress = None,
     ) -> Result:
-        """The encrypted answer to a question or a plan with encrypted constants; one without any is
+        """The encrypted answer to a query or a plan with encrypted constants; one without any is
         refused, as nothing of it would be hidden.
 
         ``progress(done, blocks)`` is called after each block of rows.
@@ -715,7 +715,7 @@ class Result:
         return Result.from_bytes, (self._data,)
 
     def __repr__(self) -> str:
-        return f"<everlevel.tables.Result of {self.plan.question!r}>"
+        return f"<everlevel.tables.Result of {self.plan.sql!r}>"
 
 
 def encrypt(

@@ -5,7 +5,7 @@ use std::path::Path;
 use everlevel_remote::Client;
 use everlevel_wire::{ObjectKind, inspect_file};
 
-use super::jobs::{self, Evaluation, Question, push};
+use super::jobs::{self, Evaluation, Query, push};
 use crate::commands::roles::args::{Bounds, CACHE_MIB, EncryptArgs, EvalArgs, SetOfFile};
 use crate::commands::roles::{self, Sent};
 use crate::commands::table::args::RunArgs;
@@ -115,7 +115,7 @@ pub fn answer(client: &Client, args: &RunArgs, common: &Common) -> Result<(), Cl
     let Some(table) = &args.table.table else {
         return none_of(&[(true, "--plain")]);
     };
-    let asked = Question {
+    let asked = Query {
         server_keys: &args.server_keys,
         table,
         plan: &args.input,

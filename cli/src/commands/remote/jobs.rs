@@ -34,8 +34,8 @@ pub struct Evaluation<'a> {
     pub force: bool,
 }
 
-/// A question about a table, and where its answer goes.
-pub struct Question<'a> {
+/// A query on a table, and where its answer goes.
+pub struct Query<'a> {
     pub server_keys: &'a Path,
     pub table: &'a Path,
     pub plan: &'a Path,
@@ -204,10 +204,10 @@ fn tables(lookups: &[String]) -> Result<BTreeMap<String, Vec<i64>>, CliError> {
     Ok(out)
 }
 
-/// Asks a question on the service, and fetches its answer.
+/// Runs a query on the service, and fetches its answer.
 pub fn ask(
     client: &Client,
-    asked: &Question<'_>,
+    asked: &Query<'_>,
     manner: &Manner,
     common: &Common,
 ) -> Result<(), CliError> {

@@ -12,7 +12,7 @@ use everlevel_remote::{Client, JobId, ObjectId};
 use serde_json::json;
 
 use self::access::{Manner, ServiceArgs};
-use self::jobs::{Evaluation, Question, ask, evaluate, fetch, push, push_table};
+use self::jobs::{Evaluation, Query, ask, evaluate, fetch, push, push_table};
 use super::roles::args::OutArg;
 use crate::console::args::Common;
 use crate::console::errors::{CliError, of_service};
@@ -71,7 +71,7 @@ pub enum RemoteCommand {
         #[arg(long)]
         force: bool,
     },
-    /// Ask a question of an encrypted table on the service, and fetch the encrypted answer
+    /// Have the service run a query on an encrypted table, and fetch the encrypted answer
     Table {
         /// The job.
         #[command(flatten)]
@@ -79,10 +79,10 @@ pub enum RemoteCommand {
         /// The encrypted table: its directory, or its id on the service
         #[arg(long, value_name = "DIR|ID")]
         table: PathBuf,
-        /// The plan of the question, as `table ask` writes it
+        /// The plan of the query, as `table ask` writes it
         #[arg(long, value_name = "FILE")]
         plan: PathBuf,
-        /// The encrypted constants of the question: a file, or the id of an object
+        /// The encrypted constants of the query: a file, or the id of an object
         #[arg(long, value_name = "FILE|ID")]
         constants: Option<PathBuf>,
         /// Where the result goes.
@@ -159,7 +159,7 @@ pub fn run(command: &RemoteCommand, common: &Common) -> Result<(), CliError> {
         }
         RemoteCommand::Table { job, table, plan, constants, out } => {
             let (server_keys, constants) = (job.server_keys.as_path(), constants.as_deref());
-            let asked = Question { server_keys, table, plan, constants, out };
+            let asked = Query { server_keys, table, plan, constants, out };
             ask(&job.service.client()?, &asked, &job.manner, common)
         }
         RemoteCommand::List { service } => list(&service.client()?, common),

@@ -38,7 +38,7 @@ pub struct PurposeArgs {
     /// bootstrapping and any rotation
     #[arg(long, value_name = "PROGRAM", conflicts_with = "table_plans")]
     pub program: Option<String>,
-    /// Only the server keys of this question, a plan as written by `table ask`, about a table of
+    /// Only the server keys of this query, a plan as written by `table ask`, for a table of
     /// --rows rows; can be repeated
     #[arg(long = "plan", value_name = "FILE", requires = "rows")]
     pub table_plans: Vec<PathBuf>,

@@ -31,7 +31,7 @@ struct Report {
     seconds: f64,
 }
 
-/// The server keys of a program or of questions, or general ones.
+/// The server keys of a program or of queries, or general ones.
 pub fn plan(params: &Params, purpose: &PurposeArgs) -> Result<KeyPlan, CliError> {
     if let Some(rows) = purpose.rows {
         let mut keys = KeyPlan::default();

@@ -11,7 +11,7 @@ use super::args::{OutArg, PurposeArgs, SetOfFile};
 pub enum KeysCommand {
     /// Print the sizes of server keys by kind
     SizeReport(SizeReportArgs),
-    /// Generate server keys for an existing secret key, for example those of another question
+    /// Generate server keys for an existing secret key, for example those of another query
     Server(ServerKeysArgs),
     /// Generate the keys for `change-key`, which moves ciphertexts from an old secret key to a new
     /// one

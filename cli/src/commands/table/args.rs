@@ -79,11 +79,11 @@ pub struct AskArgs {
     /// The schema of the table: schema.json in the directory of an encrypted table
     #[arg(long, value_name = "FILE")]
     pub schema: PathBuf,
-    /// The question: select rows, or aggregates such as sums, counts and averages, from a table,
+    /// The query: select rows, or aggregates such as sums, counts and averages, from a table,
     /// with where, group by, order by and limit. Write :NAME for a constant that the server must
     /// not see, and encrypt it with `table bind`
     #[arg(value_name = "SQL")]
-    pub question: String,
+    pub query: String,
     /// Who orders rows.
     #[command(flatten)]
     pub order: OrderArg,
@@ -124,7 +124,7 @@ pub struct TableOfServer {
     #[arg(long, value_name = "DIR")]
     pub table: Option<PathBuf>,
     /// A table that the server may read, instead of an encrypted one: a CSV file with the column
-    /// names in the first line; the encrypted constants of the question stay hidden
+    /// names in the first line; the encrypted constants of the query stay hidden
     #[arg(long, value_name = "FILE")]
     pub plain: Option<PathBuf>,
 }
@@ -184,7 +184,7 @@ pub struct ReadArgs {
     /// The result
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
-    /// The plan of the question: results of other plans are refused
+    /// The plan of the query: results of other plans are refused
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
     /// The id of the table, as `table encrypt` and `table inspect` print it: results of other

@@ -1,4 +1,4 @@
-//! One question of an encrypted table, all parties on this machine.
+//! One query on an encrypted table, all parties on this machine.
 
 use std::time::Instant;
 
@@ -44,9 +44,9 @@ fn shown(bar: &ProgressBar) -> impl Fn(usize, usize) -> Result<(), TablesError> 
     }
 }
 
-/// Asks a question of an encrypted table, with the constants that it calls by name, decrypts the
-/// answer, and compares it with the one in the
-/// clear. Reading the columns is part of the time, decryption is not.
+/// Runs a query on an encrypted table, with the constants that it calls by name, decrypts the
+/// answer, and compares it with the one in the clear. Reading the columns is part of the time,
+/// decryption is not.
 pub fn ask(
     (client, server): (&Client, &Server),
     (table, data): (&EncryptedTable, &Data),
@@ -71,7 +71,7 @@ pub fn ask(
     Ok(Asked { answer, exact, seconds, refreshes })
 }
 
-/// Schemas, tables and questions are the user's.
+/// Schemas, tables and queries are the user's.
 pub fn refused(e: TablesError) -> CliError {
     let code = e.code();
     CliError::usage(e.to_string()).with_code(code)

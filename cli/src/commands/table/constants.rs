@@ -1,4 +1,4 @@
-//! Constants that a question calls by name.
+//! Constants that a query calls by name.
 
 use std::path::Path;
 

@@ -24,10 +24,10 @@ pub struct DemoArgs {
     /// The number of line items (default: the number of slots)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub rows: Option<u32>,
-    /// Ask only this question: Q1, Q6, Q12, Q14 or lookup; can be repeated
+    /// Run only this query: Q1, Q6, Q12, Q14 or lookup; can be repeated
     #[arg(long = "only", value_name = "NAME")]
     pub only: Vec<String>,
-    /// Also encrypt the constants of the questions, except the text prefix in Q14
+    /// Also encrypt the constants of the queries, except the text prefix in Q14
     #[arg(long)]
     pub encrypted_constants: bool,
 }
@@ -68,15 +68,15 @@ pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
     let table = encrypted(&client, &schema, &data, common)?;
     let bar = progress(common, "asking", items::QUERIES.len() as u64);
     let (mut queries, mut shown) = (Vec::new(), Vec::new());
-    for (name, question) in items::QUERIES {
-        let (question, constants) = match args.encrypted_constants {
-            true => items::encrypted(question),
-            false => (question.to_string(), Vec::new()),
+    for (name, query) in items::QUERIES {
+        let (query, constants) = match args.encrypted_constants {
+            true => items::encrypted(query),
+            false => (query.to_string(), Vec::new()),
         };
         let wanted = |only: &String| only.eq_ignore_ascii_case(name);
         if args.only.is_empty() || args.only.iter().any(wanted) {
             let asked = {
-                let plan = Plan::new(&question, &schema).map_err(refused)?;
+                let plan = Plan::new(&query, &schema).map_err(refused)?;
                 ask((&client, &server), (&table, &data), &plan, &constants, common)?
             };
             let (seconds, exact, refreshes) = (asked.seconds, asked.exact, asked.refreshes);

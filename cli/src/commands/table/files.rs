@@ -174,7 +174,7 @@ pub fn ask(args: &AskArgs, common: &Common) -> Result<(), CliError> {
     check_free(&args.out.out, args.out.force)?;
     check_apart(&args.out.out, [&args.schema])?;
     let schema = read_schema(&args.schema)?;
-    let plan = Plan::ordered(&args.question, &schema, args.order.party()).map_err(refused)?;
+    let plan = Plan::ordered(&args.query, &schema, args.order.party()).map_err(refused)?;
     let text = plan.to_json().map_err(refused)? + "\n";
     let out = &args.out.out;
     write_file(out, text.as_bytes(), existing(args.out.force)).map_err(of_output(out))?;
@@ -341,7 +341,7 @@ pub fn read(args: &ReadArgs, common: &Common) -> Result<(), CliError> {
     let object = || {
         let types = result.plan().query().output_types(result.plan().schema());
         let mut told = answer.to_json(&types);
-        told["query"] = result.plan().question().into();
+        told["query"] = result.plan().sql().into();
         told["table"] = result.table().to_string().into();
         told["table_rows"] = result.rows().into();
         told

@@ -50,7 +50,7 @@ pub const QUERIES: [(&str, &str); 5] = [
 /// The name of a constant, and its value.
 type Named = (&'static str, &'static str);
 
-/// Names for constants of the queries: what each question has, how it is written there instead, and
+/// Names for constants of the queries: what each query has, how it is written there instead, and
 /// what it stands for.
 const CONSTANTS: [(&str, &str, &[Named]); 10] = [
     ("<= date '1998-12-01' - interval '90' day", "<= :last", &[("last", "1998-09-02")]),
@@ -82,8 +82,8 @@ const CONSTANTS: [(&str, &str, &[Named]); 10] = [
 ];
 
 /// A query with its constants encrypted, and these.
-pub fn encrypted(question: &str) -> (String, Vec<(String, String)>) {
-    let (mut text, mut constants) = (question.to_string(), Vec::new());
+pub fn encrypted(query: &str) -> (String, Vec<(String, String)>) {
+    let (mut text, mut constants) = (query.to_string(), Vec::new());
     for (public, named, values) in CONSTANTS {
         if text.contains(public) {
             text = text.replace(public, named);

@@ -81,14 +81,14 @@ fn of_result(result: &TableResult, common: &Common) -> Result<(), CliError> {
             "key_id": owner,
             "rows": result.rows(),
             "bytes": result.as_bytes().len(),
-            "query": result.plan().question(),
+            "query": result.plan().sql(),
             "schema": result.plan().schema(),
         }));
     }
     let mut lines = vec![
         format!("result of table {}", result.table()),
         format!("of {} rows, {} bytes", result.rows(), result.as_bytes().len()),
-        format!("question: {}", clean(result.plan().question())),
+        format!("query: {}", clean(result.plan().sql())),
     ];
     lines.extend(owner.map(|id| format!("of secret key {id}")));
     emit(&lines.join("\n"))
@@ -119,19 +119,19 @@ fn of_plan(plan: &Plan, common: &Common) -> Result<(), CliError> {
         return emit_json(&json!({
             "what": "plan",
             "plan": plan.id().map_err(refused)?,
-            "query": plan.question(),
+            "query": plan.sql(),
             "schema": plan.schema(),
         }));
     }
     let mut lines = vec![
         format!("plan {}", plan.id().map_err(refused)?),
-        format!("question: {}", clean(plan.question())),
+        format!("query: {}", clean(plan.sql())),
     ];
     lines.extend(columns(plan.schema()));
     emit(&lines.join("\n"))
 }
 
-/// A question is anybody's.
+/// A query is anybody's.
 fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

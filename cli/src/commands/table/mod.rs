@@ -25,10 +25,10 @@ use args::SchemaCommand;
 pub enum TableCommand {
     /// Encrypt a table for its owner, into a directory to be sent to a server
     Encrypt(args::EncryptArgs),
-    /// Compile a question into a plan for the server (no key required); refuse what cannot be
+    /// Compile a query into a plan for the server (no key required); refuse what cannot be
     /// answered exactly
     Ask(args::AskArgs),
-    /// Encrypt the constants that a question refers to as :NAME
+    /// Encrypt the constants that a query refers to as :NAME
     Bind(args::BindArgs),
     /// Run a plan on a table with server keys; the result is encrypted
     Run(Box<args::RunArgs>),
@@ -47,11 +47,11 @@ pub enum TableCommand {
     /// Make schemas, which describe the columns of a table
     #[command(subcommand)]
     Schema(SchemaCommand),
-    /// Encrypt a table of line items, ask questions derived from TPC-H, and compare the answers
+    /// Encrypt a table of line items, run queries derived from TPC-H, and compare the answers
     /// with those in the clear
     Demo(demo::DemoArgs),
-    /// Encrypt a table, ask one question, decrypt the answer and compare it with that in the clear,
-    /// with all parties on this machine, to see what a question costs
+    /// Encrypt a table, run one query, decrypt the answer and compare it with that in the clear,
+    /// with all parties on this machine, to see what a query costs
     Query(query::QueryArgs),
 }
 

@@ -30,11 +30,11 @@ pub struct QueryArgs {
     /// Tables of foreign keys.
     #[command(flatten)]
     pub with: PartnersArg,
-    /// The question: select rows, or aggregates such as sums, counts and averages, from a table,
+    /// The query: select rows, or aggregates such as sums, counts and averages, from a table,
     /// with where, group by, order by and limit
     #[arg(value_name = "SQL")]
-    pub question: String,
-    /// A constant that the question refers to as :NAME, to be encrypted; can be repeated
+    pub query: String,
+    /// A constant that the query refers to as :NAME, to be encrypted; can be repeated
     #[arg(long = "constant", value_name = "NAME=VALUE")]
     pub constants: Vec<String>,
     /// Who orders rows.
@@ -48,7 +48,7 @@ pub fn run(args: &QueryArgs, common: &Common) -> Result<(), CliError> {
     let schema = read_schema(&args.schema)?;
     let data = read_data(&args.input, &schema, &args.with)?;
     // What cannot be answered is refused before keys are made.
-    let plan = Plan::ordered(&args.question, &schema, args.order.party()).map_err(refused)?;
+    let plan = Plan::ordered(&args.query, &schema, args.order.party()).map_err(refused)?;
     let constants = values(&args.constants, None)?;
     plan.codes(&constants).map_err(refused)?;
     plan.check_rows(&params, data.rows()).map_err(refused)?;

@@ -243,7 +243,7 @@ pub(super) async fn table(
     answer(app, move |s| s.data.tables.info(&tenant, &id)).await
 }
 
-/// The schema of a table, as its owner has stated it: what questions are bound to.
+/// The schema of a table, as its owner has stated it: what queries are bound to.
 pub(super) async fn table_schema(
     State(app): App,
     Extension(tenant): Extension<Tenant>,

@@ -24,7 +24,7 @@ pub(super) fn told(e: &postgres::Error) -> String {
     }
 }
 
-/// A question that failed: because the database is away, or by a mistake of one's own.
+/// A query that failed: because the database is away, or by a mistake of one's own.
 pub(super) fn failed(e: postgres::Error) -> ServiceError {
     // Class 57 is an operator's intervention, such as a restart.
     let away = e.as_db_error().is_none_or(|e| e.code().code().starts_with("57"));

@@ -93,7 +93,7 @@ fn sums_are_of_values() {
 }
 
 #[test]
-fn a_question_about_a_table() {
+fn a_query_on_a_table() {
     let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::shared());
     let service = Running::start(directory.path(), |_| ());
     let client = service.client("acme");
@@ -109,7 +109,7 @@ fn a_question_about_a_table() {
 
     let table = client.push_table(&path, |_, _| ()).unwrap();
     assert_eq!((table.rows, table.columns), (data.rows(), schema.fields().len()));
-    // Its schema is what questions are bound to.
+    // Its schema is what queries are bound to.
     let token = service.token("acme", &[Scope::Read]);
     let (status, told) =
         service.call("GET", &format!("/v1/tables/{}/schema", table.id), &token, b"");

@@ -134,10 +134,10 @@ pub(crate) fn bound(
     match constants {
         None if parameters.is_empty() => Ok(Vec::new()),
         None => Err(TablesError::Constants {
-            problem: format!("the question has :{}, of which none is given", parameters[0].name),
+            problem: format!("the query has :{}, of which none is given", parameters[0].name),
         }),
         Some(constants) => {
-            same_owner(constants.owner(), server.keys().owner(), "constants of a question")?;
+            same_owner(constants.owner(), server.keys().owner(), "constants of a query")?;
             constants.columns(server.params(), plan)
         }
     }

@@ -1,4 +1,4 @@
-//! Encrypted constants of a question on their way to the server.
+//! Encrypted constants of a query on their way to the server.
 
 use everlevel::files::{Bounds, Bytes};
 use everlevel::{IntegerColumn, IntegerValue, KeyId, NamedIntegers, Params, Plaintext};
@@ -47,7 +47,7 @@ impl Plan {
         if let Some((name, _)) = unknown {
             let known: Vec<String> = parameters.iter().map(|p| format!(":{}", p.name)).collect();
             let known = if known.is_empty() { "none".into() } else { known.join(", ") };
-            return wrong(format!("the question has no :{}: it has {known}", name.as_ref()));
+            return wrong(format!("the query has no :{}: it has {known}", name.as_ref()));
         }
         let mut codes = Zeroizing::new(Vec::with_capacity(parameters.len()));
         for parameter in parameters {
@@ -146,9 +146,7 @@ impl Constants {
     ) -> Result<Vec<IntegerColumn>, TablesError> {
         let (expected, found) = (plan.id()?, self.plan());
         if expected != found {
-            return wrong(format!(
-                "they are for plan {found}, and the question is plan {expected}"
-            ));
+            return wrong(format!("they are for plan {found}, and the query is plan {expected}"));
         }
         let options = ReadOptions::default().limited_to(FILE_BYTES);
         let summary = inspect(&self.bytes, &options)?;

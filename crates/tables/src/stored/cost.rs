@@ -130,7 +130,7 @@ impl Plan {
         self.layout(params, rows).map(|_| ())
     }
 
-    /// The question of a table of the needed columns alone, and how it is answered for `rows` rows.
+    /// The query on a table of the needed columns alone, and how it is answered for `rows` rows.
     pub(crate) fn layout(
         &self,
         params: &Params,
@@ -147,7 +147,7 @@ impl Plan {
     ///
     /// # Errors
     /// A set on which typed integers cannot be computed, or whose bootstrapping cannot be planned;
-    /// a question that is too deep even for it.
+    /// a query that is too deep even for it.
     pub fn cost(&self, params: &Params, rows: usize) -> Result<PlanCost, TablesError> {
         self.cost_unless(params, rows, || false)
     }

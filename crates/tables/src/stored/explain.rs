@@ -13,9 +13,8 @@ use crate::stored::cost::PlanCost;
 /// What can be said of a plan before it is run, and without any key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
-    /// The question.
-    #[serde(rename = "query")]
-    pub question: String,
+    /// The query.
+    pub query: String,
     /// The name of the parameter set.
     pub params: String,
     /// How many rows the table has.
@@ -70,7 +69,7 @@ impl Plan {
         let public_columns_read: Vec<_> =
             self.public_columns().into_iter().map(str::to_string).collect();
         let server_learns = format!(
-            "the question with its constants{}, the schema with its bounds and categories, that \
+            "the query with its constants{}, the schema with its bounds and categories, that \
              there are {rows} rows, when it was asked; of the encrypted columns nothing{}",
             if encrypted_constants.is_empty() { "" } else { ", but for those that are encrypted" },
             of_rows(&public_columns_read, self.passes_over()),
@@ -109,7 +108,7 @@ impl Plan {
             ),
         };
         Ok(Explanation {
-            question: self.question().into(),
+            query: self.sql().into(),
             params: params.name().into(),
             rows,
             blocks: rows.div_ceil(params.slots()),
@@ -157,9 +156,9 @@ fn size(bytes: u64) -> String {
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let cost = &self.cost;
-        // A question is anybody's.
-        let question = self.question.chars().map(|c| if c.is_control() { ' ' } else { c });
-        writeln!(f, "question: {}", question.collect::<String>())?;
+        // A query is anybody's.
+        let query = self.query.chars().map(|c| if c.is_control() { ' ' } else { c });
+        writeln!(f, "query: {}", query.collect::<String>())?;
         writeln!(f, "the server learns: {}", self.server_learns)?;
         let read = match &self.columns_read[..] {
             [] => "none but for the number of rows".into(),

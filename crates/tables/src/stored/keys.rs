@@ -1,4 +1,4 @@
-//! The server keys that questions take, and no others.
+//! The server keys that queries take, and no others.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ impl Rehearsal {
 impl Plan {
     /// The server keys that the plan takes for a table of `rows` rows, whichever keys it and the
     /// constants were encrypted with, and whether the server knows the table: a few percent of
-    /// general ones where nothing has to be bootstrapped, which is so for most questions. Keys of
+    /// general ones where nothing has to be bootstrapped, which is so for most queries. Keys of
     /// several plans are merged with [`KeyPlan::merge`].
     ///
     /// Found by running it on the no-op scheme, on two full blocks and the last one.

@@ -1,4 +1,4 @@
-//! Encrypted tables, questions and results as files: what owner, server and reader exchange.
+//! Encrypted tables, queries and results as files: what owner, server and reader exchange.
 
 pub(crate) mod change;
 pub(crate) mod compute;

@@ -141,8 +141,8 @@ impl TablePart {
             Err(TablesError::OtherResult { what, expected, found })
         };
         if self.plan != next.plan {
-            let (expected, found) = (self.plan.question(), next.plan.question());
-            return other("question", expected.into(), found.into());
+            let (expected, found) = (self.plan.sql(), next.plan.sql());
+            return other("query", expected.into(), found.into());
         }
         if (a.result.table, a.result.rows) != (b.result.table, b.result.rows) {
             return other("table", self.table().to_string(), next.table().to_string());

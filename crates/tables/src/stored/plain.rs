@@ -1,4 +1,4 @@
-//! Tables that the server knows, and questions whose constants it does not.
+//! Tables that the server knows, and queries whose constants it does not.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::stored::header::TableId;
 use crate::stored::result::TableResult;
 
 /// A table in the clear on a server that is asked with encrypted constants: the asker has the keys,
-/// and the server learns the text of the question, and neither its constants nor its answer.
+/// and the server learns the text of the query, and neither its constants nor its answer.
 ///
 /// What the asker learns is the answer, and how often the server computed it: ciphertexts of a
 /// result are made of the table and are not re-randomized: the holder of the secret key may find
@@ -60,7 +60,7 @@ impl PlainTable {
     ///
     /// # Errors
     /// [`TablesError::OtherSchema`] for a plan for another schema; [`TablesError::Constants`] for a
-    /// question without encrypted constants, which needs no encryption, and for constants that are
+    /// query without encrypted constants, which needs no encryption, and for constants that are
     /// missing or for another plan; those of typed integers and of `progress`.
     pub fn run<E: From<TablesError>>(
         &self,
@@ -71,7 +71,7 @@ impl PlainTable {
     ) -> Result<TableResult, E> {
         plan.check_schema(&self.schema)?;
         if plan.query().parameters.is_empty() {
-            let problem = "the question has none, so that nothing of it is hidden from a server \
+            let problem = "the query has none, so that nothing of it is hidden from a server \
                            that knows the table: write :NAME for a constant that is";
             return Err(TablesError::Constants { problem: problem.into() }.into());
         }

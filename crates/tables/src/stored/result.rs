@@ -61,7 +61,7 @@ impl TableResult {
         let plan = Plan::from_json(&header.plan)?;
         let ResultHeader { table, rows, constants, .. } = header;
         if constants.is_some() == plan.query().parameters.is_empty() {
-            return wrong("its question and its constants do not go together");
+            return wrong("its query and its constants do not go together");
         }
         Ok(TableResult { plan, table, rows, constants, owner: summary.owner, bytes })
     }
@@ -86,7 +86,7 @@ impl TableResult {
         self.rows
     }
 
-    /// Which encrypted constants were used, as the server states it; none if the question has none.
+    /// Which encrypted constants were used, as the server states it; none if the query has none.
     pub fn constants(&self) -> Option<TableId> {
         self.constants
     }
@@ -114,7 +114,7 @@ impl TableResult {
         if let Some(plan) = plan {
             self.plan.check_schema(plan.schema())?;
             if self.plan != *plan {
-                return other("question", plan.question(), self.plan.question());
+                return other("query", plan.sql(), self.plan.sql());
             }
         }
         if let Some(table) = table.filter(|table| *table != self.table) {

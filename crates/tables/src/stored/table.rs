@@ -27,7 +27,7 @@ use crate::stored::result::TableResult;
 
 /// A table under encryption, in blocks of as many rows as there are slots.
 ///
-/// Each block of a column is a file, so that a server reads what a question needs. It names the
+/// Each block of a column is a file, so that a server reads what a query needs. It names the
 /// table, its own place and the schema, so that files of different tables, or of one before and
 /// after a change, are not mixed. Public are the schema, the number of rows, and whose key it is.
 #[derive(Clone)]

@@ -1,6 +1,6 @@
 //! What to run next, and what has to be known.
 
-use super::question::{CATEGORIES, Question};
+use super::query::{CATEGORIES, TableQuery};
 use super::recommendation::Recommendation;
 use super::request::Workload;
 
@@ -147,17 +147,17 @@ pub(super) fn modular(workload: &Workload, found: &mut Recommendation) {
 
 pub(super) fn table(
     workload: &Workload,
-    question: &Question,
+    query: &TableQuery,
     own_keys: bool,
     found: &mut Recommendation,
 ) {
-    let (opt, Question { schema, text }) = (opt_in(found).0, question);
+    let (opt, TableQuery { schema, text }) = (opt_in(found).0, query);
     let (low, high, rows) = (found.low.clone(), found.high.clone(), workload.rows);
     found.commands = vec![
         format!("printf '%s' '{schema}' > schema.json"),
-        format!("everlevel table ask --schema schema.json \"{text}\" --out question.plan"),
+        format!("everlevel table ask --schema schema.json \"{text}\" --out query.plan"),
         match own_keys {
-            true => format!("{} --plan question.plan --rows {rows}", keygen(found)),
+            true => format!("{} --plan query.plan --rows {rows}", keygen(found)),
             false => keygen(found),
         },
         format!(
@@ -166,11 +166,11 @@ pub(super) fn table(
         ),
         format!(
             "everlevel table run{opt} --table table --server-keys keys/server.keys --plan \
-             question.plan --out question.result"
+             query.plan --out query.result"
         ),
         format!(
-            "everlevel table read{opt} --key keys/secret.key --in question.result --plan \
-             question.plan --out answer.csv"
+            "everlevel table read{opt} --key keys/secret.key --in query.result --plan \
+             query.plan --out answer.csv"
         ),
     ];
     found.python = vec![
@@ -179,13 +179,13 @@ pub(super) fn table(
         head(found)[1].clone(),
         head(found)[2].clone(),
         format!("schema = tables.Schema('{schema}')"),
-        format!("question = tables.Plan(\"{text}\", schema)"),
+        format!("query = tables.Plan(\"{text}\", schema)"),
         "table = tables.encrypt(client, \"data.csv\", schema)".into(),
         match own_keys {
-            true => format!("server = question.server(client, rows={rows})"),
+            true => format!("server = query.server(client, rows={rows})"),
             false => "server = client.server()".into(),
         },
-        "answer = table.run(server, question).read(client, plan=question, arrow=False)".into(),
+        "answer = table.run(server, query).read(client, plan=query, arrow=False)".into(),
     ];
     found.notes.push(format!(
         "data.csv has a header with the names of the columns; bounds are public, and other \
@@ -193,8 +193,8 @@ pub(super) fn table(
     ));
     if own_keys {
         found.notes.push(
-            "the server keys are those of this question; keygen without --plan makes keys \
-             for all questions"
+            "the server keys are those of this query; keygen without --plan makes keys \
+             for all queries"
                 .into(),
         );
     }

@@ -8,7 +8,7 @@ mod error;
 mod lines;
 mod modular;
 mod operations;
-mod question;
+mod query;
 mod recommendation;
 mod request;
 mod tables;
@@ -46,7 +46,7 @@ impl Workload {
             }
             (Err(reason), Ok(tables)) => {
                 rejected(Way::Modular, reason);
-                let reason = "rows are only filtered and added up, which tables do in one question";
+                let reason = "rows are only filtered and added up, which tables do in one query";
                 rejected(Way::Integers, reason.into());
                 tables
             }

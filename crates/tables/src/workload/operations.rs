@@ -28,14 +28,14 @@ pub(super) struct Entry {
     pub(super) modular: bool,
     /// Whether it takes all entries of a column together, so that they have to share a ciphertext.
     pub(super) along: bool,
-    /// What it is in a question about a table.
+    /// What it is in a query on a table.
     pub(super) asked: Asked,
 }
 
-/// The part of a question.
+/// The part of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// Questions have none.
+    /// Queries have none.
     Nothing,
     /// A condition on rows.
     Condition(&'static str),

@@ -21,7 +21,7 @@ pub enum Way {
 pub struct OperationCost {
     /// Its name.
     pub operation: &'static str,
-    /// What was rehearsed: a line of a program, or a question.
+    /// What was rehearsed: a line of a program, or a query.
     pub rehearsed: String,
     /// The least result that there can be; none for answers in SQL.
     pub low: Option<String>,

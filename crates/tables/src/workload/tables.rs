@@ -4,7 +4,7 @@ use everlevel::{OptIn, Params, general_keys};
 use everlevel_integers::ciphertext_bytes;
 
 use super::lines;
-use super::question::{Question, question};
+use super::query::{TableQuery, query};
 use super::recommendation::{OperationCost, Recommendation, Way};
 use super::request::Workload;
 use super::typed;
@@ -12,15 +12,15 @@ use crate::error::TablesError;
 use crate::plan::Plan;
 use crate::schema::Schema;
 
-/// The most blocks of rows for which the keys of one question are found: it is rehearsed on each.
+/// The most blocks of rows for which the keys of one query are found: it is rehearsed on each.
 const BLOCKS: u64 = 256;
-/// Plans the workload as one question, on the first set that answers it; or why that is not
+/// Plans the workload as one query, on the first set that answers it; or why that is not
 /// recommended.
 pub(super) fn plan(workload: &Workload, opt_in: OptIn) -> Result<Recommendation, String> {
-    let question = question(workload)?;
+    let query = query(workload)?;
     let mut last = String::from("no set is allowed");
     for params in typed::sets(opt_in) {
-        match on(workload, &question, &params) {
+        match on(workload, &query, &params) {
             Ok(found) => return Ok(found),
             Err(e) => last = e.to_string(),
         }
@@ -30,18 +30,18 @@ pub(super) fn plan(workload: &Workload, opt_in: OptIn) -> Result<Recommendation,
 
 fn on(
     workload: &Workload,
-    question: &Question,
+    query: &TableQuery,
     params: &Params,
 ) -> Result<Recommendation, TablesError> {
-    let schema = Schema::from_json(&question.schema)?;
-    let plan = Plan::new(&question.text, &schema)?;
+    let schema = Schema::from_json(&query.schema)?;
+    let plan = Plan::new(&query.text, &schema)?;
     let rows = workload.rows as usize;
     let cost = plan.cost(params, rows)?;
     let (ciphertexts, _) = typed::size(workload, params)?;
     let (low, high) = workload.bounds();
     let operation = OperationCost {
-        operation: "question",
-        rehearsed: question.text.clone(),
+        operation: "query",
+        rehearsed: query.text.clone(),
         low: None,
         high: None,
         products: cost.products,
@@ -70,6 +70,6 @@ fn on(
         python: Vec::new(),
         notes: Vec::new(),
     };
-    lines::table(workload, question, own_keys, &mut found);
+    lines::table(workload, query, own_keys, &mut found);
     Ok(found)
 }

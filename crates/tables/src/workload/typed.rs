@@ -64,7 +64,7 @@ pub(super) fn plan(workload: &Workload, opt_in: OptIn) -> Result<Recommendation,
     })
 }
 
-/// An operation that only questions have, among others that they have not.
+/// An operation that only queries have, among others that they have not.
 fn only_asked(workload: &Workload, operation: Operation) -> WorkloadError {
     WorkloadError::Unsupported {
         operation: operation.name(),

@@ -10,7 +10,7 @@ use crate::{Bench, shop};
 fn answers_are_those_of_sql() {
     let bench = Bench::new("bgv-65537-n15");
     let (schema, data) = shop();
-    for (question, expected) in [
+    for (sql, expected) in [
         ("select count(*) from shop", "7"),
         ("select sum(price) from shop where kind = 'tea'", "255.04"),
         ("select sum(count), avg(count) from shop where count < 0", "-3|-3.000000"),
@@ -70,15 +70,15 @@ fn answers_are_those_of_sql() {
             "PROMO tea|1\ncake|2\njam|1\ntea|3",
         ),
     ] {
-        let answer = bench.ask(question, &schema, &data);
+        let answer = bench.ask(sql, &schema, &data);
         let rows = answer
             .rows
             .iter()
             .map(|row| row.iter().map(ToString::to_string).collect::<Vec<_>>().join("|"));
-        assert_eq!(rows.collect::<Vec<_>>().join("\n"), expected, "{question}");
-        let query = everlevel_tables::Query::parse(question, &schema).unwrap();
+        assert_eq!(rows.collect::<Vec<_>>().join("\n"), expected, "{sql}");
+        let query = everlevel_tables::Query::parse(sql, &schema).unwrap();
         let plain = everlevel_tables::Answer::plain(&query, &schema, &data).unwrap();
-        assert_eq!(answer, plain, "{question}");
+        assert_eq!(answer, plain, "{sql}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Random tables and questions.
+//! Random tables and queries.
 
 /// A value of SQL; a truth value that is none is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,7 +74,7 @@ pub(crate) struct Asked {
     /// A comparison of an output with a number.
     pub(crate) having: Option<(usize, &'static str, (i128, u32))>,
     pub(crate) descending: bool,
-    /// Where what is missing comes, if the question says it.
+    /// Where what is missing comes, if the query says it.
     pub(crate) nulls_first: Option<bool>,
     pub(crate) limit: Option<usize>,
 }
@@ -241,7 +241,7 @@ impl Random {
         Sum::Case(cases, (!none).then(|| self.number(columns, 1)))
     }
 
-    pub(crate) fn question(&mut self, columns: &[Column]) -> Asked {
+    pub(crate) fn query(&mut self, columns: &[Column]) -> Asked {
         let outputs: Vec<Output> = (0..=self.below(3))
             .map(|_| {
                 let when = (self.below(4) == 0).then(|| self.condition(columns, 1));

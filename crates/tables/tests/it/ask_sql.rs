@@ -1,4 +1,4 @@
-//! Schemas of random tables as JSON, and questions about them as SQL.
+//! Schemas of random tables as JSON, and queries on them as SQL.
 
 use crate::ask_random::{Asked, Column, Condition, Number, Output, Sum, Type};
 

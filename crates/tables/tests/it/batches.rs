@@ -1,4 +1,4 @@
-//! Questions of more sums than are held at a time, and of more than are answered.
+//! Queries of more sums than are held at a time, and of more than are answered.
 
 use everlevel_tables::{Answer, Data, Layout, OrderedBy, Plan, Query, Schema};
 
@@ -28,22 +28,22 @@ fn table(rows: usize) -> (Schema, Data) {
 fn sums_of_many_groups_over_two_blocks() {
     let bench = Bench::new("insecure_bgv-65537-n11");
     let (schema, data) = table(bench.params.slots() + 9);
-    let question = "select g, count(*), sum(x), sum(case when x > 5000 then y end), sum(x * y) \
+    let sql = "select g, count(*), sum(x), sum(case when x > 5000 then y end), sum(x * y) \
                     from t where y > -400000 group by g";
-    let query = Query::parse(question, &schema).unwrap();
+    let query = Query::parse(sql, &schema).unwrap();
     let shape = bench.params.slot_shape();
     let layout = Layout::new(&query, &schema, shape, data.rows()).unwrap();
     assert!(layout.sums() > 512 && layout.batches() == layout.sums().div_ceil(256));
     let expected = Answer::plain(&query, &schema, &data).unwrap();
-    assert_eq!(bench.ask(question, &schema, &data), expected);
+    assert_eq!(bench.ask(sql, &schema, &data), expected);
 }
 
 #[test]
 fn medians_and_greatest_values_beside_batches() {
     let bench = Bench::new("insecure_bgv-65537-n11");
     let (schema, data) = table(40);
-    let question = "select h, median(y), max(x), sum(x * y * x) from t group by h";
-    let query = Query::parse_ordered(question, &schema, OrderedBy::Server).unwrap();
+    let sql = "select h, median(y), max(x), sum(x * y * x) from t group by h";
+    let query = Query::parse_ordered(sql, &schema, OrderedBy::Server).unwrap();
     let layout = Layout::new(&query, &schema, bench.params.slot_shape(), data.rows()).unwrap();
     assert_eq!(layout.batches(), 2, "{}", layout.sums());
     let blocks = bench.encrypt(&schema, &data);
@@ -70,8 +70,8 @@ fn batches_are_counted() {
 fn more_than_can_be_held_is_refused() {
     let bench = Bench::new("insecure_bgv-65537-n11");
     let (schema, _) = table(1);
-    let refused = |question: &str| {
-        let plan = Plan::ordered(question, &schema, OrderedBy::Server).unwrap();
+    let refused = |sql: &str| {
+        let plan = Plan::ordered(sql, &schema, OrderedBy::Server).unwrap();
         plan.check_rows(&bench.params, 100).map_err(|e| (e.code(), e.to_string()))
     };
     // Ten digits in each group.

@@ -23,7 +23,7 @@ fn layout(query: &Query, schema: &Schema, shape: &SlotShape, rows: usize) -> Res
     Layout::new(query, schema, shape, rows).map(drop).map_err(|e| e.code().to_string())
 }
 
-/// The largest number of rows up to `most` that a question is answered for.
+/// The largest number of rows up to `most` that a query is answered for.
 fn largest(query: &Query, schema: &Schema, shape: &SlotShape, most: usize) -> usize {
     let fits = |rows: usize| layout(query, schema, shape, rows).is_ok();
     let (mut low, mut high) = (1, most + 1);
@@ -76,8 +76,8 @@ fn sums_are_exact_at_the_bounds_of_any_schema() {
             let columns = (0..bounds.len()).map(|p| (0..rows).map(|r| code(p, r)).collect());
             let data = Data::from_columns(columns.collect(), &schema).unwrap();
             let blocks = bench.encrypt(&schema, &data);
-            let question = sum_of(&factors, bounds.len());
-            let found = bench.try_ask(&question, &schema, rows, &blocks).unwrap();
+            let sql = sum_of(&factors, bounds.len());
+            let found = bench.try_ask(&sql, &schema, rows, &blocks).unwrap();
             let plain = Answer::plain(&query, &schema, &data).unwrap();
             prop_assert_eq!(found.rows, plain.rows);
             Ok(())
@@ -103,21 +103,21 @@ fn one_row_more_than_fits_is_refused() {
     for code in [0, 15] {
         let data = Data::from_columns(vec![vec![code; rows]; 6], &schema).unwrap();
         let blocks = bench.encrypt(&schema, &data);
-        let question = sum_of(&[0, 1, 2, 3, 4, 5], 6);
-        let found = bench.try_ask(&question, &schema, rows, &blocks).unwrap();
+        let sql = sum_of(&[0, 1, 2, 3, 4, 5], 6);
+        let found = bench.try_ask(&sql, &schema, rows, &blocks).unwrap();
         assert_eq!(found, Answer::plain(&query, &schema, &data).unwrap());
     }
 }
 
-/// What a server does to answer a question: operation by operation, with levels and bounds.
-fn operations(question: &str, schema: &Schema, data: &Data) -> Vec<String> {
+/// What a server does to answer a query: operation by operation, with levels and bounds.
+fn operations(sql: &str, schema: &Schema, data: &Data) -> Vec<String> {
     let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
     let scheme = Arc::new(Recorded::new(Arc::new(NoOp::new(&params, 1)), &params));
     let plan = BootstrapPlan::for_set(&params).unwrap();
     let bootstrapper = Arc::new(Bootstrapper::new(&*scheme, plan).unwrap());
     let session = Session::new(scheme.clone(), bootstrapper);
     let ints = Integers::new(&session, &params).unwrap();
-    let query = Query::parse(question, schema).unwrap();
+    let query = Query::parse(sql, schema).unwrap();
     let layout = Layout::new(&query, schema, params.slot_shape(), data.rows()).unwrap();
     let mut runner = Runner::new(&ints, schema, &layout, 0);
     let columns = schema.fields().iter().enumerate().map(|(place, field)| {
@@ -150,18 +150,15 @@ fn two_tables_of_one_schema_are_treated_alike() {
     let other = (0..schema.fields().len()).map(lowest).collect();
     let other = Data::from_columns(other, &schema).unwrap();
     assert_ne!(data, other);
-    for question in [
+    for sql in [
         "select kind, count(*), sum(price * count) from t where discount <= 0.06 group by kind",
         "select price, sold from t where count > 7 and kind like '%tea'",
         "select max(price) from t where paid",
     ] {
-        let (a, b) = (operations(question, &schema, &data), operations(question, &schema, &other));
-        assert!(a.len() >= 10 && a == b, "{question}: {} and {} operations", a.len(), b.len());
-        let plan = Plan::new(question, &schema).unwrap();
-        assert_eq!(
-            plan.to_json().unwrap(),
-            Plan::new(question, &schema).unwrap().to_json().unwrap()
-        );
+        let (a, b) = (operations(sql, &schema, &data), operations(sql, &schema, &other));
+        assert!(a.len() >= 10 && a == b, "{sql}: {} and {} operations", a.len(), b.len());
+        let plan = Plan::new(sql, &schema).unwrap();
+        assert_eq!(plan.to_json().unwrap(), Plan::new(sql, &schema).unwrap().to_json().unwrap());
     }
     let temporary = tempfile::tempdir().unwrap();
     let sizes = |name: &str, data: &Data| {
@@ -216,9 +213,9 @@ fn comparisons_are_exact_at_the_ends_of_the_widest_sides() {
         "9223372036854775807 > b * b",
         "a > 0.000000000000000001",
     ] {
-        let question = format!("select count(*) from t where {condition}");
-        let query = Query::parse(&question, &schema).unwrap();
-        let found = bench.try_ask(&question, &schema, data.rows(), &blocks).unwrap();
+        let sql = format!("select count(*) from t where {condition}");
+        let query = Query::parse(&sql, &schema).unwrap();
+        let found = bench.try_ask(&sql, &schema, data.rows(), &blocks).unwrap();
         assert_eq!(found, Answer::plain(&query, &schema, &data).unwrap(), "{condition}");
     }
 }

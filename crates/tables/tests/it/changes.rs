@@ -149,7 +149,7 @@ proptest! {
 }
 
 #[test]
-fn questions_are_answered_after_changes() {
+fn queries_are_answered_after_changes() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("shop");
     let (schema, data_before) = encrypted(&directory, 3_000);

@@ -1,4 +1,4 @@
-//! Questions with constants that the server does not see.
+//! Queries with constants that the server does not see.
 
 use everlevel::files::Existing;
 use everlevel_tables::{Answer, Constants, EncryptedTable, Plan, Query, TableKey, TableResult};
@@ -47,10 +47,9 @@ fn comparisons_are_those_with_public_constants() {
                 let plan = Plan::new(&text(":it"), &schema).unwrap();
                 let codes = plan.codes(&[("it", value)]).unwrap();
                 let clear = Answer::plain_with(plan.query(), &schema, &data, &codes).unwrap();
-                assert_eq!(clear.rows, expected.rows, "{} of {value}", plan.question());
-                let found =
-                    bench.try_ask_with(plan.question(), &schema, data.rows(), &blocks, &codes);
-                assert_eq!(found.unwrap().rows, expected.rows, "{} of {value}", plan.question());
+                assert_eq!(clear.rows, expected.rows, "{} of {value}", plan.sql());
+                let found = bench.try_ask_with(plan.sql(), &schema, data.rows(), &blocks, &codes);
+                assert_eq!(found.unwrap().rows, expected.rows, "{} of {value}", plan.sql());
                 asked += 1;
             }
         }
@@ -70,7 +69,7 @@ fn constants_are_files() {
         EncryptedTable::create(&directory, Existing::Keep, key, (&schema, &data), &mut rng, quiet);
     created.unwrap();
     let table = open(&directory).unwrap();
-    for (question, values) in [
+    for (sql, values) in [
         (
             "select kind, count(*), sum(price * count) from shop where discount between :lo and \
              :hi and sold >= :day group by kind order by kind",
@@ -84,7 +83,7 @@ fn constants_are_files() {
         ),
         ("select count(*) from shop where count < :n or count > :n", &[("n", "16")]),
     ] {
-        let plan = Plan::new(question, &schema).unwrap();
+        let plan = Plan::new(sql, &schema).unwrap();
         let constants = bind(&plan, values);
         let sent = Constants::from_bytes(constants.as_bytes().to_vec()).unwrap();
         assert_eq!(sent, constants);
@@ -94,7 +93,7 @@ fn constants_are_files() {
         let answer = result.read(PARTIES.client.secret()).unwrap();
         let codes = plan.codes(values).unwrap();
         let expected = Answer::plain_with(plan.query(), &schema, &data, &codes).unwrap();
-        assert_eq!(answer, expected, "{question}");
+        assert_eq!(answer, expected, "{sql}");
         let others = bind(&plan, values);
         assert_eq!(code(result.check(None, None, Some(others.id()))), "table.other-result");
     }
@@ -103,7 +102,7 @@ fn constants_are_files() {
 #[test]
 fn constants_that_are_refused() {
     let (schema, _) = shop();
-    for question in [
+    for sql in [
         "select count(*) from shop where kind < :a",
         "select count(*) from shop where kind like :a",
         "select count(*) from shop where price * 2 > :a",
@@ -115,9 +114,9 @@ fn constants_that_are_refused() {
         "select count(*) from shop where price > ?",
         "select :a from shop",
     ] {
-        let found = code(Plan::new(question, &schema));
+        let found = code(Plan::new(sql, &schema));
         let codes = ["table.type", "table.unsupported", "table.syntax"];
-        assert!(codes.contains(&found), "{question}: {found}");
+        assert!(codes.contains(&found), "{sql}: {found}");
     }
     assert_eq!(
         code(Plan::new("select count(*) from shop where \":a\" = 1", &schema)),
@@ -139,7 +138,7 @@ fn constants_that_are_refused() {
         assert_eq!(code(plan.codes(values)), "table.constants", "{values:?}");
     }
 
-    // Of another plan, of another owner, none at all, for a question without any.
+    // Of another plan, of another owner, none at all, for a query without any.
     let (schema, data) = rows(9);
     let mut rng = everlevel::system_rng().unwrap();
     let key = TableKey::Secret(PARTIES.client.secret());

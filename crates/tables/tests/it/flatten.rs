@@ -125,7 +125,7 @@ fn selects_in_from_ask_what_one_select_does() {
 #[test]
 fn other_selects_in_from_are_refused() {
     let (schema, _) = shop();
-    for (question, code) in [
+    for (sql, code) in [
         (
             "select sum(n) from (select kind, count(*) as n from shop group by kind) u",
             "table.unsupported",
@@ -198,9 +198,9 @@ fn other_selects_in_from_are_refused() {
             "table.unsupported",
         ),
     ] {
-        match Query::parse(question, &schema) {
-            Err(e) => assert_eq!(e.code(), code, "{question}: {e}"),
-            Ok(found) => panic!("{question}: {found:?}"),
+        match Query::parse(sql, &schema) {
+            Err(e) => assert_eq!(e.code(), code, "{sql}: {e}"),
+            Ok(found) => panic!("{sql}: {found:?}"),
         }
     }
 }
@@ -209,17 +209,17 @@ fn other_selects_in_from_are_refused() {
 #[test]
 fn doubled_expressions_are_bounded() {
     let (schema, _) = shop();
-    let mut question = "select price as x from shop".to_string();
+    let mut sql = "select price as x from shop".to_string();
     for depth in 0..12 {
-        question = format!("select x + x as x from ({question}) as u{depth}");
+        sql = format!("select x + x as x from ({sql}) as u{depth}");
     }
-    let question = format!("select sum(x) from ({question}) as u");
-    assert_eq!(Query::parse(&question, &schema).unwrap_err().code(), "table.syntax");
+    let sql = format!("select sum(x) from ({sql}) as u");
+    assert_eq!(Query::parse(&sql, &schema).unwrap_err().code(), "table.syntax");
     let long: Vec<String> = (0..3000).map(|i| i.to_string()).collect();
-    let mut question = format!("select count in ({}) as x from shop", long.join(", "));
+    let mut sql = format!("select count in ({}) as x from shop", long.join(", "));
     for depth in 0..12 {
-        question = format!("select (x or x) as x from ({question}) as u{depth}");
+        sql = format!("select (x or x) as x from ({sql}) as u{depth}");
     }
-    let question = format!("select count(*) from ({question}) as u where x");
-    assert_eq!(Query::parse(&question, &schema).unwrap_err().code(), "table.syntax");
+    let sql = format!("select count(*) from ({sql}) as u where x");
+    assert_eq!(Query::parse(&sql, &schema).unwrap_err().code(), "table.syntax");
 }

@@ -159,14 +159,14 @@ fn results_that_say_something_else() {
         assert_eq!(code(read(sums(), &stated)), expected, "{rows}");
     }
     // Whoever says which plan he means notices another one.
-    let other = |question| {
+    let other = |sql| {
         let mut stated = stated.clone();
-        let text = stated["plan"].replace(plan.question(), question);
+        let text = stated["plan"].replace(plan.sql(), sql);
         stated.insert("plan".into(), text);
         TableResult::from_bytes(sums().to_bytes_with(params, &stated).unwrap())
             .and_then(|result| result.check(Some(&plan), None, None))
     };
-    assert!(other(plan.question()).is_ok());
+    assert!(other(plan.sql()).is_ok());
     assert_eq!(code(other("select sum(count) from shop")), "table.other-result");
     assert_eq!(code(other("select stddev(count) from shop")), "table.unsupported");
     let mut stated = stated.clone();

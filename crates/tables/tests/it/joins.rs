@@ -107,11 +107,11 @@ fn answers_are_those_of_the_joined_tables() {
         .iter()
         .map(|(name, (count, sum))| format!("{name},{count},{}.{:02}", sum / 100, sum % 100))
         .collect();
-    let question = format!(
+    let sql = format!(
         "select o.priority, count(*), sum(i.price) from {BOTH} where c.country = 'CH' \
          group by o.priority order by o.priority"
     );
-    assert_eq!(ask(&question), expected);
+    assert_eq!(ask(&sql), expected);
     // The key of a partner is the column that it equals.
     let of_seven = rows.iter().filter(|row| row["key"] == "7" && row["priority"] == "high");
     assert_eq!(
@@ -122,8 +122,8 @@ fn answers_are_those_of_the_joined_tables() {
     let mut expected: Vec<String> =
         rows.iter().filter(|r| r["country"].is_empty()).map(|r| r["number"].clone()).collect();
     expected.sort();
-    let question = format!("select number from {BOTH} where country is null order by number");
-    assert_eq!(ask(&question), expected);
+    let sql = format!("select number from {BOTH} where country is null order by number");
+    assert_eq!(ask(&sql), expected);
     assert_eq!(ask(&format!("select * from {JOIN} where number = 4")), ["4,99.99,5,high,10"]);
     assert_eq!(ask("select * from items where number = 4"), ["4,99.99,5"]);
     assert_eq!(ask("select max(price) from items join orders on bought_by = key"), ["99.99"]);
@@ -252,8 +252,8 @@ fn other_joins_are_refused_with_a_way_out() {
         ("items join orders on bought_by = key where x.price = 3", "table.type", "items, orders"),
         ("items join orders on bought_by = key where note = 3", "table.name", "priority"),
     ] {
-        let question = format!("select count(*) from {from}");
-        let error = Query::parse(&question, &schema).expect_err(from);
+        let sql = format!("select count(*) from {from}");
+        let error = Query::parse(&sql, &schema).expect_err(from);
         assert_eq!(error.code(), code, "{from}: {error}");
         assert!(error.to_string().contains(way), "{from}: {error}");
     }

@@ -24,9 +24,9 @@ fn changed(
 #[test]
 fn partners_are_changed_in_all_rows_that_carry_them() {
     let (schema, table) = (schema(), encrypted());
-    let question = "select number, priority from items join orders on bought_by = key \
+    let sql = "select number, priority from items join orders on bought_by = key \
                     where key = 7 order by number";
-    let plan = Plan::new(question, &schema).unwrap();
+    let plan = Plan::new(sql, &schema).unwrap();
     let answer = |table: &EncryptedTable| {
         run(table, &plan).unwrap().read(PARTIES.client.secret()).unwrap().to_csv().unwrap()
     };

@@ -1,11 +1,11 @@
-//! Server keys for questions that are known.
+//! Server keys for queries that are known.
 
 use everlevel::{KeyPlan, general_keys};
 use everlevel_tables::{Answer, Constants, EncryptedTable, Plan, TableKey};
 
 use crate::roles::{PARTIES, code, quiet, rows};
 
-const QUESTIONS: [(&str, &[(&str, &str)]); 4] = [
+const QUERIES: [(&str, &[(&str, &str)]); 4] = [
     (
         "select kind, count(*), sum(price * count), avg(price) from shop where discount <= 0.06 \
          group by kind order by kind",
@@ -31,7 +31,7 @@ fn keys_of_plans_are_enough() {
     ] {
         let (schema, data) = rows(count);
         let table = EncryptedTable::encrypt(key, &schema, &data, &mut rng, quiet).unwrap();
-        let plans = QUESTIONS.map(|(question, _)| Plan::new(question, &schema).unwrap());
+        let plans = QUERIES.map(|(sql, _)| Plan::new(sql, &schema).unwrap());
         let mut keys = KeyPlan::default();
         for plan in &plans {
             keys = keys.merge(&plan.keys(params, count).unwrap());
@@ -39,13 +39,13 @@ fn keys_of_plans_are_enough() {
         let general = general_keys(params).unwrap();
         assert!(!keys.bootstrap && keys.len() < general.len(), "{} {}", keys.len(), general.len());
         let server = PARTIES.client.server_for(&keys, &bootstrap, &mut rng, |_, _| ()).unwrap();
-        for (plan, (question, values)) in plans.iter().zip(QUESTIONS) {
+        for (plan, (sql, values)) in plans.iter().zip(QUERIES) {
             let constants = Constants::encrypt(key, plan, values, &mut rng).unwrap();
             let constants = Some(&constants).filter(|_| !values.is_empty());
             let result = table.run(&server, plan, constants, quiet).unwrap();
             let codes = plan.codes(values).unwrap();
             let expected = Answer::plain_with(plan.query(), &schema, &data, &codes).unwrap();
-            assert_eq!(result.read(secret).unwrap(), expected, "{question}, {count} rows");
+            assert_eq!(result.read(secret).unwrap(), expected, "{sql}, {count} rows");
         }
         // What they are not for is refused.
         let other = Plan::new("select sum(price * count * price) from shop", &schema).unwrap();

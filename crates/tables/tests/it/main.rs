@@ -104,7 +104,7 @@ impl Bench {
         self.answered(&Query::parse(text, schema)?, schema, rows, blocks, constants)
     }
 
-    /// The answer to a question that was read.
+    /// The answer to a query that was read.
     pub(crate) fn answered(
         &self,
         query: &Query,

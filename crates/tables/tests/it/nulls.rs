@@ -21,8 +21,8 @@ fn table(rows: &str) -> (Schema, Data) {
     (schema, data)
 }
 
-fn asked(bench: &Bench, question: &str, schema: &Schema, data: &Data) -> String {
-    let answer = bench.ask(question, schema, data);
+fn asked(bench: &Bench, sql: &str, schema: &Schema, data: &Data) -> String {
+    let answer = bench.ask(sql, schema, data);
     let row = |row: &Vec<_>| row.iter().map(ToString::to_string).collect::<Vec<_>>().join("|");
     answer.rows.iter().map(row).collect::<Vec<_>>().join("\n")
 }
@@ -33,7 +33,7 @@ fn cells_without_a_value() {
     let (schema, data) = table(
         "n,ok,word,day,k\n-2,true,a,2020-01-01,1\n,,,,2\n300,false,b,2029-12-31,3\n,true,b,,4\n",
     );
-    for (question, expected) in [
+    for (sql, expected) in [
         ("select count(*), count(n), sum(n), avg(n), count(n + k) from t", "4|2|298|149.000000|2"),
         ("select count(*) from t where n < 1000", "2"),
         ("select count(*) from t where not n < 1000", "0"),
@@ -54,7 +54,7 @@ fn cells_without_a_value() {
         ("select word, count(*) from t group by word order by word", "a|1\nb|2\nNULL|1"),
         ("select ok, sum(n) from t group by ok order by ok desc", "NULL|NULL\ntrue|-2\nfalse|300"),
     ] {
-        assert_eq!(asked(&bench, question, &schema, &data), expected, "{question}");
+        assert_eq!(asked(&bench, sql, &schema, &data), expected, "{sql}");
     }
 }
 
@@ -62,14 +62,14 @@ fn cells_without_a_value() {
 fn nothing_but_empty_cells() {
     let bench = Bench::new("insecure_bgv-65537-n11");
     let (schema, data) = table("n,ok,word,day,k\n,,,,0\n");
-    let question = "select count(*), count(n), sum(n), avg(n) from t where not (ok and n > 0) or \
+    let sql = "select count(*), count(n), sum(n), avg(n) from t where not (ok and n > 0) or \
                     word is null";
-    assert_eq!(asked(&bench, question, &schema, &data), "1|0|NULL|NULL");
+    assert_eq!(asked(&bench, sql, &schema, &data), "1|0|NULL|NULL");
     assert_eq!(asked(&bench, "select count(*) from t where ok or not ok", &schema, &data), "0");
 }
 
 #[test]
-fn empty_cells_come_where_the_question_says() {
+fn empty_cells_come_where_the_query_says() {
     let bench = Bench::new("insecure_bgv-65537-n11");
     let (schema, data) = table(
         "n,ok,word,day,k\n-2,true,a,2020-01-01,1\n,,,,2\n300,false,b,2029-12-31,3\n,true,b,,4\n",
@@ -86,7 +86,7 @@ fn empty_cells_come_where_the_question_says() {
         ("word desc nulls last, n nulls first", "4 3 1 2"),
         ("ok desc nulls last, k desc", "4 1 3 2"),
     ] {
-        let of = |question: &str| asked(&bench, question, &schema, &data).replace('\n', " ");
+        let of = |sql: &str| asked(&bench, sql, &schema, &data).replace('\n', " ");
         let listed = of(&format!("select k, n, word, ok from t order by {order}"));
         let listed: Vec<&str> = listed.split(' ').map(|row| &row[..1]).collect();
         assert_eq!(listed.join(" "), expected, "{order}");
@@ -145,18 +145,18 @@ fn empty_cells_are_encrypted() {
         let key = TableKey::Secret(PARTIES.client.secret());
         let quiet = |_: usize, _: usize| Ok::<_, TablesError>(());
         let encrypted = EncryptedTable::encrypt(key, &schema, &data, &mut rng, quiet).unwrap();
-        for question in [
+        for sql in [
             "select count(*), count(n), sum(n), avg(n), count(n + k) from t",
             "select count(*) from t where not n < 100 or day is null",
             "select word, count(*) as c, sum(n) filter (where ok) as s from t group by word \
              order by word",
         ] {
-            let plan = Plan::new(question, &schema).unwrap();
+            let plan = Plan::new(sql, &schema).unwrap();
             let result = run(&encrypted, &plan).unwrap();
             sizes.push(result.as_bytes().len());
             let answer = result.read(PARTIES.client.secret()).unwrap();
             let expected = Answer::plain(plan.query(), &schema, &data).unwrap();
-            assert_eq!(answer, expected, "{question}");
+            assert_eq!(answer, expected, "{sql}");
         }
     }
     assert_eq!(sizes[..3], sizes[3..]);

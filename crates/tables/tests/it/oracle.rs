@@ -1,4 +1,4 @@
-//! Random questions about random tables, answered on encrypted columns and by an evaluator of SQL
+//! Random queries on random tables, answered on encrypted columns and by an evaluator of SQL
 //! that shares nothing with the library: it works on texts and decimals, not on codes.
 
 use std::cmp::Ordering;
@@ -291,9 +291,9 @@ pub(crate) fn csv(columns: &[Column], rows: &[Vec<Value>]) -> String {
             .collect::<String>()
 }
 
-/// At least 2,000 questions are answered, and a small share is refused.
+/// At least 2,000 queries are answered, and a small share is refused.
 #[test]
-fn two_thousand_questions_are_answered_as_by_another_evaluator() {
+fn two_thousand_queries_are_answered_as_by_another_evaluator() {
     let bench = Bench::new("insecure_bgv-65537-n11");
     let (mut answered, mut refused, mut nulls) = (0, 0, 0);
     for seed in 0..105 {
@@ -304,7 +304,7 @@ fn two_thousand_questions_are_answered_as_by_another_evaluator() {
         let data = Data::from_csv(csv(&columns, &rows).as_bytes(), &schema).unwrap();
         let encrypted = bench.encrypt(&schema, &data);
         for number in 0..21 {
-            let asked = random.question(&columns);
+            let asked = random.query(&columns);
             let text = asked.sql(&columns);
             // Every seventh by way of columns of the no-op scheme, which takes a thousand times as
             // long; `random.rs` compares both ways on large tables.

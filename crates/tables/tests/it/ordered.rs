@@ -156,10 +156,10 @@ fn blocks_are_joined() {
     check(&bench, "select min(price) from shop", &schema, &data);
 }
 
-/// What no oracle shares with the library is compared in `oracle`; here its questions for least and
+/// What no oracle shares with the library is compared in `oracle`; here its queries for least and
 /// greatest values and medians are answered by a server.
 #[test]
-fn random_questions() {
+fn random_queries() {
     let bench = Bench::new(SET);
     let (mut answered, mut seed) = (0, 7_000);
     while answered < 24 {
@@ -173,7 +173,7 @@ fn random_questions() {
         let data = crate::oracle::csv(&columns, &rows);
         let data = Data::from_csv(data.as_bytes(), &schema).unwrap();
         for _ in 0..40 {
-            let asked = random.question(&columns);
+            let asked = random.query(&columns);
             let folds = |o: &Output| matches!(o, Output::Fold(name, ..) if *name != "distinct");
             let distinct = |o: &Output| matches!(o, Output::Fold(name, ..) if *name == "distinct");
             if !asked.outputs.iter().any(folds) || asked.outputs.iter().any(distinct) {

@@ -58,7 +58,7 @@ fn read(part: &TablePart, plan: &Plan) -> Answer {
 fn answers_do_not_depend_on_the_parts() {
     let (schema, data) = rows(4 * 2048 + 5);
     let table = stored(&schema, &data);
-    for (question, all) in [
+    for (sql, all) in [
         (
             "select kind, count(*), sum(price * count), avg(price) from t where paid group by kind",
             true,
@@ -69,7 +69,7 @@ fn answers_do_not_depend_on_the_parts() {
         ("select price, kind from t where count = 500 and sold > date '1998-01-01'", true),
         ("select median(price), max(sold) from t where count = 256", false),
     ] {
-        let plan = Plan::new(question, &schema).unwrap();
+        let plan = Plan::new(sql, &schema).unwrap();
         let expected = Answer::plain(plan.query(), &schema, &data).unwrap();
         let mut ways = divisions(5);
         if !all {
@@ -77,7 +77,7 @@ fn answers_do_not_depend_on_the_parts() {
         }
         for way in ways {
             let parts = way.iter().map(|blocks| part(&table, &plan, None, blocks.clone()));
-            assert_eq!(read(&tree(parts.collect()), &plan), expected, "{question}: {way:?}");
+            assert_eq!(read(&tree(parts.collect()), &plan), expected, "{sql}: {way:?}");
         }
     }
 }
@@ -117,16 +117,16 @@ fn parts_that_are_passed_over() {
     let amounts = (0..count).map(|i| (i * 7 % 1_000) as i128).collect();
     let data = Data::from_columns(vec![regions, amounts], &schema).unwrap();
     let table = stored(&schema, &data);
-    for question in [
+    for sql in [
         "select sum(amount), count(*) from t where region = 1",
         "select sum(amount) from t where region = 4",
         "select amount from t where region = 2 and amount < 9",
     ] {
-        let plan = Plan::new(question, &schema).unwrap();
+        let plan = Plan::new(sql, &schema).unwrap();
         let expected = Answer::plain(plan.query(), &schema, &data).unwrap();
         for way in divisions(5) {
             let parts = way.iter().map(|blocks| part(&table, &plan, None, blocks.clone()));
-            assert_eq!(read(&tree(parts.collect()), &plan), expected, "{question}: {way:?}");
+            assert_eq!(read(&tree(parts.collect()), &plan), expected, "{sql}: {way:?}");
         }
     }
 }

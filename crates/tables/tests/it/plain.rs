@@ -1,4 +1,4 @@
-//! Tables that the server knows, and questions whose constants it does not.
+//! Tables that the server knows, and queries whose constants it does not.
 
 use everlevel::{KeyPlan, bootstrap_plan};
 use everlevel_tables::{Answer, Constants, Data, PlainTable, Plan, Schema, TableKey};
@@ -6,7 +6,7 @@ use everlevel_tables::{Answer, Constants, Data, PlainTable, Plan, Schema, TableK
 use crate::roles::{OTHERS, PARTIES, code, quiet, rows};
 use crate::shop;
 
-const QUESTIONS: [(&str, &[(&str, &str)]); 8] = [
+const QUERIES: [(&str, &[(&str, &str)]); 8] = [
     ("select kind, price, sold from shop where count = :n", &[("n", "255")]),
     ("select * from shop where price between :lo and :hi", &[("lo", "4.99"), ("hi", "17.77")]),
     ("select price from shop where kind = 'tea' and paid and count <> :n", &[("n", "-3")]),
@@ -36,13 +36,13 @@ fn answers_are_those_in_the_clear() {
         let (schema, data) = if count == 7 { shop() } else { rows(count) };
         let table = PlainTable::new(schema.clone(), data.clone(), &mut rng);
         assert_eq!((table.rows(), table.blocks(params)), (count, count.div_ceil(params.slots())));
-        let plans = QUESTIONS.map(|(question, _)| Plan::new(question, &schema).unwrap());
+        let plans = QUERIES.map(|(sql, _)| Plan::new(sql, &schema).unwrap());
         let mut keys = KeyPlan::default();
         for plan in &plans {
             keys = keys.merge(&plan.keys(params, count).unwrap());
         }
         let few = PARTIES.client.server_for(&keys, &bootstrap, &mut rng, |_, _| ()).unwrap();
-        for (plan, (question, values)) in plans.iter().zip(QUESTIONS) {
+        for (plan, (sql, values)) in plans.iter().zip(QUERIES) {
             let codes = plan.codes(values).unwrap();
             let expected = Answer::plain_with(plan.query(), &schema, &data, &codes).unwrap();
             for server in [&PARTIES.server, &few] {
@@ -50,7 +50,7 @@ fn answers_are_those_in_the_clear() {
                 let result = table.run(server, plan, Some(&constants), quiet).unwrap();
                 result.check(Some(plan), Some(table.id()), Some(constants.id())).unwrap();
                 assert_eq!(result.owner(), Some(secret.id()));
-                assert_eq!(result.read(secret).unwrap(), expected, "{question}, {count} rows");
+                assert_eq!(result.read(secret).unwrap(), expected, "{sql}, {count} rows");
             }
         }
     }
@@ -69,7 +69,7 @@ fn empty_cells_of_a_table_in_the_clear() {
     let data = Data::from_csv(csv.as_bytes(), &schema).unwrap();
     let (secret, mut rng) = (PARTIES.client.secret(), everlevel::system_rng().unwrap());
     let table = PlainTable::new(schema.clone(), data.clone(), &mut rng);
-    for (question, values) in [
+    for (sql, values) in [
         ("select x from t where n = :n", &[("n", "0")][..]),
         ("select x from t where n <> :n", &[("n", "0")]),
         ("select x, n from t where not (n < :n and w = 'b')", &[("n", "17")]),
@@ -84,12 +84,12 @@ fn empty_cells_of_a_table_in_the_clear() {
         ),
         ("select x from t where n is null or n = :n", &[("n", "300")]),
     ] {
-        let plan = Plan::new(question, &schema).unwrap();
+        let plan = Plan::new(sql, &schema).unwrap();
         let constants = Constants::encrypt(TableKey::Secret(secret), &plan, values, &mut rng);
         let result = table.run(&PARTIES.server, &plan, Some(&constants.unwrap()), quiet).unwrap();
         let codes = plan.codes(values).unwrap();
         let expected = Answer::plain_with(plan.query(), &schema, &data, &codes).unwrap();
-        assert_eq!(result.read(secret).unwrap(), expected, "{question}");
+        assert_eq!(result.read(secret).unwrap(), expected, "{sql}");
     }
 }
 

@@ -84,9 +84,9 @@ fn schemas_of_any_size_are_answered_at_once() {
 
 /// Expressions as deep as they are long would end the process where it has little stack.
 #[test]
-fn long_questions_do_not_exhaust_the_stack() {
+fn long_queries_do_not_exhaust_the_stack() {
     let (schema, _) = shop();
-    let questions = [
+    let queries = [
         format!("select sum({}count) from t", "count + ".repeat(30_000)),
         format!("select sum({}count) from t", "count + ".repeat(7_000)),
         format!("select count(*) from t where {}paid", "paid and ".repeat(7_000)),
@@ -112,21 +112,21 @@ fn long_questions_do_not_exhaust_the_stack() {
         "select".repeat(5_000),
         "(".repeat(60_000),
     ];
-    for question in questions {
-        let shown = question[..60].to_string();
+    for sql in queries {
+        let shown = sql[..60].to_string();
         let schema = schema.clone();
-        let ask = move || Query::parse(&question, &schema).map(|_| ()).map_err(|e| e.to_string());
+        let ask = move || Query::parse(&sql, &schema).map(|_| ()).map_err(|e| e.to_string());
         let thread = std::thread::Builder::new().stack_size(1 << 20).spawn(ask).unwrap();
         assert!(thread.join().unwrap().is_err(), "{shown}");
     }
     // The longest ones that are answered.
-    for question in [
+    for sql in [
         format!("select sum({}count) from t", "count + ".repeat(490)),
         format!("select count(*) from t where {}paid", "not paid or ".repeat(240)),
         format!("select count(*) from t where count in ({}7)", "1, 2, 3, ".repeat(2_000)),
     ] {
         let schema = schema.clone();
-        let ask = move || Query::parse(&question, &schema).map(|_| ());
+        let ask = move || Query::parse(&sql, &schema).map(|_| ());
         let thread = std::thread::Builder::new().stack_size(1 << 21).spawn(ask).unwrap();
         assert_eq!(thread.join().unwrap(), Ok(()));
     }
@@ -135,9 +135,9 @@ fn long_questions_do_not_exhaust_the_stack() {
 #[test]
 fn answers_have_types() {
     let (schema, data) = shop();
-    let question = "select kind, paid, count(*), sum(price), avg(price), sum(count) from shop \
+    let sql = "select kind, paid, count(*), sum(price), avg(price), sum(count) from shop \
                     group by kind, paid order by 1, 2 limit 1";
-    let plan = Plan::new(question, &schema).unwrap();
+    let plan = Plan::new(sql, &schema).unwrap();
     let types = plan.query().output_types(&schema);
     let decimal = |scale| OutputType::Decimal { scale };
     let integer = OutputType::Integer;

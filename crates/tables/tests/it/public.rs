@@ -45,7 +45,7 @@ fn stored() -> (EncryptedTable, Data) {
 #[test]
 fn answers_are_those_in_the_clear() {
     let (table, data) = stored();
-    for (question, public, passes) in [
+    for (sql, public, passes) in [
         // The last block has all that is meant, or some, or nothing.
         ("select sum(amount), count(*) from t where region = 'west'", 1, true),
         ("select sum(amount), count(*) from t where region = 'south' and paid", 1, true),
@@ -61,18 +61,14 @@ fn answers_are_those_in_the_clear() {
         // A row in which it is empty meets no condition.
         ("select year, amount from t where year = amount * 100", 1, true),
     ] {
-        let plan = Plan::new(question, table.schema()).unwrap();
-        assert_eq!(
-            (plan.public_columns().len(), plan.passes_over()),
-            (public, passes),
-            "{question}"
-        );
+        let plan = Plan::new(sql, table.schema()).unwrap();
+        assert_eq!((plan.public_columns().len(), plan.passes_over()), (public, passes), "{sql}");
         let result = table.run(&PARTIES.server, &plan, None, quiet).unwrap();
         let mut answer = result.read(PARTIES.client.secret()).unwrap();
         let mut expected = Answer::plain(plan.query(), table.schema(), &data).unwrap();
         answer.rows.sort_by_key(|row| format!("{row:?}"));
         expected.rows.sort_by_key(|row| format!("{row:?}"));
-        assert_eq!(answer, expected, "{question}");
+        assert_eq!(answer, expected, "{sql}");
         assert!(plan.cost(PARTIES.client.params(), data.rows()).unwrap().result_ciphertexts > 0);
         plan.keys(PARTIES.client.params(), data.rows()).unwrap();
     }
@@ -90,8 +86,8 @@ fn answers_are_those_in_the_clear() {
 fn answers_have_one_size_whatever_is_passed_over() {
     let (table, _) = stored();
     let size = |region: &str| {
-        let question = format!("select amount from t where region = '{region}' and paid");
-        let plan = Plan::new(&question, table.schema()).unwrap();
+        let sql = format!("select amount from t where region = '{region}' and paid");
+        let plan = Plan::new(&sql, table.schema()).unwrap();
         let result = table.run(&PARTIES.server, &plan, None, quiet).unwrap();
         let summary = inspect(result.as_bytes(), &ReadOptions::default()).unwrap();
         assert_eq!(summary.owner, Some(PARTIES.client.secret().id()));

@@ -1,4 +1,4 @@
-//! Random questions, computed on encrypted columns and in the clear.
+//! Random queries, computed on encrypted columns and in the clear.
 
 use everlevel_tables::{Answer, Data, Query, Schema};
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ fn condition() -> impl Strategy<Value = String> {
     })
 }
 
-fn question() -> impl Strategy<Value = String> {
+fn query() -> impl Strategy<Value = String> {
     let value = prop::sample::select(vec![
         "count",
         "price",
@@ -67,7 +67,7 @@ fn table(schema: &Schema, rows: usize, runner: &mut TestRunner) -> Data {
 
 /// Several blocks of rows, the last one not full.
 #[test]
-fn random_questions_are_answered_as_in_the_clear() {
+fn random_queries_are_answered_as_in_the_clear() {
     let bench = Bench::new("bgv-65537-n15");
     let (schema, small) = shop();
     let mut runner = TestRunner::new_with_rng(
@@ -76,7 +76,7 @@ fn random_questions_are_answered_as_in_the_clear() {
     );
     let large = table(&schema, 70_000, &mut runner);
     let cases = std::cell::Cell::new(0);
-    let result = runner.run(&question(), |text| {
+    let result = runner.run(&query(), |text| {
         cases.set(cases.get() + 1);
         let data = if cases.get() % 8 == 0 { &large } else { &small };
         let query = Query::parse(&text, &schema).unwrap();

@@ -5,9 +5,9 @@ use everlevel_tables::{Data, Query, Schema};
 use crate::shop;
 
 #[test]
-fn questions_that_cannot_be_answered() {
+fn queries_that_cannot_be_answered() {
     let (schema, _) = shop();
-    for (question, code) in [
+    for (sql, code) in [
         ("selec count(*) from shop", "table.syntax"),
         ("", "table.syntax"),
         ("delete from shop", "table.unsupported"),
@@ -87,17 +87,17 @@ fn questions_that_cannot_be_answered() {
         ("select sum(price * price * price * price * price) from shop", "table.range"),
         ("select sum(price) from shop where price < 99999999999999999999999999", "table.range"),
     ] {
-        let error = Query::parse(question, &schema).expect_err(question);
-        assert_eq!(error.code(), code, "{question}: {error}");
+        let error = Query::parse(sql, &schema).expect_err(sql);
+        assert_eq!(error.code(), code, "{sql}: {error}");
     }
-    for question in [
+    for sql in [
         "select sum(shop.price) from shop",
         "select sum(Shop.price) from store.shop",
         "select sum(s.price) from shop s where s.count > 1",
         "select sum(s.price) from shop as s",
         "select sum(price) from \"shop\"",
     ] {
-        Query::parse(question, &schema).unwrap();
+        Query::parse(sql, &schema).unwrap();
     }
     let deep =
         format!("select count(*) from shop where {}paid{}", "(".repeat(500), ")".repeat(500));

@@ -12,17 +12,17 @@ fn toy() -> Params {
 #[test]
 fn rehearsals_answer_as_in_the_clear() {
     let (params, (schema, data)) = (toy(), shop());
-    for (question, constants) in [
+    for (sql, constants) in [
         ("select kind, sum(price * count) as s from shop where not paid group by kind", &[][..]),
         ("select kind, price from shop where sold < date '1995-01-01'", &[]),
         ("select median(price), count(distinct kind) from shop", &[]),
         ("select count(*), sum(price) from shop where price > :price", &[("price", "12.50")]),
     ] {
-        let plan = Plan::new(question, &schema).unwrap();
+        let plan = Plan::new(sql, &schema).unwrap();
         let codes = plan.codes(constants).unwrap();
         let found = plan.rehearse(&params, &data, &codes).unwrap();
         let expected = Answer::plain_with(plan.query(), &schema, &data, &codes).unwrap();
-        assert_eq!(found, expected, "{question}");
+        assert_eq!(found, expected, "{sql}");
     }
 }
 
@@ -59,7 +59,7 @@ fn explanations_say_what_is_learned_and_sent() {
         text.contains("but for those that are encrypted") && text.contains(" levels, "),
         "{text}"
     );
-    // A line break in a question makes no line of the text.
+    // A line break in a query makes no line of the text.
     let plan = Plan::new("select count(*)\nfrom shop where 'x\ny' = kind", &schema).unwrap();
     let told = plan.explain(&params, 10).unwrap();
     assert_eq!(told.to_string().lines().count(), 7);

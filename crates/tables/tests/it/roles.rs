@@ -13,7 +13,7 @@ use everlevel_tables::{
 
 use crate::shop;
 
-const QUESTION: &str = "select kind, count(*) as n, sum(price * count) as value, avg(price) \
+const QUERY: &str = "select kind, count(*) as n, sum(price * count) as value, avg(price) \
                         from shop where sold >= date '1994-01-01' and discount <= 0.06 \
                         group by kind order by kind";
 
@@ -95,7 +95,7 @@ fn three_parties_share_files() {
 
     // The analyst has the schema.
     let told = fs::read_to_string(directory.join("schema.json")).unwrap();
-    let plan = Plan::new(QUESTION, &Schema::from_json(&told).unwrap()).unwrap();
+    let plan = Plan::new(QUERY, &Schema::from_json(&told).unwrap()).unwrap();
     let sent = plan.to_json().unwrap();
 
     // The server has the table, its keys and the plan.
@@ -126,14 +126,14 @@ fn sums_that_are_zero_whatever_the_data_have_their_place() {
     let directory = temporary.path().join("shop");
     let (schema, data) = encrypted(&directory, 9);
     let table = open(&directory).unwrap();
-    for question in [
+    for sql in [
         "select count(*), sum(count) from shop where count > 500",
         "select count(*) as n, count(*) filter (where price < 0) as none from shop",
         "select count(*) from shop where not (paid or not paid)",
     ] {
-        let plan = Plan::new(question, &schema).unwrap();
+        let plan = Plan::new(sql, &schema).unwrap();
         let answer = run(&table, &plan).unwrap().read(PARTIES.client.secret()).unwrap();
-        assert_eq!(answer, Answer::plain(plan.query(), &schema, &data).unwrap(), "{question}");
+        assert_eq!(answer, Answer::plain(plan.query(), &schema, &data).unwrap(), "{sql}");
     }
 }
 
@@ -169,7 +169,7 @@ fn what_others_see_does_not_depend_on_the_data() {
         let keep = Existing::Keep;
         EncryptedTable::create(&directory, keep, key, (&schema, data), &mut rng, quiet).unwrap();
         let table = open(&directory).unwrap();
-        let plan = Plan::new(QUESTION, table.schema()).unwrap();
+        let plan = Plan::new(QUERY, table.schema()).unwrap();
         let result = run(&table, &plan).unwrap();
         let mut files: Vec<_> = fs::read_dir(&directory)
             .unwrap()
@@ -360,15 +360,15 @@ fn costs_are_those_of_the_run() {
     let mut rng = everlevel::system_rng().unwrap();
     let key = TableKey::Secret(OTHERS.client.secret());
     let table = EncryptedTable::encrypt(key, &schema, &data, &mut rng, quiet).unwrap();
-    for question in [QUESTION, "select sum(price * count * discount) from shop where count > 3"] {
-        let plan = Plan::new(question, &schema).unwrap();
+    for sql in [QUERY, "select sum(price * count * discount) from shop where count > 3"] {
+        let plan = Plan::new(sql, &schema).unwrap();
         let cost = plan.cost(table.params(), table.rows()).unwrap();
         let before = (OTHERS.server.evaluator().cost(), OTHERS.server.bootstraps());
         table.run(&OTHERS.server, &plan, None, quiet).unwrap();
         let products = OTHERS.server.evaluator().cost().products - before.0.products;
         // With keys at few levels a lift may start higher, or filter and masks stay apart.
-        assert!((cost.products..=cost.products * 3 / 2).contains(&products), "{question}");
+        assert!((cost.products..=cost.products * 3 / 2).contains(&products), "{sql}");
         assert_eq!(table.blocks(), 2);
-        assert_eq!(OTHERS.server.bootstraps() - before.1, cost.refreshes, "{question}");
+        assert_eq!(OTHERS.server.bootstraps() - before.1, cost.refreshes, "{sql}");
     }
 }

@@ -6,7 +6,7 @@ use everlevel_tables::{Answer, Data, EncryptedTable, OutputType, Plan, Query, Sc
 use crate::roles::{PARTIES, code, open, quiet, rows};
 use crate::{Bench, shop};
 
-const QUESTIONS: [&str; 14] = [
+const QUERIES: [&str; 14] = [
     "select * from shop where paid",
     "select price from shop where kind = 'tea'",
     "select kind, kind as again, count from shop where count between 0 and 256 order by count desc",
@@ -27,7 +27,7 @@ const QUESTIONS: [&str; 14] = [
 fn rows_are_listed() {
     let bench = Bench::new("insecure_bgv-65537-n11");
     let (schema, data) = shop();
-    for text in QUESTIONS {
+    for text in QUERIES {
         let query = Query::parse(text, &schema).unwrap();
         assert!(query.listed.is_some() && query.aggregates.is_empty(), "{text}");
         let expected = Answer::plain(&query, &schema, &data).unwrap();
@@ -100,18 +100,18 @@ fn rows_are_files() {
         EncryptedTable::create(&directory, Existing::Keep, key, (&schema, &data), &mut rng, quiet);
     created.unwrap();
     let table = open(&directory).unwrap();
-    for question in [
+    for sql in [
         "select kind, price, sold from shop where count = 256 and discount = 0.01",
         "select price from shop where sold > date '1998-01-01' order by 1 limit 3",
         "select price from shop where price < 0",
     ] {
-        let plan = Plan::new(question, &schema).unwrap();
+        let plan = Plan::new(sql, &schema).unwrap();
         let result = table.run(&PARTIES.server, &plan, None, quiet).unwrap();
         let expected = Answer::plain(plan.query(), &schema, &data).unwrap();
-        assert_eq!(result.read(PARTIES.client.secret()).unwrap(), expected, "{question}");
+        assert_eq!(result.read(PARTIES.client.secret()).unwrap(), expected, "{sql}");
     }
-    let question = "select kind, sold from shop where price = :price";
-    let plan = Plan::new(question, &schema).unwrap();
+    let sql = "select kind, sold from shop where price = :price";
+    let plan = Plan::new(sql, &schema).unwrap();
     let values = [("price", "3.20")];
     let constants = everlevel_tables::Constants::encrypt(key, &plan, &values, &mut rng).unwrap();
     let result = table.run(&PARTIES.server, &plan, Some(&constants), quiet).unwrap();

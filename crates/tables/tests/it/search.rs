@@ -114,7 +114,7 @@ fn what_is_searched_for_is_checked() {
     assert_eq!(code(search.learn(&forged)), "table.result");
 }
 
-/// With constants of the question beside those of the search, under encryption, in three blocks.
+/// With constants of the query beside those of the search, under encryption, in three blocks.
 #[test]
 fn rounds_under_encryption() {
     let temporary = tempfile::tempdir().unwrap();

@@ -66,7 +66,7 @@ fn note_of(row: &Row) -> String {
     row.2.unwrap_or("NULL").into()
 }
 
-/// A question, and its answer by the rows in the clear.
+/// A query, and its answer by the rows in the clear.
 type Case = (&'static str, fn(&[Row]) -> Vec<Vec<String>>);
 
 fn chosen(rows: &[Row], when: impl Fn(&Row) -> bool) -> Vec<Vec<String>> {

@@ -8,7 +8,7 @@ use crate::texts::schema;
 #[test]
 fn what_is_refused() {
     let schema = schema();
-    for question in [
+    for sql in [
         "select count(*) from t where name < 'b'",
         "select count(*) from t where name between 'a' and 'b'",
         "select count(*) from t where name like 'A%'",
@@ -23,15 +23,15 @@ fn what_is_refused() {
         "select max(name) from t",
         "select count(distinct note) from t",
     ] {
-        match Plan::new(question, &schema) {
+        match Plan::new(sql, &schema) {
             Err(TablesError::Unsupported { remedy, .. }) => {
-                assert!(remedy.contains("category"), "{question}: {remedy}");
+                assert!(remedy.contains("category"), "{sql}: {remedy}");
             }
-            other => panic!("{question}: {other:?}"),
+            other => panic!("{sql}: {other:?}"),
         }
     }
-    for question in ["select sum(name) from t", "select count(*) from t where name = 3"] {
-        assert!(["table.type", "table.unsupported"].contains(&code(Plan::new(question, &schema))));
+    for sql in ["select sum(name) from t", "select count(*) from t where name = 3"] {
+        assert!(["table.type", "table.unsupported"].contains(&code(Plan::new(sql, &schema))));
     }
     for (bytes, nullable) in [(0u32, false), (1025, false), (u32::MAX, true)] {
         let text = format!(

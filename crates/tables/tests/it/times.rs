@@ -56,20 +56,20 @@ fn answers_about_times() {
         ("seen = timestamp with time zone '2024-03-01 02:00:00.000001+02:00'", "2"),
         ("seen >= '2024-07-01T00:00:00Z'", "3 4"),
     ] {
-        let question = format!("select n from t where {condition} order by n");
-        let found = bench.ask(&question, &schema, &data);
-        let query = Query::parse(&question, &schema).unwrap();
-        assert_eq!(found, Answer::plain(&query, &schema, &data).unwrap(), "{question}");
+        let sql = format!("select n from t where {condition} order by n");
+        let found = bench.ask(&sql, &schema, &data);
+        let query = Query::parse(&sql, &schema).unwrap();
+        assert_eq!(found, Answer::plain(&query, &schema, &data).unwrap(), "{sql}");
         let found: Vec<String> = found.rows.iter().map(|row| row[0].to_string()).collect();
         assert_eq!(found.join(" "), rows, "{condition}");
     }
-    let question = "select min(at), max(until), max(seen), count(distinct until) from t";
-    let answer = bench.ask(question, &schema, &data);
+    let sql = "select min(at), max(until), max(seen), count(distinct until) from t";
+    let answer = bench.ask(sql, &schema, &data);
     assert_eq!(
         answer.to_csv().unwrap().lines().nth(1).unwrap(),
         "2024-01-01T00:00:00.000,2025-12-31T23:59:59.999,2024-12-31T23:59:59.999999Z,3"
     );
-    let query = Query::parse(question, &schema).unwrap();
+    let query = Query::parse(sql, &schema).unwrap();
     let types = query.output_types(&schema);
     assert_eq!(types[2], OutputType::Timestamp { unit: TimeUnit::Microsecond, utc: true });
     assert_eq!(
@@ -101,8 +101,8 @@ fn times_that_are_refused() {
         ("at > timestamp '2024-01-01' + interval '3' day to second", "table.unsupported"),
         ("at > timestamp '2024-01-01' + interval '3' second (1)", "table.unsupported"),
     ] {
-        let question = format!("select n from t where {condition}");
-        let error = Query::parse(&question, &schema).expect_err(condition);
+        let sql = format!("select n from t where {condition}");
+        let error = Query::parse(&sql, &schema).expect_err(condition);
         assert_eq!(error.code(), expected, "{condition}: {error}");
     }
     for cell in [
@@ -139,8 +139,8 @@ fn times_survive_encryption_and_changes() {
     let table =
         everlevel_tables::EncryptedTable::encrypt(key, &schema, &data, &mut rng, quiet).unwrap();
     assert_eq!(table.decrypt(PARTIES.client.secret(), quiet).unwrap(), data);
-    let question = "select at, seen from t where until > at order by at";
-    let plan = Plan::new(question, &schema).unwrap();
+    let sql = "select at, seen from t where until > at order by at";
+    let plan = Plan::new(sql, &schema).unwrap();
     let answer = run(&table, &plan).unwrap().read(PARTIES.client.secret()).unwrap();
     assert_eq!(
         answer.to_csv().unwrap(),

@@ -1,16 +1,16 @@
-//! Keys, tables, questions and columns, with the server in the same process.
+//! Keys, tables, queries and columns, with the server in the same process.
 
 use std::io::Cursor;
 
 use everlevel::files::OpenOptions;
 use everlevel::{OptIn, Server};
 use everlevel_tables::{Constants, EncryptedTable, Plan};
-use everlevel_web::{Owner, Question, Refused, check_table, distinct, infer, sets};
+use everlevel_web::{Owner, Query, Refused, check_table, distinct, infer, sets};
 use zeroize::Zeroizing;
 
 const SET: &str = "insecure_bgv-65537-n11";
 const CSV: &[u8] = include_bytes!("../../../../cli/data/orders.csv");
-const QUESTION: &str = "select region, count(*) as orders, sum(amount) as total from orders \
+const QUERY: &str = "select region, count(*) as orders, sum(amount) as total from orders \
     where paid = true and day >= date '2026-01-01' group by region order by total desc";
 
 fn owner() -> Owner {
@@ -21,7 +21,7 @@ fn schema() -> String {
     infer(CSV).unwrap()["schema"].to_string()
 }
 
-/// What a server does with a table, a question and constants, each as the bytes that it gets.
+/// What a server does with a table, a query and constants, each as the bytes that it gets.
 fn served(
     files: &[(String, Vec<u8>)],
     text: &str,
@@ -59,38 +59,38 @@ fn a_table_is_asked() {
     assert_eq!((files.len(), &told["rows"]), (4, &200.into()));
     let (table, text) = (told["table"].as_str().unwrap(), told["text"].as_str().unwrap());
 
-    let question = Question::new(owner.params(), QUESTION, &schema, 200).unwrap();
+    let query = Query::new(owner.params(), QUERY, &schema, 200).unwrap();
     let (mut keys, mut steps) = (Cursor::new(Vec::new()), 0);
     let bytes = owner
-        .draw_server_keys(&question, &mut keys, |done, total| {
+        .draw_server_keys(&query, &mut keys, |done, total| {
             steps += 1;
             assert!(done == steps && done <= total);
             Ok(())
         })
         .unwrap();
-    assert_eq!(question.told()["keyBytes"], bytes);
+    assert_eq!(query.told()["keyBytes"], bytes);
     let keys = keys.into_inner();
     assert!(keys.len() as u64 >= bytes && steps > 3);
-    let plan = question.plan_json().unwrap();
+    let plan = query.plan_json().unwrap();
     let result = served(&files, text, &keys, &plan, None);
-    let answer = owner.read_result(result.clone(), &question, table, None).unwrap();
+    let answer = owner.read_result(result.clone(), &query, table, None).unwrap();
     let expected =
         [["west", "30", "149590.76"], ["south", "24", "126769.48"], ["north", "20", "83665.71"]];
     assert_eq!(answer["rows"], serde_json::json!(expected));
     assert_eq!(answer["names"], serde_json::json!(["region", "orders", "total"]));
 
-    // Results of another question, another table, another key.
-    let other = Question::new(owner.params(), "select count(*) from orders", &schema, 200).unwrap();
+    // Results of another query, another table, another key.
+    let other = Query::new(owner.params(), "select count(*) from orders", &schema, 200).unwrap();
     let code = |found: Result<_, Refused>| found.err().unwrap().code;
     assert_eq!(code(owner.read_result(result.clone(), &other, table, None)), "table.other-result");
     let id = "0".repeat(32);
-    assert_eq!(code(owner.read_result(result.clone(), &question, &id, None)), "table.other-result");
+    assert_eq!(code(owner.read_result(result.clone(), &query, &id, None)), "table.other-result");
     let stranger = self::owner();
-    assert_eq!(code(stranger.read_result(result, &question, table, None)), "scheme.wrong-key");
+    assert_eq!(code(stranger.read_result(result, &query, table, None)), "scheme.wrong-key");
 
-    // A question with fewer needs is answered with the same keys, and not the other way round.
-    assert!(other.is_covered_by(&question) && !question.is_covered_by(&other));
-    assert!(question.is_covered_by(&question));
+    // A query with fewer needs is answered with the same keys, and not the other way round.
+    assert!(other.is_covered_by(&query) && !query.is_covered_by(&other));
+    assert!(query.is_covered_by(&query));
 }
 
 #[test]
@@ -103,24 +103,24 @@ fn a_constant_is_hidden() {
     };
     let told = owner.encrypt_table(CSV, &schema, keep).unwrap();
     let sql = "select count(*) as orders from orders where region = :region";
-    let question = Question::new(owner.params(), sql, &schema, 200).unwrap();
-    assert_eq!(question.told()["parameters"][0]["column"], "region");
-    let wrong = owner.encrypt_constants(&question, &[("region".into(), "east".into())]);
+    let query = Query::new(owner.params(), sql, &schema, 200).unwrap();
+    assert_eq!(query.told()["parameters"][0]["column"], "region");
+    let wrong = owner.encrypt_constants(&query, &[("region".into(), "east".into())]);
     assert_eq!(wrong.unwrap_err().code, "table.constants");
     let given = [("region".to_string(), "south".to_string())];
-    let (bytes, id) = owner.encrypt_constants(&question, &given).unwrap();
+    let (bytes, id) = owner.encrypt_constants(&query, &given).unwrap();
     let mut keys = Cursor::new(Vec::new());
-    owner.draw_server_keys(&question, &mut keys, |_, _| Ok(())).unwrap();
-    let plan = question.plan_json().unwrap();
+    owner.draw_server_keys(&query, &mut keys, |_, _| Ok(())).unwrap();
+    let plan = query.plan_json().unwrap();
     assert!(!plan.contains("= 'south'"));
     let text = told["text"].as_str().unwrap();
     let result = served(&files, text, keys.get_ref(), &plan, Some(bytes));
     let table = told["table"].as_str().unwrap();
-    let answer = owner.read_result(result.clone(), &question, table, Some(&id)).unwrap();
+    let answer = owner.read_result(result.clone(), &query, table, Some(&id)).unwrap();
     let south = String::from_utf8_lossy(CSV).lines().filter(|l| l.starts_with("south,")).count();
     assert_eq!(answer["rows"], serde_json::json!([[south.to_string()]]));
     let other = "1".repeat(32);
-    let refused = owner.read_result(result, &question, table, Some(&other)).unwrap_err();
+    let refused = owner.read_result(result, &query, table, Some(&other)).unwrap_err();
     assert_eq!(refused.code, "table.other-result");
 }
 

@@ -16,7 +16,7 @@ use crate::console::errors::CliError;
 use crate::console::output::{emit, emit_json};
 
 /// What is asked of a program.
-pub struct Question<'a> {
+pub struct Asked<'a> {
     /// The server.
     pub server: &'a ServerArgs,
     /// The text of the program.
@@ -97,8 +97,8 @@ impl From<&Estimate> for Report {
 }
 
 /// Runs `explain` on files of columns.
-pub fn explain(question: &Question<'_>, common: &Common) -> Result<(), CliError> {
-    for (option, path) in question.refused {
+pub fn explain(asked: &Asked<'_>, common: &Common) -> Result<(), CliError> {
+    for (option, path) in asked.refused {
         if path.is_some() {
             return Err(CliError::usage(format!(
                 "{option} is for values modulo p^r: of typed columns it is told what the program \
@@ -106,12 +106,12 @@ pub fn explain(question: &Question<'_>, common: &Common) -> Result<(), CliError>
             )));
         }
     }
-    let bounds = question.server.bounds.believed()?;
-    let tables = tables(question.tables)?;
-    let server = server(question.server, common)?;
-    let inputs = columns(question.files, &server, &bounds, &question.server.set)?;
-    let refused = |e| of_program(e, question.text, CliError::from);
-    inputs.shape(question.program).map_err(refused)?;
+    let bounds = asked.server.bounds.believed()?;
+    let tables = tables(asked.tables)?;
+    let server = server(asked.server, common)?;
+    let inputs = columns(asked.files, &server, &bounds, &asked.server.set)?;
+    let refused = |e| of_program(e, asked.text, CliError::from);
+    inputs.shape(asked.program).map_err(refused)?;
     let rehearsal = Rehearsal::new(server.params(), server.session().can_bootstrap())
         .map_err(everlevel::Error::from)?;
     let mut pretended = std::collections::BTreeMap::new();
@@ -121,7 +121,7 @@ pub fn explain(question: &Question<'_>, common: &Common) -> Result<(), CliError>
         pretended.insert(name, like.map_err(everlevel::Error::from)?);
     }
     let blocks = inputs.blocks() as u64;
-    let found = Estimate::of_program(&rehearsal, question.program, &pretended, &tables, blocks)
+    let found = Estimate::of_program(&rehearsal, asked.program, &pretended, &tables, blocks)
         .map_err(|e| refused(EvaluationError::Program(e)))?;
     if common.json {
         return emit_json(&Report::from(&found));

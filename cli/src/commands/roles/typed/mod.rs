@@ -12,4 +12,4 @@ pub use encrypt::encrypt;
 #[cfg(feature = "service")]
 pub use eval::tables;
 pub use eval::{eval, inputs};
-pub use explain::{Question, explain};
+pub use explain::{Asked, explain};

@@ -1,4 +1,4 @@
-//! The question that stands for the operations of a workload.
+//! The query that stands for the operations of a workload.
 
 use serde_json::json;
 
@@ -8,20 +8,20 @@ use super::request::Workload;
 /// Categories that are planned for where groups are asked for.
 pub(super) const CATEGORIES: usize = 10;
 
-/// The schema and the question of a workload.
-pub(super) struct Question {
+/// The schema and the query of a workload.
+pub(super) struct TableQuery {
     pub(super) schema: String,
     pub(super) text: String,
 }
 
-/// The question that stands for the operations.
-pub(super) fn question(workload: &Workload) -> Result<Question, String> {
+/// The query that stands for the operations.
+pub(super) fn query(workload: &Workload) -> Result<TableQuery, String> {
     let (low, high) = workload.bounds();
     let (mut conditions, mut sums, mut groups, mut filtered) =
         (Vec::new(), Vec::new(), false, false);
     for operation in &workload.operations {
         match operation.entry().asked {
-            Asked::Nothing => return Err(format!("{operation} is no part of questions")),
+            Asked::Nothing => return Err(format!("{operation} is no part of queries")),
             Asked::Condition(text) => conditions.push(text),
             Asked::Sum(text) => sums.push(text),
             Asked::Both(text) => {
@@ -35,7 +35,7 @@ pub(super) fn question(workload: &Workload) -> Result<Question, String> {
         sums.push("count(*)");
     }
     if sums.is_empty() {
-        return Err("nothing is added up: a question for rows alone lists them".into());
+        return Err("nothing is added up: a query for rows alone lists them".into());
     }
     if conditions.is_empty() && !groups && (!filtered || sums.len() == 1) {
         return Err("there is no condition on rows, and no group".into());
@@ -59,5 +59,5 @@ pub(super) fn question(workload: &Workload) -> Result<Question, String> {
         text += " group by g order by g";
     }
     let schema = json!({ "columns": columns }).to_string();
-    Ok(Question { schema, text: text.replace("HALF", &half) })
+    Ok(TableQuery { schema, text: text.replace("HALF", &half) })
 }

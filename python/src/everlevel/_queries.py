@@ -1,4 +1,4 @@
-"""Questions about a table as expressions of Python's: text of SQL in the end."""
+"""Queries on a table as expressions of Python's: text of SQL in the end."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ def _unknown(name: str, known: Iterable[str], what: str) -> UnknownColumnError:
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
-class Question:
-    """A question about a table of a schema, :func:`table`, to be refined step by step: each step
-    makes another question.
+class Query:
+    """A query on a table of a schema, :func:`table`, to be refined step by step: each step
+    makes another query.
 
     ``t.cost`` is a column, ``t["cost"]`` one whose name is not Python's or is that of a method.
     Without sums the rows that meet the conditions are the answer.
@@ -121,7 +121,7 @@ class Question:
             if part._schema is not None and part._schema != self._schema:
                 raise fault(f"{part._text} is of a table of another schema")
 
-    def filter(self, *conditions: Condition) -> Question:
+    def filter(self, *conditions: Condition) -> Query:
         """The rows that meet all of these conditions, and those of before."""
         if self._sums:
             raise fault("filter after agg: filter before, or write having(...) about sums")
@@ -132,7 +132,7 @@ class Question:
             found = meant if found is None else found & meant
         return dataclasses.replace(self, _filter=found)
 
-    def group_by(self, *columns: str | Column) -> Question:
+    def group_by(self, *columns: str | Column) -> Query:
         """Groups of rows that have the same in each of these columns."""
         if self._outputs:
             raise fault("group_by after agg or select: group before")
@@ -143,7 +143,7 @@ class Question:
 
     def agg(
         self, aggregates: Mapping[str, Aggregate] | None = None, /, **named: Aggregate
-    ) -> Question:
+    ) -> Query:
         """What is made of each group, after the columns of ``group_by``: ``agg(n=et.count(),
         cost=t.cost.sum())``; a mapping for names that are not Python's.
         """
@@ -158,7 +158,7 @@ class Question:
             outputs.append((name, value._text))
         return self._with(outputs, sums=True)
 
-    def select(self, *columns: str | Column, **named: str | Column) -> Question:
+    def select(self, *columns: str | Column, **named: str | Column) -> Query:
         """These columns of the rows, some under other names."""
         if self._outputs or self._groups:
             raise fault("select after agg, group_by or select: the answer has its columns already")
@@ -168,7 +168,7 @@ class Question:
             self[column]
         return self._with([(name, quoted(column)) for name, column in outputs], sums=False)
 
-    def _with(self, outputs: list[tuple[str, str]], sums: bool) -> Question:
+    def _with(self, outputs: list[tuple[str, str]], sums: bool) -> Query:
         names = [name.lower() for name, _ in outputs]
         if not names or not all(name.strip() for name in names):
             raise fault("an answer needs columns, and each of them a name")
@@ -177,13 +177,13 @@ class Question:
             raise fault(f"two columns of the answer are named {twice!r}")
         return dataclasses.replace(self, _outputs=tuple(outputs), _sums=sums)
 
-    def distinct(self) -> Question:
+    def distinct(self) -> Query:
         """Of equal rows of :meth:`select` one."""
         if self._sums or not self._outputs:
             raise fault("distinct without select: write select(...).distinct()")
         return dataclasses.replace(self, _distinct=True)
 
-    def having(self, *conditions: GroupCondition) -> Question:
+    def having(self, *conditions: GroupCondition) -> Query:
         """The groups that meet all of these conditions, such as ``et.count() > 2``."""
         found = self._having
         for given in conditions:
@@ -192,7 +192,7 @@ class Question:
             found = meant if found is None else found & meant
         return dataclasses.replace(self, _having=found)
 
-    def order_by(self, *keys: str | Column | OrderKey) -> Question:
+    def order_by(self, *keys: str | Column | OrderKey) -> Query:
         """The order of the rows of the answer, by its columns: ``order_by("ward",
         et.desc("cost"))``. What is missing comes last, and first where the greatest does, unless a
         key says otherwise: ``et.desc("cost", nulls="last")``.
@@ -205,7 +205,7 @@ class Question:
             order.append(key)
         return dataclasses.replace(self, _order=tuple(order))
 
-    def limit(self, count: int) -> Question:
+    def limit(self, count: int) -> Query:
         """The first rows of the answer."""
         rows = operator.index(count)
         if rows < 0:
@@ -224,7 +224,7 @@ class Question:
 
     @property
     def sql(self) -> str:
-        """The question in SQL: what a :class:`Plan` is made of."""
+        """The query in SQL: what a :class:`Plan` is made of."""
         if self._groups and not self._sums:
             raise fault("group_by without agg: say what is made of each group")
         if self._having is not None and not self._sums:
@@ -250,13 +250,13 @@ class Question:
         return text if self._limit is None else f"{text} limit {self._limit}"
 
     def __repr__(self) -> str:
-        return f"<everlevel.tables.Question {self._written()}>"
+        return f"<everlevel.tables.Query {self._written()}>"
 
 
-def table(schema: Schema, name: str = "t") -> Question:
-    """A table of a schema, to be asked about: ``t = et.table(schema)``, then
+def table(schema: Schema, name: str = "t") -> Query:
+    """A table of a schema, to be queried: ``t = et.table(schema)``, then
     ``t.filter(t.cost > 100).group_by("ward").agg(n=et.count(), cost=t.cost.sum())``.
 
-    The name stands in the text of the question and means nothing.
+    The name stands in the text of the query and means nothing.
     """
-    return Question(schema, name)
+    return Query(schema, name)

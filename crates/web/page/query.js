@@ -1,4 +1,4 @@
-// Questions in SQL from the choices of a form.
+// Queries in SQL from the choices of a form.
 
 // Words that are no names of columns unless they are quoted.
 const WORDS =
@@ -38,7 +38,7 @@ export function operators(type) {
   return [...equal, ...order];
 }
 
-/** A value as it stands in a question; null for one that cannot. */
+/** A value as it stands in a query; null for one that cannot. */
 export function literal(column, value) {
   const trimmed = value.trim();
   switch (column.type) {
@@ -53,11 +53,11 @@ export function literal(column, value) {
   }
 }
 
-/** The name of the constant that a hidden value has in a question. */
+/** The name of the constant that a hidden value has in a query. */
 export const HIDDEN = "value";
 
 /**
- * The question that a form asks: `{measure, of, group, where: {column, operator, value, hidden}}`;
+ * The query of a form: `{measure, of, group, where: {column, operator, value, hidden}}`;
  * null while a value is missing.
  */
 export function sqlOf({ measure, of, group, where }) {

@@ -1,4 +1,4 @@
-//! A question about a table, and the server keys that it takes.
+//! A query on a table, and the server keys that it takes.
 
 use everlevel::{KeyPlan, Params};
 use everlevel_tables::Plan;
@@ -8,23 +8,23 @@ use serde_json::{Value, json};
 use crate::error::Refused;
 use crate::tables::schema_of;
 
-/// A question that can be answered for tables of a number of rows.
-pub struct Question {
+/// A query that can be answered for tables of a number of rows.
+pub struct Query {
     plan: Plan,
     keys: KeyPlan,
     params: Params,
 }
 
-impl Question {
-    /// Binds a question in SQL to the schema of a table of `rows` rows, and finds which keys it
+impl Query {
+    /// Binds a query in SQL to the schema of a table of `rows` rows, and finds which keys it
     /// takes, on a scheme that does everything but the cryptography.
     ///
     /// # Errors
-    /// A question that cannot be answered exactly.
+    /// A query that cannot be answered exactly.
     pub fn new(params: &Params, sql: &str, schema: &str, rows: usize) -> Result<Self, Refused> {
         let plan = Plan::new(sql, &schema_of(schema)?)?;
         let keys = plan.keys(params, rows)?;
-        Ok(Question { plan, keys, params: params.clone() })
+        Ok(Query { plan, keys, params: params.clone() })
     }
 
     pub(crate) fn plan(&self) -> &Plan {
@@ -43,7 +43,7 @@ impl Question {
         Ok(self.plan.to_json()?)
     }
 
-    /// What the question takes, as JSON: the bytes of its server keys, whether it is bootstrapped,
+    /// What the query takes, as JSON: the bytes of its server keys, whether it is bootstrapped,
     /// and the constants that it calls by name, each with what its column holds.
     pub fn told(&self) -> Value {
         let fields = self.plan.schema().fields();
@@ -63,7 +63,7 @@ impl Question {
     }
 
     /// Whether a server with the keys of `other` can answer it.
-    pub fn is_covered_by(&self, other: &Question) -> bool {
+    pub fn is_covered_by(&self, other: &Query) -> bool {
         self.params.same(&other.params) && other.keys.clone().merge(&self.keys) == other.keys
     }
 }

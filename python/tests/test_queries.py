@@ -1,4 +1,4 @@
-"""Questions as expressions: what they say in SQL, what they refuse, and that nothing in a name or a
+"""Queries as expressions: what they say in SQL, what they refuse, and that nothing in a name or a
 text is read as anything else.
 """
 
@@ -37,7 +37,7 @@ def refused(code, work, *words):
     assert all(word in str(caught.value) for word in words), caught.value
 
 
-def test_questions_say_what_they_ask(t):
+def test_queries_say_what_they_ask(t):
     day = datetime.date(2025, 2, 1)
     q = (
         t.filter((t.admitted >= day) | ~t.surgery, t["filter"] * (1 - t.days) < D("-0.5"))
@@ -55,7 +55,7 @@ def test_questions_say_what_they_ask(t):
         'having count(*) > 0 and not (sum("cost") < 1) order by 3 desc, 1 limit 3'
     )
     assert q.columns == ("ward", "surgery", "n", "mean", "q")
-    assert et.Plan(q).question == q.sql and et.Plan(q).schema == t.schema
+    assert et.Plan(q).sql == q.sql and et.Plan(q).schema == t.schema
     answer = et.Plan(q).answer(STAYS, arrow=False)
     assert answer["ward"] == ["south", "west"] and answer["n"] == [1, 1]
     assert answer["mean"] == [D("9034.00000000"), D("99.90000000")]
@@ -165,7 +165,7 @@ def test_misuse_is_refused_with_a_way_out(t):
         et.Plan("select count(*) from t")
 
 
-def test_questions_are_values(t):
+def test_queries_are_values(t):
     q = t.filter(t.cost > 1).group_by("ward").agg(n=et.count())
     for again in (pickle.loads(pickle.dumps(q)), copy.deepcopy(q)):
         assert again.sql == q.sql and again.cost._text == '"cost"'
@@ -173,7 +173,7 @@ def test_questions_are_values(t):
     with pytest.raises(AttributeError):
         t.cost = 1
     assert "cost" in dir(t) and "agg" in dir(t)
-    assert repr(t.group_by("ward")).startswith("<everlevel.tables.Question select")
+    assert repr(t.group_by("ward")).startswith("<everlevel.tables.Query select")
 
 
 SIGNS = "'\"`;-/*\\%_:$@#[](){}|&!?.,=<> aZ0é漢😀\u202e\u200bßİ"
@@ -255,7 +255,7 @@ def test_plans_are_explained_and_rehearsed(t):
     assert told.columns_read == ("ward", "cost") and told.refreshes >= 0 and told.seconds > 0
     assert told.products > 10 and 3 < told.levels and told.bytes_read > told.bytes_up > 0
     assert "but for those that are encrypted" in told.server_learns
-    assert "4 groups" in told.reader_learns and str(told).startswith("question: select")
+    assert "4 groups" in told.reader_learns and str(told).startswith("query: select")
     assert told.to_dict()["cost"] == plan.cost(params, 5000) and told.to_dict()["blocks"] == 3
     assert "<table>" in told._repr_html_() and "&quot;ward&quot;" in told._repr_html_()
     assert repr(told).startswith("<everlevel.tables.Explanation of")
@@ -273,12 +273,10 @@ def test_bytes_of_results_are_those_of_the_explanation(fermat):
     schema = et.Schema.infer(STAYS)
     table = et.encrypt(fermat.client, STAYS, schema)
     t = et.table(schema)
-    for question in (t.group_by("ward").agg(cost=t.cost.sum()), t.filter(t.days > 2)):
-        result = table.run(fermat.server, question)
-        told = et.Plan(question).explain(fermat.params, table.rows)
+    for query in (t.group_by("ward").agg(cost=t.cost.sum()), t.filter(t.days > 2)):
+        result = table.run(fermat.server, query)
+        told = et.Plan(query).explain(fermat.params, table.rows)
         assert 0.8 < len(result.to_bytes()) / told.bytes_down < 1.25
-        assert result.read(fermat.client, arrow=False) == et.Plan(question).answer(
-            STAYS, arrow=False
-        )
+        assert result.read(fermat.client, arrow=False) == et.Plan(query).answer(STAYS, arrow=False)
     other = et.table(et.Schema.infer({"days": [1, 2]}))
     refused("table.other-schema", lambda: table.run(fermat.server, other))

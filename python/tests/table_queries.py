@@ -1,4 +1,4 @@
-"""Random tables and random questions about them, made by the expressions of everlevel.tables."""
+"""Random tables and random queries on them, made by the expressions of everlevel.tables."""
 
 import datetime
 import decimal
@@ -212,8 +212,8 @@ class Table:
             return a / self.random.choice([b, et.count(), 3])
         return self.random.choice([100 * a / b, a + b, a - 2 * et.count(), -a, a * et.count()])
 
-    def question(self):
-        """A question, and the values of its encrypted constants."""
+    def query(self):
+        """A query, and the values of its encrypted constants."""
         t, chance = et.table(self.schema), self.random.random
         constants = {}
         if chance() < 0.75:
