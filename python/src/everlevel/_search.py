@@ -35,11 +35,11 @@ class Search:
     _raw: _rust.TableSearch
 
     def __init__(
-        self, question: str | Query, schema: Schema | None = None, *, parts: int = 4
+        self, query: str | Query, schema: Schema | None = None, *, parts: int = 4
     ) -> None:
         from .tables import Plan
 
-        asked = Plan(question, schema)
+        asked = Plan(query, schema)
         self._raw = _rust.TableSearch(asked.sql, asked.schema._text, operator.index(parts))
 
     @property

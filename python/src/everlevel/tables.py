@@ -225,24 +225,24 @@ class Plan:
 
     def __init__(
         self,
-        question: str | Query,
+        query: str | Query,
         schema: Schema | None = None,
         *,
         ordered_by: Literal["reader", "server"] = "reader",
     ) -> None:
-        if isinstance(question, Query):
-            if schema is not None and schema != question.schema:
+        if isinstance(query, Query):
+            if schema is not None and schema != query.schema:
                 raise TableError(
                     "the query is on a table of another schema: make it with "
                     "et.table(schema) of this one",
                     code="table.other-schema",
                 )
-            schema, question = question.schema, question.sql
+            schema, query = query.schema, query.sql
         if schema is None:
             raise TypeError("a query in SQL needs the schema of its table: Plan(text, schema)")
         if ordered_by not in ("reader", "server"):
             raise ValueError(f'ordered_by={ordered_by!r}: expected "reader" or "server"')
-        self._become(_rust.table_plan(question, schema._text, ordered_by == "server"))
+        self._become(_rust.table_plan(query, schema._text, ordered_by == "server"))
 
     def _become(self, text: str) -> None:
         self._text, self._facts = text, _rust.table_plan_facts(text)
@@ -445,7 +445,7 @@ class EncryptedTable:
     def run(
         self,
         server: Server,
-        question: Plan | Query | str,
+        query: Plan | Query | str,
         *,
         constants: Constants | None = None,
         progress: Progress = None,
@@ -466,7 +466,7 @@ class EncryptedTable:
         had when it died are computed again by its successor, ``retries`` times. The answer is the
         same.
         """
-        plan = question if isinstance(question, Plan) else Plan(question, self.schema)
+        plan = query if isinstance(query, Plan) else Plan(query, self.schema)
         given = None if constants is None else constants._data
         if not ray:
             return Result.from_bytes(
@@ -595,7 +595,7 @@ class PlainTable:
     def run(
         self,
         server: Server,
-        question: Plan | Query | str,
+        query: Plan | Query | str,
         *,
         constants: Constants,
         progress: Progress = None,
@@ -605,7 +605,7 @@ class PlainTable:
 
         ``progress(done, blocks)`` is called after each block of rows.
         """
-        plan = question if isinstance(question, Plan) else Plan(question, self.schema)
+        plan = query if isinstance(query, Plan) else Plan(query, self.schema)
         return Result.from_bytes(
             self._raw.run(server._raw, plan._text, constants._data, stepper(progress))
         )
