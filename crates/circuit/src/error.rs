@@ -283,9 +283,9 @@ pub enum CircuitError {
     /// An operation on integers whose range is unknown or too large, so that residues would not
     /// determine the integers.
     #[error(
-        "{operation}: values of range {found}: expected {allowed}, as arithmetic modulo p^r wraps: \
-         state the range of what is encrypted, and keep results within, or use typed integers, \
-         which do not wrap, on bgv-65537-n15"
+        "{operation}: the range of the values is {found}: expected {allowed}, as arithmetic modulo \
+         p^r wraps: state the range of what is encrypted, and keep results within, or use typed \
+         integers, which do not wrap, on bgv-65537-n15"
     )]
     Range {
         /// The refused operation.

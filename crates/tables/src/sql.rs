@@ -285,7 +285,7 @@ pub(crate) fn statements(text: &str) -> Result<Vec<Statement>, TablesError> {
     let syntax = |problem: String| TablesError::Syntax { problem };
     if text.len() > QUESTION_BYTES {
         let found = text.len();
-        return Err(syntax(format!("{found} bytes, and {QUESTION_BYTES} is the most")));
+        return Err(syntax(format!("{found} bytes, above the limit of {QUESTION_BYTES}")));
     }
     let dialect = PostgreSqlDialect {};
     let tokens = Tokenizer::new(&dialect, text).tokenize_with_location();
@@ -302,7 +302,7 @@ pub(crate) fn statements(text: &str) -> Result<Vec<Statement>, TablesError> {
     }
     for (what, found, most) in [("operators", operators, OPERATORS), ("words", words, WORDS)] {
         if found > most {
-            return Err(syntax(format!("{found} {what}, and {most} is the most")));
+            return Err(syntax(format!("{found} {what}, above the limit of {most}")));
         }
     }
     Parser::new(&dialect)

@@ -79,7 +79,7 @@ impl PathPlans for ColumnPlans {
         if mode == BootstrapMode::Bypass && (shape.base_degree() > 1 || r > 1 || v > 1) {
             return Err(CircuitError::PlanMismatch {
                 reason: "the bypass is for two rows of slots (p = 1 modulo 4), r = 1 and one \
-                         digit, or for an index with axes: take the thin mode",
+                         digit, or for an index with axes: use the thin mode",
             });
         }
         Ok(())
