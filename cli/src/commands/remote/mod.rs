@@ -37,7 +37,7 @@ pub struct JobArgs {
 /// What to do with a service.
 #[derive(Subcommand)]
 pub enum RemoteCommand {
-    /// Send files and encrypted tables, unless the service has them, and print their ids
+    /// Send files and encrypted tables that the service does not have yet, and print their ids
     Push {
         /// Which service.
         #[command(flatten)]
@@ -54,8 +54,8 @@ pub enum RemoteCommand {
         /// The program, as for `eval`
         #[arg(value_name = "PROGRAM", allow_hyphen_values = true)]
         program: String,
-        /// The ciphertexts or columns that the program reads: files, or ids of objects. Columns
-        /// that have their names in their file go without NAME=
+        /// The ciphertexts or columns that the program reads: files, or ids of objects; omit NAME=
+        /// for typed columns, whose files contain the names
         #[arg(value_name = "[NAME=]FILE|ID", required = true)]
         inputs: Vec<String>,
         /// For typed columns: a table of integers (.csv, .json or .npy) with one entry for each
@@ -90,7 +90,7 @@ pub enum RemoteCommand {
         #[command(flatten)]
         out: OutArg,
     },
-    /// List objects, tables and jobs, and what of the quota is used
+    /// List objects, tables and jobs, and how much of the quota is used
     List {
         /// Which service.
         #[command(flatten)]
@@ -113,7 +113,7 @@ pub enum RemoteCommand {
         /// Which service.
         #[command(flatten)]
         service: ServiceArgs,
-        /// Their ids
+        /// The ids of the objects and tables
         #[arg(value_name = "ID", required = true)]
         ids: Vec<ObjectId>,
     },

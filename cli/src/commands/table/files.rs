@@ -72,7 +72,7 @@ impl PartnersArg {
     pub fn check_none(&self, with: &str) -> Result<(), CliError> {
         match self.partners.is_empty() {
             true => Ok(()),
-            false => Err(CliError::usage(format!("--with takes {with}"))),
+            false => Err(CliError::usage(format!("--with needs {with}"))),
         }
     }
 }

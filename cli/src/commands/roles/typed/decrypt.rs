@@ -110,7 +110,7 @@ fn entries(
         let sum = total.map(Some).reduce(|x, y| x?.checked_add(y?)).flatten();
         let wide = || WireError::Columns {
             name: x.array.name.clone(),
-            problem: "its total is past 127 bits".into(),
+            problem: "its total needs more than 127 bits".into(),
         };
         return Ok(Zeroizing::new(vec![sum.ok_or_else(wide)?]));
     }
