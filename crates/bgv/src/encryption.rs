@@ -74,7 +74,7 @@ impl SecretKey {
         c0.scale_assign(cpu, Constant::inverse(meta.form.scale(t)));
         let seed = sample::seed(rng);
         let c1 = sample::expand(cpu, &seed, 0, basis);
-        // Whoever has a s has s, as a is published.
+        // The product a s determines s, because a is published.
         let mut product = c1.mul(cpu, &s.restricted(basis));
         product.wipe_on_drop();
         c0.sub_assign(cpu, &product);
@@ -244,8 +244,9 @@ fn sufficient(params: &Params, level: Level, bits: f64) -> Basis {
 /// are computed in floating point on different machines.
 const HAIR: f64 = 1e-6;
 
-/// Passes a ciphertext with a known owner, or one that under another key, where each of the n
-/// coefficients passes with probability 2^-`room`, is refused but with probability 2^-40. Public.
+/// Accepts a ciphertext with a known owner, and one that another key would reject except with
+/// probability 2^-40: there each of the n coefficients passes with probability 2^-`room`. All of
+/// this is public.
 pub(super) fn check_noticed(
     params: &Params,
     owner: Option<KeyId>,
@@ -263,8 +264,8 @@ pub(super) fn check_noticed(
 }
 
 /// The plaintext of a phase over sufficiently many primes, whose coefficients have to be at most
-/// 2^`largest` in absolute value. One branch, at the end: time does not depend on the phase, but
-/// for the fact that it is refused.
+/// 2^`largest` in absolute value. There is one branch, at the end: the time depends on the phase
+/// only by whether it is refused.
 pub(super) fn plaintext_of(
     params: &Params,
     meta: &Meta,

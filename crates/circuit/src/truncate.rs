@@ -174,7 +174,7 @@ impl ClearLowestDigit {
     }
 }
 
-/// What is known of a range.
+/// A range as messages show it.
 pub(crate) fn found(range: Option<ValueRange>) -> String {
     range.map_or_else(|| "unknown".into(), |range| range.to_string())
 }

@@ -193,7 +193,8 @@ pub enum SchemeError {
 }
 
 impl SchemeError {
-    /// The one error of a decryption for what depends on what was decrypted; others as they are.
+    /// Replaces every error that depends on the decrypted values by the one error of decryption;
+    /// keeps all others.
     pub(crate) fn of_decrypted(self) -> Self {
         match self {
             SchemeError::Ring(RingError::NotThin { .. }) => SchemeError::NotDecryptable,

@@ -12,7 +12,7 @@ pub(super) enum Token {
 }
 
 impl Token {
-    /// As it is told to the user.
+    /// The token as messages show it.
     pub(super) fn shown(&self) -> String {
         match self {
             Token::Name(name) => format!("'{}'", name.chars().take(40).collect::<String>()),

@@ -1,4 +1,4 @@
-//! Through bootstrapping.
+//! The effect of bootstrapping on level and noise.
 
 use super::meta::Meta;
 use super::tracker::NoiseTracker;
