@@ -25,7 +25,7 @@ use crate::commands::roles::typed;
 use crate::console::args::{Common, SetArg};
 use crate::console::errors::CliError;
 use crate::console::files::{check_apart, check_free, existing, of_output};
-use crate::console::output::{emit, emit_json, progress};
+use crate::console::output::{counted, emit, emit_json, progress};
 use crate::console::params::{find_params, find_planner};
 use crate::plot::{LinePlot, NoisePoint, noise_plot};
 
@@ -255,7 +255,7 @@ fn finish(
     } else {
         let mut lines = vec![report.explanation.to_string()];
         lines.extend(report.outputs.iter().map(|(name, row)| format!("{name}: row {row}")));
-        lines.push(format!("{bootstraps} bootstraps"));
+        lines.push(counted(bootstraps as u64, "bootstrap"));
         if ciphertexts > 1 {
             lines.push(format!("the first of {ciphertexts} ciphertexts; the others are like it"));
         }
