@@ -397,7 +397,7 @@ def average(a: EncryptedIntegers, axis: Any = None, weights: Any = None) -> Any:
 
 
 def diff(a: EncryptedIntegers, n: int = 1, axis: int = -1) -> Any:
-    """Differences of neighbours along an axis of rows."""
+    """Differences of neighbors along an axis of rows."""
     if operator.index(n) < 0:
         raise ShapeError(f"np.diff {n} times: expected at least 0", code="python.shape")
     for _ in range(operator.index(n)):
