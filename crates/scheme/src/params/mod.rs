@@ -101,7 +101,7 @@ impl Params {
         let plain = PlaintextRing::new(shape, backend)?;
         let (chain, moduli) = ModulusChain::build(&spec)?;
         let ring = Ring::new(spec.index, &moduli)?;
-        // Figures are for those who ask for them.
+        // The estimate is computed only when it is requested.
         let security = OnceLock::new();
         let allowed = spec.is_insecure_by_name() && opt_in.insecure();
         if !allowed && !SecurityReport::holds(&spec, &ring, &chain, MIN_SECURITY_BITS) {
