@@ -285,7 +285,7 @@ pub(crate) fn statements(text: &str) -> Result<Vec<Statement>, TablesError> {
     let syntax = |problem: String| TablesError::Syntax { problem };
     if text.len() > QUESTION_BYTES {
         let found = text.len();
-        return Err(syntax(format!("{found} bytes, above the limit of {QUESTION_BYTES}")));
+        return Err(syntax(format!("{found} bytes, and {QUESTION_BYTES} is the most")));
     }
     let dialect = PostgreSqlDialect {};
     let tokens = Tokenizer::new(&dialect, text).tokenize_with_location();
