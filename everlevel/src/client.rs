@@ -348,7 +348,7 @@ pub fn integers_within(
     let modulus = params.slot_shape().plain_modulus(plain.exponent());
     let range = range.ok_or_else(|| CircuitError::Range {
         operation: "decryption",
-        found: "that is not known".into(),
+        found: "unknown".into(),
         allowed: format!("at most {modulus} integers"),
     })?;
     range.check_decryption(modulus)?;

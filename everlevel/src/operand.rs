@@ -62,7 +62,7 @@ pub(crate) fn no_value() -> Error {
 /// A public integer as an operand of values modulo p^r.
 fn scalar(k: i128) -> Result<i64, Error> {
     i64::try_from(k).map_err(|_| {
-        let expected = "an integer of 64 bits with a sign".into();
+        let expected = "a signed integer of 64 bits".into();
         SchemeError::BadArgument { what: "public operand", expected, found: k.to_string() }.into()
     })
 }

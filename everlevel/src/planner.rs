@@ -187,7 +187,7 @@ pub fn bootstrap_plan(params: &Params) -> Result<BootstrapPlan, Error> {
     if params.spec().bootstrap.is_none() {
         return Err(Error::from(SchemeError::BadParams {
             name: params.name().into(),
-            problem: "the set has no bootstrapping section: add one, or take a set such as \
+            problem: "the set has no bootstrapping section: add one, or use a set such as \
                       bgv-65537-n15"
                 .into(),
         }));

@@ -16,16 +16,16 @@ pub struct TableArgs {
     /// A small ring instead of the paper's: minutes become seconds
     #[arg(long)]
     pub quick: bool,
-    /// How many runs, each with keys and values of its own
+    /// The number of runs, each with its own keys and values
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: u32,
-    /// Only with this secret (absent: the paper's weight 128, and encapsulation)
+    /// Only with this secret (default: the paper's weight 128, and encapsulation)
     #[arg(long, value_enum)]
     pub secret: Option<Variant>,
     /// How products are computed
     #[arg(long, value_enum, default_value = "mixed")]
     pub arithmetic: Arithmetic,
-    /// Only this digit removal, by name (absent: the recommended one, or all in table 3)
+    /// Only this digit removal, by name (default: the recommended one, or all in table 3)
     #[arg(long, value_name = "METHOD")]
     pub digit_removal: Option<String>,
     /// Also write one JSON file for each row to this directory
@@ -48,7 +48,7 @@ pub enum LtvTable {
     /// Hermite factors by degree and modulus
     #[value(name = "table-1")]
     Table1,
-    /// Security by extrapolated experiments, and today
+    /// Security: extrapolated in 2014, and estimated today
     #[value(name = "table-2")]
     Table2,
     /// Hermite factors by security
@@ -63,7 +63,7 @@ pub enum LtvTable {
     /// Sizes of evaluation keys
     #[value(name = "table-6")]
     Table6,
-    /// Relinearization beside YASHE
+    /// Relinearization compared with YASHE
     #[value(name = "table-7")]
     Table7,
 }
@@ -71,13 +71,13 @@ pub enum LtvTable {
 /// The tables of Chen–Han.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ChenHanTable {
-    /// Complexity of the removal of digits
+    /// Complexity of digit removal
     #[value(name = "table-1")]
     Table1,
-    /// Complexity of the removal of digits in bootstrapping
+    /// Complexity of digit removal in bootstrapping
     #[value(name = "table-2")]
     Table2,
-    /// The removal of digits, timed
+    /// Times of digit removal
     #[value(name = "table-3")]
     Table3,
     /// Full bootstrapping

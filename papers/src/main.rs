@@ -34,8 +34,8 @@ use args::{ChenHanTable, LtvTable, MaEtAlTable, TableArgs};
 use report::args::AllArgs;
 use soak::SoakArgs;
 
-/// The tables of three papers, run by everlevel at the papers' parameters and printed beside their
-/// figures.
+/// The tables of three papers, computed by everlevel at the papers' parameters and printed next to
+/// their figures.
 #[derive(Parser)]
 #[command(name = "papers", version, about, max_term_width = 110)]
 struct Papers {
@@ -50,7 +50,7 @@ struct Papers {
 /// The commands.
 #[derive(Subcommand)]
 enum Command {
-    /// All tables, with what is measured beside them, and a report that shows everything
+    /// Run all tables and further measurements, and write a report of them
     All(AllArgs),
     /// Chen, Han: Homomorphic lower digits removal and improved FHE bootstrapping (2018)
     ChenHan {
@@ -72,7 +72,7 @@ enum Command {
         args: TableArgs,
     },
     /// Doröz, Hu, Sunar: Homomorphic AES evaluation using the modified LTV scheme (2014), by
-    /// formula; its sets give no security
+    /// formula; its sets are insecure
     Ltv {
         /// Which table
         #[arg(value_enum)]
@@ -81,21 +81,22 @@ enum Command {
         #[command(flatten)]
         args: TableArgs,
     },
-    /// Encrypt random blocks under AES-128, homomorphically, with a random key that is encrypted
-    /// itself; check every block
+    /// Encrypt random blocks with AES-128 homomorphically, under a random encrypted key, and check
+    /// every block
     Aes(AesArgs),
     /// Bootstrap random and extreme messages with noise up to the bound, under many keys; compare
     /// every slot, and every noise with its bound
     Soak(SoakArgs),
-    /// Security of the keys of the three papers: as claimed, and as estimated today
+    /// Print the security of the keys of the three papers, as claimed and as estimated today
     Security {
         /// Print the table of docs/security.md
         #[arg(long, conflicts_with = "json")]
         markdown: bool,
     },
-    /// The parameter sets of the papers: their names, or one as a JSON file that `everlevel` takes
+    /// Print the names of the parameter sets of the papers, or one set in the form that `everlevel
+    /// --params` reads
     Sets {
-        /// The set
+        /// The name of a set (default: list all names)
         name: Option<String>,
     },
     /// Run a command of `everlevel`, as the report does for what it measures beside the tables

@@ -2,7 +2,7 @@
 searched name of each name of an encrypted list, and which are near.
 
 The searched name is encrypted, too; names have six letters. The distance is that of Levenshtein, by
-the usual table over prefixes. Instead of its cells their differences from their neighbours are
+the usual table over prefixes. Instead of its cells their differences from their neighbors are
 kept, which are -1, 0 or 1: both new ones follow from the two old ones and from whether the letters
 differ, by a table of 18 entries.
 

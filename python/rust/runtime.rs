@@ -52,7 +52,7 @@ pub fn set_num_threads(count: usize) -> Result<()> {
         return Err(refusal(
             "RangeError",
             "python.threads",
-            &format!("{count} threads: expected 0 (one a core) to 1024"),
+            &format!("{count} threads: expected 0 (one per core) to 1024"),
         ));
     }
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);

@@ -73,8 +73,8 @@ impl Column {
             }
             count if count > slots => {
                 let problem = format!(
-                    "expected at most {slots} values, one a slot: shorten the file, or take a set \
-                     with more slots, such as bgv-786433-n16"
+                    "expected at most {slots} values, one for each slot: shorten the file, or use \
+                     a set with more slots, such as bgv-786433-n16"
                 );
                 return Err(wrong(slots, problem));
             }
@@ -84,7 +84,7 @@ impl Column {
         if let (Some(i), Some(range)) = (self.values.iter().position(outside), range) {
             let problem = format!(
                 "expected a value from {} to {}, found {}: --signed is for values of \u{b1}{}, \
-                 --range LOW..HIGH for others, and --reduce takes them modulo {t}",
+                 --range LOW..HIGH for others, and --reduce reduces them modulo {t}",
                 range.low(),
                 range.high(),
                 self.values[i],

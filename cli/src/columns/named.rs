@@ -23,8 +23,8 @@ pub fn read(
         if cells.len() != header.len() {
             let (found, expected) = (cells.len(), header.len());
             return Err(match line.trim().is_empty() {
-                true => format!("line {number} is empty: rows keep their places"),
-                false => format!("line {number} has {found} cells, and the header {expected}"),
+                true => format!("line {number} is empty: rows keep their places, so fill it in"),
+                false => format!("line {number} has {found} cells, and the header has {expected}"),
             });
         }
         for (name, place) in places.iter().enumerate() {
@@ -66,7 +66,7 @@ fn cells(line: &str) -> Result<Vec<String>, String> {
                 let left = quoted[end + 1..].trim_start();
                 let left = match left.strip_prefix(',') {
                     None if left.is_empty() => None,
-                    None => return Err("a cell goes on behind its quotes".into()),
+                    None => return Err("text follows the closing quotes of a cell".into()),
                     left => left,
                 };
                 out.push(quoted[..end].replace("\"\"", "\"").trim().to_string());

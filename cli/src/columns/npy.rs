@@ -52,7 +52,7 @@ pub fn read(bytes: &[u8]) -> Result<(Kind, Vec<i128>), String> {
         Header::parse(header).ok_or("not a NumPy file: its header does not describe an array")?;
     let [count] = header.shape[..] else {
         return Err(format!(
-            "expected a vector, found an array of shape {:?}: take one column, or flatten it",
+            "expected a vector, found an array of shape {:?}: write one column, or flatten it",
             header.shape
         ));
     };
@@ -92,7 +92,7 @@ pub fn read(bytes: &[u8]) -> Result<(Kind, Vec<i128>), String> {
 pub fn write(kind: Kind, values: &[i64]) -> Result<Vec<u8>, String> {
     let (lowest, highest) = kind.ends();
     if let Some(v) = values.iter().find(|v| !(lowest..=highest).contains(&i128::from(**v))) {
-        return Err(format!("the value {v} is none of the column's type {kind}"));
+        return Err(format!("the value {v} is not one of the column's type {kind}"));
     }
     let order = if kind.size == 1 { '|' } else { '<' };
     let words = values.iter().flat_map(|v| v.to_le_bytes().into_iter().take(kind.size));

@@ -32,7 +32,7 @@ pub struct Named {
 pub fn types(text: &str) -> Result<Vec<(String, Type)>, CliError> {
     let wrong = |part: &str| {
         CliError::usage(format!(
-            "--types: expected NAME=TYPE, NAME=LOW..HIGH or NAME=TYPE:LOW..HIGH, divided by \
+            "--types: expected NAME=TYPE, NAME=LOW..HIGH or NAME=TYPE:LOW..HIGH, separated by \
              commas, found {part:?}"
         ))
     };
@@ -58,7 +58,7 @@ pub fn types(text: &str) -> Result<Vec<(String, Type)>, CliError> {
             return Err(wrong(part));
         }
         if out.iter().any(|(known, _)| known == name) {
-            return Err(CliError::usage(format!("--types: {name} is there twice")));
+            return Err(CliError::usage(format!("--types: {name} is given twice")));
         }
         out.push((name.into(), kind));
     }
@@ -86,7 +86,7 @@ pub fn read(
     let columns = columns.map_err(wrong)?;
     let length = columns.first().map_or(0, |v| v.len());
     if length == 0 {
-        return Err(wrong("expected a row with values at least".into()));
+        return Err(wrong("expected at least one row with values".into()));
     }
     let named = types.iter().zip(columns).map(|((name, kind), values)| {
         if values.len() != length {
@@ -163,7 +163,7 @@ impl<'de, V: Deserialize<'de>> Visitor<'de> for Entries<V> {
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
         while let Some((name, value)) = map.next_entry::<String, V>()? {
             if self.0.contains_key(&name) {
-                return Err(A::Error::custom(format!("{name:?} is there twice")));
+                return Err(A::Error::custom(format!("{name:?} occurs twice")));
             }
             self.0.insert(name, value);
         }
@@ -230,13 +230,13 @@ fn numpy(columns: &[Named]) -> Result<Vec<u8>, CliError> {
             Some(Type::U64) => ("<u8", 8),
             Some(Type::I64) => ("<i8", 8),
             _ => {
-                let problem = "no integers of NumPy hold it: write .csv or .json";
+                let problem = "no integer type of NumPy can hold its values: write .csv or .json";
                 return Err(CliError::usage(format!("column {}: {problem}", c.name)));
             }
         };
         if c.values.len() != rows {
             return Err(CliError::usage(
-                "a NumPy array has columns of one length, and these differ: write .json",
+                "the columns of a NumPy array have one length, and these differ: write .json",
             ));
         }
         if c.name.contains(['\'', '\\']) {
@@ -307,7 +307,7 @@ mod tests {
             ("age,paid\n,1\n", "line 2, column age: expected an integer of u8, found \"\""),
             ("age,paid\n1\"2\"3,1\n", "line 2: quotes inside of a cell"),
             ("age,paid\n5\",1\n", "line 2: quotes inside of a cell"),
-            ("age,paid\n\"5\"1,1\n", "line 2: a cell goes on behind its quotes"),
+            ("age,paid\n\"5\"1,1\n", "line 2: text follows the closing quotes of a cell"),
             ("age,paid\n\"5,1\n", "line 2: a cell with quotes does not end"),
             ("age,paid\n1.5,1\n", "found \"1.5\""),
         ] {

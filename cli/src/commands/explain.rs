@@ -25,7 +25,7 @@ use crate::commands::roles::typed;
 use crate::console::args::{Common, SetArg};
 use crate::console::errors::CliError;
 use crate::console::files::{check_apart, check_free, existing, of_output};
-use crate::console::output::{emit, emit_json, progress};
+use crate::console::output::{counted, emit, emit_json, progress};
 use crate::console::params::{find_params, find_planner};
 use crate::plot::{LinePlot, NoisePoint, noise_plot};
 
@@ -51,8 +51,8 @@ pub struct ExplainArgs {
     /// The program, as for `eval`
     #[arg(value_name = "PROGRAM", allow_hyphen_values = true, required = true)]
     pub program: Option<String>,
-    /// The ciphertexts that the program reads; of files of typed columns it is told what the
-    /// program takes before it is run: products, refreshes, seconds, memory, bytes
+    /// The ciphertexts that the program reads; for files of typed columns, the costs of the program
+    /// are printed without running it: products, refreshes, seconds, memory, bytes
     #[arg(value_name = "NAME=FILE")]
     pub inputs: Vec<String>,
     /// For typed columns: a table of integers, as for `eval`
@@ -255,9 +255,9 @@ fn finish(
     } else {
         let mut lines = vec![report.explanation.to_string()];
         lines.extend(report.outputs.iter().map(|(name, row)| format!("{name}: row {row}")));
-        lines.push(format!("{bootstraps} bootstraps"));
+        lines.push(counted(bootstraps as u64, "bootstrap"));
         if ciphertexts > 1 {
-            lines.push(format!("the first of {ciphertexts} ciphertexts; the others fare alike"));
+            lines.push(format!("the first of {ciphertexts} ciphertexts; the others are like it"));
         }
         lines.extend(slack.map(|s| {
             format!(

@@ -150,7 +150,7 @@ pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
     let mut candidates = requirements.candidates(model).map_err(|e| {
         let text = e.to_string();
         let few = text.contains("ask for fewer");
-        let way = if few { "; `everlevel params rings` prints what there is" } else { "" };
+        let way = if few { "; `everlevel params rings` lists the rings that exist" } else { "" };
         CliError::usage(text + way).with_code(e.code())
     })?;
     bar.finish_and_clear();
@@ -281,7 +281,7 @@ fn text(plan: &Plan, args: &PlanArgs) -> String {
     let rows: Vec<Vec<String>> =
         std::iter::once(head.to_vec()).chain(plan.candidates.iter().map(row)).collect();
     let saved = args.save.as_ref().map_or_else(
-        || "--out FILE.json writes the first one as a file that --params takes".to_owned(),
+        || "--out FILE.json writes the first one as a file that --params reads".to_owned(),
         |path| format!("the first one is in {}", path.display()),
     );
     format!(

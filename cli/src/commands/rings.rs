@@ -94,9 +94,9 @@ fn text(found: &[Row], count: usize, args: &RingsArgs) -> String {
     };
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(found.iter().map(row)).collect();
     format!(
-        "{}\n\n{} of {count} rings for p = {}, by degree; !: rotations along it take a mask; log2 \
-         QP: at most, at {} bits for a ternary secret; radices: primes in the lengths of the \
-         transforms, added up",
+        "{}\n\n{} of {count} rings for p = {}, by degree; !: rotations along this dimension need a \
+         mask; log2 QP: the largest one at {} bits of security for a ternary secret; radices: the \
+         sum of the primes in the lengths of the transforms",
         table(&rows),
         found.len(),
         args.p,

@@ -23,28 +23,28 @@ pub struct ServeArgs {
     /// Something else than to serve.
     #[command(subcommand)]
     pub other: Option<ServeCommand>,
-    /// Where the service keeps everything; it is created if it is not there
+    /// The directory in which the service keeps everything; it is created if it does not exist
     #[arg(long, value_name = "DIR", required_unless_present = "demo")]
     pub dir: Option<PathBuf>,
-    /// Try it out: with a tenant, keys of an insecure toy set and data in DIR, or in a new
-    /// temporary directory, and the commands to go on with
+    /// Start a demonstration: a tenant, keys of an insecure toy set and data, in DIR or in a new
+    /// temporary directory; the commands to continue with are printed
     #[arg(long, conflicts_with = "insecure_http")]
     pub demo: bool,
-    /// The address to listen at
+    /// The address to listen on
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8420")]
     pub listen: SocketAddr,
-    /// Serve over HTTPS: the certificate in PEM, followed by those between it and its authority.
-    /// A renewed one is used within a minute
+    /// Serve over HTTPS: the file of the certificate in PEM, followed by the intermediate
+    /// certificates. A renewed certificate is used within a minute
     #[arg(long, value_name = "FILE", requires = "tls_key", conflicts_with = "insecure_http")]
     pub tls_certificate: Option<PathBuf>,
-    /// The private key of the certificate, in PEM, which other users of the machine cannot read
+    /// The private key of the certificate, in PEM; other users of the machine must not be able to
+    /// read it
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     pub tls_key: Option<PathBuf>,
-    /// Refuse clients that have no certificate of these authorities, in PEM; they need a token as
-    /// well
+    /// Refuse clients without a certificate from these authorities, in PEM; they still need a token
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     pub tls_client_ca: Option<PathBuf>,
-    /// Serve the demonstration over HTTPS, with a certificate that is made for it
+    /// Serve the demonstration over HTTPS, with a certificate that is generated for it
     #[arg(long, requires = "demo", conflicts_with = "tls_certificate")]
     pub tls_self_signed: bool,
     /// Accept connections from other machines without encryption: only behind a proxy with TLS, or
@@ -54,25 +54,25 @@ pub struct ServeArgs {
     /// The memory in MiB for the server keys of all tenants
     #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = amount())]
     pub key_memory: u64,
-    /// Be one of several processes that share DIR, and keep records and queue in a PostgreSQL
-    /// database: a file with its connection string, such as "host=/run/postgresql user=everlevel
+    /// Share DIR with other processes, and keep the records and the queue in a PostgreSQL database:
+    /// a file with its connection string, such as "host=/run/postgresql user=everlevel
     /// dbname=everlevel"
     #[arg(long, value_name = "FILE", conflicts_with = "demo")]
     pub database_file: Option<PathBuf>,
-    /// Talk to a database on another machine without encryption: only in a network where nobody
+    /// Connect to a database on another machine without encryption: only in a network where nobody
     /// else listens
     #[arg(long, requires = "database_file")]
     pub insecure_database: bool,
-    /// Keep the bytes of objects in an object store that speaks the protocol of S3, instead of DIR,
-    /// which then is of this process: a file in JSON with endpoint, bucket, access_key_id and
+    /// Keep the bytes of objects in an object store with the S3 protocol instead of DIR, which then
+    /// belongs to this process alone: a JSON file with endpoint, bucket, access_key_id and
     /// secret_access_key
     #[arg(long, value_name = "FILE", requires = "database_file")]
     pub bucket_file: Option<PathBuf>,
-    /// Compute jobs and answer no requests, beside processes with the same database that do
+    /// Compute jobs without answering requests, which other processes with the same database do
     #[arg(long, requires = "database_file", conflicts_with_all = ["page", "insecure_http"])]
     pub worker: bool,
-    /// How many jobs are computed at the same time; they share the threads. With a database, 0
-    /// leaves them to other processes
+    /// The number of jobs that are computed at the same time; they share the threads. With a
+    /// database, 0 leaves them to other processes
     #[arg(
         long,
         value_name = "K",
@@ -80,7 +80,7 @@ pub struct ServeArgs {
         value_parser = clap::value_parser!(u16).range(0..=64)
     )]
     pub jobs: u16,
-    /// The most connections at the same time
+    /// The maximum number of connections at the same time
     #[arg(
         long,
         value_name = "K",
@@ -88,7 +88,7 @@ pub struct ServeArgs {
         value_parser = clap::value_parser!(u32).range(1..=65536)
     )]
     pub connections: u32,
-    /// The memory in MiB for requests that arrive, of which a tenant has a quarter
+    /// The memory in MiB for requests that are arriving; one tenant can use a quarter of it
     #[arg(
         long,
         value_name = "MIB",
@@ -99,8 +99,8 @@ pub struct ServeArgs {
     /// What a tenant may have.
     #[command(flatten)]
     pub quota: QuotaArgs,
-    /// Hand out this page to browsers, which encrypt, ask and decrypt there: the directory that
-    /// .ci/web makes
+    /// Serve this web page to browsers, in which they encrypt, ask and decrypt: the directory that
+    /// .ci/web builds
     #[arg(long, value_name = "DIR")]
     pub page: Option<PathBuf>,
     /// Log every request
@@ -111,19 +111,19 @@ pub struct ServeArgs {
 /// What each tenant may have.
 #[derive(Args)]
 pub struct QuotaArgs {
-    /// The most GiB that a tenant stores
+    /// The maximum number of GiB that a tenant may store
     #[arg(long, value_name = "GIB", default_value_t = 64, value_parser = amount())]
     pub quota_gib: u64,
-    /// The most objects, tables and jobs that a tenant stores
+    /// The maximum number of objects, tables and jobs that a tenant may store
     #[arg(long, value_name = "K", default_value_t = 10_000)]
     pub quota_objects: u64,
-    /// The most server keys that a tenant stores
+    /// The maximum number of server keys that a tenant may store
     #[arg(long, value_name = "K", default_value_t = 100)]
     pub quota_keys: u64,
-    /// The most jobs of a tenant that wait or are computed
+    /// The maximum number of jobs of a tenant that wait or are computed
     #[arg(long, value_name = "K", default_value_t = 16)]
     pub quota_jobs: u64,
-    /// The most seconds that a job takes
+    /// The maximum number of seconds that a job may take
     #[arg(long, value_name = "SECONDS", default_value_t = 3600, value_parser = amount())]
     pub job_seconds: u64,
 }
@@ -131,7 +131,7 @@ pub struct QuotaArgs {
 /// Commands below `serve`.
 #[derive(Subcommand)]
 pub enum ServeCommand {
-    /// Add, list and revoke the tokens of a service, whether it runs or not
+    /// Add, list and revoke the tokens of a service, whether or not it is running
     #[command(subcommand)]
     Token(TokenCommand),
 }
@@ -139,15 +139,15 @@ pub enum ServeCommand {
 /// What to do with tokens.
 #[derive(Subcommand)]
 pub enum TokenCommand {
-    /// Draw a token and print it: only its hash is stored
+    /// Generate a token and print it; only its hash is stored
     Add {
         /// The directory of the service
         #[arg(long, value_name = "DIR")]
         dir: PathBuf,
-        /// Whose objects and jobs it is about
+        /// The tenant whose objects and jobs the token gives access to
         #[arg(long, value_name = "NAME")]
         tenant: Tenant,
-        /// What it allows, of read, write, run and metrics
+        /// What the token allows: read, write, run or metrics, separated by commas
         #[arg(
             long,
             value_name = "SCOPES",
@@ -162,12 +162,12 @@ pub enum TokenCommand {
         #[arg(long, value_name = "DIR")]
         dir: PathBuf,
     },
-    /// End a token: from now on it is refused
+    /// Revoke a token: from now on it is refused
     Revoke {
         /// The directory of the service
         #[arg(long, value_name = "DIR")]
         dir: PathBuf,
-        /// Its name: the 16 digits that `list` prints
+        /// The name of the token: the 16 digits that `list` prints
         #[arg(value_name = "TOKEN")]
         token: String,
     },

@@ -147,8 +147,8 @@ impl DemoCertificate {
     /// What it is, for whoever compares it.
     pub fn introduction(&self) -> String {
         format!(
-            "its certificate has the SHA-256 fingerprint {} and is of the authority {}, which \
-             issued no other: a browser warns of it until it is told to believe that",
+            "its certificate has the SHA-256 fingerprint {} and was issued by the authority {}, \
+             which issued no other: browsers warn of it until they trust this authority",
             self.fingerprint,
             self.authority.display()
         )

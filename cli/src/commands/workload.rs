@@ -8,7 +8,7 @@ use everlevel_tables::{
 
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::output::{emit, emit_json, progress, table};
+use crate::console::output::{counted, emit, emit_json, progress, table};
 
 /// What the values are, and what is done with them.
 #[derive(Args)]
@@ -69,11 +69,6 @@ fn bytes(bytes: u64) -> String {
     if mib < 1024.0 { format!("{mib:.1} MiB") } else { format!("{:.1} GiB", mib / 1024.0) }
 }
 
-/// A number of something, in words.
-fn many(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
 fn costs(operations: &[OperationCost]) -> String {
     let head = ["operation", "results", "products", "refreshes", "seconds"].map(String::from);
     let row = |cost: &OperationCost| {
@@ -115,8 +110,8 @@ fn text(plan: &WorkloadPlan, workload: &Workload) -> String {
         ),
         format!(
             "{}: {} a column, {}; server keys of {}",
-            many(workload.rows(), "row"),
-            many(found.ciphertexts, "ciphertext"),
+            counted(workload.rows(), "row"),
+            counted(found.ciphertexts, "ciphertext"),
             bytes(found.ciphertext_bytes),
             bytes(found.key_bytes)
         ),

@@ -18,7 +18,7 @@ pub struct Common {
     /// Print one JSON object instead of text
     #[arg(long, global = true)]
     pub json: bool,
-    /// Show progress on standard error even if that is no terminal
+    /// Show progress on standard error even if that is not a terminal
     #[arg(long, global = true)]
     pub progress: bool,
     /// Allow parameter sets below 128 bits: names that begin with insecure_, and the sets of papers
@@ -43,7 +43,7 @@ pub fn value_name(value: &impl ValueEnum) -> String {
     value.to_possible_value().map_or_else(String::new, |value| value.get_name().into())
 }
 
-/// Numbers from 1, so many of which are below 2^64 with a unit of 2^30.
+/// Numbers from 1 that stay below 2^64 when multiplied by 2^30.
 pub fn amount() -> RangedU64ValueParser {
     clap::value_parser!(u64).range(1..1 << 30)
 }

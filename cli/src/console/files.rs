@@ -33,7 +33,7 @@ pub fn read_bytes(path: &Path, limit: u64, what: &str) -> Result<Vec<u8>, CliErr
     read.map_err(|e| CliError::usage(format!("cannot read {what} {shown}: {e}")))?;
     if bytes.len() as u64 > limit {
         return Err(CliError::usage(format!(
-            "{what} {shown} is larger than {limit} bytes, the most that is read: split it"
+            "{what} {shown} is larger than {limit} bytes, the limit: split it"
         )));
     }
     Ok(bytes)
@@ -54,7 +54,7 @@ pub fn of_file(path: &Path) -> impl Fn(WireError) -> CliError + '_ {
             WireError::Exists { .. } => format!("{e} (--force replaces it)"),
             WireError::Io { .. } | WireError::Interrupted { .. } => e.to_string(),
             WireError::UnknownOwner { .. } => {
-                format!("{}: {e}, here --allow-unknown-owner", path.display())
+                format!("{}: {e}; on the command line, --allow-unknown-owner", path.display())
             }
             e => format!("{}: {e}", path.display()),
         };
@@ -118,7 +118,7 @@ pub fn check_free(path: &Path, force: bool) -> Result<(), CliError> {
     match kept(path) {
         Some(kind) => {
             let told = format!(
-                "{} ({kind}) is not replaced, with --force neither: remove it, or choose another \
+                "{} ({kind}) is not replaced, not even with --force: remove it, or choose another \
                  name",
                 path.display()
             );

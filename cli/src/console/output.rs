@@ -40,6 +40,11 @@ pub fn emit_json(value: &impl serde::Serialize) -> Result<(), CliError> {
     emit(&serde_json::to_string_pretty(value).map_err(CliError::failure)?)
 }
 
+/// A number of things, whose plural ends in s: `1 row`, `2 rows`.
+pub fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// How many threads compute.
 pub fn threads() -> usize {
     rayon::current_num_threads()

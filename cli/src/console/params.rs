@@ -20,7 +20,7 @@ pub fn find_spec(name: &str) -> Result<ParamsSpec, CliError> {
         let text = read_text(path, MAX_PARAMS_BYTES, "the parameter file")?;
         parse_spec(&text).map_err(|e| {
             CliError::usage(format!(
-                "{} is no parameter file: {e}; `everlevel params show bgv-65537-n15 --json` \
+                "{} is not a parameter file: {e}; `everlevel params show bgv-65537-n15 --json` \
                  prints an example",
                 path.display()
             ))
@@ -50,7 +50,10 @@ pub fn params_of(spec: ParamsSpec, common: &Common) -> Result<Params, CliError> 
 pub fn refused_set(e: SchemeError) -> CliError {
     match e {
         SchemeError::Insecure { .. } => {
-            CliError::usage(format!("{e} (--insecure-research)")).with_code(e.code())
+            CliError::usage(format!("{e}; --insecure-research allows this set")).with_code(e.code())
+        }
+        SchemeError::FrequentFailures { .. } => {
+            CliError::usage(format!("{e}; here --allow-failures")).with_code(e.code())
         }
         e => CliError::usage(e),
     }

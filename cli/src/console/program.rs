@@ -76,7 +76,7 @@ pub fn start(common: &Common) -> Result<(), CliError> {
         pool = pool.num_threads(usize::from(threads));
     }
     pool.build_global().map_err(|e| CliError::failure(format!("cannot start the threads: {e}")))?;
-    // A misspelt override is told, not passed over in silence.
+    // A misspelled override is reported, not ignored.
     let selection = Backend::selection();
     if !selection.honored {
         let names: Vec<&str> = Backend::available().iter().map(|b| b.name()).collect();

@@ -110,9 +110,9 @@ fn parameter_files() {
     refused(&["params", "show", "no-such-file.json"], &["cannot open", "no-such-file.json"]);
     refused(&["params", "datasheet", env!("CARGO_TARGET_TMPDIR")], &["no parameter set"]);
     for (name, text, part) in [
-        ("empty.json", "", "no parameter file"),
-        ("list.json", "[1, 2]", "no parameter file"),
-        ("half.json", "{\"name\": \"insecure_x\"", "no parameter file"),
+        ("empty.json", "", "not a parameter file"),
+        ("list.json", "[1, 2]", "not a parameter file"),
+        ("half.json", "{\"name\": \"insecure_x\"", "not a parameter file"),
         ("missing.json", "{\"name\": \"insecure_x\"}", "missing field"),
     ] {
         refused(&["params", "datasheet", &file(name, text)], &[part, "params show"]);

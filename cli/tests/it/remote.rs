@@ -188,7 +188,7 @@ fn a_demonstration_can_be_followed() {
     assert!(told[0].contains("on a typical core"), "{told:?}");
     assert!(told[1].contains("limit: "), "{told:?}");
     assert_eq!(told[2], "limit\n1000\n0\n1000\n");
-    assert!(told[3].contains("job, Done"), "{told:?}");
+    assert!(told[3].contains("job, done"), "{told:?}");
     // It goes on where it was, with the same keys.
     let key = std::fs::read(format!("{path}/keys/secret.key")).unwrap();
     drop(serving);

@@ -226,7 +226,7 @@ fn a_table_that_is_changed() {
     let written: Vec<_> = told["written"].as_array().unwrap().iter().collect();
     assert_eq!(written, ["000000-0002.columns", "files.json"]);
     let told = success(here, &change(&["delete from stays where ward = 'north'"]));
-    assert!(told.contains("2 rows changed; 4 rows in 1 blocks"), "{told}");
+    assert!(told.contains("2 rows changed; 4 rows in 1 block"), "{told}");
 
     let decrypt = ["table", "decrypt", "--table", "stays", "--out", "clear.csv", "--key"];
     refused(here, &[&decrypt[..], &["others/secret.key"]].concat(), "scheme.wrong-key");

@@ -56,8 +56,7 @@ pub enum AesError {
     },
     /// A first counter that the counter's bits do not hold.
     #[error(
-        "a counter that begins with {found}: expected a number of {bits} bits, which the nonce \
-         leaves"
+        "the first counter value {found} is too large: the nonce leaves {bits} bits for the counter"
     )]
     CounterStart {
         /// The counter.
@@ -67,8 +66,8 @@ pub enum AesError {
     },
     /// A counter would wrap, and its keystream repeat.
     #[error(
-        "{blocks} blocks more, and the counter of {bits} bits wraps: {left} are left under this \
-         nonce"
+        "the number of blocks to encrypt is {blocks}, and {left} are left under this nonce before \
+         the counter of {bits} bits wraps: use another nonce for the rest"
     )]
     CounterOverflow {
         /// The width of the counter.
@@ -88,7 +87,7 @@ pub enum AesError {
         found: usize,
     },
     /// More data than a state holds, or none of it in the slots.
-    #[error("{found} bytes: a state holds {highest}; take them in pieces")]
+    #[error("{found} bytes: a state holds at most {highest}; process the data in several parts")]
     BatchLength {
         /// Bytes given or asked for.
         found: usize,
@@ -105,7 +104,7 @@ pub enum AesError {
         offset: u64,
     },
     /// Another number of round keys than AES has.
-    #[error("{found} round keys: expected {expected}")]
+    #[error("the number of round keys is {found}: expected {expected}")]
     RoundKeys {
         /// Keys given.
         found: usize,
@@ -154,7 +153,7 @@ pub enum AesError {
         found: u64,
     },
     /// A decrypted slot is outside of the subfield.
-    #[error("slot {slot} holds no {what}: this is no state of AES")]
+    #[error("slot {slot} does not hold a {what}: this is not a state of AES")]
     NotInField {
         /// The slot.
         slot: usize,
@@ -163,8 +162,8 @@ pub enum AesError {
     },
     /// Data under one AES key and the encryption of another.
     #[error(
-        "the data are under AES key {data}, the encrypted AES key is {key}: give those that belong \
-         together"
+        "the data are encrypted with AES key {data}, but the encrypted AES key is {key}: give an \
+         encrypted AES key and data that belong together"
     )]
     WrongKey {
         /// The key of the data.
@@ -174,8 +173,8 @@ pub enum AesError {
     },
     /// An encrypted key that nothing is known of.
     #[error(
-        "the data are under AES key {data}, and the encrypted AES key does not say which one it \
-         is: encrypt the AES key again"
+        "the data are encrypted with AES key {data}, and the encrypted AES key does not say which \
+         key it is: encrypt the AES key again"
     )]
     UnknownKey {
         /// The key of the data.

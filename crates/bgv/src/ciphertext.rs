@@ -25,7 +25,7 @@ impl<E: Engine> Ciphertext<E> {
         Ciphertext { meta, components, seed: None }
     }
 
-    /// The same polynomials, about to be changed, with other public data.
+    /// The same polynomials, which the caller will change, with other public data.
     pub(crate) fn with_meta(self, meta: Meta) -> Self {
         Ciphertext::new(meta, self.components)
     }
@@ -104,7 +104,7 @@ impl<E: Engine> Ciphertext<E> {
         self.components.split_last().and_then(|(_, rest)| rest.first())
     }
 
-    /// The same change to every component.
+    /// Applies one change to every component.
     pub(crate) fn each(&mut self, change: impl Fn(&mut Poly<Eval, E>)) {
         self.components.iter_mut().for_each(change);
     }

@@ -1,4 +1,4 @@
-//! Ciphertexts that can only be decrypted, in as few bits as that takes.
+//! Compact ciphertexts: reduced to the bits that decryption needs.
 //!
 //! In BFV form the phase is (q/t) m' + w/t modulo q. Its components times 2^k / q, rounded, have
 //! the phase (2^k/t) m' + 2^k w / (q t) + τ modulo 2^k, where τ comes from the roundings: m' = ⌊t
@@ -19,9 +19,9 @@ use everlevel_scheme::Plaintext;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::spec::Form;
 
-/// The most bits of a component: quotients are computed to 64 bits.
+/// The largest width of a component in bits: quotients are computed to 64 bits.
 const WIDEST: u32 = 56;
-/// One half, in units of 2^-32: whatever rounds is as near to an integer.
+/// One half, in units of 2^-32: no number is farther from the nearest integer.
 const LARGEST_DISTANCE: u32 = 1 << 31;
 
 /// A ciphertext whose components are cut to a few bits, for decryption and nothing else
@@ -202,8 +202,8 @@ impl Ciphertext {
     }
 }
 
-/// The widths of the components with the least sum; `carried` is log2 of |w| / q. None if none are
-/// wide enough. With them the bound on the distance from integers that they leave.
+/// The widths of the components that have the least sum; `carried` is log2 of |w| / q. None if none
+/// are wide enough. With them the bound on the distance from integers that they leave.
 fn widths(params: &Params, t: u64, carried: f64, limbs: usize) -> Option<(Vec<u32>, f64)> {
     let (law, sum) = params.noise().bound().compact_rounding();
     let t = t as f64;

@@ -74,7 +74,7 @@ impl SecretKey {
         c0.scale_assign(cpu, Constant::inverse(meta.form.scale(t)));
         let seed = sample::seed(rng);
         let c1 = sample::expand(cpu, &seed, 0, basis);
-        // Whoever has a s has s, as a is published.
+        // The product a s determines s, because a is published.
         let mut product = c1.mul(cpu, &s.restricted(basis));
         product.wipe_on_drop();
         c0.sub_assign(cpu, &product);
@@ -242,10 +242,11 @@ fn sufficient(params: &Params, level: Level, bits: f64) -> Basis {
 
 /// The margin, in bits, by which the largest coefficient of a phase may exceed its bound, as bounds
 /// are computed in floating point on different machines.
-const HAIR: f64 = 1e-6;
+const PHASE_MARGIN: f64 = 1e-6;
 
-/// Passes a ciphertext with a known owner, or one that under another key, where each of the n
-/// coefficients passes with probability 2^-`room`, is refused but with probability 2^-40. Public.
+/// Accepts a ciphertext with a known owner, and one that another key would reject except with
+/// probability 2^-40: there each of the n coefficients passes with probability 2^-`room`. All of
+/// this is public.
 pub(super) fn check_noticed(
     params: &Params,
     owner: Option<KeyId>,
@@ -255,16 +256,16 @@ pub(super) fn check_noticed(
         None if room * (params.degree() as f64) < 40.0 => Err(SchemeError::UnknownOwner {
             operation: "decryption",
             problem: "its noise bound is so large that a wrong key would not be noticed; read it \
-                      with the bound that it states, and instead of a result that was cut the \
-                      ciphertext that it was cut from",
+                      with the bound that it states, and instead of a compact result decrypt the \
+                      ciphertext that it was made from",
         }),
         _ => Ok(()),
     }
 }
 
 /// The plaintext of a phase over sufficiently many primes, whose coefficients have to be at most
-/// 2^`largest` in absolute value. One branch, at the end: time does not depend on the phase, but
-/// for the fact that it is refused.
+/// 2^`largest` in absolute value. There is one branch, at the end: the time depends on the phase
+/// only by whether it is refused.
 pub(super) fn plaintext_of(
     params: &Params,
     meta: &Meta,
@@ -274,7 +275,7 @@ pub(super) fn plaintext_of(
     let modulus_bits = params.ring().log2(phase.basis());
     check_noticed(params, meta.owner, modulus_bits - 1.0 - largest)?;
     // In units of 2^-64 of the modulus, of which no coefficient has more than 2^63.
-    let allowed = (largest + HAIR - modulus_bits + 64.0).exp2() as u64;
+    let allowed = (largest + PHASE_MARGIN - modulus_bits + 64.0).exp2() as u64;
     let t = params.plaintext_ring().modulus(meta.exponent);
     let unit = t.inv(meta.factor).expect("factors are units");
     let (coefficients, found) = params.cpu().reduce_measured(phase, t, unit);

@@ -41,7 +41,7 @@ impl Comparison {
     pub fn new(p: u64, r: u32, method: DigitMethod) -> Result<Self, CircuitError> {
         let (modulus, prime) = (PrimePower::new(p, r)?, PrimePower::new(p, 1)?);
         if p == 2 || p > SENSIBLE_POINTS {
-            let reason = "signs are told for odd p below 8192";
+            let reason = "signs are computed for odd p below 8192";
             return Err(CircuitError::DigitProblem { p, e: r, v: r - 1, bound: p / 2, reason });
         }
         let truncation = if r == 1 { None } else { Some(Truncation::new(p, r, r - 1, method)?) };

@@ -24,7 +24,7 @@ pub enum CircuitError {
         found: u64,
     },
     /// A vector of slot values has the wrong length.
-    #[error("{found} slot values: expected {expected}")]
+    #[error("the number of slot values is {found}: expected {expected}")]
     SlotCount {
         /// The length that was needed.
         expected: usize,
@@ -34,7 +34,7 @@ pub enum CircuitError {
     /// A periodic vector does not fit the shape of the slots.
     #[error(
         "a diagonal of period {period} with {values} values does not fit {columns} columns of \
-         slots: the period must divide the columns, with 2 * period values"
+         slots: expected a period that divides the number of columns, and 2 * period values"
     )]
     BadDiagonal {
         /// Its period.
@@ -46,7 +46,8 @@ pub enum CircuitError {
     },
     /// The layout of the slots does not fit this circuit.
     #[error(
-        "{columns} columns of slots: expected a power of two, as a set such as bgv-65537-n15 has"
+        "the slots have {columns} columns: this circuit needs a power of two; use a set such as \
+         bgv-65537-n15"
     )]
     UnsupportedShape {
         /// Columns found.
@@ -54,8 +55,8 @@ pub enum CircuitError {
     },
     /// The axes of an index do not fit a linear map.
     #[error(
-        "index {index} has not the axes that this map needs, odd ones without square factors of \
-         which the largest carries Frobenius: take a set such as bgv-2-m42799"
+        "index {index} does not have the axes that this map needs, which are odd and without \
+         square factors, the largest with Frobenius: use a set such as bgv-2-m42799"
     )]
     UnsupportedIndex {
         /// The index of the ring.
@@ -63,9 +64,9 @@ pub enum CircuitError {
     },
     /// The diagonals of a linear map along axes would take too much memory.
     #[error(
-        "a linear map has diagonals of {words} words in all, at most {most} are planned: split it \
-         into more groups, or take an index of which a short axis carries Frobenius, such as that \
-         of bgv-2-m42799"
+        "the diagonals of a linear map have {words} words in all, above the limit of {most}: split \
+         the map into more groups, or use an index of which a short axis carries Frobenius, such \
+         as that of bgv-2-m42799"
     )]
     LargeMap {
         /// How many words there would be.
@@ -76,8 +77,8 @@ pub enum CircuitError {
     /// An operation of typed integers in a program on values modulo p^r.
     #[error(
         "column {column} of the program: there is no {operation} of values modulo p^r, only of \
-         typed integers: encrypt typed columns, on a set such as bgv-65537-n15, or multiply by \
-         the inverse where it is a division"
+         typed integers: encrypt typed columns, on a set such as bgv-65537-n15, or multiply by the \
+         inverse instead of dividing"
     )]
     TypedOnly {
         /// Where in the text, from 1.
@@ -86,7 +87,10 @@ pub enum CircuitError {
         operation: &'static str,
     },
     /// A dimension that the slots do not have.
-    #[error("dimension {dimension} of the slots: there are {dimensions}, counted from 0")]
+    #[error(
+        "the slots have no dimension {dimension}: the number of dimensions is {dimensions}, \
+         counted from 0"
+    )]
     UnknownDimension {
         /// The requested dimension.
         dimension: usize,
@@ -94,7 +98,10 @@ pub enum CircuitError {
         dimensions: usize,
     },
     /// Linear maps of different shapes cannot be composed.
-    #[error("linear maps on {left} and on {right} columns cannot be composed")]
+    #[error(
+        "linear maps on {left} and on {right} columns cannot be composed: give maps on the same \
+         number of columns"
+    )]
     ShapeMismatch {
         /// Columns of the first map.
         left: usize,
@@ -133,8 +140,8 @@ pub enum CircuitError {
     },
     /// A prepared linear map or program is applied to a ciphertext with another plaintext exponent.
     #[error(
-        "the linear map is prepared for plaintext exponent {expected}, the ciphertext has \
-         exponent {found}"
+        "the linear map or program was prepared for plaintext exponent {expected}, but the \
+         ciphertext has exponent {found}: prepare it for that exponent"
     )]
     ExponentMismatch {
         /// Exponent of the prepared map or program.
@@ -143,7 +150,7 @@ pub enum CircuitError {
         found: u32,
     },
     /// A program is run with the wrong number of inputs.
-    #[error("{found} inputs: the program has {expected}")]
+    #[error("the number of inputs is {found}: the program has {expected}")]
     InputCount {
         /// Inputs of the program.
         expected: usize,
@@ -181,7 +188,10 @@ pub enum CircuitError {
         what: &'static str,
     },
     /// No method of evaluation is within the allowed depth.
-    #[error("no evaluation within depth {allowed}: at least {needed} levels are needed")]
+    #[error(
+        "no evaluation within depth {allowed}: at least {needed} levels are needed; allow that \
+         depth"
+    )]
     TooDeep {
         /// The depth allowed.
         allowed: u32,
@@ -254,14 +264,14 @@ pub enum CircuitError {
     },
     /// Bootstrapping without keys for it, or over a set that has none.
     #[error(
-        "the server keys or the parameter set have no bootstrapping: take a set with a \
-         bootstrapping section, such as bgv-65537-n15, and its keys"
+        "the server keys or the parameter set do not support bootstrapping: use a set with a \
+         bootstrapping section, such as bgv-65537-n15, and server keys for bootstrapping"
     )]
     NoBootstrapping,
     /// An operation leaves too little capacity even on freshly bootstrapped operands.
     #[error(
         "the operation leaves {left:.1} bits of capacity even after bootstrapping its operands; \
-         {needed:.1} are needed to bootstrap its result: take a set with more levels, such as \
+         {needed:.1} are needed to bootstrap its result: use a set with more levels, such as \
          bgv-65537-n16"
     )]
     NotEnoughCapacity {
@@ -273,9 +283,9 @@ pub enum CircuitError {
     /// An operation on integers whose range is unknown or too large, so that residues would not
     /// determine the integers.
     #[error(
-        "{operation}: values of range {found}: expected {allowed}, as arithmetic modulo p^r wraps: \
-         state the range of what is encrypted, and keep results within, or take typed integers, \
-         which do not wrap, on bgv-65537-n15"
+        "{operation}: the range of the values is {found}: expected {allowed}, as arithmetic modulo \
+         p^r wraps: state the range of what is encrypted, and keep results within, or use typed \
+         integers, which do not wrap, on bgv-65537-n15"
     )]
     Range {
         /// The refused operation.

@@ -101,8 +101,9 @@ impl Expansion {
     }
 
     /// Calls `visit(j, x_j)` once for each number, in the order of [`Expansion::order`]: x_j is in
-    /// every slot, at the level of `x`. Besides what `visit` keeps, at most k + 2 ciphertexts are
-    /// alive. No level; each of the k steps doubles the noise and adds that of a key switch.
+    /// every slot, at the level of `x`. Besides those that `visit` keeps, at most k + 2 ciphertexts
+    /// are in memory. No level; each of the k steps doubles the noise and adds that of a key
+    /// switch.
     ///
     /// For a ciphertext of any other polynomial than those of [`Expansion::encode`], `visit`
     /// receives 2^k times the part in Z\[X^(2^k)\] that belongs to j.

@@ -85,7 +85,7 @@ pub(crate) fn sum(a: &PeriodicSlots, b: &PeriodicSlots, ring: &GaussianRing) -> 
     periodic(a.period.max(b.period), |j| ring.add(value_at(a, j), value_at(b, j)))
 }
 
-/// The same vector with its least period: shorter diagonals are cheaper to hold.
+/// The same vector with its least period: shorter diagonals need less memory.
 pub(crate) fn shrunk(mut v: PeriodicSlots) -> PeriodicSlots {
     while v.period.is_multiple_of(2) {
         let half = v.period / 2;

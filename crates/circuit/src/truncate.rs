@@ -174,9 +174,9 @@ impl ClearLowestDigit {
     }
 }
 
-/// What is known of a range.
+/// A range as messages show it.
 pub(crate) fn found(range: Option<ValueRange>) -> String {
-    range.map_or_else(|| "that is not known".into(), |range| range.to_string())
+    range.map_or_else(|| "unknown".into(), |range| range.to_string())
 }
 
 #[cfg(test)]

@@ -79,8 +79,8 @@ impl Unpacking {
         count: usize,
         mut visit: impl FnMut(usize, S::Ciphertext) -> Result<(), E>,
     ) -> Result<(), E> {
-        // What is still to be taken apart, the next one last: ciphertexts, their steps done, and
-        // the low bits of j.
+        // The polynomials that are still to be split, the next one last: ciphertexts, their steps
+        // done, and the low bits of j.
         let mut waiting = vec![(x, 0, 0)];
         while let Some((b, step, j)) = waiting.pop() {
             let Some(&phi) = self.steps.get(step) else {

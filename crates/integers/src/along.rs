@@ -118,7 +118,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         Err(IntegersError::Set {
             name: self.params().name().into(),
-            problem: "its plaintext modulus is too small for products with these weights: take \
+            problem: "its plaintext modulus is too small for products with these weights: use \
                       bgv-65537-n15",
         })
     }

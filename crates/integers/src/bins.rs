@@ -129,7 +129,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             return Err(IntegersError::Set {
                 name: self.params().name().into(),
                 problem: "counts of more than 31 values need rows of 2^k slots, at least as many \
-                          as there are values and fewer than p: take bgv-65537-n15",
+                          as there are values and fewer than p: use bgv-65537-n15",
             });
         }
         // What slots behind the column hold is counted, too, and subtracted.

@@ -62,8 +62,8 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         if r != 1 || p < 257 {
             return Err(IntegersError::Set {
                 name: params.name().into(),
-                problem: "typed integers need a plaintext modulus that is a prime of at least \
-                          257: take bgv-65537-n15",
+                problem: "typed integers need a plaintext modulus that is a prime of at least 257: \
+                          use bgv-65537-n15",
             });
         }
         Ok(Integers {

@@ -101,7 +101,7 @@ pub enum IntegersError {
     /// Too few levels, with no bootstrapping or even after it.
     #[error(
         "a table of depth {depth} does not fit: {left:.1} bits of capacity are left and \
-         {needed:.1} bits have to remain; take a server that bootstraps, and a set on which every \
+         {needed:.1} bits have to remain; use a server that bootstraps, with a set on which every \
          operation fits, such as bgv-65537-n15"
     )]
     Depth {

@@ -52,8 +52,8 @@ impl Connecting {
             || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
         if !tls && !near && self.exposure == Exposure::Loopback {
             let problem = format!(
-                "{host} is another machine, and HTTP would show the token on the way: use https://, \
-                 or an encrypted tunnel that ends at 127.0.0.1"
+                "{host} is another machine, and HTTP would reveal the token on the way: use \
+                 https://, or an encrypted tunnel that ends at 127.0.0.1"
             );
             return Err(wrong(problem));
         }

@@ -48,7 +48,7 @@ pub enum RemoteError {
     #[error(
         "expected a processor with the cryptography of TLS, found one without it: x86-64 with the \
          instructions AES, PCLMULQDQ, ADX, AVX2 and BMI1 has it, and aarch64 with AES, PMULL and \
-         SHA-2; let a proxy or a tunnel protect the way instead"
+         SHA-2; let a proxy or a tunnel encrypt the connection instead"
     )]
     NoTls,
     /// Certificates, or the key of one, that TLS cannot use.

@@ -24,9 +24,9 @@ impl Exposure {
             return Ok(());
         }
         let problem = format!(
-            "expected one of this machine, such as 127.0.0.1, found {address}: HTTP would show \
-             tokens to whoever is on the way; give the service a certificate for TLS, or put a \
-             proxy with TLS before it"
+            "expected one of this machine, such as 127.0.0.1, found {address}: HTTP would reveal \
+             tokens on the way; give the service a certificate for TLS, or put a proxy with TLS \
+             before it"
         );
         Err(RemoteError::malformed("the address to listen at", problem))
     }

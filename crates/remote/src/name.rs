@@ -80,7 +80,7 @@ name!(
     |text| (1..=32).contains(&text.len())
         && !text.starts_with('-')
         && text.bytes().all(|b| b == b'-' || b.is_ascii_digit() || b.is_ascii_lowercase()),
-    "expected 1 to 32 of a to z, 0 to 9 and -, the first of them no -"
+    "expected 1 to 32 of a to z, 0 to 9 and -, the first of them not -"
 );
 name!(
     /// A name that a client gives to a request, so that its repetition is known as one.

@@ -61,7 +61,7 @@ pub enum RingError {
         exponent: u32,
     },
     /// A number has no inverse modulo the plaintext modulus.
-    #[error("{value} has no inverse modulo {modulus}")]
+    #[error("{value} has no inverse modulo {modulus}: the two numbers have a common factor")]
     NotInvertible {
         /// The number.
         value: u64,
@@ -82,8 +82,8 @@ pub enum RingError {
     },
     /// The ring's index has no such axis.
     #[error(
-        "index {index} has no axis {axis}: there is one for each prime factor, for a power of two \
-         none"
+        "index {index} has no axis {axis}: an index has an axis for each of its prime factors, \
+         counted from 0, and a power of two has none"
     )]
     NoAxis {
         /// The axis, counted from 0.
@@ -103,8 +103,8 @@ pub enum RingError {
     },
     /// A polynomial that defines no Galois ring.
     #[error(
-        "modulus polynomial of degree {degree}: expected a monic one of degree 1 at least, with \
-         coefficients below the modulus"
+        "the modulus polynomial has degree {degree}: expected a monic polynomial of degree at \
+         least 1, with coefficients below the modulus"
     )]
     ModulusPolynomial {
         /// Its degree.
@@ -112,7 +112,7 @@ pub enum RingError {
     },
     /// More values than slots.
     #[error(
-        "{found} values for {slots} slots: give at most {slots} values, or take a set with more \
+        "{found} values for {slots} slots: give at most {slots} values, or use a set with more \
          slots, such as bgv-786433-n16, which has 65536"
     )]
     TooManyValues {
@@ -123,8 +123,8 @@ pub enum RingError {
     },
     /// A value is outside of the plaintext space.
     #[error(
-        "value {value} at position {position} is outside of 0..{modulus}: reduce it first, \
-         encode signed values as such, or take typed integers, on a set such as bgv-65537-n15"
+        "value {value} at position {position} is outside of 0..{modulus}: reduce it first, encode \
+         signed values as such, or use typed integers, on a set such as bgv-65537-n15"
     )]
     ValueOutOfRange {
         /// The value.
@@ -135,7 +135,7 @@ pub enum RingError {
         modulus: u64,
     },
     /// A number of residues that fits neither the slots nor the degree.
-    #[error("{found} residues: expected {expected}")]
+    #[error("the number of residues is {found}: expected {expected}")]
     ResidueCount {
         /// Number of residues given.
         found: usize,
@@ -143,7 +143,9 @@ pub enum RingError {
         expected: usize,
     },
     /// A period that does not divide the columns of the slots.
-    #[error("period {period} does not divide the {columns} columns of the slots")]
+    #[error(
+        "period {period} does not divide the {columns} columns of slots: choose a period that does"
+    )]
     BadPeriod {
         /// The period.
         period: usize,
@@ -151,7 +153,10 @@ pub enum RingError {
         columns: usize,
     },
     /// A power of p that the plaintext ring was not built for.
-    #[error("plaintext exponent {exponent}: expected 1 to {highest}")]
+    #[error(
+        "plaintext exponent {exponent} is not available: expected 1 to {highest}, for which the \
+         plaintext ring was built"
+    )]
     UnknownExponent {
         /// The exponent.
         exponent: u32,
@@ -160,8 +165,8 @@ pub enum RingError {
     },
     /// A plaintext has slots outside of Z/p^e, or of the base ring.
     #[error(
-        "the plaintext holds slot values outside of the subring asked for (its coefficient of \
-         X^{coefficient} gives it away): it is no thin plaintext"
+        "the plaintext is not thin: its coefficient of X^{coefficient} shows that slots hold \
+         values outside of the requested subring; read the slots as whole ring elements"
     )]
     NotThin {
         /// The first coefficient that does not fit.
@@ -169,8 +174,8 @@ pub enum RingError {
     },
     /// An automorphism that the ring does not have.
     #[error(
-        "X -> X^{element} is no automorphism of the ring of index {index}: the exponent must be a \
-         unit modulo the index"
+        "X -> X^{element} is not an automorphism of the ring of index {index}: the exponent must \
+         be a unit modulo the index"
     )]
     NotAnAutomorphism {
         /// The exponent.
@@ -182,7 +187,7 @@ pub enum RingError {
     #[error(transparent)]
     Arith(#[from] everlevel_arith::ArithError),
     /// An engine failed; results of it are lost.
-    #[error("the engine {engine} failed: {problem}")]
+    #[error("the engine {engine} failed, and its results are lost: {problem}")]
     Engine {
         /// The name of the engine.
         engine: String,
@@ -190,7 +195,7 @@ pub enum RingError {
         problem: String,
     },
     /// The system's random source failed.
-    #[error("the system's random source failed: {0}")]
+    #[error("the random source of the system failed: {0}")]
     Random(String),
 }
 

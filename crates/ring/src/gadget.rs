@@ -1,4 +1,4 @@
-//! Into which digits key switching cuts polynomials.
+//! The digits into which key switching decomposes polynomials.
 
 use crate::basis::Basis;
 use crate::poly::{Eval, Poly};

@@ -35,7 +35,7 @@ impl IndexKind {
         self.axes().map_or(0, |axes| axes.all().iter().filter(|axis| axis.prime != 2).count())
     }
 
-    /// What the ring's primes are 1 modulo.
+    /// The number modulo which the primes of the ring are 1.
     pub(crate) fn prime_step(&self) -> u64 {
         match self {
             IndexKind::PowerOfTwo { log_degree } => 2 << log_degree,

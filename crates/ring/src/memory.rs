@@ -1,4 +1,4 @@
-//! Where the residues of polynomials are.
+//! The memory that holds the residues of polynomials.
 
 use crate::basis::Basis;
 

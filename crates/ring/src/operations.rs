@@ -1,4 +1,4 @@
-//! What polynomials are computed with, on any engine.
+//! The operations on polynomials, on any engine.
 
 use crate::basis::Basis;
 use crate::engine::{Constant, Engine, RoundingScale, Sum};

@@ -27,8 +27,8 @@ pub enum SchemeError {
     },
     /// A set below 128 bits without the explicit opt-in.
     #[error(
-        "parameter set {name} holds {bits:.1} bits of security, below 128: it is for research \
-         only and must be asked for explicitly; real data need a set such as bgv-65537-n15"
+        "parameter set {name} has {bits:.1} bits of security, below 128: it is for research only \
+         and must be asked for explicitly; real data need a set such as bgv-65537-n15"
     )]
     Insecure {
         /// The set's name.
@@ -66,12 +66,12 @@ pub enum SchemeError {
         level: Level,
     },
     /// The caller cancelled the work.
-    #[error("cancelled: the work was ended before it was done")]
+    #[error("the computation was cancelled before it was done")]
     Cancelled,
     /// Operands of different plaintext moduli.
     #[error(
-        "{operation}: operands have plaintext moduli p^{left} and p^{right}; bring them to one \
-         modulus first"
+        "{operation}: operands have plaintext moduli p^{left} and p^{right}; bring them to the \
+         same modulus first"
     )]
     PlainModulusMismatch {
         /// The operation.
@@ -112,7 +112,7 @@ pub enum SchemeError {
     #[error(
         "decryption refused: under this secret key the ciphertext holds nothing that its noise \
          bound, its slots and its range allow; it was made for another key, was changed, states a \
-         wrong bound or range, or holds something else than what is asked for: check which key it \
+         wrong bound or range, or holds values of another kind than requested: check which key it \
          belongs to and get it again"
     )]
     NotDecryptable,
@@ -129,7 +129,7 @@ pub enum SchemeError {
     },
     /// A key was not generated.
     #[error(
-        "{operation} needs the {key}, which the server keys do not hold; add it to the key plan \
+        "{operation} needs the {key}, which the server keys do not contain; add it to the key plan \
          and generate the keys again"
     )]
     MissingKey {
@@ -149,7 +149,7 @@ pub enum SchemeError {
     /// A key exists for lower levels only.
     #[error(
         "{operation} at level {level} needs the {key} at that level, but it was generated for \
-         lower levels only; extend the key plan"
+         lower levels only; extend the key plan and generate the keys again"
     )]
     KeyTooShort {
         /// The operation.
@@ -160,7 +160,9 @@ pub enum SchemeError {
         level: Level,
     },
     /// An object belongs to another parameter set.
-    #[error("{object} belongs to another parameter set than {name}")]
+    #[error(
+        "{object} belongs to another parameter set than {name}: use keys and ciphertexts of one set"
+    )]
     WrongParams {
         /// The object.
         object: &'static str,
@@ -168,7 +170,7 @@ pub enum SchemeError {
         name: String,
     },
     /// A level that does not exist or cannot be reached.
-    #[error("level {found} is out of reach: expected a level from 0 to {highest}")]
+    #[error("level {found} is not available: expected a level from 0 to {highest}")]
     BadLevel {
         /// The requested level.
         found: Level,
@@ -191,7 +193,8 @@ pub enum SchemeError {
 }
 
 impl SchemeError {
-    /// The one error of a decryption for what depends on what was decrypted; others as they are.
+    /// Replaces every error that depends on the decrypted values by the one error of decryption;
+    /// keeps all others.
     pub(crate) fn of_decrypted(self) -> Self {
         match self {
             SchemeError::Ring(RingError::NotThin { .. }) => SchemeError::NotDecryptable,

@@ -249,7 +249,7 @@ impl Plaintext {
         let centered =
             Zeroizing::new(params.plaintext_ring().centered(&self.coefficients, self.exponent));
         let real = Zeroizing::new(centered.iter().map(|&x| x as f64).collect::<Vec<f64>>());
-        // A hair for the floating-point transform.
+        // A margin for the rounding of the floating-point transform.
         params.ring().norm().max(&real).max(1.0).log2() + 1e-6
     }
 }

@@ -13,7 +13,7 @@ pub enum ServiceError {
     /// No token, or one that the service does not know any more.
     #[error(
         "expected the header Authorization: Bearer with a token of this service, found none that \
-         is valid: ask whoever runs it for one"
+         is valid: ask the operator of the service for one"
     )]
     Unauthorized,
     /// A token without the scope that a request takes.
@@ -66,8 +66,8 @@ pub enum ServiceError {
     },
     /// Server keys that do not fit into memory.
     #[error(
-        "the server keys take {needed} bytes of memory, and the service has {budget} for keys: \
-         send keys of fewer operations, or ask for a larger budget"
+        "the server keys need {needed} bytes of memory, and the service has {budget} for keys: \
+         send keys for fewer operations, or ask for a larger budget"
     )]
     Memory {
         /// What they take.
@@ -76,7 +76,10 @@ pub enum ServiceError {
         budget: u64,
     },
     /// A job or a request that took longer than is allowed.
-    #[error("it took more than {seconds} seconds, the most that is allowed: ask for less")]
+    #[error(
+        "the job or request took more than {seconds} seconds, the limit of this service: split it \
+         into smaller ones"
+    )]
     Timeout {
         /// The limit.
         seconds: u64,
@@ -112,7 +115,7 @@ pub enum ServiceError {
         job: String,
     },
     /// The database or the object store of a service of several processes does not answer.
-    #[error("the service does not reach its database or its object store: try again later")]
+    #[error("the service cannot reach its database or its object store: try again later")]
     Unavailable,
     /// Errors that occur in clients as well: requests, bytes, TLS, and errors of encrypted
     /// computation.

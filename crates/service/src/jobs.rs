@@ -69,7 +69,7 @@ pub(crate) fn missing() -> ServiceError {
 fn check_same(stored: Option<Request>, request: &JobRequest) -> Result<(), ServiceError> {
     match stored.is_some_and(|stored| stored.request != *request) {
         true => Err(ServiceError::Conflict {
-            problem: "this Idempotency-Key was used for another job: take a new one".into(),
+            problem: "this Idempotency-Key was used for another job: use a new one".into(),
         }),
         false => Ok(()),
     }

@@ -120,7 +120,8 @@ impl Objects {
         }
         // What has no ciphertext, as columns with one possible value, belongs to nobody.
         if summary.owner.is_none() && summary.records > 0 {
-            let problem = "it does not say whose key it belongs to: make it anew";
+            let problem = "it does not say which secret key it belongs to: make it again from the \
+                           key";
             return Err(ServiceError::malformed("an object", problem));
         }
         let params = self.set(summary.params)?;

@@ -164,7 +164,7 @@ impl<'a> Binder<'a> {
             }
             Value::Number(..) => Err(mistyped(e, "it has more than 18 decimal places")),
             Value::Condition(_) => {
-                Err(mistyped(e, "a condition is no number: use case when … then 1 else 0 end"))
+                Err(mistyped(e, "a condition is not a number: use case when … then 1 else 0 end"))
             }
             Value::Parameter(_) => Err(mistyped(e, "compare an encrypted constant with a column")),
             _ => Err(mistyped(e, "expected a number")),

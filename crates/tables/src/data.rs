@@ -180,8 +180,8 @@ impl Data {
                 column.len() == rows && column.iter().all(|code| (low..=high).contains(code))
             });
         if !fits || rows == 0 {
-            let problem = "expected a row at least, and in each a code within the bounds for every \
-                           column of the schema";
+            let problem = "expected at least one row, and in each row a code within the bounds for \
+                           every column of the schema";
             return Err(TablesError::Data { problem: problem.into() });
         }
         let data = Data { columns, rows };

@@ -90,8 +90,8 @@ pub enum TablesError {
     },
     /// A value that could leave what is computed with.
     #[error(
-        "{expression} could reach {bits} bits, and 63 are computed with: state narrower bounds \
-         in the schema, or add up parts of it"
+        "{expression} could need {bits} bits, and intermediate results have at most 63: state \
+         narrower bounds in the schema, or add up parts of it"
     )]
     Range {
         /// The expression.
@@ -142,13 +142,13 @@ pub enum TablesError {
         there: String,
     },
     /// A directory that is no encrypted table, or lacks a part of it.
-    #[error("this is no encrypted table: {problem}")]
+    #[error("this is not an encrypted table: {problem}")]
     Table {
         /// What is wrong with it.
         problem: String,
     },
     /// A block of rows that belongs elsewhere.
-    #[error("block {block}: {problem}; take all files of a table from one encryption of it")]
+    #[error("block {block}: {problem}; give only files from one encryption of the table")]
     Block {
         /// Its number, from 0.
         block: usize,

@@ -71,7 +71,7 @@ pub(crate) fn checked_name(name: String) -> Result<String, TablesError> {
     }
     let shown: String = name.chars().take(NAME_BYTES).collect();
     let told = format!("a name has 1 to {NAME_BYTES} bytes, without control characters");
-    Err(problem(&shown, told + ", and no blanks around it"))
+    Err(problem(&shown, told + ", and no blanks at its beginning or end"))
 }
 
 impl Field {
@@ -86,7 +86,7 @@ impl Field {
     pub fn new(name: impl Into<String>, kind: Kind, nullable: bool) -> Result<Self, TablesError> {
         let name = checked_name(name.into())?;
         let bound = |code: Option<i128>, text: &str| {
-            code.ok_or_else(|| problem(&name, format!("{text:?} is no value of the type")))
+            code.ok_or_else(|| problem(&name, format!("{text:?} is not a value of the type")))
         };
         let (low, high) = match &kind {
             Kind::Integer { low, high } => (i128::from(*low), i128::from(*high)),
@@ -109,7 +109,8 @@ impl Field {
                     return Err(problem(&name, "its categories are not distinct"));
                 }
                 if let Some(value) = values.iter().find(|v| v.trim() != **v) {
-                    let told = "has blanks around it, which are taken for a mistake";
+                    let told = "has blanks at its beginning or end, which look like a mistake: \
+                                remove them";
                     return Err(problem(&name, format!("the category {value:?} {told}")));
                 }
                 (0, values.len() as i128 - 1)

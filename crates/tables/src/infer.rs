@@ -202,12 +202,13 @@ impl Seen {
         }
         if let (true, Some((first, last))) = (self.date, self.days) {
             let year = |days| date(days).map(|d| d.year());
-            let (first, last) = year(first).zip(year(last)).ok_or("no dates of the calendar")?;
+            let (first, last) = year(first).zip(year(last)).ok_or("dates outside of the calendar")?;
             let (low, high) = (format!("{first:04}-01-01"), format!("{last:04}-12-31"));
             return Ok(Kind::Date { low, high });
         }
         if let Times::All { utc, range, places } = self.times {
-            return timestamps(utc, range, places).ok_or_else(|| "no times of the calendar".into());
+            return timestamps(utc, range, places)
+                .ok_or_else(|| "times outside of the calendar".into());
         }
         // What is kept and never compared is stated by hand: each byte has its price.
         let kept = match self.longest as u64 {
@@ -227,7 +228,7 @@ impl Seen {
         // No category has them, and without them it could be another one.
         if self.padded {
             return Err(format!(
-                "some of its texts have blanks around them: take these away{kept}"
+                "some of its texts begin or end with blanks: remove these{kept}"
             ));
         }
         let few = texts.len() <= FEW_TEXTS || texts.len() as u64 * 4 <= self.cells;
@@ -304,7 +305,7 @@ impl Schema {
             rows += 1;
         }
         if rows == 0 {
-            return Err(wrong("expected a row at least".into()));
+            return Err(wrong("expected at least one row".into()));
         }
         let (mut fields, mut told) = (Vec::new(), Vec::new());
         for seen in columns {

@@ -83,7 +83,7 @@ impl Schema {
         let columns = columns.iter().filter(|field| !field.is_rest());
         let fields: Vec<Field> = columns.flat_map(Field::parts).take(MOST_COLUMNS + 1).collect();
         if fields.is_empty() {
-            return Err(problem("", "expected a column at least"));
+            return Err(problem("", "expected at least one column"));
         }
         if let Some(field) = fields.get(MOST_COLUMNS) {
             let told =
@@ -211,7 +211,7 @@ impl Schema {
     pub fn from_json(text: &str) -> Result<Self, TablesError> {
         let wrong = |e: String| TablesError::Data { problem: format!("schema: {e}") };
         if text.len() as u64 > SCHEMA_BYTES {
-            return Err(wrong(format!("{} bytes, and {SCHEMA_BYTES} is the most", text.len())));
+            return Err(wrong(format!("{} bytes, above the limit of {SCHEMA_BYTES}", text.len())));
         }
         serde_json::from_str(text).map_err(|e| wrong(e.to_string()))
     }
@@ -234,7 +234,7 @@ impl Schema {
         let text = format!("{{\"columns\": [\n  {columns}\n]{keys}}}\n");
         match text.len() as u64 {
             0..=SCHEMA_BYTES => Ok(text),
-            bytes => Err(wrong(format!("{bytes} bytes, and {SCHEMA_BYTES} is the most"))),
+            bytes => Err(wrong(format!("{bytes} bytes, above the limit of {SCHEMA_BYTES}"))),
         }
     }
 

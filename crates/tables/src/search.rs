@@ -61,7 +61,7 @@ impl Search {
         if !(2..=MOST_PARTS).contains(&parts) {
             return refused(
                 &format!("a search by {parts} parts"),
-                &format!("take 2 to {MOST_PARTS}: 4 are a good choice"),
+                &format!("use 2 to {MOST_PARTS}: 4 is a good choice"),
             );
         }
         let remedy = "write select min(COLUMN) from TABLE where …, or max, or median, and nothing \

@@ -302,7 +302,7 @@ pub(crate) fn statements(text: &str) -> Result<Vec<Statement>, TablesError> {
     }
     for (what, found, most) in [("operators", operators, OPERATORS), ("words", words, WORDS)] {
         if found > most {
-            return Err(syntax(format!("{found} {what}, and {most} is the most")));
+            return Err(syntax(format!("{found} {what}, above the limit of {most}")));
         }
     }
     Parser::new(&dialect)

@@ -18,7 +18,8 @@ pub enum WireError {
     NotOurs,
     /// Written by a later format.
     #[error(
-        "format version {found}, but this program reads up to version {supported}: use a newer one"
+        "format version {found}, but this program reads up to version {supported}: use a newer \
+         version of the program"
     )]
     NewerVersion {
         /// The version of the object.
@@ -79,7 +80,7 @@ pub enum WireError {
         part: String,
     },
     /// Residues or coefficients that are not canonical.
-    #[error("{what}: found {found}, expected values below {bound}")]
+    #[error("{what}: found {found}, expected values below {bound}; get it again from its author")]
     OutOfRange {
         /// Of what.
         what: &'static str,

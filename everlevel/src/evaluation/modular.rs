@@ -177,7 +177,7 @@ impl ModularInputs {
         if blocks > 1 && program.rotates() {
             return Err(EvaluationError::inputs(format!(
                 "the program moves slots of columns of {blocks} ciphertexts, and would move each \
-                 by itself: take a set with more slots, such as bgv-786433-n16, or arrays in \
+                 by itself: use a set with more slots, such as bgv-786433-n16, or arrays in \
                  Python, which move as a whole"
             )));
         }

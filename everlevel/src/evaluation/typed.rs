@@ -153,12 +153,12 @@ impl TypedInputs {
             owners.into_iter().try_for_each(|x| same_owner(x, owner, "evaluation"))?;
             let name = name.map_or_else(|| x.array.name.clone(), str::to_string);
             if x.is_total() {
-                let problem = format!("{name} is a total: it can be decrypted only");
+                let problem = format!("{name} is a total, which can only be decrypted");
                 return Err(EvaluationError::inputs(problem));
             }
             x.array.name.clone_from(&name);
             if self.0.insert(name.clone(), x).is_some() {
-                return Err(EvaluationError::inputs(format!("column {name} is there twice")));
+                return Err(EvaluationError::inputs(format!("column {name} is given twice")));
             }
         }
         Ok(())
@@ -190,8 +190,8 @@ impl TypedInputs {
             return Err(EvaluationError::inputs(format!(
                 "the program, column {column}: columns in {blocks} ciphertexts a digit are \
                  computed on part by part, and this takes a column as a whole: only sum and count \
-                 do, as results by themselves; take a set with more slots, such as \
-                 bgv-786433-n16, or a table"
+                 do, as results by themselves; use a set with more slots, such as bgv-786433-n16, \
+                 or a table"
             )));
         }
         Ok(self.cut()?.filter(|_| parts.is_ok()))

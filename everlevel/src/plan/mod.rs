@@ -127,7 +127,7 @@ impl Plan {
             || !names(plan.outputs.iter().map(|x| x.name.as_str()).collect())
             || plan.outputs.is_empty()
         {
-            return Err(wrong("expected results, and names that are there once".into()));
+            return Err(wrong("expected at least one result, and a different name for each".into()));
         }
         Ok(plan)
     }
@@ -237,7 +237,7 @@ impl Plan {
                 )));
             }
             if parts[block].insert(&planned.name, x.clone()).is_some() {
-                return Err(wrong(format!("argument {name} is there twice")));
+                return Err(wrong(format!("argument {name} is given twice")));
             }
         }
         let ints = server.integers()?;

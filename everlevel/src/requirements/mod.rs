@@ -154,7 +154,7 @@ impl Requirements {
         if found.is_empty() {
             return Err(self.unmet(
                 "no ring up to degree 2^17 has room for that many multiplications at 128 bits: \
-                 take depth unlimited",
+                 choose depth unlimited",
             ));
         }
         Ok(found)

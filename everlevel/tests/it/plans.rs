@@ -196,7 +196,7 @@ fn a_plan_for_several_columns() {
     assert!(renamed(1, "x#0").contains("the plan is for 2048"));
     assert!(renamed(0, "x#1").contains("the plan is for 952"));
     assert!(renamed(0, "x").contains("in one column"));
-    assert!(renamed(2, "x#0").contains("there twice"));
+    assert!(renamed(2, "x#0").contains("given twice"));
     // What takes a column as a whole, and columns of several lengths.
     let code = |f: fn(&Expr<PlannedColumn>) -> Expr<PlannedColumn>, length: usize| {
         let plan = Plan::trace(|g| {
@@ -268,7 +268,7 @@ fn refusals() {
     let [x, z] = ["x", "z"].map(|name| encrypt(name, &[1, 2, 3, 4]).unwrap());
     let refused = |inputs: &[_]| small.run(&server, inputs).map(|_| ()).unwrap_err();
     assert!(refused(std::slice::from_ref(&z)).to_string().contains("argument x is missing"));
-    assert!(refused(&[x.clone(), x.clone()]).to_string().contains("there twice"));
+    assert!(refused(&[x.clone(), x.clone()]).to_string().contains("given twice"));
     let IntegerValue::Column(column) = &x.1 else { panic!("a column") };
     let sum = server.integers().unwrap().add(column, column).unwrap();
     let error = refused(&[("x".into(), sum.into()), z]);

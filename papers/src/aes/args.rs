@@ -16,7 +16,7 @@ pub enum AesScheme {
 pub enum Chain {
     /// Distinct primes
     Rns,
-    /// Powers of one prime, as Doröz, Hu and Sunar have them; LTV only
+    /// Powers of one prime, as in Doröz, Hu and Sunar; LTV only
     PrimePower,
 }
 
@@ -27,7 +27,7 @@ pub enum Slicing {
     BitSliced,
     /// A byte: S-boxes as x^254, in slots whose degree is a multiple of 8
     ByteSliced,
-    /// All of it, along a dimension of 16 slots: the least latency, a sixteenth of the blocks
+    /// A whole block, along a dimension of 16 slots: the least latency, a sixteenth of the blocks
     Packed,
 }
 
@@ -47,22 +47,22 @@ pub struct AesArgs {
     #[arg(long, value_enum, default_value = "bgv")]
     pub scheme: AesScheme,
     /// A parameter set with plaintext modulus 2, by name (see `everlevel params list` and `papers
-    /// sets`) or as a JSON file (absent: for BGV aes-bgv-bits for bits and aes-bgv-leveled for
-    /// bytes, which hold 128 bits; for LTV ltv-32768, which like ltv-27000 is of Doröz, Hu and
-    /// Sunar and holds none)
+    /// sets`) or as a JSON file (default: for BGV aes-bgv-bits for bits and aes-bgv-leveled for
+    /// bytes, with 128 bits of security; for LTV ltv-32768, which like ltv-27000 is from Doröz, Hu
+    /// and Sunar and insecure)
     #[arg(long, value_name = "NAME|FILE.json")]
     pub params: Option<String>,
-    /// What moduli are made of
+    /// The kind of moduli
     #[arg(long, value_enum, default_value = "rns")]
     pub chain: Chain,
-    /// How a state is cut into ciphertexts (absent: byte-sliced for BGV, bit-sliced, as in the
+    /// How a state is split into ciphertexts (default: byte-sliced for BGV, bit-sliced, as in the
     /// paper, for LTV)
     #[arg(long, value_enum)]
     pub method: Option<Slicing>,
     /// How evaluation keys are kept; polynomials for --chain prime-power only
     #[arg(long, value_enum, default_value = "transformed")]
     pub keys: Keys,
-    /// Only the first rounds
+    /// The number of AES rounds
     #[arg(
         long,
         value_name = "K",

@@ -171,8 +171,8 @@ fn measure<P: Party>(
 fn refused(name: &str, args: &AesArgs, e: AesError) -> CliError {
     match e {
         AesError::Scheme(SchemeError::NoiseOverflow { .. }) => CliError::usage(format!(
-            "parameter set {name}: too little room for {} rounds of AES: lower --rounds, or take \
-             a larger modulus ({e})",
+            "parameter set {name}: too little room for {} rounds of AES: lower --rounds, or use a \
+             larger modulus ({e})",
             args.rounds
         )),
         AesError::NoBytes { .. } | AesError::NoLine { .. } => {
@@ -205,10 +205,10 @@ fn check(params: &Params, args: &AesArgs) -> Result<(), CliError> {
     let assumption = params.spec().assumption;
     match args.scheme {
         AesScheme::Bgv if assumption != Assumption::Rlwe => {
-            wrong("a set of BGV, as --scheme says; or take --scheme ltv")
+            wrong("a set of BGV, as --scheme says; or use --scheme ltv")
         }
         AesScheme::Ltv if assumption != Assumption::Ntru => {
-            wrong("a set of LTV, as --scheme says; or take --scheme bgv")
+            wrong("a set of LTV, as --scheme says; or use --scheme bgv")
         }
         _ if params.spec().form != Form::Bgv => wrong("a set whose ciphertexts are in BGV form"),
         _ if params.plain_modulus() != 2 => wrong("a set with plaintext modulus 2"),

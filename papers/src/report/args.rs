@@ -13,20 +13,19 @@ pub struct AllArgs {
     /// The papers' parameters instead of small rings: hours
     #[arg(long)]
     pub full: bool,
-    /// The directory of the report (absent: report)
+    /// The directory of the report (default: report)
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Take records that are in this directory, too, instead of running their jobs; can be
-    /// repeated
+    /// Also use the records in this directory, instead of running their jobs; can be repeated
     #[arg(long, value_name = "DIR")]
     pub records: Vec<PathBuf>,
     /// Run only jobs whose names contain this; * stands for anything
     #[arg(long, value_name = "PATTERN")]
     pub only: Option<String>,
-    /// Print the jobs with what they are expected to take, and run none
+    /// Print the jobs and their estimated times, without running them
     #[arg(long)]
     pub list: bool,
-    /// Run nothing: report on the records that are there
+    /// Run no jobs; report on the existing records
     #[arg(long, conflicts_with = "list")]
     pub no_run: bool,
 }

@@ -47,7 +47,7 @@ pub fn run(all: &AllArgs, common: &Common) -> Result<(), CliError> {
     }
     if !plan.jobs.iter().any(&wanted) {
         return Err(CliError::usage(
-            "--only: no job has such a name; `papers all --list` prints them",
+            "--only: no job has such a name; `papers all --list` prints the names",
         ));
     }
     store.create()?;

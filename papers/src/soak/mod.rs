@@ -38,22 +38,24 @@ const CHUNK: usize = 10;
 /// Arguments of `papers soak`.
 #[derive(Args)]
 pub struct SoakArgs {
-    /// The family (absent: all on small rings, one after the other)
+    /// The family (default: all families on small rings, one after the other)
     pub family: Option<String>,
-    /// Key pairs for each family (absent: 78, that is 1014 in all; 25 at full size; 2 with --quick)
+    /// The number of key pairs for each family (default: 78, which is 1014 in all; 25 at full size;
+    /// 2 with --quick)
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub keys: Option<u64>,
-    /// Bootstrappings under each key pair (absent: 10; 20 at full size; 7 with --quick)
+    /// The number of bootstrappings under each key pair (default: 10; 20 at full size; 7 with
+    /// --quick)
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub runs: Option<u64>,
-    /// What all random numbers are made of: equal seeds give equal records
+    /// The seed of all random numbers: equal seeds give equal records
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Seconds instead of minutes
     #[arg(long)]
     pub quick: bool,
-    /// Also write the record to this directory after every few key pairs, and go on from the one
-    /// that is there
+    /// Also write the record to this directory after every few key pairs, and continue from an
+    /// existing record
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }

@@ -49,7 +49,7 @@ impl<'a> Operands<'a> {
             _ => None,
         };
         found.ok_or_else(|| {
-            let problem = "an array of a plan is not one of a server: give both from one of them";
+            let problem = "arrays of a plan and of a server do not mix: give both from one of them";
             refusal("ParameterError", "python.traced", problem)
         })
     }

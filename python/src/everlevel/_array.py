@@ -430,7 +430,7 @@ class EncryptedArray(Encrypted, Described):
         self._integers("rotate")
         if self.ndim != 1:
             raise ShapeError(
-                f"an array of shape {self._shape} cannot be rotated: take .reshape(-1)",
+                f"an array of shape {self._shape} cannot be rotated: use .reshape(-1)",
                 code="python.shape",
             )
         n = self._shape[0]
@@ -606,7 +606,7 @@ class EncryptedArray(Encrypted, Described):
         self._integers("equals")
         if self._xs[0].plain_exponent != 1:
             raise ParameterError(
-                f"entries modulo {self.modulus}: equality is told modulo a prime; truncate first",
+                f"entries modulo {self.modulus}: equality needs a prime modulus; truncate first",
                 code="python.prime-modulus",
             )
         difference, prime = self._add(other, True), self._xs[0].params.plain_prime

@@ -69,7 +69,7 @@ def columns_of(data: Any, schema: Schema | None) -> bytes | list[Column]:
             table = pa.Table.from_pandas(data, preserve_index=False) if pandas else pa.table(data)
         except pa.ArrowException as error:
             raise DtypeError(
-                f"a table that PyArrow does not take: {error}", code="python.table"
+                f"a table that PyArrow cannot read: {error}", code="python.table"
             ) from error
         return _arrow_columns(table, schema, pandas)
     raise DtypeError(
@@ -169,7 +169,7 @@ def _checked(
                 raise _fault(
                     name,
                     row,
-                    "NaN is no value, and in Arrow and Polars none that is missing: make it a "
+                    "NaN is not a value, and in Arrow and Polars not a missing one: make it a "
                     "null first",
                 )
             if schema is not None and not nullable:
@@ -182,7 +182,7 @@ def _checked(
             raise _fault(
                 name,
                 row,
-                f"{cell!r} is a text without content, and no missing value: use None, or replace "
+                f"{cell!r} is an empty text, not a missing value: use None, or replace "
                 "it",
             )
         elif isinstance(value, (float, np.floating)) and (field.get("type") == "integer" or whole):

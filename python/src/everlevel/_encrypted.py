@@ -23,13 +23,13 @@ class Encrypted:
 
     def __bool__(self) -> bool:
         raise not_homomorphic(
-            "the truth of what is encrypted is not known here",
+            "the truth value of encrypted data is not known here",
             "choose with np.where(condition, a, b), join conditions with & and |, or decrypt",
         )
 
     def _no_number(self, *_: Any) -> NoReturn:
         raise not_homomorphic(
-            "what is encrypted is no number here", "decrypt it: client.decrypt(x)"
+            "encrypted data are not a number here", "decrypt it: client.decrypt(x)"
         )
 
     __int__ = __float__ = __complex__ = __round__ = __trunc__ = __floor__ = __ceil__ = _no_number
@@ -37,19 +37,19 @@ class Encrypted:
 
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
         raise not_homomorphic(
-            "what is encrypted is no array of NumPy's",
+            "encrypted data are not a NumPy array",
             "decrypt it, with client.decrypt(x); for table[x] there is everlevel.Table(table)[x]",
         )
 
     def __index__(self) -> int:
         raise not_homomorphic(
-            "what is encrypted is no index",
+            "encrypted data cannot be an index",
             "for a table of public integers there is everlevel.Table(table)[x]",
         )
 
     def __hash__(self) -> int:
         raise not_homomorphic(
-            "what is encrypted has no hash, as == is encrypted, too", "use id(x), or a list"
+            "encrypted data have no hash, as == is encrypted, too", "use id(x), or a list"
         )
 
     def __contains__(self, value: Any) -> bool:

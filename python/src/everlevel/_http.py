@@ -131,7 +131,7 @@ class Connection:
         if plain and not insecure_http and not _is_near(host):
             raise malformed(
                 what,
-                f"{host} is another machine, and HTTP would show the token on the way: use "
+                f"{host} is another machine, and HTTP would reveal the token on the way: use "
                 "https://, an encrypted tunnel that ends at 127.0.0.1, or insecure_http=True",
             )
         if plain and trust != Trust():

@@ -322,7 +322,7 @@ class EncryptedIntegers(Encrypted, Stored):
 
     def __truediv__(self, other: Any) -> NoReturn:
         raise not_homomorphic(
-            "a quotient of integers is no integer",
+            "a quotient of integers is not an integer",
             "divide with //, which rounds down, or decrypt first",
         )
 
@@ -482,7 +482,7 @@ class EncryptedIntegers(Encrypted, Stored):
         kind = named(self.dtype if dtype is None else dtype)
         if kind.kind == "b":
             raise DtypeError(
-                "truth values do not wrap: take .astype(np.uint8).wrapping()", code="integers.type"
+                "truth values do not wrap: use .astype(np.uint8).wrapping()", code="integers.type"
             )
         return self.astype(kind)._wrapping(kind)
 
@@ -546,7 +546,7 @@ class EncryptedIntegers(Encrypted, Stored):
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         raise not_homomorphic(
-            "encrypted arrays are not changed", "take np.where(mask, value, x), which is a new one"
+            "encrypted arrays are immutable", "use np.where(mask, value, x), which is a new array"
         )
 
     def __iter__(self) -> Iterator[EncryptedIntegers]:
@@ -974,7 +974,7 @@ def _check_wrapping(operands: Sequence[Any]) -> None:
         )
         if least < low or most > high:
             raise DtypeError(
-                f"wrapping {kind} with values from {least} to {most}: take .astype({str(kind)!r}, "
+                f"wrapping {kind} with values from {least} to {most}: use .astype({str(kind)!r}, "
                 "wrap=True), or .checked() for exact arithmetic",
                 code="integers.type",
             )

@@ -70,7 +70,7 @@ class KeyChange:
         """
         if not isinstance(x, EncryptedArray):
             raise DtypeError(
-                f"{type(x).__name__}: keys change of arrays modulo p^r, from "
+                f"{type(x).__name__}: a change of keys is for arrays modulo p^r, from "
                 "client.encrypt_modular",
                 code="python.input",
             )

@@ -57,7 +57,7 @@ def move(
             if fixed:
                 raise ParameterError(
                     "whole elements are not moved between slots, as automorphisms conjugate them: "
-                    "take parts that begin at a multiple of the slots",
+                    "use parts that begin at a multiple of the slots",
                     code="python.elements",
                 )
             parts.append(server.copy_slots(x, _copies(here_to, here_from)))

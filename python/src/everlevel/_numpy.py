@@ -30,7 +30,7 @@ WAYS = {
     "var": "decrypt (x * x).sum() and x.sum(), from which they follow",
     "prod": "x * y of rows or arrays, one after the other",
     "unique": "np.bincount(x) says how often each of at most 256 values is there",
-    "nonzero": "decrypt: how many they are would be seen",
+    "nonzero": "decrypt first, as the number of results would depend on the data",
     "roll": "rows that were encrypted with rows=True can be indexed: x[[2, 0, 1]]",
     "flip": "rows that were encrypted with rows=True can be indexed: x[::-1]",
     "true_divide": "divide with //, which rounds down, or decrypt first",
@@ -272,7 +272,7 @@ def quantile(
     if method not in ("lower", "higher"):
         raise not_homomorphic(
             f"np.quantile by method {method!r}",
-            "take method='lower' or 'higher', which are entries",
+            "use method='lower' or 'higher', which are entries",
         )
     if not 0 <= q <= 1:
         raise RangeError(f"q = {q}: expected 0 to 1", code="python.quantile")
@@ -291,7 +291,7 @@ def median(a: EncryptedIntegers, axis: Any = None) -> Any:
     if size % 2 == 0:
         raise not_homomorphic(
             "the median of an even number of entries, which is between two",
-            "take np.quantile(x, 0.5, method='lower')",
+            "use np.quantile(x, 0.5, method='lower')",
         )
     return _nth(a, size // 2, axis)
 
@@ -353,7 +353,7 @@ def histogram(a: EncryptedIntegers, bins: Any = 10) -> Any:
     if isinstance(bins, (int, np.integer, str)):
         raise not_homomorphic(
             f"np.histogram with bins={bins!r}, edges from the data",
-            "take public edges: np.histogram(x, bins=[0, 10, 20, 30])",
+            "use public edges: np.histogram(x, bins=[0, 10, 20, 30])",
         )
     edges = _public(bins, "the list of edges")
     if edges.ndim != 1 or edges.size < 2 or (edges[1:] < edges[:-1]).any():
@@ -397,14 +397,14 @@ def average(a: EncryptedIntegers, axis: Any = None, weights: Any = None) -> Any:
 
 
 def diff(a: EncryptedIntegers, n: int = 1, axis: int = -1) -> Any:
-    """Differences of neighbours along an axis of rows."""
+    """Differences of neighbors along an axis of rows."""
     if operator.index(n) < 0:
-        raise ShapeError(f"np.diff {n} times: expected 0 at least", code="python.shape")
+        raise ShapeError(f"np.diff {n} times: expected at least 0", code="python.shape")
     for _ in range(operator.index(n)):
         parts = _rows.along(a, axis, "np.diff")
         if len(parts) < 2:
             raise ShapeError(
-                f"np.diff along an axis of {len(parts)} entries: expected two at least",
+                f"np.diff along an axis of {len(parts)} entries: expected at least two",
                 code="python.empty",
             )
         a = _rows.joined([y - x for x, y in zip(parts, parts[1:])], axis)

@@ -250,7 +250,7 @@ def _parameter_file(path: str) -> str:
         ) from None
     if len(data) > limit:
         raise FileError(
-            f"{path} is larger than {limit} bytes, the most that is read",
+            f"{path} is larger than {limit} bytes, the limit",
             code="wire.limit",
             path=path,
         )

@@ -204,7 +204,7 @@ class Plan:
         self.side_by_side = tracer._beside
         #: The operations, in the order of the program.
         self.stages = tuple(tracer._stages)
-        #: Modelled seconds on one thread.
+        #: Modeled seconds on one thread.
         self.seconds = sum(stage.seconds for stage in self.stages)
         #: Products of ciphertexts.
         self.products = sum(stage.products for stage in self.stages)

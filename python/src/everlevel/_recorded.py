@@ -123,7 +123,7 @@ class Recorder(Tracer):
         if (run != run[0]).any():
             raise not_homomorphic(
                 "public entries that differ, beside an array of a service",
-                "encrypt them, and take Remote.array of that; or take everlevel.Table(table)[x]",
+                "encrypt them, and use Remote.array of that; or use everlevel.Table(table)[x]",
             )
 
     def constant(self, like: Any, values: list[int]) -> Any:
@@ -380,7 +380,7 @@ def stored(data: bytes, object_id: str, research: bool) -> dict[str, tuple[Sourc
     found = {}
     for name, x in arrays.items():
         if isinstance(x, EncryptedTotal):
-            raise DtypeError(f"{name} is a total, which is decrypted only", code="python.input")
+            raise DtypeError(f"{name} is a total, which can only be decrypted", code="python.input")
         if x._wrap is not None or x._runs > 1:
             raise ShapeError(
                 f"{name} wraps or was encrypted by rows: expected vectors", code="python.shape"
@@ -388,7 +388,7 @@ def stored(data: bytes, object_id: str, research: bool) -> dict[str, tuple[Sourc
         several = len(arrays) > 1
         if several and not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name):
             raise ProgramError(
-                f"{name!r} cannot be called so in a program: send it by itself",
+                f"{name!r} cannot be a name in a program: send it by itself",
                 code="python.input",
                 name=name,
             )

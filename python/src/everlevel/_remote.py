@@ -136,7 +136,7 @@ class Remote:
 
     def __reduce__(self) -> Any:
         raise SecretKeyError(
-            "a connection is not pickled, as it has a token: make it anew from address and token",
+            "a connection is not pickled, as it has a token: make it again from address and token",
             code="python.secret-pickle",
         )
 

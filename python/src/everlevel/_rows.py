@@ -29,7 +29,7 @@ def rows(count: int, kind: Any) -> Kind:
     high)``, as ``client.encrypt(.., rows=True)`` makes them.
     """
     if operator.index(count) < 1:
-        raise ShapeError(f"{count} rows: expected one at least", code="python.rows")
+        raise ShapeError(f"{count} rows: expected at least one", code="python.rows")
     low, high = (kind.low, kind.high) if isinstance(kind, Kind) else interval_of(named(kind))
     return Kind(low, high, operator.index(count))
 
@@ -69,7 +69,7 @@ def picked(x: EncryptedIntegers, key: Any) -> EncryptedIntegers:
     found = numbers[keys]
     if not np.size(found):
         raise ShapeError(
-            "an index that chooses nothing: expected one row at least", code="python.empty"
+            "an index that chooses nothing: expected at least one row", code="python.empty"
         )
     return _chosen(x, np.asarray(found), each, x._shape[numbers.ndim :])
 
@@ -79,11 +79,11 @@ def along(x: EncryptedIntegers, axis: int | None, what: str) -> list[EncryptedIn
     if axis is None:
         raise not_homomorphic(
             f"{what} of all entries",
-            "take axis=0 of an array that was encrypted with rows=True, or count: "
+            "use axis=0 of an array that was encrypted with rows=True, or count: "
             "client.decrypt(np.count_nonzero(x))",
         )
     if not isinstance(axis, (int, np.integer)):
-        raise not_homomorphic(f"{what} along {axis!r}", "take one axis after the other")
+        raise not_homomorphic(f"{what} along {axis!r}", "use one axis after the other")
     if not -x.ndim <= axis < x.ndim:
         raise ShapeError(f"axis {axis} of an array of {x.ndim} dimensions", code="python.shape")
     numbers, each = _numbers(x)
@@ -118,7 +118,7 @@ def _alike(arrays: Sequence[Any]) -> list[EncryptedIntegers]:
         )
     if any(x._wrap != like._wrap for x in found):
         raise DtypeError(
-            "arrays of which some wrap: take .checked() or .wrapping(dtype) of all",
+            "arrays of which some wrap: use .checked() or .wrapping(dtype) on all",
             code="integers.type",
         )
     return found
@@ -139,7 +139,7 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> EncryptedIntegers:
     if axis != 0:
         raise not_homomorphic(
             f"np.stack along axis {axis}",
-            "take axis=0, whose entries lie in ciphertexts of their own",
+            "use axis=0, whose entries lie in ciphertexts of their own",
         )
     if len({(x._shape, x._runs) for x in parts}) > 1:
         found = " and ".join(map(str, sorted({x._shape for x in parts})))

@@ -56,7 +56,7 @@ class Table:
         ):
             raise not_homomorphic(
                 f"this index of a table of shape {self._entries.shape}",
-                "take Table(table)[x] for one row of integers, Table(tables)[:, x] for several, "
+                "use Table(table)[x] for one row of integers, Table(tables)[:, x] for several, "
                 "Table(rows)[x, y] for an entry of one of them",
             )
         _check_within(place, self._entries.shape[-1])
@@ -88,7 +88,7 @@ def _check_within(place: EncryptedIntegers, count: int) -> None:
     if low < 0 or high >= count:
         raise RangeError(
             f"a table of {count} entries for values of {low} to {high}: expected values from "
-            f"0 to {count - 1}; clip them, encrypt with bounds, or take a longer table",
+            f"0 to {count - 1}; clip them, encrypt with bounds, or use a longer table",
             code="integers.table",
             low=low,
             high=high,

@@ -73,14 +73,14 @@ def unproved(error: Exception) -> ServiceError | None:
     """
     if isinstance(error, ssl.SSLCertVerificationError):
         problem = (
-            "expected a service whose certificate is of an authority that is believed, and for its "
-            f"address, found another ({error.verify_message}): check the address, and give ca= "
+            "expected a certificate for the address of the service, from an authority that is "
+            f"trusted, found another ({error.verify_message}): check the address, and give ca= "
             "with the service's authority if it has one of its own"
         )
     elif isinstance(error, ssl.SSLError) and ABOUT_CLIENTS.search(error.reason or ""):
         problem = (
             "the service expects a certificate of its clients, and found none that it accepts "
-            f"({error.reason}): ask whoever runs it for one, and give certificate= and key="
+            f"({error.reason}): ask its operator for one, and give certificate= and key="
         )
     else:
         return None

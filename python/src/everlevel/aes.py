@@ -489,7 +489,7 @@ def decrypt(x: EncryptedBytes, client: Client) -> bytes:
     if x.aes_key_id is None:
         told = (
             "the AES key, the mode and the vector of these data were not checked: if one of them "
-            "was wrong, the bytes mean nothing"
+            "is wrong, the bytes are meaningless"
         )
         warnings.warn(told, UncheckedWarning, stacklevel=2)
     return _rust.decrypt_bytes(client._raw, x._states, x._method, len(x))

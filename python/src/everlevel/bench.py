@@ -98,7 +98,7 @@ def main() -> None:
     parser.add_argument("what", choices=["bootstrap", "cluster"])
     parser.add_argument("--params", default="bgv-65537-n15")
     parser.add_argument("--runs", type=int, default=5, help="bootstrappings, of each kind")
-    parser.add_argument("--threads", type=int, default=0, help="of bootstrap; 0: one a core")
+    parser.add_argument("--threads", type=int, default=0, help="of bootstrap; 0: one per core")
     parser.add_argument(
         "--workers", type=int, nargs="+", default=[1, 2], help="numbers of actors of cluster"
     )

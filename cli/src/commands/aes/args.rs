@@ -46,7 +46,7 @@ pub struct AesEncryptKeyArgs {
 /// Arguments of `aes upload`.
 #[derive(Args)]
 pub struct AesUploadArgs {
-    /// The public key, or the secret key, that the AES key is encrypted with
+    /// The public key or the secret key with which the AES key is encrypted
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
     /// A file with the AES key in 32, 48 or 64 hexadecimal digits; - for standard input
@@ -182,7 +182,7 @@ pub enum AesCommand {
     Keygen(AesKeygenArgs),
     /// Encrypt an AES key for the server
     EncryptKey(AesEncryptKeyArgs),
-    /// Encrypt data under AES for the server, or take data that are already encrypted; label them
+    /// Encrypt data under AES for the server, or read data that are already encrypted; label them
     /// with the mode, the initialization vector and the ids of both keys, which `transcipher`
     /// checks
     Upload(AesUploadArgs),

@@ -188,7 +188,7 @@ fn uploaded(
 fn tell_unchecked(path: &Path) {
     eprintln!(
         "note: {}: the AES key, the mode and the initialization vector of the data were not \
-         checked: if one of them was wrong, the bytes mean nothing",
+         checked: if one of them is wrong, the bytes are meaningless",
         path.display()
     );
 }

@@ -63,7 +63,7 @@ pub struct IntegersArgs {
     /// The operation, or all of them, one after the other
     #[arg(long, value_parser = operations())]
     pub op: String,
-    /// bool, u8 to u64, i8 to i64, or LOW..HIGH
+    /// The type of the values: bool, u8 to u64, i8 to i64, or LOW..HIGH
     #[arg(long = "type", value_name = "TYPE")]
     pub kind: String,
     /// Use exhausted operands, which have to be bootstrapped first

@@ -42,7 +42,7 @@ pub struct DemoArgs {
     /// are built in)
     #[arg(long = "in", value_name = "FILE")]
     pub input: Option<PathBuf>,
-    /// The column of this name of a CSV file with a header
+    /// Use the column of this name of a CSV file with a header
     #[arg(long, value_name = "NAME", requires = "input")]
     pub column: Option<String>,
     /// How many times to apply the map
@@ -55,7 +55,7 @@ pub struct DemoArgs {
     /// Values are signed: -v stands for p - v
     #[arg(long, conflicts_with = "reduce")]
     pub signed: bool,
-    /// Reduce values modulo p instead of refusing those out of range
+    /// Reduce values modulo p instead of rejecting those out of range
     #[arg(long)]
     pub reduce: bool,
 }
@@ -166,7 +166,7 @@ pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
     if planner.multiplications_after() == 0 {
         return Err(CliError::usage(format!(
             "parameter set {}: bootstrapping leaves too little room to multiply: raise words, or \
-             take bgv-65537-n15",
+             use bgv-65537-n15",
             params.name()
         )));
     }

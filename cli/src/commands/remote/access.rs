@@ -14,18 +14,17 @@ const TOKEN_BYTES: u64 = 1 << 20;
 /// Who asks, and whom it believes.
 #[derive(Args, Clone)]
 pub struct AccessArgs {
-    /// A file that holds the token for the service; without it the token is read from the
-    /// environment variable EVERLEVEL_TOKEN
+    /// The file with the token for the service (default: the environment variable EVERLEVEL_TOKEN)
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
     /// Send the token to another machine without encryption
     #[arg(long)]
     pub insecure_http: bool,
-    /// Believe services with a certificate of these authorities, in PEM, and no others, instead of
-    /// those that the system believes
+    /// Trust only services with a certificate from these authorities, in PEM, instead of the
+    /// authorities that the system trusts
     #[arg(long, value_name = "FILE")]
     pub tls_ca: Option<PathBuf>,
-    /// A certificate in PEM, for a service that asks its clients for one
+    /// The certificate in PEM, for a service that requires one of its clients
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub tls_certificate: Option<PathBuf>,
     /// The private key of the certificate, in PEM
@@ -47,11 +46,11 @@ pub struct ServiceArgs {
 /// What becomes of a job.
 #[derive(Args, Clone, Default)]
 pub struct Manner {
-    /// Print what the job would cost, and do not start it
+    /// Print what the job would cost, without starting it
     #[arg(long)]
     pub estimate: bool,
-    /// A name for this job: the command with the same name goes on with the job that it has started
-    /// before
+    /// A name for this job: the same command with the same name continues the job instead of
+    /// starting another one
     #[arg(long, value_name = "NAME")]
     pub job_name: Option<IdempotencyKey>,
 }
@@ -59,8 +58,8 @@ pub struct Manner {
 /// A service for a command that does without one otherwise.
 #[derive(Args, Clone)]
 pub struct RemoteArg {
-    /// With the service at this address, https://HOST:PORT, or http:// on this machine: `encrypt`
-    /// also sends what it has encrypted, `eval` and `table run` compute there, on files, which are
+    /// Use the service at this address, https://HOST:PORT, or http:// on this machine: `encrypt`
+    /// also sends what it has encrypted; `eval` and `table run` compute there, on files, which are
     /// sent first, or on ids of objects
     #[arg(long, value_name = "URL")]
     pub remote: Option<String>,

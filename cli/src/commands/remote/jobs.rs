@@ -17,7 +17,7 @@ use crate::commands::roles::lookup_tables;
 use crate::console::args::Common;
 use crate::console::errors::{CliError, of_service};
 use crate::console::files::{check_free, create_directory, existing, read_text};
-use crate::console::output::{emit, emit_json, progress};
+use crate::console::output::{counted, emit, emit_json, progress};
 
 /// The most bytes of a plan.
 const TEXT_BYTES: u64 = 2 << 20;
@@ -111,7 +111,8 @@ fn done(
     };
     let told = |e| match e {
         RemoteError::Unreachable { problem } => {
-            let way = format!("{problem}; --job-name {key} comes back to a job that has begun");
+            let way = format!("{problem}; the same command with --job-name {key} continues the \
+                               job, if it has begun");
             of_service(RemoteError::Unreachable { problem: way })
         }
         e => of_service(e),
@@ -187,7 +188,7 @@ pub fn evaluate(
     if common.json {
         return emit_json(&done);
     }
-    lines.push(format!("{} bootstraps, {:.1} s", done.refreshes, done.seconds));
+    lines.push(format!("{}, {:.1} s", counted(done.refreshes, "bootstrap"), done.seconds));
     emit(&lines.join("\n"))
 }
 
@@ -197,7 +198,7 @@ fn tables(lookups: &[String]) -> Result<BTreeMap<String, Vec<i64>>, CliError> {
     for (name, entries) in lookup_tables(lookups)? {
         let sent: Result<Vec<i64>, _> = entries.into_iter().map(i64::try_from).collect();
         let sent = sent.map_err(|_| {
-            CliError::usage(format!("table {name}: a service takes entries of up to 64 bits"))
+            CliError::usage(format!("table {name}: a service accepts entries of up to 64 bits"))
         })?;
         out.insert(name, sent);
     }

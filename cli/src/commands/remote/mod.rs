@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use everlevel_remote::api::JobState;
 use everlevel_remote::{Client, JobId, ObjectId};
 use serde_json::json;
 
@@ -17,7 +18,7 @@ use super::roles::args::OutArg;
 use crate::console::args::Common;
 use crate::console::errors::{CliError, of_service};
 use crate::console::files::check_free;
-use crate::console::output::{emit, emit_json};
+use crate::console::output::{counted, emit, emit_json};
 
 /// A job, and what becomes of it.
 #[derive(Args, Clone)]
@@ -36,7 +37,7 @@ pub struct JobArgs {
 /// What to do with a service.
 #[derive(Subcommand)]
 pub enum RemoteCommand {
-    /// Send files and encrypted tables, unless the service has them, and print their ids
+    /// Send files and encrypted tables that the service does not have yet, and print their ids
     Push {
         /// Which service.
         #[command(flatten)]
@@ -53,8 +54,8 @@ pub enum RemoteCommand {
         /// The program, as for `eval`
         #[arg(value_name = "PROGRAM", allow_hyphen_values = true)]
         program: String,
-        /// The ciphertexts or columns that the program reads: files, or ids of objects. Columns
-        /// that have their names in their file go without NAME=
+        /// The ciphertexts or columns that the program reads: files, or ids of objects; omit NAME=
+        /// for typed columns, whose files contain the names
         #[arg(value_name = "[NAME=]FILE|ID", required = true)]
         inputs: Vec<String>,
         /// For typed columns: a table of integers (.csv, .json or .npy) with one entry for each
@@ -89,7 +90,7 @@ pub enum RemoteCommand {
         #[command(flatten)]
         out: OutArg,
     },
-    /// List objects, tables and jobs, and what of the quota is used
+    /// List objects, tables and jobs, and how much of the quota is used
     List {
         /// Which service.
         #[command(flatten)]
@@ -112,7 +113,7 @@ pub enum RemoteCommand {
         /// Which service.
         #[command(flatten)]
         service: ServiceArgs,
-        /// Their ids
+        /// The ids of the objects and tables
         #[arg(value_name = "ID", required = true)]
         ids: Vec<ObjectId>,
     },
@@ -188,8 +189,19 @@ pub fn run(command: &RemoteCommand, common: &Common) -> Result<(), CliError> {
         }
         RemoteCommand::Cancel { service, id } => {
             let job = service.client()?.cancel(id).map_err(of_service)?;
-            if common.json { emit_json(&job) } else { emit(&format!("{id}: {:?}", job.state)) }
+            if common.json { emit_json(&job) } else { emit(&format!("{id}: {}", name(job.state))) }
         }
+    }
+}
+
+/// The state of a job, as JSON has it.
+fn name(state: JobState) -> &'static str {
+    match state {
+        JobState::Queued => "queued",
+        JobState::Running => "running",
+        JobState::Done => "done",
+        JobState::Failed => "failed",
+        JobState::Cancelled => "cancelled",
     }
 }
 
@@ -203,9 +215,11 @@ fn list(client: &Client, common: &Common) -> Result<(), CliError> {
         }));
     }
     let objects = objects.iter().map(|o| format!("{}  {}, {} bytes", o.id, o.kind, o.bytes));
-    let tables =
-        tables.iter().map(|t| format!("{}  table of {} rows, {} columns", t.id, t.rows, t.columns));
-    let jobs = jobs.iter().map(|j| format!("{}  job, {:?}, {:.1} s", j.id, j.state, j.seconds));
+    let tables = tables.iter().map(|t| {
+        let (rows, columns) = (counted(t.rows as u64, "row"), counted(t.columns as u64, "column"));
+        format!("{}  table of {rows}, {columns}", t.id)
+    });
+    let jobs = jobs.iter().map(|j| format!("{}  job, {}, {:.1} s", j.id, name(j.state), j.seconds));
     let used = format!(
         "{} of {} bytes, {} of {} objects, {} of {} active jobs",
         usage.bytes,

@@ -87,8 +87,8 @@ pub struct EncryptArgs {
     /// The format of --in, if its name does not say it (default: csv for standard input)
     #[arg(long, value_enum)]
     pub format: Option<Format>,
-    /// Encrypt the column of this name of a CSV file with a header; can be repeated: then --out is
-    /// a directory for a file NAME.ct each
+    /// Encrypt the column of this name of a CSV file with a header; can be repeated: --out is then
+    /// a directory, with a file NAME.ct for each column
     #[arg(long = "column", value_name = "NAME", conflicts_with = "types")]
     pub columns: Vec<String>,
     /// Encrypt the named columns as typed integers, for programs with comparisons, tables and sums

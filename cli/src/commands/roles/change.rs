@@ -13,7 +13,7 @@ use crate::console::errors::CliError;
 use crate::console::files::{
     check_apart, check_free, check_standard, existing, is_standard, of_file, of_output,
 };
-use crate::console::output::{emit, emit_json, progress};
+use crate::console::output::{counted, emit, emit_json, progress};
 use crate::console::params::tell_failures;
 
 /// Runs `keys change`.
@@ -81,9 +81,9 @@ pub fn change_key(args: &ChangeKeyArgs, common: &Common) -> Result<(), CliError>
         return Ok(());
     }
     emit(&format!(
-        "{}: {} ciphertexts, {bytes} bytes: {}",
+        "{}: {}, {bytes} bytes: {}",
         params.name(),
-        moved.len(),
+        counted(moved.len() as u64, "ciphertext"),
         args.out.out.display()
     ))
 }

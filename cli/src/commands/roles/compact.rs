@@ -60,7 +60,7 @@ pub fn run(args: &CompactArgs, common: &Common) -> Result<(), CliError> {
         return Ok(());
     }
     emit(&format!(
-        "{}: {} bytes of {}, fresh ones having {}: {}",
+        "{}: {} bytes instead of {}, or {} when freshly encrypted: {}",
         report.params,
         report.bytes,
         report.bytes_before,

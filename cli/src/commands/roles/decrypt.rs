@@ -19,7 +19,7 @@ use crate::console::errors::CliError;
 use crate::console::files::{
     check_apart, check_free, check_standard, is_standard, of_file, write_secret_output,
 };
-use crate::console::output::{emit, emit_json, progress};
+use crate::console::output::{counted, emit, emit_json, progress};
 use crate::console::params::tell_failures;
 
 /// Runs the command.
@@ -76,7 +76,7 @@ pub fn run(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
             if is_standard(out) {
                 return Ok(());
             }
-            emit(&format!("{count} values: {}", out.display()))
+            emit(&format!("{}: {}", counted(count as u64, "value"), out.display()))
         }
         None if common.json => {
             emit_json(&json!({ "params": params, "name": name, "values": values }))
@@ -138,8 +138,8 @@ fn decrypted(
                 }));
             }
             if args.for_sharing {
-                let why = "a compact result has no room for a flood of noise: take the ciphertext \
-                           that it was cut from";
+                let why = "a compact result has no room for flooding noise: decrypt the ciphertext \
+                           that it was made from";
                 return Err(CliError::usage(format!("{}: --for-sharing: {why}", input.display())));
             }
             let (found, metadata) =
@@ -189,8 +189,8 @@ fn integers(
         }
         (false, true) if range.zip(signed).is_some_and(|(found, signed)| !signed.holds(found)) => {
             Err(CliError::usage(format!(
-                "{input}: --signed: its values are from {}, and others than signed ones would \
-                 have wrapped: --signed --wrapping for residues",
+                "{input}: --signed: its values are in {}, beyond signed residues: leave out \
+                 --signed, or add --wrapping for signed residues",
                 range.map_or_else(String::new, |range| range.to_string())
             ))
             .with_code("circuit.range"))

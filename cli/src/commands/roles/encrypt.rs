@@ -20,7 +20,7 @@ use crate::console::errors::CliError;
 use crate::console::files::{
     check_apart, check_free, check_standard, create_directory, is_standard,
 };
-use crate::console::output::{emit, emit_json, progress};
+use crate::console::output::{counted, emit, emit_json, progress};
 
 #[derive(Serialize)]
 struct Report {
@@ -107,9 +107,9 @@ pub fn run(args: &EncryptArgs, common: &Common, send: Send<'_>) -> Result<(), Cl
             count => format!("{count} ciphertexts of {} slots", report.slots),
         };
         format!(
-            "{}: {} values in {held}, {} bytes: {}",
+            "{}: {} in {held}, {} bytes: {}",
             report.params,
-            report.values,
+            counted(report.values as u64, "value"),
             file.bytes,
             file.path.display()
         )
@@ -128,7 +128,7 @@ fn outs(args: &EncryptArgs) -> Result<Vec<PathBuf>, CliError> {
         return Ok(vec![args.out.out.clone()]);
     }
     if is_standard(&args.out.out) {
-        return wrong("several columns are several files: give a directory to --out".into());
+        return wrong("each of several columns gets a file: give a directory to --out".into());
     }
     let mut known = BTreeSet::new();
     for name in &args.columns {
@@ -140,7 +140,7 @@ fn outs(args: &EncryptArgs) -> Result<Vec<PathBuf>, CliError> {
         }
         // Some file systems take names that differ in case only for one.
         if !known.insert(name.to_lowercase()) {
-            return wrong(format!("{name} is there twice, or another one that differs in case"));
+            return wrong(format!("{name} is given twice, or differs from another only in case"));
         }
     }
     Ok(args.columns.iter().map(|name| args.out.out.join(format!("{name}.ct"))).collect())

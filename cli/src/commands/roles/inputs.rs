@@ -22,7 +22,7 @@ pub fn of_program(e: EvaluationError, text: &str, failed: impl Fn(Error) -> CliE
             CliError::program(&ExpressionError { column, problem }, text).with_code(e.code())
         }
         EvaluationError::Lengths { .. } => {
-            CliError::usage(format!("{e}; --pad takes 0 for those that are missing at the end"))
+            CliError::usage(format!("{e}; --pad fills up the shorter ones with 0"))
         }
         e => CliError::usage(e.to_string()),
     }

@@ -14,7 +14,7 @@ use super::{change, manifest};
 use crate::console::args::{Common, DEFAULT_SET};
 use crate::console::errors::CliError;
 use crate::console::files::of_file;
-use crate::console::output::{emit, emit_json, table};
+use crate::console::output::{counted, emit, emit_json, table};
 use crate::console::params::find_params;
 
 #[derive(Serialize)]
@@ -137,7 +137,7 @@ pub fn inspect(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
             report.params.as_deref().unwrap_or("unknown here"),
             report.params_id
         ),
-        format!("{} records, {} bytes", report.records, report.bytes),
+        format!("{}, {} bytes", counted(report.records as u64, "record"), report.bytes),
     ];
     let ids = report.key_ids.as_deref().unwrap_or(report.key_id.as_slice());
     lines.extend(ids.iter().map(|id| format!("of secret key {id}")));

@@ -140,7 +140,8 @@ pub fn make(
         report.files.iter().map(|f| format!("{:>12} bytes  {}", f.bytes, f.path.display())),
     );
     lines.push(format!(
-        "keep {} to yourself: it decrypts. Server keys rest on circular security, see SECURITY.md",
+        "keep {} secret: it decrypts everything. Server keys assume circular security, see \
+         SECURITY.md",
         KeyFiles::in_directory(out).secret.display()
     ));
     emit(&lines.join("\n"))

@@ -30,8 +30,8 @@ pub fn make_key(out: &OutArg, common: &Common) -> Result<(), CliError> {
         return emit_json(&serde_json::json!({ "out": path }));
     }
     emit(&format!(
-        "{}: its holders are trusted on noise bounds; share it with those only whose computations \
-         you trust",
+        "{}: its holders are trusted on noise bounds; share it only with parties whose \
+         computations you trust",
         path.display()
     ))
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::output::{emit, emit_json};
+use crate::console::output::{counted, emit, emit_json};
 
 #[derive(Serialize)]
 struct Report<'a, R> {
@@ -33,6 +33,7 @@ pub fn report<R: Serialize>(
         return emit_json(&report);
     }
     let mut lines: Vec<String> = report.outputs.iter().map(line).collect();
-    lines.push(format!("{}: {bootstraps} bootstraps, {seconds:.1} s", report.params));
+    let bootstraps = counted(bootstraps as u64, "bootstrap");
+    lines.push(format!("{}: {bootstraps}, {seconds:.1} s", report.params));
     emit(&lines.join("\n"))
 }

@@ -79,6 +79,6 @@ mod tests {
         }
         // Not the last one of two.
         let told = read(r#"{"a": "1", "a": "2"}"#).unwrap_err().told();
-        assert!(told.is_some_and(|(_, _, why)| why.contains("\"a\" is there twice")));
+        assert!(told.is_some_and(|(_, _, why)| why.contains("\"a\" occurs twice")));
     }
 }

@@ -25,7 +25,7 @@ use crate::console::files::{
     check_apart, check_free, check_standard, existing, is_standard, of_file, of_output, read_text,
     write_secret_output,
 };
-use crate::console::output::{emit, emit_json, progress};
+use crate::console::output::{counted, emit, emit_json, progress};
 use crate::console::params::tell_failures;
 
 /// The largest plan, in bytes.
@@ -72,7 +72,7 @@ impl PartnersArg {
     pub fn check_none(&self, with: &str) -> Result<(), CliError> {
         match self.partners.is_empty() {
             true => Ok(()),
-            false => Err(CliError::usage(format!("--with takes {with}"))),
+            false => Err(CliError::usage(format!("--with needs {with}"))),
         }
     }
 }
@@ -152,11 +152,11 @@ pub fn encrypt(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
         }));
     }
     emit(&format!(
-        "table {}: {} rows of {} columns in {} blocks under {}, {bytes} bytes: {}",
+        "table {}: {} of {} in {} under {}, {bytes} bytes: {}",
         table.id(),
-        table.rows(),
-        schema.columns().count(),
-        table.blocks(),
+        counted(table.rows() as u64, "row"),
+        counted(schema.columns().count() as u64, "column"),
+        counted(table.blocks() as u64, "block"),
         table.params().name(),
         args.out.display()
     ))
@@ -188,8 +188,11 @@ pub fn ask(args: &AskArgs, common: &Common) -> Result<(), CliError> {
         }));
     }
     let asked = match &query.listed {
-        Some(columns) => format!("rows of {} columns", columns.len()),
-        None => format!("{groups} groups of {sums} sums"),
+        Some(columns) => format!("rows of {}", counted(columns.len() as u64, "column")),
+        None => {
+            let (groups, sums) = (counted(groups as u64, "group"), counted(sums as u64, "sum"));
+            format!("{groups} of {sums}")
+        }
     };
     emit(&format!("plan {id}: {asked}, {} bytes: {}", text.len(), out.display()))
 }
@@ -219,8 +222,8 @@ pub fn bind(args: &BindArgs, common: &Common) -> Result<(), CliError> {
         }));
     }
     emit(&format!(
-        "constants {id}: {} values for plan {of_plan}, {} bytes: {}",
-        values.len(),
+        "constants {id}: {} for plan {of_plan}, {} bytes: {}",
+        counted(values.len() as u64, "value"),
         bytes.len(),
         out.display()
     ))
@@ -310,7 +313,8 @@ pub fn run(args: &RunArgs, common: &Common) -> Result<(), CliError> {
         }));
     }
     emit(&format!(
-        "{rows} rows, {} refreshes, {seconds:.1} s, {bytes} bytes: {}",
+        "{}, {} refreshes, {seconds:.1} s, {bytes} bytes: {}",
+        counted(rows as u64, "row"),
         server.bootstraps(),
         out.display()
     ))
@@ -358,7 +362,10 @@ pub fn read(args: &ReadArgs, common: &Common) -> Result<(), CliError> {
     match &args.out {
         _ if common.json => emit_json(&object()),
         Some(out) if is_standard(out) => Ok(()),
-        Some(out) => emit(&format!("{} rows: {}", answer.rows.len(), out.display())),
+        Some(out) => {
+            let rows = counted(answer.rows.len() as u64, "row");
+            emit(&format!("{rows}: {}", out.display()))
+        }
         None => emit(text.trim_end_matches('\n')),
     }
 }

@@ -13,7 +13,7 @@ use super::records::opened;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{check_apart, check_free, existing, of_output};
-use crate::console::output::{emit, emit_json};
+use crate::console::output::{counted, emit, emit_json};
 use crate::console::params::find_params;
 
 /// Runs `table inspect`.
@@ -64,7 +64,11 @@ fn of_table(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
     }
     let mut lines = vec![
         format!("encrypted table {}", table.id()),
-        format!("{} rows in {} blocks, {bytes} bytes", table.rows(), table.blocks()),
+        format!(
+            "{} in {}, {bytes} bytes",
+            counted(table.rows() as u64, "row"),
+            counted(table.blocks() as u64, "block")
+        ),
         format!("parameter set {}", table.params().name()),
     ];
     lines.extend(owner.map(|id| format!("of secret key {id}")));
@@ -87,7 +91,7 @@ fn of_result(result: &TableResult, common: &Common) -> Result<(), CliError> {
     }
     let mut lines = vec![
         format!("result of table {}", result.table()),
-        format!("of {} rows, {} bytes", result.rows(), result.as_bytes().len()),
+        format!("of {}, {} bytes", counted(result.rows() as u64, "row"), result.as_bytes().len()),
         format!("query: {}", clean(result.plan().sql())),
     ];
     lines.extend(owner.map(|id| format!("of secret key {id}")));

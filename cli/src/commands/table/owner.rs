@@ -13,7 +13,7 @@ use crate::console::errors::CliError;
 use crate::console::files::{
     check_apart, check_free, check_standard, is_standard, write_secret_output,
 };
-use crate::console::output::{emit, emit_json, progress};
+use crate::console::output::{counted, emit, emit_json, progress};
 use crate::console::params::tell_failures;
 
 /// Runs `table change`.
@@ -55,11 +55,12 @@ pub fn change(args: &ChangeArgs, common: &Common) -> Result<(), CliError> {
         }));
     }
     emit(&format!(
-        "table {}: {} rows changed; {rows} rows in {blocks} blocks, {} files written, {} removed: \
-         {}",
+        "table {}: {} changed; {} in {}, {} written, {} removed: {}",
         after.id(),
-        changes.rows,
-        changes.written.len(),
+        counted(changes.rows as u64, "row"),
+        counted(rows as u64, "row"),
+        counted(blocks as u64, "block"),
+        counted(changes.written.len() as u64, "file"),
         changes.removed.len(),
         path.display()
     ))
@@ -93,5 +94,6 @@ pub fn decrypt(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
     if is_standard(out) {
         return Ok(());
     }
-    emit(&format!("{rows} rows of {columns} columns: {}", out.display()))
+    let (rows, columns) = (counted(rows as u64, "row"), counted(columns as u64, "column"));
+    emit(&format!("{rows} of {columns}: {}", out.display()))
 }

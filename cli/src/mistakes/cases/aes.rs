@@ -65,14 +65,14 @@ pub const CASES: &[Case] = &[
         "wire.checksum",
     ),
     case(
-        "bare data under AES, without asking for no checks",
+        "bare data under AES, without --raw",
         &[],
         "aes transcipher --server-keys c/server.keys --aes-key aes.ct --in data.aes \
          --iv 000102030405060708090a0b0c0d0e0f --out no.ct",
         "wire.not-ours",
     ),
     case(
-        "an upload taken for bare data under AES",
+        "an upload as bare data under AES, with --raw",
         &[],
         "aes transcipher --server-keys c/server.keys --aes-key aes.ct --in up --raw \
          --iv 000102030405060708090a0b0c0d0e0f --out no.ct",

@@ -60,7 +60,7 @@ pub const CASES: &[Case] = &[
         "scheme.not-decryptable",
     ),
     case(
-        "the same with no noise bound trusted, so that nothing would tell",
+        "the same with no noise bound trusted, so that nothing would detect it",
         &[],
         "decrypt --key b/secret.key --in old.ct --allow-unknown-owner --bounds untrusted",
         "scheme.unknown-owner",
@@ -96,7 +96,7 @@ pub const CASES: &[Case] = &[
         "wire.wrong-kind",
     ),
     case(
-        "computing on a result that was cut",
+        "computing on a compact result",
         &[],
         "eval --server-keys a/server.keys y=x*x x=x.small --out no",
         "wire.wrong-kind",
@@ -114,7 +114,7 @@ pub const CASES: &[Case] = &[
         "wire.truncated",
     ),
     case(
-        "a ciphertext with a byte more",
+        "a ciphertext with an additional byte",
         &[Lengthen("x.ct", "long.ct")],
         "decrypt --key a/secret.key --in long.ct",
         "wire.trailing",
@@ -200,7 +200,7 @@ pub const CASES: &[Case] = &[
         "wire.exists",
     ),
     case(
-        "a result over the ciphertext that it is cut from, with --force",
+        "a compact result over the ciphertext that it is made from, with --force",
         &[],
         "compact --in x.ct --out x.ct --force",
         "wire.exists",

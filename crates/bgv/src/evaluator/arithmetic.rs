@@ -97,7 +97,7 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
         Ok(out)
     }
 
-    /// For a plaintext that comes again, [`Evaluator::prepare_plaintext`] and
+    /// For a plaintext that is used several times, [`Evaluator::prepare_plaintext`] and
     /// [`Evaluator::mul_prepared_plain`].
     fn mul_plain(&self, a: &Ciphertext<E>, b: &Plaintext) -> Result<Ciphertext<E>, SchemeError> {
         same_modulus(a.meta.exponent, b.exponent(), "multiplication by a plaintext")?;
@@ -204,8 +204,8 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
         let scale = meta.form.scale(params.plaintext_ring().modulus(meta.exponent).value());
         let mut square = a.last().mul(engine, b.last());
         square.scale_assign(engine, scale);
-        // d0 and d1 are made where they are needed, a few words at a time, and never travel through
-        // memory.
+        // d0 and d1 are computed where they are needed, a few words at a time, and are never
+        // stored.
         let rest = match (&a.components[..], &b.components[..]) {
             ([a0, a1], [b0, b1]) => {
                 vec![Rest::Products(vec![(a0, b0)]), Rest::Products(vec![(a0, b1), (a1, b0)])]

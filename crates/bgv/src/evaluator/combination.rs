@@ -10,7 +10,7 @@ use everlevel_scheme::noise::{AlignedTerm, Meta, NoiseModel};
 use everlevel_scheme::spec::Level;
 use everlevel_scheme::{AffineForm, Arithmetic, SchemeError, same_kind};
 
-/// Weights, and what is added.
+/// The weights and the constant of an affine form.
 type Row<'a> = (&'a [i64], i64);
 
 /// The rows of forms of this many values.
@@ -55,8 +55,8 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         sums.into_iter().zip(rows).map(|(sum, row)| self.plus_scalar(sum, row.1)).collect()
     }
 
-    /// What terms of one level make for each row: public data, with what is there before, and
-    /// polynomials, without it.
+    /// The contribution of the terms of one level to each row: the public data include what was
+    /// accumulated before, the polynomials do not.
     fn rows(
         &self,
         terms: &[AlignedTerm],
@@ -91,7 +91,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     }
 
     /// The public data after the addition of k to the first component, and what has to be added
-    /// there; `norm` is what the secret makes of its norm beside what it does to a ciphertext's.
+    /// there; `norm` states how the secret changes its norm, relative to that of a ciphertext.
     fn with_constant(
         &self,
         m: &Meta,

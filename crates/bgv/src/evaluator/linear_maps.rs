@@ -71,7 +71,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         Ok(all.map(|(components, meta)| Extended { meta, components }).collect())
     }
 
-    /// Counts `count` key switches from one decomposition of a component over `basis`.
+    /// Counts `count` key switches that share one decomposition of a component over `basis`.
     fn count_key_switches(&self, components: usize, count: usize, basis: Basis, level: Level) {
         let gadget = self.params.chain().gadget(level);
         let (digits, special) = (gadget.digits(basis).count(), gadget.special().len());
@@ -88,8 +88,8 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         self.switched(x, gs, &self.galois_keys(x, gs)?)
     }
 
-    /// The automorphisms `gs` of what each of the `keys` makes of `x`; `x` itself where there is no
-    /// key.
+    /// The images under the automorphisms `gs` of `x` after the key switch by each of the `keys`,
+    /// or of `x` itself where there is no key.
     pub(crate) fn switched(
         &self,
         x: &Ciphertext<E>,

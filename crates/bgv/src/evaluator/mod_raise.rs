@@ -134,7 +134,7 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
         self.engine.status()?;
         self.check_owner(&x.meta, "bootstrapping")?;
         if x.meta.owner.is_none() {
-            // Under other keys the result would be a clean encryption of anything.
+            // Under other keys the result would look like a valid encryption of an arbitrary value.
             return Err(SchemeError::UnknownOwner {
                 operation: "bootstrapping",
                 problem: "a wrong key would not be noticed afterwards; let the owner decrypt it \
@@ -145,8 +145,8 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
         let key = self.encapsulation_key()?;
         let t = params.plaintext_ring().modulus(x.meta.exponent).value();
         let low = params.chain().basis(Level(0));
-        // The switch to q0 is judged by the law of its coefficients (check_raise), not by the
-        // canonical bound.
+        // The switch to q0 is checked by the distribution of its coefficients (check_raise), not by
+        // the canonical bound.
         let scale = RoundingScale::plain_multiple(x.meta.form.divisor(t));
         if x.meta.level > Level(0) {
             self.counters.rounding(2, x.basis(), low, params.degree());

@@ -19,7 +19,7 @@ use everlevel_scheme::spec::{Form, Level};
 pub(super) type Operands<'c, E> = (Cow<'c, Ciphertext<E>>, Cow<'c, Ciphertext<E>>);
 
 impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
-    /// [`Arithmetic::mod_switch_to`] that copies nothing where nothing is to be done.
+    /// [`Arithmetic::mod_switch_to`], which does not copy an operand that is at the level already.
     pub(super) fn at_level<'c>(
         &self,
         a: Cow<'c, Ciphertext<E>>,

@@ -44,7 +44,7 @@ struct Held<E: Engine> {
 /// none: there, copies of keys cost nothing.
 pub(super) struct ResidentKeys<E: Engine> {
     limit: u64,
-    /// The one used last is the last one.
+    /// In the order of use: the key that was used last is the last one.
     held: Mutex<Vec<Held<E>>>,
 }
 
@@ -53,7 +53,7 @@ impl<E: Engine> ResidentKeys<E> {
         ResidentKeys { limit, held: Mutex::new(Vec::new()) }
     }
 
-    /// A key that is held.
+    /// Looks up a key that is held.
     pub(super) fn find(&self, name: KeyName) -> Option<Resident<E>> {
         if !E::RESIDENT {
             return None;

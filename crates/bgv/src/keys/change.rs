@@ -47,8 +47,8 @@ impl ServerKeys {
                 to.main(),
                 rng,
             );
-            // As of an automorphism, the one that does nothing: ciphertexts under `to` itself never
-            // ask for it.
+            // Stored as the key of the identity automorphism, which no operation on ciphertexts
+            // under `to` needs.
             keys.insert(ServerKey::Galois(GaloisElement::IDENTITY, id, key));
         }
         Ok(keys)
@@ -69,7 +69,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
             self.galois_key(GaloisElement::IDENTITY, x.basis(), x.meta.level, operation, name)?;
         same_owner(x.meta.owner, self.keys().change_from(), operation)?;
         let mut out = self.switched(x, &[GaloisElement::IDENTITY], &[Some(key)])?.swap_remove(0);
-        // What may have belonged to anybody may do so afterwards.
+        // A ciphertext of an unknown owner has an unknown owner afterwards, too.
         out.meta.owner = x.meta.owner.and(self.keys().owner());
         Ok(out)
     }

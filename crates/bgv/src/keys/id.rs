@@ -11,7 +11,7 @@
 use everlevel_scheme::{KeyId, Params};
 use zeroize::{Zeroize, Zeroizing};
 
-/// What separates ids from everything else that is hashed.
+/// The domain separation of ids from everything else that is hashed.
 const CONTEXT: &str = "everlevel 2026-11-22 id of a secret key";
 
 /// The id of the key with these coefficients of s, or of NTRU's u: from -2 to 2, in natural order.

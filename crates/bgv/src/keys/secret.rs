@@ -185,7 +185,7 @@ impl SecretKey {
     /// Time does not depend on the values.
     pub fn expose_secret_coefficients(&self) -> ExposedSecret {
         let cpu = self.params.cpu();
-        // Small integers: one prime tells them.
+        // The integers are small, so one prime determines them.
         let position = self.params.chain().keyed().iter().next().expect("keys have primes");
         let basis = Basis::of([position]);
         let integers = |x: &Poly<Eval>| {
@@ -245,7 +245,7 @@ impl SecretKey {
             })?;
             let real = Zeroizing::new(x.iter().map(|&x| x as f64).collect::<Vec<f64>>());
             let square: i64 = x.iter().map(|x| x * x).sum();
-            // A hair for the floating-point transform.
+            // A margin for the rounding of the floating-point transform.
             if params.ring().norm().max(&real) > noise.drawn_norm_limit() * (1.0 + 1e-9)
                 || square as f64 > noise.drawn_square_limit()
             {

@@ -27,7 +27,7 @@ pub struct Bootstrapper<S: Bootstrappable> {
     pub(super) shape: SlotShape,
     pub(super) path: Box<dyn SlotPath<S>>,
     pub(super) digits: DigitRemoval,
-    /// Whether the digit removal is for values on a grid, which the message is not put on.
+    /// Whether the digit removal is for values on a grid, which do not include the message.
     pub(super) on_grid: bool,
     /// Capacity above the floor at which the thin mode begins.
     pub(super) entry: f64,
@@ -46,7 +46,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
         Self::with_shelf(scheme, plan, &mut Shelf::default())
     }
 
-    /// The same, with the linear maps from a shelf that serves several plans for schemes of equal
+    /// The same, with the linear maps from a cache that serves several plans for schemes of equal
     /// parameters.
     pub(super) fn with_shelf(
         scheme: &S,
@@ -131,7 +131,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
     }
 
     /// The least capacity above the floor, in steps of 2 bits, from which slot-to-coefficient
-    /// leaves enough to raise: found by trying.
+    /// leaves enough to raise, found by dry runs.
     fn rehearse_entry(&self, scheme: &S) -> Result<f64, CircuitError> {
         let needed = scheme.minimum_capacity();
         let mut entry = needed;
@@ -158,7 +158,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
     }
 }
 
-/// What a bootstrapping costs, but for the number of keys.
+/// The cost of a bootstrapping, except for the number of keys.
 fn total(
     path: PathCosts,
     removal: CircuitCosts,
@@ -184,7 +184,7 @@ fn total(
 /// What a ciphertext must have above [`Bootstrappable::prepare_thin_input`]'s capacity: its own
 /// noise may double the floor there.
 const ENTRY_SLACK: f64 = 2.0;
-/// More than any slot-to-coefficient takes.
+/// More capacity than any slot-to-coefficient map needs.
 const LONGEST_ENTRY: f64 = 800.0;
 
 #[cfg(test)]

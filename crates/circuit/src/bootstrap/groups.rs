@@ -153,8 +153,8 @@ pub(super) struct MapKey {
     pub(super) steps: StepCosts,
 }
 
-/// The maps that were planned last, with their diagonals: most of the time of a dry run goes into
-/// these, and plans that are compared share them. Everything on a shelf is for schemes of the same
+/// A cache of the maps that were planned last, with their diagonals: most of the time of a dry run
+/// goes into these, and plans that are compared share them. All entries are for schemes of the same
 /// parameters.
 pub(super) struct Shelf<S: ExactScheme> {
     held: Vec<(MapKey, Groups<S>)>,
@@ -167,7 +167,7 @@ impl<S: ExactScheme> Default for Shelf<S> {
 }
 
 impl<S: ExactScheme> Shelf<S> {
-    /// Diagonals are large: more than this would fill the memory at large degrees.
+    /// Diagonals are large: at large degrees more entries would exceed the memory.
     const PLACES: usize = 5;
 
     /// The maps of a plan; `make` plans the groups of those that are not here.
@@ -211,7 +211,7 @@ impl<S: ExactScheme> Shelf<S> {
                 (key, groups)
             }
         };
-        // The last used one stands last.
+        // In the order of use: the entry that was used last is the last one.
         if self.held.len() >= Self::PLACES {
             self.held.remove(0);
         }

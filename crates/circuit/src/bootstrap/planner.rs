@@ -200,8 +200,8 @@ impl<'a, D: DryRun> Planner<'a, D> {
                 for other in candidates {
                     let mut plan = best.plan.clone();
                     part(&mut plan, other);
-                    // More keys only where larger groups need them: each limit is another plan to
-                    // run.
+                    // More keys are tried only where larger groups need them, as each limit is
+                    // another dry run.
                     if plan.keys_wanted() > plan.steps.max_keys {
                         plan.steps.max_keys = plan.steps.max_keys.max(other.steps.max_keys);
                     }

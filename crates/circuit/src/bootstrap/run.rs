@@ -18,7 +18,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
     /// errors of the scheme: in particular, too much noise in `x`, or a modulus chain that is too
     /// short for the plan.
     pub fn bootstrap(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
-        // A thread that is none of the pool's would sleep and be woken at each of some thousand
+        // A thread outside of the pool would be suspended and resumed at each of several thousand
         // parallel steps.
         rayon::scope(|_| self.bootstrap_observed(scheme, x, &mut ()))
     }

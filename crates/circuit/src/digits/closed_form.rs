@@ -54,9 +54,9 @@ pub(super) fn program(
     ))
 }
 
-/// The fewest products among the programs that take the least capacity. Depth is no measure here:
-/// levels modulo p^2 cost half as much again as levels modulo p, so b may be a level deeper than N
-/// at no loss.
+/// The fewest products among the programs that take the least capacity. Depth is not a measure
+/// here: a level modulo p^2 costs one and a half times as much as one modulo p, so b may be one
+/// level deeper than N without loss.
 fn thriftiest(programs: Vec<Circuit>, prime: u64) -> Result<Circuit, CircuitError> {
     let bits = |p: &Circuit| p.estimated_bits(prime);
     let least = programs.iter().map(bits).fold(f64::INFINITY, f64::min);
@@ -95,7 +95,7 @@ impl Tables {
         Ok(Tables { modulus: t, v, bound, null, quotients })
     }
 
-    /// N(x) modulo p^e in every way that is worth a try.
+    /// N(x) modulo p^e, in all ways that are worth comparing.
     fn null_polynomial(&self, null: NullPolynomial) -> Result<Vec<Candidate>, CircuitError> {
         let t = self.modulus;
         let mut builder = CircuitBuilder::new();

@@ -121,7 +121,7 @@ fn root_of_minus_one(t: &PrimePower) -> Option<u64> {
     if p % 4 != 1 {
         return None;
     }
-    // Half of all residues give a root; a composite p may give none.
+    // Half of all residues give a root if p is prime; a composite p may have none.
     let root = (2..100).map(|a| t.pow(a, (p - 1) / 4)).find(|i| t.mul(*i, *i) == p - 1)?;
     Some(root.min(p - root))
 }

@@ -129,7 +129,7 @@ impl FromStr for DigitMethod {
 
 /// Interpolation takes time quadratic in its points: at these, a minute.
 const MOST_POINTS: u64 = 1 << 15;
-/// Up to here a method is worth a try where none is asked for.
+/// The largest number of points for which a method is tried if none was requested.
 pub(crate) const SENSIBLE_POINTS: u64 = 1 << 13;
 
 #[cfg(test)]
@@ -213,8 +213,8 @@ mod tests {
         // No bit is always zero: B makes no difference.
         assert_eq!(stems(2, 24, 8, 100), stems(2, 11, 5, 16));
         assert_eq!(stems(2, 25, 8, 128), all);
-        // A degree of 65537 is not worth a try, but there for those who ask, where half as many
-        // points give it.
+        // A degree of 65537 is not tried by default, but is available on request if half as many
+        // points determine it.
         let large = DigitProblem { p: 65537, e: 2, v: 1, bound: 23 };
         assert_eq!(stems(65537, 2, 1, 23), [&["local"], &closed[..]].concat());
         assert_eq!(DigitMethod::new(DigitKind::HaleviShoup).check(&large), Ok(32768));

@@ -74,8 +74,8 @@ pub(super) fn direct(task: RowTask, goal: DepthGoal) -> Result<Row, CircuitError
     })
 }
 
-/// Whatever takes fewest products: the digit in two steps, by way of any of the lifts; lifts by
-/// lifting polynomials; or all of them directly.
+/// The variant with the fewest products: the digit in two steps, by way of any of the lifts; lifts
+/// by lifting polynomials; or all of them directly.
 pub(super) fn composed(task: RowTask, goal: DepthGoal) -> Result<Row, CircuitError> {
     let t = task.modulus;
     let key = |row: &Row| (row.program.costs().products, row.program.costs().depth);

@@ -40,7 +40,7 @@ pub(super) struct RowTask {
 }
 
 impl RowTask {
-    /// The same for a method that makes nothing of a smaller bound.
+    /// The same for a method that does not benefit from a smaller bound.
     pub(super) fn with_all_values(self) -> Self {
         RowTask { bound: self.modulus.prime() / 2, ..self }
     }

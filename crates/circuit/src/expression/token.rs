@@ -12,7 +12,7 @@ pub(super) enum Token {
 }
 
 impl Token {
-    /// As it is told to the user.
+    /// The token as messages show it.
     pub(super) fn shown(&self) -> String {
         match self {
             Token::Name(name) => format!("'{}'", name.chars().take(40).collect::<String>()),
@@ -64,7 +64,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, ExpressionError>
             _ if c.is_ascii_alphabetic() || c == '_' => out.push((column, Token::Name(word(c)))),
             _ => {
                 let Some(sign) = sign(c, rest.peek().map(|(_, c)| *c)) else {
-                    return Err(ExpressionError::new(column, format!("{c:?} means nothing here")));
+                    return Err(ExpressionError::new(column, format!("unexpected character {c:?}")));
                 };
                 if sign.len() > 1 {
                     rest.next();

@@ -286,7 +286,7 @@ impl AxisMap {
 /// The most words of all diagonals of a map: 2 GiB.
 const MOST_WORDS: u64 = 1 << 28;
 
-/// Passes so many diagonals of that many words.
+/// Accepts `count` diagonals of `each` words, unless they exceed the limit.
 fn check_words(count: usize, each: usize) -> Result<(), CircuitError> {
     let words = (count as u64).saturating_mul(each as u64);
     if words > MOST_WORDS {

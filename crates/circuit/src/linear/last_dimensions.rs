@@ -22,8 +22,8 @@ pub(crate) struct LastDimensions {
 #[derive(Clone, Copy, Debug)]
 struct Along {
     size: usize,
-    /// s with g^size = p^s modulo the carrier, g being the generator: all the way round is
-    /// Frobenius to this power. 0 ahead of the carrier.
+    /// s with g^size = p^s modulo the carrier, g being the generator: a full cycle is Frobenius to
+    /// this power. 0 ahead of the carrier.
     wrap: usize,
     /// By how many places p moves ahead of the carrier.
     shift: usize,
@@ -77,7 +77,7 @@ impl LastDimensions {
         self.sizes[0] * self.ring.degree()
     }
 
-    /// Whether a vector along the dimensions of some last axes has so many residues.
+    /// Whether `residues` is the length of a vector along the dimensions of some last axes.
     pub(crate) fn has(&self, residues: usize) -> bool {
         self.sizes.iter().any(|places| places * self.ring.degree() == residues)
     }

@@ -151,7 +151,7 @@ impl LinearMap {
     }
 
     /// The same map on vectors that repeat with `period` columns, a divisor of the columns:
-    /// rotations that are equal on those become one, the shorter way round.
+    /// rotations that are equal on those become one, by the smaller shift.
     pub(crate) fn on_period(self, period: usize) -> LinearMap {
         let mut out = LinearMap { diagonals: BTreeMap::new(), ..self };
         for (by, diagonal) in self.diagonals {

@@ -37,7 +37,7 @@ pub(super) const MOST_BABIES: usize = 48;
 pub enum GiantSteps {
     /// Σ g_j(row j): a key for each of them.
     Sum(Vec<GaloisElement>),
-    /// .. g_2(row 2 + g_1(row 1)), the same few automorphisms again and again.
+    /// .. g_2(row 2 + g_1(row 1)), with a few automorphisms that are used repeatedly.
     Chain(Vec<GaloisElement>),
 }
 

@@ -1,4 +1,4 @@
-//! A linear map as one scheme wants it, and its evaluation.
+//! A linear map prepared for one scheme, and its evaluation.
 
 use everlevel_ring::GaloisElement;
 use everlevel_scheme::{ExactScheme, Level, NextUse, SchemeError};

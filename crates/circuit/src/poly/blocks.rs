@@ -15,7 +15,7 @@ pub(crate) struct Candidate {
     pub(crate) outputs: Vec<NodeId>,
 }
 
-/// The ways to evaluate the polynomials at the variable of `powers` that are worth a try.
+/// The ways to evaluate the polynomials at the variable of `powers` that are worth comparing.
 pub(crate) fn candidates<'a>(
     builder: &'a CircuitBuilder,
     powers: &'a PowerTable,

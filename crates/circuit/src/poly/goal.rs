@@ -54,8 +54,8 @@ pub(crate) fn best(
             return within.min_by_key(key).ok_or(CircuitError::TooDeep { allowed, needed });
         }
     };
-    // Sharing powers may keep two outputs from being shallow at once: as little beyond the goal as
-    // can be.
+    // Sharing powers may keep two outputs from being shallow at once: as few levels beyond the goal
+    // as possible.
     let beyond = |depths: &[u32]| {
         depths.iter().zip(&least).map(|(d, l)| (d - l).saturating_sub(extra)).max()
     };

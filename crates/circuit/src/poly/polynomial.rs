@@ -130,7 +130,7 @@ fn invert_all(t: &PrimePower, xs: &[u64]) -> Result<Vec<u64>, CircuitError> {
     }
     let mut inverse = match t.inv(product) {
         Ok(inverse) => inverse,
-        // Name the culprit, not the product.
+        // Report the number without an inverse, not the product.
         Err(error) => return Err(xs.iter().find_map(|x| t.inv(*x).err()).unwrap_or(error).into()),
     };
     for (slot, x) in out.iter_mut().zip(xs).rev() {

@@ -62,7 +62,7 @@ impl Circuit {
                 // other terms, which lie higher, absorb their constants in the switch.
                 Node::Combine { .. } => (NextUse::Product, node.operands()),
                 // Noise at the floor of p^e is, divided by p, at the floor of p^(e-1): the source
-                // does the work, in the same pass as its relinearization. What is extended keeps
+                // is switched down, in the same pass as its relinearization. What is extended keeps
                 // noise at the lower floor of the smaller modulus.
                 Node::DivideByP { of } | Node::Extend { of, .. } => (uses.next[i], vec![*of]),
                 Node::Input(_) | Node::Reduce { .. } => continue,

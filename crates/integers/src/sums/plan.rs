@@ -79,7 +79,7 @@ impl SumPlan {
         let unfit = || IntegersError::Set {
             name: format!("of index {}", slot_shape.ring_index()),
             problem: "sums of whole tables need a power of two as index, a slot for each \
-                      coefficient and a plaintext modulus p^2: take bgv-65537-n15",
+                      coefficient and a plaintext modulus p^2: use bgv-65537-n15",
         };
         let slots = slot_shape.slots();
         if slot_shape.max_exponent() < 2 || SumPacking::new(slot_shape, 1).is_none() {

@@ -67,9 +67,9 @@ pub fn unproved(e: &ureq::Error) -> Option<RemoteError> {
     Some(match refused {
         rustls::Error::InvalidCertificate(e) => RemoteError::Certificate {
             problem: format!(
-                "expected a service whose certificate is of an authority that is believed, and \
-                 for its address, found another ({e}): check the address, and name the file of \
-                 the service's authority if it has one of its own"
+                "expected a certificate for the address of the service, from an authority that is \
+                 trusted, found another ({e}): check the address, and name the file of the \
+                 service's authority if it has one of its own"
             ),
         },
         rustls::Error::AlertReceived(
@@ -85,7 +85,7 @@ pub fn unproved(e: &ureq::Error) -> Option<RemoteError> {
         ) => RemoteError::Certificate {
             problem: format!(
                 "the service expects a certificate of its clients, and found none that it accepts \
-                 ({refused}): ask whoever runs it for one"
+                 ({refused}): ask its operator for one"
             ),
         },
         rustls::Error::InvalidMessage(_) => RemoteError::Unreachable {

@@ -14,7 +14,8 @@ use crate::basis::Basis;
 use crate::error::RingError;
 use crate::poly::{Eval, Poly};
 
-/// Shortest stored period of a diagonal, in columns: below that, kernels would be called on crumbs.
+/// Shortest stored period of a diagonal, in columns: shorter ones would make calls of kernels
+/// inefficient.
 const SHORTEST_PERIOD: usize = 1024;
 
 /// A plaintext in evaluations that are periodic along the rows, as the slots are that it came from.

@@ -11,7 +11,7 @@ use crate::poly::{Coeff, Eval, Poly, Representation};
 use crate::prime_power::PrimePower;
 use crate::ring::{Residues, Ring};
 
-/// How many limbs a conversion makes in one go over the terms.
+/// The number of limbs that a conversion computes in one pass over the terms.
 const LIMBS_AT_ONCE: usize = 6;
 
 /// An integer polynomial v with |v| <= D/2, known by its residues modulo the primes of a small

@@ -65,8 +65,8 @@ impl Cpu {
         });
     }
 
-    /// x = f(x, y): in place where nobody shares the limb, else into a new one, which spares the
-    /// copy that writing to a shared limb makes.
+    /// x = f(x, y): in place if the limb is not shared, else into a new one, which spares the copy
+    /// that writing to a shared limb makes.
     fn merge<R: Representation>(
         &self,
         x: &mut Poly<R>,

@@ -11,7 +11,7 @@ use super::timings::{Timings, Work};
 
 /// Free blocks of one ring. A limb goes back here when it is dropped, so that evaluation does not
 /// pay for fresh pages at every operation; the pool never holds more than the largest number of
-/// limbs that were alive at once, and a slab.
+/// limbs that were in use at the same time, and a slab.
 #[derive(Default)]
 pub(crate) struct Pool {
     free: Mutex<Vec<Block>>,

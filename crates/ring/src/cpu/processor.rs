@@ -116,7 +116,7 @@ impl Cpu {
         &self.pool.timings
     }
 
-    /// Times what happens until the timer is dropped, if somebody asks.
+    /// Measures the time until the timer is dropped, if timings are enabled.
     pub(super) fn time(&self, work: Work) -> Option<Timer<'_>> {
         self.pool.timings.time(work)
     }

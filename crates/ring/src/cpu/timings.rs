@@ -1,4 +1,4 @@
-//! Where the time of the processor goes, for programs that ask.
+//! Time measurements of the engine by kind of work, for programs that enable them.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

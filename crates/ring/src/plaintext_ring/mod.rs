@@ -140,7 +140,7 @@ impl PlaintextRing {
         RingError::WrongIndexKind { operation, expected, index: self.shape.ring_index() }
     }
 
-    /// Refuses exponents that are not at hand, and residues of the wrong number or size.
+    /// Refuses unavailable exponents, and residues of the wrong number or size.
     pub(crate) fn check(
         &self,
         residues: &[u64],

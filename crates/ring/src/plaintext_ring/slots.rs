@@ -39,7 +39,7 @@ impl PlaintextRing {
     /// does not have.
     pub fn decode(&self, coefficients: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
         self.check(coefficients, self.degree(), e)?;
-        // What is refused takes as long as what is not: all coefficients are looked at and decoded.
+        // A refusal takes as long as a success: all coefficients are read and decoded.
         let mut wider = None;
         if self.shape.degree_of_slot() > 1 {
             let conjugate = Zeroizing::new(self.galois(coefficients, self.shape.frobenius(), e));
@@ -188,7 +188,7 @@ impl PlaintextRing {
     }
 }
 
-/// The place of the first one that is true, all of them being looked at.
+/// The place of the first one that is true; all of them are read.
 fn first(found: impl Iterator<Item = bool>) -> Option<usize> {
     found.enumerate().fold(None, |first, (i, found)| first.or(found.then_some(i)))
 }

@@ -1,4 +1,4 @@
-//! Constants that give operands one factor.
+//! Constants that bring operands to one correction factor.
 
 use everlevel_ring::PrimePower;
 
@@ -25,8 +25,8 @@ impl NoiseTracker {
         }
         let ratio = |from, to| t.centered(t.mul(to, t.inv(from).expect("factors are units")));
         let (ca, cb) = (ratio(fa, fb), ratio(fb, fa));
-        // The one that is switched down anyway absorbs the constant; at one level the smaller
-        // constant wins.
+        // The constant goes to the operand that is switched down anyway; at equal levels the
+        // smaller constant is chosen.
         let first = match a.level.cmp(&b.level) {
             std::cmp::Ordering::Greater => true,
             std::cmp::Ordering::Less => false,

@@ -1,4 +1,4 @@
-//! Through bootstrapping.
+//! The effect of bootstrapping on level and noise.
 
 use super::meta::Meta;
 use super::tracker::NoiseTracker;
@@ -21,7 +21,8 @@ impl NoiseTracker {
         if self.spec.bootstrap.is_none() {
             return Err(SchemeError::BadParams {
                 name: self.spec.name.clone(),
-                problem: "the set has no bootstrapping section: take one such as bgv-65537-n15"
+                problem: "the set has no bootstrapping section: use one that has, such as \
+                          bgv-65537-n15"
                     .into(),
             });
         }

@@ -1,4 +1,4 @@
-//! At which levels operands meet.
+//! The levels to which operands are brought for an operation.
 
 use everlevel_ring::Basis;
 
@@ -10,9 +10,9 @@ use crate::spec::{Form, Level, NextUse};
 /// How far above its ideal level, in bits, the operand of a linear map may stay for cheaper key
 /// switches.
 const LINEAR_MAP_WINDOW: f64 = 30.0;
-/// How many levels beside the ideal one are considered for a product.
+/// The number of levels that are considered for a product besides the ideal one.
 const PRODUCT_WINDOW: usize = 4;
-/// What one transform is worth in bits of capacity: a bootstrapping of some 4000 transforms gains
+/// The value of one transform in bits of capacity: a bootstrapping of some 4000 transforms gains
 /// some 200 bits.
 const BITS_PER_TRANSFORM: f64 = 0.02;
 
@@ -33,8 +33,8 @@ impl NoiseTracker {
                 let key = self.bound.key_switch(&self.chain, m.level, t);
                 let headroom = (key - floor + 1.0).max(1.0);
                 let ideal = self.chain.bits(m.level) - (m.noise - floor - headroom);
-                // Staying above costs no capacity, so the level with the cheapest key switches
-                // wins.
+                // Staying above costs no capacity, so the level with the cheapest key switches is
+                // chosen.
                 let near = self.chain.at_least(ideal).min(m.level);
                 let reach = self.chain.at_least(ideal + LINEAR_MAP_WINDOW).min(m.level);
                 (near.0..=reach.0)

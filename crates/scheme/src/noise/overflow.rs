@@ -49,7 +49,7 @@ pub(super) fn tail(overlap: f64, weight: f64, bound: u64) -> f64 {
 pub fn least_overflow_bound(index: u64, weight: usize, log2: f64) -> Result<u64, SchemeError> {
     let (overlap, degree) = (Ring::overlap_of(index)? as f64, Ring::degree_of(index)? as f64);
     let rare = |bound: &u64| tail(overlap, weight as f64, *bound) + degree.log2() <= log2;
-    // From half of the terms on, nothing is larger.
+    // No sum exceeds half of the number of terms.
     let worst = (overlap as u64).saturating_mul(weight as u64) + 1;
     Ok((1..worst).find(rare).unwrap_or(worst))
 }

@@ -1,4 +1,4 @@
-//! Between plaintext moduli.
+//! The effect of changes of the plaintext modulus on level and noise.
 
 use super::meta::Meta;
 use super::tracker::NoiseTracker;

@@ -1,4 +1,4 @@
-//! Multipliers of noise, embedding by embedding.
+//! Factors by which noise is multiplied, embedding by embedding.
 
 use everlevel_ring::CanonicalNorm;
 

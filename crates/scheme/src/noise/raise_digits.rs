@@ -9,7 +9,7 @@ pub fn raise_digit(p: u64) -> u64 {
     if p < SMALL_PRIME { 32 } else { p.isqrt() + 1 }
 }
 
-/// Below, digits to the base √p would be too many.
+/// Below this prime there would be too many digits to the base √p.
 const SMALL_PRIME: u64 = 64;
 
 /// How many digits hold coefficients modulo p^e.

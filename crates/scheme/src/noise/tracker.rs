@@ -9,7 +9,7 @@ use super::model::{NoiseEstimate, NoiseModel};
 use crate::error::SchemeError;
 use crate::spec::{Form, Level, ModulusChain, ParamsSpec};
 
-/// Depths from outside stay below, so that counting on cannot overflow.
+/// Depths that are read from files stay below this limit, so that counting cannot overflow.
 const DEPTH_LIMIT: u32 = 1 << 30;
 
 /// Levels and noise of a parameter set: the effect of each operation on [`Meta`], the public data
@@ -68,7 +68,8 @@ impl NoiseTracker {
         m.form.divisor(self.t(m))
     }
 
-    /// A fresh encryption with this bound on its noise, in the form of the set, nobody's.
+    /// A fresh encryption with this bound on its noise, in the form of the set and without an
+    /// owner.
     pub fn fresh(&self, level: Level, exponent: u32, noise: f64) -> Meta {
         let form = self.spec.form;
         Meta {
@@ -108,7 +109,8 @@ impl NoiseTracker {
         }
     }
 
-    /// What two ciphertexts give, with the rest of `a`; of an unknown owner if one of them is.
+    /// The public data of a result of two ciphertexts, otherwise those of `a`; its owner is unknown
+    /// if one of theirs is.
     pub(super) fn merged(
         &self,
         a: &Meta,

@@ -251,8 +251,8 @@ impl Arithmetic for NoOp {
             "relinearization",
         )?;
         self.use_key(|plan| plan.add_relin(params, a.meta.level));
-        // BFV's products are coefficients, so nothing is known of their digits modulo the digits'
-        // own primes.
+        // BFV's products are in coefficients, so their digits modulo the digits' own primes have to
+        // be computed.
         let known = params.noise().product_form(a.meta.form) == Form::Bgv;
         if known {
             self.counters.transforms(basis.len());

@@ -1,4 +1,4 @@
-//! The ends of bootstrapping in the no-op scheme.
+//! The first and the last steps of bootstrapping in the no-op scheme.
 
 use super::{NoOp, NoOpCiphertext};
 use crate::error::SchemeError;

@@ -50,7 +50,7 @@ pub struct NoOpDiagonal {
     exponent: u32,
     basis: Basis,
     profile: Profile,
-    /// What multiplies, where values are carried along.
+    /// What multiplies values, if values are computed.
     factor: Option<Factor>,
 }
 
@@ -62,7 +62,7 @@ pub struct NoOp {
     counters: Counters,
     plan: Mutex<KeyPlan>,
     overflow: Mutex<ChaCha20Rng>,
-    /// Whether the work is no longer wanted; none: it is.
+    /// Asks whether the computation was cancelled; none if it cannot be.
     cancelled: Option<Cancelled>,
 }
 
@@ -196,7 +196,7 @@ impl NoOp {
         if self.values { self.params.plaintext_ring().mul(a, b, exponent) } else { Vec::new() }
     }
 
-    /// No value, or the zero one.
+    /// The zero value, or an empty one if no values are computed.
     fn zero(&self) -> Vec<u64> {
         if self.values { vec![0; self.params.degree()] } else { Vec::new() }
     }

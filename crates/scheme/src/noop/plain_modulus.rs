@@ -1,4 +1,4 @@
-//! Other plaintext moduli in the no-op scheme.
+//! Changes of the plaintext modulus in the no-op scheme.
 
 use super::{NoOp, NoOpCiphertext};
 use crate::error::SchemeError;

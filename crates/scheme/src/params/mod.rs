@@ -101,7 +101,7 @@ impl Params {
         let plain = PlaintextRing::new(shape, backend)?;
         let (chain, moduli) = ModulusChain::build(&spec)?;
         let ring = Ring::new(spec.index, &moduli)?;
-        // Figures are for those who ask for them.
+        // The estimate is computed only when it is requested.
         let security = OnceLock::new();
         let allowed = spec.is_insecure_by_name() && opt_in.insecure();
         if !allowed && !SecurityReport::holds(&spec, &ring, &chain, MIN_SECURITY_BITS) {
@@ -112,8 +112,8 @@ impl Params {
             }
             if bits < MIN_SECURITY_BITS {
                 return Err(bad(format!(
-                    "its weakest key ({}) holds {bits:.1} bits, below 128: lower the modulus, \
-                     raise the degree, or name the set insecure_{}",
+                    "its weakest key ({}) has {bits:.1} bits of security, below 128: lower the \
+                     modulus, raise the degree, or name the set insecure_{}",
                     report.weakest().key,
                     spec.name
                 )));
@@ -133,7 +133,7 @@ impl Params {
             return Err(SchemeError::BadParams {
                 name: params.name().into(),
                 problem: "mode = bypass: expected r = 1, p = 1 modulo 4 and one digit, or an odd \
-                          index; take thin"
+                          index; use mode = thin"
                     .into(),
             });
         }
@@ -229,7 +229,7 @@ impl Params {
         Err(SchemeError::BadParams {
             name: self.name().into(),
             problem: "it has no special primes, so servers have no keys for relinearization, \
-                      rotations or a change of keys: take a set with special primes"
+                      rotations or a change of keys: use a set with special primes"
                 .into(),
         })
     }

@@ -39,7 +39,7 @@ impl ParamsSpec {
         for log_degree in LOG_DEGREES {
             let degree = 1usize << log_degree;
             let Some(limit) = largest_modulus(degree, 128.0) else { continue };
-            // About what the noise takes; what it takes exactly is asked of the set.
+            // An approximation of the bits that the noise needs; the set determines them exactly.
             let n = degree as f64;
             let fresh = (plain_prime as f64).log2() + (n / 2.0 + 30.0 * n.sqrt()).log2();
             let wanted = 2.0 * fresh + (terms as f64).log2();

@@ -1,4 +1,4 @@
-//! The ends of bootstrapping.
+//! The first and the last steps of bootstrapping, recorded.
 
 use super::{Between, Recorded, RecordedCiphertext};
 use crate::error::SchemeError;
@@ -7,8 +7,8 @@ use crate::ops::Bootstrappable;
 use crate::plaintext::Plaintext;
 
 impl<S: Bootstrappable> Recorded<S> {
-    /// What was made of a raised phase. What happened on the way down is counted here, as there is
-    /// no ciphertext before.
+    /// A result that was made from a raised phase. The random events on the way down are counted
+    /// here, as there is no ciphertext before it.
     fn raised(
         &self,
         x: S::Ciphertext,

@@ -138,7 +138,7 @@ impl<S: ExactScheme> Recorded<S> {
         let results: Vec<usize> = xs.into_iter().map(|x| x.row).collect();
         let (mut wanted, mut open) = (BTreeSet::new(), results.clone());
         while let Some(row) = open.pop() {
-            // A row of another log is not here.
+            // A row of another log is ignored.
             if let Some(entry) = log.get(row).filter(|_| wanted.insert(row)) {
                 open.extend(&entry.step.inputs);
             }
@@ -224,7 +224,7 @@ impl<S: ExactScheme> Recorded<S> {
         self.record(x, operation, detail.into(), inputs.iter().map(|x| x.row).collect(), events)
     }
 
-    /// How many of these have to come down to meet at the lowest level among them.
+    /// The number of these that have to be switched down to the lowest level among them.
     fn descents(&self, xs: &[&RecordedCiphertext<S::Ciphertext>]) -> u64 {
         let levels = || xs.iter().map(|x| self.inner.level(&x.inner));
         let lowest = levels().min();

@@ -1,4 +1,4 @@
-//! The operations, handed on and recorded.
+//! The operations, forwarded to the inner scheme and recorded.
 
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
@@ -313,7 +313,7 @@ impl<S: ExactScheme> LinearMaps for Recorded<S> {
         let between = |(inner, row): (S::Extended, &Vec<Option<&Self::Diagonal>>)| {
             let used = inputs.iter().zip(row).filter(|(_, diagonal)| diagonal.is_some());
             let from = used.flat_map(|(x, _)| x.from.iter().copied()).collect();
-            // What happened to the inputs happened once, for all outputs.
+            // The events of the inputs occurred once, for all outputs.
             let events = std::mem::replace(&mut inputs_events, Events::NONE);
             Between { inner, from, events, parts: row.iter().flatten().count() }
         };

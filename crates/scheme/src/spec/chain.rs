@@ -242,7 +242,7 @@ fn gadgets(spec: &ParamsSpec, b: usize, w: usize, f: usize) -> Vec<Gadget> {
 }
 
 /// For each level the primes that a product over q is computed in: as many of those that the level
-/// has dropped as needed, then new ones, which are added to `moduli` and never meet a key.
+/// has dropped as needed, then new ones, which are added to `moduli` and are not used with keys.
 fn product_primes(
     spec: &ParamsSpec,
     entries: &[(f64, Basis)],
@@ -296,7 +296,7 @@ fn base_pair(spec: &ParamsSpec, transform_step: u64) -> Result<Vec<u64>, SchemeE
     let limit = 1u128 << spec.base_bits;
     let half = spec.base_bits / 2;
     let mut best: Option<(u128, u64, u64)> = None;
-    // A prime p or an index that leaves no pair must not search for ever.
+    // The search has to end for a prime p or an index without such a pair, too.
     let firsts = primes::primes_congruent_one(transform_step, 1 << (half + 1)).take(FIRST_PRIMES);
     for first in firsts.take_while(|&q| q >> (half - 3) != 0) {
         // second = 1 mod m and first^-1 mod p, from the largest down

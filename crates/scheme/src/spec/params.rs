@@ -320,7 +320,7 @@ impl ParamsSpec {
             if !(1..=16).contains(&b.removed_digits()) {
                 return bad(format!("digits = {}: expected 1 to 16", b.removed_digits()));
             }
-            // q0 times p^v is computed with in 128 bits.
+            // Computations with q0 times p^v are done in 128 bits.
             let removed = (self.plain_prime as f64).log2() * f64::from(b.removed_digits());
             if f64::from(self.base_bits) + removed > 124.0 {
                 return bad(format!(

@@ -250,7 +250,7 @@ impl<'a> Writer<'a> {
         }
         if left == 0 {
             let problem =
-                "no row would be left, and a table has one at least: remove its directory";
+                "no row would be left, and a table has at least one: remove its directory instead";
             return Err(TablesError::Data { problem: problem.into() }.into());
         }
         Ok(left)
@@ -346,7 +346,7 @@ impl<'a> Writer<'a> {
                 changes.written.push(LISTING_FILE.into());
                 // Whoever changed the directory meanwhile would lose what he did.
                 if EncryptedTable::id_in(path)? != table.id() {
-                    let problem = "it was changed by somebody else at the same time: try again";
+                    let problem = "another process changed it at the same time: try again";
                     return Err(TablesError::Table { problem: problem.into() });
                 }
                 pending.finish()?;

@@ -94,7 +94,7 @@ impl EncryptedTable {
         }
         drop(reading);
         if rows == 0 {
-            return Err(wrong("expected a row at least").into());
+            return Err(wrong("expected at least one row").into());
         }
         let pending = Self::pending(directory, existing, key.params(), schema)?;
         let mut write = |place: Place, bytes: Vec<u8>| {

@@ -66,7 +66,7 @@ pub(crate) fn header_of(
     let header = BlockHeader::of(&summary.metadata);
     header.filter(|_| summary.kind == ObjectKind::COLUMNS).ok_or_else(|| TablesError::Block {
         block,
-        problem: format!("column {column}: the file is no part of an encrypted table"),
+        problem: format!("column {column}: the file is not part of an encrypted table"),
     })
 }
 

@@ -52,10 +52,10 @@ impl EncryptedTable {
         PendingDirectory::recover(directory)?;
         if !directory.is_dir() {
             let shown = directory.display();
-            return Err(no_table(format!("{shown} is no directory that `encrypt` wrote")));
+            return Err(no_table(format!("{shown} is not a directory that `encrypt` wrote")));
         }
         let text = read_file(&directory.join(SCHEMA_FILE), SCHEMA_BYTES)?;
-        let text = std::str::from_utf8(&text).map_err(|_| no_table("its schema is no UTF-8"))?;
+        let text = std::str::from_utf8(&text).map_err(|_| no_table("its schema is not UTF-8"))?;
         let first = directory.join(name_of((0, 0)));
         let params = options.set_of(&first, inspect_file(&first)?.params)?;
         let blocks = Blocks::Directory(directory.into());
@@ -64,7 +64,8 @@ impl EncryptedTable {
         for next in [(table.blocks(), 0), (0, table.schema.fields().len())] {
             let next = directory.join(name_of(next));
             if next.symlink_metadata().is_ok() {
-                return Err(no_table(format!("{} is a file too many", next.display())));
+                let next = next.display();
+                return Err(no_table(format!("the file {next} is superfluous: move it away")));
             }
         }
         Ok(table)

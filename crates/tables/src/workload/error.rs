@@ -40,7 +40,7 @@ pub enum WorkloadError {
         known: String,
     },
     /// An operation for which there is no set.
-    #[error("no parameter set does {operation} of {values}: {problem}; {remedy}")]
+    #[error("no parameter set supports {operation} of {values}: {problem}; {remedy}")]
     Unsupported {
         /// The operation.
         operation: &'static str,

@@ -72,7 +72,7 @@ fn only_asked(workload: &Workload, operation: Operation) -> WorkloadError {
         problem: "groups exist in tables only, with compare, equal, select, sum, mean, count and \
                   dot, on values of up to 63 bits"
             .into(),
-        remedy: "plan the other operations apart".into(),
+        remedy: "plan the other operations separately".into(),
     }
 }
 
@@ -84,7 +84,7 @@ fn unsupported(workload: &Workload, refused: Refused) -> WorkloadError {
             "at most {longest} rows are sorted; tables list the rows that meet a condition, and \
              sort them after decryption"
         ),
-        "median" | "argmax" => format!("at most {longest} rows have an order; take groups of rows"),
+        "median" | "argmax" => format!("at most {longest} rows have an order; use groups of rows"),
         "cumsum" => {
             "state fewer rows, and add the totals of groups of rows after decryption".into()
         }

@@ -16,7 +16,7 @@ use crate::columns::typed::{self, Named};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{is_standard, write_secret_output};
-use crate::console::output::{emit, emit_json, progress};
+use crate::console::output::{counted, emit, emit_json, progress};
 
 /// Runs `decrypt` on a file of columns.
 pub fn decrypt(
@@ -77,8 +77,9 @@ pub fn decrypt(
             if is_standard(out) {
                 return Ok(());
             }
-            let s = if columns.len() == 1 { "" } else { "s" };
-            emit(&format!("{} column{s}, {values} values: {}", columns.len(), out.display()))
+            let columns = counted(columns.len() as u64, "column");
+            let values = counted(values as u64, "value");
+            emit(&format!("{columns}, {values}: {}", out.display()))
         }
         None if common.json => emit(&typed::json(&columns)?),
         None => {
@@ -110,7 +111,7 @@ fn entries(
         let sum = total.map(Some).reduce(|x, y| x?.checked_add(y?)).flatten();
         let wide = || WireError::Columns {
             name: x.array.name.clone(),
-            problem: "its total is past 127 bits".into(),
+            problem: "its total needs more than 127 bits".into(),
         };
         return Ok(Zeroizing::new(vec![sum.ok_or_else(wide)?]));
     }

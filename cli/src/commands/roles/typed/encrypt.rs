@@ -16,7 +16,7 @@ use crate::columns::typed::{self, Named};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{check_apart, check_free, is_standard};
-use crate::console::output::{emit, emit_json, progress};
+use crate::console::output::{counted, emit, emit_json, progress};
 
 #[derive(Serialize)]
 struct ColumnReport {
@@ -90,11 +90,15 @@ pub fn encrypt(
     }
     let mut lines: Vec<String> = reports
         .iter()
-        .map(|c| format!("{}: {}, {} ciphertexts", c.name, c.kind, c.ciphertexts))
+        .map(|c| {
+            let ciphertexts = counted(c.ciphertexts as u64, "ciphertext");
+            format!("{}: {}, {ciphertexts}", c.name, c.kind)
+        })
         .collect();
     lines.push(format!(
-        "{}: {values} values in {slots} slots, {bytes} bytes: {}",
+        "{}: {} in {slots} slots, {bytes} bytes: {}",
         params.name(),
+        counted(values as u64, "value"),
         out.display()
     ));
     lines.extend(sent_lines(sent));

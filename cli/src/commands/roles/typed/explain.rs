@@ -101,8 +101,8 @@ pub fn explain(asked: &Asked<'_>, common: &Common) -> Result<(), CliError> {
     for (option, path) in asked.refused {
         if path.is_some() {
             return Err(CliError::usage(format!(
-                "{option} is for values modulo p^r: of typed columns it is told what the program \
-                 takes before it is run, and no noise"
+                "{option} is for values modulo p^r: for typed columns, `explain` prints what the \
+                 program costs before it is run, and no noise"
             )));
         }
     }

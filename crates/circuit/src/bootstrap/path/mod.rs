@@ -1,7 +1,7 @@
 //! How coefficients reach the slots and come back: all of bootstrapping that depends on the kind
 //! of index.
 //!
-//! A path joins the linear maps of a plan with what the ring needs beside them:
+//! A path combines the linear maps of a plan with the other steps that the ring needs:
 //!
 //! * [`Projected`]: power-of-two indices, polynomials in X^d; the thin mode and the bypass.
 //! * [`Unpacked`]: power-of-two indices, any polynomial as d polynomials in X^d; the full mode.

@@ -1,5 +1,4 @@
-//! The kinds of index, and what there is to choose about their paths: the half that needs no
-//! scheme.
+//! The kinds of index and the choices for their paths: the part that does not depend on a scheme.
 
 use everlevel_ring::SlotShape;
 use everlevel_scheme::spec::BootstrapMode;
@@ -23,8 +22,8 @@ pub(in crate::bootstrap) trait PathPlans {
         v: u32,
     ) -> Result<(), CircuitError>;
 
-    /// A good plan for a set in a mode, before what the set itself asks for. Its digit removal is
-    /// for one digit of an odd prime.
+    /// A good plan for a set in a mode, before the choices that the set itself states are applied.
+    /// Its digit removal is for one digit of an odd prime.
     fn standard(&self, params: &Params, mode: BootstrapMode) -> BootstrapPlan;
 
     /// Plans worth comparing for a set, in its mode.
@@ -79,7 +78,7 @@ impl PathPlans for ColumnPlans {
         if mode == BootstrapMode::Bypass && (shape.base_degree() > 1 || r > 1 || v > 1) {
             return Err(CircuitError::PlanMismatch {
                 reason: "the bypass is for two rows of slots (p = 1 modulo 4), r = 1 and one \
-                         digit, or for an index with axes: take the thin mode",
+                         digit, or for an index with axes: use the thin mode",
             });
         }
         Ok(())
@@ -90,7 +89,7 @@ impl PathPlans for ColumnPlans {
         if mode == BootstrapMode::Bypass || params.slots() > DENSE {
             return plan.in_mode(mode);
         }
-        // So few slots that the whole transform is one sparse map.
+        // There are so few slots that the whole transform is one sparse map.
         let stages = stages(params);
         BootstrapPlan::with_groups(vec![stages], vec![stages], plan.digits).in_mode(mode)
     }
@@ -128,7 +127,8 @@ impl PathPlans for AxisPlans {
     fn standard(&self, params: &Params, mode: BootstrapMode) -> BootstrapPlan {
         let mut plan = BootstrapPlan::along_axes(params.slot_shape()).in_mode(mode);
         if mode != BootstrapMode::Thin {
-            // d removals: a fourth fewer key switches are worth the bits that constants cost.
+            // With d digit removals, a fourth fewer key switches outweigh the capacity that the
+            // constants cost.
             plan.digits = DigitMethod::new(DigitKind::PatersonStockmeyer);
         }
         plan

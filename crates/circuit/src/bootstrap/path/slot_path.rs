@@ -1,4 +1,4 @@
-//! What a path does: to the slots, back to the coefficients, and what that takes.
+//! The trait of paths: to the slots, back to the coefficients, and the cost of both.
 
 use everlevel_ring::GaloisElement;
 use everlevel_scheme::{Bootstrappable, ExactScheme, Level, Scheme};
@@ -15,7 +15,7 @@ pub(in crate::bootstrap) type SlotFunction<'a, S> = dyn FnMut(
     ) -> Result<<S as Scheme>::Ciphertext, CircuitError>
     + 'a;
 
-/// What [`SlotPath::map`] leaves.
+/// The result of [`SlotPath::map`].
 pub(in crate::bootstrap) struct Mapped<S: ExactScheme> {
     /// The polynomial whose coefficients are the results.
     pub(in crate::bootstrap) result: S::Ciphertext,
@@ -88,8 +88,8 @@ pub(in crate::bootstrap) trait SlotPath<S: Bootstrappable>:
         Ok(self.maps().slots_to_coeff(scheme, vec![x], watch)?.0)
     }
 
-    /// Prepares the plaintexts of a stage (of one of its groups) for ciphertexts of one level; what
-    /// the path does not know is no error.
+    /// Prepares the plaintexts of a stage (of one of its groups) for ciphertexts of one level;
+    /// stages that the path does not have are ignored.
     fn prepare(
         &self,
         scheme: &S,
@@ -101,7 +101,7 @@ pub(in crate::bootstrap) trait SlotPath<S: Bootstrappable>:
     }
 }
 
-/// The answer to a plan with a subring that its path cannot make use of.
+/// The error for a plan with a subring that its path cannot use.
 pub(super) fn no_subring() -> CircuitError {
     CircuitError::PlanMismatch {
         reason: "a subring is for the full mode over an index with axes whose carrier has no \

@@ -1,4 +1,4 @@
-//! Power-of-two indices with every polynomial taken apart.
+//! Power-of-two indices with every polynomial split into parts.
 
 use everlevel_ring::GaloisElement;
 use everlevel_scheme::{Bootstrappable, ExactScheme, NextUse};
@@ -11,8 +11,8 @@ use crate::bootstrap::plan::BootstrapCosts;
 use crate::error::CircuitError;
 use crate::unpack::{Repacking, Unpacking};
 
-/// A polynomial is taken apart into d polynomials in X^d, each of which goes to the slots and back
-/// before the next one: for any plaintext.
+/// A polynomial is split into d polynomials in X^d, each of which goes to the slots and back before
+/// the next one: for any plaintext.
 pub(super) struct Unpacked<S: ExactScheme> {
     /// The path of a polynomial in X^d.
     part: Projected<S>,

@@ -1,4 +1,4 @@
-//! The entry of bootstrapping: what fits q0, and the overflow.
+//! The entry of bootstrapping: the phase that fits q0, and the bound on the overflow.
 
 use super::{COEFFICIENT_TAIL, NoiseModel, SHARES};
 use crate::error::SchemeError;
@@ -6,8 +6,7 @@ use crate::noise::logarithm::log_add;
 use crate::noise::overflow;
 use crate::spec::ParamsSpec;
 
-/// log2 of the probability that B may be exceeded with, in all coefficients of a bootstrapping
-/// together.
+/// log2 of the probability with which any coefficient of a bootstrapping may exceed B.
 const OVERFLOW_LOG2: f64 = -128.0;
 
 impl NoiseModel {
@@ -21,9 +20,9 @@ impl NoiseModel {
         log_add(prior, tails.log2())
     }
 
-    /// What comes to the phase, as multiples of t, on its way to q0 and to the sparse key: the
-    /// deviations of a coefficient by the rounding to q0 and by the key switch, and what the
-    /// latter's rounding adds at most.
+    /// The errors, as multiples of t, that are added to the phase on its way to q0 and to the
+    /// sparse key: the deviations of a coefficient by the rounding to q0 and by the key switch, and
+    /// what the latter's rounding adds at most.
     fn encapsulation_errors(&self) -> [f64; 3] {
         let switch = ((1.0 + self.mixed(self.drawn_square)) / 12.0).sqrt();
         if self.under_main_key {
@@ -105,7 +104,8 @@ impl NoiseModel {
         overflow::tail(self.overlap, self.sparse_weight, bound)
     }
 
-    /// Passes a set without bootstrapping, or one whose q0 has room for the entry of it; t = p^r.
+    /// Accepts a set without bootstrapping, and one whose q0 has room for the entry of
+    /// bootstrapping; t = p^r.
     pub(in crate::noise) fn check_base_modulus(
         &self,
         spec: &ParamsSpec,
@@ -132,8 +132,8 @@ mod tests {
     use super::*;
     use crate::params::{OptIn, Params};
 
-    /// A bound below the worst case is paid for with room at the entry, and no more of it than
-    /// 2^-128 asks for.
+    /// A bound below the worst case costs room at the entry, and no more of it than a probability
+    /// of 2^-128 requires.
     #[test]
     fn rare_overflows_take_room_at_the_entry() {
         let params = Params::named("bgv-65537-n15", OptIn::SecureOnly).unwrap();

@@ -1,16 +1,16 @@
-//! Bounds, or what is typical.
+//! Proved bounds or typical values.
 
 /// Which norm of the noise a model estimates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoiseEstimate {
-    /// What the canonical norm does not exceed, but for events of probability 2^-170.
+    /// A bound that the canonical norm exceeds with probability at most 2^-170.
     WorstCase,
     /// The root mean square of the embeddings, for independent operands.
     AverageCase,
 }
 
 impl NoiseEstimate {
-    /// `bound` if it is to hold, else what is typical.
+    /// `bound` in the worst case, else `typical`.
     pub(super) fn of(self, bound: f64, typical: f64) -> f64 {
         match self {
             NoiseEstimate::WorstCase => bound,

@@ -1,4 +1,4 @@
-//! The constants of a parameter set, and what single events add.
+//! The noise constants of a parameter set, and the noise that single operations add.
 
 mod entry;
 mod estimate;
