@@ -9,7 +9,7 @@ fn main() -> Result<(), Error> {
     let mut rng = everlevel::system_rng()?;
 
     let client = Client::new(&params, &mut rng); // holds the secret key
-    let server = client.server(&mut rng)?; // holds evaluation keys only
+    let server = client.server(&mut rng)?; // holds server keys only, no secret
 
     let values: Vec<u64> = (0..params.slots() as u64).collect();
     let mut x = Expr::new(server.load(client.encrypt_modular(&values, &mut rng)?));
