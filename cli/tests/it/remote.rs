@@ -108,7 +108,7 @@ fn a_job_survives_the_death_of_the_service() {
         .spawn()
         .unwrap();
     let listed = remote("list", &url, &[]);
-    let computes = (0..600).any(|_| {
+    let computes = (0..6000).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(50));
         json(&words(&listed))["jobs"][0]["stage"] == "computing"
     });

@@ -60,12 +60,17 @@ fn client(service: &Running, connecting: Connecting) -> Client {
     Client::new(&url, &token, connecting).unwrap()
 }
 
-/// The code of a refusal that is told at once, without being tried again.
+/// The code of a refusal that is told at once, without being tried again. The pauses between tries
+/// would add up to three seconds each time; a busy machine may take as long, but not every time.
 fn refusal(client: &Client) -> String {
-    let started = Instant::now();
-    let refused = client.usage().unwrap_err();
-    assert!(started.elapsed() < Duration::from_secs(3), "{refused}");
-    refused.code().to_string()
+    for _ in 0..10 {
+        let started = Instant::now();
+        let refused = client.usage().unwrap_err();
+        if started.elapsed() < Duration::from_secs(3) {
+            return refused.code().to_string();
+        }
+    }
+    panic!("each refusal took as long as if it were tried again");
 }
 
 #[test]
@@ -152,7 +157,7 @@ fn handshakes_without_end_keep_nobody_out() {
     let service = Running::start(&directory.path().join("service"), |config| {
         config.tls = Some(certified.files.clone());
         config.connections = 2;
-        config.request_time = Duration::from_secs(2);
+        config.request_time = Duration::from_secs(4);
     });
     let connect = || TcpStream::connect(service.address).unwrap();
     let _silent = connect();
@@ -167,10 +172,10 @@ fn handshakes_without_end_keep_nobody_out() {
         }
         false
     });
-    // Connections last for 20 seconds here.
+    // Connections last for 40 seconds here.
     let started = Instant::now();
     assert!(client(&service, certified.believed()).usage().is_ok());
-    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     assert!(dribbling.join().unwrap(), "a slow handshake was waited for");
 }
 
@@ -290,7 +295,7 @@ fn a_renewed_certificate_is_used() {
     client(&service, before).usage().unwrap();
     // The files of the same names, of another authority.
     let renewed = Certified::here(directory.path(), "service");
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + Duration::from_secs(120);
     while client(&service, renewed.believed()).usage().is_err() {
         assert!(Instant::now() < until, "the new certificate is not used");
         std::thread::sleep(Duration::from_millis(100));
