@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -77,7 +78,7 @@ def service(tmp_path_factory):
     threading.Thread(target=process.stdout.read, daemon=True).start()
     yield url, token
     process.terminate()
-    process.wait(30)
+    process.wait(300)
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +93,16 @@ def remote(service, fermat):
 def ray():
     """A cluster of this machine alone."""
     ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'everlevel[ray]'")
-    ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    with warnings.catch_warnings():
+        # What a version of Ray says of its next ones is no fault here.
+        warnings.simplefilter("ignore")
+        # A new cluster, also where RAY_ADDRESS names another.
+        ray.init(
+            "local",
+            num_cpus=3,
+            include_dashboard=False,
+            log_to_driver=False,
+            configure_logging=False,
+        )
     yield ray
     ray.shutdown()
