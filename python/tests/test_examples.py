@@ -22,7 +22,7 @@ def test_example(path):
             "cryptography", reason="cryptography is not installed: pip install 'everlevel[test]'"
         )
     done = subprocess.run(
-        [sys.executable, "-W", "error", path], capture_output=True, text=True, timeout=300
+        [sys.executable, "-W", "error", path], capture_output=True, text=True, timeout=1200
     )
     assert done.returncode == 0, done.stderr
     last = done.stdout.splitlines()[-1]
