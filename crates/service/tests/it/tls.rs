@@ -54,6 +54,16 @@ fn private(path: &Path, mode: u32) {
     }
 }
 
+/// Whether the processor has the instructions that TLS needs; where it has not, this is told.
+fn has_tls() -> bool {
+    let refused = Issued::for_names(&["localhost"], &[]).err();
+    let missing = refused.is_some_and(|e| e.code() == "service.no-tls");
+    if missing {
+        println!("skipped: the processor lacks instructions that TLS needs");
+    }
+    !missing
+}
+
 fn client(service: &Running, connecting: Connecting) -> Client {
     let token = service.token("acme", &[Scope::Read, Scope::Write, Scope::Run]);
     let url = format!("https://{}", service.address);
@@ -75,6 +85,9 @@ fn refusal(client: &Client) -> String {
 
 #[test]
 fn a_job_goes_through_https() {
+    if !has_tls() {
+        return;
+    }
     let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::shared());
     let certified = Certified::here(directory.path(), "service");
     let service = Running::start(&directory.path().join("service"), |config| {
@@ -92,6 +105,9 @@ fn a_job_goes_through_https() {
 
 #[test]
 fn a_service_without_a_certificate_is_told_apart() {
+    if !has_tls() {
+        return;
+    }
     let directory = tempfile::tempdir().unwrap();
     let certified = Certified::here(directory.path(), "service");
     let service = Running::start(&directory.path().join("service"), |_| ());
@@ -102,6 +118,9 @@ fn a_service_without_a_certificate_is_told_apart() {
 
 #[test]
 fn only_the_service_that_was_meant_is_believed() {
+    if !has_tls() {
+        return;
+    }
     let directory = tempfile::tempdir().unwrap();
     let certified = Certified::here(directory.path(), "service");
     let other = Certified::here(directory.path(), "other");
@@ -130,6 +149,9 @@ fn only_the_service_that_was_meant_is_believed() {
 
 #[test]
 fn clients_prove_who_they_are_where_that_is_asked_for() {
+    if !has_tls() {
+        return;
+    }
     let directory = tempfile::tempdir().unwrap();
     let certified = Certified::here(directory.path(), "service");
     let member = Certified::new(directory.path(), "member", &["member"], false);
@@ -152,6 +174,9 @@ fn clients_prove_who_they_are_where_that_is_asked_for() {
 /// Neither silence nor a byte now and then keeps a place longer than a handshake may take.
 #[test]
 fn handshakes_without_end_keep_nobody_out() {
+    if !has_tls() {
+        return;
+    }
     let directory = tempfile::tempdir().unwrap();
     let certified = Certified::here(directory.path(), "service");
     let service = Running::start(&directory.path().join("service"), |config| {
@@ -181,6 +206,9 @@ fn handshakes_without_end_keep_nobody_out() {
 
 #[test]
 fn what_is_no_handshake_is_refused() {
+    if !has_tls() {
+        return;
+    }
     let directory = tempfile::tempdir().unwrap();
     let certified = Certified::here(directory.path(), "service");
     let service = Running::start(&directory.path().join("service"), |config| {
@@ -207,6 +235,9 @@ fn opened(directory: &Path, files: TlsFiles) -> Result<(), ServiceError> {
 
 #[test]
 fn files_that_cannot_be_used_are_told_before_anything_is_opened() {
+    if !has_tls() {
+        return;
+    }
     let directory = tempfile::tempdir().unwrap();
     let at = directory.path();
     let (good, other) = (Certified::here(at, "good"), Certified::here(at, "other"));
@@ -281,6 +312,9 @@ fn files_that_cannot_be_used_are_told_before_anything_is_opened() {
 /// A renewed certificate is used without an interruption; one that cannot be used is not.
 #[test]
 fn a_renewed_certificate_is_used() {
+    if !has_tls() {
+        return;
+    }
     let directory = tempfile::tempdir().unwrap();
     let certified = Certified::here(directory.path(), "service");
     let service = Running::start(&directory.path().join("service"), |config| {
