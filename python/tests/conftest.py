@@ -93,12 +93,14 @@ def remote(service, fermat):
 def ray():
     """A cluster of this machine alone."""
     ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'everlevel[ray]'")
-    with warnings.catch_warnings():
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         # What a version of Ray says of its next ones is no fault here.
         warnings.simplefilter("ignore")
+        # It would end actors where others have taken nearly all memory.
+        patch.setenv("RAY_memory_monitor_refresh_ms", "0")
         # A new cluster, also where RAY_ADDRESS names another.
         ray.init(
-            "local",
+            address="local",
             num_cpus=3,
             include_dashboard=False,
             log_to_driver=False,
