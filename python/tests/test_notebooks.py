@@ -50,7 +50,8 @@ def test_notebook(path, monkeypatch, tmp_path):
             )
     # Neither the settings nor the history of whoever runs this.
     for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"):
-        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+        (tmp_path / name).mkdir()
+        monkeypatch.setenv(name, str(tmp_path / name))
     if path.stem in TOY:
         monkeypatch.setenv("EVERLEVEL_PARAMS", TOY[path.stem])
     book = nbformat.read(path, as_version=4)
