@@ -50,7 +50,9 @@ class RunTest(unittest.TestCase):
 
     def git(self, *arguments: str) -> str:
         """Runs git in the clone."""
+        # Whatever the user's own configuration asks of commits.
         identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        identity += ["-c", "commit.gpgSign=false", "-c", "core.hooksPath=/dev/null"]
         command = ["git", "-C", str(self.clone), *identity, *arguments]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 

@@ -181,11 +181,13 @@ class Phone(unittest.TestCase):
             path = Path(folder) / "page.html"
             path.write_text(f"<!doctype html><html><body>{frame}</iframe></body></html>")
             options = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000"]
+            # Containers may have little of it.
+            options.append("--disable-dev-shm-usage")
             run = subprocess.run(
                 [CHROMIUM, *options, f"--user-data-dir={folder}/u", "--dump-dom", f"file://{path}"],
                 capture_output=True,
                 text=True,
-                timeout=120,
+                timeout=600,
                 check=True,
             )
         tag = run.stdout.split("<html")[1].split(">")[0]

@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -77,7 +78,7 @@ def service(tmp_path_factory):
     threading.Thread(target=process.stdout.read, daemon=True).start()
     yield url, token
     process.terminate()
-    process.wait(30)
+    process.wait(300)
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +93,18 @@ def remote(service, fermat):
 def ray():
     """A cluster of this machine alone."""
     ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'everlevel[ray]'")
-    ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        # What a version of Ray says of its next ones is no fault here.
+        warnings.simplefilter("ignore")
+        # It would end actors where others have taken nearly all memory.
+        patch.setenv("RAY_memory_monitor_refresh_ms", "0")
+        # A new cluster, also where RAY_ADDRESS names another.
+        ray.init(
+            address="local",
+            num_cpus=3,
+            include_dashboard=False,
+            log_to_driver=False,
+            configure_logging=False,
+        )
     yield ray
     ray.shutdown()

@@ -1,5 +1,6 @@
 """One program on many ciphertexts, here and on Ray; an actor dies half-way."""
 
+import itertools
 import os
 import signal
 
@@ -49,13 +50,17 @@ def test_on_ray_with_a_death(toy, ray, tmp_path, by):
     arrays = [toy.client.encrypt_modular(a) for a in columns]
 
     def program(server, x):
-        """Says who it is; the fifth one to begin dies without a word."""
-        handle = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-        os.write(handle, b"%d\n" % os.getpid())
+        """Takes a number that no other has, and says who it is; the fifth dies without a word."""
+        for number in itertools.count(1):
+            try:
+                handle = os.open(f"{log}.{number}", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+                break
+            except FileExistsError:
+                pass
+        os.write(handle, b"%d" % os.getpid())
         os.close(handle)
-        with open(log) as file:
-            if sum(1 for _ in file) == 5:
-                os.kill(os.getpid(), signal.SIGKILL)
+        if number == 5:
+            os.kill(os.getpid(), signal.SIGKILL)
         return 3 * x**3 * (1 - x) + x.rotate(1)
 
     found = cluster.map(program, arrays, keys=keys, params=toy.params, ray=True, workers=3)
@@ -65,7 +70,7 @@ def test_on_ray_with_a_death(toy, ray, tmp_path, by):
         np.testing.assert_array_equal(
             toy.client.decrypt(y), (3 * a**3 * (1 - a) + np.roll(a, -1)) % toy.t
         )
-    began = open(log).read().split()
+    began = [file.read_text() for file in tmp_path.glob("log.*")]
     assert len(set(began)) >= 3 + 1, "three actors and a successor"
     assert len(began) >= len(arrays) + 1
 

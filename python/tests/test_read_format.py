@@ -36,7 +36,7 @@ SETS = [
 def read(*arguments, environment=None):
     """Runs the script as a process of its own."""
     command = [sys.executable, SCRIPT, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
 
 
 def values(*arguments):

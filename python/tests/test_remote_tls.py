@@ -5,7 +5,7 @@ import itertools
 import json
 import os
 import subprocess
-import time
+import tempfile
 
 import numpy as np
 import pytest
@@ -21,14 +21,20 @@ pytest.importorskip("blake3", reason="blake3 is not installed: pip install 'ever
 def serving(*arguments):
     """What a service prints at its start."""
     command = [program(), "serve", "--json", "--listen", "127.0.0.1:0", *map(str, arguments)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    try:
-        lines = iter(process.stdout.readline, b"")
-        # One object over several lines.
-        yield json.loads(b"".join([*itertools.takewhile(lambda line: line != b"}\n", lines), b"}"]))
-    finally:
-        process.terminate()
-        process.wait(30)
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log)
+        try:
+            lines = iter(process.stdout.readline, b"")
+            # One object over several lines.
+            told = [*itertools.takewhile(lambda line: line != b"}\n", lines), b"}"]
+            if told == [b"}"]:
+                log.seek(0)
+                if b"service.no-tls" in log.read():
+                    pytest.skip("the processor lacks instructions that TLS needs")
+            yield json.loads(b"".join(told))
+        finally:
+            process.terminate()
+            process.wait(300)
 
 
 @pytest.fixture(scope="module")
@@ -54,18 +60,18 @@ def test_a_job_goes_through_https(demo, fermat):
     everlevel.Remote(f"https://localhost:{port}", token, ca=directory / "authority.pem").usage()
 
 
-def test_only_the_service_that_was_meant_is_believed(demo, tmp_path):
+def test_only_the_service_that_was_meant_is_believed(demo, tmp_path, monkeypatch):
     directory, told = demo
     token = (directory / "token").read_text()
     with serving("--demo", "--tls-self-signed", "--dir", tmp_path) as other:
         assert other["fingerprint"] != told["fingerprint"]
         mine = {"ca": tmp_path / "authority.pem"}
         everlevel.Remote(other["url"], (tmp_path / "token").read_text(), **mine).usage()
+    # It is not tried again, for which there would be no pause.
+    monkeypatch.setattr("everlevel._http.PAUSE", None)
     for trust in (mine, {}):
-        remote, started = everlevel.Remote(told["url"], token, **trust), time.monotonic()
-        text = refusal(everlevel.ServiceError, "service.certificate", remote.usage)
-        # It is not tried again.
-        assert time.monotonic() - started < 3 and token not in text
+        remote = everlevel.Remote(told["url"], token, **trust)
+        assert token not in refusal(everlevel.ServiceError, "service.certificate", remote.usage)
 
 
 def test_clients_prove_who_they_are(demo, tmp_path):

@@ -222,8 +222,8 @@ def test_ctrl_c_ends_a_computation(fermat):
 
     x = fermat.load([3, 4])
     timer = threading.Timer(0.3, interrupt)
-    timer.start()
     with pytest.raises(KeyboardInterrupt):
+        timer.start()
         for _ in range(1000):
             x = x ** (2**62 + 1)
     timer.join()
@@ -245,10 +245,17 @@ def test_the_lock_is_released(fermat):
     thread = threading.Thread(target=count)
     x = fermat.load([1, 2, 3])
     thread.start()
-    fermat_refresh = x.refresh()
+    most = 0
+    # A busy machine may leave the other thread no time during one of them.
+    for _ in range(50):
+        before = len(counted)
+        fermat_refresh = x.refresh()
+        most = max(most, len(counted) - before)
+        if most > 3:
+            break
     done.set()
     thread.join()
-    assert len(counted) > 3
+    assert most > 3
     np.testing.assert_array_equal(fermat.client.decrypt(fermat_refresh), [1, 2, 3])
 
 

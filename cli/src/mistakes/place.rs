@@ -19,8 +19,12 @@ pub struct Place {
 
 impl Place {
     pub fn create(program: &Path) -> Result<Self, CliError> {
-        let name = format!("everlevel-mistakes-{}", std::process::id());
-        let directory = std::env::temp_dir().join(name);
+        // A process of the same number may have left one, as in a container that was ended.
+        let name = |i: u32| format!("everlevel-mistakes-{}-{i}", std::process::id());
+        let directory = (0..1000)
+            .map(|i| std::env::temp_dir().join(name(i)))
+            .find(|path| !path.exists())
+            .unwrap_or_default();
         let program = program.to_path_buf();
         fs::create_dir(&directory).map_err(|e| {
             CliError::failure(format!("cannot create {}: {e}", directory.display()))

@@ -285,7 +285,7 @@ mod tests {
         };
         store.change(&tenant, |change| change.put(id.as_ref(), &info)).unwrap();
         let cache = KeyCache::new(Arc::new(objects), opt_in, 30);
-        let stop = Arc::new(Stop::after(5));
+        let stop = Arc::new(Stop::after(600));
         let lease = |open: &dyn Fn() -> ServiceError| {
             let opened = cache.lease_opened(&tenant, &id, &stop, |bytes| {
                 assert_eq!((bytes, cache.usage()), (30, (30, 30)));

@@ -93,5 +93,10 @@ export async function watch(port) {
 /** A Chromium without a profile. */
 export function browser() {
   const { chromium } = createRequire(path.join(EVERLEVEL_NODE, "here.js"))("playwright-core");
-  return chromium.launch({ executablePath: EVERLEVEL_CHROMIUM, headless: true, args: SWITCHES });
+  return chromium.launch({
+    executablePath: EVERLEVEL_CHROMIUM,
+    headless: true,
+    args: SWITCHES,
+    timeout: 300_000,
+  });
 }

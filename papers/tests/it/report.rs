@@ -307,7 +307,9 @@ fn a_browser_shows_every_table_and_plot() {
         let kind = if part["part"] == "table" { &mut tables } else { &mut plots };
         assert!(kind.insert(part["id"].as_str().unwrap().to_string()), "{} twice", part["id"]);
     }
-    for id in EXPECTED_PLOTS {
+    // All threads are as many as one on a machine with one core.
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    for id in EXPECTED_PLOTS.into_iter().filter(|id| threads > 1 || *id != "fig-scaling-threads") {
         assert!(plots.contains(id), "{id} is missing: {plots:?}");
     }
     assert!(

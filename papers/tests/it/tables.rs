@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
 
-use crate::common::{file, json, read_records, success};
+use crate::common::{json, read_records, success};
 
 /// The papers' tables with their numbers of rows.
 const TABLES: [(&str, &str, usize); 8] = [
@@ -230,7 +230,8 @@ fn long_degrees_are_shortened_in_text_only() {
 
 #[test]
 fn records_of_single_rows_do_not_replace_others() {
-    let directory = PathBuf::from(file("results.txt", "")).with_file_name("results");
+    let place = tempfile::tempdir().unwrap();
+    let directory = place.path();
     let run = |args: &str| {
         let mut args: Vec<&str> = args.split(' ').collect();
         args.extend(["--quick", "--out", directory.to_str().unwrap()]);
@@ -241,5 +242,5 @@ fn records_of_single_rows_do_not_replace_others() {
     run("chen-han table-3 --row 5 --digit-removal local");
     let expected =
         ["chen-han-table-1-row-1", "chen-han-table-1-row-6", "chen-han-table-3-row-5-local-quick"];
-    assert_eq!(read_records(&directory).into_keys().collect::<Vec<_>>(), expected);
+    assert_eq!(read_records(directory).into_keys().collect::<Vec<_>>(), expected);
 }

@@ -169,7 +169,7 @@ fn tiny_keys_are_worth_little() {
 }
 
 /// Weights, degrees and moduli that took half a minute once. On an idle machine each takes less
-/// than 0.2 s; ten times that, and the best of three runs, is for machines that are not.
+/// than 0.2 s; fifty times that, and the best of three runs, is for machines that are not.
 #[test]
 fn any_key_is_answered_soon() {
     for key in [
@@ -188,7 +188,7 @@ fn any_key_is_answered_soon() {
         };
         let (bits, seconds) = (0..3).map(timed).min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
         println!("{key:?}: {bits:.1} bits, {seconds:.3} s");
-        assert!(seconds < 2.0, "{key:?}: {seconds}");
+        assert!(seconds < 10.0, "{key:?}: {seconds}");
     }
 }
 

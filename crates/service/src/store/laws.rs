@@ -203,7 +203,7 @@ fn the_database() {
     let file = server.database("laws");
     let directory = tempfile::tempdir().unwrap();
     let paired = super::paired::PairedFile(directory.path().join("database.id"));
-    let database = Database::from_file(&file).unwrap().with_lease(Duration::from_secs(1));
+    let database = Database::from_file(&file).unwrap().with_lease(Duration::from_secs(5));
     let store = Postgres::open(&database.clone().with_lease(LONG), &paired, false).unwrap();
     every_law(&store);
     // Two processes, of which one does not tell about its job.
@@ -213,12 +213,12 @@ fn the_database() {
     let first = slow.claim().unwrap().unwrap();
     let progress = Progress { stage: "computing".into(), done: 3, total: 4 };
     for _ in 0..4 {
-        std::thread::sleep(Duration::from_millis(400));
+        std::thread::sleep(Duration::from_secs(2));
         assert_eq!(slow.keep(&first, &progress).unwrap(), Kept::Yes);
         assert_eq!(quick.claim().unwrap(), None);
     }
     assert_eq!(place(&quick, &a, &job).unwrap().progress, progress);
-    std::thread::sleep(Duration::from_millis(1500));
+    std::thread::sleep(Duration::from_secs(7));
     assert!(!place(&quick, &a, &job).unwrap().computed);
     let second = quick.claim().unwrap().unwrap();
     assert_eq!((&second.job, second.attempts), (&job, 2));

@@ -148,7 +148,11 @@ mod tests {
 
     #[test]
     fn its_key_is_not_shown() {
-        let issued = Issued::for_names(&["localhost"], &[[127, 0, 0, 1].into()]).unwrap();
+        let issued = match Issued::for_names(&["localhost"], &[[127, 0, 0, 1].into()]) {
+            // The processor lacks instructions that TLS needs.
+            Err(e) if e.code() == "service.no-tls" => return,
+            issued => issued.unwrap(),
+        };
         let secret = issued.key.lines().nth(1).unwrap();
         assert!(!format!("{issued:?}").contains(secret));
         assert!(issued.key.starts_with("-----BEGIN PRIVATE KEY-----\n"));

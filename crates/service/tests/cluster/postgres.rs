@@ -79,7 +79,7 @@ impl Instance {
 
     /// A connection, once the server answers.
     pub fn client(&self, database: &str) -> Client {
-        for _ in 0..300 {
+        for _ in 0..3000 {
             match Client::connect(&self.connection(database), NoTls) {
                 Ok(client) => return client,
                 Err(_) => std::thread::sleep(Duration::from_millis(100)),

@@ -259,9 +259,9 @@ pub fn start(client: &Client, request: &JobRequest) -> JobId {
     client.start(request, &IdempotencyKey::random().expect("random bits")).expect("a job").id
 }
 
-/// Waits until a job computes.
+/// Waits until a job computes; five minutes, as others may take the processor and the disk.
 pub fn wait_until_it_computes(client: &Client, id: &JobId) {
-    for _ in 0..1200 {
+    for _ in 0..6000 {
         let job = client.job(id).expect("a job");
         assert!(!job.state.is_final(), "{job:?}");
         if job.state == JobState::Running && job.stage == "computing" {

@@ -56,19 +56,25 @@ fn results_without_room_are_refused_before_anything_is_computed() {
 #[test]
 fn an_estimate_ends_when_nobody_waits_for_it() {
     let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::shared());
+    let file = owner.columns("x", &[("x", &[1, 2])]);
+    let (keys, columns) = {
+        // Uploads may take longer than what is given to estimates below.
+        let service = Running::start(directory.path(), |_| ());
+        let client = service.client("acme");
+        (push(&client, &owner.keys), push(&client, &file))
+    };
     let service = Running::start(directory.path(), |config| {
         config.request_time = Duration::from_secs(4);
     });
     let client = service.client("acme");
-    let file = owner.columns("x", &[("x", &[1, 2])]);
-    let (keys, columns) = (push(&client, &owner.keys), push(&client, &file));
     // Comparisons of 48 bits, as many as a program may hold: several times as long.
     let wide = long_program(16_000).replace("x - ", "z - ").replace("x + ", "z + ");
     let endless = program(&keys, &columns, &format!("z = x * 1000000 * 1000000; {wide}"));
     let refused = client.estimate(&endless).unwrap_err();
     assert_eq!(refused.code(), "service.timeout", "{refused}");
-    // Its place is free for the next one.
-    let short = client.estimate(&program(&keys, &columns, "y = x + 1")).unwrap();
+    // Its place is free for the next one, if not in the first seconds.
+    let request = program(&keys, &columns, "y = x + 1");
+    let short = (0..10).find_map(|_| client.estimate(&request).ok()).expect("a free place");
     assert!(short.result_bytes > 0, "{short:?}");
 }
 

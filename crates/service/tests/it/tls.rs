@@ -54,22 +54,40 @@ fn private(path: &Path, mode: u32) {
     }
 }
 
+/// Whether the processor has the instructions that TLS needs; where it has not, this is told.
+fn has_tls() -> bool {
+    let refused = Issued::for_names(&["localhost"], &[]).err();
+    let missing = refused.is_some_and(|e| e.code() == "service.no-tls");
+    if missing {
+        println!("skipped: the processor lacks instructions that TLS needs");
+    }
+    !missing
+}
+
 fn client(service: &Running, connecting: Connecting) -> Client {
     let token = service.token("acme", &[Scope::Read, Scope::Write, Scope::Run]);
     let url = format!("https://{}", service.address);
     Client::new(&url, &token, connecting).unwrap()
 }
 
-/// The code of a refusal that is told at once, without being tried again.
+/// The code of a refusal that is told at once, without being tried again. The pauses between tries
+/// would add up to three seconds each time; a busy machine may take as long, but not every time.
 fn refusal(client: &Client) -> String {
-    let started = Instant::now();
-    let refused = client.usage().unwrap_err();
-    assert!(started.elapsed() < Duration::from_secs(3), "{refused}");
-    refused.code().to_string()
+    for _ in 0..10 {
+        let started = Instant::now();
+        let refused = client.usage().unwrap_err();
+        if started.elapsed() < Duration::from_secs(3) {
+            return refused.code().to_string();
+        }
+    }
+    panic!("each refusal took as long as if it were tried again");
 }
 
 #[test]
 fn a_job_goes_through_https() {
+    if !has_tls() {
+        return;
+    }
     let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::shared());
     let certified = Certified::here(directory.path(), "service");
     let service = Running::start(&directory.path().join("service"), |config| {
@@ -87,6 +105,9 @@ fn a_job_goes_through_https() {
 
 #[test]
 fn a_service_without_a_certificate_is_told_apart() {
+    if !has_tls() {
+        return;
+    }
     let directory = tempfile::tempdir().unwrap();
     let certified = Certified::here(directory.path(), "service");
     let service = Running::start(&directory.path().join("service"), |_| ());
@@ -97,6 +118,9 @@ fn a_service_without_a_certificate_is_told_apart() {
 
 #[test]
 fn only_the_service_that_was_meant_is_believed() {
+    if !has_tls() {
+        return;
+    }
     let directory = tempfile::tempdir().unwrap();
     let certified = Certified::here(directory.path(), "service");
     let other = Certified::here(directory.path(), "other");
@@ -125,6 +149,9 @@ fn only_the_service_that_was_meant_is_believed() {
 
 #[test]
 fn clients_prove_who_they_are_where_that_is_asked_for() {
+    if !has_tls() {
+        return;
+    }
     let directory = tempfile::tempdir().unwrap();
     let certified = Certified::here(directory.path(), "service");
     let member = Certified::new(directory.path(), "member", &["member"], false);
@@ -147,12 +174,15 @@ fn clients_prove_who_they_are_where_that_is_asked_for() {
 /// Neither silence nor a byte now and then keeps a place longer than a handshake may take.
 #[test]
 fn handshakes_without_end_keep_nobody_out() {
+    if !has_tls() {
+        return;
+    }
     let directory = tempfile::tempdir().unwrap();
     let certified = Certified::here(directory.path(), "service");
     let service = Running::start(&directory.path().join("service"), |config| {
         config.tls = Some(certified.files.clone());
         config.connections = 2;
-        config.request_time = Duration::from_secs(2);
+        config.request_time = Duration::from_secs(4);
     });
     let connect = || TcpStream::connect(service.address).unwrap();
     let _silent = connect();
@@ -167,15 +197,18 @@ fn handshakes_without_end_keep_nobody_out() {
         }
         false
     });
-    // Connections last for 20 seconds here.
+    // Connections last for 40 seconds here.
     let started = Instant::now();
     assert!(client(&service, certified.believed()).usage().is_ok());
-    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     assert!(dribbling.join().unwrap(), "a slow handshake was waited for");
 }
 
 #[test]
 fn what_is_no_handshake_is_refused() {
+    if !has_tls() {
+        return;
+    }
     let directory = tempfile::tempdir().unwrap();
     let certified = Certified::here(directory.path(), "service");
     let service = Running::start(&directory.path().join("service"), |config| {
@@ -202,6 +235,9 @@ fn opened(directory: &Path, files: TlsFiles) -> Result<(), ServiceError> {
 
 #[test]
 fn files_that_cannot_be_used_are_told_before_anything_is_opened() {
+    if !has_tls() {
+        return;
+    }
     let directory = tempfile::tempdir().unwrap();
     let at = directory.path();
     let (good, other) = (Certified::here(at, "good"), Certified::here(at, "other"));
@@ -276,6 +312,9 @@ fn files_that_cannot_be_used_are_told_before_anything_is_opened() {
 /// A renewed certificate is used without an interruption; one that cannot be used is not.
 #[test]
 fn a_renewed_certificate_is_used() {
+    if !has_tls() {
+        return;
+    }
     let directory = tempfile::tempdir().unwrap();
     let certified = Certified::here(directory.path(), "service");
     let service = Running::start(&directory.path().join("service"), |config| {
@@ -290,7 +329,7 @@ fn a_renewed_certificate_is_used() {
     client(&service, before).usage().unwrap();
     // The files of the same names, of another authority.
     let renewed = Certified::here(directory.path(), "service");
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + Duration::from_secs(120);
     while client(&service, renewed.believed()).usage().is_err() {
         assert!(Instant::now() < until, "the new certificate is not used");
         std::thread::sleep(Duration::from_millis(100));
