@@ -152,6 +152,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "everlevel table read --key keys/secret.key --in question.result --plan question.plan",
             "everlevel table read --key keys/secret.key --in question.result --format json --out -",
+            "everlevel table read --key keys/secret.key --in question.result --out answer.parquet",
         ],
     ),
     (

@@ -267,7 +267,7 @@ const DAYS: &str = r#"{"columns": [
     {"name": "name", "type": "text", "bytes": 20}
 ]}"#;
 
-/// A file that PyArrow wrote, if the program was built for it.
+/// A file that PyArrow wrote, and an answer as one, if the program was built for it.
 #[test]
 fn parquet_files() {
     let directory = tempfile::tempdir().unwrap();
@@ -282,6 +282,8 @@ fn parquet_files() {
     if cfg!(not(feature = "parquet")) {
         let why = refused(here, &encrypt, "table.unsupported");
         assert!(why.contains("CSV") && !here.join("t").exists(), "{why}");
+        let read = ["table", "read", "--in", "q.result", "--out", "answer.parquet"];
+        refused(here, &[&read[..], &key].concat(), "table.unsupported");
         return;
     }
     assert_eq!(json(here, &encrypt)["rows"], 300);
@@ -297,6 +299,22 @@ fn parquet_files() {
     let infer = ["table", "schema", "infer", "--in", file, "--out", "all.json"];
     let columns = json(here, &infer)["columns"].as_array().unwrap().len();
     assert_eq!(columns, 11);
+
+    let question = "select ward, days from t where days < 4";
+    let ask = ["table", "ask", "--schema", "t/schema.json", question, "--out", "q.plan"];
+    success(here, &ask);
+    let run = ["table", "run", "--table", "t", "--server-keys", "keys/server.keys"];
+    success(here, &[&run[..], &["--plan", "q.plan", "--out", "q.result"]].concat());
+    let read = [&["table", "read", "--in", "q.result"][..], &key].concat();
+    refused(here, &[&read[..], &["--format", "parquet"]].concat(), "cli.usage");
+    success(here, &[&read[..], &["--out", "answer.parquet"]].concat());
+    let infer = ["table", "schema", "infer", "--in", "answer.parquet", "--out", "answer.json"];
+    success(here, &infer);
+    let encrypt = ["table", "encrypt", "--schema", "answer.json", "--in", "answer.parquet"];
+    success(here, &[&encrypt[..], &["--out", "answer"], &key].concat());
+    let decrypt = ["table", "decrypt", "--table", "answer", "--out", "answer.csv"];
+    success(here, &[&decrypt[..], &key].concat());
+    assert_eq!(fs::read_to_string(here.join("answer.csv")).unwrap(), success(here, &read));
 }
 
 /// Texts on the command line, and a table that is read twice.

@@ -173,6 +173,8 @@ pub enum AnswerFormat {
     Csv,
     /// The object that --json prints
     Json,
+    /// A Parquet file, if the program was built with the feature parquet
+    Parquet,
 }
 
 /// Arguments of `table read`.
@@ -197,7 +199,7 @@ pub struct ReadArgs {
     /// The file for the answer, or - for standard output (default: CSV to standard output)
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// The format of --out, if its name does not say it (default: csv)
+    /// The format of --out (default: what its name ends in, .json, .parquet or .pq, else csv)
     #[arg(long, value_enum)]
     pub format: Option<AnswerFormat>,
     /// Overwrite an existing file
