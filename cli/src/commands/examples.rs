@@ -172,6 +172,12 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "table explain",
         &["everlevel table explain --plan question.plan --params bgv-65537-n15 --rows 100000"],
     ),
+    (
+        "table search start",
+        &["everlevel table search start --schema stays/schema.json 'select median(cost) from t \
+             where ward = :ward' ward=west --out search"],
+    ),
+    ("table search next", &["everlevel table search next --key keys/secret.key search"]),
     ("table schema infer", &["everlevel table schema infer --in stays.csv --out schema.json"]),
     ("table demo", &["everlevel table demo --only Q6"]),
     (

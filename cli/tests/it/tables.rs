@@ -347,3 +347,55 @@ fn texts_and_files_that_are_wrong_at_the_end() {
     let read = ["table", "read", "--key", "keys/secret.key", "--in", "q.result"];
     assert_eq!(success(here, &read), "ward,name\nwest,name 7\nwest,name 2099\n");
 }
+
+/// A value in rounds: the asker keeps the search in a directory, into which results are put.
+#[test]
+fn a_value_that_is_searched_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    fs::write(here.join("stays.csv"), STAYS).unwrap();
+    success(here, &["keygen", "--params", "insecure_bgv-65537-n11", "--out", "keys"]);
+    success(here, &["table", "schema", "infer", "--in", "stays.csv", "--out", "stays.json"]);
+    let encrypt = ["table", "encrypt", "--schema", "stays.json", "--in", "stays.csv"];
+    success(here, &[&encrypt[..], &["--key", "keys/secret.key", "--out", "stays"]].concat());
+
+    let query = "select max(days) as most from stays where ward = :ward";
+    let start = ["table", "search", "start", "--schema", "stays/schema.json", query];
+    let start = [&start[..], &["--out", "search"]].concat();
+    refused(here, &start, "table.constants");
+    refused(here, &[&start[..], &["ward=east"]].concat(), "table.constants");
+    assert!(!here.join("search").exists());
+    // 16 values are two digits to the base 4.
+    assert_eq!(json(here, &[&start[..], &["ward=north"]].concat())["rounds"], 2);
+    refused(here, &[&start[..], &["ward=north"]].concat(), "wire.exists");
+
+    let next = ["table", "search", "next", "--key", "keys/secret.key", "search"];
+    let told = json(here, &next);
+    assert_eq!((&told["round"], &told["rounds"]), (&1.into(), &2.into()));
+    assert_eq!(json(here, &next), told, "until the result is there");
+    let run = |constants: &'static str, out: &'static str| {
+        let run = ["table", "run", "--table", "stays", "--server-keys", "keys/server.keys"];
+        let run = [&run[..], &["--plan", "search/rounds.plan", "--constants", constants]].concat();
+        success(here, &[&run[..], &["--out", out]].concat());
+    };
+    run("search/1.constants", "search/1.result");
+    assert_eq!(json(here, &next)["round"], 2);
+    // The result of the round before.
+    fs::copy(here.join("search/1.result"), here.join("search/2.result")).unwrap();
+    refused(here, &next, "table.other-result");
+    fs::remove_file(here.join("search/2.result")).unwrap();
+    run("search/2.constants", "search/2.result");
+    assert_eq!(success(here, &next), "most\n3\n");
+    assert_eq!(json(here, &next)["rows"][0][0], "3");
+    let other = ["--table-id", "00112233445566778899aabbccddeeff"];
+    refused(here, &[&next[..], &other].concat(), "table.other-result");
+
+    // Constants of the second round that do not follow from the first one.
+    let state = here.join("search/search.json");
+    let text = fs::read_to_string(&state).unwrap();
+    let mut forged: Value = serde_json::from_str(&text).unwrap();
+    forged["sent"][1] = forged["sent"][0].clone();
+    fs::write(&state, forged.to_string()).unwrap();
+    refused(here, &next, "table.result");
+    refused(here, &["table", "search", "next", "--key", "keys/secret.key", "keys"], "cli.usage");
+}

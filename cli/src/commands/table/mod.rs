@@ -13,12 +13,13 @@ mod owner;
 mod parquet;
 mod query;
 mod records;
+mod search;
 
 use clap::Subcommand;
 
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use args::SchemaCommand;
+use args::{SchemaCommand, SearchCommand};
 
 /// What to do with tables.
 #[derive(Subcommand)]
@@ -44,6 +45,10 @@ pub enum TableCommand {
     Inspect(args::InspectArgs),
     /// Show what a plan costs, and what the server and the reader learn
     Explain(args::ExplainArgs),
+    /// Search for a least, greatest or middle value in rounds, in which the reader learns counts
+    /// and no rows
+    #[command(subcommand)]
+    Search(SearchCommand),
     /// Make schemas, which describe the columns of a table
     #[command(subcommand)]
     Schema(SchemaCommand),
@@ -67,6 +72,8 @@ pub fn run(command: &TableCommand, common: &Common) -> Result<(), CliError> {
         TableCommand::Decrypt(args) => owner::decrypt(args, common),
         TableCommand::Inspect(args) => look::inspect(args, common),
         TableCommand::Explain(args) => look::explain(args, common),
+        TableCommand::Search(SearchCommand::Start(args)) => search::start(args, common),
+        TableCommand::Search(SearchCommand::Next(args)) => search::next(args, common),
         TableCommand::Schema(SchemaCommand::Infer(args)) => look::infer(args, common),
         TableCommand::Demo(args) => demo::run(args, common),
         TableCommand::Query(args) => query::run(args, common),
