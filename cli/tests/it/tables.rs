@@ -284,6 +284,8 @@ fn parquet_files() {
         assert!(why.contains("CSV") && !here.join("t").exists(), "{why}");
         let read = ["table", "read", "--in", "q.result", "--out", "answer.parquet"];
         refused(here, &[&read[..], &key].concat(), "table.unsupported");
+        let decrypt = ["table", "decrypt", "--table", "t", "--out", "t.parquet"];
+        refused(here, &[&decrypt[..], &key].concat(), "table.unsupported");
         return;
     }
     assert_eq!(json(here, &encrypt)["rows"], 300);
@@ -296,6 +298,13 @@ fn parquet_files() {
     };
     let expected = "ward,days,name\n".to_string() + &(0..300).map(line).collect::<String>();
     assert_eq!(found, expected);
+    let decrypt = ["table", "decrypt", "--table", "t", "--out", "t.parquet"];
+    success(here, &[&decrypt[..], &key].concat());
+    let again = ["table", "encrypt", "--schema", "days.json", "--in", "t.parquet", "--out", "u"];
+    success(here, &[&again[..], &key].concat());
+    let decrypt = ["table", "decrypt", "--table", "u", "--out", "u.csv"];
+    success(here, &[&decrypt[..], &key].concat());
+    assert_eq!(fs::read_to_string(here.join("u.csv")).unwrap(), expected);
     let infer = ["table", "schema", "infer", "--in", file, "--out", "all.json"];
     let columns = json(here, &infer)["columns"].as_array().unwrap().len();
     assert_eq!(columns, 11);

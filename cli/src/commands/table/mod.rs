@@ -38,7 +38,7 @@ pub enum TableCommand {
     /// Insert, update or delete rows of an encrypted table, with the secret key; only the files
     /// that change are written
     Change(args::ChangeArgs),
-    /// Decrypt a whole table into a CSV file, with the secret key
+    /// Decrypt a whole table into a CSV or Parquet file, with the secret key
     Decrypt(args::DecryptArgs),
     /// Show the metadata of an encrypted table, a plan, encrypted constants or a result (no key
     /// required)
