@@ -103,11 +103,8 @@ def test_parts():
             assert len(parts) == min(blocks, 4 * workers)
 
 
-@pytest.mark.parametrize("query", QUERIES)
-@pytest.mark.parametrize("workers", [1, 3])
-def test_here(fermat, directory, monkeypatch, query, workers):
-    table, server = opened(fermat, directory)
-    plan = et.Plan(query, SCHEMA)
+def actors_here(monkeypatch, server, workers):
+    """Those that a run makes, in this process."""
     made = []
 
     class Actors:
@@ -127,7 +124,15 @@ def test_here(fermat, directory, monkeypatch, query, workers):
 
     monkeypatch.setattr(_table_parts, "actors", Actors)
     monkeypatch.setattr(_table_parts, "_ray", lambda: Now)
-    seen = []
+    return made
+
+
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("workers", [1, 3])
+def test_here(fermat, directory, monkeypatch, query, workers):
+    table, server = opened(fermat, directory)
+    plan = et.Plan(query, SCHEMA)
+    made, seen = actors_here(monkeypatch, server, workers), []
     result = table.run(
         server, plan, ray=True, progress=lambda done, blocks: seen.append((done, blocks))
     )
@@ -139,6 +144,22 @@ def test_here(fermat, directory, monkeypatch, query, workers):
     assert [calls.count(name) for name in ("part", "joined", "result")] == [parts, parts - 1, 1]
     if workers == 3:
         assert all(any(name == "part" for name, _ in one.calls) for one in made)
+
+
+def test_encrypted_constants_here(fermat, directory, monkeypatch):
+    table, server = opened(fermat, directory)
+    plan = et.Plan("select ward, count(*) as n from t where cost > :cost group by ward", SCHEMA)
+    cost = decimal.Decimal("560.00")
+    constants, others = (plan.bind(fermat.client, cost=cost) for _ in range(2))
+    expected = plan.answer(DATA, arrow=False, cost=cost)
+    assert sum(expected["n"]) == sum(x > cost for x in DATA["cost"]) > 0
+    made = actors_here(monkeypatch, server, 2)
+    result = table.run(server, plan, constants=constants, ray=True)
+    assert [name for one in made for name, _ in one.calls].count("part") == 5
+    assert result.read(fermat.client, plan=plan, constants=constants, arrow=False) == expected
+    with pytest.raises(everlevel.TableError) as caught:
+        result.read(fermat.client, plan=plan, constants=others, arrow=False)
+    assert caught.value.code == "table.other-result"
 
 
 def test_what_is_refused(fermat, directory, tmp_path):

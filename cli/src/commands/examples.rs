@@ -152,6 +152,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "everlevel table read --key keys/secret.key --in query.result --plan query.plan",
             "everlevel table read --key keys/secret.key --in query.result --format json --out -",
+            "everlevel table read --key keys/secret.key --in query.result --out answer.parquet",
         ],
     ),
     (
@@ -171,6 +172,12 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "table explain",
         &["everlevel table explain --plan query.plan --params bgv-65537-n15 --rows 100000"],
     ),
+    (
+        "table search start",
+        &["everlevel table search start --schema stays/schema.json 'select median(cost) from t \
+             where ward = :ward' ward=west --out search"],
+    ),
+    ("table search next", &["everlevel table search next --key keys/secret.key search"]),
     ("table schema infer", &["everlevel table schema infer --in stays.csv --out schema.json"]),
     ("table demo", &["everlevel table demo --only Q6"]),
     (

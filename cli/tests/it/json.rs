@@ -62,6 +62,18 @@ const COMMANDS: &[(&str, &str)] = &[
     ("table inspect, a plan", "table inspect q"),
     ("table inspect, constants", "table inspect b"),
     ("table inspect, a result", "table inspect r"),
+    (
+        "table search start",
+        "table search start --schema schema.json select_max(pay)_from_t_where_age>:a a=30 --parts \
+         16 --out f",
+    ),
+    ("table search next", "table search next --key k/secret.key f"),
+    (
+        "table run",
+        "table run --table t --server-keys k/server.keys --plan f/rounds.plan --constants \
+         f/1.constants --out f/1.result",
+    ),
+    ("table search next, the value", "table search next --key k/secret.key f"),
     ("table change", "table change --table t --key k/secret.key delete_from_t_where_age>60"),
     ("table decrypt", "table decrypt --table t --key k/secret.key --out t.csv"),
     (

@@ -267,7 +267,7 @@ const DAYS: &str = r#"{"columns": [
     {"name": "name", "type": "text", "bytes": 20}
 ]}"#;
 
-/// A file that PyArrow wrote, if the program was built for it.
+/// A file that PyArrow wrote, and an answer as one, if the program was built for it.
 #[test]
 fn parquet_files() {
     let directory = tempfile::tempdir().unwrap();
@@ -282,6 +282,10 @@ fn parquet_files() {
     if cfg!(not(feature = "parquet")) {
         let why = refused(here, &encrypt, "table.unsupported");
         assert!(why.contains("CSV") && !here.join("t").exists(), "{why}");
+        let read = ["table", "read", "--in", "q.result", "--out", "answer.parquet"];
+        refused(here, &[&read[..], &key].concat(), "table.unsupported");
+        let decrypt = ["table", "decrypt", "--table", "t", "--out", "t.parquet"];
+        refused(here, &[&decrypt[..], &key].concat(), "table.unsupported");
         return;
     }
     assert_eq!(json(here, &encrypt)["rows"], 300);
@@ -294,9 +298,32 @@ fn parquet_files() {
     };
     let expected = "ward,days,name\n".to_string() + &(0..300).map(line).collect::<String>();
     assert_eq!(found, expected);
+    let decrypt = ["table", "decrypt", "--table", "t", "--out", "t.parquet"];
+    success(here, &[&decrypt[..], &key].concat());
+    let again = ["table", "encrypt", "--schema", "days.json", "--in", "t.parquet", "--out", "u"];
+    success(here, &[&again[..], &key].concat());
+    let decrypt = ["table", "decrypt", "--table", "u", "--out", "u.csv"];
+    success(here, &[&decrypt[..], &key].concat());
+    assert_eq!(fs::read_to_string(here.join("u.csv")).unwrap(), expected);
     let infer = ["table", "schema", "infer", "--in", file, "--out", "all.json"];
     let columns = json(here, &infer)["columns"].as_array().unwrap().len();
     assert_eq!(columns, 11);
+
+    let query = "select ward, days from t where days < 4";
+    let ask = ["table", "ask", "--schema", "t/schema.json", query, "--out", "q.plan"];
+    success(here, &ask);
+    let run = ["table", "run", "--table", "t", "--server-keys", "keys/server.keys"];
+    success(here, &[&run[..], &["--plan", "q.plan", "--out", "q.result"]].concat());
+    let read = [&["table", "read", "--in", "q.result"][..], &key].concat();
+    refused(here, &[&read[..], &["--format", "parquet"]].concat(), "cli.usage");
+    success(here, &[&read[..], &["--out", "answer.parquet"]].concat());
+    let infer = ["table", "schema", "infer", "--in", "answer.parquet", "--out", "answer.json"];
+    success(here, &infer);
+    let encrypt = ["table", "encrypt", "--schema", "answer.json", "--in", "answer.parquet"];
+    success(here, &[&encrypt[..], &["--out", "answer"], &key].concat());
+    let decrypt = ["table", "decrypt", "--table", "answer", "--out", "answer.csv"];
+    success(here, &[&decrypt[..], &key].concat());
+    assert_eq!(fs::read_to_string(here.join("answer.csv")).unwrap(), success(here, &read));
 }
 
 /// Texts on the command line, and a table that is read twice.
@@ -328,4 +355,56 @@ fn texts_and_files_that_are_wrong_at_the_end() {
     success(here, &[&run[..], &["--out", "q.result"]].concat());
     let read = ["table", "read", "--key", "keys/secret.key", "--in", "q.result"];
     assert_eq!(success(here, &read), "ward,name\nwest,name 7\nwest,name 2099\n");
+}
+
+/// A value in rounds: the asker keeps the search in a directory, into which results are put.
+#[test]
+fn a_value_that_is_searched_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    fs::write(here.join("stays.csv"), STAYS).unwrap();
+    success(here, &["keygen", "--params", "insecure_bgv-65537-n11", "--out", "keys"]);
+    success(here, &["table", "schema", "infer", "--in", "stays.csv", "--out", "stays.json"]);
+    let encrypt = ["table", "encrypt", "--schema", "stays.json", "--in", "stays.csv"];
+    success(here, &[&encrypt[..], &["--key", "keys/secret.key", "--out", "stays"]].concat());
+
+    let query = "select max(days) as most from stays where ward = :ward";
+    let start = ["table", "search", "start", "--schema", "stays/schema.json", query];
+    let start = [&start[..], &["--out", "search"]].concat();
+    refused(here, &start, "table.constants");
+    refused(here, &[&start[..], &["ward=east"]].concat(), "table.constants");
+    assert!(!here.join("search").exists());
+    // 16 values are two digits to the base 4.
+    assert_eq!(json(here, &[&start[..], &["ward=north"]].concat())["rounds"], 2);
+    refused(here, &[&start[..], &["ward=north"]].concat(), "wire.exists");
+
+    let next = ["table", "search", "next", "--key", "keys/secret.key", "search"];
+    let told = json(here, &next);
+    assert_eq!((&told["round"], &told["rounds"]), (&1.into(), &2.into()));
+    assert_eq!(json(here, &next), told, "until the result is there");
+    let run = |constants: &'static str, out: &'static str| {
+        let run = ["table", "run", "--table", "stays", "--server-keys", "keys/server.keys"];
+        let run = [&run[..], &["--plan", "search/rounds.plan", "--constants", constants]].concat();
+        success(here, &[&run[..], &["--out", out]].concat());
+    };
+    run("search/1.constants", "search/1.result");
+    assert_eq!(json(here, &next)["round"], 2);
+    // The result of the round before.
+    fs::copy(here.join("search/1.result"), here.join("search/2.result")).unwrap();
+    refused(here, &next, "table.other-result");
+    fs::remove_file(here.join("search/2.result")).unwrap();
+    run("search/2.constants", "search/2.result");
+    assert_eq!(success(here, &next), "most\n3\n");
+    assert_eq!(json(here, &next)["rows"][0][0], "3");
+    let other = ["--table-id", "00112233445566778899aabbccddeeff"];
+    refused(here, &[&next[..], &other].concat(), "table.other-result");
+
+    // Constants of the second round that do not follow from the first one.
+    let state = here.join("search/search.json");
+    let text = fs::read_to_string(&state).unwrap();
+    let mut forged: Value = serde_json::from_str(&text).unwrap();
+    forged["sent"][1] = forged["sent"][0].clone();
+    fs::write(&state, forged.to_string()).unwrap();
+    refused(here, &next, "table.result");
+    refused(here, &["table", "search", "next", "--key", "keys/secret.key", "keys"], "cli.usage");
 }

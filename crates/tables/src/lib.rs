@@ -37,6 +37,7 @@ mod formula;
 mod from;
 mod having;
 mod infer;
+mod kept;
 mod kind;
 mod known;
 mod layout;

@@ -7,6 +7,7 @@ use everlevel_integers::{Accumulated, Column, Encoded, IntegerScheme, Integers, 
 use crate::block::Block;
 use crate::condition::Condition;
 use crate::error::TablesError;
+use crate::kept::Kept;
 use crate::known::Known;
 use crate::layout::{Form, Layout};
 use crate::ordered::{self, Found};
@@ -83,6 +84,19 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         columns: &[Column<S::Ciphertext>],
         known: Option<&Known<'_, S::Ciphertext>>,
     ) -> Result<(), TablesError> {
+        self.add_keeping(columns, known, &mut None)
+    }
+
+    /// The same with what earlier batches kept, to which it adds what later ones may ask for.
+    ///
+    /// # Errors
+    /// As [`Runner::add`].
+    pub(crate) fn add_keeping(
+        &mut self,
+        columns: &[Column<S::Ciphertext>],
+        known: Option<&Known<'_, S::Ciphertext>>,
+        kept: &mut Option<Kept<S::Ciphertext>>,
+    ) -> Result<(), TablesError> {
         let expected = self.layout.blocks().nth(self.blocks);
         let fits = columns.len() == self.schema.fields().len()
             && columns.iter().zip(self.schema.fields()).all(|(column, field)| {
@@ -94,6 +108,7 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
             let problem = "the encrypted columns are not those of the schema, or not as long";
             return Err(TablesError::Data { problem: problem.into() });
         }
+        let number = self.blocks;
         self.blocks += 1;
         self.added = true;
         if self.layout.is_empty() {
@@ -103,12 +118,13 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
             ordered::check_server(self.ints)?;
         }
         // What is compared may be bootstrapped in place, and what is added up may not.
-        let kept: Vec<_> = match self.layout.rankings.is_empty() {
+        let detached: Vec<_> = match self.layout.rankings.is_empty() {
             true => Vec::new(),
             false => columns.iter().map(Column::detached).collect(),
         };
-        let summed = if kept.is_empty() { columns } else { &kept[..] };
-        let (numbers, masks) = (HashMap::new(), HashMap::new());
+        let summed = if detached.is_empty() { columns } else { &detached[..] };
+        let masks = kept.as_mut().map_or_else(HashMap::new, |kept| kept.take(number));
+        let numbers = HashMap::new();
         let (ints, schema) = (self.ints, &self.layout.schema);
         let all = columns.to_vec();
         let mut block = Block { ints, schema, columns: all, known, numbers, masks };
@@ -158,6 +174,9 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
                     listed.iter().map(|(i, shape)| (&columns[*i], shape)).collect();
                 self.rows.extend(self.ints.chosen_rows(&filter, &listed)?);
             }
+        }
+        if let Some(kept) = kept.as_mut().filter(|_| !self.last) {
+            kept.put(number, block.masks);
         }
         Ok(())
     }

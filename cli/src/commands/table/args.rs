@@ -173,6 +173,8 @@ pub enum AnswerFormat {
     Csv,
     /// The object that --json prints
     Json,
+    /// A Parquet file, if the program was built with the feature parquet
+    Parquet,
 }
 
 /// Arguments of `table read`.
@@ -197,7 +199,7 @@ pub struct ReadArgs {
     /// The file for the answer, or - for standard output (default: CSV to standard output)
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// The format of --out, if its name does not say it (default: csv)
+    /// The format of --out (default: what its name ends in, .json, .parquet or .pq, else csv)
     #[arg(long, value_enum)]
     pub format: Option<AnswerFormat>,
     /// Overwrite an existing file
@@ -285,6 +287,64 @@ pub struct ExplainArgs {
     /// The number of rows of the table (default: one block, the number of slots)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..1 << 40))]
     pub rows: Option<u64>,
+}
+
+/// Commands below `table search`.
+#[derive(Subcommand)]
+pub enum SearchCommand {
+    /// Begin a search: write the plan of all rounds, and what is searched for, into a directory
+    Start(SearchStartArgs),
+    /// Read the results that are in the directory, and encrypt the constants of the next round, or
+    /// print the value
+    Next(SearchNextArgs),
+}
+
+/// Arguments of `table search start`.
+#[derive(Args)]
+pub struct SearchStartArgs {
+    /// The schema of the table: schema.json in the directory of an encrypted table
+    #[arg(long, value_name = "FILE")]
+    pub schema: PathBuf,
+    /// The query: select min(COLUMN), max(COLUMN) or median(COLUMN) from a table, with where
+    #[arg(value_name = "SQL")]
+    pub query: String,
+    /// The constants that the query refers to as :NAME, encrypted anew for each round
+    #[arg(value_name = "NAME=VALUE")]
+    pub values: Vec<String>,
+    /// More constants, from a JSON file such as {"lo": "0.05"}: other users of this machine can see
+    /// arguments, but not the contents of a private file
+    #[arg(long, value_name = "FILE")]
+    pub from: Option<PathBuf>,
+    /// Into how many parts a round divides the values that are left, 2 to 32: two take the fewest
+    /// comparisons, more take fewer rounds
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 4,
+        value_parser = clap::value_parser!(u8).range(2..=32)
+    )]
+    pub parts: u8,
+    /// The directory to write, which only the holder of the secret key reads
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+/// Arguments of `table search next`.
+#[derive(Args)]
+pub struct SearchNextArgs {
+    /// The directory of the search
+    #[arg(value_name = "DIR")]
+    pub search: PathBuf,
+    /// The secret key
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// The id of the table, as `table encrypt` and `table inspect` print it: results of other
+    /// tables are refused
+    #[arg(long, value_name = "ID", value_parser = table_id)]
+    pub table_id: Option<TableId>,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
 }
 
 /// Commands below `table schema`.

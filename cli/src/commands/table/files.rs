@@ -16,7 +16,7 @@ use super::args::{AnswerFormat, AskArgs, BindArgs, EncryptArgs, PartnersArg, Rea
 use super::ask::refused;
 use super::constants::values;
 use super::errors::{of, of_written};
-use super::records::{Source, opened};
+use super::records::{Source, check_parquet, is_parquet, opened, parquet_answer};
 use crate::commands::roles::args::SetOfFile;
 use crate::commands::roles::files::{EncryptionKey, secret_key, server_on};
 use crate::console::args::Common;
@@ -320,6 +320,17 @@ pub fn run(args: &RunArgs, common: &Common) -> Result<(), CliError> {
     ))
 }
 
+/// The format of an answer: the one that is asked for, or that of the name of its file.
+fn answer_format(args: &ReadArgs) -> AnswerFormat {
+    let json = |out: &Path| out.extension() == Some("json".as_ref());
+    match (args.format, args.out.as_deref()) {
+        (Some(format), _) => format,
+        (None, Some(out)) if json(out) => AnswerFormat::Json,
+        (None, Some(out)) if is_parquet(out) => AnswerFormat::Parquet,
+        (None, _) => AnswerFormat::Csv,
+    }
+}
+
 /// Runs `table read`.
 pub fn read(args: &ReadArgs, common: &Common) -> Result<(), CliError> {
     if let Some(out) = &args.out {
@@ -327,6 +338,13 @@ pub fn read(args: &ReadArgs, common: &Common) -> Result<(), CliError> {
         check_free(out, args.force)?;
         let read = [&args.input].into_iter().chain(&args.plan).chain(&args.constants);
         check_apart(out, read)?;
+    }
+    let format = answer_format(args);
+    if format == AnswerFormat::Parquet {
+        check_parquet().map_err(refused)?;
+        if args.out.is_none() {
+            return Err(CliError::usage("--format parquet takes --out FILE, as it is no text"));
+        }
     }
     let result = read_result(&args.input)?;
     let plan = args.plan.as_deref().map(read_plan).transpose()?;
@@ -342,22 +360,21 @@ pub fn read(args: &ReadArgs, common: &Common) -> Result<(), CliError> {
     });
     let answer = answer.map_err(of(&args.input))?;
     bar.finish_and_clear();
+    let types = result.plan().query().output_types(result.plan().schema());
     let object = || {
-        let types = result.plan().query().output_types(result.plan().schema());
         let mut told = answer.to_json(&types);
         told["query"] = result.plan().sql().into();
         told["table"] = result.table().to_string().into();
         told["table_rows"] = result.rows().into();
         told
     };
-    let json_file = args.out.as_deref().is_some_and(|out| out.extension() == Some("json".as_ref()));
-    let text = match args.format {
-        Some(AnswerFormat::Json) => format!("{:#}\n", object()),
-        None if json_file => format!("{:#}\n", object()),
-        _ => answer.to_csv().map_err(refused)?,
+    let bytes = match format {
+        AnswerFormat::Json => format!("{:#}\n", object()).into_bytes(),
+        AnswerFormat::Csv => answer.to_csv().map_err(refused)?.into_bytes(),
+        AnswerFormat::Parquet => parquet_answer(&answer, &types).map_err(refused)?,
     };
     if let Some(out) = &args.out {
-        write_secret_output(out, text.as_bytes(), args.force)?;
+        write_secret_output(out, &bytes, args.force)?;
     }
     match &args.out {
         _ if common.json => emit_json(&object()),
@@ -366,6 +383,6 @@ pub fn read(args: &ReadArgs, common: &Common) -> Result<(), CliError> {
             let rows = counted(answer.rows.len() as u64, "row");
             emit(&format!("{rows}: {}", out.display()))
         }
-        None => emit(text.trim_end_matches('\n')),
+        None => emit(String::from_utf8_lossy(&bytes).trim_end_matches('\n')),
     }
 }

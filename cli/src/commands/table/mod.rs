@@ -13,12 +13,13 @@ mod owner;
 mod parquet;
 mod query;
 mod records;
+mod search;
 
 use clap::Subcommand;
 
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use args::SchemaCommand;
+use args::{SchemaCommand, SearchCommand};
 
 /// What to do with tables.
 #[derive(Subcommand)]
@@ -37,13 +38,17 @@ pub enum TableCommand {
     /// Insert, update or delete rows of an encrypted table, with the secret key; only the files
     /// that change are written
     Change(args::ChangeArgs),
-    /// Decrypt a whole table into a CSV file, with the secret key
+    /// Decrypt a whole table into a CSV or Parquet file, with the secret key
     Decrypt(args::DecryptArgs),
     /// Show the metadata of an encrypted table, a plan, encrypted constants or a result (no key
     /// required)
     Inspect(args::InspectArgs),
     /// Show what a plan costs, and what the server and the reader learn
     Explain(args::ExplainArgs),
+    /// Search for a least, greatest or middle value in rounds, in which the reader learns counts
+    /// and no rows
+    #[command(subcommand)]
+    Search(SearchCommand),
     /// Make schemas, which describe the columns of a table
     #[command(subcommand)]
     Schema(SchemaCommand),
@@ -67,6 +72,8 @@ pub fn run(command: &TableCommand, common: &Common) -> Result<(), CliError> {
         TableCommand::Decrypt(args) => owner::decrypt(args, common),
         TableCommand::Inspect(args) => look::inspect(args, common),
         TableCommand::Explain(args) => look::explain(args, common),
+        TableCommand::Search(SearchCommand::Start(args)) => search::start(args, common),
+        TableCommand::Search(SearchCommand::Next(args)) => search::next(args, common),
         TableCommand::Schema(SchemaCommand::Infer(args)) => look::infer(args, common),
         TableCommand::Demo(args) => demo::run(args, common),
         TableCommand::Query(args) => query::run(args, common),

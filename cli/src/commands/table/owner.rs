@@ -1,12 +1,13 @@
 //! What the owner of an encrypted table does with it: changes, and the table in the clear again.
 
-use everlevel_tables::{Change, Data, EncryptedTable, TablesError};
+use everlevel_tables::{Answer, Change, Data, EncryptedTable, Query, TablesError};
 use serde_json::json;
 
 use super::args::{ChangeArgs, DecryptArgs};
 use super::ask::refused;
 use super::errors::{of, of_written};
 use super::files::{open_table, read_data};
+use super::records::{check_parquet, is_parquet, parquet_answer};
 use crate::commands::roles::files::secret_key;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
@@ -72,6 +73,9 @@ pub fn decrypt(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
     check_free(&args.out.out, args.out.force)?;
     let path = &args.table;
     check_apart(&args.out.out, [path])?;
+    if is_parquet(&args.out.out) {
+        check_parquet().map_err(refused)?;
+    }
     let key = secret_key(&args.key, &args.set, common)?;
     tell_failures(key.params());
     let table = open_table(path, Some(key.params().clone()), &args.set, common)?;
@@ -82,10 +86,17 @@ pub fn decrypt(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
     };
     let data: Data = table.decrypt(&key, step).map_err(of(path))?;
     bar.finish_and_clear();
-    let text = zeroize::Zeroizing::new(data.to_csv(table.schema()).map_err(refused)?);
-    let out = &args.out.out;
-    write_secret_output(out, text.as_bytes(), args.out.force)?;
-    let (rows, columns) = (data.rows(), table.schema().columns().count());
+    let (out, schema) = (&args.out.out, table.schema());
+    let bytes = zeroize::Zeroizing::new(match is_parquet(out) {
+        true => {
+            let all = Query::of_all(schema);
+            let rows = Answer::plain(&all, schema, &data).map_err(refused)?;
+            parquet_answer(&rows, &all.output_types(schema)).map_err(refused)?
+        }
+        false => data.to_csv(schema).map_err(refused)?.into_bytes(),
+    });
+    write_secret_output(out, &bytes, args.out.force)?;
+    let (rows, columns) = (data.rows(), schema.columns().count());
     if common.json {
         return emit_json(&json!({
             "table": table.id().to_string(), "rows": rows, "columns": columns, "out": out,

@@ -5,7 +5,7 @@ use std::io::{BufReader, Cursor};
 use std::path::Path;
 
 use everlevel::Error;
-use everlevel_tables::{CsvRecords, Records, TablesError};
+use everlevel_tables::{Answer, CsvRecords, OutputType, Records, TablesError};
 use everlevel_wire::WireError;
 
 use super::errors::of;
@@ -18,7 +18,7 @@ const MAX_TABLE_BYTES: u64 = 1 << 30;
 /// Rows of a file that is read a bit at a time.
 pub type AnyRecords = Box<dyn Records>;
 
-/// Whether a file is to be read as Parquet: by its name, as a CSV file may hold anything.
+/// Whether a file is read or written as Parquet: by its name, as a CSV file may hold anything.
 pub fn is_parquet(path: &Path) -> bool {
     let known = |e: &std::ffi::OsStr| ["parquet", "pq"].iter().any(|k| e.eq_ignore_ascii_case(k));
     path.extension().is_some_and(known)
@@ -79,10 +79,31 @@ fn parquet(file: File) -> Result<AnyRecords, TablesError> {
 
 #[cfg(not(feature = "parquet"))]
 fn parquet(_: File) -> Result<AnyRecords, TablesError> {
+    Err(without_parquet())
+}
+
+/// What a program that was built without Parquet says.
+fn without_parquet() -> TablesError {
     let remedy = "write it as CSV, or use a program that was built with the feature parquet of \
-                  everlevel-cli; the Python package reads Parquet by PyArrow";
+                  everlevel-cli; the Python package has Parquet by PyArrow";
     let found = "a Parquet file in this build".into();
-    Err(TablesError::Unsupported { found, remedy: remedy.into() })
+    TablesError::Unsupported { found, remedy: remedy.into() }
+}
+
+/// Refuses to write Parquet files, before any work, in a program that was built without them.
+pub fn check_parquet() -> Result<(), TablesError> {
+    if cfg!(feature = "parquet") { Ok(()) } else { Err(without_parquet()) }
+}
+
+/// An answer as a Parquet file.
+#[cfg(feature = "parquet")]
+pub fn parquet_answer(answer: &Answer, types: &[OutputType]) -> Result<Vec<u8>, TablesError> {
+    super::parquet::answer::written(answer, types)
+}
+
+#[cfg(not(feature = "parquet"))]
+pub fn parquet_answer(_: &Answer, _: &[OutputType]) -> Result<Vec<u8>, TablesError> {
+    Err(without_parquet())
 }
 
 /// The same with the name of the file in what is refused.

@@ -10,6 +10,7 @@ use everlevel_integers::{Column, Encoded, EncryptedConstant, IntegerScheme};
 use everlevel_scheme::same_owner;
 
 use crate::error::TablesError;
+use crate::kept::Kept;
 use crate::known::Known;
 use crate::plan::Plan;
 use crate::run::Runner;
@@ -74,6 +75,7 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
     };
     let bound_at: BTreeMap<_, _> = places.filter_map(constant).collect();
     let (blocks, mut out) = (range.len() * layout.batches(), Vec::new());
+    let mut kept = Some(Kept::new(&layout));
     for batch in 0..layout.batches() {
         let mut runner = Runner::new(ints, &schema, &layout, batch);
         for (block, rows) in layout.blocks().enumerate() {
@@ -116,7 +118,7 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
             });
             let columns = columns.collect::<Result<Vec<_>, _>>()?;
             let any = known.columns.iter().any(Option::is_some);
-            runner.add_known(&columns, any.then_some(&known))?;
+            runner.add_keeping(&columns, any.then_some(&known), &mut kept)?;
             progress(done, blocks)?;
         }
         out.extend(runner.finish()?);

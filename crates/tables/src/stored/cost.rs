@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::condition::Condition;
 use crate::error::TablesError;
 use crate::field::Field;
+use crate::kept::Kept;
 use crate::known::Known;
 use crate::layout::Layout;
 use crate::plan::Plan;
@@ -179,6 +180,7 @@ impl Plan {
         let (ones, others) = (blocks.min(1), blocks.saturating_sub(1));
         let (mut products, mut key_switches, mut refreshes, mut seconds) = (0, 0, 0, 0.0);
         let (mut columns, mut answer) = (Vec::new(), Vec::new());
+        let mut kept = Some(Kept::new(&layout));
         for batch in 0..layout.batches() {
             let mut runner = Runner::new(&ints, &schema, &layout, batch);
             // What a block takes, and how many of its ciphertexts are bootstrapped.
@@ -190,7 +192,7 @@ impl Plan {
                 let known = Known { columns: known.collect(), constants, rows: length };
                 let any = known.columns.iter().any(Option::is_some);
                 let (before, refreshed) = (scheme.cost(), session.bootstraps());
-                runner.add_known(columns, any.then_some(&known))?;
+                runner.add_keeping(columns, any.then_some(&known), &mut kept)?;
                 Ok((scheme.cost() - before, session.bootstraps() - refreshed))
             };
             let length = rows.clamp(1, params.slots());

@@ -7,6 +7,7 @@ use everlevel::{Integers, KeyPlan, Params, Plaintext, bootstrap_plan};
 use everlevel_integers::EncryptedConstant;
 
 use crate::error::TablesError;
+use crate::kept::Kept;
 use crate::known::Known;
 use crate::plan::Plan;
 use crate::run::Runner;
@@ -114,6 +115,7 @@ impl Plan {
         let bound = bound.map(|(i, (_, x))| (i, EncryptedConstant::new(x.clone()))).collect();
         // Blocks between the second one and the last take what the second one does.
         let count = layout.block_count();
+        let mut kept = Some(Kept::new(&layout));
         for batch in 0..layout.batches() {
             let mut runner = Runner::new(&ints, &schema, &layout, batch);
             for (block, rows) in layout.blocks().enumerate() {
@@ -138,7 +140,8 @@ impl Plan {
                     true => Ok(column),
                     false => ints.shortened(constant, rows),
                 });
-                runner.add_known(&columns.collect::<Result<Vec<_>, _>>()?, known)?;
+                let columns = columns.collect::<Result<Vec<_>, _>>()?;
+                runner.add_keeping(&columns, known, &mut kept)?;
             }
             runner.finish()?;
         }

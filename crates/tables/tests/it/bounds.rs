@@ -175,6 +175,30 @@ fn two_tables_of_one_schema_are_treated_alike() {
     assert_eq!(sizes("a", &data), sizes("b", &other));
 }
 
+/// Which cells are empty and how long texts are is not seen either.
+#[test]
+fn empty_cells_and_texts_are_treated_as_others() {
+    let schema = Schema::from_json(
+        r#"{"columns": [
+            {"name": "n", "type": "integer", "low": -2, "high": 300, "nullable": true},
+            {"name": "word", "type": "category", "values": ["b", "a"], "nullable": true},
+            {"name": "name", "type": "text", "bytes": 6, "nullable": true},
+            {"name": "k", "type": "integer", "low": 0, "high": 99}]}"#,
+    );
+    let schema = schema.unwrap();
+    let data = |rows: &str| Data::from_csv(rows.as_bytes(), &schema).unwrap();
+    let full = data("n,word,name,k\n300,a,Ada,1\n-2,b,Robert,2\n7,a,Cid,99\n");
+    let empty = data("n,word,name,k\n,,,0\n,,,0\n,,,0\n");
+    for sql in [
+        "select word, count(*), sum(n), avg(n) from t where n > 5 or n is null group by word",
+        "select n, name from t where word = 'a' and k < 50",
+        "select count(name) from t where name = 'Ada' or not n < 7",
+    ] {
+        let (a, b) = (operations(sql, &schema, &full), operations(sql, &schema, &empty));
+        assert!(!a.is_empty() && a == b, "{sql}: {} and {} operations", a.len(), b.len());
+    }
+}
+
 /// Sides of 63 bits with decimal places that differ by 18: the widest that are compared.
 #[test]
 fn comparisons_are_exact_at_the_ends_of_the_widest_sides() {

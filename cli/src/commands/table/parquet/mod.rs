@@ -3,6 +3,7 @@
 //! Files are anybody's. Sizes of pages are checked before the reader allocates for them, and a
 //! panic of the reader is an error.
 
+pub mod answer;
 mod pages;
 #[cfg(test)]
 mod tests;

@@ -1,13 +1,13 @@
-//! Files that PyArrow wrote, and the same with bytes that somebody changed.
+//! Files that PyArrow wrote, the same with bytes that somebody changed, and files of answers.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
 
-use everlevel_tables::{Data, Records, Schema, TablesError};
+use everlevel_tables::{Answer, Cell, Data, OutputType, Records, Schema, TablesError, TimeUnit};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
-use super::ParquetRecords;
+use super::{ParquetRecords, answer};
 
 const SCHEMA: &str = r#"{"columns": [
     {"name": "ward", "type": "category", "values": ["north", "south", "west"]},
@@ -230,4 +230,82 @@ fn pages_that_lie() {
         assert!(read(File::open(&path).unwrap()).is_err());
     }
     assert!(lies > 0);
+}
+
+const OF_ANSWER: &str = r#"{"columns": [
+    {"name": "n", "type": "integer", "low": -9, "high": 9, "nullable": true},
+    {"name": "cost", "type": "decimal", "scale": 2, "low": "-9.99", "high": "9.99"},
+    {"name": "day", "type": "date", "low": "2025-01-01", "high": "2025-12-31"},
+    {"name": "at", "type": "timestamp", "unit": "s", "utc": true,
+     "low": "2023-01-01T00:00:00Z", "high": "2023-12-31T23:59:59Z"},
+    {"name": "paid", "type": "boolean"},
+    {"name": "name", "type": "text", "bytes": 9}
+]}"#;
+
+/// What is written is read back, with cells that are missing and whether there are rows or none.
+#[test]
+fn answers_are_written() {
+    let types = [
+        OutputType::Integer,
+        OutputType::Decimal { scale: 2 },
+        OutputType::Date,
+        OutputType::Timestamp { unit: TimeUnit::Second, utc: true },
+        OutputType::Boolean,
+        OutputType::Text,
+    ];
+    let text = |text: &str, code: i128| Cell::Text(text.into(), code);
+    let rows = vec![
+        vec![
+            text("-3", -3),
+            Cell::Number(-150, 2),
+            text("2025-01-30", 20_118),
+            text("2023-11-14T22:13:20Z", 1_700_000_000),
+            text("true", 1),
+            text("Zoë", 0),
+        ],
+        vec![
+            Cell::Null,
+            text("0.07", 7),
+            text("2025-01-01", 20_089),
+            text("2023-01-01T00:00:00Z", 1_672_531_200),
+            text("false", 0),
+            text("x", 0),
+        ],
+    ];
+    let names = ["n", "cost", "day", "at", "paid", "name"].map(String::from).to_vec();
+    let temporary = tempfile::tempdir().unwrap();
+    let path = temporary.path().join("x.parquet");
+    let opened = |answer: &Answer| {
+        fs::write(&path, answer::written(answer, &types).unwrap()).unwrap();
+        ParquetRecords::new(File::open(&path).unwrap()).unwrap()
+    };
+    let answer = Answer { names: names.clone(), rows };
+    let schema = Schema::from_json(OF_ANSWER).unwrap();
+    let data = Data::from_records(opened(&answer), &schema, &[]).unwrap();
+    let expected = "n,cost,day,at,paid,name\n\
+                    -3,-1.50,2025-01-30,2023-11-14T22:13:20Z,true,Zoë\n\
+                    ,0.07,2025-01-01,2023-01-01T00:00:00Z,false,x\n";
+    assert_eq!(data.to_csv(&schema).unwrap(), expected);
+    let mut empty = opened(&Answer { names: names.clone(), rows: Vec::new() });
+    assert_eq!(empty.names(), names);
+    assert!(!empty.advance().unwrap());
+}
+
+#[test]
+fn answers_that_are_not_written() {
+    let of = |names: &[&str], cell: Cell| {
+        let names: Vec<String> = names.iter().map(|name| String::from(*name)).collect();
+        let rows = vec![vec![cell; names.len()]];
+        let types = vec![OutputType::Integer; names.len()];
+        answer::written(&Answer { names, rows }, &types)
+    };
+    // Past 64 bits there are decimals, past 38 digits nothing.
+    let most = 10i128.pow(38);
+    for units in [0, 1 << 64, -(most - 1)] {
+        of(&["n", "m"], Cell::Number(units, 0)).unwrap();
+    }
+    for (names, cell) in [(["n", "m"], Cell::Number(most, 0)), (["n", "n"], Cell::Number(1, 0))] {
+        let e = of(&names, cell).unwrap_err();
+        assert_eq!(e.code(), "table.unsupported", "{e}");
+    }
 }

@@ -1,0 +1,206 @@
+//! Truth values of blocks of rows that several batches of sums ask for, which are computed once.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::block::Mask;
+use crate::condition::Condition;
+use crate::layout::{Form, Layout};
+
+/// The most truth values that are kept, of all blocks together: as many ciphertexts.
+const MOST: usize = 64;
+
+/// What batches leave to those behind them, by blocks.
+pub(crate) struct Kept<C> {
+    conditions: HashSet<Condition>,
+    blocks: HashMap<usize, HashMap<Condition, Mask<C>>>,
+}
+
+impl<C> Kept<C> {
+    /// Nothing so far, of all batches of an answer.
+    pub(crate) fn new(layout: &Layout) -> Self {
+        Kept { conditions: shared(layout), blocks: HashMap::new() }
+    }
+
+    /// What earlier batches left of a block.
+    pub(crate) fn take(&mut self, block: usize) -> HashMap<Condition, Mask<C>> {
+        self.blocks.remove(&block).unwrap_or_default()
+    }
+
+    /// Keeps of a block what later batches may ask for.
+    pub(crate) fn put(&mut self, block: usize, mut masks: HashMap<Condition, Mask<C>>) {
+        masks.retain(|condition, _| self.conditions.contains(condition));
+        if !masks.is_empty() {
+            self.blocks.insert(block, masks);
+        }
+    }
+}
+
+/// The filter, and other conditions that more than one batch asks for: the same of every block, so
+/// that all blocks take the same operations.
+fn shared(layout: &Layout) -> HashSet<Condition> {
+    let most = MOST / layout.block_count().max(1);
+    let plan = match &layout.form {
+        // Rankings are made anew, and what depends on them with them.
+        Form::Sums { plan, .. } if layout.rankings.is_empty() && plan.batches() > 1 => plan,
+        Form::Sums { .. } | Form::Rows(_) => return HashSet::new(),
+    };
+    let mut found: HashSet<&Condition> = layout.filter.iter().take(most).collect();
+    let mut first: HashMap<&Condition, usize> = HashMap::new();
+    for batch in 0..plan.batches() {
+        for mask in plan.batch(batch).1 {
+            let mut rest = vec![&layout.masks[mask]];
+            while let Some(condition) = rest.pop() {
+                if found.len() >= most {
+                    return found.into_iter().cloned().collect();
+                }
+                if found.contains(condition) {
+                    continue;
+                }
+                if *first.entry(condition).or_insert(batch) < batch {
+                    found.insert(condition);
+                    continue;
+                }
+                match condition {
+                    Condition::And(parts) | Condition::Or(parts) => rest.extend(parts),
+                    Condition::Not(part) => rest.push(part),
+                    Condition::Constant(_) | Condition::Within { .. } | Condition::Compare(..) => {}
+                }
+            }
+        }
+    }
+    found.into_iter().cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use everlevel::lab::NoOp;
+    use everlevel::{Integers, OptIn, Params, Plaintext};
+    use everlevel_integers::{Column, Encoded, no_op_session};
+
+    use super::*;
+    use crate::answer::Answer;
+    use crate::data::Data;
+    use crate::error::TablesError;
+    use crate::query::Query;
+    use crate::run::Runner;
+    use crate::schema::Schema;
+
+    /// The answer, what it took in products, and what the filter of all blocks takes, once.
+    struct Counted {
+        answer: Answer,
+        products: u64,
+        filter: u64,
+    }
+
+    fn counted(keeps: bool, params: &Params, query: &Query, of: (&Schema, &Data)) -> Counted {
+        let (schema, data) = of;
+        let layout = Layout::new(query, schema, params.slot_shape(), data.rows()).unwrap();
+        assert_eq!((layout.batches(), layout.block_count()), (2, 2));
+        let scheme = Arc::new(NoOp::new(params, 1));
+        let session = no_op_session(params, scheme.clone(), true).unwrap();
+        let ints = Integers::new(&session, params).unwrap();
+        let slots = params.slots();
+        let columns = |block: usize| -> Vec<Column<_>> {
+            let rows = block * slots..data.rows().min((block + 1) * slots);
+            let column = |(place, field): (usize, &crate::field::Field)| {
+                let entries = &data.column(place)[rows.clone()];
+                let kind = field.integer_type().unwrap();
+                let encoded = Encoded::new(entries, kind, slots).unwrap();
+                let encrypt = |slots: &[u64]| -> Result<_, TablesError> {
+                    Ok(scheme.encrypt(&Plaintext::encode_modulo(params, slots, 2)?)?)
+                };
+                encoded.encrypt(encrypt).unwrap()
+            };
+            schema.fields().iter().enumerate().map(column).collect()
+        };
+        let mut kept = keeps.then(|| Kept::new(&layout));
+        let mut out = Vec::new();
+        for batch in 0..2 {
+            let mut runner = Runner::new(&ints, schema, &layout, batch);
+            for block in 0..2 {
+                runner.add_keeping(&columns(block), None, &mut kept).unwrap();
+            }
+            out.extend(runner.finish().unwrap());
+        }
+        // The last batch leaves nothing.
+        assert!(kept.is_none_or(|kept| kept.blocks.is_empty()));
+        let products = scheme.cost().products;
+        let opened: Vec<_> = out.iter().map(|x| scheme.decrypt(x).unwrap()).collect();
+        let sums = layout.read(params, &opened).unwrap();
+        let filter = layout.filter.as_ref().unwrap();
+        for number in 0..2 {
+            let (numbers, masks) = (HashMap::new(), HashMap::new());
+            let (ints, schema, columns) = (&ints, &layout.schema, columns(number));
+            let mut block =
+                crate::block::Block { ints, schema, columns, known: None, numbers, masks };
+            block.column(filter).unwrap();
+        }
+        let filter = scheme.cost().products - products;
+        Counted { answer: Answer::new(query, schema, &sums).unwrap(), products, filter }
+    }
+
+    #[test]
+    fn the_filter_of_two_batches_is_computed_once() {
+        let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
+        let schema = Schema::from_json(
+            r#"{"columns": [
+                {"name": "g", "type": "integer", "low": 0, "high": 99},
+                {"name": "h", "type": "integer", "low": 0, "high": 5},
+                {"name": "x", "type": "integer", "low": 0, "high": 1000000},
+                {"name": "y", "type": "integer", "low": -500000, "high": 500000}]}"#,
+        );
+        let schema = schema.unwrap();
+        let rows = params.slots() + 9;
+        let column = |of: fn(i128) -> i128| (0..rows as i128).map(of).collect::<Vec<_>>();
+        let columns = vec![
+            column(|i| i * 37 % 90),
+            column(|i| i * i % 6),
+            column(|i| i * 7919 % 1_000_001),
+            column(|i| i * 104_729 % 1_000_001 - 500_000),
+        ];
+        let data = Data::from_columns(columns, &schema).unwrap();
+        let text = "select g, sum(x), sum(y) from t where h < 3 group by g";
+        let query = Query::parse(text, &schema).unwrap();
+        let expected = Answer::plain(&query, &schema, &data).unwrap();
+        let [anew, once] =
+            [false, true].map(|keeps| counted(keeps, &params, &query, (&schema, &data)));
+        assert_eq!((&anew.answer, &once.answer), (&expected, &expected));
+        assert!(once.filter > 0, "a filter that takes no product");
+        // The second batch does without it.
+        assert!(
+            anew.products >= once.products + once.filter,
+            "{} and {} products, {} of the filter",
+            anew.products,
+            once.products,
+            once.filter
+        );
+    }
+
+    #[test]
+    fn no_more_than_the_most_are_kept() {
+        let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
+        let schema = Schema::from_json(
+            r#"{"columns": [
+                {"name": "g", "type": "integer", "low": 0, "high": 99},
+                {"name": "x", "type": "integer", "low": 0, "high": 1000000},
+                {"name": "y", "type": "integer", "low": -500000, "high": 500000}]}"#,
+        );
+        let schema = schema.unwrap();
+        let text = "select g, sum(x), sum(y) from t where y < 100 group by g";
+        let query = Query::parse(text, &schema).unwrap();
+        let conditions = |blocks: usize| {
+            let rows = blocks * params.slots();
+            let layout = Layout::new(&query, &schema, params.slot_shape(), rows).unwrap();
+            assert!(layout.batches() > 1);
+            let kept: Kept<()> = Kept::new(&layout);
+            let filter = layout.filter.as_ref().unwrap();
+            assert_eq!(kept.conditions.contains(filter), blocks <= MOST);
+            kept.conditions.len()
+        };
+        // The groups whose sums are in two batches are kept beside the filter.
+        assert!((1..MOST).contains(&conditions(1)));
+        assert_eq!((conditions(MOST), conditions(MOST + 1)), (1, 0));
+    }
+}
