@@ -7,6 +7,7 @@ import pytest
 
 import everlevel
 from everlevel import EncryptedArray
+from everlevel._values import integers
 
 
 def refused(operation):
@@ -120,12 +121,17 @@ def test_programs_see_entries_and_nothing_else(toy):
 
 def test_masked_entries_are_refused(toy):
     masked = np.ma.array([1, 2, 3], mask=[0, 1, 0])
-    x = typed(toy, [1, 2, 3], bounds=(0, 9))
+    x, m = typed(toy, [1, 2, 3], bounds=(0, 9)), toy.load([1, 2, 3])
     for operation in (
         lambda: toy.client.encrypt(masked, bounds=(0, 9)),
         lambda: toy.client.encrypt_modular(masked),
-        lambda: toy.load([1, 2, 3]) + masked,
+        lambda: m + masked,
         lambda: x + masked,
+        lambda: toy.client.encrypt([masked, masked], bounds=(0, 9)),
+        lambda: toy.client.encrypt_modular([masked, masked]),
+        lambda: m @ masked,
+        lambda: np.where(masked > 1, m, 7),
+        lambda: np.where(masked > 1, x, 7),
     ):
         assert refused(operation) == "python.masked"
     assert refused(lambda: masked + x).startswith("python.")
@@ -133,6 +139,38 @@ def test_masked_entries_are_refused(toy):
     np.testing.assert_array_equal(
         toy.client.decrypt(toy.client.encrypt(plain, bounds=(0, 9))), [1, 2, 3]
     )
+
+
+def test_public_conditions_are_those_of_numpy(toy):
+    """None was true, and so was a text without letters."""
+    values = np.array([1, 2])
+    for x in (typed(toy, values, bounds=(0, 9)), toy.load(values)):
+        for condition in ([None, 1], [0.0, float("nan")], np.array([0, 2**70], object), [0, 1]):
+            found = toy.client.decrypt(np.where(condition, x, 7))
+            np.testing.assert_array_equal(found, np.where(condition, values, 7))
+        found = toy.client.decrypt(np.where(None, 7, x))
+        np.testing.assert_array_equal(found, np.where(None, 7, values))
+        assert refused(lambda: np.where(["", "a"], x, 7)) == "python.dtype"
+
+
+def test_integers_in_either_order_of_bytes(toy):
+    """Big-endian integers above 2^63 were taken for those 2^64 below."""
+    values = np.array([2**64 - 1, 3], ">u8")
+    for operation in (
+        lambda: toy.client.encrypt_modular(values, signed=True),
+        lambda: toy.client.encrypt_modular(values, reduce=True),
+        lambda: toy.load([1, 2]) + values,
+    ):
+        assert refused(operation) == "python.value-range"
+    for dtype in (">u8", ">i8", ">i2", "<u4"):
+        x = toy.client.encrypt_modular(np.array([5, 250], dtype))
+        np.testing.assert_array_equal(toy.client.decrypt(x), [5, 250])
+
+
+def test_arrays_that_another_thread_changes():
+    """What is encrypted, without the interpreter's lock, is what was checked."""
+    values = np.arange(5)
+    assert not np.shares_memory(integers(values), values)
 
 
 def test_secret_keys_are_not_overwritten(toy, tmp_path):

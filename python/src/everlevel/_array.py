@@ -375,7 +375,7 @@ class EncryptedArray(Encrypted, Described):
         return self._like(xs, array.shape[:-1], padded=True, repeated=False)
 
     def __matmul__(self, matrix: npt.ArrayLike) -> EncryptedArray:
-        return self.__rmatmul__(np.asarray(matrix).T)
+        return self.__rmatmul__(integers(matrix).T)
 
     # Moves
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ._array import EncryptedArray
 from ._encrypted import not_homomorphic
-from ._values import integers
+from ._values import integers, truths
 from .errors import ShapeError
 
 Operation = Callable[..., Any]
@@ -110,7 +110,7 @@ def where(condition: Any, a: Any, b: Any) -> Any:
             "np.where with an encrypted condition modulo p^r",
             "for c of 0 and 1 write c * (a - b) + b",
         )
-    mask = integers(np.asarray(condition) != 0)
+    mask = integers(truths(condition))
     if isinstance(a, EncryptedArray):
         return a * mask + (
             b * (1 - mask) if isinstance(b, EncryptedArray) else integers(b) * (1 - mask)
