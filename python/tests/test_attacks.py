@@ -184,12 +184,27 @@ def test_secret_keys_are_not_overwritten(toy, tmp_path):
         lambda: toy.client.public_key().save(key, overwrite=True),
         lambda: toy.server.save_keys(key, overwrite=True),
         lambda: toy.client.save_server_keys(key, program="y = x", overwrite=True),
+        lambda: everlevel.Manifest(toy.params).save(key, everlevel.ManifestKey(), overwrite=True),
     ):
         assert refused(operation) == "wire.exists"
         assert key.read_bytes() == before
     x.save(tmp_path / "x.ct")
     x.save(tmp_path / "x.ct", overwrite=True)
     assert os.path.getsize(tmp_path / "x.ct") > 0
+
+
+def test_integers_are_no_bytes(toy):
+    """Of 32 a key of 32 zeros was made, as ``bytes`` does."""
+    key, pieces = everlevel.ManifestKey(), memoryview(toy.client.encrypt_modular([1]).to_bytes())
+    for operation in (
+        lambda: everlevel.ManifestKey.from_secret_bytes(32),
+        lambda: everlevel.Manifest.from_bytes(64, key),
+        lambda: everlevel.Client.from_secret_bytes(64, toy.params),
+        lambda: everlevel.PublicKey.from_bytes(64, toy.params),
+        lambda: everlevel.Params.from_bytes(64),
+        lambda: toy.client.decrypt(pieces[::2]),
+    ):
+        assert refused(operation) == "python.buffer"
 
 
 def test_wrapping_is_kept(toy):

@@ -25,6 +25,7 @@ from ._values import (
     Path,
     Progress,
     bounds_of,
+    bytes_of,
     centred,
     in_bounds,
     in_range,
@@ -175,7 +176,8 @@ class PublicKey:
         cls, data: bytes, params: Params, *, allow_unknown_owner: bool = False
     ) -> PublicKey:
         """From bytes of the wire format."""
-        return cls._make(_rust.PublicKey.from_bytes(params._raw, bytes(data), allow_unknown_owner))
+        raw = _rust.PublicKey.from_bytes(params._raw, bytes_of(data), allow_unknown_owner)
+        return cls._make(raw)
 
     def to_bytes(self) -> bytes:
         """As bytes of the wire format."""
@@ -267,7 +269,7 @@ class Client:
     @classmethod
     def from_secret_bytes(cls, data: bytes, params: Params) -> Client:
         """The owner of the key in bytes of the wire format."""
-        return cls._make(_rust.SecretKey.from_bytes(params._raw, bytes(data)))
+        return cls._make(_rust.SecretKey.from_bytes(params._raw, bytes_of(data)))
 
     def expose_secret_bytes(self) -> bytes:
         """The secret key, unencrypted: anyone who reads it can decrypt everything. Python does not

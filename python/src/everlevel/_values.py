@@ -46,8 +46,8 @@ def unmasked(values: Any, axes: int = 64) -> None:
 
 
 def integers(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """The array as 64-bit integers, if it is one of integers: a copy, as whoever computes on it does
-    not hold the interpreter's lock, and another thread may change what was checked.
+    """The array as 64-bit integers, if it is one of integers: a copy, as whoever computes on it
+    does not hold the interpreter's lock, and another thread may change what was checked.
     """
     unmasked(values)
     array = np.array(values)
@@ -218,10 +218,15 @@ def octets(data: Buffer) -> npt.NDArray[np.uint8]:
     """The bytes of any buffer, without a copy."""
     try:
         return np.frombuffer(data, dtype=np.uint8)
-    except (TypeError, ValueError) as error:
+    except (BufferError, TypeError, ValueError) as error:
         raise DtypeError(
             f"expected bytes or a contiguous buffer of them: {error}", code="python.buffer"
         ) from None
+
+
+def bytes_of(data: Buffer) -> bytes:
+    """The bytes of any buffer: unlike ``bytes``, which makes as many zeros of an integer."""
+    return data if isinstance(data, bytes) else octets(data).tobytes()
 
 
 def stepper(progress: Progress) -> Callable[[int, int], object] | None:
