@@ -41,6 +41,11 @@ def test_ranges_that_were_lost(toy):
         assert value.range is None
         assert refused(lambda: toy.client.decrypt(value)) == "circuit.range"
     assert toy.server.run("z = x^40", x=x)["z"]._lost
+    # Of each result by what it is made of.
+    several = toy.server.run("z = x^40; w = y + 1; v = z + w", x=x, y=y)
+    assert refused(lambda: toy.client.decrypt(several["z"])) == "circuit.range"
+    assert toy.client.decrypt(several["w"])[0] == 4
+    assert toy.client.decrypt(several["v"])[0] == (pow(3, 40, toy.t) + 4) % toy.t
     again = EncryptedArray.from_bytes(
         power.to_bytes(), params=toy.params, bounds="stated", server=toy.server
     )
