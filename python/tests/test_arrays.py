@@ -81,6 +81,10 @@ def test_sums_see_entries_only(toy):
     check(toy, total + x, a + (1 - a).sum())
     check(toy, (total * np.arange(5)).sum(), 10 * (1 - a).sum())
     check(toy, x + x[3].broadcast(), a + a[3])
+    column = x[3].broadcast().reshape(1, 1)
+    for found in (x + column, column * x, column - x, column + column):
+        assert found.shape[0] == 1 and found.ndim == 2
+    check(toy, x + column, (a + a[3]).reshape(1, 77))
     with pytest.raises(everlevel.ShapeError, match="broadcast"):
         x + x[3]
     check(toy, (x.sum() + 5).sum(), a.sum() + 5)

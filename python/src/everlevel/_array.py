@@ -138,10 +138,8 @@ class EncryptedArray(Encrypted, Described):
                 f"{other._xs[0].params.name}",
                 code="scheme.wrong-params",
             )
-        if self._shape == other._shape or other._repeated:
-            return server, self._shape
-        if self._repeated:
-            return server, other._shape
+        if self._shape == other._shape or self._repeated or other._repeated:
+            return server, np.broadcast_shapes(self._shape, other._shape)
         single = 1 in (self.size, other.size)
         hint = (
             "; .broadcast() brings a single entry to every slot"
@@ -338,7 +336,12 @@ class EncryptedArray(Encrypted, Described):
 
     def __pow__(self, exponent: int) -> EncryptedArray:
         """A power with an exponent from 1 to 2^63, at depth ⌈log2⌉."""
-        exponent = operator.index(exponent)
+        try:
+            exponent = operator.index(exponent)
+        except TypeError:
+            raise not_homomorphic(
+                f"a power with exponent {exponent!r}", "exponents are public integers from 1"
+            ) from None
         if not 1 <= exponent < 1 << 63:
             raise RangeError(
                 f"exponent {exponent}: expected 1 to 2^63 - 1",

@@ -82,7 +82,12 @@ def function(found: Any, arguments: Any, options: dict[str, Any]) -> Any:
         raise not_homomorphic(
             f"np.{found.__name__} of an encrypted array modulo p^r", way(found.__name__)
         )
-    return known(*arguments, **options)
+    try:
+        return known(*arguments, **options)
+    except TypeError as error:
+        if hasattr(error, "code") or "argument" not in str(error):
+            raise
+        raise not_homomorphic(f"np.{found.__name__} with these arguments", str(error)) from None
 
 
 def _operator(method: str) -> Operation:
