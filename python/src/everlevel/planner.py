@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import numbers
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -327,6 +328,16 @@ def estimate_security(
     Z[X]/(X^n + 1) are counted. Costs in gates (MATZOV), or 2^(0.292 β) with ``core_svp``. Estimates
     are no proofs: see SECURITY.md.
     """
+    problem = None
+    if sparse_weight is not None and (sparse_weight < 1 or gaussian_deviation is not None or ntru):
+        problem = (
+            f"sparse_weight = {sparse_weight!r}: expected at least 1, without gaussian_deviation, "
+            "and no key of NTRU, as sparse ones are not estimated"
+        )
+    elif gaussian_deviation is not None and not 0 < gaussian_deviation < math.inf:
+        problem = f"gaussian_deviation = {gaussian_deviation!r}: expected a positive number"
+    if problem is not None:
+        raise RangeError(problem, code="security.out-of-range")
     weight, deviation = sparse_weight or 0, gaussian_deviation or 0.0
     found: list[dict[str, Any]] = json.loads(
         _rust.estimate_security(
