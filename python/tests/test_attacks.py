@@ -172,6 +172,39 @@ def test_integers_in_either_order_of_bytes(toy):
         np.testing.assert_array_equal(toy.client.decrypt(x), [5, 250])
 
 
+def test_durations_are_no_integers(toy):
+    """NumPy's are integers by their class, and of nanoseconds they were taken for such."""
+    duration = np.timedelta64(5, "ns")
+    x, m = typed(toy, [1, 2], bounds=(0, 9)), toy.load([1, 2])
+    for operation in (
+        lambda: m * duration,
+        lambda: m + duration,
+        lambda: x + duration,
+        lambda: x**duration,
+        lambda: toy.client.encrypt(np.array([duration], object), bounds=(0, 9)),
+        lambda: toy.client.encrypt_modular([duration]),
+    ):
+        assert refused(operation) in ("python.dtype", "integers.value", "python.not-homomorphic")
+
+
+def test_kinds_are_no_dtypes(toy):
+    """A range was taken for the smallest type that holds it."""
+    x, kind = typed(toy, [1, 200], dtype=np.uint8), everlevel.ranged(0, 100)
+    encrypt = toy.client.encrypt
+    for operation in (
+        lambda: x.astype(kind),
+        lambda: x.wrapping(kind),
+        lambda: x.astype("unit8"),
+        lambda: encrypt([1], dtype="unit8"),
+    ):
+        assert refused(operation) == "integers.value"
+    assert refused(lambda: encrypt([1], dtype=kind, bounds=(0, 200))) == "integers.range"
+    rows = everlevel.rows(2, np.uint8)
+    found = encrypt([[1], [2]], dtype=rows, bounds=(0, 9))
+    assert found.interval == (0, 9) and found[1].shape == (1,)
+    assert refused(lambda: encrypt([1], dtype=rows, bounds=(0, 9))) == "python.shape"
+
+
 def test_arrays_that_another_thread_changes():
     """What is encrypted, without the interpreter's lock, is what was checked."""
     values = np.arange(5)

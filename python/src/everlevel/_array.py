@@ -15,7 +15,7 @@ from ._described import Described
 from ._encrypted import Encrypted, missing, not_homomorphic
 from ._moves import gather, matrix_product, window_sums
 from ._params import Params
-from ._values import Progress, bounds_of, in_slots, integers, part_of, stepper
+from ._values import Progress, bounds_of, in_slots, integers, is_integer, part_of, stepper
 from .errors import NoServerError, OtherParametersError, ParameterError, RangeError, ShapeError
 
 if TYPE_CHECKING:
@@ -263,7 +263,7 @@ class EncryptedArray(Encrypted, Described):
             xs, known = self._with(other, "sub" if negative else "add")
             both = all(x._padded or self._full(known["shape"]) for x in (self, other))
             return self._like(xs, padded=both and not (self._repeated or other._repeated), **known)
-        if _is_integer(other):
+        if is_integer(other):
             k, server = self._scalar(other), self._on()._raw
             return self._each(
                 lambda x: server.add_scalar(x, -k if negative else k),
@@ -321,7 +321,7 @@ class EncryptedArray(Encrypted, Described):
             xs, known = self._with(other, "mul")
             padded = self._padded or other._padded or self._full(known["shape"])
             return self._like(xs, padded=padded and not known["repeated"], **known)
-        if _is_integer(other):
+        if is_integer(other):
             k, server = self._scalar(other), self._on()._raw
             return self._each(lambda x: server.mul_scalar(x, k))
         chunks, shape = self._plain(other)
@@ -384,7 +384,7 @@ class EncryptedArray(Encrypted, Described):
 
     def reshape(self, *shape: Any) -> EncryptedArray:
         """The same entries in another shape. Free."""
-        wanted = shape[0] if len(shape) == 1 and not _is_integer(shape[0]) else shape
+        wanted = shape[0] if len(shape) == 1 and not is_integer(shape[0]) else shape
         try:
             found = np.broadcast_to(np.int8(0), self._shape).reshape(wanted).shape
         except ValueError as error:
@@ -642,10 +642,6 @@ def _within(k: int, low: int, high: int, what: str) -> int:
             f"{what} {k}: expected {low} to {high}", code="python.value-range", found=k
         )
     return k
-
-
-def _is_integer(k: Any) -> bool:
-    return isinstance(k, (int, np.integer, np.bool_))
 
 
 def _restore(params: Params, data: bytes) -> EncryptedArray:

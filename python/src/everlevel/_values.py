@@ -29,6 +29,13 @@ An exception that it raises ends the work.
 """
 
 
+def is_integer(value: Any) -> bool:
+    """Whether it is an integer of Python or NumPy, or a truth value; NumPy's durations, which are
+    integers by their class, are none.
+    """
+    return isinstance(value, (int, np.integer, np.bool_)) and not isinstance(value, np.timedelta64)
+
+
 def unmasked(values: Any, axes: int = 64) -> None:
     """Refuses entries that are masked, which an array of integers would not tell from others; in
     lists within lists, too, of which NumPy makes as many axes at most.
