@@ -470,7 +470,7 @@ class EncryptedTable:
         given = None if constants is None else constants._data
         if not ray:
             return Result.from_bytes(
-                self._raw.run(server._raw, plan._text, given, stepper(progress))
+                self._raw.run(server._compiled, plan._text, given, stepper(progress))
             )
         from ._table_parts import run_on_ray
 
@@ -607,7 +607,7 @@ class PlainTable:
         """
         plan = question if isinstance(question, Plan) else Plan(question, self.schema)
         return Result.from_bytes(
-            self._raw.run(server._raw, plan._text, constants._data, stepper(progress))
+            self._raw.run(server._compiled, plan._text, constants._data, stepper(progress))
         )
 
     @property
