@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import everlevel
-from everlevel import EncryptedArray
+from everlevel import EncryptedArray, planner
 from everlevel._values import integers
 
 
@@ -404,6 +404,13 @@ def test_mistakes_have_codes(toy, tmp_path):
         (lambda: client.encrypt([1], bounds=5), ["python.value-bounds"]),
         (lambda: client.encrypt_modular([1], bounds=(0.5, 9.5)), ["python.value-bounds"]),
         (lambda: everlevel.ranged(0.5, 2), ["python.value-bounds"]),
+        (lambda: everlevel.set_num_threads(-1), ["python.threads"]),
+        (lambda: client.decrypt_for_sharing(m, statistical_bits=-1), ["python.value-range"]),
+        (lambda: client.decrypt_for_sharing(m, decryptions_log2=2**40), ["python.value-range"]),
+        (lambda: planner.plan(-1, 4), ["python.value-range"]),
+        (lambda: planner.plan(257, 4, depth=-1), ["python.value-range"]),
+        (lambda: planner.rings(2, limit=-1), ["python.value-range"]),
+        (lambda: planner.estimate_security(-1, 881), ["python.value-range"]),
     ):
         assert refused(operation) in codes
 

@@ -27,6 +27,7 @@ from ._values import (
     bounds_of,
     bytes_of,
     centred,
+    counted,
     in_bounds,
     in_range,
     in_slots,
@@ -550,9 +551,10 @@ class Client:
         self.params._warn()
         if x._lost and not wrapping:
             raise _unknown()
+        bits = counted("statistical_bits", statistical_bits, 32)
+        values = counted("decryptions_log2", decryptions_log2, 32)
         parts = [
-            self._raw.decrypt_for_sharing(part, x._elements, statistical_bits, decryptions_log2)
-            for part in x._xs
+            self._raw.decrypt_for_sharing(part, x._elements, bits, values) for part in x._xs
         ]
         degree = self.params.slot_degree if x._elements else None
         return _entries(

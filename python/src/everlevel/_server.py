@@ -21,6 +21,7 @@ from ._values import (
     Buffer,
     Path,
     Progress,
+    counted,
     octets,
     part_of,
     path_text,
@@ -84,7 +85,8 @@ class Server:
         path = os.path.abspath(path_text(path))
         _rust.recover_keys(path)
         params = params_of(path, _rust.inspect_file(path)[1], params, insecure_research)
-        keys = _rust.Keys.open(params._raw, path, cache_bytes, allow_unknown_owner)
+        room = counted("cache_bytes", cache_bytes)
+        keys = _rust.Keys.open(params._raw, path, room, allow_unknown_owner)
         return cls._make(_rust.Server(keys, elements), (path, cache_bytes, elements))
 
     @classmethod

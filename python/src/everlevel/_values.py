@@ -36,6 +36,16 @@ def is_integer(value: Any) -> bool:
     return isinstance(value, (int, np.integer, np.bool_)) and not isinstance(value, np.timedelta64)
 
 
+def counted(name: str, value: Any, bits: int = 63, code: str = "python.value-range") -> int:
+    """A number of something, which the compiled half takes if it is not negative and has at most so
+    many bits.
+    """
+    found = operator.index(value)
+    if not 0 <= found < 1 << bits:
+        raise RangeError(f"{name} = {found}: expected 0 to 2^{bits} - 1", code=code, found=found)
+    return found
+
+
 def unmasked(values: Any, axes: int = 64) -> None:
     """Refuses entries that are masked, which an array of integers would not tell from others; in
     lists within lists, too, of which NumPy makes as many axes at most.

@@ -19,7 +19,17 @@ from ._log import timed
 from ._params import Params
 from ._roles import Client, PublicKey
 from ._server import DEFAULT_CACHE_BYTES, Server
-from ._values import Buffer, Path, Progress, bytes_of, octets, path_text, replaceable, stepper
+from ._values import (
+    Buffer,
+    Path,
+    Progress,
+    bytes_of,
+    counted,
+    octets,
+    path_text,
+    replaceable,
+    stepper,
+)
 from .errors import AesError, FormatError, UncheckedWarning
 
 __all__ = [
@@ -312,7 +322,7 @@ class EncryptedBytes:
             raise AesError(
                 f"byteorder = {byteorder!r}: expected 'big' or 'little'", code="python.byteorder"
             )
-        exponent = 8 * width if bits is None else bits
+        exponent = 8 * width if bits is None else counted("bits", bits, 32)
         # A state has a block in each slot, and so fills a ciphertext of each array.
         found = [
             self._owner._raw.integers(state, width, exponent, byteorder == "big")
@@ -358,8 +368,9 @@ class AesServer:
         """On a file of server keys, by ``"packed"`` (a block along 16 slots: least latency) or
         ``"byte-sliced"`` (a block a slot: most throughput).
         """
+        room = counted("cache_bytes", cache_bytes)
         keys = _rust.Keys.open(
-            params._raw, os.path.abspath(path_text(path)), cache_bytes, allow_unknown_owner
+            params._raw, os.path.abspath(path_text(path)), room, allow_unknown_owner
         )
         return cls._make(keys, method)
 
@@ -480,7 +491,7 @@ def save_server_keys(
 
 def method_for(params: Params, length: int) -> str:
     """The faster method for that many bytes."""
-    return _rust.aes_method(params._raw, length)
+    return _rust.aes_method(params._raw, counted("length", length))
 
 
 def decrypt(x: EncryptedBytes, client: Client) -> bytes:

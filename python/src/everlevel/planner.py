@@ -11,6 +11,7 @@ from typing import Any, overload
 
 from . import _everlevel as _rust
 from ._params import Params
+from ._values import counted
 from .errors import RangeError
 
 __all__ = [
@@ -176,7 +177,10 @@ def plan(
         if plain_modulus is None or slots is None:
             raise RangeError("expected both plain_modulus and slots", code="python.plan")
         found = _rust.candidates(
-            plain_modulus, slots, depth, "latency" if minimize is None else minimize
+            counted("plain_modulus", plain_modulus),
+            counted("slots", slots),
+            None if depth is None else counted("depth", depth, 32),
+            "latency" if minimize is None else minimize,
         )
         return [
             Candidate(Params._of(row[0]), row[1], row[2], row[3], row[4], row[5]) for row in found
@@ -292,7 +296,15 @@ def rings(
     Takes up to seconds, most of them for the moduli.
     """
     found = []
-    for text, log_qp in _rust.rings(p, slots, degree_of, security, index_below, limit):
+    wanted = _rust.rings(
+        counted("p", p),
+        counted("slots", slots),
+        counted("degree_of", degree_of),
+        security,
+        counted("index_below", index_below),
+        counted("limit", limit),
+    )
+    for text, log_qp in wanted:
         ring = json.loads(text)
         dimensions = tuple((d["size"], d["good"]) for d in ring["dimensions"])
         found.append(
@@ -338,7 +350,8 @@ def estimate_security(
         problem = f"gaussian_deviation = {gaussian_deviation!r}: expected a positive number"
     if problem is not None:
         raise RangeError(problem, code="security.out-of-range")
-    weight, deviation = sparse_weight or 0, gaussian_deviation or 0.0
+    n, weight = counted("n", n), counted("sparse_weight", sparse_weight or 0)
+    deviation = gaussian_deviation or 0.0
     found: list[dict[str, Any]] = json.loads(
         _rust.estimate_security(
             n, log_qp, weight, deviation, error_deviation, rotations, core_svp, ntru
