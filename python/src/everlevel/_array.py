@@ -256,6 +256,19 @@ class EncryptedArray(Encrypted, Described):
         __rdivmod__
     ) = _undivided
 
+    def _no_bits(self, *_: Any) -> NoReturn:
+        from ._modular import way
+
+        raise not_homomorphic("bits or the absolute value modulo p^r", way("bitwise_and"))
+
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _no_bits
+    __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __invert__ = __abs__ = _no_bits
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        raise not_homomorphic(
+            "encrypted arrays are not changed", "take np.where(mask, value, x), which is a new one"
+        )
+
     # Arithmetic
 
     def _add(self, other: Any, negative: bool) -> EncryptedArray:
