@@ -69,6 +69,18 @@ def test_ranges_that_were_lost(toy):
     assert toy.client.decrypt(power.within(0, 256))[0] == expected
 
 
+def test_products_of_one_array_in_two_ranges(toy):
+    """They had the range of a square, of one of the two."""
+    x = toy.load([-3, 2], signed=True)
+    a, b = x.within(-3, 2), x.within(254, 259)
+    for product in (a * b, b * a):
+        assert product.range == (-777, 518)
+        assert refused(lambda: toy.client.decrypt(product)) == "circuit.range"
+    np.testing.assert_array_equal(toy.client.decrypt(a * a), [9, 4])
+    assert (a * a).range == (0, 9)
+    assert (a * x).range is None and (x * a).range is None
+
+
 def test_public_rows_among_encrypted_ones(toy):
     a = np.array([[1, 2], [3, 1]])
     x, v = typed(toy, a, bounds=(0, 9), rows=True), typed(toy, [1, 2, 3], bounds=(0, 9), rows=True)
