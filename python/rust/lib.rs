@@ -71,6 +71,7 @@ fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(ciphertext::ciphertexts_from_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(ciphertext::write_file, m)?)?;
     m.add_function(wrap_pyfunction!(server::program_facts, m)?)?;
+    m.add_function(wrap_pyfunction!(server::program_made_of, m)?)?;
     m.add_function(wrap_pyfunction!(server::time_bootstraps, m)?)?;
     m.add_function(wrap_pyfunction!(integers::encrypt_column, m)?)?;
     m.add_function(wrap_pyfunction!(integers::columns_to_bytes, m)?)?;

@@ -160,7 +160,7 @@ pub fn estimate_security(
     core_svp: bool,
     over_ntru: bool,
 ) -> Result<String> {
-    let refused = |e: String| refusal("RangeError", "security", &e);
+    let refused = |e: String| refusal("RangeError", "security.out-of-range", &e);
     let secret = match (weight, deviation) {
         (0, 0.0) => Secret::Ternary,
         (0, deviation) => Secret::Gaussian(deviation),

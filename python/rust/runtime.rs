@@ -1,6 +1,7 @@
 //! Long work: without the interpreter's lock, on a pool of its own, ended by Ctrl-C.
 
 use std::ffi::CString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
@@ -114,8 +115,11 @@ pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send
         // Nothing of the pool can wait for signals: they come to the thread that called.
         pool.in_place_scope(|scope| {
             scope.spawn(move |_| {
-                // Nobody listens any more only if the waiting thread panicked.
-                let _ = finished.send(work());
+                // The scope would hand a panic on, past the code that tells of it.
+                if let Ok(done) = catch_unwind(AssertUnwindSafe(work)) {
+                    // Nobody listens any more only if the waiting thread panicked.
+                    let _ = finished.send(done);
+                }
             });
             loop {
                 match wait.recv_timeout(LOOK) {

@@ -1,6 +1,6 @@
 //! The server's side.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU64;
 use std::sync::{Arc, OnceLock};
 
@@ -360,6 +360,15 @@ pub fn program_facts(program: &str) -> Result<(Vec<String>, usize, bool, bool)> 
     let program = Program::parse(program)?;
     let stays = program.rows(|_| Some(0)).is_ok_and(|rows| !rows.values().any(|rows| rows.moved));
     Ok((program.inputs().map(String::from).collect(), program.len(), program.moves_slots(), stays))
+}
+
+/// The names, of inputs and of what a program defines, whose values depend on one of these inputs.
+#[pyfunction]
+pub fn program_made_of(program: &str, inputs: Vec<String>) -> Result<Vec<String>> {
+    let program = Program::parse(program)?;
+    let inputs: BTreeSet<&str> = inputs.iter().map(String::as_str).collect();
+    let found = program.made_of(|name| inputs.contains(name));
+    Ok(found.into_iter().map(String::from).collect())
 }
 
 /// Many bootstrappings of one ciphertext without a return to Python in between, and the seconds

@@ -195,6 +195,11 @@ def test_data_of_another_key_are_refused(owner):
     refused(lambda: aes.Upload.from_bytes(b"bare data under AES", owner.params), "wire.not-ours")
     refused(lambda: aes.Upload.of_data(b"x", "0" * 31, owner, iv=IV), "python.aes-key-id")
     refused(lambda: aes.Upload.encrypt(b"x", KEY[:15], owner), "aes.key-length")
+    # Keys and vectors of zeros, for bytes of that number of them.
+    refused(lambda: aes.Upload.encrypt(b"x", 16, owner), "python.buffer")
+    refused(lambda: aes.encrypt_key(16, owner), "python.buffer")
+    refused(lambda: aes.key_id(16), "python.buffer")
+    refused(lambda: aes.Upload.of_data(b"x", aes.key_id(KEY), owner, iv=16), "python.buffer")
     told = everlevel.inspect(upload.to_bytes(), params=owner.params)
     assert (told["kind"], told["key_id"], told["records"]) == (
         "an upload under AES",

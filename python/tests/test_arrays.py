@@ -81,6 +81,10 @@ def test_sums_see_entries_only(toy):
     check(toy, total + x, a + (1 - a).sum())
     check(toy, (total * np.arange(5)).sum(), 10 * (1 - a).sum())
     check(toy, x + x[3].broadcast(), a + a[3])
+    column = x[3].broadcast().reshape(1, 1)
+    for found in (x + column, column * x, column - x, column + column):
+        assert found.shape[0] == 1 and found.ndim == 2
+    check(toy, x + column, (a + a[3]).reshape(1, 77))
     with pytest.raises(everlevel.ShapeError, match="broadcast"):
         x + x[3]
     check(toy, (x.sum() + 5).sum(), a.sum() + 5)
@@ -243,6 +247,11 @@ def test_numpy_means_what_it_says(toy):
         (lambda x: np.less(3, x), "less_than"),
         (lambda x: sorted([x, x]), "less_than"),
         (lambda x: x // 2, "dtype"),
+        (lambda x: x & 1, "dtype"),
+        (lambda x: 1 << x, "dtype"),
+        (lambda x: ~x, "dtype"),
+        (lambda x: abs(x), "dtype"),
+        (lambda x: x.__setitem__(0, 1), "np.where"),
         (lambda x: {x: 1}, "hash"),
         (lambda x: float(x), "decrypt"),
         (lambda x: np.asarray(x), "decrypt"),

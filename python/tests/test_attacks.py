@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import everlevel
-from everlevel import EncryptedArray
+from everlevel import EncryptedArray, planner
+from everlevel._values import integers
 
 
 def refused(operation):
@@ -40,6 +41,11 @@ def test_ranges_that_were_lost(toy):
         assert value.range is None
         assert refused(lambda: toy.client.decrypt(value)) == "circuit.range"
     assert toy.server.run("z = x^40", x=x)["z"]._lost
+    # Of each result by what it is made of.
+    several = toy.server.run("z = x^40; w = y + 1; v = z + w", x=x, y=y)
+    assert refused(lambda: toy.client.decrypt(several["z"])) == "circuit.range"
+    assert toy.client.decrypt(several["w"])[0] == 4
+    assert toy.client.decrypt(several["v"])[0] == (pow(3, 40, toy.t) + 4) % toy.t
     again = EncryptedArray.from_bytes(
         power.to_bytes(), params=toy.params, bounds="stated", server=toy.server
     )
@@ -61,6 +67,18 @@ def test_ranges_that_were_lost(toy):
     # Residues stay residues, and a bound that is stated again counts.
     assert toy.client.decrypt(y**40)[0] == toy.client.decrypt(power + y - y)[0] == expected
     assert toy.client.decrypt(power.within(0, 256))[0] == expected
+
+
+def test_products_of_one_array_in_two_ranges(toy):
+    """They had the range of a square, of one of the two."""
+    x = toy.load([-3, 2], signed=True)
+    a, b = x.within(-3, 2), x.within(254, 259)
+    for product in (a * b, b * a):
+        assert product.range == (-777, 518)
+        assert refused(lambda: toy.client.decrypt(product)) == "circuit.range"
+    np.testing.assert_array_equal(toy.client.decrypt(a * a), [9, 4])
+    assert (a * a).range == (0, 9)
+    assert (a * x).range is None and (x * a).range is None
 
 
 def test_public_rows_among_encrypted_ones(toy):
@@ -120,12 +138,17 @@ def test_programs_see_entries_and_nothing_else(toy):
 
 def test_masked_entries_are_refused(toy):
     masked = np.ma.array([1, 2, 3], mask=[0, 1, 0])
-    x = typed(toy, [1, 2, 3], bounds=(0, 9))
+    x, m = typed(toy, [1, 2, 3], bounds=(0, 9)), toy.load([1, 2, 3])
     for operation in (
         lambda: toy.client.encrypt(masked, bounds=(0, 9)),
         lambda: toy.client.encrypt_modular(masked),
-        lambda: toy.load([1, 2, 3]) + masked,
+        lambda: m + masked,
         lambda: x + masked,
+        lambda: toy.client.encrypt([masked, masked], bounds=(0, 9)),
+        lambda: toy.client.encrypt_modular([masked, masked]),
+        lambda: m @ masked,
+        lambda: np.where(masked > 1, m, 7),
+        lambda: np.where(masked > 1, x, 7),
     ):
         assert refused(operation) == "python.masked"
     assert refused(lambda: masked + x).startswith("python.")
@@ -133,6 +156,71 @@ def test_masked_entries_are_refused(toy):
     np.testing.assert_array_equal(
         toy.client.decrypt(toy.client.encrypt(plain, bounds=(0, 9))), [1, 2, 3]
     )
+
+
+def test_public_conditions_are_those_of_numpy(toy):
+    """None was true, and so was a text without letters."""
+    values = np.array([1, 2])
+    for x in (typed(toy, values, bounds=(0, 9)), toy.load(values)):
+        for condition in ([None, 1], [0.0, float("nan")], np.array([0, 2**70], object), [0, 1]):
+            found = toy.client.decrypt(np.where(condition, x, 7))
+            np.testing.assert_array_equal(found, np.where(condition, values, 7))
+        found = toy.client.decrypt(np.where(None, 7, x))
+        np.testing.assert_array_equal(found, np.where(None, 7, values))
+        assert refused(lambda: np.where(["", "a"], x, 7)) == "python.dtype"
+
+
+def test_integers_in_either_order_of_bytes(toy):
+    """Big-endian integers above 2^63 were taken for those 2^64 below."""
+    values = np.array([2**64 - 1, 3], ">u8")
+    for operation in (
+        lambda: toy.client.encrypt_modular(values, signed=True),
+        lambda: toy.client.encrypt_modular(values, reduce=True),
+        lambda: toy.load([1, 2]) + values,
+    ):
+        assert refused(operation) == "python.value-range"
+    for dtype in (">u8", ">i8", ">i2", "<u4"):
+        x = toy.client.encrypt_modular(np.array([5, 250], dtype))
+        np.testing.assert_array_equal(toy.client.decrypt(x), [5, 250])
+
+
+def test_durations_are_no_integers(toy):
+    """NumPy's are integers by their class, and of nanoseconds they were taken for such."""
+    duration = np.timedelta64(5, "ns")
+    x, m = typed(toy, [1, 2], bounds=(0, 9)), toy.load([1, 2])
+    for operation in (
+        lambda: m * duration,
+        lambda: m + duration,
+        lambda: x + duration,
+        lambda: x**duration,
+        lambda: toy.client.encrypt(np.array([duration], object), bounds=(0, 9)),
+        lambda: toy.client.encrypt_modular([duration]),
+    ):
+        assert refused(operation) in ("python.dtype", "integers.value", "python.not-homomorphic")
+
+
+def test_kinds_are_no_dtypes(toy):
+    """A range was taken for the smallest type that holds it."""
+    x, kind = typed(toy, [1, 200], dtype=np.uint8), everlevel.ranged(0, 100)
+    encrypt = toy.client.encrypt
+    for operation in (
+        lambda: x.astype(kind),
+        lambda: x.wrapping(kind),
+        lambda: x.astype("unit8"),
+        lambda: encrypt([1], dtype="unit8"),
+    ):
+        assert refused(operation) == "integers.value"
+    assert refused(lambda: encrypt([1], dtype=kind, bounds=(0, 200))) == "integers.range"
+    rows = everlevel.rows(2, np.uint8)
+    found = encrypt([[1], [2]], dtype=rows, bounds=(0, 9))
+    assert found.interval == (0, 9) and found[1].shape == (1,)
+    assert refused(lambda: encrypt([1], dtype=rows, bounds=(0, 9))) == "python.shape"
+
+
+def test_arrays_that_another_thread_changes():
+    """What is encrypted, without the interpreter's lock, is what was checked."""
+    values = np.arange(5)
+    assert not np.shares_memory(integers(values), values)
 
 
 def test_secret_keys_are_not_overwritten(toy, tmp_path):
@@ -146,12 +234,27 @@ def test_secret_keys_are_not_overwritten(toy, tmp_path):
         lambda: toy.client.public_key().save(key, overwrite=True),
         lambda: toy.server.save_keys(key, overwrite=True),
         lambda: toy.client.save_server_keys(key, program="y = x", overwrite=True),
+        lambda: everlevel.Manifest(toy.params).save(key, everlevel.ManifestKey(), overwrite=True),
     ):
         assert refused(operation) == "wire.exists"
         assert key.read_bytes() == before
     x.save(tmp_path / "x.ct")
     x.save(tmp_path / "x.ct", overwrite=True)
     assert os.path.getsize(tmp_path / "x.ct") > 0
+
+
+def test_integers_are_no_bytes(toy):
+    """Of 32 a key of 32 zeros was made, as ``bytes`` does."""
+    key, pieces = everlevel.ManifestKey(), memoryview(toy.client.encrypt_modular([1]).to_bytes())
+    for operation in (
+        lambda: everlevel.ManifestKey.from_secret_bytes(32),
+        lambda: everlevel.Manifest.from_bytes(64, key),
+        lambda: everlevel.Client.from_secret_bytes(64, toy.params),
+        lambda: everlevel.PublicKey.from_bytes(64, toy.params),
+        lambda: everlevel.Params.from_bytes(64),
+        lambda: toy.client.decrypt(pieces[::2]),
+    ):
+        assert refused(operation) == "python.buffer"
 
 
 def test_wrapping_is_kept(toy):
@@ -301,6 +404,11 @@ def test_mistakes_have_codes(toy, tmp_path):
         (lambda: everlevel.Table([1, 2**200]), ["integers.range"]),
         (lambda: np.isin(x, [2**200]), ["integers.range"]),
         (lambda: x.dot([2**200, 1, 1]), ["integers.range"]),
+        (lambda: m**2.5, ["python.not-homomorphic"]),
+        (lambda: np.power(m, [1, 2, 3]), ["python.not-homomorphic"]),
+        (lambda: np.sum(m, keepdims=True), ["python.not-homomorphic"]),
+        (lambda: np.roll(m, 1, axis=0), ["python.not-homomorphic"]),
+        (lambda: np.reshape(m, (3, 1), "F"), ["python.not-homomorphic"]),
         (lambda: m.truncate(-1), ["python.value-range"]),
         (lambda: m.rotate_columns(10**30), ["python.value-range"]),
         (lambda: m.within(0, 2**200), ["python.value-range"]),
@@ -308,6 +416,13 @@ def test_mistakes_have_codes(toy, tmp_path):
         (lambda: client.encrypt([1], bounds=5), ["python.value-bounds"]),
         (lambda: client.encrypt_modular([1], bounds=(0.5, 9.5)), ["python.value-bounds"]),
         (lambda: everlevel.ranged(0.5, 2), ["python.value-bounds"]),
+        (lambda: everlevel.set_num_threads(-1), ["python.threads"]),
+        (lambda: client.decrypt_for_sharing(m, statistical_bits=-1), ["python.value-range"]),
+        (lambda: client.decrypt_for_sharing(m, decryptions_log2=2**40), ["python.value-range"]),
+        (lambda: planner.plan(-1, 4), ["python.value-range"]),
+        (lambda: planner.plan(257, 4, depth=-1), ["python.value-range"]),
+        (lambda: planner.rings(2, limit=-1), ["python.value-range"]),
+        (lambda: planner.estimate_security(-1, 881), ["python.value-range"]),
     ):
         assert refused(operation) in codes
 

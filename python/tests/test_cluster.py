@@ -39,6 +39,24 @@ def test_here(toy):
         cluster.map(polynomial, arrays)
 
 
+def test_work_that_would_never_begin(toy):
+    for wrong in (dict(workers=0), dict(workers=-1), dict(threads=0), dict(in_flight=0)):
+        with pytest.raises(everlevel.ClusterError) as caught:
+            cluster.map("y = x", [], keys=b"", params=toy.params, ray=True, **wrong)
+        assert caught.value.code == "python.workers"
+
+
+def test_files_of_keys_are_no_links(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    path, other = cluster._key_file(b"keys", "digest"), tmp_path / "other"
+    other.write_bytes(b"of somebody else")
+    os.remove(path)
+    os.symlink(other, path)
+    assert cluster._key_file(b"keys", "digest") == path and not os.path.islink(path)
+    assert (tmp_path / os.path.basename(path)).read_bytes() == b"keys"
+    assert other.read_bytes() == b"of somebody else"
+
+
 @pytest.mark.parametrize("by", ["path", "object store"])
 def test_on_ray_with_a_death(toy, ray, tmp_path, by):
     toy.server.save_keys(tmp_path / "server.keys")

@@ -84,6 +84,20 @@ def test_estimates():
     assert planner.estimate_security(1 << 11, 1000, ntru=True)[0]["bits"] < 60
     with pytest.raises(everlevel.RangeError):
         planner.estimate_security(1 << 15, -1.0)
+    # Of these a ternary secret was estimated, or one of the two.
+    for how in (
+        dict(sparse_weight=0),
+        dict(sparse_weight=-1),
+        dict(sparse_weight=32, ntru=True),
+        dict(sparse_weight=32, gaussian_deviation=3.2),
+        dict(gaussian_deviation=0.0),
+        dict(gaussian_deviation=-1.0, ntru=True),
+        dict(gaussian_deviation=float("nan")),
+        dict(error_deviation=-1.0),
+    ):
+        with pytest.raises(everlevel.RangeError) as refused:
+            planner.estimate_security(1 << 15, 881, **how)
+        assert refused.value.code == "security.out-of-range"
 
 
 TOY = dict(insecure_research=True)

@@ -138,7 +138,7 @@ def test_refusals():
         SCHEMA,
         "2025-02-03T00:00:00.000000001",
     )
-    for n in (1.5, 2.0**53, ""):
+    for n in (1.5, 2.0**53, "", np.timedelta64(5, "ns")):
         refused({**ROWS, "n": [n, None, 1]}, SCHEMA)
     for text in ("", " "):
         refused({**ROWS, "w": [text, None, "a"]}, SCHEMA, "row 1", "'w'")

@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import logging
 import os
 import pickle
 import shutil
@@ -101,6 +102,16 @@ def test_a_query_is_a_plan(fermat, table):
         table.run(fermat.server, "select sum(days), sum(days) from t").read(
             fermat.client, arrow=False
         )
+
+
+def test_tables_are_asked_while_the_log_listens(fermat, schema, table, caplog):
+    plan = et.Plan("select count(*) as n from t where days > :least", schema)
+    known, constants = et.PlainTable(STAYS, schema), plan.bind(fermat.client, least=5)
+    with caplog.at_level(logging.INFO, logger="everlevel"):
+        asked = table.run(fermat.server, "select sum(days) as d from t")
+        found = known.run(fermat.server, plan, constants=constants)
+    assert asked.read(fermat.client, arrow=False) == {"d": [25]}
+    assert found.read(fermat.client, arrow=False) == {"n": [2]}
 
 
 def test_public_keys_and_directories(fermat, schema, tmp_path):

@@ -182,7 +182,9 @@ def set_num_threads(count: int) -> None:
 
     Results do not depend on it.
     """
-    _rust.set_num_threads(count)
+    from ._values import counted
+
+    _rust.set_num_threads(counted("threads", count, code="python.threads"))
 
 
 def get_num_threads() -> int:

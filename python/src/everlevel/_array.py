@@ -15,7 +15,7 @@ from ._described import Described
 from ._encrypted import Encrypted, missing, not_homomorphic
 from ._moves import gather, matrix_product, window_sums
 from ._params import Params
-from ._values import Progress, bounds_of, in_slots, integers, part_of, stepper
+from ._values import Progress, bounds_of, in_slots, integers, is_integer, part_of, stepper
 from .errors import NoServerError, OtherParametersError, ParameterError, RangeError, ShapeError
 
 if TYPE_CHECKING:
@@ -138,10 +138,8 @@ class EncryptedArray(Encrypted, Described):
                 f"{other._xs[0].params.name}",
                 code="scheme.wrong-params",
             )
-        if self._shape == other._shape or other._repeated:
-            return server, self._shape
-        if self._repeated:
-            return server, other._shape
+        if self._shape == other._shape or self._repeated or other._repeated:
+            return server, np.broadcast_shapes(self._shape, other._shape)
         single = 1 in (self.size, other.size)
         hint = (
             "; .broadcast() brings a single entry to every slot"
@@ -258,6 +256,19 @@ class EncryptedArray(Encrypted, Described):
         __rdivmod__
     ) = _undivided
 
+    def _no_bits(self, *_: Any) -> NoReturn:
+        from ._modular import way
+
+        raise not_homomorphic("bits or the absolute value modulo p^r", way("bitwise_and"))
+
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _no_bits
+    __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __invert__ = __abs__ = _no_bits
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        raise not_homomorphic(
+            "encrypted arrays are not changed", "take np.where(mask, value, x), which is a new one"
+        )
+
     # Arithmetic
 
     def _add(self, other: Any, negative: bool) -> EncryptedArray:
@@ -265,7 +276,7 @@ class EncryptedArray(Encrypted, Described):
             xs, known = self._with(other, "sub" if negative else "add")
             both = all(x._padded or self._full(known["shape"]) for x in (self, other))
             return self._like(xs, padded=both and not (self._repeated or other._repeated), **known)
-        if _is_integer(other):
+        if is_integer(other):
             k, server = self._scalar(other), self._on()._raw
             return self._each(
                 lambda x: server.add_scalar(x, -k if negative else k),
@@ -323,7 +334,7 @@ class EncryptedArray(Encrypted, Described):
             xs, known = self._with(other, "mul")
             padded = self._padded or other._padded or self._full(known["shape"])
             return self._like(xs, padded=padded and not known["repeated"], **known)
-        if _is_integer(other):
+        if is_integer(other):
             k, server = self._scalar(other), self._on()._raw
             return self._each(lambda x: server.mul_scalar(x, k))
         chunks, shape = self._plain(other)
@@ -338,7 +349,12 @@ class EncryptedArray(Encrypted, Described):
 
     def __pow__(self, exponent: int) -> EncryptedArray:
         """A power with an exponent from 1 to 2^63, at depth ⌈log2⌉."""
-        exponent = operator.index(exponent)
+        try:
+            exponent = operator.index(exponent)
+        except TypeError:
+            raise not_homomorphic(
+                f"a power with exponent {exponent!r}", "exponents are public integers from 1"
+            ) from None
         if not 1 <= exponent < 1 << 63:
             raise RangeError(
                 f"exponent {exponent}: expected 1 to 2^63 - 1",
@@ -375,13 +391,13 @@ class EncryptedArray(Encrypted, Described):
         return self._like(xs, array.shape[:-1], padded=True, repeated=False)
 
     def __matmul__(self, matrix: npt.ArrayLike) -> EncryptedArray:
-        return self.__rmatmul__(np.asarray(matrix).T)
+        return self.__rmatmul__(integers(matrix).T)
 
     # Moves
 
     def reshape(self, *shape: Any) -> EncryptedArray:
         """The same entries in another shape. Free."""
-        wanted = shape[0] if len(shape) == 1 and not _is_integer(shape[0]) else shape
+        wanted = shape[0] if len(shape) == 1 and not is_integer(shape[0]) else shape
         try:
             found = np.broadcast_to(np.int8(0), self._shape).reshape(wanted).shape
         except ValueError as error:
@@ -639,10 +655,6 @@ def _within(k: int, low: int, high: int, what: str) -> int:
             f"{what} {k}: expected {low} to {high}", code="python.value-range", found=k
         )
     return k
-
-
-def _is_integer(k: Any) -> bool:
-    return isinstance(k, (int, np.integer, np.bool_))
 
 
 def _restore(params: Params, data: bytes) -> EncryptedArray:

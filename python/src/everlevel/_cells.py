@@ -271,8 +271,13 @@ def text_of(value: Any) -> str | None:
     if isinstance(value, np.datetime64):
         # Of days or of microseconds, which datetime has; the others would be integers.
         exact, value = value, value.astype("datetime64[us]")
-        if not np.isnat(value) and value != exact:
+        if not np.isnat(value) and (
+            value != exact or not isinstance(value.item(), datetime.datetime)
+        ):
             return str(exact)
+    if isinstance(value, np.timedelta64):
+        # Durations of some units would be integers.
+        return None if np.isnat(value) else str(value)
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         value = value.item()
     if (

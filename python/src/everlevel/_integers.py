@@ -19,6 +19,7 @@ from ._html import facts
 from ._kinds import Interval, Kind, dtype_of, entries, interval_of, named, whole
 from ._params import Params
 from ._totals import EncryptedTotal
+from ._values import is_integer
 from .errors import DtypeError, NoServerError, OtherParametersError, RangeError, ShapeError
 
 if TYPE_CHECKING:
@@ -330,7 +331,7 @@ class EncryptedIntegers(Encrypted, Stored):
 
     def __pow__(self, exponent: Any) -> EncryptedIntegers:
         """A power with a public exponent, by products."""
-        if not isinstance(exponent, (int, np.integer)) or exponent < 1:
+        if not is_integer(exponent) or exponent < 1:
             raise not_homomorphic(
                 f"a power with exponent {exponent!r}",
                 "exponents are public integers from 1; everlevel.Table has any function of few "

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._values import bounds_of, unmasked
+from ._values import bounds_of, is_integer, unmasked
 from .errors import DtypeError, RangeError
 
 #: The dtypes of typed integers, smallest first.
@@ -79,12 +79,18 @@ def dtype_of(interval: Interval) -> np.dtype[Any]:
 
 def named(dtype: Any) -> np.dtype[Any]:
     """The dtype that is meant, if it is one of typed integers."""
-    found: np.dtype[Any] = np.dtype(getattr(dtype, "_dtype", dtype))
-    if found not in DTYPES:
+    found: np.dtype[Any] | None
+    try:
+        # NumPy would take the dtype of a kind, which may hold more than that.
+        found = None if isinstance(dtype, Kind) else np.dtype(getattr(dtype, "_dtype", dtype))
+    except (SyntaxError, TypeError, ValueError):
+        found = None
+    if found is None or found not in DTYPES:
+        shown = str(dtype if found is None else found)
         raise DtypeError(
-            f"dtype {found}: expected bool, uint8 to uint64 or int8 to int64",
+            f"dtype {shown}: expected bool, uint8 to uint64 or int8 to int64",
             code="integers.value",
-            dtype=str(found),
+            dtype=shown,
         )
     return found
 
@@ -106,7 +112,7 @@ def entries(values: npt.ArrayLike) -> npt.NDArray[Any]:
     array = np.asarray(values)
     if array.dtype.kind == "O":
         for position, value in enumerate(array.flat):
-            if not isinstance(value, (int, np.integer, np.bool_)):
+            if not is_integer(value):
                 raise DtypeError(
                     f"{value!r} at position {position}: expected integers",
                     code="integers.value",
@@ -145,14 +151,15 @@ def kind_of(array: npt.NDArray[Any], dtype: Any, bounds: Interval | None) -> Kin
         low, high = bounds_of(bounds)
         kind = ranged(low, high)
         if dtype is not None:
-            least, most = interval_of(named(dtype))
-            if kind.low < least or kind.high > most:
+            stated = dtype if isinstance(dtype, Kind) else Kind(*interval_of(named(dtype)))
+            if kind.low < stated.low or kind.high > stated.high:
                 raise RangeError(
-                    f"bounds {bounds} exceed {named(dtype)}, {least} to {most}",
+                    f"bounds {bounds} exceed {stated}, {stated.low} to {stated.high}",
                     code="integers.range",
                     low=low,
                     high=high,
                 )
+            kind = Kind(kind.low, kind.high, stated.rows)
         return kind
     if isinstance(dtype, Kind):
         return dtype

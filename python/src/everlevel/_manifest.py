@@ -8,7 +8,7 @@ from typing import Any
 from . import _everlevel as _rust
 from ._array import EncryptedArray
 from ._params import Params
-from ._values import Buffer, Path, octets, path_text, replaceable
+from ._values import Buffer, Path, bytes_of, octets, path_text, replaceable
 from .errors import SecretKeyError
 
 
@@ -38,7 +38,7 @@ class ManifestKey:
     @classmethod
     def from_secret_bytes(cls, data: bytes) -> ManifestKey:
         """From its 32 bytes."""
-        return cls._make(_rust.ManifestKey.from_bytes(bytes(data)))
+        return cls._make(_rust.ManifestKey.from_bytes(bytes_of(data)))
 
     def expose_secret_bytes(self) -> bytes:
         """Its 32 bytes: anyone who reads them can make manifests. Python does not wipe them."""
@@ -88,7 +88,7 @@ class Manifest:
     @classmethod
     def from_bytes(cls, data: bytes, key: ManifestKey) -> Manifest:
         """From bytes, as ``open``."""
-        return cls._make(_rust.Manifest.from_bytes(bytes(data), key._raw))
+        return cls._make(_rust.Manifest.from_bytes(bytes_of(data), key._raw))
 
     def to_bytes(self, key: ManifestKey) -> bytes:
         """As bytes of the wire format, with its tag under the key."""
@@ -96,7 +96,7 @@ class Manifest:
 
     def save(self, path: Path, key: ManifestKey, *, overwrite: bool = False) -> None:
         """Writes a file."""
-        self._raw.save(path_text(path), key._raw, overwrite)
+        self._raw.save(replaceable(path, overwrite), key._raw, overwrite)
 
     def add(self, source: EncryptedArray | Path | Buffer) -> None:
         """Lists a file (``str`` or path), bytes, or what an array's ``to_bytes`` gives, with the

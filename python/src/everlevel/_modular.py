@@ -11,7 +11,7 @@ import numpy as np
 
 from ._array import EncryptedArray
 from ._encrypted import not_homomorphic
-from ._values import integers
+from ._values import integers, truths
 from .errors import ShapeError
 
 Operation = Callable[..., Any]
@@ -82,7 +82,12 @@ def function(found: Any, arguments: Any, options: dict[str, Any]) -> Any:
         raise not_homomorphic(
             f"np.{found.__name__} of an encrypted array modulo p^r", way(found.__name__)
         )
-    return known(*arguments, **options)
+    try:
+        return known(*arguments, **options)
+    except TypeError as error:
+        if hasattr(error, "code") or "argument" not in str(error):
+            raise
+        raise not_homomorphic(f"np.{found.__name__} with these arguments", str(error)) from None
 
 
 def _operator(method: str) -> Operation:
@@ -110,7 +115,7 @@ def where(condition: Any, a: Any, b: Any) -> Any:
             "np.where with an encrypted condition modulo p^r",
             "for c of 0 and 1 write c * (a - b) + b",
         )
-    mask = integers(np.asarray(condition) != 0)
+    mask = integers(truths(condition))
     if isinstance(a, EncryptedArray):
         return a * mask + (
             b * (1 - mask) if isinstance(b, EncryptedArray) else integers(b) * (1 - mask)

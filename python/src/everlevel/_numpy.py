@@ -18,6 +18,7 @@ from ._integers import EncryptedIntegers, _apply, _constants, _each, _modulus, _
 from ._kinds import entries
 from ._tables import Table
 from ._totals import EncryptedTotal
+from ._values import truths
 from .errors import DtypeError, RangeError, ShapeError
 
 Operation = Callable[..., Any]
@@ -157,7 +158,7 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     truth = (
         condition
         if isinstance(condition, EncryptedIntegers)
-        else _constants(like, _filled(like, np.asarray(condition) != 0))
+        else _constants(like, _filled(like, truths(condition)))
     )
     chosen = _apply("select", (truth.checked()._truth(), like._operand(a), like._operand(b)))
     return chosen._wrapping(_modulus((a, b)))

@@ -14,7 +14,7 @@ from ._array import EncryptedArray
 from ._columns import KIND, integers_from_bytes
 from ._http import PART_BYTES, PAUSE, TRIES, Connection, count, field, malformed, unreachable
 from ._integers import EncryptedIntegers
-from ._server import fitting
+from ._server import fitting, of_residues
 from ._tables import Table
 from ._totals import EncryptedTotal
 from ._values import octets
@@ -185,7 +185,7 @@ def entries_of(name: str, table: Table | Sequence[int]) -> list[int]:
 class Inputs:
     """A program and its inputs, of one kind and one parameter set."""
 
-    __slots__ = ("program", "written", "_arrays", "_count", "_params", "_shape")
+    __slots__ = ("program", "written", "_arrays", "_count", "_params", "_residues", "_shape")
 
     def __init__(self, program: str, arrays: Mapping[str, Encrypted]) -> None:
         self.program, self._arrays = program, [accepted(x) for x in arrays.values()]
@@ -206,13 +206,14 @@ class Inputs:
             )
         residues = {name: x for name, x in arrays.items() if isinstance(x, EncryptedArray)}
         self._count = fitting(program, residues) if residues else 1
+        self._residues: frozenset[str] = of_residues(program, residues) if residues else frozenset()
         self._shape = max((x.shape for x in residues.values()), key=math.prod, default=())
         #: The bytes of each input by its name.
         self.written = {name: x.to_bytes() for name, x in arrays.items()}
 
-    def computed(self, data: bytes) -> Computed:
-        """The array of a result. What it states of its noise is not believed: that is not needed
-        to decrypt it.
+    def computed(self, name: str, data: bytes) -> Computed:
+        """The array of a result of this name. What it states of its noise is not believed: that is
+        not needed to decrypt it.
         """
         from ._params import Params
 
@@ -234,5 +235,5 @@ class Inputs:
             xs,
             self._shape,
             signed=any(x.signed for x in arrays),
-            lost=all(x._ranged for x in arrays),
+            lost=name not in self._residues,
         )

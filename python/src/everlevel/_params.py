@@ -11,6 +11,7 @@ from typing import Any
 
 from . import _everlevel as _rust
 from ._html import facts, power
+from ._values import bytes_of
 from .errors import FailureWarning, FileError, OtherParametersError, ParameterError
 
 _known: weakref.WeakValueDictionary[str, Params] = weakref.WeakValueDictionary()
@@ -67,7 +68,7 @@ class Params:
         """From bytes of the wire format."""
         self = cls.__new__(cls)
         self._become(
-            _rust.Params.from_bytes(bytes(data), insecure_research, allow_failures),
+            _rust.Params.from_bytes(bytes_of(data), insecure_research, allow_failures),
             insecure_research,
             allow_failures,
         )

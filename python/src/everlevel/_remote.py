@@ -279,7 +279,7 @@ class Remote:
         given = Inputs(program, {**(inputs or {}), **named})
         request = self._program(given, server_keys, tables)
         results = self._done(request, job_name, progress)
-        return {name: given.computed(self.fetch(found)) for name, found in results.items()}
+        return {name: given.computed(name, self.fetch(found)) for name, found in results.items()}
 
     def ask(
         self,

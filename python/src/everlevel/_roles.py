@@ -25,7 +25,9 @@ from ._values import (
     Path,
     Progress,
     bounds_of,
+    bytes_of,
     centred,
+    counted,
     in_bounds,
     in_range,
     in_slots,
@@ -175,7 +177,8 @@ class PublicKey:
         cls, data: bytes, params: Params, *, allow_unknown_owner: bool = False
     ) -> PublicKey:
         """From bytes of the wire format."""
-        return cls._make(_rust.PublicKey.from_bytes(params._raw, bytes(data), allow_unknown_owner))
+        raw = _rust.PublicKey.from_bytes(params._raw, bytes_of(data), allow_unknown_owner)
+        return cls._make(raw)
 
     def to_bytes(self) -> bytes:
         """As bytes of the wire format."""
@@ -267,7 +270,7 @@ class Client:
     @classmethod
     def from_secret_bytes(cls, data: bytes, params: Params) -> Client:
         """The owner of the key in bytes of the wire format."""
-        return cls._make(_rust.SecretKey.from_bytes(params._raw, bytes(data)))
+        return cls._make(_rust.SecretKey.from_bytes(params._raw, bytes_of(data)))
 
     def expose_secret_bytes(self) -> bytes:
         """The secret key, unencrypted: anyone who reads it can decrypt everything. Python does not
@@ -548,9 +551,10 @@ class Client:
         self.params._warn()
         if x._lost and not wrapping:
             raise _unknown()
+        bits = counted("statistical_bits", statistical_bits, 32)
+        values = counted("decryptions_log2", decryptions_log2, 32)
         parts = [
-            self._raw.decrypt_for_sharing(part, x._elements, statistical_bits, decryptions_log2)
-            for part in x._xs
+            self._raw.decrypt_for_sharing(part, x._elements, bits, values) for part in x._xs
         ]
         degree = self.params.slot_degree if x._elements else None
         return _entries(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ from . import _everlevel as _rust
 from ._cells import answer_of
 from ._constants import Constants
 from ._roles import Client
-from ._values import Progress, stepper
+from ._values import Progress, counted, stepper
 
 if TYPE_CHECKING:
     from .tables import Plan, Query, Result, Schema
@@ -40,7 +39,7 @@ class Search:
         from .tables import Plan
 
         asked = Plan(query, schema)
-        self._raw = _rust.TableSearch(asked.sql, asked.schema._text, operator.index(parts))
+        self._raw = _rust.TableSearch(asked.sql, asked.schema._text, counted("parts", parts))
 
     @property
     def plan(self) -> Plan:

@@ -21,6 +21,7 @@ from ._values import (
     Buffer,
     Path,
     Progress,
+    counted,
     octets,
     part_of,
     path_text,
@@ -84,7 +85,8 @@ class Server:
         path = os.path.abspath(path_text(path))
         _rust.recover_keys(path)
         params = params_of(path, _rust.inspect_file(path)[1], params, insecure_research)
-        keys = _rust.Keys.open(params._raw, path, cache_bytes, allow_unknown_owner)
+        room = counted("cache_bytes", cache_bytes)
+        keys = _rust.Keys.open(params._raw, path, room, allow_unknown_owner)
         return cls._make(_rust.Server(keys, elements), (path, cache_bytes, elements))
 
     @classmethod
@@ -273,10 +275,8 @@ class Server:
             given = {name: xs[number] for name, xs in loaded.items()}
             parts.append(self._raw.run(program, given, part_of(step, number, count)))
         shape = max((x.shape for x in arrays.values()), key=math.prod, default=())
-        signed, ranged = (
-            any(x.signed for x in arrays.values()),
-            all(x._ranged for x in arrays.values()),
-        )
+        signed = any(x.signed for x in arrays.values())
+        residues = of_residues(program, arrays)
         return {
             name: EncryptedArray._make(
                 [part[name] for part in parts],
@@ -284,7 +284,7 @@ class Server:
                 server=self,
                 signed=signed,
                 elements=elements,
-                lost=ranged,
+                lost=name not in residues,
             )
             for name in parts[0]
         }
@@ -418,6 +418,14 @@ def fitting(program: str, arrays: Mapping[str, EncryptedArray]) -> int:
     )
     _fitting(arrays, read, moves and not sums)
     return count
+
+
+def of_residues(program: str, arrays: Mapping[str, EncryptedArray]) -> frozenset[str]:
+    """The names of what a program makes of arrays that are residues. All else is made of integers
+    with ranges alone: it has lost its own if that is not known.
+    """
+    residues = [name for name, x in arrays.items() if not x._ranged]
+    return frozenset(_rust.program_made_of(program, residues))
 
 
 def _fitting(arrays: Mapping[str, EncryptedArray], read: Sequence[str], moves: bool) -> None:

@@ -29,9 +29,32 @@ An exception that it raises ends the work.
 """
 
 
-def unmasked(values: Any) -> None:
-    """Refuses entries that are masked, which an array of integers would not tell from others."""
-    if np.ma.is_masked(values):
+def is_integer(value: Any) -> bool:
+    """Whether it is an integer of Python or NumPy, or a truth value; NumPy's durations, which are
+    integers by their class, are none.
+    """
+    return isinstance(value, (int, np.integer, np.bool_)) and not isinstance(value, np.timedelta64)
+
+
+def counted(name: str, value: Any, bits: int = 63, code: str = "python.value-range") -> int:
+    """A number of something, which the compiled half takes if it is not negative and has at most so
+    many bits.
+    """
+    found = operator.index(value)
+    if not 0 <= found < 1 << bits:
+        raise RangeError(f"{name} = {found}: expected 0 to 2^{bits} - 1", code=code, found=found)
+    return found
+
+
+def unmasked(values: Any, axes: int = 64) -> None:
+    """Refuses entries that are masked, which an array of integers would not tell from others; in
+    lists within lists, too, of which NumPy makes as many axes at most.
+    """
+    if isinstance(values, (list, tuple)):
+        for part in values:
+            if axes and isinstance(part, (list, tuple, np.ma.MaskedArray)):
+                unmasked(part, axes - 1)
+    elif np.ma.is_masked(values):
         raise DtypeError(
             "an array with masked entries: fill them in, x.filled(0), or leave them out, "
             "x.compressed()",
@@ -40,9 +63,11 @@ def unmasked(values: Any) -> None:
 
 
 def integers(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """The array as 64-bit integers, if it is one of integers."""
+    """The array as 64-bit integers, if it is one of integers: a copy, as whoever computes on it
+    does not hold the interpreter's lock, and another thread may change what was checked.
+    """
     unmasked(values)
-    array = np.asarray(values)
+    array = np.array(values)
     if array.size == 0:
         raise ShapeError(
             f"an array of shape {array.shape} has no values: expected at least one",
@@ -59,11 +84,27 @@ def integers(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
             code="python.dtype",
             dtype=str(array.dtype),
         )
-    if array.dtype == np.uint64 and int(array.max()) > np.iinfo(np.int64).max:
+    # Whatever the order of its bytes.
+    if array.dtype.kind == "u" and int(array.max()) > np.iinfo(np.int64).max:
         raise RangeError(
             f"{array.max()} is above every plaintext modulus", code="python.value-range"
         )
     return np.asarray(array, dtype=np.int64, order="C")
+
+
+def truths(condition: Any) -> npt.NDArray[np.bool_]:
+    """Whether each entry of a public condition holds, as NumPy has it: a number unless it is 0, and
+    of other objects what Python says of them.
+    """
+    unmasked(condition)
+    array = np.asarray(condition)
+    if array.dtype.kind not in "biufcO":
+        raise DtypeError(
+            f"a condition of dtype {array.dtype}: expected truth values, as of x != 0",
+            code="python.dtype",
+            dtype=str(array.dtype),
+        )
+    return np.asarray(array.astype(bool) if array.dtype.kind == "O" else array != 0)
 
 
 def bounds_of(bounds: Any) -> tuple[int, int]:
@@ -194,10 +235,15 @@ def octets(data: Buffer) -> npt.NDArray[np.uint8]:
     """The bytes of any buffer, without a copy."""
     try:
         return np.frombuffer(data, dtype=np.uint8)
-    except (TypeError, ValueError) as error:
+    except (BufferError, TypeError, ValueError) as error:
         raise DtypeError(
             f"expected bytes or a contiguous buffer of them: {error}", code="python.buffer"
         ) from None
+
+
+def bytes_of(data: Buffer) -> bytes:
+    """The bytes of any buffer: unlike ``bytes``, which makes as many zeros of an integer."""
+    return data if isinstance(data, bytes) else octets(data).tobytes()
 
 
 def stepper(progress: Progress) -> Callable[[int, int], object] | None:

@@ -19,7 +19,17 @@ from ._log import timed
 from ._params import Params
 from ._roles import Client, PublicKey
 from ._server import DEFAULT_CACHE_BYTES, Server
-from ._values import Buffer, Path, Progress, octets, path_text, replaceable, stepper
+from ._values import (
+    Buffer,
+    Path,
+    Progress,
+    bytes_of,
+    counted,
+    octets,
+    path_text,
+    replaceable,
+    stepper,
+)
 from .errors import AesError, FormatError, UncheckedWarning
 
 __all__ = [
@@ -141,7 +151,7 @@ class Upload:
         """Encrypts data in counter mode under an AES key of 16, 24 or 32 bytes, from a counter
         block that is drawn. ``to``: whom ``key`` is encrypted for.
         """
-        return cls._make(_rust.AesUpload.encrypt(bytes(key), octets(data), **_key_of(to)))
+        return cls._make(_rust.AesUpload.encrypt(bytes_of(key), octets(data), **_key_of(to)))
 
     @classmethod
     def of_data(
@@ -159,7 +169,7 @@ class Upload:
         ``mode``: ``"ctr"`` (iv: the first counter block), ``"gcm"`` (without its tag; iv of 12
         bytes), ``"cbc"``, ``"ecb"`` (without iv).
         """
-        vector = None if iv is None else bytes(iv)
+        vector = None if iv is None else bytes_of(iv)
         return cls._make(
             _rust.AesUpload.of_data(aes_key_id, octets(data), mode, vector, **_key_of(to))
         )
@@ -312,7 +322,7 @@ class EncryptedBytes:
             raise AesError(
                 f"byteorder = {byteorder!r}: expected 'big' or 'little'", code="python.byteorder"
             )
-        exponent = 8 * width if bits is None else bits
+        exponent = 8 * width if bits is None else counted("bits", bits, 32)
         # A state has a block in each slot, and so fills a ciphertext of each array.
         found = [
             self._owner._raw.integers(state, width, exponent, byteorder == "big")
@@ -358,8 +368,9 @@ class AesServer:
         """On a file of server keys, by ``"packed"`` (a block along 16 slots: least latency) or
         ``"byte-sliced"`` (a block a slot: most throughput).
         """
+        room = counted("cache_bytes", cache_bytes)
         keys = _rust.Keys.open(
-            params._raw, os.path.abspath(path_text(path)), cache_bytes, allow_unknown_owner
+            params._raw, os.path.abspath(path_text(path)), room, allow_unknown_owner
         )
         return cls._make(keys, method)
 
@@ -417,7 +428,7 @@ class AesServer:
             raise AesError("no data: expected at least one byte", code="python.empty")
         with timed(f"transcipher, {len(raw)} bytes"):
             states = self._raw.transcipher_unchecked(
-                key._rounds, raw, mode, None if iv is None else bytes(iv), stepper(progress)
+                key._rounds, raw, mode, None if iv is None else bytes_of(iv), stepper(progress)
             )
         return EncryptedBytes(states, self._method, raw.size, mode, self, None)
 
@@ -436,12 +447,12 @@ def key_id(key: bytes) -> str:
     It may be published, as check values of keys are: of a random key it tells nothing. A key that
     can be guessed can be confirmed by it.
     """
-    return _rust.aes_key_id(bytes(key))
+    return _rust.aes_key_id(bytes_of(key))
 
 
 def encrypt_key(key: bytes, by: Client | PublicKey) -> EncryptedKey:
     """Encrypts the round keys of an AES key of 16, 24 or 32 bytes; by a client at half the size."""
-    rounds = _rust.encrypt_aes_key(bytes(key), **_key_of(by))
+    rounds = _rust.encrypt_aes_key(bytes_of(key), **_key_of(by))
     return EncryptedKey(rounds, "secret" if isinstance(by, Client) else "public", key_id(key))
 
 
@@ -480,7 +491,7 @@ def save_server_keys(
 
 def method_for(params: Params, length: int) -> str:
     """The faster method for that many bytes."""
-    return _rust.aes_method(params._raw, length)
+    return _rust.aes_method(params._raw, counted("length", length))
 
 
 def decrypt(x: EncryptedBytes, client: Client) -> bytes:

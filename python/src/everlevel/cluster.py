@@ -140,8 +140,8 @@ def _key_file(data: bytes, digest: str) -> str:
     """The bytes as a file of this node, written once: the first writer gives it its name."""
     user = os.getuid() if hasattr(os, "getuid") else 0
     path = os.path.join(tempfile.gettempdir(), f"everlevel-{user}-{digest}.keys")
-    # A file that somebody else put there is not ours to trust.
-    if not os.path.exists(path) or os.stat(path).st_uid != user:
+    # A file that somebody else put there is not ours to trust, nor what a link leads to.
+    if not os.path.exists(path) or os.path.islink(path) or os.stat(path).st_uid != user:
         handle, temporary = tempfile.mkstemp(
             dir=tempfile.gettempdir(), prefix="everlevel-", suffix=".part"
         )
@@ -200,12 +200,21 @@ def _on_ray(
     in_flight: int,
     retries: int,
 ) -> Iterator[EncryptedArray]:
+    # With no room at any actor the work would neither begin nor end.
+    _counted(workers=workers, threads=threads, in_flight=in_flight)
     ray = _ray()
     pickled = ray.cloudpickle.dumps(program)
     with actors(_Worker, pickled, server, keys, params, workers, threads, retries) as made:
         # There are no actors without parameters.
         known = params if params is not None else server.params  # type: ignore[union-attr]
         yield from _in_order(ray, made, arrays, in_flight, known)
+
+
+def _counted(**counts: int | None) -> None:
+    """Refuses numbers of nothing; those that are none follow from the cluster."""
+    for name, count in counts.items():
+        if count is not None and count < 1:
+            raise ClusterError(f"{name} = {count}: expected at least 1", code="python.workers")
 
 
 def _ray() -> Any:
@@ -237,6 +246,7 @@ def actors(
     """Actors with the keys of a server, each of which begins with what is given; they end with the
     context.
     """
+    _counted(workers=workers, threads=threads)
     ray = _ray()
     cache_bytes, elements = DEFAULT_CACHE_BYTES, False
     if keys is None and server is not None and server._source is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import numbers
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any, overload
 
 from . import _everlevel as _rust
 from ._params import Params
+from ._values import counted
 from .errors import RangeError
 
 __all__ = [
@@ -175,7 +177,10 @@ def plan(
         if plain_modulus is None or slots is None:
             raise RangeError("expected both plain_modulus and slots", code="python.plan")
         found = _rust.candidates(
-            plain_modulus, slots, depth, "latency" if minimize is None else minimize
+            counted("plain_modulus", plain_modulus),
+            counted("slots", slots),
+            None if depth is None else counted("depth", depth, 32),
+            "latency" if minimize is None else minimize,
         )
         return [
             Candidate(Params._of(row[0]), row[1], row[2], row[3], row[4], row[5]) for row in found
@@ -291,7 +296,15 @@ def rings(
     Takes up to seconds, most of them for the moduli.
     """
     found = []
-    for text, log_qp in _rust.rings(p, slots, degree_of, security, index_below, limit):
+    wanted = _rust.rings(
+        counted("p", p),
+        counted("slots", slots),
+        counted("degree_of", degree_of),
+        security,
+        counted("index_below", index_below),
+        counted("limit", limit),
+    )
+    for text, log_qp in wanted:
         ring = json.loads(text)
         dimensions = tuple((d["size"], d["good"]) for d in ring["dimensions"])
         found.append(
@@ -327,7 +340,18 @@ def estimate_security(
     Z[X]/(X^n + 1) are counted. Costs in gates (MATZOV), or 2^(0.292 β) with ``core_svp``. Estimates
     are no proofs: see SECURITY.md.
     """
-    weight, deviation = sparse_weight or 0, gaussian_deviation or 0.0
+    problem = None
+    if sparse_weight is not None and (sparse_weight < 1 or gaussian_deviation is not None or ntru):
+        problem = (
+            f"sparse_weight = {sparse_weight!r}: expected at least 1, without gaussian_deviation, "
+            "and no key of NTRU, as sparse ones are not estimated"
+        )
+    elif gaussian_deviation is not None and not 0 < gaussian_deviation < math.inf:
+        problem = f"gaussian_deviation = {gaussian_deviation!r}: expected a positive number"
+    if problem is not None:
+        raise RangeError(problem, code="security.out-of-range")
+    n, weight = counted("n", n), counted("sparse_weight", sparse_weight or 0)
+    deviation = gaussian_deviation or 0.0
     found: list[dict[str, Any]] = json.loads(
         _rust.estimate_security(
             n, log_qp, weight, deviation, error_deviation, rotations, core_svp, ntru

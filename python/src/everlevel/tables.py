@@ -14,7 +14,6 @@ Parquet files and whatever PyArrow takes: pandas, Polars, DuckDB.
 from __future__ import annotations
 
 import json
-import operator
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -52,6 +51,7 @@ from ._values import (
     Buffer,
     Path,
     Progress,
+    counted,
     octets,
     path_text,
     read_file,
@@ -314,7 +314,7 @@ class Plan:
         tenth of general ones, and less, where nothing is bootstrapped.
         """
         return client._server(
-            _rust.table_plan_keys(self._text, client.params._raw, operator.index(rows)), progress
+            _rust.table_plan_keys(self._text, client.params._raw, counted("rows", rows)), progress
         )
 
     def cost(self, params: Params, rows: int | None = None) -> dict[str, Any]:
@@ -325,7 +325,7 @@ class Plan:
         """
         found: dict[str, Any] = json.loads(
             _rust.table_plan_cost(
-                self._text, params._raw, params.slots if rows is None else operator.index(rows)
+                self._text, params._raw, params.slots if rows is None else counted("rows", rows)
             )
         )
         return found
@@ -335,7 +335,7 @@ class Plan:
         levels, products, refreshes, seconds by a model, bytes, what the server and the reader
         learn.
         """
-        count = params.slots if rows is None else operator.index(rows)
+        count = params.slots if rows is None else counted("rows", rows)
         return Explanation._of(self._text, params, count)
 
     def answer(
@@ -470,7 +470,7 @@ class EncryptedTable:
         given = None if constants is None else constants._data
         if not ray:
             return Result.from_bytes(
-                self._raw.run(server._raw, plan._text, given, stepper(progress))
+                self._raw.run(server._compiled, plan._text, given, stepper(progress))
             )
         from ._table_parts import run_on_ray
 
@@ -607,7 +607,7 @@ class PlainTable:
         """
         plan = query if isinstance(query, Plan) else Plan(query, self.schema)
         return Result.from_bytes(
-            self._raw.run(server._raw, plan._text, constants._data, stepper(progress))
+            self._raw.run(server._compiled, plan._text, constants._data, stepper(progress))
         )
 
     @property

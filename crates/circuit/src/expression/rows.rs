@@ -1,6 +1,6 @@
 //! Rows of columns that do not fill the slots: where a program leaves them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::syntax::{Function, Kind, Node, Program, TypedFunction};
 
@@ -33,6 +33,20 @@ impl Program {
         Ok(known)
     }
 
+    /// The names, of inputs and of what is defined, whose values depend on an input for which `of`
+    /// holds.
+    pub fn made_of(&self, of: impl Fn(&str) -> bool) -> BTreeSet<&str> {
+        let mut found: BTreeSet<&str> = self.inputs().filter(|&name| of(name)).collect();
+        for statement in &self.statements {
+            if statement.value.reads(&found) {
+                found.insert(&statement.name);
+            } else {
+                found.remove(statement.name.as_str());
+            }
+        }
+        found
+    }
+
     /// Whether it moves values modulo p^r to other slots: by a rotation or an exchange of rows.
     pub fn rotates(&self) -> bool {
         self.statements.iter().any(|statement| statement.value.rotates())
@@ -61,6 +75,15 @@ impl Node {
             Kind::Call(Function::Sum, x) => Some(x),
             Kind::Typed(TypedFunction::Count, parts) => parts.first(),
             _ => None,
+        }
+    }
+
+    /// Whether it depends on one of these names; a power with exponent 0 does not.
+    fn reads(&self, names: &BTreeSet<&str>) -> bool {
+        match &self.kind {
+            Kind::Name(name) => names.contains(name.as_str()),
+            Kind::Power(_, 0) => false,
+            _ => self.parts().into_iter().any(|x| x.reads(names)),
         }
     }
 
@@ -170,6 +193,15 @@ mod tests {
         let empty = ["y", "z", "v", "s", "w"].map(|name| rows[name].empty);
         assert_eq!(empty, [Some(1), Some(0), Some(-9), None, None]);
         assert_eq!(program.rows(|_| None), Err(44));
+    }
+
+    #[test]
+    fn what_results_are_made_of() {
+        let text = "_s = x + y; z = _s^2; w = 3*y; v = x^0*y; u = rotate(y, 1) - sum(x)";
+        let program = Program::parse(text).unwrap();
+        let found = program.made_of(|name| name == "x");
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), ["_s", "u", "x", "z"]);
+        assert!(program.made_of(|_| false).is_empty());
     }
 
     #[test]

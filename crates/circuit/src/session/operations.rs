@@ -50,7 +50,8 @@ impl<S: Bootstrappable> Session<S> {
         a: &Value<S::Ciphertext>,
         b: &Value<S::Ciphertext>,
     ) -> Result<Value<S::Ciphertext>, CircuitError> {
-        let range = match a.is(b) {
+        // One value may stand for other integers in each operand: then it is no square of them.
+        let range = match a.is(b) && a.range == b.range {
             true => a.range.and_then(|x| x.power(2)),
             false => both(a, b, ValueRange::times),
         };
