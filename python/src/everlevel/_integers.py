@@ -574,7 +574,7 @@ class EncryptedIntegers(Encrypted, Stored):
         """
         from ._rows import along, total
 
-        if axis is not None and (self.ndim != 1 or axis not in (0, -1) or self._runs > 1):
+        if axis is not None and not self._is_vector(axis, "sums"):
             return total(along(self, axis, "sums"))
         server = _on(self._server)
         return EncryptedTotal._make(
@@ -616,6 +616,16 @@ class EncryptedIntegers(Encrypted, Stored):
         ]
         return EncryptedTotal._make(parts, server._factor)
 
+    def _is_vector(self, axis: int | None, what: str) -> bool:
+        """Whether it is a vector, not by rows, of which this is the axis; what is no axis is
+        refused.
+        """
+        from ._rows import axis_of
+
+        if axis is not None:
+            axis_of(axis, self.ndim, what)
+        return self.ndim == 1 and self._runs == 1
+
     def _vector(self, operation: str) -> _rust.Column:
         """The only block of a vector."""
         if self.ndim != 1 or self._runs > 1 or self.size > self._params.slots:
@@ -641,9 +651,7 @@ class EncryptedIntegers(Encrypted, Stored):
         """
         from . import _rows
 
-        if self.ndim == 1 and self._runs == 1 and axis in (None, 0, -1):
-            return self._along(name)
-        if axis is None and self.ndim != 1:
+        if self._is_vector(axis, name) or (axis is None and self.ndim != 1):
             return self._along(name)
         return _rows.ORDERED[name](_rows.along(self, 0 if axis is None else axis, name))
 
@@ -672,7 +680,7 @@ class EncryptedIntegers(Encrypted, Stored):
         """
         from . import _rows
 
-        if self.ndim == 1 and self._runs == 1 and axis in (None, 0, -1):
+        if self._is_vector(axis, "any"):
             return self.checked()._truth()._of_count("any", "gt", 0)
         found: EncryptedIntegers = _rows.reduced(
             [x._truth() for x in _rows.along(self.checked(), axis, "any")], operator.or_
@@ -683,7 +691,7 @@ class EncryptedIntegers(Encrypted, Stored):
         """Whether no entry is 0, as ``any``."""
         from . import _rows
 
-        if self.ndim == 1 and self._runs == 1 and axis in (None, 0, -1):
+        if self._is_vector(axis, "all"):
             return self.checked()._truth()._of_count("all", "eq", self.size)
         found: EncryptedIntegers = _rows.reduced(
             [x._truth() for x in _rows.along(self.checked(), axis, "all")], operator.and_
@@ -729,7 +737,7 @@ class EncryptedIntegers(Encrypted, Stored):
         """
         from . import _rows
 
-        if axis is not None and (self.ndim != 1 or self._runs > 1 or axis not in (0, -1)):
+        if axis is not None and not self._is_vector(axis, "prefix sums"):
             parts = _rows.along(self, axis, "prefix sums")
             return _rows.joined(list(itertools.accumulate(parts)), axis)
         return self._along("cumsum", shape=self._shape)

@@ -219,15 +219,15 @@ def isin(
     return ~found if invert else found
 
 
-def sort(a: EncryptedIntegers, axis: int = -1, kind: Any = None) -> Any:
-    if a.ndim != 1 or a._runs > 1 or axis not in (None, 0, -1):
+def sort(a: EncryptedIntegers, axis: int = -1, kind: Any = None, *, stable: Any = None) -> Any:
+    if not a._is_vector(axis, "sorting"):
         return _rows.joined(_rows.ordered(_rows.along(a, axis, "sorting")), axis)
     return a.nsmallest(a.size)
 
 
-def argsort(a: EncryptedIntegers, axis: int = -1, kind: Any = None) -> Any:
-    if axis not in (None, 0, -1):
-        # Refuses what is no axis; along another one there are no places.
+def argsort(a: EncryptedIntegers, axis: int = -1, kind: Any = None, *, stable: Any = None) -> Any:
+    if axis is not None and _rows.axis_of(axis, a.ndim, "places in order") not in (0, a.ndim - 1):
+        # Along another axis there are no places.
         _rows.along(a, axis, "places in order")
     return a.argsort()
 
@@ -237,21 +237,25 @@ def partition(places: Operation) -> Operation:
 
     def apply(a: EncryptedIntegers, kth: Any, axis: int | None = -1) -> Any:
         about = _public(kth, "the place of a partition")
-        if axis is None or -a.ndim <= axis < a.ndim:
-            size = a.size if axis is None else a.shape[axis]
-            if (
-                about.dtype.kind == "b"
-                or about.ndim > 1
-                or not all(-size <= int(place) < size for place in about.flat)
-            ):
-                raise RangeError(
-                    f"a partition of {size} entries about place {kth}: expected {-size} to "
-                    f"{size - 1}, or a list of such places",
-                    code="python.take",
-                )
+        size = _size(a, axis, "a partition")
+        if (
+            about.dtype.kind == "b"
+            or about.ndim > 1
+            or not all(-size <= int(place) < size for place in about.flat)
+        ):
+            raise RangeError(
+                f"a partition of {size} entries about place {kth}: expected {-size} to "
+                f"{size - 1}, or a list of such places",
+                code="python.take",
+            )
         return places(a, axis)
 
     return apply
+
+
+def _size(a: EncryptedIntegers, axis: Any, what: str) -> int:
+    """The number of entries along an axis, or of all."""
+    return a.size if axis is None else a.shape[_rows.axis_of(axis, a.ndim, what)]
 
 
 def quantile(
@@ -274,20 +278,23 @@ def quantile(
             f"np.quantile by method {method!r}",
             "take method='lower' or 'higher', which are entries",
         )
+    if np.ndim(q):
+        raise not_homomorphic("np.quantile at several q", "take one after the other")
     if not 0 <= q <= 1:
         raise RangeError(f"q = {q}: expected 0 to 1", code="python.quantile")
     # In floating point of the precision of q, as NumPy has it.
-    place = q * ((a.size if axis is None else a.shape[axis]) - 1)
+    place = q * (_size(a, axis, "an entry in order") - 1)
     return _nth(a, math.floor(place) if method == "lower" else math.ceil(place), axis)
 
 
 def percentile(a: EncryptedIntegers, q: float, *arguments: Any, **options: Any) -> Any:
-    return quantile(a, q / 100, *arguments, **options)
+    # Several q are refused there.
+    return quantile(a, q if np.ndim(q) else q / 100, *arguments, **options)
 
 
 def median(a: EncryptedIntegers, axis: Any = None) -> Any:
     """Of an odd number of entries."""
-    size = a.size if axis is None else a.shape[axis]
+    size = _size(a, axis, "the median")
     if size % 2 == 0:
         raise not_homomorphic(
             "the median of an even number of entries, which is between two",
@@ -297,7 +304,7 @@ def median(a: EncryptedIntegers, axis: Any = None) -> Any:
 
 
 def _nth(a: EncryptedIntegers, place: int, axis: Any) -> Any:
-    if axis is None or (a.ndim == 1 and a._runs == 1):
+    if axis is None or a._is_vector(axis, "an entry in order"):
         return a._along("nth", place)
     return _rows.ordered(_rows.along(a, axis, "an entry in order"))[place]
 
