@@ -57,6 +57,7 @@ OPERATIONS = {
     "truth of all": lambda x, y: (np.any(x), np.all(x), (x == x).all(), (x != x).any()),
     "equal": lambda x, y: np.array_equal(x, y),
     "counts": lambda x, y: np.bincount(x & 3),
+    "counts of more values": lambda x, y: np.bincount(x & 3, minlength=6),
     "more counts": lambda x, y: np.bincount(x >> 4),
     "histogram": lambda x, y: np.histogram(x, bins=[-1, 0, 2, 300]),
     "each sum": lambda x, y: (x.sum_of_each(), np.cumsum(x)),

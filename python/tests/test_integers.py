@@ -173,10 +173,16 @@ def test_order_statistics(columns):
     assert client.decrypt(np.dot(w, x)) == client.decrypt(x @ w) == a @ w
     assert client.decrypt(x @ y) == a @ b
     assert [client.decrypt(n) for n in np.bincount(y)] == list(np.bincount(b, minlength=6))
+    for least in (0, 4, 6, 9):
+        found = np.bincount(y, minlength=least)
+        assert [client.decrypt(n) for n in found] == list(np.bincount(b, minlength=max(least, 6)))
     for refused, code in [
         (lambda: np.median(columns.random(0, 9, 10)[1]), "python.not-homomorphic"),
         (lambda: np.quantile(x, 0.5), "python.not-homomorphic"),
         (lambda: np.bincount(x), "python.not-homomorphic"),
+        (lambda: np.bincount(y, weights=w), "python.not-homomorphic"),
+        (lambda: np.bincount(b, weights=y), "python.not-homomorphic"),
+        (lambda: np.bincount(y, minlength=-1), "python.shape"),
         (lambda: columns.random(0, 9, 3000)[1].max(), "python.shape"),
         (lambda: x.nlargest(0), "python.take"),
         (lambda: x.argsort(take=16), "python.take"),

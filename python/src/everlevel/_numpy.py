@@ -178,6 +178,8 @@ def clip(x: EncryptedIntegers, a_min: Any = None, a_max: Any = None) -> Any:
 
 
 def count_nonzero(x: EncryptedIntegers, axis: Any = None) -> Any:
+    if axis is not None:
+        _rows.axis_of(axis, x.ndim, "np.count_nonzero")
     return x.checked()._truth().sum(axis)
 
 
@@ -340,17 +342,33 @@ def _encrypts(*values: Any) -> bool:
     return any(isinstance(x, EncryptedIntegers) for x in values)
 
 
-def bincount(x: EncryptedIntegers) -> Any:
-    """How many entries have each value from 0 to the largest possible one: a list of totals."""
+def bincount(x: EncryptedIntegers, weights: Any = None, minlength: int = 0) -> Any:
+    """How many entries have each value from 0 to the largest possible one, or to ``minlength`` - 1
+    if that is larger: a list of totals.
+    """
+    if weights is not None:
+        raise not_homomorphic(
+            "np.bincount with weights",
+            "(x == k) @ weights, with public integers, is the entry of each value k",
+        )
+    least = operator.index(minlength)
+    if least < 0:
+        raise ShapeError(f"minlength = {least}: expected 0 at least", code="python.shape")
     if x.interval[0] != 0:
         raise not_homomorphic(
             f"np.bincount of values from {x.interval[0]}", "encrypt with bounds from 0"
         )
-    block = x._vector("bincount")
-    return [
-        EncryptedTotal._make([total], 1)
-        for total in _on(x._server)._integers.totals("bincount", block)
-    ]
+    server, block = _on(x._server), x._vector("bincount")
+    found = list(server._integers.totals("bincount", block))
+    if len(found) < least:
+        found += [_nothing(server, block)] * (least - len(found))
+    return [EncryptedTotal._make([total], 1) for total in found]
+
+
+def _nothing(server: Any, block: Any) -> Any:
+    """A total that is 0: of values that no entry can have."""
+    zeros = server._integers.apply("mul_public", [block], [0])[0]
+    return server._integers.totals("sum", zeros, [])[0]
 
 
 def histogram(a: EncryptedIntegers, bins: Any = 10) -> Any:
@@ -375,13 +393,9 @@ def histogram(a: EncryptedIntegers, bins: Any = 10) -> Any:
     places = server._integers.apply("searchsorted", [block], [1, *limits])[0]
     low, high = places.interval
     found = server._integers.totals("bincount", places, [])
-    none = []
-    if not low <= 1 <= len(limits) - 1 <= high:
-        # Of places that no entry can have.
-        zeros = server._integers.apply("mul_public", [block], [0])[0]
-        none = server._integers.totals("sum", zeros, [])
+    none: Any = None if low <= 1 <= len(limits) - 1 <= high else _nothing(server, block)
     totals = [
-        found[place - low] if low <= place <= high else none[0] for place in range(1, len(limits))
+        found[place - low] if low <= place <= high else none for place in range(1, len(limits))
     ]
     return [EncryptedTotal._make([total], 1) for total in totals], edges
 
