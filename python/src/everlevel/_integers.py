@@ -328,23 +328,38 @@ class EncryptedIntegers(Encrypted, Stored):
 
     __rtruediv__ = __truediv__
 
-    def __pow__(self, exponent: Any) -> EncryptedIntegers:
-        """A power with a public exponent, by products."""
-        if not isinstance(exponent, (int, np.integer)) or exponent < 1:
+    def __pow__(self, exponent: Any, modulus: Any = None) -> EncryptedIntegers:
+        """A power with a public exponent, by products; with a public modulus, as of ``pow(x, n,
+        m)``, the remainder is taken after each.
+        """
+        if not isinstance(exponent, (int, np.integer)) or exponent < 0:
             raise not_homomorphic(
                 f"a power with exponent {exponent!r}",
-                "exponents are public integers from 1; everlevel.Table has any function of few "
+                "exponents are public integers from 0; everlevel.Table has any function of few "
                 "values",
             )
+        if modulus is not None and not isinstance(modulus, (int, np.integer)):
+            raise not_homomorphic(
+                f"a power modulo {modulus!r}", "take a public integer, or x**n % m"
+            )
+        base = self if modulus is None else self.checked()
+        if modulus in (1, -1):
+            return base * 0
+        if not exponent:
+            return base * 0 + (1 if modulus is None else 1 % int(modulus))
+
+        def rest(x: EncryptedIntegers) -> EncryptedIntegers:
+            return x if modulus is None else x % int(modulus)
+
         whole: EncryptedIntegers | None = None
-        power, left = self, int(exponent)
+        power, left = rest(base), int(exponent)
         while True:
             if left & 1:
-                whole = power if whole is None else whole * power
+                whole = power if whole is None else rest(whole * power)
             left >>= 1
             if not left:
                 return whole if whole is not None else self
-            power = power * power
+            power = rest(power * power)
 
     def __rpow__(self, other: Any) -> NoReturn:
         raise not_homomorphic(
@@ -534,6 +549,12 @@ class EncryptedIntegers(Encrypted, Stored):
         """The entries as a vector, in row-major order. Free."""
         return self.reshape(-1)
 
+    flatten = ravel
+
+    def copy(self) -> EncryptedIntegers:
+        """The array itself, as encrypted arrays are not changed."""
+        return self
+
     def __getitem__(self, key: Any) -> EncryptedIntegers:
         """Rows, by any index of NumPy's, of an array that was encrypted with ``rows=True`` or
         stacked. Free.
@@ -588,10 +609,14 @@ class EncryptedIntegers(Encrypted, Stored):
         """
         return self._along("sum_of_each", shape=self._shape)
 
-    def mean(self) -> EncryptedTotal:
+    def mean(self, axis: int | None = None) -> EncryptedTotal:
         """The mean of all entries, rounded down when it is decrypted, so the party that decrypts
         sees the sum; of at most as many as there are slots.
         """
+        if axis is not None and not self._is_vector(axis, "means"):
+            raise not_homomorphic(
+                f"means along axis {axis}", "x.sum(axis=0) // n rounds down, or decrypt the sums"
+            )
         return EncryptedTotal._make(
             _on(self._server)._integers.totals("mean", self._vector("mean")), 1
         )
@@ -742,10 +767,15 @@ class EncryptedIntegers(Encrypted, Stored):
             return _rows.joined(list(itertools.accumulate(parts)), axis)
         return self._along("cumsum", shape=self._shape)
 
-    def clip(self, low: int, high: int) -> EncryptedIntegers:
+    def clip(self, low: Any = None, high: Any = None) -> EncryptedIntegers:
         """Entries, or the nearer one of two bounds: a table for up to 256 values, else two
-        comparisons and selections.
+        comparisons and selections. Bounds may be arrays, or none, as those of ``np.clip``.
         """
+        if not all(isinstance(bound, (int, np.integer)) for bound in (low, high)):
+            from ._numpy import clip
+
+            found: EncryptedIntegers = clip(self, low, high)
+            return found
         least, most = whole(operator.index(low)), whole(operator.index(high))
         _check_wrapping((self, least, most))
         found = _tabulated(self, lambda v: min(max(v, least), most))
