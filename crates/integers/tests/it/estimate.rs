@@ -128,6 +128,8 @@ fn operands_are_counted() {
         (Operation::Select, 2),
         (Operation::Add, 3),
         (Operation::Less, 0),
+        (Operation::WeightedSum(vec![1, -2]), 1),
+        (Operation::WeightedSum(vec![]), 0),
     ] {
         let found = ints.operate(&operation, &vec![(&x).into(); count]);
         assert_eq!(found.map(|_| ()).unwrap_err().code(), "integers.parts", "{operation:?}");
