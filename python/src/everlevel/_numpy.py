@@ -67,6 +67,8 @@ WAYS = {
     "sort": "np.sort(x), which is a new array",
     "zeros_like": "np.zeros(x.shape, int) is public, and goes with x in operations",
     "view": "x.astype(dtype, wrap=True)",
+    "astype": "x.astype(dtype)",
+    "fabs": "abs(x)",
     "save": "x.save(path)",
     "fill": "encrypted arrays are not changed: np.where(mask, value, x) is a new one",
 }
@@ -138,6 +140,8 @@ def way(name: str) -> str:
     if name not in WAYS and callable(found) and found in FUNCTIONS:
         # A method that is a function here.
         return f"np.{name}(x, ..) is there"
+    if name not in WAYS and name.startswith("nan"):
+        return f"np.{name.removeprefix('nan')}, as integers are finite"
     general = (
         "operators, np.where, np.minimum, np.count_nonzero and everlevel.Table are there, see "
         "docs/use/integers.md; or decrypt first"
