@@ -88,7 +88,7 @@ pub(crate) fn evaluate<T: Operand, V: Clone>(
         };
         known.insert(node, found);
         let inputs = match sum {
-            Some(sum) => sum.terms.clone(),
+            Some(sum) => sum.inputs.clone(),
             None => node.inputs().collect(),
         };
         for input in inputs {

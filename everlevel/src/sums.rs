@@ -13,8 +13,10 @@ const MOST: usize = 32;
 /// A sum that is one operation.
 pub(crate) struct Sum<'a, T: Operand> {
     pub(crate) operation: T::Operation,
-    /// Its operands.
+    /// Its operands, each once.
     pub(crate) terms: Vec<&'a Node<T>>,
+    /// The same, as often as they are there.
+    pub(crate) inputs: Vec<&'a Node<T>>,
     /// One more, if it is not 0.
     pub(crate) constant: i128,
 }
@@ -59,11 +61,11 @@ fn collected<'a, T: Operand>(
         return None;
     }
     let once = |node: &'a Node<T>| uses.get(&std::ptr::from_ref(node)) == Some(&1);
-    let (mut terms, mut factors, mut constant) = (Vec::new(), Vec::new(), 0i128);
+    let (mut inputs, mut factors, mut constant) = (Vec::new(), Vec::new(), 0i128);
     let (mut within, mut open) = (Vec::new(), vec![(root, 1i128)]);
     while let Some((node, sign)) = open.pop() {
         let is_root = std::ptr::eq(node, root);
-        let room = terms.len() + open.len() + 2 <= MOST;
+        let room = inputs.len() + open.len() + 2 <= MOST;
         let apart = |linear: Linear| {
             let grows = matches!(linear, Linear::Add | Linear::Subtract);
             is_root || (once(node) && (room || !grows))
@@ -74,7 +76,7 @@ fn collected<'a, T: Operand>(
                 [Term::Public(k), Term::Expr(x)] | [Term::Expr(x), Term::Public(k)],
             )) => {
                 factors.push(sign.checked_mul(*k)?);
-                terms.push(&*x.0);
+                inputs.push(&*x.0);
                 within.push(std::ptr::from_ref(node));
             }
             Some((linear @ (Linear::Add | Linear::Subtract | Linear::Negative), inputs)) => {
@@ -95,10 +97,11 @@ fn collected<'a, T: Operand>(
             }
             _ => {
                 factors.push(sign);
-                terms.push(node);
+                inputs.push(node);
             }
         }
     }
+    let (terms, mut factors) = merged(&inputs, &factors)?;
     let plain = factors.iter().all(|k| k.abs() == 1);
     if terms.len() < 2 || (terms.len() == 2 && plain) {
         return None;
@@ -107,5 +110,23 @@ fn collected<'a, T: Operand>(
         factors.push(1);
     }
     let operation = T::multiples(factors)?;
-    Some((Sum { operation, terms, constant }, within))
+    Some((Sum { operation, terms, inputs, constant }, within))
+}
+
+/// Each of some nodes once, with the sum of its factors.
+fn merged<'a, T: Operand>(
+    inputs: &[&'a Node<T>],
+    factors: &[i128],
+) -> Option<(Vec<&'a Node<T>>, Vec<i128>)> {
+    let (mut terms, mut sums): (Vec<&Node<T>>, Vec<i128>) = (Vec::new(), Vec::new());
+    for (&node, k) in inputs.iter().zip(factors) {
+        match terms.iter().position(|x| std::ptr::eq(*x, node)) {
+            Some(i) => sums[i] = sums[i].checked_add(*k)?,
+            None => {
+                terms.push(node);
+                sums.push(*k);
+            }
+        }
+    }
+    Some((terms, sums))
 }
