@@ -11,6 +11,7 @@ use crate::integers::{IntegerColumn, IntegerTotal};
 use crate::operand::{Argument, Computed, Operand, no_value};
 use crate::server::{Server, Value};
 use crate::stored::Bounds;
+use crate::sums::Sums;
 
 /// What these nodes need and they themselves: each once, and after its operands.
 fn ordered<'a, T: Operand>(roots: &[&'a Node<T>]) -> Vec<&'a Node<T>> {
@@ -56,11 +57,27 @@ pub(crate) fn evaluate<T: Operand, V: Clone>(
     for input in order.iter().flat_map(|node| node.inputs()) {
         *uses.entry(input).or_default() += 1;
     }
+    let sums = Sums::new(&order, &uses);
     let mut known: HashMap<*const Node<T>, V> = HashMap::new();
     for &node in &order {
-        let found = match node {
-            Node::Value(x) => value(x)?,
-            Node::Result { operation, inputs } => {
+        if sums.within.contains(&std::ptr::from_ref(node)) {
+            continue;
+        }
+        let sum = sums.of.get(&std::ptr::from_ref(node));
+        let found = match (node, sum) {
+            (Node::Value(x), _) => value(x)?,
+            (_, Some(sum)) => {
+                let argument = |x: &&Node<T>| {
+                    known.get(&std::ptr::from_ref(*x)).map(|x| Argument::Value(x))
+                };
+                let arguments: Option<Vec<_>> = sum.terms.iter().map(argument).collect();
+                let mut arguments = arguments.ok_or_else(no_value)?;
+                if sum.constant != 0 {
+                    arguments.push(Argument::Public(sum.constant));
+                }
+                apply(&sum.operation, &arguments)?
+            }
+            (Node::Result { operation, inputs }, None) => {
                 let argument = |term: &Term<T>| match term {
                     Term::Public(k) => Some(Argument::Public(*k)),
                     Term::Expr(x) => known.get(&Arc::as_ptr(&x.0)).map(|x| Argument::Value(x)),
@@ -70,7 +87,11 @@ pub(crate) fn evaluate<T: Operand, V: Clone>(
             }
         };
         known.insert(node, found);
-        for input in node.inputs() {
+        let inputs = match sum {
+            Some(sum) => sum.inputs.clone(),
+            None => node.inputs().collect(),
+        };
+        for input in inputs {
             let left = uses.entry(input).or_default();
             *left = left.saturating_sub(1);
             if *left == 0 {

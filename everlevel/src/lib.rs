@@ -75,6 +75,7 @@ mod rotations;
 mod server;
 mod stated;
 mod stored;
+mod sums;
 mod transcipher;
 mod uploads;
 mod vectors;

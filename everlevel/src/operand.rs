@@ -41,6 +41,37 @@ pub trait Arithmetic: Clone + Send + Sync + 'static {
     const ADD: Self::Operation;
     const SUBTRACT: Self::Operation;
     const MULTIPLY: Self::Operation;
+
+    /// What an operation is in a sum; none of other operations, and of operands whose sums are
+    /// computed two by two.
+    fn linear(_: &Self::Operation) -> Option<Linear> {
+        None
+    }
+
+    /// The sum of its operands times these factors.
+    fn multiples(_: Vec<i128>) -> Option<Self::Operation> {
+        None
+    }
+}
+
+/// An operation of which sums of multiples are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Linear {
+    Negative,
+    Add,
+    Subtract,
+    Multiply,
+}
+
+/// What an operation on typed integers is in a sum.
+pub(crate) fn linear(operation: &Operation) -> Option<Linear> {
+    match operation {
+        Operation::Negative => Some(Linear::Negative),
+        Operation::Add => Some(Linear::Add),
+        Operation::Subtract => Some(Linear::Subtract),
+        Operation::Multiply => Some(Linear::Multiply),
+        _ => None,
+    }
 }
 
 /// Operands on which a server computes. At least one operand of an operation is encrypted.
@@ -141,6 +172,14 @@ impl Arithmetic for IntegerColumn {
     const ADD: Operation = Operation::Add;
     const SUBTRACT: Operation = Operation::Subtract;
     const MULTIPLY: Operation = Operation::Multiply;
+
+    fn linear(operation: &Operation) -> Option<Linear> {
+        linear(operation)
+    }
+
+    fn multiples(factors: Vec<i128>) -> Option<Operation> {
+        Some(Operation::WeightedSum(factors))
+    }
 }
 
 impl Computed for IntegerColumn {

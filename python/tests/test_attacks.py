@@ -476,6 +476,35 @@ def test_axes_are_not_ignored(toy):
     assert refused(lambda: np.diff(rows, n=-1, axis=0)) == "python.shape"
 
 
+def test_axes_that_there_are_none_of(toy):
+    """Medians and quantiles along one were an IndexError without a code."""
+    x = typed(toy, [1, 2, 3], bounds=(0, 9))
+    rows = typed(toy, [[1, 2], [3, 4], [0, 5]], bounds=(0, 9), rows=True)
+    functions = [
+        *(np.sum, np.any, np.all, np.count_nonzero, np.max, np.min, np.argmax, np.argmin, np.ptp),
+        *(np.cumsum, np.sort, np.argsort, np.median, np.diff),
+        lambda a, axis: np.quantile(a, 0.5, axis=axis, method="lower"),
+        lambda a, axis: np.percentile(a, 50, axis=axis, method="higher"),
+        lambda a, axis: np.partition(a, 1, axis=axis),
+        lambda a, axis: np.argpartition(a, 1, axis=axis),
+        lambda a, axis: np.concatenate([np.arange(3), a], axis=axis),
+    ]
+    for function in functions:
+        for a in (x, rows):
+            for axis in (2, -3, np.int64(7), True, np.False_):
+                assert refused(lambda: function(a, axis=axis)) == "python.shape", axis
+            for axis in ((0,), (), [0], 0.0, "0"):
+                assert refused(lambda: function(a, axis=axis)) == "python.not-homomorphic", axis
+    for axis in (2, -3, True):
+        assert refused(lambda: np.stack([x, x], axis=axis)) == "python.shape"
+    for function in (np.quantile, np.percentile):
+        for q in ([0, 1], np.array([0.5])):
+            assert refused(lambda: function(x, q, method="lower")) == "python.not-homomorphic"
+    np.testing.assert_array_equal(toy.client.decrypt(np.stack([x, x], axis=-2))[1], [1, 2, 3])
+    np.testing.assert_array_equal(toy.client.decrypt(np.median(rows, axis=np.int64(-2))), [1, 4])
+    np.testing.assert_array_equal(toy.client.decrypt(np.sum(rows, axis=np.int8(0))), [4, 11])
+
+
 def test_indices_without_axes(toy):
     x = typed(toy, [1, 2, 3], bounds=(0, 9))
     rows = typed(toy, [[1, 2, 3], [4, 5, 6]], bounds=(0, 9), rows=True)

@@ -57,6 +57,7 @@ OPERATIONS = {
     "truth of all": lambda x, y: (np.any(x), np.all(x), (x == x).all(), (x != x).any()),
     "equal": lambda x, y: np.array_equal(x, y),
     "counts": lambda x, y: np.bincount(x & 3),
+    "counts of more values": lambda x, y: np.bincount(x & 3, minlength=6),
     "more counts": lambda x, y: np.bincount(x >> 4),
     "histogram": lambda x, y: np.histogram(x, bins=[-1, 0, 2, 300]),
     "each sum": lambda x, y: (x.sum_of_each(), np.cumsum(x)),
@@ -76,6 +77,16 @@ OPERATIONS = {
         np.sort(np.stack([x, y]), axis=0),
         np.diff(np.stack([x, y]), axis=0),
     ),
+    "arranged": lambda x, y: (
+        np.take(np.stack([x, y]), [1, 1, 0], axis=0),
+        np.repeat(np.stack([x, y]), 2, axis=0),
+        np.flip(np.stack([x, y]), axis=0),
+        np.vstack([x, y]),
+        np.split(np.stack([x, y]), 2),
+        np.maximum.reduce(np.stack([x, y])),
+    ),
+    "products of rows": lambda x, y: np.prod(np.stack([x & 7, y & 7]), axis=0),
+    "powers": lambda x, y: (np.power(x & 3, 3), pow(x & 7, 3, 5), (y & 3) ** 0),
     "public array": lambda x, y: (x + np.arange(x.size), x * (np.arange(x.size) % 2)),
     "public condition": lambda x, y: np.where(np.arange(x.size) % 2 == 0, x, y),
     "quotients": lambda x, y: (x // ((y & 3) - 1), x % (y & 3), 100 // (x & 3), 100 % (x & 3)),
@@ -87,7 +98,10 @@ OPERATIONS = {
 }
 
 #: What takes long on many wide entries, or more than the toy's modulus has room for.
-LONG = {"mul", "square", "order", "first", "between", "median"}
+LONG = {
+    *("mul", "square", "order", "first", "between", "median"),
+    *("products of rows", "powers"),
+}
 WIDE = ("uint32", "uint64", "int32", "int64")
 
 

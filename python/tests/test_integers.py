@@ -173,10 +173,16 @@ def test_order_statistics(columns):
     assert client.decrypt(np.dot(w, x)) == client.decrypt(x @ w) == a @ w
     assert client.decrypt(x @ y) == a @ b
     assert [client.decrypt(n) for n in np.bincount(y)] == list(np.bincount(b, minlength=6))
+    for least in (0, 4, 6, 9):
+        found = np.bincount(y, minlength=least)
+        assert [client.decrypt(n) for n in found] == list(np.bincount(b, minlength=max(least, 6)))
     for refused, code in [
         (lambda: np.median(columns.random(0, 9, 10)[1]), "python.not-homomorphic"),
         (lambda: np.quantile(x, 0.5), "python.not-homomorphic"),
         (lambda: np.bincount(x), "python.not-homomorphic"),
+        (lambda: np.bincount(y, weights=w), "python.not-homomorphic"),
+        (lambda: np.bincount(b, weights=y), "python.not-homomorphic"),
+        (lambda: np.bincount(y, minlength=-1), "python.shape"),
         (lambda: columns.random(0, 9, 3000)[1].max(), "python.shape"),
         (lambda: x.nlargest(0), "python.take"),
         (lambda: x.argsort(take=16), "python.take"),
@@ -240,6 +246,61 @@ def test_small_functions(columns):
         (lambda: np.unique(x), "bincount"),
         (lambda: np.std(x), "sum"),
         (lambda: np.average(x, axis=1), "total"),
+    ]:
+        with pytest.raises(everlevel.NotHomomorphicError) as caught:
+            refused()
+        assert way in str(caught.value), caught.value
+
+
+def test_more_of_numpys_functions(columns):
+    a, x = columns.random(-40, 99)
+    b, y = columns.random(0, 15)
+    w = columns.rng.integers(-9, 9, 60)
+    for found, expected in [
+        (np.power(y, 2), b**2),
+        (y**0, np.ones(60)),
+        (pow(y, 5, 7), [pow(int(v), 5, 7) for v in b]),
+        (pow(x, 2, -9), [pow(int(v), 2, -9) for v in a]),
+        (pow(y, 0, 7), np.ones(60)),
+        (pow(y, 3, 1), np.zeros(60)),
+        (np.fmin(x, y), np.minimum(a, b)),
+        (np.fmax(x, 7), np.maximum(a, 7)),
+        (np.rint(x), a),
+        (np.signbit(x), a < 0),
+        (x.clip(0, None), a.clip(0, None)),
+        (x.clip(None, w), np.minimum(a, w)),
+        (np.outer([2, -1], x), np.outer([2, -1], a)),
+        (np.amax(x), a.max()),
+    ]:
+        columns.check(found, expected)
+    client = columns.party.client
+    assert client.decrypt(np.inner(x, w)) == client.decrypt(np.vdot(w, x)) == a @ w
+    for refused, way in [
+        (lambda: np.fmod(x, 7), "sign of y"),
+        (lambda: np.gcd(x, y), "Table"),
+        (lambda: np.heaviside(x, 1), "np.where"),
+        (lambda: np.float_power(x, 2), "x**n"),
+        (lambda: pow(x, 2, y), "x**n % m"),
+        (lambda: x**-1, "exponents"),
+        (lambda: 2**x, "Table"),
+        (lambda: np.where(x), "decrypt"),
+        (lambda: np.choose(y & 1, [x, x]), "np.select"),
+        (lambda: np.allclose(x, a), "np.array_equal"),
+        (lambda: np.einsum("i,i", x, w), "axis=0"),
+        (lambda: np.tensordot(x, w, 1), "axis=0"),
+        (lambda: np.outer(x, x), "public y"),
+        (lambda: np.pad(x, 1), "before"),
+        (lambda: np.put(x, [0], 1), "np.where"),
+        (lambda: np.nonzero(x), "decrypt"),
+        (lambda: np.var(x), "decrypt"),
+        (lambda: np.zeros_like(x), "np.zeros"),
+        (lambda: np.prod(x), "axis=0"),
+        (lambda: np.inner(x.reshape(6, 10), w), "axis=0"),
+        (lambda: x.prod(), "axis=0"),
+        (lambda: x.trace(), "np.trace"),
+        (lambda: x.repeat(2), "np.repeat"),
+        (lambda: x.view(np.int8), "wrap=True"),
+        (lambda: x.sort(), "np.sort"),
     ]:
         with pytest.raises(everlevel.NotHomomorphicError) as caught:
             refused()

@@ -197,6 +197,98 @@ def test_order_along_rows(rows):
     rows.check(np.sort(y.reshape(2, 2, 3), axis=1), np.sort(b.reshape(2, 2, 3), axis=1))
 
 
+def test_rows_are_chosen_and_arranged(rows):
+    a, x = rows.random(-9, 9, 4, 3)
+    b, y = rows.random(0, 9, 4)
+    for found, expected in [
+        (np.take(x, [2, 0, 0], axis=0), np.take(a, [2, 0, 0], axis=0)),
+        (np.take(x, -1, axis=-2), np.take(a, -1, axis=0)),
+        (np.take(y, [[3, 0]]), np.take(b, [[3, 0]])),
+        (np.compress([True, False, True], x, axis=0), a[[0, 2]]),
+        (np.compress([0, 5, 0, 1], y), b[[1, 3]]),
+        (np.repeat(x, 2, axis=0), np.repeat(a, 2, axis=0)),
+        (np.repeat(y, [1, 0, 2, 1]), np.repeat(b, [1, 0, 2, 1])),
+        (np.roll(x, 1, axis=0), np.roll(a, 1, axis=0)),
+        (np.roll(y, -3), np.roll(b, -3)),
+        (np.flip(x, axis=0), np.flip(a, axis=0)),
+        (np.flip(y), np.flip(b)),
+        (np.flipud(x), np.flipud(a)),
+        (np.split(x, 2)[1], np.split(a, 2)[1]),
+        (np.array_split(x, 3)[0], np.array_split(a, 3)[0]),
+        (np.vstack([x, x[0], np.arange(3)]), np.vstack([a, a[0], np.arange(3)])),
+        (np.hstack([y, y]), np.hstack([b, b])),
+        (np.squeeze(x[None]), a),
+        (np.expand_dims(x, 1), np.expand_dims(a, 1)),
+        (np.atleast_2d(x[0]), a[:1]),
+        (np.copy(x), a),
+        (x.flatten(), a.flatten()),
+    ]:
+        rows.check(found, expected)
+    for refused, code in [
+        (lambda: np.take(x, 0), "python.not-homomorphic"),
+        (lambda: np.take(x, [0, 1], axis=1), "python.not-homomorphic"),
+        (lambda: np.take(x, [9], axis=0, mode="clip"), "python.not-homomorphic"),
+        (lambda: np.take(x, y, axis=0), "python.not-homomorphic"),
+        (lambda: np.take(x, [0], axis=2), "python.shape"),
+        (lambda: np.compress(y, x, axis=0), "python.not-homomorphic"),
+        (lambda: np.compress([False], x, axis=0), "python.empty"),
+        (lambda: np.compress([[True]], x, axis=0), "python.shape"),
+        (lambda: np.repeat(x, 2), "python.not-homomorphic"),
+        (lambda: np.roll(x, 1), "python.not-homomorphic"),
+        (lambda: np.flip(rows.random(0, 9, 4, rows=False)[1]), "python.not-homomorphic"),
+        (lambda: np.split(x, [0]), "python.empty"),
+    ]:
+        with pytest.raises(everlevel.Error) as caught:
+            refused()
+        assert caught.value.code == code
+    with pytest.raises(IndexError):
+        np.take(x, [4], axis=0)
+
+
+def test_reductions_along_rows(rows):
+    a, x = rows.random(-9, 9, 3, 4)
+    b, y = rows.random(0, 15, 3, 4)
+    for found, expected in [
+        (np.prod(x, axis=0), np.prod(a, axis=0)),
+        (np.multiply.reduce(x), np.prod(a, axis=0)),
+        (np.cumprod(x, axis=0), np.cumprod(a, axis=0)),
+        (np.multiply.accumulate(x), np.cumprod(a, axis=0)),
+        (np.maximum.reduce(x), np.max(a, axis=0)),
+        (np.minimum.reduce(x, axis=-2), np.min(a, axis=0)),
+        (np.logical_and.reduce(x), np.all(a, axis=0)),
+        (np.logical_or.reduce(x > 8), np.any(a > 8, axis=0)),
+        (np.bitwise_and.reduce(y), np.bitwise_and.reduce(b)),
+        (np.bitwise_or.reduce(y), np.bitwise_or.reduce(b)),
+        (np.bitwise_xor.reduce(y), np.bitwise_xor.reduce(b)),
+        (np.add.accumulate(x), np.cumsum(a, axis=0)),
+        (np.maximum.accumulate(x), np.maximum.accumulate(a)),
+        (np.minimum.accumulate(x), np.minimum.accumulate(a)),
+        (np.tril(x), np.tril(a)),
+        (np.triu(x, 1), np.triu(a, 1)),
+    ]:
+        rows.check(found, expected)
+    assert rows.client.decrypt(np.trace(x)) == np.trace(a)
+    assert rows.client.decrypt(np.trace(x, offset=-1)) == np.trace(a, offset=-1)
+    flat = rows.load(a, bounds=(-9, 9))
+    assert rows.client.decrypt(np.trace(flat, offset=1)) == np.trace(a, offset=1)
+    assert rows.client.decrypt(np.trace(flat, offset=9)) == 0
+    rows.check(np.tril(flat, -1), np.tril(a, -1))
+    for refused, code in [
+        (lambda: np.prod(x), "python.not-homomorphic"),
+        (lambda: np.cumprod(x), "python.not-homomorphic"),
+        (lambda: np.prod(x, axis=1), "python.not-homomorphic"),
+        (lambda: np.prod(x, axis=2), "python.shape"),
+        (lambda: np.maximum.reduce(x, keepdims=True), "python.not-homomorphic"),
+        (lambda: np.subtract.reduce(x), "python.not-homomorphic"),
+        (lambda: np.add.outer(x, x), "python.not-homomorphic"),
+        (lambda: np.trace(x[0]), "python.shape"),
+        (lambda: x.mean(axis=0), "python.not-homomorphic"),
+    ]:
+        with pytest.raises(everlevel.Error) as caught:
+            refused()
+        assert caught.value.code == code
+
+
 @pytest.mark.parametrize("n", range(1, 11))
 def test_exchanges_sort(n):
     """By the 0-1 principle all inputs of zeros and ones are enough."""

@@ -140,8 +140,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// between: up to 18 products a digit and step.
     ///
     /// # Errors
-    /// [`IntegersError::Range`] past 2^126; [`IntegersError::Width`] beyond 124 bits; a missing
-    /// key; those of carries.
+    /// [`IntegersError::Range`] past 2^126; [`IntegersError::Width`] beyond 124 bits;
+    /// [`IntegersError::Set`] where slots lie in more than two rows; a missing key; those of
+    /// carries.
     pub fn sum_of_each(
         &self,
         x: &Column<S::Ciphertext>,
@@ -153,6 +154,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let value = value * count.low();
             return Ok(Column::public(value, Interval::point(value)?, x.length));
         }
+        self.check_rows()?;
         let x = self.normalized(&x)?;
         let anchor = interval.anchored("the sum", x.anchor.checked_mul(count.low()))?;
         let n = x.length.unwrap_or(self.slots());

@@ -129,6 +129,19 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         self.modulus
     }
 
+    /// Refuses a window with more integers than there are residues: two of them would agree
+    /// modulo p, and no table could tell them apart.
+    pub(crate) fn check_window(&self, low: i64, high: i64) -> Result<(), IntegersError> {
+        if u64::try_from(high - low).is_ok_and(|most| most >= self.modulus.prime()) {
+            return Err(IntegersError::Set {
+                name: self.params.name().into(),
+                problem: "its plaintext modulus is too small for values of so many digits: take \
+                          bgv-65537-n15, or state narrower bounds when the values are encrypted",
+            });
+        }
+        Ok(())
+    }
+
     /// The plan of these tables, made once.
     pub(crate) fn plan(
         &self,
@@ -136,6 +149,7 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         high: i64,
         tables: Vec<Vec<i64>>,
     ) -> Result<Arc<TablePlan>, IntegersError> {
+        self.check_window(low, high)?;
         let lock = || self.plans.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (low, high, tables);
         if let Some(plan) = lock().get(&key) {
@@ -325,21 +339,19 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         loop {
             let now = values.iter().map(|v| self.operand(v)).collect::<Result<Vec<_>, _>>()?;
             let operands: Vec<&S::Ciphertext> = now.iter().map(AsRef::as_ref).collect();
-            let shortage = match operation(scheme, &operands) {
-                Ok(result) => {
-                    let left = scheme.capacity_bits(&result);
-                    if left >= needed {
-                        return Ok(self.session.share(result));
-                    }
-                    CircuitError::NotEnoughCapacity { left, needed }
+            match operation(scheme, &operands) {
+                Ok(result) if scheme.capacity_bits(&result) >= needed => {
+                    return Ok(self.session.share(result));
                 }
-                Err(error @ CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) => error,
+                Ok(_) | Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) => {}
                 Err(error) => return Err(error.into()),
-            };
+            }
             let capacity = |i: &usize| scheme.capacity_bits(operands[*i]);
             stale.sort_by(|i, j| capacity(j).total_cmp(&capacity(i)));
             let Some(worst) = stale.pop().filter(|_| self.session.can_bootstrap()) else {
-                return Err(shortage.into());
+                // Sums, products by plaintexts and single products: a level at most.
+                let left = (0..operands.len()).map(|i| capacity(&i)).fold(f64::INFINITY, f64::min);
+                return Err(IntegersError::Depth { depth: 1, left, needed });
             };
             self.refresh(values[worst])?;
         }

@@ -100,12 +100,12 @@ pub enum IntegersError {
     },
     /// Too few levels, with no bootstrapping or even after it.
     #[error(
-        "a table of depth {depth} does not fit: {left:.1} bits of capacity are left and \
+        "a step of depth {depth} does not fit: {left:.1} bits of capacity are left and \
          {needed:.1} bits have to remain; use a server that bootstraps, with a set on which every \
          operation fits, such as bgv-65537-n15"
     )]
     Depth {
-        /// Levels that the table takes.
+        /// Levels that the step takes: a table, a product or a sum.
         depth: u32,
         /// Capacity of what enters it, in bits.
         left: f64,
@@ -134,7 +134,7 @@ pub enum IntegersError {
         /// The most.
         most: usize,
     },
-    /// A parameter set on which typed integers cannot be computed.
+    /// A parameter set on which typed integers, or some operations on them, cannot be computed.
     #[error("parameter set {name}: {problem}")]
     Set {
         /// Its name.

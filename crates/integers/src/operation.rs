@@ -36,6 +36,8 @@ operations! {
     Subtract = "sub",
     /// a b; of one column with itself its square, of a truth value a selection.
     Multiply = "mul",
+    /// The sum of the operands times these public integers, whose carries are computed once.
+    WeightedSum(Vec<i128>) = "weighted_sum",
     /// Whether a < b.
     Less = "lt",
     /// Whether a <= b.
@@ -140,6 +142,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         operation: &Operation,
         operands: &[Operand<'_, S::Ciphertext>],
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        if let Operation::WeightedSum(factors) = operation {
+            return self.multiples(operation, factors, operands);
+        }
         match operands {
             [x] => self.operate_one(operation, &self.column(*x)?),
             [a, b] => self.operate_two(operation, *a, *b),
@@ -148,6 +153,21 @@ impl<S: IntegerScheme> Integers<'_, S> {
             }
             _ => Err(wrong_count(operation, operands.len())),
         }
+    }
+
+    fn multiples(
+        &self,
+        operation: &Operation,
+        factors: &[i128],
+        operands: &[Operand<'_, S::Ciphertext>],
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        if operands.is_empty() || factors.len() != operands.len() {
+            return Err(wrong_count(operation, operands.len()));
+        }
+        let columns = operands.iter().map(|x| self.column(*x));
+        let columns = columns.collect::<Result<Vec<_>, IntegersError>>()?;
+        let terms: Vec<_> = columns.iter().zip(factors.iter().copied()).collect();
+        self.weighted_sum(&terms)
     }
 
     fn operate_one(

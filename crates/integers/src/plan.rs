@@ -224,7 +224,9 @@ fn symmetric(
             break;
         }
         let (first, last) = (low.min(center - high), high.max(center - low));
-        if (last - first + 1) as usize > entries.len() * 3 / 2 {
+        let points = (last - first + 1) as usize;
+        // They have to differ modulo p, as those of the function itself do.
+        if points > entries.len() * 3 / 2 || points as u64 > modulus.prime() {
             continue;
         }
         let inner = || {

@@ -16,7 +16,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
     ///
     /// # Errors
     /// [`IntegersError::Length`] for a column without length; [`IntegersError::Width`] beyond 124
-    /// bits; a missing key; those of carries.
+    /// bits; [`IntegersError::Set`] for entries in several rows of slots, if these are more than
+    /// two; a missing key; those of carries.
     pub fn cumsum(
         &self,
         x: &Column<S::Ciphertext>,
@@ -26,6 +27,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         if let Some(value) = x.public_value() {
             Interval::point(value)?.checked_mul(Interval::point(n as i128)?)?;
             return self.listed(n, |i| (i as i128 + 1) * value, x.length);
+        }
+        if self.columns() < n {
+            self.check_rows()?;
         }
         let x = self.normalized(&x)?;
         let (count, anchor) = (n as i128, x.anchor);

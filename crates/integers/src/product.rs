@@ -273,6 +273,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
             }
             digits.push(digit);
         }
+        // Before anything is computed: carries are tables on these windows.
+        digits.iter().try_for_each(|digit| self.check_window(digit.low, digit.high))?;
         if sums.is_empty() {
             return Ok(digits);
         }

@@ -160,6 +160,20 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Digit { cipher, ..d.clone() })
     }
 
+    /// Refuses sets whose slots lie in several rows that no automorphism exchanges, as those of odd
+    /// index: that of the shape is the identity then.
+    pub(crate) fn check_rows(&self) -> Result<(), IntegersError> {
+        let shape = self.session().scheme().slot_shape();
+        if shape.rows() > 1 && shape.swap_rows() == shape.identity() {
+            return Err(IntegersError::Set {
+                name: self.params().name().into(),
+                problem: "its slots lie in rows that are not exchanged, so what takes all entries \
+                          of a column cannot be computed on: take bgv-65537-n15",
+            });
+        }
+        Ok(())
+    }
+
     /// x with its rows exchanged; none where there is one row.
     pub(crate) fn exchanged(
         &self,
@@ -178,6 +192,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         d: &Digit<S::Ciphertext>,
     ) -> Result<Digit<S::Ciphertext>, IntegersError> {
         let Some(x) = &d.cipher else { return Ok(d.clone()) };
+        self.check_rows()?;
         let rows = self.session().scheme().slot_shape().swap_rows();
         let cipher = self.apply(&[x], |s, x| {
             let level = s.galois_level(rows, s.level(x[0])).unwrap_or(s.level(x[0]));

@@ -18,7 +18,7 @@ use crate::columns::NamedIntegers;
 use crate::compute::{evaluate, operations};
 use crate::error::Error;
 use crate::expression::Expr;
-use crate::operand::{Arithmetic, Operand};
+use crate::operand::{Arithmetic, Linear, Operand, linear};
 use crate::planner::KeyPlanner;
 use crate::server::Server;
 
@@ -38,6 +38,14 @@ impl Arithmetic for PlannedColumn {
     const ADD: Operation = Operation::Add;
     const SUBTRACT: Operation = Operation::Subtract;
     const MULTIPLY: Operation = Operation::Multiply;
+
+    fn linear(operation: &Operation) -> Option<Linear> {
+        linear(operation)
+    }
+
+    fn multiples(factors: Vec<i128>) -> Option<Operation> {
+        Some(Operation::WeightedSum(factors))
+    }
 }
 
 /// A result of a plan.

@@ -63,6 +63,34 @@ fn a_plan_is_what_is_run() {
     assert_eq!(values.sum::<u64>(), estimate.result_ciphertexts);
 }
 
+/// A sum of several terms is one operation; what is needed elsewhere, too, is computed for itself.
+#[test]
+fn sums_are_one_operation() {
+    let params = toy();
+    let steps = |sum: fn([&Expr<PlannedColumn>; 4]) -> Expr<PlannedColumn>| -> Vec<String> {
+        let plan = Plan::trace(|g| {
+            let columns = ["a", "b", "c", "d"].map(|name| g.input(name, Type::U8, 4));
+            g.output("y", &sum(columns.each_ref()));
+            Ok(())
+        });
+        let estimate = plan.unwrap().explain(&params).unwrap();
+        estimate.steps.iter().map(|step| step.name.clone()).collect()
+    };
+    assert_eq!(steps(|[a, b, c, d]| a + b + c + d), ["weighted_sum"]);
+    assert_eq!(steps(|[a, b, c, d]| 3 * a - (b - c) + 7 - d), ["weighted_sum"]);
+    assert_eq!(steps(|[a, b, ..]| 3 * a + b), ["weighted_sum"]);
+    assert_eq!(steps(|[a, b, ..]| a - b), ["sub"]);
+    assert_eq!(steps(|[a, b, ..]| a + b + 1), ["add", "add"]);
+    let twice = steps(|[a, b, c, d]| {
+        let sum = a + b + c;
+        (&sum + d).max(&sum)
+    });
+    assert_eq!(twice, ["weighted_sum", "add", "max"]);
+    // 32 at a time.
+    let long = steps(|[a, b, ..]| (0..40).fold(a + b, |sum, _| sum + a));
+    assert_eq!(long, ["weighted_sum", "weighted_sum"]);
+}
+
 /// What fits is not bootstrapped, and encrypted at the lowest level at which it does.
 #[test]
 fn a_shallow_plan_has_small_uploads() {

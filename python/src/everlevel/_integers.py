@@ -329,23 +329,38 @@ class EncryptedIntegers(Encrypted, Stored):
 
     __rtruediv__ = __truediv__
 
-    def __pow__(self, exponent: Any) -> EncryptedIntegers:
-        """A power with a public exponent, by products."""
-        if not is_integer(exponent) or exponent < 1:
+    def __pow__(self, exponent: Any, modulus: Any = None) -> EncryptedIntegers:
+        """A power with a public exponent, by products; with a public modulus, as of ``pow(x, n,
+        m)``, the remainder is taken after each.
+        """
+        if not is_integer(exponent) or exponent < 0:
             raise not_homomorphic(
                 f"a power with exponent {exponent!r}",
-                "exponents are public integers from 1; everlevel.Table has any function of few "
+                "exponents are public integers from 0; everlevel.Table has any function of few "
                 "values",
             )
+        if modulus is not None and not is_integer(modulus):
+            raise not_homomorphic(
+                f"a power modulo {modulus!r}", "use a public integer, or x**n % m"
+            )
+        base = self if modulus is None else self.checked()
+        if modulus in (1, -1):
+            return base * 0
+        if not exponent:
+            return base * 0 + (1 if modulus is None else 1 % int(modulus))
+
+        def rest(x: EncryptedIntegers) -> EncryptedIntegers:
+            return x if modulus is None else x % int(modulus)
+
         whole: EncryptedIntegers | None = None
-        power, left = self, int(exponent)
+        power, left = rest(base), int(exponent)
         while True:
             if left & 1:
-                whole = power if whole is None else whole * power
+                whole = power if whole is None else rest(whole * power)
             left >>= 1
             if not left:
                 return whole if whole is not None else self
-            power = power * power
+            power = rest(power * power)
 
     def __rpow__(self, other: Any) -> NoReturn:
         raise not_homomorphic(
@@ -535,6 +550,12 @@ class EncryptedIntegers(Encrypted, Stored):
         """The entries as a vector, in row-major order. Free."""
         return self.reshape(-1)
 
+    flatten = ravel
+
+    def copy(self) -> EncryptedIntegers:
+        """The array itself, as encrypted arrays are not changed."""
+        return self
+
     def __getitem__(self, key: Any) -> EncryptedIntegers:
         """Rows, by any index of NumPy's, of an array that was encrypted with ``rows=True`` or
         stacked. Free.
@@ -575,7 +596,7 @@ class EncryptedIntegers(Encrypted, Stored):
         """
         from ._rows import along, total
 
-        if axis is not None and (self.ndim != 1 or axis not in (0, -1) or self._runs > 1):
+        if axis is not None and not self._is_vector(axis, "sums"):
             return total(along(self, axis, "sums"))
         server = _on(self._server)
         return EncryptedTotal._make(
@@ -589,10 +610,14 @@ class EncryptedIntegers(Encrypted, Stored):
         """
         return self._along("sum_of_each", shape=self._shape)
 
-    def mean(self) -> EncryptedTotal:
+    def mean(self, axis: int | None = None) -> EncryptedTotal:
         """The mean of all entries, rounded down when it is decrypted, so the party that decrypts
         sees the sum; of at most as many as there are slots.
         """
+        if axis is not None and not self._is_vector(axis, "means"):
+            raise not_homomorphic(
+                f"means along axis {axis}", "x.sum(axis=0) // n rounds down, or decrypt the sums"
+            )
         return EncryptedTotal._make(
             _on(self._server)._integers.totals("mean", self._vector("mean")), 1
         )
@@ -616,6 +641,16 @@ class EncryptedIntegers(Encrypted, Stored):
             for i, x in enumerate(self._blocks)
         ]
         return EncryptedTotal._make(parts, server._factor)
+
+    def _is_vector(self, axis: int | None, what: str) -> bool:
+        """Whether it is a vector, not by rows, of which this is the axis; what is no axis is
+        refused.
+        """
+        from ._rows import axis_of
+
+        if axis is not None:
+            axis_of(axis, self.ndim, what)
+        return self.ndim == 1 and self._runs == 1
 
     def _vector(self, operation: str) -> _rust.Column:
         """The only block of a vector."""
@@ -642,9 +677,7 @@ class EncryptedIntegers(Encrypted, Stored):
         """
         from . import _rows
 
-        if self.ndim == 1 and self._runs == 1 and axis in (None, 0, -1):
-            return self._along(name)
-        if axis is None and self.ndim != 1:
+        if self._is_vector(axis, name) or (axis is None and self.ndim != 1):
             return self._along(name)
         return _rows.ORDERED[name](_rows.along(self, 0 if axis is None else axis, name))
 
@@ -673,7 +706,7 @@ class EncryptedIntegers(Encrypted, Stored):
         """
         from . import _rows
 
-        if self.ndim == 1 and self._runs == 1 and axis in (None, 0, -1):
+        if self._is_vector(axis, "any"):
             return self.checked()._truth()._of_count("any", "gt", 0)
         found: EncryptedIntegers = _rows.reduced(
             [x._truth() for x in _rows.along(self.checked(), axis, "any")], operator.or_
@@ -684,7 +717,7 @@ class EncryptedIntegers(Encrypted, Stored):
         """Whether no entry is 0, as ``any``."""
         from . import _rows
 
-        if self.ndim == 1 and self._runs == 1 and axis in (None, 0, -1):
+        if self._is_vector(axis, "all"):
             return self.checked()._truth()._of_count("all", "eq", self.size)
         found: EncryptedIntegers = _rows.reduced(
             [x._truth() for x in _rows.along(self.checked(), axis, "all")], operator.and_
@@ -730,15 +763,20 @@ class EncryptedIntegers(Encrypted, Stored):
         """
         from . import _rows
 
-        if axis is not None and (self.ndim != 1 or self._runs > 1 or axis not in (0, -1)):
+        if axis is not None and not self._is_vector(axis, "prefix sums"):
             parts = _rows.along(self, axis, "prefix sums")
             return _rows.joined(list(itertools.accumulate(parts)), axis)
         return self._along("cumsum", shape=self._shape)
 
-    def clip(self, low: int, high: int) -> EncryptedIntegers:
+    def clip(self, low: Any = None, high: Any = None) -> EncryptedIntegers:
         """Entries, or the nearer one of two bounds: a table for up to 256 values, else two
-        comparisons and selections.
+        comparisons and selections. Bounds may be arrays, or none, as those of ``np.clip``.
         """
+        if not all(isinstance(bound, (int, np.integer)) for bound in (low, high)):
+            from ._numpy import clip
+
+            found: EncryptedIntegers = clip(self, low, high)
+            return found
         least, most = whole(operator.index(low)), whole(operator.index(high))
         _check_wrapping((self, least, most))
         found = _tabulated(self, lambda v: min(max(v, least), most))

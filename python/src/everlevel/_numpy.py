@@ -4,6 +4,7 @@ says what to do for all others.
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -12,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _rows
-from ._encrypted import not_homomorphic
+from . import _arranged, _rows
+from ._encrypted import Encrypted, not_homomorphic
 from ._integers import EncryptedIntegers, _apply, _constants, _each, _modulus, _on, _tabulated
 from ._kinds import entries
 from ._tables import Table
@@ -25,28 +26,123 @@ Operation = Callable[..., Any]
 
 #: What to do instead of what is not there.
 WAYS = {
-    "take": "for a table of public integers there is everlevel.Table(table)[x]",
     "average": "divide the total: client.decrypt(x.sum()) / x.size",
     "std": "decrypt (x * x).sum() and x.sum(), from which they follow",
     "var": "decrypt (x * x).sum() and x.sum(), from which they follow",
-    "prod": "x * y of rows or arrays, one after the other",
+    "prod": "np.prod(x, axis=0) of rows, or x * y of arrays, one after the other",
+    "cumprod": "np.cumprod(x, axis=0) of rows",
     "unique": "np.bincount(x) says how often each of at most 256 values is there",
+    "union1d": "np.bincount(x) says how often each of at most 256 values is there",
     "nonzero": "decrypt first, as the number of results would depend on the data",
-    "roll": "rows that were encrypted with rows=True can be indexed: x[[2, 0, 1]]",
-    "flip": "rows that were encrypted with rows=True can be indexed: x[::-1]",
+    "extract": "np.where(condition, x, 0), or decrypt first",
+    "in1d": "np.isin(x, values)",
     "true_divide": "divide with //, which rounds down, or decrypt first",
-    "divide": "divide with //, which rounds down, or decrypt first",
+    "fmod": "x % y, which has the sign of y; np.where(x < 0, -(-x % y), x % y) for y above 0",
+    "heaviside": "np.where(x < 0, 0, np.where(x == 0, h, 1))",
+    "gcd": "everlevel.Table(rows)[x, y] has any function of two arrays of few values",
     "sqrt": "everlevel.Table(table)[x] has any function of few values",
-    "power": "write products, or everlevel.Table for functions of few values",
+    "float_power": "x**n, whose n is a public integer",
+    "isnan": "nothing: integers are finite",
     "all": "np.all(x), or count: client.decrypt(np.count_nonzero(x)) == x.size",
     "any": "np.any(x), or count: client.decrypt(np.count_nonzero(x)) > 0",
+    "allclose": "np.array_equal(x, y), or np.all(abs(x - y) <= k)",
     "transpose": "encrypt the transposed array",
-    "T": "encrypt the transposed array",
+    "matmul": "matrix @ x with a public matrix, or (x * y).sum(axis=0), of rows",
+    "outer": "np.outer(y, x) with a public y, or x * y of rows",
+    "diagonal": "np.trace(x) adds it up, and x * np.eye(n, dtype=int) is 0 elsewhere",
+    "ediff1d": "np.diff(x, axis=0) of rows",
+    "convolve": "weights @ x[i : i + n] of rows, for each i",
+    "cumulative_sum": "np.cumsum(x)",
+    "interp": "everlevel.Table(table)[x] has any function of few values",
+    "piecewise": "np.select, or np.where",
+    "take_along_axis": "everlevel.Table(table)[x] for a public table, np.sort for an order",
+    "put": "encrypted arrays are not changed: np.where(mask, value, x) is a new one",
+    "insert": "np.concatenate parts of rows, x[:i] and x[i:]",
+    "delete": "x[mask] of rows, with a public mask",
+    "tile": "rows can be indexed: x[[0, 1, 0, 1]]",
+    "pad": "pad before it is encrypted, or np.concatenate rows and public ones",
+    "rot90": "arrange entries before they are encrypted; rows can be indexed: x[::-1]",
+    "column_stack": "np.stack or np.vstack, whose parts are rows",
+    "vsplit": "np.split(x, n, axis=0)",
+    "lexsort": "np.argsort(a * n + b) for b from 0 to n - 1",
+    "sort": "np.sort(x), which is a new array",
+    "zeros_like": "np.zeros(x.shape, int) is public, and goes with x in operations",
+    "view": "x.astype(dtype, wrap=True)",
+    "astype": "x.astype(dtype)",
+    "fabs": "abs(x)",
+    "save": "x.save(path)",
+    "fill": "encrypted arrays are not changed: np.where(mask, value, x) is a new one",
 }
+
+#: The same for others.
+for _name, _same in {
+    "divide": "true_divide",
+    "reciprocal": "true_divide",
+    "lcm": "gcd",
+    "cbrt": "sqrt",
+    "hypot": "sqrt",
+    "exp": "sqrt",
+    "log": "sqrt",
+    "log2": "sqrt",
+    "isinf": "isnan",
+    "isfinite": "isnan",
+    "isclose": "allclose",
+    "array_equiv": "allclose",
+    "nanstd": "std",
+    "nanvar": "var",
+    "cov": "var",
+    "corrcoef": "var",
+    "flatnonzero": "nonzero",
+    "argwhere": "nonzero",
+    "intersect1d": "union1d",
+    "setdiff1d": "union1d",
+    "setxor1d": "union1d",
+    "unique_values": "unique",
+    "unique_counts": "unique",
+    "T": "transpose",
+    "swapaxes": "transpose",
+    "moveaxis": "transpose",
+    "rollaxis": "transpose",
+    "matrix_transpose": "transpose",
+    "inner": "matmul",
+    "vdot": "matmul",
+    "vecdot": "matmul",
+    "matvec": "matmul",
+    "vecmat": "matmul",
+    "tensordot": "matmul",
+    "einsum": "matmul",
+    "kron": "outer",
+    "cross": "matmul",
+    "diag": "diagonal",
+    "diagflat": "diagonal",
+    "gradient": "ediff1d",
+    "correlate": "convolve",
+    "cumulative_prod": "cumprod",
+    "copyto": "put",
+    "place": "put",
+    "putmask": "put",
+    "put_along_axis": "put",
+    "fill_diagonal": "put",
+    "append": "insert",
+    "fliplr": "rot90",
+    "dstack": "column_stack",
+    "hsplit": "vsplit",
+    "dsplit": "vsplit",
+    "ones_like": "zeros_like",
+    "full_like": "zeros_like",
+    "empty_like": "zeros_like",
+}.items():
+    WAYS[_name] = WAYS[_same]
 
 
 def way(name: str) -> str:
     """What to do instead of a function or a method of NumPy's."""
+    found = None if name.startswith("_") else getattr(np, name, None)
+    if name not in WAYS and callable(found) and found in FUNCTIONS:
+        # A method that is a function here.
+        return f"np.{name}(x, ..) is there"
+    if name not in WAYS and name.startswith("nan"):
+        return f"np.{name.removeprefix('nan')}, as integers are finite"
     general = (
         "operators, np.where, np.minimum, np.count_nonzero and everlevel.Table are there, see "
         "docs/use/integers.md; or decrypt first"
@@ -63,8 +159,9 @@ def ufunc(
             "a total is decrypted, not computed on",
             "compute on client.decrypt(total), or on x.sum_of_each(), the sum in each entry",
         )
-    if found is np.add and method == "reduce" and out is None and set(options) <= {"axis"}:
-        return inputs[0].sum(options.get("axis", 0))
+    along = METHODS.get((found, method)) if out is None and set(options) <= {"axis"} else None
+    if along is not None:
+        return along(inputs[0], options.get("axis", 0))
     known = UFUNCS.get(found) if method == "__call__" else None
     name = found.__name__ if method == "__call__" else f"{found.__name__}.{method}"
     if known is None:
@@ -152,8 +249,10 @@ def _truths(method: str) -> Operation:
     return apply
 
 
-def where(condition: Any, a: Any, b: Any) -> Any:
+def where(condition: Any, a: Any = None, b: Any = None) -> Any:
     """A selection; the condition may be encrypted or public."""
+    if a is None or b is None:
+        raise not_homomorphic("np.where of a condition alone", WAYS["nonzero"])
     like = next(x for x in (condition, a, b) if isinstance(x, EncryptedIntegers))
     truth = (
         condition
@@ -169,16 +268,27 @@ def _filled(like: EncryptedIntegers, array: npt.NDArray[Any]) -> npt.NDArray[Any
     return array if array.shape else np.broadcast_to(array, like.shape)
 
 
-def clip(x: EncryptedIntegers, a_min: Any = None, a_max: Any = None) -> Any:
+def clip(a: Any, a_min: Any = None, a_max: Any = None, **bounds: Any) -> Any:
     """Bounds may be arrays, encrypted ones, too."""
-    if all(isinstance(bound, (int, np.integer)) for bound in (a_min, a_max)):
-        return x.clip(a_min, a_max)
+    # Newer names of them.
+    a_min, a_max = bounds.pop("min", a_min), bounds.pop("max", a_max)
+    if bounds:
+        raise not_homomorphic(
+            f"np.clip with {', '.join(bounds)}",
+            "results of encrypted operands are new arrays, of the dtype that holds them",
+        )
+    if isinstance(a, EncryptedIntegers) and all(
+        isinstance(bound, (int, np.integer)) for bound in (a_min, a_max)
+    ):
+        return a.clip(a_min, a_max)
     # As NumPy: the upper bound, where it is below the lower one.
-    raised: Any = x if a_min is None else np.maximum(x, a_min)
+    raised: Any = a if a_min is None else np.maximum(a, a_min)
     return raised if a_max is None else np.minimum(raised, a_max)
 
 
 def count_nonzero(x: EncryptedIntegers, axis: Any = None) -> Any:
+    if axis is not None:
+        _rows.axis_of(axis, x.ndim, "np.count_nonzero")
     return x.checked()._truth().sum(axis)
 
 
@@ -220,15 +330,15 @@ def isin(
     return ~found if invert else found
 
 
-def sort(a: EncryptedIntegers, axis: int = -1, kind: Any = None) -> Any:
-    if a.ndim != 1 or a._runs > 1 or axis not in (None, 0, -1):
+def sort(a: EncryptedIntegers, axis: int = -1, kind: Any = None, *, stable: Any = None) -> Any:
+    if not a._is_vector(axis, "sorting"):
         return _rows.joined(_rows.ordered(_rows.along(a, axis, "sorting")), axis)
     return a.nsmallest(a.size)
 
 
-def argsort(a: EncryptedIntegers, axis: int = -1, kind: Any = None) -> Any:
-    if axis not in (None, 0, -1):
-        # Refuses what is no axis; along another one there are no places.
+def argsort(a: EncryptedIntegers, axis: int = -1, kind: Any = None, *, stable: Any = None) -> Any:
+    if axis is not None and _rows.axis_of(axis, a.ndim, "places in order") not in (0, a.ndim - 1):
+        # Along another axis there are no places.
         _rows.along(a, axis, "places in order")
     return a.argsort()
 
@@ -238,21 +348,25 @@ def partition(places: Operation) -> Operation:
 
     def apply(a: EncryptedIntegers, kth: Any, axis: int | None = -1) -> Any:
         about = _public(kth, "the place of a partition")
-        if axis is None or -a.ndim <= axis < a.ndim:
-            size = a.size if axis is None else a.shape[axis]
-            if (
-                about.dtype.kind == "b"
-                or about.ndim > 1
-                or not all(-size <= int(place) < size for place in about.flat)
-            ):
-                raise RangeError(
-                    f"a partition of {size} entries about place {kth}: expected {-size} to "
-                    f"{size - 1}, or a list of such places",
-                    code="python.take",
-                )
+        size = _size(a, axis, "a partition")
+        if (
+            about.dtype.kind == "b"
+            or about.ndim > 1
+            or not all(-size <= int(place) < size for place in about.flat)
+        ):
+            raise RangeError(
+                f"a partition of {size} entries about place {kth}: expected {-size} to "
+                f"{size - 1}, or a list of such places",
+                code="python.take",
+            )
         return places(a, axis)
 
     return apply
+
+
+def _size(a: EncryptedIntegers, axis: Any, what: str) -> int:
+    """The number of entries along an axis, or of all."""
+    return a.size if axis is None else a.shape[_rows.axis_of(axis, a.ndim, what)]
 
 
 def quantile(
@@ -275,20 +389,23 @@ def quantile(
             f"np.quantile by method {method!r}",
             "use method='lower' or 'higher', which are entries",
         )
+    if np.ndim(q):
+        raise not_homomorphic("np.quantile at several q", "take one after the other")
     if not 0 <= q <= 1:
         raise RangeError(f"q = {q}: expected 0 to 1", code="python.quantile")
     # In floating point of the precision of q, as NumPy has it.
-    place = q * ((a.size if axis is None else a.shape[axis]) - 1)
+    place = q * (_size(a, axis, "an entry in order") - 1)
     return _nth(a, math.floor(place) if method == "lower" else math.ceil(place), axis)
 
 
 def percentile(a: EncryptedIntegers, q: float, *arguments: Any, **options: Any) -> Any:
-    return quantile(a, q / 100, *arguments, **options)
+    # Several q are refused there.
+    return quantile(a, q if np.ndim(q) else q / 100, *arguments, **options)
 
 
 def median(a: EncryptedIntegers, axis: Any = None) -> Any:
     """Of an odd number of entries."""
-    size = a.size if axis is None else a.shape[axis]
+    size = _size(a, axis, "the median")
     if size % 2 == 0:
         raise not_homomorphic(
             "the median of an even number of entries, which is between two",
@@ -298,7 +415,7 @@ def median(a: EncryptedIntegers, axis: Any = None) -> Any:
 
 
 def _nth(a: EncryptedIntegers, place: int, axis: Any) -> Any:
-    if axis is None or (a.ndim == 1 and a._runs == 1):
+    if axis is None or a._is_vector(axis, "an entry in order"):
         return a._along("nth", place)
     return _rows.ordered(_rows.along(a, axis, "an entry in order"))[place]
 
@@ -334,17 +451,33 @@ def _encrypts(*values: Any) -> bool:
     return any(isinstance(x, EncryptedIntegers) for x in values)
 
 
-def bincount(x: EncryptedIntegers) -> Any:
-    """How many entries have each value from 0 to the largest possible one: a list of totals."""
+def bincount(x: EncryptedIntegers, weights: Any = None, minlength: int = 0) -> Any:
+    """How many entries have each value from 0 to the largest possible one, or to ``minlength`` - 1
+    if that is larger: a list of totals.
+    """
+    if weights is not None:
+        raise not_homomorphic(
+            "np.bincount with weights",
+            "(x == k) @ weights, with public integers, is the entry of each value k",
+        )
+    least = operator.index(minlength)
+    if least < 0:
+        raise ShapeError(f"minlength = {least}: expected 0 at least", code="python.shape")
     if x.interval[0] != 0:
         raise not_homomorphic(
             f"np.bincount of values from {x.interval[0]}", "encrypt with bounds from 0"
         )
-    block = x._vector("bincount")
-    return [
-        EncryptedTotal._make([total], 1)
-        for total in _on(x._server)._integers.totals("bincount", block)
-    ]
+    server, block = _on(x._server), x._vector("bincount")
+    found = list(server._integers.totals("bincount", block))
+    if len(found) < least:
+        found += [_nothing(server, block)] * (least - len(found))
+    return [EncryptedTotal._make([total], 1) for total in found]
+
+
+def _nothing(server: Any, block: Any) -> Any:
+    """A total that is 0: of values that no entry can have."""
+    zeros = server._integers.apply("mul_public", [block], [0])[0]
+    return server._integers.totals("sum", zeros, [])[0]
 
 
 def histogram(a: EncryptedIntegers, bins: Any = 10) -> Any:
@@ -369,13 +502,9 @@ def histogram(a: EncryptedIntegers, bins: Any = 10) -> Any:
     places = server._integers.apply("searchsorted", [block], [1, *limits])[0]
     low, high = places.interval
     found = server._integers.totals("bincount", places, [])
-    none = []
-    if not low <= 1 <= len(limits) - 1 <= high:
-        # Of places that no entry can have.
-        zeros = server._integers.apply("mul_public", [block], [0])[0]
-        none = server._integers.totals("sum", zeros, [])
+    none: Any = None if low <= 1 <= len(limits) - 1 <= high else _nothing(server, block)
     totals = [
-        found[place - low] if low <= place <= high else none[0] for place in range(1, len(limits))
+        found[place - low] if low <= place <= high else none for place in range(1, len(limits))
     ]
     return [EncryptedTotal._make([total], 1) for total in totals], edges
 
@@ -412,6 +541,77 @@ def diff(a: EncryptedIntegers, n: int = 1, axis: int = -1) -> Any:
     return a
 
 
+def prod(a: EncryptedIntegers, axis: Any = None) -> Any:
+    """The product along an axis of rows, as deep as the logarithm of how many there are."""
+    if axis is None:
+        raise not_homomorphic("np.prod of all entries", WAYS["prod"])
+    return _rows.reduced(_rows.along(a, axis, "np.prod"), operator.mul)
+
+
+def _reduction(operation: Operation) -> Operation:
+    """An operation of all rows, for ``reduce``."""
+
+    def apply(a: EncryptedIntegers, axis: Any) -> Any:
+        return _rows.reduced(_rows.along(a, axis, "a reduction"), operation)
+
+    return apply
+
+
+def _accumulation(operation: Operation) -> Operation:
+    """An operation of the first rows, up to each, for ``accumulate``."""
+
+    def apply(a: EncryptedIntegers, axis: Any) -> Any:
+        parts = _rows.along(a, axis, "an accumulation")
+        return _rows.joined(list(itertools.accumulate(parts, operation)), axis)
+
+    return apply
+
+
+def cumprod(a: EncryptedIntegers, axis: Any = None) -> Any:
+    """Products of the first rows, up to each."""
+    if axis is None:
+        raise not_homomorphic("np.cumprod of all entries", WAYS["cumprod"])
+    return _accumulation(operator.mul)(a, axis)
+
+
+def outer(a: Any, b: Any) -> Any:
+    """A public vector times an encrypted one: a row for each entry of the public one."""
+    if isinstance(a, Encrypted) or not isinstance(b, EncryptedIntegers) or b.ndim != 1:
+        raise not_homomorphic("np.outer of these", WAYS["outer"])
+    return entries(a).reshape(-1, 1) * b
+
+
+def inner(a: Any, b: Any) -> Any:
+    """The scalar product of two vectors."""
+    if np.ndim(a) != 1 or np.ndim(b) != 1:
+        raise not_homomorphic("a scalar product of matrices", WAYS["matmul"])
+    return _dot(a, b)
+
+
+def trace(a: EncryptedIntegers, offset: int = 0) -> Any:
+    """The sum of a diagonal, which is decrypted."""
+    return (a * np.eye(*_matrix(a, "np.trace"), k=offset, dtype=int)).sum()
+
+
+def tril(m: EncryptedIntegers, k: int = 0) -> Any:
+    """The entries on and below a diagonal, and 0 above it."""
+    return m * np.tri(*_matrix(m, "np.tril"), k=k, dtype=int)
+
+
+def triu(m: EncryptedIntegers, k: int = 0) -> Any:
+    """The entries on and above a diagonal, and 0 below it."""
+    return m * (1 - np.tri(*_matrix(m, "np.triu"), k=k - 1, dtype=int))
+
+
+def _matrix(a: EncryptedIntegers, what: str) -> tuple[int, int]:
+    """The shape of a matrix."""
+    if a.ndim != 2:
+        raise ShapeError(
+            f"{what} of an array of shape {a.shape}: expected two dimensions", code="python.shape"
+        )
+    return a.shape[0], a.shape[1]
+
+
 def rounded(a: EncryptedIntegers, decimals: int = 0) -> Any:
     """Integers are their own roundings, but to tens or hundreds."""
     if decimals < 0:
@@ -430,6 +630,10 @@ def array_equal(a: Any, b: Any) -> Any:
 
 def choose(a: Any, choices: Any) -> Any:
     """Of public integers, the one whose place is encrypted."""
+    if isinstance(choices, (list, tuple)) and _encrypts(*choices):
+        raise not_homomorphic(
+            "np.choose among encrypted arrays", "np.select([x == 0, x == 1, ..], [a, b, ..])"
+        )
     return Table(_public(choices, "what is chosen from"))[a]
 
 
@@ -462,9 +666,13 @@ UFUNCS: dict[np.ufunc, Operation] = {
     np.sign: lambda x: x._apply("sign"),
     np.matmul: _dot,
     np.square: lambda x: x * x,
+    np.power: lambda x, n: x**n if isinstance(x, EncryptedIntegers) else n.__rpow__(x),
     np.floor: lambda x: x,
     np.ceil: lambda x: x,
     np.trunc: lambda x: x,
+    np.rint: lambda x: x,
+    np.conjugate: lambda x: x,
+    np.signbit: lambda x: x < 0,
     np.less: _compared("lt", "gt"),
     np.less_equal: _compared("le", "ge"),
     np.greater: _compared("gt", "lt"),
@@ -473,6 +681,9 @@ UFUNCS: dict[np.ufunc, Operation] = {
     np.not_equal: _compared("ne", "ne"),
     np.minimum: _extreme("min", min),
     np.maximum: _extreme("max", max),
+    # Without floating-point numbers that are none they are the same.
+    np.fmin: _extreme("min", min),
+    np.fmax: _extreme("max", max),
     np.logical_and: _truths("and"),
     np.logical_or: _truths("or"),
     np.logical_xor: _truths("xor"),
@@ -486,9 +697,6 @@ FUNCTIONS: dict[Any, Operation] = {
     np.where: where,
     np.clip: clip,
     np.select: select,
-    np.stack: lambda arrays, axis=0: _rows.stack(arrays, axis),
-    np.concatenate: lambda arrays, axis=0: _rows.concatenate(arrays, axis),
-    np.broadcast_to: lambda x, shape: _rows.repeated(x, shape),
     np.sum: lambda a, axis=None: a.sum(axis),
     np.any: lambda a, axis=None: a.any(axis),
     np.all: lambda a, axis=None: a.all(axis),
@@ -503,14 +711,18 @@ FUNCTIONS: dict[Any, Operation] = {
     np.argpartition: partition(argsort),
     np.max: lambda a, axis=None: a.max(axis),
     np.min: lambda a, axis=None: a.min(axis),
+    np.amax: lambda a, axis=None: a.max(axis),
+    np.amin: lambda a, axis=None: a.min(axis),
     np.argmax: lambda a, axis=None: a.argmax(axis),
     np.argmin: lambda a, axis=None: a.argmin(axis),
     np.quantile: quantile,
     np.median: median,
-    np.mean: lambda x: x.mean(),
+    np.mean: lambda a, axis=None: a.mean(axis),
     np.average: average,
     np.ptp: lambda a, axis=None: a.ptp(axis),
     np.diff: diff,
+    np.prod: prod,
+    np.cumprod: cumprod,
     np.round: rounded,
     np.around: rounded,
     np.array_equal: array_equal,
@@ -518,10 +730,29 @@ FUNCTIONS: dict[Any, Operation] = {
     np.cumsum: lambda a, axis=None: a.cumsum(axis),
     np.histogram: histogram,
     np.dot: lambda a, b: _dot(a, b),
+    np.inner: inner,
+    np.vdot: inner,
+    np.outer: outer,
+    np.trace: trace,
+    np.tril: tril,
+    np.triu: triu,
     np.bincount: bincount,
-    np.shape: lambda x: x.shape,
-    np.ndim: lambda x: x.ndim,
-    np.size: lambda x: x.size,
-    np.reshape: lambda x, shape: x.reshape(shape),
-    np.ravel: lambda x: x.ravel(),
+    **_arranged.FUNCTIONS,
+}
+
+#: Methods of universal functions, along an axis.
+METHODS: dict[tuple[np.ufunc, str], Operation] = {
+    (np.add, "reduce"): lambda x, axis: x.sum(axis),
+    (np.multiply, "reduce"): prod,
+    (np.maximum, "reduce"): lambda x, axis: x.max(axis),
+    (np.minimum, "reduce"): lambda x, axis: x.min(axis),
+    (np.logical_and, "reduce"): lambda x, axis: x.all(axis),
+    (np.logical_or, "reduce"): lambda x, axis: x.any(axis),
+    (np.bitwise_and, "reduce"): _reduction(operator.and_),
+    (np.bitwise_or, "reduce"): _reduction(operator.or_),
+    (np.bitwise_xor, "reduce"): _reduction(operator.xor),
+    (np.add, "accumulate"): lambda x, axis: x.cumsum(axis),
+    (np.multiply, "accumulate"): _accumulation(operator.mul),
+    (np.maximum, "accumulate"): _accumulation(np.maximum),
+    (np.minimum, "accumulate"): _accumulation(np.minimum),
 }

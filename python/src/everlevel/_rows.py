@@ -74,6 +74,17 @@ def picked(x: EncryptedIntegers, key: Any) -> EncryptedIntegers:
     return _chosen(x, np.asarray(found), each, x._shape[numbers.ndim :])
 
 
+def axis_of(axis: Any, ndim: int, what: str) -> int:
+    """The place of an axis among so many, from 0."""
+    if isinstance(axis, (bool, np.bool_)):
+        raise ShapeError(f"axis {axis}: expected its number", code="python.shape")
+    if not isinstance(axis, (int, np.integer)):
+        raise not_homomorphic(f"{what} along {axis!r}", "take one axis after the other")
+    if not -ndim <= axis < ndim:
+        raise ShapeError(f"axis {axis} of an array of {ndim} dimensions", code="python.shape")
+    return int(axis) % ndim
+
+
 def along(x: EncryptedIntegers, axis: int | None, what: str) -> list[EncryptedIntegers]:
     """The parts of an array along an axis."""
     if axis is None:
@@ -82,12 +93,8 @@ def along(x: EncryptedIntegers, axis: int | None, what: str) -> list[EncryptedIn
             "use axis=0 of an array that was encrypted with rows=True, or count: "
             "client.decrypt(np.count_nonzero(x))",
         )
-    if not isinstance(axis, (int, np.integer)):
-        raise not_homomorphic(f"{what} along {axis!r}", "use one axis after the other")
-    if not -x.ndim <= axis < x.ndim:
-        raise ShapeError(f"axis {axis} of an array of {x.ndim} dimensions", code="python.shape")
+    axis = axis_of(axis, x.ndim, what)
     numbers, each = _numbers(x)
-    axis %= x.ndim
     if axis >= numbers.ndim:
         raise not_homomorphic(f"{what} along axis {axis}", WAY)
     return [
@@ -95,11 +102,17 @@ def along(x: EncryptedIntegers, axis: int | None, what: str) -> list[EncryptedIn
     ]
 
 
-def _alike(arrays: Sequence[Any]) -> list[EncryptedIntegers]:
-    """Encrypted arrays for encrypted and public ones."""
+def _first(arrays: Sequence[Any]) -> EncryptedIntegers:
+    """The first encrypted one."""
     like = next((x for x in arrays if isinstance(x, EncryptedIntegers)), None)
     if like is None:
         raise DtypeError("no encrypted array among these", code="python.input")
+    return like
+
+
+def _alike(arrays: Sequence[Any]) -> list[EncryptedIntegers]:
+    """Encrypted arrays for encrypted and public ones."""
+    like = _first(arrays)
     for x in arrays:
         if not isinstance(x, EncryptedIntegers) and np.shape(x) != like._shape:
             raise ShapeError(
@@ -136,7 +149,7 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> EncryptedIntegers:
     if isinstance(arrays, EncryptedIntegers):
         arrays = list(arrays)
     parts = _alike(arrays)
-    if axis != 0:
+    if axis_of(axis, parts[0].ndim + 1, "np.stack") != 0:
         raise not_homomorphic(
             f"np.stack along axis {axis}",
             "use axis=0, whose entries lie in ciphertexts of their own",
@@ -153,6 +166,9 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> EncryptedIntegers:
 
 def concatenate(arrays: Sequence[Any], axis: int = 0) -> EncryptedIntegers:
     """Arrays with rows one after the other. Free."""
+    arrays = list(arrays)
+    # Refuses what is no axis before public arrays are taken apart.
+    along(_first(arrays), axis, "np.concatenate")
     parts: list[Any] = []
     for x in arrays:
         if isinstance(x, EncryptedIntegers):

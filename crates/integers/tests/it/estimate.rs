@@ -116,6 +116,18 @@ fn the_best_way_is_found() {
     assert_eq!(column.map(|_| ()).unwrap_err().code(), "integers.length");
 }
 
+/// The slots of a set of odd index lie in 96 rows of 29, of which no two are exchanged.
+#[test]
+fn other_rows_are_refused() {
+    let params = Params::named("bgv-65537-m50731", OptIn::InsecureResearch).unwrap();
+    let rehearsal = Rehearsal::new(&params, false).unwrap();
+    let ints = rehearsal.integers().unwrap();
+    let x = rehearsal.column(Type::U8, 100, |s, zero| s.encrypt(zero)).unwrap();
+    for found in [ints.sum_of_each(&x), ints.cumsum(&x)] {
+        assert_eq!(found.map(|_| ()).unwrap_err().code(), "integers.set");
+    }
+}
+
 /// Another number of operands than an operation has.
 #[test]
 fn operands_are_counted() {
@@ -128,6 +140,8 @@ fn operands_are_counted() {
         (Operation::Select, 2),
         (Operation::Add, 3),
         (Operation::Less, 0),
+        (Operation::WeightedSum(vec![1, -2]), 1),
+        (Operation::WeightedSum(vec![]), 0),
     ] {
         let found = ints.operate(&operation, &vec![(&x).into(); count]);
         assert_eq!(found.map(|_| ()).unwrap_err().code(), "integers.parts", "{operation:?}");

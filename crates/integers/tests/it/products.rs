@@ -152,6 +152,20 @@ fn refused() {
     assert_eq!(bench.scheme.cost(), before, "nothing was computed");
 }
 
+/// Digits of the products have more values than there are residues.
+#[test]
+fn a_small_prime_is_refused() {
+    let bench = Bench::new("insecure_bgv-257-n8");
+    let ints = bench.integers();
+    let a = bench.encrypt(&[i64::MAX.into(), -3], Type::I64);
+    let b = bench.encrypt(&[i64::MIN.into(), 5], Type::I64);
+    for found in [ints.mul(&a, &b), ints.mul_wrapped(&a, &b, Type::I64)] {
+        let error = found.map(|_| ()).unwrap_err();
+        assert_eq!(error.code(), "integers.set");
+        assert!(error.to_string().contains("bgv-65537-n15"), "{error}");
+    }
+}
+
 type Operation = fn(
     &Integers<'_, NoOp>,
     &Column<NoOpCiphertext>,

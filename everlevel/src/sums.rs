@@ -1,0 +1,132 @@
+//! Sums of many terms in expressions of typed integers: one operation, whose carries are computed
+//! once.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::expression::{Node, Term};
+use crate::operand::{Linear, Operand};
+
+/// The most terms that are added up at once: all of them are kept until then, and so many of 8 bits
+/// leave a digit that is brought back in one step.
+const MOST: usize = 32;
+
+/// A sum that is one operation.
+pub(crate) struct Sum<'a, T: Operand> {
+    pub(crate) operation: T::Operation,
+    /// Its operands, each once.
+    pub(crate) terms: Vec<&'a Node<T>>,
+    /// The same, as often as they are there.
+    pub(crate) inputs: Vec<&'a Node<T>>,
+    /// One more, if it is not 0.
+    pub(crate) constant: i128,
+}
+
+/// The sums among some nodes.
+pub(crate) struct Sums<'a, T: Operand> {
+    /// By the node of the last addition.
+    pub(crate) of: HashMap<*const Node<T>, Sum<'a, T>>,
+    /// Nodes that are nothing but parts of these.
+    pub(crate) within: HashSet<*const Node<T>>,
+}
+
+impl<'a, T: Operand> Sums<'a, T> {
+    /// Those of nodes each of which stands behind its operands; `uses` says how often each is
+    /// needed.
+    pub(crate) fn new(order: &[&'a Node<T>], uses: &HashMap<*const Node<T>, usize>) -> Self {
+        let mut sums = Sums { of: HashMap::new(), within: HashSet::new() };
+        for &node in order.iter().rev() {
+            if sums.within.contains(&std::ptr::from_ref(node)) {
+                continue;
+            }
+            if let Some((sum, within)) = collected(node, uses) {
+                sums.of.insert(node, sum);
+                sums.within.extend(within);
+            }
+        }
+        sums
+    }
+}
+
+/// The sum that a node is, and the nodes within it, which are needed for nothing else. None if it
+/// has two terms only, which are added as they are.
+fn collected<'a, T: Operand>(
+    root: &'a Node<T>,
+    uses: &HashMap<*const Node<T>, usize>,
+) -> Option<(Sum<'a, T>, Vec<*const Node<T>>)> {
+    let part = |node: &'a Node<T>| match node {
+        Node::Value(_) => None,
+        Node::Result { operation, inputs } => Some((T::linear(operation)?, &inputs[..])),
+    };
+    if !matches!(part(root), Some((Linear::Add | Linear::Subtract, _))) {
+        return None;
+    }
+    let once = |node: &'a Node<T>| uses.get(&std::ptr::from_ref(node)) == Some(&1);
+    let (mut inputs, mut factors, mut constant) = (Vec::new(), Vec::new(), 0i128);
+    let (mut within, mut open) = (Vec::new(), vec![(root, 1i128)]);
+    while let Some((node, sign)) = open.pop() {
+        let is_root = std::ptr::eq(node, root);
+        let room = inputs.len() + open.len() + 2 <= MOST;
+        let apart = |linear: Linear| {
+            let grows = matches!(linear, Linear::Add | Linear::Subtract);
+            is_root || (once(node) && (room || !grows))
+        };
+        match part(node).filter(|(linear, _)| apart(*linear)) {
+            Some((
+                Linear::Multiply,
+                [Term::Public(k), Term::Expr(x)] | [Term::Expr(x), Term::Public(k)],
+            )) => {
+                factors.push(sign.checked_mul(*k)?);
+                inputs.push(&*x.0);
+                within.push(std::ptr::from_ref(node));
+            }
+            Some((linear @ (Linear::Add | Linear::Subtract | Linear::Negative), inputs)) => {
+                if !is_root {
+                    within.push(std::ptr::from_ref(node));
+                }
+                // The first operand is taken apart first.
+                for (i, term) in inputs.iter().enumerate().rev() {
+                    let minus = linear != Linear::Add && i + 1 == inputs.len();
+                    let sign = if minus { -sign } else { sign };
+                    match term {
+                        Term::Public(k) => {
+                            constant = constant.checked_add(sign.checked_mul(*k)?)?;
+                        }
+                        Term::Expr(x) => open.push((&*x.0, sign)),
+                    }
+                }
+            }
+            _ => {
+                factors.push(sign);
+                inputs.push(node);
+            }
+        }
+    }
+    let (terms, mut factors) = merged(&inputs, &factors)?;
+    let plain = factors.iter().all(|k| k.abs() == 1);
+    if terms.len() < 2 || (terms.len() == 2 && plain) {
+        return None;
+    }
+    if constant != 0 {
+        factors.push(1);
+    }
+    let operation = T::multiples(factors)?;
+    Some((Sum { operation, terms, inputs, constant }, within))
+}
+
+/// Each of some nodes once, with the sum of its factors.
+fn merged<'a, T: Operand>(
+    inputs: &[&'a Node<T>],
+    factors: &[i128],
+) -> Option<(Vec<&'a Node<T>>, Vec<i128>)> {
+    let (mut terms, mut sums): (Vec<&Node<T>>, Vec<i128>) = (Vec::new(), Vec::new());
+    for (&node, k) in inputs.iter().zip(factors) {
+        match terms.iter().position(|x| std::ptr::eq(*x, node)) {
+            Some(i) => sums[i] = sums[i].checked_add(*k)?,
+            None => {
+                terms.push(node);
+                sums.push(*k);
+            }
+        }
+    }
+    Some((terms, sums))
+}
