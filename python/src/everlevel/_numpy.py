@@ -5,7 +5,6 @@ says what to do for all others.
 from __future__ import annotations
 
 import itertools
-import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,126 +12,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _arranged, _rows
+from . import _arranged, _rows, _statistics
 from ._encrypted import Encrypted, not_homomorphic
-from ._integers import EncryptedIntegers, _apply, _constants, _each, _modulus, _on, _tabulated
+from ._integers import EncryptedIntegers, _apply, _constants, _each, _modulus, _tabulated
 from ._kinds import entries
+from ._statistics import _public
 from ._tables import Table
 from ._totals import EncryptedTotal
 from ._values import truths
-from .errors import DtypeError, RangeError, ShapeError
+from ._ways import WAYS
+from .errors import DtypeError, ShapeError
 
 Operation = Callable[..., Any]
-
-#: What to do instead of what is not there.
-WAYS = {
-    "average": "divide the total: client.decrypt(x.sum()) / x.size",
-    "std": "decrypt (x * x).sum() and x.sum(), from which they follow",
-    "var": "decrypt (x * x).sum() and x.sum(), from which they follow",
-    "prod": "np.prod(x, axis=0) of rows, or x * y of arrays, one after the other",
-    "cumprod": "np.cumprod(x, axis=0) of rows",
-    "unique": "np.bincount(x) says how often each of at most 256 values is there",
-    "union1d": "np.bincount(x) says how often each of at most 256 values is there",
-    "nonzero": "decrypt first, as the number of results would depend on the data",
-    "extract": "np.where(condition, x, 0), or decrypt first",
-    "in1d": "np.isin(x, values)",
-    "true_divide": "divide with //, which rounds down, or decrypt first",
-    "fmod": "x % y, which has the sign of y; np.where(x < 0, -(-x % y), x % y) for y above 0",
-    "heaviside": "np.where(x < 0, 0, np.where(x == 0, h, 1))",
-    "gcd": "everlevel.Table(rows)[x, y] has any function of two arrays of few values",
-    "sqrt": "everlevel.Table(table)[x] has any function of few values",
-    "float_power": "x**n, whose n is a public integer",
-    "isnan": "nothing: integers are finite",
-    "all": "np.all(x), or count: client.decrypt(np.count_nonzero(x)) == x.size",
-    "any": "np.any(x), or count: client.decrypt(np.count_nonzero(x)) > 0",
-    "allclose": "np.array_equal(x, y), or np.all(abs(x - y) <= k)",
-    "transpose": "encrypt the transposed array",
-    "matmul": "matrix @ x with a public matrix, or (x * y).sum(axis=0), of rows",
-    "outer": "np.outer(y, x) with a public y, or x * y of rows",
-    "diagonal": "np.trace(x) adds it up, and x * np.eye(n, dtype=int) is 0 elsewhere",
-    "ediff1d": "np.diff(x, axis=0) of rows",
-    "convolve": "weights @ x[i : i + n] of rows, for each i",
-    "cumulative_sum": "np.cumsum(x)",
-    "interp": "everlevel.Table(table)[x] has any function of few values",
-    "piecewise": "np.select, or np.where",
-    "take_along_axis": "everlevel.Table(table)[x] for a public table, np.sort for an order",
-    "put": "encrypted arrays are not changed: np.where(mask, value, x) is a new one",
-    "insert": "np.concatenate parts of rows, x[:i] and x[i:]",
-    "delete": "x[mask] of rows, with a public mask",
-    "tile": "rows can be indexed: x[[0, 1, 0, 1]]",
-    "pad": "pad before it is encrypted, or np.concatenate rows and public ones",
-    "rot90": "arrange entries before they are encrypted; rows can be indexed: x[::-1]",
-    "column_stack": "np.stack or np.vstack, whose parts are rows",
-    "vsplit": "np.split(x, n, axis=0)",
-    "lexsort": "np.argsort(a * n + b) for b from 0 to n - 1",
-    "sort": "np.sort(x), which is a new array",
-    "zeros_like": "np.zeros(x.shape, int) is public, and goes with x in operations",
-    "view": "x.astype(dtype, wrap=True)",
-    "astype": "x.astype(dtype)",
-    "fabs": "abs(x)",
-    "save": "x.save(path)",
-    "fill": "encrypted arrays are not changed: np.where(mask, value, x) is a new one",
-}
-
-#: The same for others.
-for _name, _same in {
-    "divide": "true_divide",
-    "reciprocal": "true_divide",
-    "lcm": "gcd",
-    "cbrt": "sqrt",
-    "hypot": "sqrt",
-    "exp": "sqrt",
-    "log": "sqrt",
-    "log2": "sqrt",
-    "isinf": "isnan",
-    "isfinite": "isnan",
-    "isclose": "allclose",
-    "array_equiv": "allclose",
-    "nanstd": "std",
-    "nanvar": "var",
-    "cov": "var",
-    "corrcoef": "var",
-    "flatnonzero": "nonzero",
-    "argwhere": "nonzero",
-    "intersect1d": "union1d",
-    "setdiff1d": "union1d",
-    "setxor1d": "union1d",
-    "unique_values": "unique",
-    "unique_counts": "unique",
-    "T": "transpose",
-    "swapaxes": "transpose",
-    "moveaxis": "transpose",
-    "rollaxis": "transpose",
-    "matrix_transpose": "transpose",
-    "inner": "matmul",
-    "vdot": "matmul",
-    "vecdot": "matmul",
-    "matvec": "matmul",
-    "vecmat": "matmul",
-    "tensordot": "matmul",
-    "einsum": "matmul",
-    "kron": "outer",
-    "cross": "matmul",
-    "diag": "diagonal",
-    "diagflat": "diagonal",
-    "gradient": "ediff1d",
-    "correlate": "convolve",
-    "cumulative_prod": "cumprod",
-    "copyto": "put",
-    "place": "put",
-    "putmask": "put",
-    "put_along_axis": "put",
-    "fill_diagonal": "put",
-    "append": "insert",
-    "fliplr": "rot90",
-    "dstack": "column_stack",
-    "hsplit": "vsplit",
-    "dsplit": "vsplit",
-    "ones_like": "zeros_like",
-    "full_like": "zeros_like",
-    "empty_like": "zeros_like",
-}.items():
-    WAYS[_name] = WAYS[_same]
 
 
 def way(name: str) -> str:
@@ -292,134 +183,6 @@ def count_nonzero(x: EncryptedIntegers, axis: Any = None) -> Any:
     return x.checked()._truth().sum(axis)
 
 
-def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
-    """In a public ascending list: how many of its entries are below v, or with ``"right"`` not
-    above it.
-    """
-    edges = _public(a, "the list that is searched")
-    if (
-        edges.ndim != 1
-        or not edges.size
-        or side not in ("left", "right")
-        or (edges[1:] < edges[:-1]).any()
-    ):
-        raise ShapeError(
-            "expected an ascending vector of public integers, and side 'left' or 'right'",
-            code="python.shape",
-        )
-    return v.checked()._apply("searchsorted", numbers=[int(side == "right"), *edges.tolist()])
-
-
-def digitize(x: Any, bins: Any, right: bool = False) -> Any:
-    """In which of some public brackets."""
-    return searchsorted(bins, x, "left" if right else "right")
-
-
-def isin(
-    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False
-) -> Any:
-    """Which are in a public list."""
-    if not isinstance(element, EncryptedIntegers):
-        raise not_homomorphic(
-            "np.isin in an encrypted list",
-            "compare with each: np.any([x == k for ...]), or encrypt what is looked for",
-        )
-    found = element.checked()._apply(
-        "isin", numbers=_public(test_elements, "the list").reshape(-1).tolist()
-    )
-    return ~found if invert else found
-
-
-def sort(a: EncryptedIntegers, axis: int = -1, kind: Any = None, *, stable: Any = None) -> Any:
-    if not a._is_vector(axis, "sorting"):
-        return _rows.joined(_rows.ordered(_rows.along(a, axis, "sorting")), axis)
-    return a.nsmallest(a.size)
-
-
-def argsort(a: EncryptedIntegers, axis: int = -1, kind: Any = None, *, stable: Any = None) -> Any:
-    if axis is not None and _rows.axis_of(axis, a.ndim, "places in order") not in (0, a.ndim - 1):
-        # Along another axis there are no places.
-        _rows.along(a, axis, "places in order")
-    return a.argsort()
-
-
-def partition(places: Operation) -> Operation:
-    """All entries in order are as a partition has to be, about any of them."""
-
-    def apply(a: EncryptedIntegers, kth: Any, axis: int | None = -1) -> Any:
-        about = _public(kth, "the place of a partition")
-        size = _size(a, axis, "a partition")
-        if (
-            about.dtype.kind == "b"
-            or about.ndim > 1
-            or not all(-size <= int(place) < size for place in about.flat)
-        ):
-            raise RangeError(
-                f"a partition of {size} entries about place {kth}: expected {-size} to "
-                f"{size - 1}, or a list of such places",
-                code="python.take",
-            )
-        return places(a, axis)
-
-    return apply
-
-
-def _size(a: EncryptedIntegers, axis: Any, what: str) -> int:
-    """The number of entries along an axis, or of all."""
-    return a.size if axis is None else a.shape[_rows.axis_of(axis, a.ndim, what)]
-
-
-def quantile(
-    a: EncryptedIntegers,
-    q: float,
-    axis: Any = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: bool = False,
-) -> Any:
-    """An entry: those between two entries are no integers."""
-    if out is not None or keepdims:
-        raise not_homomorphic(
-            f"np.quantile with {'keepdims' if out is None else 'out'}",
-            "results of encrypted operands are new arrays, without the axis",
-        )
-    if method not in ("lower", "higher"):
-        raise not_homomorphic(
-            f"np.quantile by method {method!r}",
-            "use method='lower' or 'higher', which are entries",
-        )
-    if np.ndim(q):
-        raise not_homomorphic("np.quantile at several q", "take one after the other")
-    if not 0 <= q <= 1:
-        raise RangeError(f"q = {q}: expected 0 to 1", code="python.quantile")
-    # In floating point of the precision of q, as NumPy has it.
-    place = q * (_size(a, axis, "an entry in order") - 1)
-    return _nth(a, math.floor(place) if method == "lower" else math.ceil(place), axis)
-
-
-def percentile(a: EncryptedIntegers, q: float, *arguments: Any, **options: Any) -> Any:
-    # Several q are refused there.
-    return quantile(a, q if np.ndim(q) else q / 100, *arguments, **options)
-
-
-def median(a: EncryptedIntegers, axis: Any = None) -> Any:
-    """Of an odd number of entries."""
-    size = _size(a, axis, "the median")
-    if size % 2 == 0:
-        raise not_homomorphic(
-            "the median of an even number of entries, which is between two",
-            "use np.quantile(x, 0.5, method='lower')",
-        )
-    return _nth(a, size // 2, axis)
-
-
-def _nth(a: EncryptedIntegers, place: int, axis: Any) -> Any:
-    if axis is None or a._is_vector(axis, "an entry in order"):
-        return a._along("nth", place)
-    return _rows.ordered(_rows.along(a, axis, "an entry in order"))[place]
-
-
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
     """The choice of the first condition that holds."""
     if len(condlist) != len(choicelist) or not condlist:
@@ -449,81 +212,6 @@ def _is_bool(public: Any) -> bool:
 
 def _encrypts(*values: Any) -> bool:
     return any(isinstance(x, EncryptedIntegers) for x in values)
-
-
-def bincount(x: EncryptedIntegers, weights: Any = None, minlength: int = 0) -> Any:
-    """How many entries have each value from 0 to the largest possible one, or to ``minlength`` - 1
-    if that is larger: a list of totals.
-    """
-    if weights is not None:
-        raise not_homomorphic(
-            "np.bincount with weights",
-            "(x == k) @ weights, with public integers, is the entry of each value k",
-        )
-    least = operator.index(minlength)
-    if least < 0:
-        raise ShapeError(f"minlength = {least}: expected 0 at least", code="python.shape")
-    if x.interval[0] != 0:
-        raise not_homomorphic(
-            f"np.bincount of values from {x.interval[0]}", "encrypt with bounds from 0"
-        )
-    server, block = _on(x._server), x._vector("bincount")
-    found = list(server._integers.totals("bincount", block))
-    if len(found) < least:
-        found += [_nothing(server, block)] * (least - len(found))
-    return [EncryptedTotal._make([total], 1) for total in found]
-
-
-def _nothing(server: Any, block: Any) -> Any:
-    """A total that is 0: of values that no entry can have."""
-    zeros = server._integers.apply("mul_public", [block], [0])[0]
-    return server._integers.totals("sum", zeros, [])[0]
-
-
-def histogram(a: EncryptedIntegers, bins: Any = 10) -> Any:
-    """How many entries are between each two of some public edges, the last one included: a list of
-    totals, and the edges.
-    """
-    if isinstance(bins, (int, np.integer, str)):
-        raise not_homomorphic(
-            f"np.histogram with bins={bins!r}, edges from the data",
-            "use public edges: np.histogram(x, bins=[0, 10, 20, 30])",
-        )
-    edges = _public(bins, "the list of edges")
-    if edges.ndim != 1 or edges.size < 2 or (edges[1:] < edges[:-1]).any():
-        raise ShapeError(
-            "expected an ascending vector of at least two public edges", code="python.shape"
-        )
-    block = a.checked()._vector("histogram")
-    # The last bin holds its upper edge; below the first one and above the last one is place 0 and
-    # the last place.
-    limits = [*edges[:-1].tolist(), int(edges[-1]) + 1]
-    server = _on(a._server)
-    places = server._integers.apply("searchsorted", [block], [1, *limits])[0]
-    low, high = places.interval
-    found = server._integers.totals("bincount", places, [])
-    none: Any = None if low <= 1 <= len(limits) - 1 <= high else _nothing(server, block)
-    totals = [
-        found[place - low] if low <= place <= high else none for place in range(1, len(limits))
-    ]
-    return [EncryptedTotal._make([total], 1) for total in totals], edges
-
-
-def average(a: EncryptedIntegers, axis: Any = None, weights: Any = None) -> Any:
-    """The mean, with public weights that are integers, rounded down when it is decrypted."""
-    if axis not in (None, 0, -1):
-        raise not_homomorphic(f"np.average along axis {axis}", way("average"))
-    if weights is None:
-        return a.mean()
-    block, factors = a.checked()._vector("average"), _public(weights, "the list of weights")
-    if factors.shape != a.shape or int(factors.sum()) < 1:
-        raise ShapeError(
-            f"weights of shape {factors.shape} for entries of shape {a.shape}: expected as many, "
-            "with a sum of at least 1",
-            code="python.shape",
-        )
-    total = _on(a._server)._integers.totals("average", block, factors.tolist())
-    return EncryptedTotal._make(total, 1)
 
 
 def diff(a: EncryptedIntegers, n: int = 1, axis: int = -1) -> Any:
@@ -637,12 +325,6 @@ def choose(a: Any, choices: Any) -> Any:
     return Table(_public(choices, "what is chosen from"))[a]
 
 
-def _public(values: Any, what: str) -> npt.NDArray[Any]:
-    if isinstance(values, (EncryptedIntegers, EncryptedTotal)):
-        raise not_homomorphic(f"{what} is encrypted", "it has to be public")
-    return entries(values)
-
-
 def _dot(a: Any, b: Any) -> Any:
     return a.__matmul__(b) if isinstance(a, EncryptedIntegers) else b.__rmatmul__(a)
 
@@ -701,24 +383,24 @@ FUNCTIONS: dict[Any, Operation] = {
     np.any: lambda a, axis=None: a.any(axis),
     np.all: lambda a, axis=None: a.all(axis),
     np.count_nonzero: count_nonzero,
-    np.searchsorted: searchsorted,
-    np.digitize: digitize,
-    np.isin: isin,
+    np.searchsorted: _statistics.searchsorted,
+    np.digitize: _statistics.digitize,
+    np.isin: _statistics.isin,
     np.choose: choose,
-    np.sort: sort,
-    np.argsort: argsort,
-    np.partition: partition(sort),
-    np.argpartition: partition(argsort),
+    np.sort: _statistics.sort,
+    np.argsort: _statistics.argsort,
+    np.partition: _statistics.partition(_statistics.sort),
+    np.argpartition: _statistics.partition(_statistics.argsort),
     np.max: lambda a, axis=None: a.max(axis),
     np.min: lambda a, axis=None: a.min(axis),
     np.amax: lambda a, axis=None: a.max(axis),
     np.amin: lambda a, axis=None: a.min(axis),
     np.argmax: lambda a, axis=None: a.argmax(axis),
     np.argmin: lambda a, axis=None: a.argmin(axis),
-    np.quantile: quantile,
-    np.median: median,
+    np.quantile: _statistics.quantile,
+    np.median: _statistics.median,
     np.mean: lambda a, axis=None: a.mean(axis),
-    np.average: average,
+    np.average: _statistics.average,
     np.ptp: lambda a, axis=None: a.ptp(axis),
     np.diff: diff,
     np.prod: prod,
@@ -726,9 +408,9 @@ FUNCTIONS: dict[Any, Operation] = {
     np.round: rounded,
     np.around: rounded,
     np.array_equal: array_equal,
-    np.percentile: percentile,
+    np.percentile: _statistics.percentile,
     np.cumsum: lambda a, axis=None: a.cumsum(axis),
-    np.histogram: histogram,
+    np.histogram: _statistics.histogram,
     np.dot: lambda a, b: _dot(a, b),
     np.inner: inner,
     np.vdot: inner,
@@ -736,7 +418,7 @@ FUNCTIONS: dict[Any, Operation] = {
     np.trace: trace,
     np.tril: tril,
     np.triu: triu,
-    np.bincount: bincount,
+    np.bincount: _statistics.bincount,
     **_arranged.FUNCTIONS,
 }
 

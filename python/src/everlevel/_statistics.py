@@ -1,0 +1,231 @@
+"""NumPy's functions that put encrypted integers in order, look for them, and count them."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _rows
+from ._encrypted import not_homomorphic
+from ._integers import EncryptedIntegers, _on
+from ._kinds import entries
+from ._totals import EncryptedTotal
+from ._ways import WAYS
+from .errors import RangeError, ShapeError
+
+#: The most totals that ``minlength`` asks for: more are public zeros that nobody needs.
+MOST_TOTALS = 1 << 16
+
+
+def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
+    """In a public ascending list: how many of its entries are below v, or with ``"right"`` not
+    above it.
+    """
+    edges = _public(a, "the list that is searched")
+    if (
+        edges.ndim != 1
+        or not edges.size
+        or side not in ("left", "right")
+        or (edges[1:] < edges[:-1]).any()
+    ):
+        raise ShapeError(
+            "expected an ascending vector of public integers, and side 'left' or 'right'",
+            code="python.shape",
+        )
+    return v.checked()._apply("searchsorted", numbers=[int(side == "right"), *edges.tolist()])
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    """In which of some public brackets."""
+    return searchsorted(bins, x, "left" if right else "right")
+
+
+def isin(
+    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False
+) -> Any:
+    """Which are in a public list."""
+    if not isinstance(element, EncryptedIntegers):
+        raise not_homomorphic(
+            "np.isin in an encrypted list",
+            "compare with each: np.any([x == k for ...]), or encrypt what is looked for",
+        )
+    found = element.checked()._apply(
+        "isin", numbers=_public(test_elements, "the list").reshape(-1).tolist()
+    )
+    return ~found if invert else found
+
+
+def sort(a: EncryptedIntegers, axis: int = -1, kind: Any = None, *, stable: Any = None) -> Any:
+    if not a._is_vector(axis, "sorting"):
+        return _rows.joined(_rows.ordered(_rows.along(a, axis, "sorting")), axis)
+    return a.nsmallest(a.size)
+
+
+def argsort(a: EncryptedIntegers, axis: int = -1, kind: Any = None, *, stable: Any = None) -> Any:
+    if axis is not None and _rows.axis_of(axis, a.ndim, "places in order") not in (0, a.ndim - 1):
+        # Along another axis there are no places.
+        _rows.along(a, axis, "places in order")
+    return a.argsort()
+
+
+def partition(places: Callable[..., Any]) -> Callable[..., Any]:
+    """All entries in order are as a partition has to be, about any of them."""
+
+    def apply(a: EncryptedIntegers, kth: Any, axis: int | None = -1) -> Any:
+        about = _public(kth, "the place of a partition")
+        size = _size(a, axis, "a partition")
+        if (
+            about.dtype.kind == "b"
+            or about.ndim > 1
+            or not all(-size <= int(place) < size for place in about.flat)
+        ):
+            raise RangeError(
+                f"a partition of {size} entries about place {kth}: expected {-size} to "
+                f"{size - 1}, or a list of such places",
+                code="python.take",
+            )
+        return places(a, axis)
+
+    return apply
+
+
+def _size(a: EncryptedIntegers, axis: Any, what: str) -> int:
+    """The number of entries along an axis, or of all."""
+    return a.size if axis is None else a.shape[_rows.axis_of(axis, a.ndim, what)]
+
+
+def quantile(
+    a: EncryptedIntegers,
+    q: float,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Any:
+    """An entry: those between two entries are no integers."""
+    if out is not None or keepdims:
+        raise not_homomorphic(
+            f"np.quantile with {'keepdims' if out is None else 'out'}",
+            "results of encrypted operands are new arrays, without the axis",
+        )
+    if method not in ("lower", "higher"):
+        raise not_homomorphic(
+            f"np.quantile by method {method!r}",
+            "use method='lower' or 'higher', which are entries",
+        )
+    if np.ndim(q):
+        raise not_homomorphic("np.quantile at several q", "ask for one after the other")
+    if not 0 <= q <= 1:
+        raise RangeError(f"q = {q}: expected 0 to 1", code="python.quantile")
+    # In floating point of the precision of q, as NumPy has it.
+    place = q * (_size(a, axis, "an entry in order") - 1)
+    return _nth(a, math.floor(place) if method == "lower" else math.ceil(place), axis)
+
+
+def percentile(a: EncryptedIntegers, q: float, *arguments: Any, **options: Any) -> Any:
+    # Several q are refused there.
+    return quantile(a, q if np.ndim(q) else q / 100, *arguments, **options)
+
+
+def median(a: EncryptedIntegers, axis: Any = None) -> Any:
+    """Of an odd number of entries."""
+    size = _size(a, axis, "the median")
+    if size % 2 == 0:
+        raise not_homomorphic(
+            "the median of an even number of entries, which is between two",
+            "use np.quantile(x, 0.5, method='lower')",
+        )
+    return _nth(a, size // 2, axis)
+
+
+def _nth(a: EncryptedIntegers, place: int, axis: Any) -> Any:
+    if axis is None or a._is_vector(axis, "an entry in order"):
+        return a._along("nth", place)
+    return _rows.ordered(_rows.along(a, axis, "an entry in order"))[place]
+
+
+def bincount(x: EncryptedIntegers, weights: Any = None, minlength: int = 0) -> Any:
+    """How many entries have each value from 0 to the largest possible one, or to ``minlength`` - 1
+    if that is larger: a list of totals.
+    """
+    if weights is not None:
+        raise not_homomorphic(
+            "np.bincount with weights",
+            "(x == k) @ weights, with public integers, is the entry of each value k",
+        )
+    least = operator.index(minlength)
+    if not 0 <= least <= MOST_TOTALS:
+        raise ShapeError(f"minlength = {least}: expected 0 to {MOST_TOTALS}", code="python.shape")
+    if x.interval[0] != 0:
+        raise not_homomorphic(
+            f"np.bincount of values from {x.interval[0]}", "encrypt with bounds from 0"
+        )
+    server, block = _on(x._server), x._vector("bincount")
+    found = list(server._integers.totals("bincount", block))
+    if len(found) < least:
+        found += [_nothing(server, block)] * (least - len(found))
+    return [EncryptedTotal._make([total], 1) for total in found]
+
+
+def _nothing(server: Any, block: Any) -> Any:
+    """A total that is 0: of values that no entry can have."""
+    zeros = server._integers.apply("mul_public", [block], [0])[0]
+    return server._integers.totals("sum", zeros, [])[0]
+
+
+def histogram(a: EncryptedIntegers, bins: Any = 10) -> Any:
+    """How many entries are between each two of some public edges, the last one included: a list of
+    totals, and the edges.
+    """
+    if isinstance(bins, (int, np.integer, str)):
+        raise not_homomorphic(
+            f"np.histogram with bins={bins!r}, edges from the data",
+            "use public edges: np.histogram(x, bins=[0, 10, 20, 30])",
+        )
+    edges = _public(bins, "the list of edges")
+    if edges.ndim != 1 or edges.size < 2 or (edges[1:] < edges[:-1]).any():
+        raise ShapeError(
+            "expected an ascending vector of at least two public edges", code="python.shape"
+        )
+    block = a.checked()._vector("histogram")
+    # The last bin holds its upper edge; below the first one and above the last one is place 0 and
+    # the last place.
+    limits = [*edges[:-1].tolist(), int(edges[-1]) + 1]
+    server = _on(a._server)
+    places = server._integers.apply("searchsorted", [block], [1, *limits])[0]
+    low, high = places.interval
+    found = server._integers.totals("bincount", places, [])
+    none: Any = None if low <= 1 <= len(limits) - 1 <= high else _nothing(server, block)
+    totals = [
+        found[place - low] if low <= place <= high else none for place in range(1, len(limits))
+    ]
+    return [EncryptedTotal._make([total], 1) for total in totals], edges
+
+
+def average(a: EncryptedIntegers, axis: Any = None, weights: Any = None) -> Any:
+    """The mean, with public weights that are integers, rounded down when it is decrypted."""
+    if axis not in (None, 0, -1):
+        raise not_homomorphic(f"np.average along axis {axis}", WAYS["average"])
+    if weights is None:
+        return a.mean()
+    block, factors = a.checked()._vector("average"), _public(weights, "the list of weights")
+    if factors.shape != a.shape or int(factors.sum()) < 1:
+        raise ShapeError(
+            f"weights of shape {factors.shape} for entries of shape {a.shape}: expected as many, "
+            "with a sum of at least 1",
+            code="python.shape",
+        )
+    total = _on(a._server)._integers.totals("average", block, factors.tolist())
+    return EncryptedTotal._make(total, 1)
+
+
+def _public(values: Any, what: str) -> npt.NDArray[Any]:
+    if isinstance(values, (EncryptedIntegers, EncryptedTotal)):
+        raise not_homomorphic(f"{what} is encrypted", "it has to be public")
+    return entries(values)
