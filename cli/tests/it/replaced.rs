@@ -148,6 +148,13 @@ fn inputs_are_not_replaced() {
     // A manifest in the place of another output.
     let both = format!("eval {server} y=x+1 x=x.ct --out z --write-manifest z/y.ct {shared}");
     assert!(place.refused(&both, "cli.usage").contains("another output"));
+    for out in ["n.ct", "./n.ct", "k/../n.ct"] {
+        let both = format!(
+            "encrypt --key k/public.key --in v.csv --out n.ct --write-manifest {out} {shared} \
+             --force"
+        );
+        assert!(place.refused(&both, "cli.usage").contains("another output"), "{out}");
+    }
     // What it does not read is replaced.
     place.told("compact --in x.ct --out w.ct --force");
 }
