@@ -58,6 +58,11 @@ impl BoundsArg {
 }
 
 impl ManifestsArg {
+    /// The files that are read.
+    pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.manifests.iter().chain(&self.key.manifest_key)
+    }
+
     /// What is trusted, if anything is asked for.
     pub fn believed(&self, bounds: Option<Bounds>) -> Result<Option<files::Bounds>, CliError> {
         match bounds {
