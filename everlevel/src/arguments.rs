@@ -72,8 +72,9 @@ impl Client {
     /// totals.
     ///
     /// # Errors
-    /// [`IntegersError::Parts`] if a part of the result is missing; [`IntegersError::Value`] for a
-    /// value that `T` cannot hold; as [`Client::decrypt_column`].
+    /// [`IntegersError::Parts`] if a part of the result is missing, or if the sum of totals is past
+    /// 127 bits; [`IntegersError::Value`] for a value that `T` cannot hold; as
+    /// [`Client::decrypt_column`].
     pub fn decrypt_parts_for<T: TryFrom<i128>>(
         &self,
         plan: &Plan,
@@ -99,8 +100,11 @@ impl Client {
                 Encrypted::Column(x) => values.extend(self.decrypt_integers::<i128>(x)?),
                 // Of each at most 2^126.
                 Encrypted::Total(x) => {
-                    let own = self.decrypt_total::<i128>(x)?;
-                    sum = Some(sum.unwrap_or(0).saturating_add(own));
+                    let added = sum.unwrap_or(0).checked_add(self.decrypt_total::<i128>(x)?);
+                    let wide = || IntegersError::Parts {
+                        problem: format!("the total {name} is past 127 bits"),
+                    };
+                    sum = Some(added.ok_or_else(wide)?);
                 }
             }
         }

@@ -149,9 +149,9 @@ macro_rules! operations {
                 a: &$value,
                 values: &[i64],
             ) -> Result<$value, $crate::error::Error> {
-                let params = self.params();
-                let exponent =
-                    everlevel_scheme::Scheme::plain_exponent(self.session.scheme(), &a.get());
+                let (params, scheme) = (self.params(), self.session.scheme());
+                everlevel_scheme::Scheme::check_params(scheme, &a.get())?;
+                let exponent = everlevel_scheme::Scheme::plain_exponent(scheme, &a.get());
                 let t = i128::from(params.slot_shape().plain_modulus(exponent));
                 let residues: Vec<u64> =
                     values.iter().map(|&v| i128::from(v).rem_euclid(t) as u64).collect();

@@ -144,7 +144,9 @@ pub fn run(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
         return Err(CliError::usage("--lookup: tables are for columns of typed integers"));
     }
     let inputs = Inputs::named(&program, &args.inputs)?;
-    args.plot.svg.as_deref().map_or(Ok(()), |path| check_apart(path, inputs.files()))?;
+    let manifests = server.bounds.manifests.files().map(PathBuf::as_path);
+    let read = inputs.files().chain(manifests);
+    args.plot.svg.as_deref().map_or(Ok(()), |path| check_apart(path, read))?;
     let keys = server_of(&server, common)?;
     let explainer = match &args.key {
         Some(path) => {

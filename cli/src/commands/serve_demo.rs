@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use everlevel::files::Existing;
 use everlevel::{Client, NamedIntegers, OptIn, Params, Type, general_keys};
 use everlevel_service::{Grant, Issued, Scope, TlsFiles, Tokens};
+use everlevel_wire::WireError;
 use everlevel_wire::file::{write_file, write_secret_file};
 use rand_core::Rng;
 
@@ -20,6 +21,8 @@ const TENANT: &str = "demo";
 const COLUMNS: [(&str, [u8; 3]); 2] = [("income", [60, 20, 90]), ("debt", [5, 9, 70])];
 /// Which of them get one.
 const PROGRAM: &str = "limit = if(3*income - 2*debt >= 100, 1000, 0)";
+/// The names of what demonstrations have made in their directory, one in each line.
+const MADE: &str = ".everlevel-demo";
 
 /// A directory with all that a demonstration takes.
 pub struct Demo {
@@ -39,6 +42,7 @@ impl Demo {
         private(&demo.directory, true)?;
         // The token is written last: where it is, everything is.
         if !demo.path("token").exists() {
+            demo.claim(&["keys", "data.ct"])?;
             demo.fill()?;
         }
         Ok(demo)
@@ -51,6 +55,27 @@ impl Demo {
     /// Where the service keeps everything.
     pub fn service(&self) -> PathBuf {
         self.path("service")
+    }
+
+    /// Refuses names of files that no demonstration has made: the directory may be anybody's, with
+    /// keys that protect something.
+    fn claim(&self, names: &[&str]) -> Result<(), CliError> {
+        let list = self.path(MADE);
+        let known = std::fs::read_to_string(&list).unwrap_or_default();
+        let mut made: BTreeSet<&str> = known.lines().collect();
+        for name in names {
+            let path = self.path(name);
+            if !made.contains(name) && path.symlink_metadata().is_ok() {
+                let path = path.display().to_string();
+                let told = format!(
+                    "{path} is there, and no demonstration has made it: choose another directory"
+                );
+                return Err(CliError::usage(told).with_code(WireError::Exists { path }.code()));
+            }
+        }
+        made.extend(names);
+        let lines: String = made.iter().map(|name| format!("{name}\n")).collect();
+        write_file(&list, lines.as_bytes(), Existing::Replace).map_err(of_output(&list))
     }
 
     fn fill(&self) -> Result<(), CliError> {
@@ -85,8 +110,9 @@ impl Demo {
         ]);
         let addresses: Vec<IpAddr> = addresses.into_iter().collect();
         let issued = Issued::for_names(&["localhost"], &addresses).map_err(of_service)?;
-        let [authority, certificate, key] =
-            ["authority.pem", "certificate.pem", "certificate.key"].map(|name| self.path(name));
+        let names = ["authority.pem", "certificate.pem", "certificate.key"];
+        self.claim(&names)?;
+        let [authority, certificate, key] = names.map(|name| self.path(name));
         for (path, text) in [(&authority, &issued.authority), (&certificate, &issued.certificate)] {
             write_file(path, text.as_bytes(), Existing::Replace).map_err(of_output(path))?;
         }

@@ -140,6 +140,16 @@ fn what_does_not_go_together_is_refused() {
         let told = place.refused(&format!("{run} {option}"), "cli.usage");
         assert!(told.contains("--remote"), "{told}");
     }
+    // No input is replaced, by whatever name.
+    place.write("y.ct", place.read("x.ct"));
+    place.write("q", "{}");
+    for command in [
+        format!("eval y=x+1 --out . --server-keys {keys} x=y.ct {to} acme"),
+        format!("table run --server-keys {keys} --table t --plan q --out ./q {to} acme"),
+    ] {
+        let told = place.refused(&format!("{command} --force"), "wire.exists");
+        assert!(told.contains("another name"), "{told}");
+    }
     // A service that is not there: the work failed, and what was encrypted stays.
     let url = serving.url.clone();
     drop(serving);

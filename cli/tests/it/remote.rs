@@ -247,6 +247,23 @@ fn a_demonstration_over_https() {
     }
 }
 
+/// In a directory of somebody with keys, data or certificates of their own.
+#[test]
+fn a_demonstration_replaces_its_own_files_only() {
+    for name in ["keys/secret.key", "data.ct", "certificate.key"] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, "mine").unwrap();
+        // An address where it would not be, so that it ends in any case.
+        let dir = directory.path().to_str().unwrap();
+        let demo = ["serve", "--demo", "--tls-self-signed", "--dir", dir, "--listen", "0.0.0.0:0"];
+        let told = usage(&demo);
+        assert!(told.contains("[wire.exists]"), "{name}: {told}");
+        assert_eq!(std::fs::read(&path).unwrap(), b"mine", "{name}");
+    }
+}
+
 #[test]
 fn a_table_is_looked_up_and_shorter_columns_are_padded() {
     let directory = tempfile::tempdir().unwrap();

@@ -140,6 +140,13 @@ fn inputs_are_not_replaced() {
         format!("encrypt --key k/public.key --in v.csv --out z.ct --write-manifest v.csv {shared}"),
         "encrypt --key k/public.key --in v.csv --out v.csv".into(),
         format!("explain {server} y=x+1 x=x.ct --svg x.ct"),
+        format!(
+            "explain {server} y=x+1 x=x.ct --bounds manifest --manifest m {shared} --svg shared.key"
+        ),
+        format!(
+            "aes transcipher {server} --aes-key a.ct --in v.csv --bounds manifest --manifest m \
+             {shared} --out shared.key"
+        ),
         "table schema infer --in t.csv --out t.csv".into(),
     ] {
         let why = place.refused(&format!("{command} --force"), "wire.exists");
@@ -148,6 +155,13 @@ fn inputs_are_not_replaced() {
     // A manifest in the place of another output.
     let both = format!("eval {server} y=x+1 x=x.ct --out z --write-manifest z/y.ct {shared}");
     assert!(place.refused(&both, "cli.usage").contains("another output"));
+    for out in ["n.ct", "./n.ct", "k/../n.ct"] {
+        let both = format!(
+            "encrypt --key k/public.key --in v.csv --out n.ct --write-manifest {out} {shared} \
+             --force"
+        );
+        assert!(place.refused(&both, "cli.usage").contains("another output"), "{out}");
+    }
     // What it does not read is replaced.
     place.told("compact --in x.ct --out w.ct --force");
 }

@@ -158,15 +158,12 @@ impl Ciphertext {
         params: &Params,
     ) -> Result<CompactCiphertext, SchemeError> {
         let meta = params.noise().checked(self.meta, "compaction")?;
+        // That it is too noisy was told just now: what is left is that it is of another set.
+        self.check(params).map_err(|_| SchemeError::WrongParams {
+            object: "the ciphertext",
+            name: params.name().into(),
+        })?;
         let basis = params.chain().basis(meta.level);
-        if self.components.len() != params.components()
-            || self.components.iter().any(|c| c.basis() != basis)
-        {
-            return Err(SchemeError::WrongParams {
-                object: "the ciphertext",
-                name: params.name().into(),
-            });
-        }
         let t = params.plaintext_ring().modulus(meta.exponent);
         let (widths, distance) =
             widths(params, t.value(), -params.noise().capacity(&meta) - 1.0, basis.len())

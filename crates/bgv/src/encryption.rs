@@ -50,6 +50,7 @@ impl SecretKey {
         if level > params.chain().top() {
             return Err(SchemeError::BadLevel { found: level, highest: params.chain().top() });
         }
+        plaintext.check(params)?;
         let s = match self.main() {
             MainSecret::Rlwe(s) => s,
             MainSecret::Ntru { quotient, .. } => {

@@ -6,6 +6,7 @@ use everlevel_ring::{Eval, Poly};
 use everlevel_scheme::{Level, Meta};
 
 use crate::adic::{AdicPoly, AdicRing};
+use crate::spec::{LtvParams, rows};
 
 /// A ciphertext: one polynomial c of phase c f ≡ m modulo 2, with its public data. `meta().noise`
 /// is log2 of the root mean square of the phase's embeddings, see [`crate::noise`].
@@ -42,6 +43,19 @@ impl LtvCiphertext {
     /// The polynomial.
     pub fn poly(&self) -> &AdicPoly {
         &self.poly
+    }
+
+    /// Whether the digits, and the evaluations if they are there, are of this set: another one of
+    /// the same ring may evaluate in larger blocks.
+    pub(crate) fn fits(&self, params: &LtvParams) -> bool {
+        let (ring, degree, count) = (params.ring(), params.degree(), rows(self.level()));
+        let same = |x: &Poly<Eval>| x.basis() == ring.transform_primes() && x.degree() == degree;
+        let evaluated = |blocks: &Vec<Poly<Eval>>| {
+            blocks.len() == ring.blocks(count) && blocks.iter().all(same)
+        };
+        self.poly.rows() == count
+            && self.poly.digits().all(|row| row.len() == degree)
+            && self.evaluations.get().is_none_or(evaluated)
     }
 
     pub(crate) fn evaluations(&self, ring: &AdicRing) -> &[Poly<Eval>] {

@@ -76,13 +76,26 @@ impl LtvEvaluator {
     /// A ciphertext of another set.
     pub(crate) fn check(&self, a: &LtvCiphertext) -> Result<(), SchemeError> {
         self.params.check_level(a.level())?;
-        let fits = a.poly.rows() == rows(a.level())
-            && a.poly.digits().all(|row| row.len() == self.params.degree());
         let wrong = || SchemeError::WrongParams {
             object: "the ciphertext",
             name: self.params.name().into(),
         };
-        fits.then_some(()).ok_or_else(wrong)
+        a.fits(&self.params).then_some(()).ok_or_else(wrong)
+    }
+
+    /// # Errors
+    /// A level above those that the keys were reduced to.
+    fn check_keys(
+        &self,
+        level: Level,
+        operation: &'static str,
+        key: impl FnOnce() -> String,
+    ) -> Result<(), SchemeError> {
+        if level <= self.keys.level() {
+            Ok(())
+        } else {
+            Err(SchemeError::KeyTooShort { operation, key: key(), level })
+        }
     }
 
     /// # Errors
@@ -238,9 +251,10 @@ impl LtvEvaluator {
         a: &LtvProduct,
         next: NextUse,
     ) -> Result<LtvCiphertext, SchemeError> {
-        self.counters.relinearization();
         self.check_product(a)?;
         let (model, level) = (self.params.noise(), a.meta.level);
+        self.check_keys(level, "relinearization", || "relinearization key".into())?;
+        self.counters.relinearization();
         let noise = log_add(a.meta.noise, model.key_switch(self.params.digit_count(level)));
         // One row at least after every product, as in the paper: rounding renews the noise, whose
         // tails products make heavier.
@@ -266,11 +280,10 @@ impl LtvEvaluator {
         if g.is_identity() {
             return Ok(a.clone());
         }
-        let missing = || SchemeError::MissingKey {
-            operation: "automorphism",
-            key: format!("key for X -> X^{}", g.exponent()),
-        };
+        let name = || format!("key for X -> X^{}", g.exponent());
+        let missing = || SchemeError::MissingKey { operation: "automorphism", key: name() };
         let key = self.keys.automorphism(g).ok_or_else(missing)?;
+        self.check_keys(a.level(), "automorphism", name)?;
         self.switched(key, &self.with_key_switch(a), true, 0, "automorphism")
     }
 

@@ -221,9 +221,7 @@ impl LtvSecretKey {
 
     fn phase(&self, ciphertext: &LtvCiphertext) -> Result<AdicPoly, SchemeError> {
         let (ring, count) = (self.params().ring(), rows(ciphertext.level()));
-        if ciphertext.poly.rows() != count
-            || ciphertext.poly.digits().any(|row| row.len() != self.params().degree())
-        {
+        if !ciphertext.fits(self.params()) {
             return Err(SchemeError::WrongParams {
                 object: "the ciphertext",
                 name: self.params().name().into(),

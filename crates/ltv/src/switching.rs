@@ -229,6 +229,7 @@ fn evaluated(ring: &AdicRing, digit: &AdicPoly, automorphism: GaloisElement) -> 
 /// What a server needs: the evaluation key, and keys for automorphisms. It holds no secret.
 pub struct LtvEvalKeys {
     params: LtvParams,
+    level: Level,
     relinearization: SwitchingKey,
     automorphisms: BTreeMap<GaloisElement, SwitchingKey>,
 }
@@ -257,12 +258,17 @@ impl LtvEvalKeys {
         relinearization: SwitchingKey,
         automorphisms: BTreeMap<GaloisElement, SwitchingKey>,
     ) -> Self {
-        LtvEvalKeys { params: params.clone(), relinearization, automorphisms }
+        LtvEvalKeys { params: params.clone(), level: params.top(), relinearization, automorphisms }
     }
 
     /// The parameter set.
     pub fn params(&self) -> &LtvParams {
         &self.params
+    }
+
+    /// The highest level of the ciphertexts that they are for.
+    pub fn level(&self) -> Level {
+        self.level
     }
 
     /// The evaluation key.
@@ -274,18 +280,20 @@ impl LtvEvalKeys {
     /// key-switching noise and rounding: relinearization by itself, at c's modulus.
     ///
     /// # Panics
-    /// If c has more rows than the highest modulus, or is of another ring.
+    /// If c has more rows than the modulus of the [highest level](LtvEvalKeys::level) of the keys,
+    /// or is of another ring.
     pub fn relinearized(&self, c: &AdicPoly) -> AdicPoly {
         let sum = self.relinearization.apply(&self.params, c, None);
         self.params.ring().divide_even(&sum, self.params.special_rows())
     }
 
-    /// The keys for ciphertexts at `level` and below: residues of these. (Evaluations lose whole
-    /// blocks only.)
+    /// The keys for ciphertexts at `level` and below, or as far as these go: residues of these.
+    /// (Evaluations lose whole blocks only.)
     pub fn reduced(&self, level: Level) -> Self {
-        let params = &self.params;
+        let (params, level) = (&self.params, level.min(self.level));
         LtvEvalKeys {
             params: params.clone(),
+            level,
             relinearization: self.relinearization.reduced(params, level),
             automorphisms: self
                 .automorphisms

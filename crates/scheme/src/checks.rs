@@ -41,6 +41,21 @@ pub fn same_kind(a: &Meta, b: &Meta, operation: &'static str) -> Result<(), Sche
     same_modulus(a.exponent, b.exponent, operation)
 }
 
+/// Refuses parts of a linear map that cannot be added up as they are: those that
+/// [`same_kind`] refuses, and those of different levels or correction factors.
+pub fn same_parts(a: &Meta, b: &Meta, operation: &'static str) -> Result<(), SchemeError> {
+    same_kind(a, b, operation)?;
+    if (a.level, a.factor) == (b.level, b.factor) {
+        return Ok(());
+    }
+    let told = |m: &Meta| format!("level {} and factor {}", m.level, m.factor);
+    Err(SchemeError::BadArgument {
+        what: "parts of a linear map",
+        expected: format!("all of {}", told(a)),
+        found: told(b),
+    })
+}
+
 /// The refusal of a linear map without parts.
 pub fn no_parts() -> SchemeError {
     SchemeError::BadArgument {

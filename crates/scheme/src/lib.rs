@@ -36,7 +36,7 @@ mod plaintext;
 pub mod record;
 pub mod spec;
 
-pub use checks::{no_parts, same_kind, same_modulus, same_owner};
+pub use checks::{no_parts, same_kind, same_modulus, same_owner, same_parts};
 pub use counters::{Cost, Counters};
 pub use diagonal::diagonal_plaintext;
 pub use error::SchemeError;

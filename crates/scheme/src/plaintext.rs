@@ -96,7 +96,20 @@ impl Plaintext {
         Plaintext { coefficients, exponent }
     }
 
-    fn check_exponent(params: &Params, exponent: u32) -> Result<(), SchemeError> {
+    /// Refuses a plaintext of other parameters, by the number of its coefficients and by its
+    /// exponent.
+    ///
+    /// # Errors
+    /// [`SchemeError::WrongParams`].
+    pub fn check(&self, params: &Params) -> Result<(), SchemeError> {
+        let exponents = 1..=params.slot_shape().max_exponent();
+        if self.coefficients.len() == params.degree() && exponents.contains(&self.exponent) {
+            return Ok(());
+        }
+        Err(SchemeError::WrongParams { object: "the plaintext", name: params.name().into() })
+    }
+
+    pub(crate) fn check_exponent(params: &Params, exponent: u32) -> Result<(), SchemeError> {
         let highest = params.slot_shape().max_exponent();
         if (1..=highest).contains(&exponent) {
             return Ok(());
@@ -178,8 +191,9 @@ impl Plaintext {
     /// # Errors
     /// As [`Plaintext::decode`].
     pub fn decode_signed(&self, params: &Params) -> Result<Vec<i64>, SchemeError> {
+        let values = Zeroizing::new(self.decode(params)?);
         let q = params.plaintext_ring().modulus(self.exponent);
-        Ok(self.decode(params)?.into_iter().map(|v| q.centered(v)).collect())
+        Ok(values.iter().map(|&v| q.centered(v)).collect())
     }
 
     /// The slot values of a decrypted plaintext. Slots that do not hold integers cannot be an
@@ -259,13 +273,7 @@ pub fn message_coefficients(
     params: &Params,
     plaintext: &Plaintext,
 ) -> Result<Zeroizing<Vec<i64>>, SchemeError> {
-    let highest = params.slot_shape().max_exponent();
-    if plaintext.coefficients.len() != params.degree() || plaintext.exponent > highest {
-        return Err(SchemeError::WrongParams {
-            object: "the plaintext",
-            name: params.name().into(),
-        });
-    }
+    plaintext.check(params)?;
     Ok(Zeroizing::new(
         params.plaintext_ring().centered(&plaintext.coefficients, plaintext.exponent),
     ))

@@ -180,6 +180,31 @@ fn a_plan_of_a_long_column() {
     assert_eq!(server.bootstraps() as u64, estimate.total().refreshes);
 }
 
+/// Totals of several columns that are small enough each, but not together.
+#[test]
+fn totals_past_127_bits_are_refused() {
+    let (params, most) = (toy(), 1i128 << 115);
+    let n = 3 * params.slots();
+    let plan = Plan::trace(|g| {
+        let x = g.input("x", Type::ranged(0, most)?, n);
+        g.total("sum", &x);
+        Ok(())
+    })
+    .unwrap();
+    let mut rng = ChaCha20Rng::seed_from_u64(8);
+    let client = Client::new(&params, &mut rng);
+    let server = plan.server(&client, &mut rng).unwrap();
+    let mut total = |x: i128| {
+        let inputs = client.encrypt_parts_for(&plan, "x", &vec![x; n], &mut rng).unwrap();
+        let results = plan.run(&server, &inputs).unwrap();
+        client.decrypt_parts_for::<i128>(&plan, "sum", &results)
+    };
+    assert_eq!(total(most / 4).unwrap(), [most / 4 * n as i128]);
+    let refused = total(most).unwrap_err();
+    assert_eq!(refused.code(), "integers.parts");
+    assert!(refused.to_string().contains("127 bits"), "{refused}");
+}
+
 /// Arguments of more entries than there are slots are in several columns, which one plan is for.
 #[test]
 fn a_plan_for_several_columns() {

@@ -224,6 +224,42 @@ fn refusals_are_errors() {
     assert!(matches!(other.decrypt_modular(&x.get()), Err(Error::Scheme(_))));
 }
 
+/// Of a larger ring with a longer chain: refused by every operation, whether the owner is known or
+/// not.
+#[test]
+fn ciphertexts_of_other_sets_are_refused() {
+    let mut rng = ChaCha20Rng::seed_from_u64(12);
+    let client = Client::new(&set(), &mut rng);
+    let server = client.server(&mut rng).unwrap();
+    let own = server.load(client.encrypt_modular(&[1], &mut rng).unwrap());
+    let larger = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
+    let foreign = Client::new(&larger, &mut rng).encrypt_modular(&[1], &mut rng).unwrap();
+    for x in [foreign.clone(), foreign.without_owner()] {
+        let x = server.load(x);
+        let found = [
+            server.neg(&x),
+            server.add(&x, &x),
+            server.add(&own, &x),
+            server.sub(&x, &own),
+            server.mul(&x, &x),
+            server.add_scalar(&x, 1),
+            server.mul_scalar(&x, 2),
+            server.pow(&x, std::num::NonZeroU64::MIN.saturating_add(2)),
+            server.polynomial(&x, &[1, 2, 3]),
+            server.sum(&x),
+            server.dot_plain(&x, &[1]),
+            server.rotate_columns(&x, 1),
+            server.swap_rows(&x),
+        ];
+        for (i, found) in found.into_iter().enumerate() {
+            let code = found.err().map(|e| e.code());
+            assert!(code.is_some_and(|code| code.starts_with("scheme.")), "{i}: {code:?}");
+        }
+        assert!(server.bootstrap(&x.get()).is_err());
+        assert!(server.answer([&x]).is_err());
+    }
+}
+
 /// Everything that crosses threads can.
 #[test]
 fn types_are_send_and_sync() {

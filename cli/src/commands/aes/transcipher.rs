@@ -52,7 +52,8 @@ struct Report {
 pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), CliError> {
     let started = Instant::now();
     check_free(&args.out.out, args.out.force)?;
-    check_apart(&args.out.out, [&args.input, &args.aes_key])?;
+    let manifests = args.server.bounds.manifests.files();
+    check_apart(&args.out.out, [&args.input, &args.aes_key].into_iter().chain(manifests))?;
     let cannot =
         |e: std::io::Error| CliError::usage(format!("cannot read {}: {e}", args.input.display()));
     let set = &args.server.set;

@@ -16,7 +16,7 @@ use crate::commands::roles::eval::parse;
 use crate::commands::roles::lookup_tables;
 use crate::console::args::Common;
 use crate::console::errors::{CliError, of_service};
-use crate::console::files::{check_free, create_directory, existing, read_text};
+use crate::console::files::{check_apart, check_free, create_directory, existing, read_text};
 use crate::console::output::{counted, emit, emit_json, progress};
 
 /// The most bytes of a plan.
@@ -144,6 +144,16 @@ pub fn fetch(
     pulled.map_err(of_service)
 }
 
+/// The files that a program reads, as far as they are none of the service: an argument with a name
+/// before it, and whatever has an equals sign in its own name, too.
+fn files_read<'a>(asked: &Evaluation<'a>) -> Vec<&'a Path> {
+    fn named(text: &String) -> [Option<&Path>; 2] {
+        let file = text.split_once('=').map(|(_, file)| Path::new(file));
+        [Some(Path::new(text)), file]
+    }
+    asked.inputs.iter().chain(asked.lookups).flat_map(named).flatten().collect()
+}
+
 /// Runs a program on the service, and fetches its results.
 pub fn evaluate(
     client: &Client,
@@ -153,7 +163,11 @@ pub fn evaluate(
 ) -> Result<(), CliError> {
     let program: Program = parse(asked.program)?;
     let path = |name: &str| asked.out.join(format!("{name}.ct"));
-    program.outputs().try_for_each(|name| check_free(&path(name), asked.force))?;
+    let read = files_read(asked);
+    for name in program.outputs() {
+        check_free(&path(name), asked.force)?;
+        check_apart(&path(name), read.iter().copied())?;
+    }
     let tables = tables(asked.lookups)?;
     let (mut named, mut columns) = (BTreeMap::new(), Vec::new());
     for input in asked.inputs {
@@ -214,6 +228,7 @@ pub fn ask(
 ) -> Result<(), CliError> {
     let (out, force) = (asked.out.out.as_path(), asked.out.force);
     check_free(out, force)?;
+    check_apart(out, [asked.plan, asked.table].into_iter().chain(asked.constants))?;
     let plan = read_text(asked.plan, TEXT_BYTES, "the plan")?;
     let plan = serde_json::from_str(&plan)
         .map_err(|e| CliError::usage(format!("{}: {e}", asked.plan.display())))?;

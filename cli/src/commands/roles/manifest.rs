@@ -58,6 +58,11 @@ impl BoundsArg {
 }
 
 impl ManifestsArg {
+    /// The files that are read.
+    pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.manifests.iter().chain(&self.key.manifest_key)
+    }
+
     /// What is trusted, if anything is asked for.
     pub fn believed(&self, bounds: Option<Bounds>) -> Result<Option<files::Bounds>, CliError> {
         match bounds {
@@ -104,6 +109,14 @@ fn unused() -> CliError {
     )
 }
 
+/// Where a file is or will be, by whatever name: what is not there yet has a directory that is.
+fn place(path: &Path) -> PathBuf {
+    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+    let directory = directory.unwrap_or(Path::new(".")).canonicalize();
+    let found = directory.ok().zip(path.file_name());
+    found.map_or_else(|| path.to_path_buf(), |(directory, name)| directory.join(name))
+}
+
 /// A manifest of what a command writes.
 pub struct ManifestWriter {
     manifest: Manifest,
@@ -125,7 +138,8 @@ impl ManifestWriter {
         let Some(path) = &out.write_manifest else { return Ok(None) };
         check_free(path, force)?;
         check_apart(path, others.iter().copied().chain(key.manifest_key.as_deref()))?;
-        if others.contains(&path.as_path()) {
+        let here = place(path);
+        if others.iter().any(|other| place(other) == here) {
             let told = format!("--write-manifest: {} is another output", path.display());
             return Err(CliError::usage(told));
         }

@@ -15,7 +15,7 @@ use crate::keys::EvalKeys;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::{ExtendedMeta, Meta};
 use everlevel_scheme::spec::{Level, NextUse};
-use everlevel_scheme::{no_parts, same_owner};
+use everlevel_scheme::{no_parts, same_parts};
 
 const OPERATION: &str = "linear map";
 
@@ -160,7 +160,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         };
         let Some(first) = inputs.first() else { return Err(shape_error("no input".into())) };
         for x in inputs {
-            same_owner(first.meta.meta.owner, x.meta.meta.owner, OPERATION)?;
+            same_parts(&first.meta.meta, &x.meta.meta, OPERATION)?;
         }
         let (basis, count) = (first.basis(), first.components.len());
         let mut metas = Vec::with_capacity(rows.len());
@@ -199,7 +199,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         let params = self.params();
         for (_, x) in &parts {
             self.check_owner(&x.meta.meta, OPERATION)?;
-            same_owner(parts[0].1.meta.meta.owner, x.meta.meta.owner, OPERATION)?;
+            same_parts(&parts[0].1.meta.meta, &x.meta.meta, OPERATION)?;
         }
         let shifts = parts.iter().map(|(g, x)| (g.evaluation_shift(params.ring()), &x.meta));
         let sum = ExtendedMeta::sum(shifts).ok_or_else(no_parts)?;
@@ -230,7 +230,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
             let (g, mut x) = part?;
             self.check_owner(&x.meta.meta, OPERATION)?;
             if let Some(inner) = sum.take() {
-                same_owner(inner.meta.meta.owner, x.meta.meta.owner, OPERATION)?;
+                same_parts(&inner.meta.meta, &x.meta.meta, OPERATION)?;
                 x.meta = x.meta.plus(&inner.meta);
                 self.add_components(&mut x.components, &inner.components);
             }

@@ -251,6 +251,7 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
     fn transparent(&self, x: &Plaintext) -> Result<Ciphertext<E>, SchemeError> {
         let (params, engine) = (self.params(), self.engine());
         engine.status()?;
+        x.check(params)?;
         let (level, t) = (params.chain().top(), params.slot_shape().plain_modulus(x.exponent()));
         let fresh = params.noise().modeled(level, x.exponent(), |model| model.fresh_secret(t));
         let meta = Meta { owner: self.keys.owner(), ..fresh };

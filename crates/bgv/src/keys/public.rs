@@ -133,6 +133,7 @@ pub(crate) fn encrypt_under(
     level: Level,
     rng: &mut impl CryptoRng,
 ) -> Result<Ciphertext, SchemeError> {
+    plaintext.check(params)?;
     let (ring, cpu) = (params.ring(), params.cpu());
     let basis = params.chain().basis(level);
     let t = params.slot_shape().plain_modulus(plaintext.exponent());

@@ -1,12 +1,12 @@
 //! Diagonals along the last dimensions of rings with axes: products with them and sums over
 //! automorphisms against the plain computation, bounds against measured noise.
 
-use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
+use everlevel_bgv::{Ciphertext, Evaluator, SecretKey, ServerKeys};
 use everlevel_ring::{GaloisElement, PlaintextRing};
 use everlevel_scheme::spec::{Assumption, SecretKind};
 use everlevel_scheme::{
-    DiagonalValues, ExactScheme, Form, KeyPlan, Level, LinearMaps, NextUse, NoOp, OptIn, Params,
-    ParamsSpec, Plaintext, Scheme, SchemeError,
+    Arithmetic, DiagonalValues, ExactScheme, Form, KeyPlan, Level, LinearMaps, Meta, NextUse, NoOp,
+    OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -221,4 +221,33 @@ fn other_numbers_of_elements_are_refused() {
         assert!(matches!(refused, Some(SchemeError::Ring(_))), "{count} residues: {refused:?}");
     }
     assert!(scheme.diagonal(&DiagonalValues::LastDimensions(vec![2; 96]), 1, Level(0)).is_err());
+}
+
+/// Ciphertexts of several levels, or with several correction factors, are not added up as they are.
+#[test]
+fn parts_that_do_not_meet_are_refused() {
+    let params = params(16 * 17, 127, 2, Form::Bgv, Assumption::Rlwe);
+    let mut rng = ChaCha20Rng::seed_from_u64(6);
+    let secret = SecretKey::generate(&params, &mut rng);
+    let scheme = Evaluator::new(ServerKeys::empty(&params));
+    let (top, g) = (params.chain().top(), params.slot_shape().identity());
+    let x = secret.encrypt(&Plaintext::encode(&params, &[1]).unwrap(), &mut rng).unwrap();
+    let lower = scheme.mod_switch_to(&x, Level(top.0 - 1)).unwrap();
+    let meta = Meta { factor: 2, ..*x.meta() };
+    let other = Ciphertext::from_parts(&params, meta, x.components().to_vec()).unwrap();
+    let ones = DiagonalValues::LastDimensions(vec![1; 16]);
+    let ones = scheme.diagonal(&ones, 2, top).unwrap();
+    let part = |x: &Ciphertext| scheme.hoist(x, &[g]).unwrap().remove(0);
+    for y in [&lower, &other] {
+        let rows = [vec![Some(&ones), Some(&ones)]];
+        let both = [Ok((g, part(&x))), Ok((g, part(y)))];
+        let found = [
+            scheme.combine(&[part(&x), part(y)], &rows).err(),
+            scheme.galois_sum(vec![(g, part(&x)), (g, part(y))], NextUse::Keep).err(),
+            scheme.galois_chain(both.into_iter(), NextUse::Keep).err(),
+        ];
+        for found in found {
+            assert_eq!(found.map(|e| e.code()), Some("scheme.bad-argument"));
+        }
+    }
 }

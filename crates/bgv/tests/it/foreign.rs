@@ -1,7 +1,7 @@
-//! Keys meet ciphertexts of other parameter sets.
+//! Keys meet ciphertexts and plaintexts of other parameter sets.
 
-use everlevel_bgv::SecretKey;
-use everlevel_scheme::{OptIn, Params, Plaintext, SchemeError};
+use everlevel_bgv::{PublicKey, SecretKey};
+use everlevel_scheme::{NoOp, OptIn, Params, Plaintext, SchemeError};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
@@ -40,4 +40,27 @@ fn a_key_refuses_ciphertexts_of_other_rings_and_chains() {
             assert!(refused, "{owner} reads {name}: {:?}", key.decrypt(x).err());
         }
     }
+}
+
+/// Of other degrees, and modulo a higher power of p than the set of the key has.
+#[test]
+fn a_key_refuses_plaintexts_of_other_sets() {
+    let [params, higher, larger] =
+        ["insecure_bgv-257-n8", "insecure_bfv-127e2-n8", "insecure_bgv-65537-n11"]
+            .map(|name| Params::named(name, OptIn::InsecureResearch).unwrap());
+    let mut rng = ChaCha20Rng::seed_from_u64(2);
+    let secret = SecretKey::generate(&params, &mut rng);
+    let public = PublicKey::generate(&secret, &mut rng);
+    let exponent = higher.slot_shape().max_exponent();
+    assert!(exponent > params.slot_shape().max_exponent());
+    let high = Plaintext::encode_modulo(&higher, &[1], exponent).unwrap();
+    let large = Plaintext::encode(&larger, &[1]).unwrap();
+    for plain in [&high, &large] {
+        let found = [secret.encrypt(plain, &mut rng), public.encrypt(plain, &mut rng)];
+        for found in found {
+            assert!(matches!(found.err(), Some(SchemeError::WrongParams { .. })));
+        }
+        assert!(plain.decode_signed(&params).is_err());
+    }
+    assert!(NoOp::new(&params, 1).encrypt(&high).is_err());
 }

@@ -27,6 +27,16 @@ fn specifications_are_checked() {
     refused(&|s| s.bootstrap.as_mut().unwrap().overflow_bound = Some(0), "overflow");
     refused(&|s| s.bootstrap.as_mut().unwrap().overflow_bound = Some(40000), "remove more digits");
     refused(&|s| s.bootstrap.as_mut().unwrap().digits = Some(0), "digits");
+    // Sums and squares that no word holds.
+    refused(&|s| s.plain_exponent = u32::MAX, "2^62");
+    refused(&|s| (s.plain_exponent, s.extended_exponent) = (u32::MAX, 2), "2^62");
+    refused(&|s| s.bootstrap.as_mut().unwrap().digits = Some(u32::MAX), "2^62");
+    let heavy = |s: &mut everlevel_scheme::ParamsSpec| {
+        let bootstrap = s.bootstrap.as_mut().unwrap();
+        (bootstrap.sparse_weight, bootstrap.overflow_bound) = (usize::MAX - 1, Some(9));
+        s.index = 1001;
+    };
+    refused(&heavy, "sparse_weight");
     refused(&|s| s.index = 1002, "index");
     for index in [8 * 25, 9 * 29] {
         // Bootstrapping there needs a bound that is stated.

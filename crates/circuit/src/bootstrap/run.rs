@@ -15,8 +15,8 @@ impl<S: Bootstrappable> Bootstrapper<S> {
     /// # Errors
     /// [`CircuitError::PlanMismatch`] if `scheme` has other slots or a larger overflow than the one
     /// that was planned for; [`CircuitError::ExponentMismatch`] unless `x` has values modulo p^r;
-    /// errors of the scheme: in particular, too much noise in `x`, or a modulus chain that is too
-    /// short for the plan.
+    /// errors of the scheme: in particular, an `x` of other parameters, too much noise in it, or a
+    /// modulus chain that is too short for the plan.
     pub fn bootstrap(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
         // A thread outside of the pool would be suspended and resumed at each of several thousand
         // parallel steps.
@@ -47,6 +47,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
         if found != expected {
             return Err(CircuitError::ExponentMismatch { expected, found });
         }
+        scheme.check_params(x)?;
         let mut watch = Watch::new(scheme, observer);
         match self.plan.mode {
             BootstrapMode::Bypass => self.bypass(scheme, x, &mut watch),

@@ -126,6 +126,7 @@ impl<S: Bootstrappable> Session<S> {
     /// little capacity, bootstraps the operand and applies the operation again.
     ///
     /// # Errors
+    /// A ciphertext of other parameters or of another owner;
     /// [`CircuitError::NotEnoughCapacity`] or an error of the scheme if the operation is too deep
     /// even for a freshly bootstrapped operand; other errors of the operation and of bootstrapping.
     pub fn apply(
@@ -150,6 +151,8 @@ impl<S: Bootstrappable> Session<S> {
         F: Fn(&S, &S::Ciphertext, &S::Ciphertext) -> Result<S::Ciphertext, CircuitError>,
     {
         let mut stale = if a.is(b) { vec![a] } else { vec![a, b] };
+        // Operations assume that their operands are of these parameters.
+        stale.iter().try_for_each(|x| self.scheme.check_params(&x.get()))?;
         stale.retain(|x| self.renewable(&x.get()));
         loop {
             let (x, y) = (a.get(), b.get());

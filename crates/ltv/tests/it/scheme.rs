@@ -270,6 +270,36 @@ fn lower_keys_are_the_highest_one_reduced() {
 }
 
 #[test]
+fn keys_of_lower_levels_and_evaluations_of_other_sets_are_refused() {
+    let set = params("insecure_ltv-m255");
+    let f = Fixture::new(&set, KeyForm::Evaluations, 3);
+    let (bits, g) = (f.bits(), f.scheme.slot_shape().frobenius());
+    let a = f.encrypt(&bits);
+    for form in [KeyForm::Evaluations, KeyForm::Polynomial] {
+        let keys = LtvEvalKeys::generate(&f.secret, &[g], form, &mut *f.rng.borrow_mut());
+        let keys = keys.reduced(Level(2));
+        assert_eq!((keys.level(), keys.reduced(set.top()).level()), (Level(2), Level(2)));
+        let lower = LtvEvaluator::new(keys).unwrap();
+        let product = lower.mul_lazy(&a, &a).unwrap();
+        let high = [lower.relinearize(&product, NextUse::Keep), lower.apply_galois(&a, g)];
+        for refused in high {
+            assert!(matches!(refused, Err(SchemeError::KeyTooShort { .. })), "{refused:?}");
+        }
+        let low = lower.mod_switch_to(&a, Level(2)).unwrap();
+        assert_eq!(f.decrypt(&lower.mul(&low, &low, NextUse::Keep).unwrap()), bits);
+    }
+    // Another set of the same ring evaluates in blocks of two rows, this one in blocks of three.
+    let other = Fixture::new(&of_gadget(Gadget::Hybrid { rows: 2 }, 12), KeyForm::Evaluations, 1);
+    let (b, plaintext) = (other.encrypt(&bits), set.encode(&bits).unwrap());
+    f.scheme.mul_plain(&a, &plaintext).unwrap();
+    other.scheme.mul_plain(&b, &plaintext).unwrap();
+    for refused in [other.scheme.mul_plain(&a, &plaintext), f.scheme.mul_plain(&b, &plaintext)] {
+        assert!(matches!(refused, Err(SchemeError::WrongParams { .. })), "{refused:?}");
+    }
+    assert!(matches!(f.secret.decrypt(&b), Err(SchemeError::WrongParams { .. })));
+}
+
+#[test]
 fn threads_do_not_change_results() {
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

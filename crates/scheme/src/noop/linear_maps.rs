@@ -5,7 +5,7 @@ use std::borrow::Borrow;
 use everlevel_ring::{Factor, GaloisElement};
 
 use super::{NoOp, NoOpCiphertext, NoOpDiagonal, NoOpExtended};
-use crate::checks::no_parts;
+use crate::checks::{no_parts, same_parts};
 use crate::diagonal::diagonal_plaintext;
 use crate::error::SchemeError;
 use crate::noise::ExtendedMeta;
@@ -107,6 +107,7 @@ impl LinearMaps for NoOp {
             found: "something else".into(),
         };
         let first = inputs.first().ok_or_else(shape_error)?.meta.meta;
+        inputs.iter().try_for_each(|x| same_parts(&first, &x.meta.meta, "linear map"))?;
         let basis = self.params.chain().basis(first.level);
         let limbs = self.params.chain().extended(first.level).len();
         self.counters.limbs(
@@ -146,6 +147,9 @@ impl LinearMaps for NoOp {
         next: NextUse,
     ) -> Result<NoOpCiphertext, SchemeError> {
         let params = &self.params;
+        for (_, x) in &parts {
+            same_parts(&parts[0].1.meta.meta, &x.meta.meta, "linear map")?;
+        }
         let shifts = parts.iter().map(|(g, x)| (g.evaluation_shift(params.ring()), &x.meta));
         let sum = ExtendedMeta::sum(shifts).ok_or_else(no_parts)?;
         let switched = parts.iter().filter(|(g, _)| !g.is_identity()).count();
@@ -176,6 +180,7 @@ impl LinearMaps for NoOp {
             let (g, mut x) = part?;
             let exponent = x.meta.meta.exponent;
             if let Some(inner) = sum.take() {
+                same_parts(&inner.meta.meta, &x.meta.meta, "linear map")?;
                 let value = self.pairwise(&x.value, &inner.value, exponent, false);
                 x = NoOpExtended { meta: x.meta.plus(&inner.meta), value };
             }

@@ -141,6 +141,7 @@ impl NoOp {
         level: Level,
         noise: fn(&NoiseModel, u64) -> f64,
     ) -> Result<NoOpCiphertext, SchemeError> {
+        Plaintext::check_exponent(&self.params, plaintext.exponent)?;
         let t = self.params.slot_shape().plain_modulus(plaintext.exponent);
         let meta = self.params.noise().modeled(level, plaintext.exponent, |model| noise(model, t));
         let value = if self.values { plaintext.coefficients.to_vec() } else { Vec::new() };

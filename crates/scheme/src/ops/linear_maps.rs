@@ -63,7 +63,7 @@ pub trait LinearMaps: Automorphisms {
     ) -> Result<Vec<Self::Extended>, SchemeError>;
 
     /// One output for each row: the sum over j of `rows[i][j] * inputs[j]` (absent entries are
-    /// zero).
+    /// zero). Inputs of several levels or correction factors are refused, as are such parts below.
     fn combine(
         &self,
         inputs: &[impl Borrow<Self::Extended> + Sync],

@@ -192,7 +192,9 @@ impl ParamsSpec {
     /// The exponent of the plaintext modulus after modulus raising: r + v, or r for sets without
     /// bootstrapping.
     pub fn raised_exponent(&self) -> u32 {
-        self.plain_exponent + self.bootstrap.as_ref().map_or(0, BootstrapSpec::removed_digits)
+        // Of a specification that is not checked yet, the sum may be more than a word holds.
+        let removed = self.bootstrap.as_ref().map_or(0, BootstrapSpec::removed_digits);
+        self.plain_exponent.saturating_add(removed)
     }
 
     /// v: the number of digits below the message that bootstrapping removes.
@@ -304,7 +306,9 @@ impl ParamsSpec {
                         .into(),
                 );
             }
-            if !self.index.is_power_of_two() && b.sparse_weight * b.sparse_weight > degree / 4 {
+            if !self.index.is_power_of_two()
+                && b.sparse_weight.saturating_mul(b.sparse_weight) > degree / 4
+            {
                 return bad(format!(
                     "sparse_weight = {}: expected at most the root of a quarter of the degree \
                      {degree}, so that few terms of the overflow coincide",

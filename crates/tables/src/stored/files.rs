@@ -73,11 +73,12 @@ pub(crate) fn header_of(
 /// Whether a directory holds an encrypted table and nothing else, so that it may be replaced by
 /// another one.
 pub(crate) fn is_table(directory: &Path) -> bool {
-    let Ok(entries) = fs::read_dir(directory) else { return false };
-    let names: Vec<_> = entries.filter_map(|e| e.ok().map(|e| e.file_name())).collect();
-    let known = |name: &std::ffi::OsString| {
-        let name = name.to_string_lossy();
-        [SCHEMA_FILE, PARAMS_FILE, LISTING_FILE].contains(&&*name) || name.ends_with(".columns")
+    let Ok(mut entries) = fs::read_dir(directory) else { return false };
+    let known = |name: &str| {
+        // Columns that somebody has encrypted by themselves have names with letters.
+        let place = |place: &str| place.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+        [SCHEMA_FILE, PARAMS_FILE, LISTING_FILE].contains(&name)
+            || name.strip_suffix(".columns").is_some_and(place)
     };
-    names.iter().all(known)
+    entries.all(|entry| entry.is_ok_and(|entry| known(&entry.file_name().to_string_lossy())))
 }

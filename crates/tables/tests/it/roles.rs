@@ -335,12 +335,13 @@ fn directories_that_hold_something_else_are_kept() {
     assert_eq!(code(again(Existing::Keep)), "wire.exists");
     assert_eq!(open(&directory).unwrap().id(), before);
     assert_ne!(again(Existing::Replace).unwrap().id(), before);
-    fs::write(directory.join("thesis.txt"), "years of work").unwrap();
-    assert_eq!(code(again(Existing::Replace)), "wire.exists");
-    assert!(directory.join("thesis.txt").exists());
+    for name in ["thesis.txt", "income.columns"] {
+        fs::write(directory.join(name), "years of work").unwrap();
+        assert_eq!(code(again(Existing::Replace)), "wire.exists");
+        fs::remove_file(directory.join(name)).unwrap();
+    }
 
     // An interrupted encryption leaves nothing.
-    fs::remove_file(directory.join("thesis.txt")).unwrap();
     let before = open(&directory).unwrap().id();
     let stop = |_, _| Err(TablesError::Data { problem: "enough".into() });
     let mut rng = everlevel::system_rng().unwrap();

@@ -3,7 +3,7 @@
 use crate::common::{Party, SETS};
 use everlevel_bgv::{Ciphertext, Evaluator, SecretKey};
 use everlevel_scheme::{
-    Arithmetic, Form, Level, NextUse, OptIn, Params, PlainModulus, Scheme, SchemeError,
+    Arithmetic, Form, Level, NextUse, OptIn, Params, ParamsSpec, PlainModulus, Scheme, SchemeError,
 };
 use everlevel_wire::{Metadata, ReadOptions, ciphertexts, results};
 use rand_chacha::ChaCha20Rng;
@@ -85,6 +85,16 @@ fn what_cannot_be_compacted_is_refused() {
         x.compact_for_decryption(&other.params),
         Err(SchemeError::WrongParams { .. })
     ));
+    // Of as many primes, in a larger ring.
+    let larger = ParamsSpec {
+        name: "insecure_bgv-257-n9".into(),
+        index: 1 << 10,
+        bootstrap: None,
+        ..party.params.spec().clone()
+    };
+    let larger = Params::new(larger, OptIn::InsecureResearch).unwrap();
+    assert_eq!(larger.chain().basis(x.level()), party.params.chain().basis(x.level()));
+    assert!(matches!(x.compact_for_decryption(&larger), Err(SchemeError::WrongParams { .. })));
     let compact = x.compact_for_decryption(&party.params).unwrap();
     assert!(matches!(other.secret.decrypt_compact(&compact), Err(SchemeError::WrongParams { .. })));
     let untrusted = ciphertexts::to_bytes(&party.params, &[x], &Metadata::new()).unwrap();

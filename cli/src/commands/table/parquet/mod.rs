@@ -21,6 +21,9 @@ use parquet::schema::types::ColumnDescriptor;
 
 /// How many rows are decoded at a time.
 const BATCH: usize = 1024;
+/// The most bytes of texts of a column among them: a dictionary has a long one once, and rows all
+/// repeat it.
+const MOST_TEXT: usize = 256 << 20;
 
 /// What a column holds.
 #[derive(Clone, Copy)]
@@ -204,9 +207,14 @@ impl Chosen {
                 }
             })
         };
-        let bytes = |x: &ByteArray| match content {
+        let mut room = MOST_TEXT;
+        let mut bytes = |x: &ByteArray| match content {
             Content::Decimal(scale) => Ok(cells::decimal(big_endian(x.data())?, scale)),
-            _ => String::from_utf8(x.data().to_vec()).map_err(|_| wrong("a text is no UTF-8")),
+            _ => {
+                let left = room.checked_sub(x.len());
+                room = left.ok_or_else(|| wrong("texts of more than 256 MiB in 1024 rows"))?;
+                String::from_utf8(x.data().to_vec()).map_err(|_| wrong("a text is no UTF-8"))
+            }
         };
         match reader {
             ColumnReader::BoolColumnReader(r) => {

@@ -12,6 +12,8 @@ use parquet::file::reader::{ChunkReader, Length};
 
 /// The largest page, in bytes when it is not compressed.
 const MOST_BYTES: u64 = 256 << 20;
+/// The most values of a dictionary, for each of which the reader has some 32 bytes at once.
+const MOST_VALUES: u64 = MOST_BYTES / 32;
 /// The longest header of a page, in bytes: it may hold the least and the greatest value.
 const MOST_HEADER: u64 = 1 << 20;
 /// The length of most.
@@ -61,7 +63,10 @@ pub fn check(file: &File, chunk: &ColumnChunkMetaData) -> Result<(), TablesError
         if compressed > end - at || size > MOST_BYTES {
             return Err(wrong("a page that is too large: write it in pages of 1 MB"));
         }
-        if let Some(encoding) = header.encoding.filter(|e| !ENCODINGS.contains(e)) {
+        if u64::try_from(header.values).is_ok_and(|values| values > size.min(MOST_VALUES)) {
+            return Err(wrong("a dictionary of more values than it has bytes, or than 2^23"));
+        }
+        if let Some(encoding) = header.encoding {
             let found = format!("a Parquet file with the encoding {encoding}");
             return unsupported(found, "write it with plain values or dictionaries");
         }
@@ -85,6 +90,9 @@ pub fn check(file: &File, chunk: &ColumnChunkMetaData) -> Result<(), TablesError
 struct Header {
     uncompressed: i64,
     compressed: i64,
+    /// How many values a dictionary has.
+    values: i64,
+    /// An encoding that is not read, of whichever page it is.
     encoding: Option<i64>,
     /// The bytes before what is compressed.
     levels: i64,
@@ -93,8 +101,9 @@ struct Header {
 
 impl Default for Header {
     fn default() -> Self {
-        let (uncompressed, compressed, encoding, levels) = (-1, -1, None, 0);
-        Header { uncompressed, compressed, encoding, levels, is_compressed: true }
+        let (uncompressed, compressed, values) = (-1, -1, 0);
+        let (encoding, levels, is_compressed) = (None, 0, true);
+        Header { uncompressed, compressed, values, encoding, levels, is_compressed }
     }
 }
 
@@ -112,7 +121,8 @@ impl Header {
             [2] => self.uncompressed = value,
             [3] => self.compressed = value,
             // Of a page of values, of a dictionary, and of a page of the second version.
-            [5, 2] | [7, 2] | [8, 4] => self.encoding = Some(value),
+            [5, 2] | [7, 2] | [8, 4] if !ENCODINGS.contains(&value) => self.encoding = Some(value),
+            [7, 1] => self.values = value,
             [8, 5 | 6] => self.levels = self.levels.saturating_add(value),
             [8, 7] => self.is_compressed = value == 1,
             _ => {}
@@ -126,11 +136,16 @@ impl Header {
             if head == 0 {
                 return Some(());
             }
-            field = match head >> 4 {
-                0 => zigzag(varint(rest)?),
-                more => field.checked_add(more.into())?,
-            };
+            // Without the long form fields ascend, and none is there twice: whether the first one
+            // or the last one counts is the reader's choice.
+            if head >> 4 == 0 {
+                return None;
+            }
+            field += i64::from(head >> 4);
             path.push(field);
+            if !is_expected(path, head & 15) {
+                return None;
+            }
             self.value(rest, head & 15, path, false)?;
             path.pop();
         }
@@ -147,13 +162,16 @@ impl Header {
             return None;
         }
         match kind {
-            1 | 2 if listed => drop(byte(rest)?),
+            // The reader takes truth values in lists to have no bytes.
+            1 | 2 if listed => return None,
             1 | 2 => self.number(path, i64::from(kind == 1)),
             3 => drop(byte(rest)?),
-            4..=6 => {
-                let value = zigzag(varint(rest)?);
-                self.number(path, value);
+            5 => {
+                // The reader drops what is above 32 bits.
+                let value = i32::try_from(zigzag(varint(rest)?)).ok()?;
+                self.number(path, value.into());
             }
+            4 | 6 => drop(varint(rest)?),
             7 => skip(rest, 8)?,
             8 => {
                 let length = varint(rest)?;
@@ -173,6 +191,17 @@ impl Header {
             _ => return None,
         }
         Some(())
+    }
+}
+
+/// Whether a field is of the type that the reader takes it to be of, whatever its head says: of
+/// another one it would go on at another byte.
+fn is_expected(path: &[i64], kind: u8) -> bool {
+    match path {
+        [1..=4] | [5, 1..=4] | [7, 1 | 2] | [8, 1..=6] => kind == 5,
+        [7, 3] | [8, 7] => matches!(kind, 1 | 2),
+        [5..=8] => kind == 12,
+        _ => true,
     }
 }
 

@@ -2,12 +2,18 @@
 
 use std::fs::{self, File};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use everlevel_tables::{Answer, Cell, Data, OutputType, Records, Schema, TablesError, TimeUnit};
+use parquet::data_type::{ByteArray, ByteArrayType};
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::FileReader;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
-use super::{ParquetRecords, answer};
+use super::{ParquetRecords, answer, pages};
 
 const SCHEMA: &str = r#"{"columns": [
     {"name": "ward", "type": "category", "values": ["north", "south", "west"]},
@@ -308,4 +314,86 @@ fn answers_that_are_not_written() {
         let e = of(&names, cell).unwrap_err();
         assert_eq!(e.code(), "table.unsupported", "{e}");
     }
+}
+
+/// What the reader would take otherwise than the check, which is made before it, takes it.
+#[test]
+fn headers_that_are_read_in_two_ways() {
+    let temporary = tempfile::tempdir().unwrap();
+    let path = temporary.path().join("x.parquet");
+    let bytes = fs::read(place("gzip")).unwrap();
+    let checked = |header: &[u8]| {
+        let mut forged = bytes.clone();
+        drop(forged.splice(4..18, header.iter().copied()));
+        fs::write(&path, &forged).unwrap();
+        let records = ParquetRecords::new(File::open(&path).unwrap()).unwrap();
+        let chunk = records.reader.metadata().row_group(0).column(0);
+        pages::check(&records.file, chunk)
+    };
+    // A dictionary of 26 bytes, 43 when it is compressed, with 3 plain values.
+    let header = [0x15, 4, 0x15, 52, 0x15, 86, 0x4c, 0x15, 6, 0x15, 0, 0x12, 0, 0];
+    assert_eq!(bytes[4..18], header);
+    checked(&header).unwrap();
+    let cases: [(&[u8], &str); 5] = [
+        // 27 values, each of which the reader has room for before it looks for one.
+        (&[0x15, 4, 0x15, 52, 0x15, 86, 0x4c, 0x15, 54, 0x15, 0, 0x12, 0, 0], "more values"),
+        // Field 2^16 + 2, which in 16 bits is the size.
+        (
+            &[
+                0x15, 4, 0x15, 52, 0x15, 86, 5, 0x84, 0x80, 8, 0xfe, 0xff, 0xff, 0xff, 15, 0x5c,
+                0x15, 6, 0x15, 0, 0x12, 0, 0,
+            ],
+            "without a header",
+        ),
+        // A size that is a truth value.
+        (&[0x15, 4, 0x15, 52, 0x11, 0x4c, 0x15, 6, 0x15, 0, 0x12, 0, 0], "without a header"),
+        // 3 - 2^32 values, which in 32 bits are 3.
+        (
+            &[
+                0x15, 4, 0x15, 52, 0x15, 86, 0x4c, 0x15, 0xf9, 0xff, 0xff, 0xff, 0x1f, 0x15, 0,
+                0x12, 0, 0,
+            ],
+            "without a header",
+        ),
+        // A page of the first version with another encoding than that of the second version.
+        (
+            &[
+                0x15, 0, 0x15, 52, 0x15, 86, 0x2c, 0x15, 6, 0x15, 10, 0x15, 6, 0x15, 6, 0, 0x3c,
+                0x45, 0, 0, 0,
+            ],
+            "the encoding 5",
+        ),
+    ];
+    for (header, why) in cases {
+        let refused = checked(header).unwrap_err();
+        assert!(refused.to_string().contains(why), "{header:?}: {refused}");
+    }
+}
+
+/// A dictionary holds a text once, and every row is as long as it.
+#[test]
+fn long_texts_that_rows_repeat() {
+    let temporary = tempfile::tempdir().unwrap();
+    let path = temporary.path().join("x.parquet");
+    let opened = |rows: usize| {
+        let schema = parse_message_type("message rows { required binary text (UTF8); }").unwrap();
+        let properties = WriterProperties::builder().set_dictionary_page_size_limit(1 << 24);
+        let (file, properties) = (File::create(&path).unwrap(), Arc::new(properties.build()));
+        let mut writer = SerializedFileWriter::new(file, Arc::new(schema), properties).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        let texts = vec![ByteArray::from(vec![b'x'; 1 << 20]); rows];
+        column.typed::<ByteArrayType>().write_batch(&texts, None, None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+        writer.close().unwrap();
+        assert!(fs::metadata(&path).unwrap().len() < 1 << 22);
+        let mut records = ParquetRecords::new(File::open(&path).unwrap()).unwrap();
+        records.choose(&[(0, None)]).unwrap();
+        records
+    };
+    assert!(opened(3).advance().unwrap());
+    let refused = opened(257).advance().unwrap_err();
+    assert_eq!(refused.code(), "table.data");
+    assert!(refused.to_string().contains("256 MiB"), "{refused}");
 }
