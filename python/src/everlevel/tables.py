@@ -112,7 +112,7 @@ class Schema:
         if isinstance(source, Mapping):
             text = json.dumps(dict(source), default=str)
         else:
-            text = path_text(source)
+            text = os.fspath(source)
             if not text.lstrip().startswith("{"):
                 text = _utf8(read_file(text))
         self._text, self._notes = _rust.table_schema(text), ()
