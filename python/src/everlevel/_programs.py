@@ -271,6 +271,12 @@ class Plan:
 
     def _fits(self, name: str, x: EncryptedIntegers) -> None:
         kind = self._program.kinds[name]
+        if x._wrap is not None:
+            raise DtypeError(
+                f"{name} is wrapping {x._wrap}: the plan is for exact arithmetic; give "
+                f"{name}.checked(), and let the program say where it wraps",
+                code="integers.type",
+            )
         if x.shape != (
             (self.rows,) if kind.rows is None else (kind.rows, self.rows)
         ) or x._runs != (kind.rows or 1):
