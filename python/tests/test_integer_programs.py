@@ -259,6 +259,9 @@ def test_plans_are_not_run_on_arrays_that_wrap(fermat):
     with pytest.raises(everlevel.DtypeError, match=r"x\.checked\(\)") as caught:
         plan.run(fermat.server, x=given["x"].wrapping())
     assert caught.value.code == "integers.type"
+    with pytest.raises(everlevel.ProgramError) as caught:
+        plan.run(fermat.server, given, x=given["x"])
+    assert caught.value.code == "python.arguments"
     same(fermat, plan.run(fermat.server, x=given["x"].wrapping().checked()), [2, 400, 510])
 
 

@@ -18,6 +18,7 @@ from ._integers import EncryptedIntegers
 from ._kinds import Interval, Kind, interval_of
 from ._params import Params
 from ._totals import EncryptedTotal
+from ._values import by_name
 from .errors import (
     DtypeError,
     Error,
@@ -246,7 +247,7 @@ class Plan:
         """Runs the program on a server: on arguments by name, of the types and lengths that were
         planned for.
         """
-        arrays = {**(arguments or {}), **named}
+        arrays = by_name(arguments, named)
         self._of(server.params)
         self._program._named(arrays)
         for name, x in arrays.items():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import operator
 import os
 import stat
-from collections.abc import Callable, Sequence
-from typing import Any, BinaryIO, Union
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, BinaryIO, TypeVar, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from .errors import (
     DtypeError,
     Error,
     FileError,
+    ProgramError,
     RangeError,
     ShapeError,
 )
@@ -28,6 +29,8 @@ Progress = Any
 
 An exception that it raises ends the work.
 """
+
+Given = TypeVar("Given")
 
 #: The longest file that is read as a whole, the same as in Rust.
 FILE_BYTES = 8 << 30
@@ -50,6 +53,18 @@ def counted(name: str, value: Any, bits: int = 63, code: str = "python.value-ran
     if not 0 <= found < 1 << bits:
         raise RangeError(f"{name} = {found}: expected 0 to 2^{bits} - 1", code=code, found=found)
     return found
+
+
+def by_name(inputs: Mapping[str, Given] | None, named: Mapping[str, Given]) -> dict[str, Given]:
+    """The inputs of a program from a mapping and from keywords, each of them once."""
+    twice = sorted(set(inputs or {}) & set(named))
+    if twice:
+        raise ProgramError(
+            f"{', '.join(twice)}: given twice, in the mapping and by keyword: give one array for "
+            "each name",
+            code="python.arguments",
+        )
+    return {**(inputs or {}), **named}
 
 
 def unmasked(values: Any, axes: int = 64) -> None:
