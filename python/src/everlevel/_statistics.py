@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from . import _rows
 from ._encrypted import not_homomorphic
-from ._integers import EncryptedIntegers, _on
+from ._integers import EncryptedIntegers
 from ._kinds import entries
+from ._operands import _on
 from ._totals import EncryptedTotal
 from ._ways import WAYS
 from .errors import RangeError, ShapeError
