@@ -18,7 +18,7 @@ from ._values import no_device, path_text, read_file
 from .errors import DtypeError, FileError, TableError
 
 if TYPE_CHECKING:
-    from .tables import Schema
+    from ._table_schema import Schema
 
 
 def pyarrow_or_none() -> Any:
