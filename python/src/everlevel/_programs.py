@@ -30,7 +30,8 @@ from .errors import (
 )
 
 if typing.TYPE_CHECKING:
-    from ._roles import Client, PublicKey
+    from ._public_key import PublicKey
+    from ._roles import Client
     from ._server import Server
 
 #: Operations above which a plan is shown by their kinds.

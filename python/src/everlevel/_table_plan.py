@@ -10,8 +10,9 @@ from ._cells import Clear, Partners, answer_of, clear, text_of
 from ._constants import Constants
 from ._explained import Explanation
 from ._params import Params
+from ._public_key import PublicKey
 from ._queries import Query
-from ._roles import Client, PublicKey
+from ._roles import Client
 from ._table_schema import Schema, _utf8
 from ._values import Path, Progress, counted, read_file, replaceable
 from .errors import TableError

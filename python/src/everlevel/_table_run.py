@@ -10,8 +10,9 @@ from . import _everlevel as _rust
 from ._cells import Clear, Partners, answer_of, clear, clear_partners, pieces_of
 from ._constants import Constants
 from ._params import Params
+from ._public_key import PublicKey
 from ._queries import Query
-from ._roles import Client, PublicKey
+from ._roles import Client
 from ._table_plan import Plan
 from ._table_result import Result
 from ._table_schema import Schema
