@@ -178,6 +178,12 @@ def test_programs(toy):
     assert caught.value.code == "expression.syntax" and caught.value.column >= 6
     with pytest.raises(everlevel.ProgramError):
         toy.server.run("z = x + q", x=x)
+    # One of the two would not be computed with.
+    for operation in (toy.server.run, toy.server.explain):
+        with pytest.raises(everlevel.ProgramError) as caught:
+            operation("z = x + 1", {"x": x}, x=y)
+        assert caught.value.code == "python.arguments"
+    check(toy, toy.server.run("z = x - y", {"x": x}, y=y)["z"], a - b)
 
 
 def test_explanations(toy):

@@ -482,7 +482,8 @@ def test_axes_that_there_are_none_of(toy):
     rows = typed(toy, [[1, 2], [3, 4], [0, 5]], bounds=(0, 9), rows=True)
     functions = [
         *(np.sum, np.any, np.all, np.count_nonzero, np.max, np.min, np.argmax, np.argmin, np.ptp),
-        *(np.cumsum, np.sort, np.argsort, np.median, np.diff),
+        *(np.cumsum, np.sort, np.argsort, np.median, np.diff, np.mean, np.average),
+        lambda a, axis: np.average(a, axis=axis, weights=[1, 2, 3]),
         lambda a, axis: np.quantile(a, 0.5, axis=axis, method="lower"),
         lambda a, axis: np.percentile(a, 50, axis=axis, method="higher"),
         lambda a, axis: np.partition(a, 1, axis=axis),
@@ -495,6 +496,10 @@ def test_axes_that_there_are_none_of(toy):
                 assert refused(lambda: function(a, axis=axis)) == "python.shape", axis
             for axis in ((0,), (), [0], 0.0, "0"):
                 assert refused(lambda: function(a, axis=axis)) == "python.not-homomorphic", axis
+    for weights in (None, [1, 1]):
+        assert refused(lambda: np.average(rows, axis=0, weights=weights)) == (
+            "python.not-homomorphic"
+        )
     for axis in (2, -3, True):
         assert refused(lambda: np.stack([x, x], axis=axis)) == "python.shape"
     for function in (np.quantile, np.percentile):

@@ -57,6 +57,22 @@ def test_files_of_keys_are_no_links(tmp_path, monkeypatch):
     assert other.read_bytes() == b"of somebody else"
 
 
+def test_files_of_keys_that_fail_leave_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    def full(source, destination):
+        raise OSError("no space")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("os.replace", full)
+        with pytest.raises(OSError, match="no space"):
+            cluster._key_file(b"keys", "digest")
+    # Of bytes a text is none.
+    with pytest.raises(TypeError):
+        cluster._key_file("keys", "digest")
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("by", ["path", "object store"])
 def test_on_ray_with_a_death(toy, ray, tmp_path, by):
     toy.server.save_keys(tmp_path / "server.keys")

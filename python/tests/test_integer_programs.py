@@ -249,6 +249,22 @@ def test_what_plans_refuse(fermat):
         branch.plan(rows=1, params=fermat.params)
 
 
+def test_plans_are_not_run_on_arrays_that_wrap(fermat):
+    @everlevel.program
+    def doubled(x: everlevel.uint8):
+        return x + x
+
+    plan = doubled.plan(rows=3, params=fermat.params)
+    given = plan.encrypt(fermat.client, x=np.array([1, 200, 255], np.uint8))
+    with pytest.raises(everlevel.DtypeError, match=r"x\.checked\(\)") as caught:
+        plan.run(fermat.server, x=given["x"].wrapping())
+    assert caught.value.code == "integers.type"
+    with pytest.raises(everlevel.ProgramError) as caught:
+        plan.run(fermat.server, given, x=given["x"])
+    assert caught.value.code == "python.arguments"
+    same(fermat, plan.run(fermat.server, x=given["x"].wrapping().checked()), [2, 400, 510])
+
+
 def test_products_compute_nothing_else(fermat):
     @everlevel.program
     def squared(x: everlevel.uint8, y: everlevel.uint8, z: everlevel.bool_):

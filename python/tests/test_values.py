@@ -1,11 +1,14 @@
 """What is taken, what is refused, and how refusals look."""
 
+import os
 import pickle
+import threading
 
 import numpy as np
 import pytest
 
 import everlevel
+from everlevel import _values, tables
 
 
 def test_dtypes_and_ranges(toy):
@@ -272,3 +275,68 @@ def test_decryption_for_sharing(toy):
     np.testing.assert_array_equal(toy.client.decrypt_for_sharing(x), [-3, 5])
     with pytest.raises(everlevel.NoiseError):
         toy.client.decrypt_for_sharing(x, statistical_bits=2000)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no such devices")
+def test_devices_are_not_read(toy, fermat, tmp_path):
+    for read in (
+        toy.server.read,
+        tables.Result.open,
+        tables.Plan.open,
+        tables.Schema,
+        tables.Schema.infer,
+    ):
+        with pytest.raises(everlevel.FileError) as caught:
+            read("/dev/zero")
+        assert caught.value.code == "wire.io" and caught.value.path == "/dev/zero"
+    schema = tables.Schema({"columns": [{"name": "n", "type": "integer", "low": 0, "high": 9}]})
+    with pytest.raises(everlevel.FileError) as caught:
+        tables.encrypt(fermat.client, "/dev/zero", schema, directory=tmp_path / "t")
+    assert caught.value.code == "wire.io"
+
+
+def test_paths_with_nul(toy):
+    for read in (
+        toy.server.read,
+        everlevel.Server.open,
+        everlevel.Client.open,
+        everlevel.inspect,
+        tables.Result.open,
+        tables.Schema,
+    ):
+        with pytest.raises(everlevel.FileError) as caught:
+            read("a\0b")
+        assert caught.value.code == "wire.io" and "NUL" in str(caught.value)
+
+
+def test_files_have_a_longest(tmp_path, monkeypatch):
+    monkeypatch.setattr(_values, "FILE_BYTES", 10)
+    path = tmp_path / "file"
+    for size in (0, 9, 10):
+        path.write_bytes(b"x" * size)
+        assert _values.read_file(path) == b"x" * size
+    path.write_bytes(b"x" * 11)
+    with pytest.raises(everlevel.FileError) as caught:
+        _values.read_file(path)
+    assert caught.value.code == "wire.limit" and caught.value.path == str(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_pipes_are_read(tmp_path, monkeypatch):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def read(data):
+        writer = threading.Thread(target=pipe.write_bytes, args=(data,))
+        writer.start()
+        try:
+            return _values.read_file(pipe)
+        finally:
+            writer.join()
+
+    assert read(b"") == b"" and read(b"x" * 3_000) == b"x" * 3_000
+    monkeypatch.setattr(_values, "FILE_BYTES", 10)
+    assert read(b"x" * 10) == b"x" * 10
+    with pytest.raises(everlevel.FileError) as caught:
+        read(b"x" * 11)
+    assert caught.value.code == "wire.limit"

@@ -50,8 +50,9 @@ from ._programs import (
     uint32,
     uint64,
 )
+from ._public_key import PublicKey
 from ._remote import Remote
-from ._roles import Client, PublicKey
+from ._roles import Client
 from ._rows import rows
 from ._server import Explanation, Server, plan_bytes
 from ._tables import Table

@@ -496,12 +496,10 @@ class EncryptedArray(Encrypted, Described):
         0]`` for the last of two axes, nothing for the first.
         """
         self._integers("sum")
-        if axis is not None and self.ndim > 1:
-            return self._sum_along(axis)
-        if axis is not None and axis not in range(-self.ndim, self.ndim):
-            raise ShapeError(
-                f"axis {axis} of an array of shape {self._shape}", code="python.axis", axis=axis
-            )
+        if axis is not None:
+            place = self._axis(axis)
+            if self.ndim > 1:
+                return self._sum_along(place)
         if self._repeated:
             return self._like(self._xs, ())
         alone = self._alone()
@@ -511,12 +509,16 @@ class EncryptedArray(Encrypted, Described):
         found = _times(alone.range, self.size, not self._full(self._shape))
         return alone._like([server.sum(total)], (), padded=False, repeated=True)._spanning(found)
 
-    def _sum_along(self, axis: int) -> EncryptedArray:
-        if axis not in range(-self.ndim, self.ndim):
+    def _axis(self, axis: Any) -> int:
+        """The place of an axis, from 0; a truth value, which Python has as 0 or 1, is none."""
+        truth = isinstance(axis, (bool, np.bool_))
+        if truth or not is_integer(axis) or not -self.ndim <= axis < self.ndim:
             raise ShapeError(
                 f"axis {axis} of an array of shape {self._shape}", code="python.axis", axis=axis
             )
-        axis %= self.ndim
+        return int(axis) % self.ndim
+
+    def _sum_along(self, axis: int) -> EncryptedArray:
         places = np.asarray(np.arange(self.size).reshape(self._shape).take(0, axis))
         stride = math.prod(self._shape[axis + 1 :])
         xs = window_sums(self._on()._raw, self._xs, self.size, self._shape[axis], stride)

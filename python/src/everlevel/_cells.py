@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._values import path_text, read_file
+from ._values import no_device, path_text, read_file
 from .errors import DtypeError, FileError, TableError
 
 if TYPE_CHECKING:
-    from .tables import Schema
+    from ._table_schema import Schema
 
 
 def pyarrow_or_none() -> Any:
@@ -100,8 +100,11 @@ def pieces_of(data: Any, schema: Schema) -> Callable[[], Iterator[bytes]] | None
 def _file_pieces(path: str) -> Iterator[bytes]:
     try:
         with open(path, "rb") as file:
+            no_device(file, path)
             while piece := file.read(PIECE_BYTES):
                 yield piece
+    except FileError:
+        raise
     except OSError as error:
         raise FileError(
             f"cannot read {path}: {error.strerror}", code="wire.io", path=path

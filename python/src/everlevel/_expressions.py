@@ -17,7 +17,7 @@ from ._fragments import ADD, AND, ATOM, COMPARE, MULTIPLY, OR, Expression, Param
 from .errors import DtypeError
 
 if TYPE_CHECKING:
-    from .tables import Schema
+    from ._table_schema import Schema
 
 #: Digits of a constant: more than any column holds.
 DIGITS = 100

@@ -13,7 +13,7 @@ from ._encrypted import not_homomorphic
 from .errors import TableError
 
 if TYPE_CHECKING:
-    from .tables import Schema
+    from ._table_schema import Schema
 
 # How tightly the outermost operator of an expression binds.
 OR, AND, COMPARE, ADD, MULTIPLY, ATOM = range(6)

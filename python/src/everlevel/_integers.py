@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 import itertools
-import math
 import operator
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, overload
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _everlevel as _rust
 from . import _layout
-from ._columns import Stored
 from ._encrypted import Encrypted, missing, not_homomorphic
-from ._html import facts
-from ._kinds import Interval, Kind, dtype_of, entries, interval_of, named, whole
-from ._params import Params
+from ._kinds import Kind, entries, interval_of, named, whole
+from ._operands import (
+    _apply,
+    _bits,
+    _check_wrapping,
+    _column,
+    _constants,
+    _each,
+    _modulus,
+    _on,
+    _tabulated,
+    _wrapped,
+)
 from ._totals import EncryptedTotal
+from ._typed import Typed
 from ._values import is_integer
-from .errors import DtypeError, NoServerError, OtherParametersError, RangeError, ShapeError
-
-if TYPE_CHECKING:
-    from ._programs import Tracer
-    from ._server import Server
+from .errors import DtypeError, RangeError, ShapeError
 
 
-#: The longest table.
-ENTRIES = 256
-
-
-class EncryptedIntegers(Encrypted, Stored):
+class EncryptedIntegers(Typed):
     """An encrypted array of integers: ``bool``, ``uint8`` to ``int64``, or of an interval.
 
     Which values entries can have is public, follows from types and operations alone, and is
@@ -44,148 +45,10 @@ class EncryptedIntegers(Encrypted, Stored):
     ``TypeError`` that says what to do instead.
     """
 
-    __slots__ = ("_blocks", "_shape", "_runs", "_server", "_wrap", "_params")
-
-    #: Entries in row-major order, as many in each as a ciphertext has slots, or as a run of them
-    #: has left.
-    _blocks: tuple[_rust.Column, ...]
-    _shape: tuple[int, ...]
-    #: How many runs of equal length begin a block: 1, or with rows=True as many as there are rows.
-    _runs: int
-    _server: Server | Tracer | None
-    #: The dtype modulo which it computes.
-    _wrap: np.dtype[Any] | None
-    _params: _rust.Params
+    __slots__ = ()
 
     def __init__(self) -> None:
         raise TypeError("encrypted integers come from Client.encrypt and PublicKey.encrypt")
-
-    @classmethod
-    def _make(
-        cls,
-        blocks: Sequence[_rust.Column],
-        shape: tuple[int, ...],
-        server: Server | Tracer | None = None,
-        wrap: np.dtype[Any] | None = None,
-        runs: int = 1,
-    ) -> EncryptedIntegers:
-        self = object.__new__(EncryptedIntegers)
-        self._blocks, self._shape, self._runs, self._params = (
-            tuple(blocks),
-            shape,
-            runs,
-            blocks[0].params,
-        )
-        self._server, self._wrap = server, wrap
-        return self
-
-    def _wrapping(self, wrap: np.dtype[Any] | None) -> EncryptedIntegers:
-        """The same entries with arithmetic modulo 2^k, or without."""
-        return EncryptedIntegers._make(self._blocks, self._shape, self._server, wrap, self._runs)
-
-    def _on_server(self, server: Server | Tracer) -> EncryptedIntegers:
-        """The same entries on a server."""
-        return EncryptedIntegers._make(self._blocks, self._shape, server, self._wrap, self._runs)
-
-    def _picked(self, runs: npt.NDArray[Any], shape: tuple[int, ...]) -> EncryptedIntegers:
-        """Some of the runs, in this order."""
-        each = len(self._blocks) // self._runs
-        blocks = [self._blocks[each * int(run) + i] for run in runs for i in range(each)]
-        return EncryptedIntegers._make(blocks, shape, self._server, self._wrap, len(runs))
-
-    # What is known of them
-
-    @property
-    def params(self) -> Params:
-        """The parameter set."""
-        return Params._of(self._params)
-
-    @property
-    def key_id(self) -> str | None:
-        """The public id of the secret key that decrypts it; none if all entries are public."""
-        return next((x.key_id for x in self._blocks if x.key_id is not None), None)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape, as NumPy's."""
-        return self._shape
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return len(self._shape)
-
-    @property
-    def size(self) -> int:
-        """The number of entries."""
-        return math.prod(self._shape)
-
-    def __len__(self) -> int:
-        if not self._shape:
-            raise TypeError("len() of an array without dimensions")
-        return self._shape[0]
-
-    @property
-    def interval(self) -> Interval:
-        """Which values entries can have: public, and never from the data."""
-        low, high = zip(*(x.interval for x in self._blocks))
-        return min(low), max(high)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The smallest dtype that holds the interval, which ``decrypt`` gives; ``object``, with
-        Python's integers, beyond 64 bits.
-        """
-        return dtype_of(self.interval) if self._wrap is None else self._wrap
-
-    @property
-    def ciphertexts(self) -> int:
-        """How many ciphertexts hold the entries."""
-        return sum(x.ciphertexts for x in self._blocks)
-
-    @property
-    def capacity_bits(self) -> float:
-        """What the ciphertext with the least has left to compute with; infinite if all entries are
-        public.
-        """
-        return min(
-            (x.capacity_bits for x in self._blocks if x.capacity_bits is not None), default=math.inf
-        )
-
-    @property
-    def server(self) -> Server | Tracer | None:
-        """The server that computes on it."""
-        return self._server
-
-    def __repr__(self) -> str:
-        low, high = self.interval
-        where = "" if self._server is not None else ", no server"
-        kind = (
-            f"wrapping {self.dtype}"
-            if self._wrap is not None
-            else f"{self.dtype} from {low} to {high}"
-        )
-        rows = ", by rows" if self._runs > 1 else ""
-        return (
-            f"<EncryptedIntegers of shape {self._shape}{rows}, {kind}, {self._params.name} in "
-            f"{self.ciphertexts} ciphertexts{where}>"
-        )
-
-    def _repr_html_(self) -> str:
-        low, high = self.interval
-        rows = [
-            ("shape", self._shape),
-            ("dtype", f"{self.dtype}, wrapping" if self._wrap is not None else self.dtype),
-            ("values", f"{low} to {high}"),
-            ("parameter set", self._params.name),
-            ("ciphertexts", self.ciphertexts),
-            ("capacity", f"{self.capacity_bits:.1f} bits"),
-            ("server", "none: Server.load" if self._server is None else "loaded"),
-        ]
-        return facts("EncryptedIntegers", rows)
-
-    def _set(self) -> Params:
-        return self.params
 
     # Operations
 
@@ -801,226 +664,6 @@ class EncryptedIntegers(Encrypted, Stored):
         from ._numpy import way
 
         raise missing(self, name, "encrypted integers", way(name))
-
-
-# Helpers
-
-
-def _bits(bits: int) -> int:
-    if not 0 <= bits < 64:
-        raise RangeError(
-            f"a shift by {bits} bits: expected 0 to 63", code="integers.range", bits=bits
-        )
-    return int(bits)
-
-
-def _on(server: Server | Tracer | None) -> Server | Tracer:
-    if server is None:
-        raise NoServerError(
-            "no server holds this array, and computing takes server keys: load it with "
-            "Server.load first",
-            code="python.no-server",
-        )
-    return server
-
-
-def _aligned(operands: Sequence[Any]) -> tuple[tuple[int, ...], int, list[Any]]:
-    """Shape and runs of a result, and the operands brought to it; public integers stay."""
-    encrypted = [x for x in operands if isinstance(x, EncryptedIntegers)]
-    arrays = [x.shape for x in operands if isinstance(x, np.ndarray)]
-    shape, runs, places = _layout.aligned([(x._shape, x._runs) for x in encrypted], arrays)
-    at = iter(places)
-    found: list[Any] = []
-    for x in operands:
-        if isinstance(x, EncryptedIntegers):
-            place = next(at)
-            x = x if place is None else x._picked(place, shape)
-        elif isinstance(x, np.ndarray):
-            x = np.broadcast_to(x, shape).reshape(runs, -1)
-        found.append(x)
-    return shape, runs, found
-
-
-def _public(
-    server: Server | Tracer, like: _rust.Column, run: npt.NDArray[Any], i: int
-) -> _rust.Column | int:
-    """Block i of a run of public integers, beside an encrypted one: one integer if they are all the
-    same, else a ciphertext without noise.
-    """
-    return int(run[0]) if (run == run[0]).all() else _block(server, like, run, i)
-
-
-def _block(
-    server: Server | Tracer, like: _rust.Column, run: npt.NDArray[Any], i: int
-) -> _rust.Column:
-    """Block i of a run of public integers, in a ciphertext without noise."""
-    server._check_public(run)
-    slots = like.params.slots
-    return server._integers.constant(like, run[i * slots : (i + 1) * slots].tolist())
-
-
-def _constants(like: EncryptedIntegers, array: npt.NDArray[Any]) -> EncryptedIntegers:
-    """Public integers beside an encrypted array, in ciphertexts without noise."""
-    shape, runs, (like, rows) = _aligned((like, array))
-    server, each = _on(like._server), len(like._blocks) // runs
-    blocks = [
-        _block(server, block, rows[i // each], i % each) for i, block in enumerate(like._blocks)
-    ]
-    return EncryptedIntegers._make(blocks, shape, like._server, None, runs)
-
-
-def _each(
-    x: EncryptedIntegers, array: npt.NDArray[Any], operation: Callable[[Any, int], Any]
-) -> EncryptedIntegers | None:
-    """An operation with public integers, run by run, if they are the same along each run: then it
-    has one operand that is public everywhere.
-    """
-    if not isinstance(array, np.ndarray):
-        return None
-    shape, runs, (x, rows) = _aligned((x, array))
-    if not (rows == rows[:, :1]).all():
-        return None
-    parts = [
-        operation(x._picked(np.array([run]), (rows.shape[1],)), int(rows[run, 0]))
-        for run in range(runs)
-    ]
-    blocks = [block for part in parts for block in part._blocks]
-    return EncryptedIntegers._make(blocks, shape, parts[0]._server, parts[0]._wrap, runs)
-
-
-def _column(like: EncryptedIntegers, operand: Any) -> EncryptedIntegers:
-    """An operand as encrypted integers: public ones in ciphertexts without noise."""
-    return (
-        operand if isinstance(operand, EncryptedIntegers) else _constants(like, np.asarray(operand))
-    )
-
-
-#: Operations whose results wrap where an operand does, as those of sums and products.
-KEPT = frozenset(
-    {
-        "div",
-        "rem",
-        "div_public",
-        "rem_public",
-        "shift_right",
-        "shift_right_by",
-        "min",
-        "max",
-        "clip",
-    }
-)
-
-
-def _apply(name: str, operands: Sequence[Any], numbers: Sequence[int] = ()) -> EncryptedIntegers:
-    encrypted = [x for x in operands if isinstance(x, EncryptedIntegers)]
-    server = _on(next((x._server for x in encrypted if x._server is not None), None))
-    if not all(encrypted[0]._params.same(x._params) for x in encrypted[1:]):
-        raise OtherParametersError("arrays of different parameter sets", code="scheme.wrong-params")
-    if any(x._server is not None and x._server is not server for x in encrypted):
-        raise OtherParametersError(
-            "arrays on two servers: load both on one", code="python.other-server"
-        )
-    _check_wrapping(operands)
-    shape, runs, brought = _aligned(operands)
-    encrypted = [x for x in brought if isinstance(x, EncryptedIntegers)]
-    count = len(encrypted[0]._blocks)
-    each, blocks = count // runs, []
-    for i in range(count):
-        like = max((x._blocks[i] for x in encrypted), key=lambda block: block.ciphertexts)
-        given: list[_rust.Column | int] = []
-        for x in brought:
-            if isinstance(x, EncryptedIntegers):
-                given.append(x._blocks[i])
-            else:
-                given.append(
-                    _public(server, like, x[i // each], i % each)
-                    if isinstance(x, np.ndarray)
-                    else int(x)
-                )
-        blocks.append(server._integers.apply(name, given, list(numbers))[0])
-    found = EncryptedIntegers._make(blocks, shape, server, None, runs)
-    return _in(found, _modulus(operands)) if name in KEPT else found
-
-
-def _in(x: EncryptedIntegers, kind: np.dtype[Any] | None) -> EncryptedIntegers:
-    """As wrapping integers of this dtype, if any: reduced unless they lie in it."""
-    if kind is None:
-        return x
-    low, high = interval_of(kind)
-    if not low <= x.interval[0] <= x.interval[1] <= high:
-        x = x._apply("wrapped", numbers=[low, high])
-    return x._wrapping(kind)
-
-
-def _looked_up(
-    x: EncryptedIntegers, table: Callable[[int, int], Sequence[int]]
-) -> EncryptedIntegers:
-    """The entries of a table, given as those for the values of an interval: that of each block."""
-    server = _on(x._server)
-    blocks = [
-        server._integers.apply("lookup", [block], [int(v) for v in table(*block.interval)])[0]
-        for block in x._blocks
-    ]
-    return EncryptedIntegers._make(blocks, x._shape, server, None, x._runs)
-
-
-def _looked_up_all(
-    x: EncryptedIntegers, tables: Callable[[int, int], Sequence[Sequence[int]]]
-) -> list[EncryptedIntegers]:
-    """The same of several tables, which share the powers of x."""
-    server = _on(x._server)
-    found = []
-    for block in x._blocks:
-        parts = tables(*block.interval)
-        found.append(
-            server._integers.apply(
-                "lookup_all", [block], [len(parts), *(int(v) for part in parts for v in part)]
-            )
-        )
-    return [
-        EncryptedIntegers._make(blocks, x._shape, server, None, x._runs) for blocks in zip(*found)
-    ]
-
-
-def _tabulated(x: EncryptedIntegers, function: Callable[[int], int]) -> EncryptedIntegers | None:
-    """A function of the entries as one table, if they have at most 256 values and do not wrap."""
-    low, high = x.interval
-    if x._wrap is not None or high - low >= ENTRIES:
-        return None
-    return _looked_up(x, lambda low, high: [function(v) for v in range(low, high + 1)])
-
-
-def _modulus(operands: Sequence[Any]) -> np.dtype[Any] | None:
-    kinds = {x._wrap for x in operands if isinstance(x, EncryptedIntegers) and x._wrap is not None}
-    if len(kinds) > 1:
-        raise DtypeError(
-            f"wrapping {' and '.join(sorted(map(str, kinds)))}: convert one with .astype(dtype, "
-            "wrap=True)",
-            code="integers.type",
-        )
-    return kinds.pop() if kinds else None
-
-
-def _check_wrapping(operands: Sequence[Any]) -> None:
-    """Of operands one of which wraps, the others lie in its dtype."""
-    kind = _modulus(operands)
-    if kind is None:
-        return
-    low, high = interval_of(kind)
-    for x in operands:
-        least, most = (
-            x.interval if isinstance(x, EncryptedIntegers) else (int(np.min(x)), int(np.max(x)))
-        )
-        if least < low or most > high:
-            raise DtypeError(
-                f"wrapping {kind} with values from {least} to {most}: use .astype({str(kind)!r}, "
-                "wrap=True), or .checked() for exact arithmetic",
-                code="integers.type",
-            )
-
-
-def _wrapped(x: EncryptedIntegers, operands: Sequence[Any]) -> EncryptedIntegers:
-    return _in(x, _modulus(operands))
 
 
 def encrypted(

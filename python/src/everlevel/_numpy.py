@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from . import _arranged, _rows, _statistics
 from ._encrypted import Encrypted, not_homomorphic
-from ._integers import EncryptedIntegers, _apply, _constants, _each, _modulus, _tabulated
+from ._integers import EncryptedIntegers
 from ._kinds import entries
+from ._operands import _apply, _constants, _each, _modulus, _tabulated
 from ._statistics import _public
 from ._tables import Table
 from ._totals import EncryptedTotal

@@ -18,6 +18,7 @@ from ._integers import EncryptedIntegers
 from ._kinds import Interval, Kind, interval_of
 from ._params import Params
 from ._totals import EncryptedTotal
+from ._values import by_name
 from .errors import (
     DtypeError,
     Error,
@@ -29,7 +30,8 @@ from .errors import (
 )
 
 if typing.TYPE_CHECKING:
-    from ._roles import Client, PublicKey
+    from ._public_key import PublicKey
+    from ._roles import Client
     from ._server import Server
 
 #: Operations above which a plan is shown by their kinds.
@@ -246,7 +248,7 @@ class Plan:
         """Runs the program on a server: on arguments by name, of the types and lengths that were
         planned for.
         """
-        arrays = {**(arguments or {}), **named}
+        arrays = by_name(arguments, named)
         self._of(server.params)
         self._program._named(arrays)
         for name, x in arrays.items():
@@ -271,6 +273,12 @@ class Plan:
 
     def _fits(self, name: str, x: EncryptedIntegers) -> None:
         kind = self._program.kinds[name]
+        if x._wrap is not None:
+            raise DtypeError(
+                f"{name} is wrapping {x._wrap}: the plan is for exact arithmetic; give "
+                f"{name}.checked(), and let the program say where it wraps",
+                code="integers.type",
+            )
         if x.shape != (
             (self.rows,) if kind.rows is None else (kind.rows, self.rows)
         ) or x._runs != (kind.rows or 1):

@@ -15,7 +15,7 @@ from .errors import TableError
 
 if TYPE_CHECKING:
     from ._expressions import GroupCondition
-    from .tables import Schema
+    from ._table_schema import Schema
 
 
 class UnknownColumnError(TableError, AttributeError):

@@ -30,7 +30,7 @@ from ._server import Server
 from ._tables import Table as Lookup
 from ._tls import Trust
 from ._totals import EncryptedTotal
-from ._values import Path, Progress, path_text, read_file, stepper
+from ._values import Path, Progress, by_name, path_text, read_file, stepper
 from .errors import (
     DtypeError,
     Error,
@@ -276,7 +276,7 @@ class Remote:
         it has started before. Ctrl-C cancels a job without a name.
         ``progress(done, statements)`` is called about once a second.
         """
-        given = Inputs(program, {**(inputs or {}), **named})
+        given = Inputs(program, by_name(inputs, named))
         request = self._program(given, server_keys, tables)
         results = self._done(request, job_name, progress)
         return {name: given.computed(name, self.fetch(found)) for name, found in results.items()}
@@ -322,7 +322,7 @@ class Remote:
         **named: Encrypted,
     ) -> Estimate:
         """What :meth:`run` would cost with the same arguments; they are sent, and nothing runs."""
-        given = Inputs(program, {**(inputs or {}), **named})
+        given = Inputs(program, by_name(inputs, named))
         return self._estimated(self._program(given, server_keys, tables))
 
     def estimate_ask(

@@ -6,6 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from ._queries import Query
+from ._table_plan import Plan
 from ._values import Path, Progress
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from ._remote import Estimate, Remote
     from ._roles import Client
     from ._server import Server
-    from .tables import Plan, Result
+    from ._table_result import Result
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
@@ -37,8 +38,6 @@ class RemoteTable(Query):
         """The plan of the query, as for a table that is here: what cannot be answered exactly is
         refused.
         """
-        from .tables import Plan
-
         return Plan(self)
 
     def collect(

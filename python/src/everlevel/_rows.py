@@ -13,8 +13,9 @@ import numpy as np
 
 from . import _layout
 from ._encrypted import Encrypted, not_homomorphic
-from ._integers import EncryptedIntegers, _check_wrapping, _constants
+from ._integers import EncryptedIntegers
 from ._kinds import Kind, entries, interval_of, named
+from ._operands import _check_wrapping, _constants
 from .errors import DtypeError, OtherParametersError, ShapeError
 
 WAY = (

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _everlevel as _rust
 from ._cells import answer_of
 from ._constants import Constants
+from ._queries import Query
 from ._roles import Client
+from ._table_plan import Plan
+from ._table_result import Result
+from ._table_schema import Schema
 from ._values import Progress, counted, stepper
-
-if TYPE_CHECKING:
-    from .tables import Plan, Query, Result, Schema
 
 
 class Search:
@@ -36,16 +37,12 @@ class Search:
     def __init__(
         self, query: str | Query, schema: Schema | None = None, *, parts: int = 4
     ) -> None:
-        from .tables import Plan
-
         asked = Plan(query, schema)
         self._raw = _rust.TableSearch(asked.sql, asked.schema._text, counted("parts", parts))
 
     @property
     def plan(self) -> Plan:
         """The plan of all rounds: for keys (``plan.server``) and costs (``plan.explain``)."""
-        from .tables import Plan
-
         return Plan.from_json(self._raw.plan)
 
     @property

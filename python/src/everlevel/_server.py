@@ -21,6 +21,7 @@ from ._values import (
     Buffer,
     Path,
     Progress,
+    by_name,
     counted,
     octets,
     part_of,
@@ -381,7 +382,7 @@ class Explanation:
 def _named(
     inputs: Mapping[str, EncryptedArray] | None, named: Mapping[str, EncryptedArray]
 ) -> dict[str, EncryptedArray]:
-    arrays = {**(inputs or {}), **named}
+    arrays = by_name(inputs, named)
     for name, x in arrays.items():
         if not isinstance(x, EncryptedArray):
             raise DtypeError(

@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from . import _rows
 from ._encrypted import not_homomorphic
-from ._integers import EncryptedIntegers, _on
+from ._integers import EncryptedIntegers
 from ._kinds import entries
+from ._operands import _on
 from ._totals import EncryptedTotal
 from ._ways import WAYS
 from .errors import RangeError, ShapeError
@@ -210,10 +211,10 @@ def histogram(a: EncryptedIntegers, bins: Any = 10) -> Any:
 
 def average(a: EncryptedIntegers, axis: Any = None, weights: Any = None) -> Any:
     """The mean, with public weights that are integers, rounded down when it is decrypted."""
-    if axis not in (None, 0, -1):
-        raise not_homomorphic(f"np.average along axis {axis}", WAYS["average"])
     if weights is None:
-        return a.mean()
+        return a.mean(axis)
+    if axis is not None and not a._is_vector(axis, "averages"):
+        raise not_homomorphic(f"np.average along axis {axis}", WAYS["average"])
     block, factors = a.checked()._vector("average"), _public(weights, "the list of weights")
     if factors.shape != a.shape or int(factors.sum()) < 1:
         raise ShapeError(

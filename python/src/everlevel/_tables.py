@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ._encrypted import not_homomorphic
-from ._integers import EncryptedIntegers, _looked_up, _looked_up_all
+from ._integers import EncryptedIntegers
 from ._kinds import entries
+from ._operands import _looked_up, _looked_up_all
 from ._rows import _together
 from .errors import RangeError, ShapeError
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Callable, Sequence
-from typing import Any, Union
+import stat
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, BinaryIO, TypeVar, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ from .errors import (
     DtypeError,
     Error,
     FileError,
+    ProgramError,
     RangeError,
     ShapeError,
 )
@@ -27,6 +29,13 @@ Progress = Any
 
 An exception that it raises ends the work.
 """
+
+Given = TypeVar("Given")
+
+#: The longest file that is read as a whole, the same as in Rust.
+FILE_BYTES = 8 << 30
+#: How many bytes of a pipe are read at a time.
+PIECE_BYTES = 1 << 20
 
 
 def is_integer(value: Any) -> bool:
@@ -44,6 +53,18 @@ def counted(name: str, value: Any, bits: int = 63, code: str = "python.value-ran
     if not 0 <= found < 1 << bits:
         raise RangeError(f"{name} = {found}: expected 0 to 2^{bits} - 1", code=code, found=found)
     return found
+
+
+def by_name(inputs: Mapping[str, Given] | None, named: Mapping[str, Given]) -> dict[str, Given]:
+    """The inputs of a program from a mapping and from keywords, each of them once."""
+    twice = sorted(set(inputs or {}) & set(named))
+    if twice:
+        raise ProgramError(
+            f"{', '.join(twice)}: given twice, in the mapping and by keyword: give one array for "
+            "each name",
+            code="python.arguments",
+        )
+    return {**(inputs or {}), **named}
 
 
 def unmasked(values: Any, axes: int = 64) -> None:
@@ -274,15 +295,47 @@ def part_of(
 
 
 def read_file(path: Path) -> bytes:
-    """All of a file."""
+    """All of a file of at most ``FILE_BYTES``, or of what comes through a pipe."""
+    name = path_text(path)
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        with open(name, "rb") as file:
+            no_device(file, name)
+            return _all_of(file, name)
+    except FileError:
+        raise
     except OSError as error:
-        name = path_text(path)
         raise FileError(
             f"cannot read {name}: {error.strerror}", code="wire.io", path=name
         ) from None
+
+
+def no_device(file: BinaryIO, name: str) -> None:
+    """Refuses what is neither a file nor a pipe: a device may never end."""
+    mode = os.fstat(file.fileno()).st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
+        raise FileError(
+            f"cannot read {name}: expected a file or a pipe, found a device",
+            code="wire.io",
+            path=name,
+        )
+
+
+def _all_of(file: BinaryIO, name: str) -> bytes:
+    size = os.fstat(file.fileno()).st_size
+    if size <= FILE_BYTES:
+        # With a byte more than there should be: a file that does not grow is read without a copy.
+        data = file.read(size + 1)
+        if len(data) <= size:
+            return data
+        longer = bytearray(data)
+        while len(longer) <= FILE_BYTES:
+            piece = file.read(PIECE_BYTES)
+            if not piece:
+                return bytes(longer)
+            longer += piece
+    raise FileError(
+        f"{name} is larger than {FILE_BYTES} bytes, the limit", code="wire.limit", path=name
+    )
 
 
 def replaceable(path: Path, overwrite: bool) -> str:
@@ -305,4 +358,8 @@ def replaceable(path: Path, overwrite: bool) -> str:
 
 
 def path_text(path: Path) -> str:
-    return os.fspath(path)
+    """The path as text; one with NUL, which no system takes, is refused."""
+    text = os.fspath(path)
+    if "\0" in text:
+        raise FileError(f"{text!r}: expected a path without NUL", code="wire.io", path=text)
+    return text

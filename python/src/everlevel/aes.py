@@ -17,7 +17,8 @@ from . import _everlevel as _rust
 from ._array import EncryptedArray
 from ._log import timed
 from ._params import Params
-from ._roles import Client, PublicKey
+from ._public_key import PublicKey
+from ._roles import Client
 from ._server import DEFAULT_CACHE_BYTES, Server
 from ._values import (
     Buffer,

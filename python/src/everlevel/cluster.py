@@ -145,9 +145,13 @@ def _key_file(data: bytes, digest: str) -> str:
         handle, temporary = tempfile.mkstemp(
             dir=tempfile.gettempdir(), prefix="everlevel-", suffix=".part"
         )
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.replace(temporary, path)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
     return path
 
 

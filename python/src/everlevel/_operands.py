@@ -1,0 +1,242 @@
+"""Operands of typed integers: alignment, public ones, tables, and what wraps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _everlevel as _rust
+from . import _layout
+from ._kinds import interval_of
+from ._typed import Typed
+from .errors import DtypeError, NoServerError, OtherParametersError, RangeError
+
+if TYPE_CHECKING:
+    from ._integers import EncryptedIntegers
+    from ._programs import Tracer
+    from ._server import Server
+
+
+#: The longest table.
+ENTRIES = 256
+
+
+def is_typed(x: Any) -> TypeGuard[EncryptedIntegers]:
+    """Whether it is an encrypted array of typed integers."""
+    return isinstance(x, Typed)
+
+
+def _bits(bits: int) -> int:
+    if not 0 <= bits < 64:
+        raise RangeError(
+            f"a shift by {bits} bits: expected 0 to 63", code="integers.range", bits=bits
+        )
+    return int(bits)
+
+
+def _on(server: Server | Tracer | None) -> Server | Tracer:
+    if server is None:
+        raise NoServerError(
+            "no server holds this array, and computing takes server keys: load it with "
+            "Server.load first",
+            code="python.no-server",
+        )
+    return server
+
+
+def _aligned(operands: Sequence[Any]) -> tuple[tuple[int, ...], int, list[Any]]:
+    """Shape and runs of a result, and the operands brought to it; public integers stay."""
+    encrypted = [x for x in operands if is_typed(x)]
+    arrays = [x.shape for x in operands if isinstance(x, np.ndarray)]
+    shape, runs, places = _layout.aligned([(x._shape, x._runs) for x in encrypted], arrays)
+    at = iter(places)
+    found: list[Any] = []
+    for x in operands:
+        if is_typed(x):
+            place = next(at)
+            x = x if place is None else x._picked(place, shape)
+        elif isinstance(x, np.ndarray):
+            x = np.broadcast_to(x, shape).reshape(runs, -1)
+        found.append(x)
+    return shape, runs, found
+
+
+def _public(
+    server: Server | Tracer, like: _rust.Column, run: npt.NDArray[Any], i: int
+) -> _rust.Column | int:
+    """Block i of a run of public integers, beside an encrypted one: one integer if they are all the
+    same, else a ciphertext without noise.
+    """
+    return int(run[0]) if (run == run[0]).all() else _block(server, like, run, i)
+
+
+def _block(
+    server: Server | Tracer, like: _rust.Column, run: npt.NDArray[Any], i: int
+) -> _rust.Column:
+    """Block i of a run of public integers, in a ciphertext without noise."""
+    server._check_public(run)
+    slots = like.params.slots
+    return server._integers.constant(like, run[i * slots : (i + 1) * slots].tolist())
+
+
+def _constants(like: EncryptedIntegers, array: npt.NDArray[Any]) -> EncryptedIntegers:
+    """Public integers beside an encrypted array, in ciphertexts without noise."""
+    shape, runs, (like, rows) = _aligned((like, array))
+    server, each = _on(like._server), len(like._blocks) // runs
+    blocks = [
+        _block(server, block, rows[i // each], i % each) for i, block in enumerate(like._blocks)
+    ]
+    return like._make(blocks, shape, like._server, None, runs)
+
+
+def _each(
+    x: EncryptedIntegers, array: npt.NDArray[Any], operation: Callable[[Any, int], Any]
+) -> EncryptedIntegers | None:
+    """An operation with public integers, run by run, if they are the same along each run: then it
+    has one operand that is public everywhere.
+    """
+    if not isinstance(array, np.ndarray):
+        return None
+    shape, runs, (x, rows) = _aligned((x, array))
+    if not (rows == rows[:, :1]).all():
+        return None
+    parts = [
+        operation(x._picked(np.array([run]), (rows.shape[1],)), int(rows[run, 0]))
+        for run in range(runs)
+    ]
+    blocks = [block for part in parts for block in part._blocks]
+    return x._make(blocks, shape, parts[0]._server, parts[0]._wrap, runs)
+
+
+def _column(like: EncryptedIntegers, operand: Any) -> EncryptedIntegers:
+    """An operand as encrypted integers: public ones in ciphertexts without noise."""
+    return operand if is_typed(operand) else _constants(like, np.asarray(operand))
+
+
+#: Operations whose results wrap where an operand does, as those of sums and products.
+KEPT = frozenset(
+    {
+        "div",
+        "rem",
+        "div_public",
+        "rem_public",
+        "shift_right",
+        "shift_right_by",
+        "min",
+        "max",
+        "clip",
+    }
+)
+
+
+def _apply(name: str, operands: Sequence[Any], numbers: Sequence[int] = ()) -> EncryptedIntegers:
+    encrypted = [x for x in operands if is_typed(x)]
+    server = _on(next((x._server for x in encrypted if x._server is not None), None))
+    if not all(encrypted[0]._params.same(x._params) for x in encrypted[1:]):
+        raise OtherParametersError("arrays of different parameter sets", code="scheme.wrong-params")
+    if any(x._server is not None and x._server is not server for x in encrypted):
+        raise OtherParametersError(
+            "arrays on two servers: load both on one", code="python.other-server"
+        )
+    _check_wrapping(operands)
+    shape, runs, brought = _aligned(operands)
+    encrypted = [x for x in brought if is_typed(x)]
+    count = len(encrypted[0]._blocks)
+    each, blocks = count // runs, []
+    for i in range(count):
+        like = max((x._blocks[i] for x in encrypted), key=lambda block: block.ciphertexts)
+        given: list[_rust.Column | int] = []
+        for x in brought:
+            if is_typed(x):
+                given.append(x._blocks[i])
+            else:
+                given.append(
+                    _public(server, like, x[i // each], i % each)
+                    if isinstance(x, np.ndarray)
+                    else int(x)
+                )
+        blocks.append(server._integers.apply(name, given, list(numbers))[0])
+    found = encrypted[0]._make(blocks, shape, server, None, runs)
+    return _in(found, _modulus(operands)) if name in KEPT else found
+
+
+def _in(x: EncryptedIntegers, kind: np.dtype[Any] | None) -> EncryptedIntegers:
+    """As wrapping integers of this dtype, if any: reduced unless they lie in it."""
+    if kind is None:
+        return x
+    low, high = interval_of(kind)
+    if not low <= x.interval[0] <= x.interval[1] <= high:
+        x = _apply("wrapped", (x,), [low, high])
+    return x._wrapping(kind)
+
+
+def _looked_up(
+    x: EncryptedIntegers, table: Callable[[int, int], Sequence[int]]
+) -> EncryptedIntegers:
+    """The entries of a table, given as those for the values of an interval: that of each block."""
+    server = _on(x._server)
+    blocks = [
+        server._integers.apply("lookup", [block], [int(v) for v in table(*block.interval)])[0]
+        for block in x._blocks
+    ]
+    return x._make(blocks, x._shape, server, None, x._runs)
+
+
+def _looked_up_all(
+    x: EncryptedIntegers, tables: Callable[[int, int], Sequence[Sequence[int]]]
+) -> list[EncryptedIntegers]:
+    """The same of several tables, which share the powers of x."""
+    server = _on(x._server)
+    found = []
+    for block in x._blocks:
+        parts = tables(*block.interval)
+        found.append(
+            server._integers.apply(
+                "lookup_all", [block], [len(parts), *(int(v) for part in parts for v in part)]
+            )
+        )
+    return [x._make(blocks, x._shape, server, None, x._runs) for blocks in zip(*found)]
+
+
+def _tabulated(x: EncryptedIntegers, function: Callable[[int], int]) -> EncryptedIntegers | None:
+    """A function of the entries as one table, if they have at most 256 values and do not wrap."""
+    low, high = x.interval
+    if x._wrap is not None or high - low >= ENTRIES:
+        return None
+    return _looked_up(x, lambda low, high: [function(v) for v in range(low, high + 1)])
+
+
+def _modulus(operands: Sequence[Any]) -> np.dtype[Any] | None:
+    kinds = {x._wrap for x in operands if is_typed(x) and x._wrap is not None}
+    if len(kinds) > 1:
+        raise DtypeError(
+            f"wrapping {' and '.join(sorted(map(str, kinds)))}: convert one with .astype(dtype, "
+            "wrap=True)",
+            code="integers.type",
+        )
+    return kinds.pop() if kinds else None
+
+
+def _check_wrapping(operands: Sequence[Any]) -> None:
+    """Of operands one of which wraps, the others lie in its dtype."""
+    kind = _modulus(operands)
+    if kind is None:
+        return
+    low, high = interval_of(kind)
+    for x in operands:
+        least, most = (
+            x.interval if is_typed(x) else (int(np.min(x)), int(np.max(x)))
+        )
+        if least < low or most > high:
+            raise DtypeError(
+                f"wrapping {kind} with values from {least} to {most}: use .astype({str(kind)!r}, "
+                "wrap=True), or .checked() for exact arithmetic",
+                code="integers.type",
+            )
+
+
+def _wrapped(x: EncryptedIntegers, operands: Sequence[Any]) -> EncryptedIntegers:
+    return _in(x, _modulus(operands))

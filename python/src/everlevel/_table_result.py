@@ -1,0 +1,97 @@
+"""Encrypted answers to queries on tables."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from . import _everlevel as _rust
+from ._cells import answer_of
+from ._constants import Constants
+from ._roles import Client
+from ._table_plan import Plan
+from ._values import Buffer, Path, octets, read_file, replaceable
+
+
+class Result:
+    """The encrypted sums that answer a plan, with the plan: what a server gives to the holder of
+    the secret key.
+    """
+
+    __slots__ = ("_data", "_facts")
+
+    _data: bytes
+    #: Plan, table, rows, owner.
+    _facts: tuple[str, str, int, str | None]
+
+    def __init__(self) -> None:
+        raise TypeError("results come from EncryptedTable.run, Result.open and Result.from_bytes")
+
+    @classmethod
+    def from_bytes(cls, data: Buffer) -> Result:
+        """From bytes. Their head is read; sums are when they are decrypted."""
+        self = object.__new__(cls)
+        self._data = data if isinstance(data, bytes) else octets(data).tobytes()
+        self._facts = _rust.table_result_facts(self._data)
+        return self
+
+    @classmethod
+    def open(cls, path: Path) -> Result:
+        """From a file, also one of ``everlevel table run``."""
+        return cls.from_bytes(read_file(path))
+
+    def to_bytes(self) -> bytes:
+        """As bytes of the wire format. Not authenticated."""
+        return self._data
+
+    def save(self, path: Path, *, overwrite: bool = False) -> None:
+        """Writes a file, in one step."""
+        _rust.write_file(replaceable(path, overwrite), self._data, overwrite)
+
+    @property
+    def plan(self) -> Plan:
+        """What was asked, as the server states it."""
+        return Plan.from_json(self._facts[0])
+
+    @property
+    def table_id(self) -> str:
+        """Of which table, as the server states it."""
+        return self._facts[1]
+
+    @property
+    def key_id(self) -> str | None:
+        """The public id of the secret key that reads it."""
+        return self._facts[3]
+
+    def read(
+        self,
+        client: Client,
+        *,
+        plan: Plan | None = None,
+        table_id: str | None = None,
+        constants: Constants | None = None,
+        arrow: bool | None = None,
+    ) -> Any:
+        """The answer, exact: a ``pyarrow.Table`` if PyArrow is there, with ``decimal128`` for
+        decimals and quotients, ``date32``, ``int64``, ``bool`` and texts; else, or with
+        ``arrow=False``, a list for each column by its name, of ``decimal.Decimal``,
+        ``datetime.date``, ``int``, ``bool`` and ``str``. ``None`` where a sum is over no rows.
+
+        ``plan``, ``table_id`` and ``constants``: what the reader means; a result of others is
+        refused. A server that lies is not found out.
+        """
+        client.params._warn()
+        meant = (
+            None if plan is None else plan._text,
+            table_id,
+            None if constants is None else constants.id,
+        )
+        return answer_of(
+            json.loads(_rust.read_table_result(client._raw, self._data, *meant)), arrow
+        )
+
+    def __reduce__(self) -> Any:
+        return Result.from_bytes, (self._data,)
+
+    def __repr__(self) -> str:
+        return f"<everlevel.tables.Result of {self.plan.sql!r}>"

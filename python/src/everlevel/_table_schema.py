@@ -1,0 +1,130 @@
+"""Schemas of encrypted tables."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from . import _everlevel as _rust
+from ._cells import columns_of, written
+from ._values import Path, read_file, replaceable
+from .errors import FormatError, TableError
+
+
+class Schema:
+    """What the columns of a table hold: of a mapping, JSON text, or the path of a ``.json`` file.
+
+    Public, with all bounds and categories.
+
+    ``Schema({"columns": [{"name": "cost", "type": "decimal", "scale": 2, "low": "0", "high":
+    "9999.99"}]})``; the types are ``integer``, ``decimal``, ``date``, ``timestamp``, ``boolean``,
+    ``category`` (``"values": [...]``), and ``text`` (``"bytes": N``), which is for answers and is
+    compared with nothing but constants, by equality. Immutable.
+    """
+
+    __slots__ = ("_text", "_notes")
+
+    _text: str
+    _notes: tuple[str, ...]
+
+    def __init__(self, source: Path | Mapping[str, Any]) -> None:
+        if isinstance(source, Mapping):
+            text = json.dumps(dict(source), default=str)
+        else:
+            text = os.fspath(source)
+            if not text.lstrip().startswith("{"):
+                text = _utf8(read_file(text))
+        self._text, self._notes = _rust.table_schema(text), ()
+
+    @classmethod
+    def infer(cls, data: Any) -> Schema:
+        """A schema that a table fits: numbers with bounds widened to powers of 16, dates of whole
+        years, truth values, texts of which there are few as categories.
+
+        Columns with missing values are nullable. Columns of many texts, such as names, are left
+        out, with what to state to keep them, and so are those in which nothing is there. What each
+        column was taken for is in :attr:`notes`: all of a schema is public, so look it over before
+        you use it.
+        """
+        columns = columns_of(data, None)
+        if isinstance(columns, bytes):
+            text, told = _rust.infer_table_schema(columns)
+            self = cls(text)
+            self._notes = tuple(f"{name}: {what}" for name, what, _ in told)
+            return self
+        nullable: set[str] = set()
+        left: list[str] = []
+        for i in reversed(range(len(columns))):
+            name, cells = columns[i]
+            there = next((v for v in cells if v is not None), None)
+            if any(v is not None and not v.strip() for v in cells):
+                why = (
+                    "an empty text, which in a table is none: replace it, or state the column in "
+                    "the schema by hand"
+                )
+            elif cells and there is None:
+                why = "all of its values are missing"
+            else:
+                if None in cells:
+                    nullable.add(name.strip())
+                    columns[i] = name, [there if v is None else v for v in cells]
+                continue
+            left.insert(0, f"{name}: left out: {why}")
+            del columns[i]
+        if left and not columns:
+            raise TableError(f"no column can be kept: {left[0]}", code="table.data")
+        text, told = _rust.infer_table_schema(written(columns, False))
+        found: dict[str, Any] = json.loads(text)
+        for column in found["columns"]:
+            if column["name"] in nullable:
+                column["nullable"] = True
+        self = cls(found)
+        self._notes = tuple(
+            f"{name}: {what}" + (", or nothing" if kept and name in nullable else "")
+            for name, what, kept in told
+        ) + tuple(left)
+        return self
+
+    @property
+    def columns(self) -> dict[str, dict[str, Any]]:
+        """Type and bounds of each column by its name."""
+        return {column.pop("name"): column for column in self.to_dict()["columns"]}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Of :meth:`infer`: what each column was taken for, and which were left out."""
+        return self._notes
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a mapping, to be changed and given to ``Schema``."""
+        found: dict[str, Any] = json.loads(self._text)
+        return found
+
+    def to_json(self) -> str:
+        """As text; equal schemas have the same."""
+        return self._text
+
+    def save(self, path: Path, *, overwrite: bool = False) -> None:
+        """Writes a file, in one step."""
+        _rust.write_file(replaceable(path, overwrite), self._text.encode(), overwrite)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Schema) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __reduce__(self) -> Any:
+        return Schema, (self._text,)
+
+    def __repr__(self) -> str:
+        return f"<everlevel.tables.Schema of {', '.join(self.columns)}>"
+
+
+def _utf8(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise FormatError(f"expected UTF-8 text: {error}", code="python.json") from None

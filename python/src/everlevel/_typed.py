@@ -1,0 +1,167 @@
+"""Arrays of typed integers as they look without any key: what is known of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _everlevel as _rust
+from ._columns import Stored
+from ._encrypted import Encrypted
+from ._html import facts
+from ._kinds import Interval, dtype_of
+from ._params import Params
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ._programs import Tracer
+    from ._server import Server
+
+
+class Typed(Encrypted, Stored):
+    """Entries in blocks, and what can be told of them."""
+
+    __slots__ = ("_blocks", "_shape", "_runs", "_server", "_wrap", "_params")
+
+    #: Entries in row-major order, as many in each as a ciphertext has slots, or as a run of them
+    #: has left.
+    _blocks: tuple[_rust.Column, ...]
+    _shape: tuple[int, ...]
+    #: How many runs of equal length begin a block: 1, or with rows=True as many as there are rows.
+    _runs: int
+    _server: Server | Tracer | None
+    #: The dtype modulo which it computes.
+    _wrap: np.dtype[Any] | None
+    _params: _rust.Params
+
+    @classmethod
+    def _make(
+        cls,
+        blocks: Sequence[_rust.Column],
+        shape: tuple[int, ...],
+        server: Server | Tracer | None = None,
+        wrap: np.dtype[Any] | None = None,
+        runs: int = 1,
+    ) -> Self:
+        self = object.__new__(cls)
+        self._blocks, self._shape, self._runs, self._params = (
+            tuple(blocks),
+            shape,
+            runs,
+            blocks[0].params,
+        )
+        self._server, self._wrap = server, wrap
+        return self
+
+    def _wrapping(self, wrap: np.dtype[Any] | None) -> Self:
+        """The same entries with arithmetic modulo 2^k, or without."""
+        return self._make(self._blocks, self._shape, self._server, wrap, self._runs)
+
+    def _on_server(self, server: Server | Tracer) -> Self:
+        """The same entries on a server."""
+        return self._make(self._blocks, self._shape, server, self._wrap, self._runs)
+
+    def _picked(self, runs: npt.NDArray[Any], shape: tuple[int, ...]) -> Self:
+        """Some of the runs, in this order."""
+        each = len(self._blocks) // self._runs
+        blocks = [self._blocks[each * int(run) + i] for run in runs for i in range(each)]
+        return self._make(blocks, shape, self._server, self._wrap, len(runs))
+
+    # What is known of them
+
+    @property
+    def params(self) -> Params:
+        """The parameter set."""
+        return Params._of(self._params)
+
+    @property
+    def key_id(self) -> str | None:
+        """The public id of the secret key that decrypts it; none if all entries are public."""
+        return next((x.key_id for x in self._blocks if x.key_id is not None), None)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape, as NumPy's."""
+        return self._shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self._shape)
+
+    @property
+    def size(self) -> int:
+        """The number of entries."""
+        return math.prod(self._shape)
+
+    def __len__(self) -> int:
+        if not self._shape:
+            raise TypeError("len() of an array without dimensions")
+        return self._shape[0]
+
+    @property
+    def interval(self) -> Interval:
+        """Which values entries can have: public, and never from the data."""
+        low, high = zip(*(x.interval for x in self._blocks))
+        return min(low), max(high)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The smallest dtype that holds the interval, which ``decrypt`` gives; ``object``, with
+        Python's integers, beyond 64 bits.
+        """
+        return dtype_of(self.interval) if self._wrap is None else self._wrap
+
+    @property
+    def ciphertexts(self) -> int:
+        """How many ciphertexts hold the entries."""
+        return sum(x.ciphertexts for x in self._blocks)
+
+    @property
+    def capacity_bits(self) -> float:
+        """What the ciphertext with the least has left to compute with; infinite if all entries are
+        public.
+        """
+        return min(
+            (x.capacity_bits for x in self._blocks if x.capacity_bits is not None), default=math.inf
+        )
+
+    @property
+    def server(self) -> Server | Tracer | None:
+        """The server that computes on it."""
+        return self._server
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        where = "" if self._server is not None else ", no server"
+        kind = (
+            f"wrapping {self.dtype}"
+            if self._wrap is not None
+            else f"{self.dtype} from {low} to {high}"
+        )
+        rows = ", by rows" if self._runs > 1 else ""
+        return (
+            f"<EncryptedIntegers of shape {self._shape}{rows}, {kind}, {self._params.name} in "
+            f"{self.ciphertexts} ciphertexts{where}>"
+        )
+
+    def _repr_html_(self) -> str:
+        low, high = self.interval
+        rows = [
+            ("shape", self._shape),
+            ("dtype", f"{self.dtype}, wrapping" if self._wrap is not None else self.dtype),
+            ("values", f"{low} to {high}"),
+            ("parameter set", self._params.name),
+            ("ciphertexts", self.ciphertexts),
+            ("capacity", f"{self.capacity_bits:.1f} bits"),
+            ("server", "none: Server.load" if self._server is None else "loaded"),
+        ]
+        return facts("EncryptedIntegers", rows)
+
+    def _set(self) -> Params:
+        return self.params
