@@ -67,9 +67,8 @@ pub(crate) fn evaluate<T: Operand, V: Clone>(
         let found = match (node, sum) {
             (Node::Value(x), _) => value(x)?,
             (_, Some(sum)) => {
-                let argument = |x: &&Node<T>| {
-                    known.get(&std::ptr::from_ref(*x)).map(|x| Argument::Value(x))
-                };
+                let argument =
+                    |x: &&Node<T>| known.get(&std::ptr::from_ref(*x)).map(|x| Argument::Value(x));
                 let arguments: Option<Vec<_>> = sum.terms.iter().map(argument).collect();
                 let mut arguments = arguments.ok_or_else(no_value)?;
                 if sum.constant != 0 {

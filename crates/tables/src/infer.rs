@@ -202,7 +202,8 @@ impl Seen {
         }
         if let (true, Some((first, last))) = (self.date, self.days) {
             let year = |days| date(days).map(|d| d.year());
-            let (first, last) = year(first).zip(year(last)).ok_or("dates outside of the calendar")?;
+            let (first, last) =
+                year(first).zip(year(last)).ok_or("dates outside of the calendar")?;
             let (low, high) = (format!("{first:04}-01-01"), format!("{last:04}-12-31"));
             return Ok(Kind::Date { low, high });
         }
@@ -227,9 +228,7 @@ impl Seen {
         })?;
         // No category has them, and without them it could be another one.
         if self.padded {
-            return Err(format!(
-                "some of its texts begin or end with blanks: remove these{kept}"
-            ));
+            return Err(format!("some of its texts begin or end with blanks: remove these{kept}"));
         }
         let few = texts.len() <= FEW_TEXTS || texts.len() as u64 * 4 <= self.cells;
         match few {

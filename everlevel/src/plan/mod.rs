@@ -135,7 +135,9 @@ impl Plan {
             || !names(plan.outputs.iter().map(|x| x.name.as_str()).collect())
             || plan.outputs.is_empty()
         {
-            return Err(wrong("expected at least one result, and a different name for each".into()));
+            return Err(wrong(
+                "expected at least one result, and a different name for each".into(),
+            ));
         }
         Ok(plan)
     }

@@ -76,7 +76,8 @@ mod tests {
         let estimates = Estimates::new();
         let of = |name: &str| {
             let (group, label) = (String::new(), String::new());
-            let job = Job { name: name.into(), group, label, program: Program::Papers, args: vec![] };
+            let job =
+                Job { name: name.into(), group, label, program: Program::Papers, args: vec![] };
             estimates.of([&job].into_iter())
         };
         // Another arithmetic: the longest with this secret.

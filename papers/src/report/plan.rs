@@ -297,8 +297,7 @@ impl Plan {
             self.add(AES, &base, name.clone(), &own);
             // Both rows of LTV's table 6.
             let hybrid = !set.contains("windows") && !set.contains("binary");
-            if (chain, method, threads, hybrid) == (Some("prime-power"), "bit-sliced", "2", true)
-            {
+            if (chain, method, threads, hybrid) == (Some("prime-power"), "bit-sliced", "2", true) {
                 let own = [&own[..], &["--keys", "polynomials"]].concat();
                 self.add(AES, &base, format!("{name}-polynomials"), &own);
             }

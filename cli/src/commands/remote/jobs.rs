@@ -111,8 +111,10 @@ fn done(
     };
     let told = |e| match e {
         RemoteError::Unreachable { problem } => {
-            let way = format!("{problem}; the same command with --job-name {key} continues the \
-                               job, if it has begun");
+            let way = format!(
+                "{problem}; the same command with --job-name {key} continues the \
+                               job, if it has begun"
+            );
             of_service(RemoteError::Unreachable { problem: way })
         }
         e => of_service(e),

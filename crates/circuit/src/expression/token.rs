@@ -64,7 +64,10 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, ExpressionError>
             _ if c.is_ascii_alphabetic() || c == '_' => out.push((column, Token::Name(word(c)))),
             _ => {
                 let Some(sign) = sign(c, rest.peek().map(|(_, c)| *c)) else {
-                    return Err(ExpressionError::new(column, format!("unexpected character {c:?}")));
+                    return Err(ExpressionError::new(
+                        column,
+                        format!("unexpected character {c:?}"),
+                    ));
                 };
                 if sign.len() > 1 {
                     rest.next();

@@ -22,11 +22,8 @@ impl AdicRing {
     }
 
     fn evaluate_over(&self, x: &AdicPoly, block: usize, basis: Basis) -> Vec<Poly<Eval>> {
-        let blocks: Vec<Vec<&[u32]>> = x
-            .rows
-            .chunks(block)
-            .map(|rows| rows.iter().map(|row| &row[..]).collect())
-            .collect();
+        let blocks: Vec<Vec<&[u32]>> =
+            x.rows.chunks(block).map(|rows| rows.iter().map(|row| &row[..]).collect()).collect();
         let jobs: Vec<(usize, usize)> =
             (0..blocks.len()).flat_map(|b| basis.iter().map(move |i| (b, i))).collect();
         let limb = |(b, i): (usize, usize)| {
