@@ -148,10 +148,11 @@ pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
         TimeModel { transform: machine::transform_us(params.cpu()) / 1e6, byte }
     };
     let mut candidates = requirements.candidates(model).map_err(|e| {
-        let text = e.to_string();
-        let few = text.contains("ask for fewer");
-        let way = if few { "; `everlevel params rings` lists the rings that exist" } else { "" };
-        CliError::usage(text + way).with_code(e.code())
+        let way = match requirements.exceeds_rings() {
+            true => "; `everlevel params rings` lists the rings that exist",
+            false => "",
+        };
+        CliError::usage(format!("{e}{way}")).with_code(e.code())
     })?;
     bar.finish_and_clear();
     candidates.truncate(args.max_rows.max(1));
