@@ -222,6 +222,12 @@ pub fn decrypt(args: &AesDecryptArgs, common: &Common) -> Result<(), CliError> {
     if length.div_ceil(layout.capacity()).checked_mul(width) != Some(reader.len()) {
         return Err(wrong("its length does not fit the number of its ciphertexts"));
     }
+    // Ciphertexts are larger than what they hold. An index of empty ones, which nobody has read so
+    // far, would have memory reserved for data that are not there.
+    let bytes = input.metadata().map_err(|e| wrong(&e.to_string()))?.len();
+    if length as u64 > bytes {
+        return Err(wrong("it states more bytes of data than it has itself: get it again"));
+    }
     let mut data = Zeroizing::new(Vec::with_capacity(length));
     let bar = progress(common, "decrypting", reader.len() as u64);
     for state in 0..reader.len() / width {
