@@ -21,7 +21,7 @@ use crate::commands::roles::args::SetOfFile;
 use crate::commands::roles::files::{Column, of_decrypted, secret_key, server_keys};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_apart, check_free, existing, of_file, of_output};
+use crate::console::files::{check_apart, check_file, existing, of_file, of_output};
 use crate::console::output::{emit, emit_json, progress};
 use crate::console::params::tell_failures;
 
@@ -51,7 +51,7 @@ struct Report {
 /// Runs `aes transcipher`.
 pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), CliError> {
     let started = Instant::now();
-    check_free(&args.out.out, args.out.force)?;
+    check_file(&args.out.out, args.out.force)?;
     let manifests = args.server.bounds.manifests.files();
     check_apart(&args.out.out, [&args.input, &args.aes_key].into_iter().chain(manifests))?;
     let cannot =
@@ -196,7 +196,7 @@ fn tell_unchecked(path: &Path) {
 
 /// Runs `aes decrypt`.
 pub fn decrypt(args: &AesDecryptArgs, common: &Common) -> Result<(), CliError> {
-    check_free(&args.out.out, args.out.force)?;
+    check_file(&args.out.out, args.out.force)?;
     check_apart(&args.out.out, [&args.input])?;
     let secret = secret_key(&args.key, &args.set, common)?;
     let params = secret.params();

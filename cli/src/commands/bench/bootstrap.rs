@@ -15,7 +15,7 @@ use crate::commands::bench::args::{BootstrapArgs, Mode};
 use crate::console::args::Common;
 use crate::console::circumstances::Circumstances;
 use crate::console::errors::CliError;
-use crate::console::files::of_output;
+use crate::console::files::{check_named, of_output};
 use crate::console::machine::{self, Floor};
 use crate::console::output::{emit, emit_json, median, progress, table, threads};
 use crate::console::params::{find_params, find_planner};
@@ -53,6 +53,7 @@ struct Report {
 pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
     // What cannot be recorded is not measured, which takes minutes.
     if let Some(path) = &args.record {
+        check_named(path)?;
         recorded(path)?;
     }
     let params = find_params(&args.set.params, common)?;

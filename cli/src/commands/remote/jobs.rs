@@ -16,7 +16,9 @@ use crate::commands::roles::eval::parse;
 use crate::commands::roles::lookup_tables;
 use crate::console::args::Common;
 use crate::console::errors::{CliError, of_service};
-use crate::console::files::{check_apart, check_free, create_directory, existing, read_text};
+use crate::console::files::{
+    check_apart, check_file, check_free, create_directory, existing, read_text,
+};
 use crate::console::output::{counted, emit, emit_json, progress};
 
 /// The most bytes of a plan.
@@ -230,7 +232,7 @@ pub fn ask(
     common: &Common,
 ) -> Result<(), CliError> {
     let (out, force) = (asked.out.out.as_path(), asked.out.force);
-    check_free(out, force)?;
+    check_file(out, force)?;
     check_apart(out, [asked.plan, asked.table].into_iter().chain(asked.constants))?;
     check_apart(out, asked.access.files())?;
     let plan = read_text(asked.plan, TEXT_BYTES, "the plan")?;

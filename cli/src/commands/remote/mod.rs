@@ -17,7 +17,7 @@ use self::jobs::{Evaluation, Query, ask, evaluate, fetch, push, push_table};
 use super::roles::args::OutArg;
 use crate::console::args::Common;
 use crate::console::errors::{CliError, of_service};
-use crate::console::files::{check_apart, check_free};
+use crate::console::files::{check_apart, check_file};
 use crate::console::output::{counted, emit, emit_json};
 
 /// A job, and what becomes of it.
@@ -167,7 +167,7 @@ pub fn run(command: &RemoteCommand, common: &Common) -> Result<(), CliError> {
         }
         RemoteCommand::List { service } => list(&service.client()?, common),
         RemoteCommand::Pull { service, id, out } => {
-            check_free(&out.out, out.force)?;
+            check_file(&out.out, out.force)?;
             check_apart(&out.out, service.access.files())?;
             let client = service.client()?;
             let (bytes, path) = (fetch(&client, id, (&out.out, out.force), common)?, &out.out);
