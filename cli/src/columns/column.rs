@@ -27,8 +27,7 @@ pub fn stated(signed: bool, reduce: bool, t: u64) -> Option<ValueRange> {
     }
 }
 
-/// A column as it was read.
-#[derive(Debug)]
+/// A column as it was read. `Debug` shows the number of its values alone.
 pub struct Column {
     /// Its name, if the file has one.
     pub name: Option<String>,
@@ -42,6 +41,12 @@ pub struct Column {
     unit: &'static str,
     /// The place of the first value.
     pub(super) first: usize,
+}
+
+impl std::fmt::Debug for Column {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Column({}, {} values)", self.source, self.values.len())
+    }
 }
 
 impl Column {

@@ -24,7 +24,7 @@ use crate::commands::roles::inputs::Inputs;
 use crate::commands::roles::typed;
 use crate::console::args::{Common, SetArg};
 use crate::console::errors::CliError;
-use crate::console::files::{check_apart, check_free, existing, of_output};
+use crate::console::files::{check_apart, check_file, existing, of_output};
 use crate::console::output::{counted, emit, emit_json, progress};
 use crate::console::params::{find_params, find_planner};
 use crate::plot::{LinePlot, NoisePoint, noise_plot};
@@ -229,7 +229,7 @@ fn squares(params: &Params, planner: &KeyPlanner) -> Result<usize, CliError> {
 }
 
 fn check_plot(plot: &PlotArg) -> Result<(), CliError> {
-    plot.svg.as_deref().map_or(Ok(()), |path| check_free(path, plot.force))
+    plot.svg.as_deref().map_or(Ok(()), |path| check_file(path, plot.force))
 }
 
 fn finish(

@@ -16,7 +16,7 @@ use crate::commands::bench::measure::Bench;
 use crate::commands::workload::ValuesArgs;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::of_output;
+use crate::console::files::{check_file, of_output};
 use crate::console::machine;
 use crate::console::output::{emit, emit_json, progress, table, threads};
 use crate::console::params::find_planner;
@@ -132,6 +132,7 @@ pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
     let (Some(plain_modulus), Some(depth)) = (args.plain_modulus, args.depth) else {
         return Err(CliError::usage("expected --plain-modulus and --depth, or the name of a set"));
     };
+    args.save.as_deref().map_or(Ok(()), |path| check_file(path, false))?;
     let minimize = match args.minimize {
         Goal::Latency => Minimize::Latency,
         Goal::Throughput => Minimize::Throughput,
@@ -148,10 +149,11 @@ pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
         TimeModel { transform: machine::transform_us(params.cpu()) / 1e6, byte }
     };
     let mut candidates = requirements.candidates(model).map_err(|e| {
-        let text = e.to_string();
-        let few = text.contains("ask for fewer");
-        let way = if few { "; `everlevel params rings` lists the rings that exist" } else { "" };
-        CliError::usage(text + way).with_code(e.code())
+        let way = match requirements.exceeds_rings() {
+            true => "; `everlevel params rings` lists the rings that exist",
+            false => "",
+        };
+        CliError::usage(format!("{e}{way}")).with_code(e.code())
     })?;
     bar.finish_and_clear();
     candidates.truncate(args.max_rows.max(1));

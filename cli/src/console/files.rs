@@ -128,6 +128,23 @@ pub fn check_free(path: &Path, force: bool) -> Result<(), CliError> {
     }
 }
 
+/// Refuses `-` where nothing is written to standard output: it would be the name of a file.
+pub fn check_named(path: &Path) -> Result<(), CliError> {
+    if is_standard(path) {
+        return Err(CliError::usage(
+            "-: this command writes a file, not standard output: give a name to it, ./- if it is \
+             to be called so",
+        ));
+    }
+    Ok(())
+}
+
+/// [`check_free`] where nothing is written to standard output.
+pub fn check_file(path: &Path, force: bool) -> Result<(), CliError> {
+    check_named(path)?;
+    check_free(path, force)
+}
+
 /// Refuses to replace what a command reads: a file, or one in a directory.
 pub fn check_apart<P>(out: &Path, inputs: impl IntoIterator<Item = P>) -> Result<(), CliError>
 where

@@ -105,6 +105,18 @@ fn sets_by_name() {
     refused(&["bench", "primitives", "--params", TOY], &["--insecure-research"]);
 }
 
+/// A file that a measurement cannot be recorded in is refused before it is made.
+#[test]
+fn files_of_measurements() {
+    let record = |path: &str, part: &str| {
+        refused(&["bench", "bootstrap", "--record", path], &["--record", path, part]);
+    };
+    record(&file("measured.json", "[1, 2]"), "not a file of measurements");
+    record(&file("nothing.json", ""), "not a file of measurements");
+    record(env!("CARGO_TARGET_TMPDIR"), "cannot read");
+    record(&format!("{}/none/measured.json", env!("CARGO_TARGET_TMPDIR")), "cannot read");
+}
+
 #[test]
 fn parameter_files() {
     refused(&["params", "show", "no-such-file.json"], &["cannot open", "no-such-file.json"]);

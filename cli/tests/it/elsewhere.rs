@@ -150,6 +150,20 @@ fn what_does_not_go_together_is_refused() {
         let told = place.refused(&format!("{command} --force"), "wire.exists");
         assert!(told.contains("another name"), "{told}");
     }
+    // Nor is the file with the token.
+    place.write("token.ct", place.read("acme"));
+    let url = &serving.url;
+    for command in [
+        format!("eval token=x+1 --out . --server-keys {keys} x={x} --remote {url}"),
+        format!("table run --server-keys {keys} --table t --plan q --out token.ct --remote {url}"),
+        format!("{encrypt} token.ct --remote {url}"),
+        format!("remote pull {x} --out ./token.ct --url {url}"),
+    ] {
+        let asked = format!("{command} --token-file token.ct --force");
+        let told = place.refused(&asked, "wire.exists");
+        assert!(told.contains("another name"), "{asked}: {told}");
+    }
+    assert_eq!(place.read("token.ct"), place.read("acme"));
     // A service that is not there: the work failed, and what was encrypted stays.
     let url = serving.url.clone();
     drop(serving);

@@ -166,6 +166,36 @@ fn inputs_are_not_replaced() {
     place.told("compact --in x.ct --out w.ct --force");
 }
 
+/// What is not written to standard output makes no file that is called `-`.
+#[test]
+fn standard_output_is_not_the_name_of_a_file() {
+    let place = Place::new();
+    let (server, secret) = ("--server-keys k/server.keys", "--key k/secret.key");
+    for command in [
+        "keys change --old-key k/secret.key --new-key l/secret.key --out -".into(),
+        "keys manifest-key --out -".into(),
+        format!("keys server {secret} --program y=x*x --out -"),
+        format!("bootstrap {server} --in x.ct --out f.ct --write-manifest - --manifest-key m"),
+        format!("explain {server} y=x+1 x=x.ct --svg -"),
+        "aes encrypt-key --key k/public.key --aes-key-file a.hex --out -".into(),
+        "aes upload --key k/public.key --aes-key-file a.hex --in v.csv --out -".into(),
+        format!("aes transcipher {server} --aes-key a.ct --in up --out -"),
+        format!("aes decrypt {secret} --in x.ct --out -"),
+        "table schema infer --in v.csv --out -".into(),
+        "table ask --schema s.json q --out -".into(),
+        "table bind --plan q --key k/public.key a=30 --out -".into(),
+        format!("table run --table t {server} --plan q --out -"),
+        "params plan --plain-modulus 257 --depth 2 --out -".into(),
+        "bench bootstrap --params insecure_bgv-257-n8 --record -".into(),
+    ] {
+        let why = place.refused(&command, "cli.usage");
+        assert!(why.contains("not standard output"), "{command}: {why}");
+    }
+    // It can be called so, and others write to standard output.
+    place.told("keys manifest-key --out ./-");
+    assert!(place.path().join("-").exists());
+}
+
 /// A disk that is full is a failure of whatever writes, and leaves nothing behind.
 #[cfg(unix)]
 #[test]

@@ -25,7 +25,7 @@ impl PowerSum {
     /// The trace of GR(p^e, d) over its subring GR(p^e, degree) in every slot, `degree` dividing d:
     /// the sum of the powers of Frobenius to this power.
     pub fn relative_trace(shape: &SlotShape, degree: usize) -> Self {
-        let step = (0..degree).fold(shape.identity(), |g, _| shape.compose(g, shape.frobenius()));
+        let step = power(shape, shape.frobenius(), degree);
         Self::of(shape, step, shape.degree_of_slot() / degree.max(1))
     }
 
@@ -69,11 +69,9 @@ impl PowerSum {
 
     /// The sum of `count` images, one at least.
     fn of(shape: &SlotShape, element: GaloisElement, count: usize) -> Self {
-        let power = |k: usize| (0..k).fold(shape.identity(), |g, _| shape.compose(g, element));
         let bits = count.checked_ilog2().unwrap_or(0);
-        let steps =
-            (0..bits).rev().map(|bit| (power(count >> (bit + 1)), count >> bit & 1 == 1)).collect();
-        PowerSum { element, steps }
+        let step = |bit: u32| (power(shape, element, count >> (bit + 1)), count >> bit & 1 == 1);
+        PowerSum { element, steps: (0..bits).rev().map(step).collect() }
     }
 
     /// The number of key switches: log2 n, and one for each other bit of n that is set.
@@ -128,6 +126,19 @@ impl PowerSum {
         }
         Ok(product)
     }
+}
+
+/// g^k in log2 k steps.
+fn power(shape: &SlotShape, element: GaloisElement, mut k: usize) -> GaloisElement {
+    let (mut found, mut square) = (shape.identity(), element);
+    while k > 0 {
+        if k & 1 == 1 {
+            found = shape.compose(found, square);
+        }
+        square = shape.compose(square, square);
+        k >>= 1;
+    }
+    found
 }
 
 /// The sum of all slots of a thin ciphertext, in every slot: one [`PowerSum`] for each dimension.

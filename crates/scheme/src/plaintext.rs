@@ -1,5 +1,7 @@
 //! Encoded plaintexts.
 
+use std::fmt;
+
 use everlevel_ring::PrimePower;
 use zeroize::Zeroizing;
 
@@ -8,11 +10,18 @@ use crate::error::SchemeError;
 use crate::params::Params;
 
 /// A plaintext polynomial modulo p^e: n coefficients in natural order. It is wiped when dropped, as
-/// it may hold a key.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// it may hold a key, and `Debug` shows its size alone.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Plaintext {
     pub(crate) coefficients: Zeroizing<Vec<u64>>,
     pub(crate) exponent: u32,
+}
+
+impl fmt::Debug for Plaintext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.coefficients.len();
+        write!(f, "Plaintext(modulo p^{}, {count} coefficients)", self.exponent)
+    }
 }
 
 impl Plaintext {
@@ -277,4 +286,15 @@ pub fn message_coefficients(
     Ok(Zeroizing::new(
         params.plaintext_ring().centered(&plaintext.coefficients, plaintext.exponent),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_shows_no_coefficient() {
+        let key = Plaintext::from_reduced(Zeroizing::new(vec![54321; 3]), 2);
+        assert_eq!(format!("{key:?}"), "Plaintext(modulo p^2, 3 coefficients)");
+    }
 }

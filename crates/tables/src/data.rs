@@ -6,11 +6,17 @@ use crate::consistent::Partners;
 use crate::error::TablesError;
 use crate::schema::Schema;
 
-/// The codes of all cells, column by column.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The codes of all cells, column by column. `Debug` shows how many there are alone.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Data {
     columns: Vec<Vec<i128>>,
     rows: usize,
+}
+
+impl std::fmt::Debug for Data {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Data({} rows, {} columns)", self.rows, self.columns.len())
+    }
 }
 
 /// Where the reader of CSV is in a cell.
@@ -261,4 +267,15 @@ pub(crate) fn csv_text<'a, R: IntoIterator<Item = String>>(
     }
     let bytes = writer.into_inner().map_err(|e| wrong(e.to_string()))?;
     String::from_utf8(bytes).map_err(|e| wrong(e.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_shows_no_cell() {
+        let data = Data { columns: vec![vec![54321; 3]; 2], rows: 3 };
+        assert_eq!(format!("{data:?}"), "Data(3 rows, 2 columns)");
+    }
 }

@@ -27,8 +27,8 @@ const NEW: &str = "new";
 /// Where that goes which is replaced.
 const OLD: &str = "old";
 /// How often, and how long each time, one waits for a process that is putting files in place: that
-/// takes milliseconds.
-const WAIT: (usize, Duration) = (50, Duration::from_millis(20));
+/// takes milliseconds, or as long as a busy disk takes to remember names. 30 seconds.
+const WAIT: (usize, Duration) = (1500, Duration::from_millis(20));
 
 /// Files, or directories, of one directory that are replaced together.
 #[derive(Clone, Debug)]
@@ -91,12 +91,13 @@ impl FileSet {
     /// told to who listens ([`on_recovery`](crate::on_recovery)).
     ///
     /// # Errors
-    /// [`WireError::Interrupted`] if a replacement cannot be finished. What cannot be removed, as
-    /// in a directory that is only read, stays.
+    /// [`WireError::Interrupted`] if a replacement cannot be finished, or if another process is
+    /// still at one after 30 seconds. What cannot be removed, as in a directory that is only read,
+    /// stays.
     pub fn recover(&self) -> Result<Vec<Recovered>, WireError> {
         let mut found = Vec::new();
         for number in 0..NAMES {
-            if let Some(pending) = self.abandoned(number) {
+            if let Some(pending) = self.abandoned(number)? {
                 found.extend(pending.settle()?);
             }
         }
@@ -107,29 +108,33 @@ impl FileSet {
     }
 
     /// What a run that ended left under a name; while it is looked at, it is locked.
-    fn abandoned(&self, number: usize) -> Option<PendingSet> {
+    fn abandoned(&self, number: usize) -> Result<Option<PendingSet>, WireError> {
         let path = hidden(&self.directory, &self.name, number);
         let here = || path.symlink_metadata().is_ok_and(|found| found.is_dir());
         if !here() {
-            return None;
+            return Ok(None);
         }
         let name = path.join(LOCK);
         // Where nothing can be written there is perhaps a lock to look at.
         let lock = open_lock(&path).or_else(|_| File::open(&name)).ok();
         let (set, new) = (self.clone(), path.join(NEW));
         let pending = PendingSet { set, hidden: path.clone(), path: new, lock, stays: true };
-        let Some(lock) = &pending.lock else { return here().then_some(pending) };
+        let Some(lock) = &pending.lock else { return Ok(here().then_some(pending)) };
         for _ in 0..WAIT.0 {
             match hold(lock, &name) {
-                Holder::Us => return Some(pending),
+                Holder::Us => return Ok(Some(pending)),
                 // Whoever is putting files in place is done in a moment.
                 Holder::Another if pending.has_begun() => std::thread::sleep(WAIT.1),
-                Holder::Another => return None,
+                Holder::Another => return Ok(None),
                 // Files of a run that still works are only taken if it is about to end.
-                Holder::Unknown => return pending.has_begun().then_some(pending),
+                Holder::Unknown => return Ok(pending.has_begun().then_some(pending)),
             }
         }
-        None
+        // What is there now may be a mixture of old and new files.
+        Err(WireError::Interrupted {
+            path: self.directory.display().to_string(),
+            problem: "another process is still replacing the files: try again".into(),
+        })
     }
 
     /// Waits until nobody else replaces these files, as long as what is returned is there. Where

@@ -109,6 +109,14 @@ impl Requirements {
         Ok(candidates[0].params.clone())
     }
 
+    /// Whether no ring over which sets are made has as many slots modulo powers of the prime, so
+    /// that fewer have to be asked for, whatever the depth. Takes up to a few seconds; it is false
+    /// for a modulus that is no power of a prime.
+    pub fn exceeds_rings(&self) -> bool {
+        let Some((p, _)) = prime_power(self.plain_modulus) else { return false };
+        places(p, self.slots).is_ok_and(|found| found.is_empty())
+    }
+
     fn unmet(&self, problem: &str) -> Error {
         let depth = match self.depth {
             Depth::Levels(depth) => depth.to_string(),
@@ -321,6 +329,7 @@ mod tests {
         ] {
             let error = changed.candidates(typical).unwrap_err().to_string();
             assert!(error.contains(problem), "{error}");
+            assert_eq!(changed.exceeds_rings(), error.contains("ask for fewer"), "{error}");
         }
     }
 }

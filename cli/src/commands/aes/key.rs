@@ -14,7 +14,7 @@ use crate::commands::roles::files::{Column, EncryptionKey};
 use crate::commands::roles::keygen::make;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_apart, check_free};
+use crate::console::files::{check_apart, check_file};
 use crate::console::output::{emit, emit_json};
 use crate::console::params::find_params;
 
@@ -114,7 +114,7 @@ pub(super) fn aes_key(path: &Path) -> Result<Zeroizing<Vec<u8>>, CliError> {
 
 /// Runs `aes encrypt-key`.
 pub fn encrypt_key(args: &AesEncryptKeyArgs, common: &Common) -> Result<(), CliError> {
-    check_free(&args.out.out, args.out.force)?;
+    check_file(&args.out.out, args.out.force)?;
     check_apart(&args.out.out, [&args.aes_key_file, &args.key])?;
     let by = EncryptionKey::read(&args.key, &args.set, common)?;
     let params = by.params();

@@ -21,7 +21,7 @@ use crate::commands::roles::args::SetOfFile;
 use crate::commands::roles::files::{Column, of_decrypted, secret_key, server_keys};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_apart, check_free, existing, of_file, of_output};
+use crate::console::files::{check_apart, check_file, existing, of_file, of_output};
 use crate::console::output::{emit, emit_json, progress};
 use crate::console::params::tell_failures;
 
@@ -51,7 +51,7 @@ struct Report {
 /// Runs `aes transcipher`.
 pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), CliError> {
     let started = Instant::now();
-    check_free(&args.out.out, args.out.force)?;
+    check_file(&args.out.out, args.out.force)?;
     let manifests = args.server.bounds.manifests.files();
     check_apart(&args.out.out, [&args.input, &args.aes_key].into_iter().chain(manifests))?;
     let cannot =
@@ -196,7 +196,7 @@ fn tell_unchecked(path: &Path) {
 
 /// Runs `aes decrypt`.
 pub fn decrypt(args: &AesDecryptArgs, common: &Common) -> Result<(), CliError> {
-    check_free(&args.out.out, args.out.force)?;
+    check_file(&args.out.out, args.out.force)?;
     check_apart(&args.out.out, [&args.input])?;
     let secret = secret_key(&args.key, &args.set, common)?;
     let params = secret.params();
@@ -221,6 +221,12 @@ pub fn decrypt(args: &AesDecryptArgs, common: &Common) -> Result<(), CliError> {
     let width = layout.width();
     if length.div_ceil(layout.capacity()).checked_mul(width) != Some(reader.len()) {
         return Err(wrong("its length does not fit the number of its ciphertexts"));
+    }
+    // Ciphertexts are larger than what they hold. An index of empty ones, which nobody has read so
+    // far, would have memory reserved for data that are not there.
+    let bytes = input.metadata().map_err(|e| wrong(&e.to_string()))?.len();
+    if length as u64 > bytes {
+        return Err(wrong("it states more bytes of data than it has itself: get it again"));
     }
     let mut data = Zeroizing::new(Vec::with_capacity(length));
     let bar = progress(common, "decrypting", reader.len() as u64);

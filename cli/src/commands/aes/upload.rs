@@ -10,7 +10,7 @@ use super::key::{aes_key, hex};
 use crate::commands::roles::files::EncryptionKey;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_apart, check_free, existing, of_file, of_output};
+use crate::console::files::{check_apart, check_file, existing, of_file, of_output};
 use crate::console::output::{emit, emit_json};
 
 /// The most data of an upload, in bytes.
@@ -19,7 +19,7 @@ const MAX_BYTES: u64 = 1 << 32;
 /// Runs `aes upload`.
 pub fn upload(args: &AesUploadArgs, common: &Common) -> Result<(), CliError> {
     let out = &args.out.out;
-    check_free(out, args.out.force)?;
+    check_file(out, args.out.force)?;
     for read in [&args.input, &args.data, &args.aes_key_file].into_iter().flatten() {
         check_apart(out, [read])?;
     }

@@ -1,6 +1,7 @@
 //! `everlevel bench bootstrap`: fresh keys and random values in every run, everything checked.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind::NotFound;
 use std::path::Path;
 
 use everlevel::{Measured, failure_log2};
@@ -14,7 +15,7 @@ use crate::commands::bench::args::{BootstrapArgs, Mode};
 use crate::console::args::Common;
 use crate::console::circumstances::Circumstances;
 use crate::console::errors::CliError;
-use crate::console::files::of_output;
+use crate::console::files::{check_named, of_output};
 use crate::console::machine::{self, Floor};
 use crate::console::output::{emit, emit_json, median, progress, table, threads};
 use crate::console::params::{find_params, find_planner};
@@ -50,6 +51,11 @@ struct Report {
 
 /// Runs the measurement.
 pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
+    // What cannot be recorded is not measured, which takes minutes.
+    if let Some(path) = &args.record {
+        check_named(path)?;
+        recorded(path)?;
+    }
     let params = find_params(&args.set.params, common)?;
     let mode = match args.mode {
         Mode::Thin => None,
@@ -123,16 +129,22 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
     Ok(())
 }
 
+/// What is in a file of measurements: nothing if there is no file yet.
+fn recorded(path: &Path) -> Result<BTreeMap<String, Measured>, CliError> {
+    let shown = path.display();
+    let directory = path.parent().filter(|p| !p.as_os_str().is_empty());
+    let bytes = match std::fs::read(path) {
+        Err(e) if e.kind() == NotFound && directory.is_none_or(Path::is_dir) => b"{}".to_vec(),
+        read => read
+            .map_err(|e| CliError::usage(format!("--record {shown}: cannot read the file: {e}")))?,
+    };
+    serde_json::from_slice(&bytes)
+        .map_err(|e| CliError::usage(format!("--record {shown}: not a file of measurements: {e}")))
+}
+
 /// Enters the time into a file of measurements.
 fn enter(path: &Path, report: &Report, runs: usize) -> Result<(), CliError> {
-    let shown = path.display();
-    let bytes = match std::fs::read(path) {
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => b"{}".to_vec(),
-        read => read.map_err(|e| CliError::failure(format!("cannot read {shown}: {e}")))?,
-    };
-    let mut all: BTreeMap<String, Measured> = serde_json::from_slice(&bytes).map_err(|e| {
-        CliError::usage(format!("--record {shown}: not a file of measurements: {e}"))
-    })?;
+    let mut all = recorded(path)?;
     let now = Circumstances::now();
     let measured = Measured {
         seconds: report.seconds_median,

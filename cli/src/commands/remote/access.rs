@@ -115,9 +115,14 @@ impl AccessArgs {
         Client::new(url, token.trim(), connecting).map_err(of_service)
     }
 
-    fn is_given(&self) -> bool {
+    /// The files that are read, which no result replaces.
+    pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
         let files = [&self.token_file, &self.tls_ca, &self.tls_certificate, &self.tls_key];
-        self.insecure_http || files.iter().any(|file| file.is_some())
+        files.into_iter().flatten()
+    }
+
+    fn is_given(&self) -> bool {
+        self.insecure_http || self.files().next().is_some()
     }
 }
 

@@ -11,7 +11,7 @@ use crate::commands::roles::{self, Sent};
 use crate::commands::table::args::RunArgs;
 use crate::console::args::Common;
 use crate::console::errors::{CliError, of_service};
-use crate::console::files::{is_standard, of_file};
+use crate::console::files::{check_apart, is_standard, of_file};
 
 /// Passes if none of these options is given.
 fn none_of(options: &[(bool, &str)]) -> Result<(), CliError> {
@@ -38,6 +38,12 @@ pub fn encrypt(client: &Client, args: &EncryptArgs, common: &Common) -> Result<(
         return Err(CliError::usage(
             "--remote: what is encrypted is sent as a file: give one to --out",
         ));
+    }
+    // Of several columns each has a file in a directory.
+    let out = &args.out.out;
+    let each = args.columns.iter().map(|name| out.join(format!("{name}.ct")));
+    for path in each.chain([out.clone()]) {
+        check_apart(&path, args.place.access.files())?;
     }
     roles::encrypt(args, common, &|files| {
         let mut sent = Sent::new();
@@ -93,6 +99,7 @@ pub fn eval(client: &Client, args: &EvalArgs, common: &Common) -> Result<(), Cli
     ])?;
     none_of_set(&server.set)?;
     let asked = Evaluation {
+        access: &args.place.place.access,
         server_keys: &server.server_keys,
         program: &args.program,
         inputs: &args.inputs,
@@ -116,6 +123,7 @@ pub fn answer(client: &Client, args: &RunArgs, common: &Common) -> Result<(), Cl
         return none_of(&[(true, "--plain")]);
     };
     let asked = Query {
+        access: &args.place.place.access,
         server_keys: &args.server_keys,
         table,
         plan: &args.input,

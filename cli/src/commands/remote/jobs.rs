@@ -10,13 +10,15 @@ use everlevel_remote::{Client, IdempotencyKey, ObjectId, RemoteError};
 use everlevel_tables::EncryptedTable;
 use serde_json::json;
 
-use super::access::Manner;
+use super::access::{AccessArgs, Manner};
 use crate::commands::roles::args::OutArg;
 use crate::commands::roles::eval::parse;
 use crate::commands::roles::lookup_tables;
 use crate::console::args::Common;
 use crate::console::errors::{CliError, of_service};
-use crate::console::files::{check_apart, check_free, create_directory, existing, read_text};
+use crate::console::files::{
+    check_apart, check_file, check_free, create_directory, existing, read_text,
+};
 use crate::console::output::{counted, emit, emit_json, progress};
 
 /// The most bytes of a plan.
@@ -24,6 +26,7 @@ const TEXT_BYTES: u64 = 2 << 20;
 
 /// A program, and where its results go.
 pub struct Evaluation<'a> {
+    pub access: &'a AccessArgs,
     pub server_keys: &'a Path,
     pub program: &'a str,
     pub inputs: &'a [String],
@@ -36,6 +39,7 @@ pub struct Evaluation<'a> {
 
 /// A query on a table, and where its answer goes.
 pub struct Query<'a> {
+    pub access: &'a AccessArgs,
     pub server_keys: &'a Path,
     pub table: &'a Path,
     pub plan: &'a Path,
@@ -169,6 +173,7 @@ pub fn evaluate(
     for name in program.outputs() {
         check_free(&path(name), asked.force)?;
         check_apart(&path(name), read.iter().copied())?;
+        check_apart(&path(name), asked.access.files())?;
     }
     let tables = tables(asked.lookups)?;
     let (mut named, mut columns) = (BTreeMap::new(), Vec::new());
@@ -229,8 +234,9 @@ pub fn ask(
     common: &Common,
 ) -> Result<(), CliError> {
     let (out, force) = (asked.out.out.as_path(), asked.out.force);
-    check_free(out, force)?;
+    check_file(out, force)?;
     check_apart(out, [asked.plan, asked.table].into_iter().chain(asked.constants))?;
+    check_apart(out, asked.access.files())?;
     let plan = read_text(asked.plan, TEXT_BYTES, "the plan")?;
     let plan = serde_json::from_str(&plan)
         .map_err(|e| CliError::usage(format!("{}: {e}", asked.plan.display())))?;

@@ -17,7 +17,7 @@ use self::jobs::{Evaluation, Query, ask, evaluate, fetch, push, push_table};
 use super::roles::args::OutArg;
 use crate::console::args::Common;
 use crate::console::errors::{CliError, of_service};
-use crate::console::files::check_free;
+use crate::console::files::{check_apart, check_file};
 use crate::console::output::{counted, emit, emit_json};
 
 /// A job, and what becomes of it.
@@ -148,6 +148,7 @@ pub fn run(command: &RemoteCommand, common: &Common) -> Result<(), CliError> {
         }
         RemoteCommand::Run { job, program, inputs, tables, pad, out, force } => {
             let asked = Evaluation {
+                access: &job.service.access,
                 server_keys: &job.server_keys,
                 program,
                 inputs,
@@ -160,12 +161,14 @@ pub fn run(command: &RemoteCommand, common: &Common) -> Result<(), CliError> {
         }
         RemoteCommand::Table { job, table, plan, constants, out } => {
             let (server_keys, constants) = (job.server_keys.as_path(), constants.as_deref());
-            let asked = Query { server_keys, table, plan, constants, out };
+            let access = &job.service.access;
+            let asked = Query { access, server_keys, table, plan, constants, out };
             ask(&job.service.client()?, &asked, &job.manner, common)
         }
         RemoteCommand::List { service } => list(&service.client()?, common),
         RemoteCommand::Pull { service, id, out } => {
-            check_free(&out.out, out.force)?;
+            check_file(&out.out, out.force)?;
+            check_apart(&out.out, service.access.files())?;
             let client = service.client()?;
             let (bytes, path) = (fetch(&client, id, (&out.out, out.force), common)?, &out.out);
             if common.json {

@@ -11,7 +11,7 @@ use super::keys_args::ChangeArgs;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{
-    check_apart, check_free, check_standard, existing, is_standard, of_file, of_output,
+    check_apart, check_file, check_free, check_standard, existing, is_standard, of_file, of_output,
 };
 use crate::console::output::{counted, emit, emit_json, progress};
 use crate::console::params::tell_failures;
@@ -19,7 +19,7 @@ use crate::console::params::tell_failures;
 /// Runs `keys change`.
 pub fn make(args: &ChangeArgs, common: &Common) -> Result<(), CliError> {
     let out = &args.out.out;
-    check_free(out, args.out.force)?;
+    check_file(out, args.out.force)?;
     let [from, to] = [&args.from, &args.to].map(|path| secret_key(path, &args.set, common));
     let (from, to) = (from?, to?);
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;

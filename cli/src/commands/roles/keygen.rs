@@ -15,7 +15,7 @@ use super::files::secret_key;
 use super::keys_args::ServerKeysArgs;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{Written, check_apart, check_free, existing, of_output, read_text};
+use crate::console::files::{Written, check_apart, check_file, existing, of_output, read_text};
 use crate::console::output::{emit, emit_json, progress};
 use crate::console::params::{find_params, find_planner, tell_failures};
 
@@ -64,7 +64,7 @@ pub fn run(args: &KeygenArgs, common: &Common) -> Result<(), CliError> {
 
 /// Runs `keys server`.
 pub fn for_server(args: &ServerKeysArgs, common: &Common) -> Result<(), CliError> {
-    check_free(&args.out.out, args.out.force)?;
+    check_file(&args.out.out, args.out.force)?;
     check_apart(&args.out.out, args.purpose.table_plans.iter().chain([&args.key]))?;
     let secret = secret_key(&args.key, &args.set, common)?;
     tell_failures(secret.params());

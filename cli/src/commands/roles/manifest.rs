@@ -14,7 +14,7 @@ use super::args::{
 };
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_apart, check_free, existing, of_file, of_output};
+use crate::console::files::{check_apart, check_file, existing, of_file, of_output};
 use crate::console::output::{emit, emit_json};
 
 /// The largest manifest, in bytes.
@@ -23,7 +23,7 @@ const MAX_BYTES: u64 = 1 << 27;
 /// Runs `keys manifest-key`.
 pub fn make_key(out: &OutArg, common: &Common) -> Result<(), CliError> {
     let path = &out.out;
-    check_free(path, out.force)?;
+    check_file(path, out.force)?;
     let key = ManifestKey::generate(&mut everlevel::system_rng().map_err(CliError::failure)?);
     write_secret_file(path, key.expose_bytes(), existing(out.force)).map_err(of_output(path))?;
     if common.json {
@@ -136,7 +136,7 @@ impl ManifestWriter {
         others: &[&Path],
     ) -> Result<Option<Self>, CliError> {
         let Some(path) = &out.write_manifest else { return Ok(None) };
-        check_free(path, force)?;
+        check_file(path, force)?;
         check_apart(path, others.iter().copied().chain(key.manifest_key.as_deref()))?;
         let here = place(path);
         if others.iter().any(|other| place(other) == here) {

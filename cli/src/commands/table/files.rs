@@ -22,8 +22,8 @@ use crate::commands::roles::files::{EncryptionKey, secret_key, server_on};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{
-    check_apart, check_free, check_standard, existing, is_standard, of_file, of_output, read_text,
-    write_secret_output,
+    check_apart, check_file, check_free, check_standard, existing, is_standard, of_file, of_output,
+    read_text, write_secret_output,
 };
 use crate::console::output::{counted, emit, emit_json, progress};
 use crate::console::params::tell_failures;
@@ -171,7 +171,7 @@ fn table_key(key: &EncryptionKey) -> TableKey<'_> {
 
 /// Runs `table ask`.
 pub fn ask(args: &AskArgs, common: &Common) -> Result<(), CliError> {
-    check_free(&args.out.out, args.out.force)?;
+    check_file(&args.out.out, args.out.force)?;
     check_apart(&args.out.out, [&args.schema])?;
     let schema = read_schema(&args.schema)?;
     let plan = Plan::ordered(&args.query, &schema, args.order.party()).map_err(refused)?;
@@ -199,7 +199,7 @@ pub fn ask(args: &AskArgs, common: &Common) -> Result<(), CliError> {
 
 /// Runs `table bind`.
 pub fn bind(args: &BindArgs, common: &Common) -> Result<(), CliError> {
-    check_free(&args.out.out, args.out.force)?;
+    check_file(&args.out.out, args.out.force)?;
     check_apart(&args.out.out, [&args.input].into_iter().chain(&args.from))?;
     let plan = read_plan(&args.input)?;
     let values = values(&args.values, args.from.as_deref())?;
@@ -275,7 +275,7 @@ fn served<'a>(
 /// Runs `table run`.
 pub fn run(args: &RunArgs, common: &Common) -> Result<(), CliError> {
     let started = Instant::now();
-    check_free(&args.out.out, args.out.force)?;
+    check_file(&args.out.out, args.out.force)?;
     let table = args.table.table.iter().chain(&args.table.plain);
     let read = [&args.input].into_iter().chain(table).chain(&args.schema).chain(&args.constants);
     check_apart(&args.out.out, read)?;

@@ -12,7 +12,7 @@ use super::files::{open_table, read_constants, read_plan, read_result};
 use super::records::opened;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_apart, check_free, existing, of_output};
+use crate::console::files::{check_apart, check_file, existing, of_output};
 use crate::console::output::{counted, emit, emit_json};
 use crate::console::params::find_params;
 
@@ -156,7 +156,7 @@ pub fn explain(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
 /// Runs `table schema infer`.
 pub fn infer(args: &InferArgs, common: &Common) -> Result<(), CliError> {
     let out = &args.out.out;
-    check_free(out, args.out.force)?;
+    check_file(out, args.out.force)?;
     check_apart(out, [&args.input])?;
     let (schema, told) = Schema::infer_records(opened(&args.input)?).map_err(of(&args.input))?;
     let text = schema.to_json().map_err(of(&args.input))?;

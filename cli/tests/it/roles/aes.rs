@@ -6,6 +6,10 @@ use std::process::Command;
 
 use aes::Aes128;
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
+use everlevel::files::{AES_KEY, CONTENT, UNCHECKED};
+use everlevel::{AesMethod, OptIn, Params};
+use everlevel_wire::container::{Planned, encode};
+use everlevel_wire::{Metadata, ObjectKind, ParamsId};
 use serde_json::Value;
 
 use super::{Places, refused, run, told};
@@ -189,4 +193,37 @@ fn aes_data_become_ciphertexts() {
         )
         .contains("wrong-kind")
     );
+}
+
+/// An index of ciphertexts without bytes states data for which memory would be reserved.
+#[test]
+fn ciphertexts_of_no_bytes_hold_no_data() {
+    let places = Places::new();
+    let reader = places.of("reader");
+    let set = "insecure_aes-m4947";
+    told(&reader, &["keygen", "--params", set, "--program", "y=x+x", "--out", "keys"]);
+    let params = Params::named(set, OptIn::InsecureResearch).unwrap();
+    let method = AesMethod::Packed;
+    let layout = method.layout(params.slot_shape()).unwrap();
+    let states = 4000;
+    let length = (states * layout.capacity()).to_string();
+    let metadata = Metadata::from(
+        [
+            (CONTENT, "aes-bytes"),
+            ("method", method.name()),
+            ("length", &length),
+            (AES_KEY, UNCHECKED),
+        ]
+        .map(|(name, value)| (name.to_string(), value.to_string())),
+    );
+    let record = |_| Planned { descriptor: Vec::new(), length: 0 };
+    let records: Vec<Planned> = (0..states * layout.width()).map(record).collect();
+    let id = ParamsId::of(&params);
+    let kind = ObjectKind::CIPHERTEXTS;
+    let bytes = encode(kind, id, &metadata, &records, |_, _| {}).unwrap();
+    fs::write(reader.join("empty.ct"), bytes).unwrap();
+    let decrypt = ["aes", "decrypt", "--key", "keys/secret.key", "--in", "empty.ct"];
+    let more = ["--out", "no", "--allow-unknown-owner"];
+    let why = refused(&reader, &[&decrypt[..], &more].concat());
+    assert!(why.contains("more bytes of data than it has itself"), "{why}");
 }

@@ -201,8 +201,8 @@ impl Group {
 /// ([`IntegersFromBytes`] of one byte). Slots whose places along the dimension are multiples of
 /// `bytes` hold those that are meant; windows that pass the end go on at the beginning.
 ///
-/// A rotation ([`rotate_along`]) for each byte but the first, and the factors of 256 for the noise
-/// of a sum.
+/// A rotation ([`rotate_along`]) for each byte but the first that counts modulo 2^e, and the
+/// factors of 256 for the noise of a sum.
 ///
 /// # Errors
 /// [`CircuitError::Empty`] without bytes, those of [`rotate_along`] and of the scheme.
@@ -214,16 +214,23 @@ pub fn joined_along<S: ExactScheme>(
     order: ByteOrder,
 ) -> Result<S::Ciphertext, AesError> {
     let exponent = scheme.plain_exponent(x);
+    let size = scheme.slot_shape().dimensions().get(dimension).map_or(1, |found| found.size);
+    // Bytes above 2^e count for nothing.
+    let counted = bytes.min(exponent.div_ceil(8) as usize);
+    let first = match order {
+        ByteOrder::Little => 0,
+        ByteOrder::Big => bytes - counted,
+    };
     let mut sum: Option<S::Ciphertext> = None;
-    for place in 0..bytes {
+    for place in first..first + counted {
         let weight = match order {
             ByteOrder::Little => 8 * place,
             ByteOrder::Big => 8 * (bytes - 1 - place),
         };
-        // Bytes above 2^e count for nothing.
         let Some(left) = left(exponent, weight) else { continue };
+        let steps = (place % size) as i64;
         let digit = scheme.reduce_plain_modulus(
-            &rotate_along(scheme, x, dimension, place as i64, NextUse::LinearMap)?,
+            &rotate_along(scheme, x, dimension, steps, NextUse::LinearMap)?,
             left,
         )?;
         let part = (0..weight).try_fold(digit, |part, _| scheme.multiply_by_p(&part))?;

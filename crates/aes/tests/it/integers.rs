@@ -286,6 +286,22 @@ fn bytes_side_by_side_are_joined() {
                 );
             }
         }
+        // Of any number of bytes only those are looked at that count, modulo 2^8 the lowest one.
+        for (order, moved) in [(ByteOrder::Little, 0), (ByteOrder::Big, (usize::MAX - 1) % size)] {
+            let single =
+                IntegersFromBytes::new(&scheme, 1, 8, order, params.chain().top()).unwrap();
+            let digits = single.evaluate(&scheme, &[&x]).unwrap();
+            let joined = joined_along(&scheme, &digits, dimension, usize::MAX, order).unwrap();
+            let lowest = |s: usize| {
+                let place = s / inner % size;
+                u64::from(bytes[s - place * inner + (place + moved) % size * inner])
+            };
+            assert_eq!(
+                scheme.decrypt(&joined).unwrap().decode(&params).unwrap(),
+                (0..slots).map(lowest).collect::<Vec<_>>(),
+                "m = {index}, {order:?}"
+            );
+        }
         let refused = joined_along(&scheme, &x, dimension, 0, ByteOrder::Big).err();
         assert_eq!(refused, Some(CircuitError::Empty { what: "the list of bytes" }.into()));
     }

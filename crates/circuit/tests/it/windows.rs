@@ -50,3 +50,17 @@ fn windows_of_every_length_along_every_good_dimension() {
     }
     assert!(checked > 30, "{checked}");
 }
+
+/// They are planned in as many steps as the number has bits.
+#[test]
+fn windows_of_any_number_of_slots() {
+    let params = Params::named("insecure_aes-m4947", OptIn::InsecureResearch).unwrap();
+    let shape = params.slot_shape();
+    let dimension = shape.dimensions().iter().position(|found| found.good).unwrap();
+    let windows = |count| PowerSum::windows(shape, dimension, count, 1).unwrap();
+    // Every bit of the number below the highest is set.
+    assert_eq!(windows(usize::MAX).key_switches(), 2 * (usize::BITS as usize - 1));
+    // Once around the dimension is no rotation, and the sum over two rounds twice that over one.
+    let size = shape.dimensions()[dimension].size;
+    assert!(windows(2 * size).galois_elements().contains(&shape.identity()));
+}
