@@ -328,3 +328,28 @@ browsed("a key of another tab is neither replaced nor forgotten, nor mixed up", 
   const expected = { same: true, drawn: "web.replaced", stays: true, sent: "web.replaced" };
   assert.deepEqual(found, { ...expected, table: null, left: 0 });
 });
+
+browsed("times are kept and compared", async () => {
+  await page.reload();
+  await page.waitForSelector("html[data-ready]", { state: "attached" });
+  await connect();
+  const times = ["2026-01-31T12:00:00", "2026-01-31T12:00:01", "2026-02-01T00:00:00"];
+  const text = `seen,n\n${times.map((at, i) => `${at},${i + 5}\n`).join("")}`;
+  await page.setInputFiles("#csv", {
+    name: "times.csv",
+    mimeType: "text/csv",
+    buffer: Buffer.from(text),
+  });
+  await page.waitForSelector("#schema:not([hidden])");
+  const kinds = await page.$$eval("#fields select", (found) => found.map((kind) => kind.value));
+  assert.deepEqual(kinds, ["timestamp", "integer"]);
+  await page.click("#schema > button");
+  await page.waitForSelector("#ask:not([hidden])");
+  await page.selectOption("#where", "seen");
+  await page.selectOption("#operator", ">");
+  await page.fill("#value", "2026-01-31 12:00:00");
+  await page.waitForFunction(() =>
+    /server keys/.test(document.getElementById("explained").textContent),
+  );
+  assert.deepEqual(await ask(), [["2", "13"]]);
+});

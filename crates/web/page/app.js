@@ -209,7 +209,9 @@ function choose() {
     const values = where.type === "boolean" ? ["true", "false"] : (where.values ?? []);
     $("values").replaceChildren(...values.map((value) => option(value)));
     $("value").value = "";
-    $("value").placeholder = { date: "2026-01-31", boolean: "true" }[where.type] ?? "";
+    const time = where.utc ? "2026-01-31 12:00:00Z" : "2026-01-31 12:00:00";
+    const examples = { date: "2026-01-31", timestamp: time, boolean: "true" };
+    $("value").placeholder = examples[where.type] ?? "";
   }
   const filter = { column: where, operator: $("operator").value, value: $("value").value };
   const sql = sqlOf({
