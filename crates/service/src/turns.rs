@@ -258,7 +258,8 @@ mod tests {
     use crate::config::Quota;
     use crate::contents::Directory;
     use crate::store::Store;
-    use everlevel_remote::{JobId, Tenant};
+    use everlevel_remote::api::NewUpload;
+    use everlevel_remote::{JobId, ObjectId, Tenant};
 
     /// Bytes that a job may bring.
     fn column() -> Vec<u8> {
@@ -389,6 +390,25 @@ mod tests {
         place.objects.verify(&place.tenant, &done.results["y"]).unwrap();
         place.objects.recover().unwrap();
         assert_eq!((place.files(), place.store.usage(&place.tenant).unwrap().objects), (1, 1));
+    }
+
+    #[test]
+    fn what_is_sent_while_a_job_computes_it_counts_once_and_as_computed() {
+        let (directory, bytes) = (tempfile::tempdir().unwrap(), column());
+        let place = Place::new(directory.path(), Quota::default());
+        let (objects, tenant) = (&place.objects, &place.tenant);
+        let id = ObjectId::of_hash(blake3::hash(&bytes));
+        let announced = NewUpload { id: id.clone(), bytes: bytes.len() as u64 };
+        objects.begin(tenant, &announced).unwrap();
+        place.job();
+        let turn = place.jobs.next().unwrap();
+        let done = place.end(&turn, Ok(place.outcome(&bytes, 0)));
+        assert_eq!(done.results["y"], id);
+        let state = objects.append(tenant, &id, 0, &bytes).unwrap();
+        assert!(state.complete && objects.info(tenant, &id).unwrap().computed);
+        objects.verify(tenant, &id).unwrap();
+        let used = place.store.usage(tenant).unwrap();
+        assert_eq!((used.bytes, used.objects), (bytes.len() as u64, 1));
     }
 
     #[test]

@@ -111,14 +111,19 @@ impl Objects {
             self.contents.prepare(tenant, id, &path)?;
             self.store.change(tenant, |change| {
                 let announced: Option<Upload> = change.get(id.as_ref())?;
-                announced.ok_or(ServiceError::NotFound { what: "upload" })?;
+                let announced = announced.ok_or(ServiceError::NotFound { what: "upload" })?;
+                // A job has computed the same bytes meanwhile: they count once, as computed.
+                let computed = change.get::<ObjectInfo>(id.as_ref())?.is_some();
                 if info.kind == ObjectKind::SERVER_KEYS.to_string() {
                     change.check_keys(&self.quota)?;
                 }
                 // First the name, then the record: what has a record is there.
                 self.contents.adopt(tenant, id, &path)?;
                 change.remove::<Upload>(id.as_ref())?;
-                change.put(id.as_ref(), &info)
+                match computed {
+                    true => change.give_back(announced.bytes),
+                    false => change.put(id.as_ref(), &info),
+                }
             })
         });
         match &kept {
@@ -139,7 +144,9 @@ impl Objects {
             let Some(upload) = change.get::<Upload>(id.as_ref())? else { return Ok(None) };
             change.remove::<Upload>(id.as_ref())?;
             change.give_back(upload.bytes)?;
-            self.contents.end_upload(tenant, id)?;
+            // A job may have computed the same bytes meanwhile.
+            let is_object = change.get::<ObjectInfo>(id.as_ref())?.is_some();
+            self.contents.end_upload(tenant, id, is_object)?;
             Ok(Some(upload))
         })?;
         if let Some(upload) = ended {

@@ -285,3 +285,71 @@ browsed("everything has a label and is reached by keyboard", async () => {
   assert.deepEqual(kinds, ["category", "decimal", "date", "boolean"]);
   assert.deepEqual(errors, [], "errors in the console");
 });
+
+browsed("a key of another tab is neither replaced nor forgotten, nor mixed up", async () => {
+  const found = await page.evaluate(
+    async ({ set, token }) => {
+      const { Everlevel } = await import("/page/everlevel.js");
+      const code = (work) =>
+        work.then(
+          () => null,
+          (error) => error.code,
+        );
+      const id = async (of) => (await of.key()).keyId;
+      // Each has a worker of its own, as a tab has.
+      const [one, other] = [await Everlevel.start(), await Everlevel.start()];
+      const codes = { same: (await id(one)) === (await id(other)) };
+      await one.drawKey(set, { insecure: true });
+      codes.drawn = await code(other.drawKey(set, { insecure: true }));
+      await other.forgetKey();
+      const third = await Everlevel.start();
+      codes.stays = (await id(third)) === (await id(one));
+      // The key is replaced while a table is sent: nothing is left of that.
+      const names = Array.from({ length: 100 }, (_, i) => `c${i}`);
+      const rows = [names, names.map((_, i) => i), names.map((_, i) => i + 2)];
+      const csv = new TextEncoder().encode(rows.map((row) => `${row.join(",")}\n`).join(""));
+      const before = await one.connect(token);
+      const { schema } = await one.inferSchema(csv);
+      let drawn = null;
+      codes.sent = await code(
+        one.uploadTable(csv, schema, "t.csv", ({ stage }) => {
+          if (stage === "sending") drawn ??= one.drawKey(set, { insecure: true });
+        }),
+      );
+      await drawn;
+      codes.table = await one.table();
+      const after = await one.connect(token);
+      codes.left = after.objects - before.objects;
+      for (const each of [one, other, third]) each.end();
+      return codes;
+    },
+    { set: SET, token: service.token },
+  );
+  const expected = { same: true, drawn: "web.replaced", stays: true, sent: "web.replaced" };
+  assert.deepEqual(found, { ...expected, table: null, left: 0 });
+});
+
+browsed("times are kept and compared", async () => {
+  await page.reload();
+  await page.waitForSelector("html[data-ready]", { state: "attached" });
+  await connect();
+  const times = ["2026-01-31T12:00:00", "2026-01-31T12:00:01", "2026-02-01T00:00:00"];
+  const text = `seen,n\n${times.map((at, i) => `${at},${i + 5}\n`).join("")}`;
+  await page.setInputFiles("#csv", {
+    name: "times.csv",
+    mimeType: "text/csv",
+    buffer: Buffer.from(text),
+  });
+  await page.waitForSelector("#schema:not([hidden])");
+  const kinds = await page.$$eval("#fields select", (found) => found.map((kind) => kind.value));
+  assert.deepEqual(kinds, ["timestamp", "integer"]);
+  await page.click("#schema > button");
+  await page.waitForSelector("#ask:not([hidden])");
+  await page.selectOption("#where", "seen");
+  await page.selectOption("#operator", ">");
+  await page.fill("#value", "2026-01-31 12:00:00");
+  await page.waitForFunction(() =>
+    /server keys/.test(document.getElementById("explained").textContent),
+  );
+  assert.deepEqual(await ask(), [["2", "13"]]);
+});

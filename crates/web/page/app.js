@@ -156,11 +156,15 @@ onSubmit("schema", async () => {
 
 async function showTable() {
   table = connected ? await everlevel.table() : null;
+  // An answer about another table, or under another key, is not shown beside this one.
+  $("answer").hidden = true;
+  $("rows").replaceChildren();
+  $("chart").replaceChildren();
+  window.onresize = null;
   $("ask-first").hidden = table !== null;
   $("ask").hidden = table === null;
   if (!table) {
     $("table-status").textContent = "";
-    $("answer").hidden = true;
     return;
   }
   const { columns } = table.schema;
@@ -188,6 +192,8 @@ function layQuery() {
   $("measure").value = $("of").options.length ? "sum" : "count";
   if (grouped.length) $("group").value = grouped[0].name;
   $("where").value = "";
+  // A column of this name may have another type now.
+  delete $("operator").dataset.column;
   choose();
 }
 
@@ -203,7 +209,9 @@ function choose() {
     const values = where.type === "boolean" ? ["true", "false"] : (where.values ?? []);
     $("values").replaceChildren(...values.map((value) => option(value)));
     $("value").value = "";
-    $("value").placeholder = { date: "2026-01-31", boolean: "true" }[where.type] ?? "";
+    const time = where.utc ? "2026-01-31 12:00:00Z" : "2026-01-31 12:00:00";
+    const examples = { date: "2026-01-31", timestamp: time, boolean: "true" };
+    $("value").placeholder = examples[where.type] ?? "";
   }
   const filter = { column: where, operator: $("operator").value, value: $("value").value };
   const sql = sqlOf({

@@ -22,6 +22,15 @@ export type Column =
   | { name: string; nullable?: boolean; type: "integer"; low: string; high: string }
   | { name: string; nullable?: boolean; type: "decimal"; scale: number; low: string; high: string }
   | { name: string; nullable?: boolean; type: "date"; low: string; high: string }
+  | {
+      name: string;
+      nullable?: boolean;
+      type: "timestamp";
+      unit: "s" | "ms" | "us";
+      utc?: boolean;
+      low: string;
+      high: string;
+    }
   | { name: string; nullable?: boolean; type: "boolean" }
   | { name: string; nullable?: boolean; type: "category"; values: string[] };
 
@@ -58,7 +67,12 @@ export interface Explained {
 
 export interface Answer {
   names: string[];
-  types: { type: "integer" | "decimal" | "date" | "boolean" | "text"; scale?: number }[];
+  types: {
+    type: "integer" | "decimal" | "date" | "timestamp" | "boolean" | "text";
+    scale?: number;
+    unit?: "s" | "ms" | "us";
+    utc?: boolean;
+  }[];
   rows: (string | null)[][];
   /** Seconds that the service computed. */
   seconds: number;

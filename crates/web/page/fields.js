@@ -6,6 +6,7 @@ const TYPES = {
   integer: "integer",
   decimal: "decimal",
   date: "date",
+  timestamp: "date and time",
   boolean: "true or false",
   category: "category",
   "": "left out",
@@ -16,6 +17,8 @@ const STATES = {
   integer: { low: ["Least", "0"], high: ["Greatest", "1000000"] },
   decimal: { scale: ["Decimal places", "2"], low: ["Least", "0"], high: ["Greatest", "1000000"] },
   date: { low: ["First day", "2000-01-01"], high: ["Last day", "2099-12-31"] },
+  // Its unit and its time zone are those of the file.
+  timestamp: { low: ["First", ""], high: ["Last", ""] },
   boolean: {},
   category: { values: ["Texts, one a line", ""] },
   "": {},
@@ -41,11 +44,10 @@ export function edit(into, { schema, notes }, texts) {
 }
 
 function column(note, inferred, texts) {
-  const kind = make(
-    "select",
-    {},
-    ...Object.entries(TYPES).map(([value, text]) => option(value, text)),
+  const possible = Object.entries(TYPES).filter(
+    ([value]) => value !== "timestamp" || inferred?.type === value,
   );
+  const kind = make("select", {}, ...possible.map(([value, text]) => option(value, text)));
   kind.value = inferred?.type ?? "";
   const nullable = make("input", { type: "checkbox", checked: inferred?.nullable ?? false });
   nullable.id = `field-${++last}`;
@@ -98,6 +100,10 @@ function column(note, inferred, texts) {
     const value = (name) => controls[name].value.trim();
     const stated = { name: note.column, type: kind.value };
     if (nullable.checked) stated.nullable = true;
+    if (kind.value === "timestamp") {
+      stated.unit = inferred.unit;
+      if (inferred.utc) stated.utc = true;
+    }
     for (const name of Object.keys(controls)) {
       if (name === "values") {
         stated.values = value(name)

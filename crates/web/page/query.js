@@ -22,7 +22,7 @@ export function operators(type) {
   ];
   if (type === "category" || type === "boolean") return equal;
   const order =
-    type === "date"
+    type === "date" || type === "timestamp"
       ? [
           ["<", "before"],
           ["<=", "until"],
@@ -38,6 +38,8 @@ export function operators(type) {
   return [...equal, ...order];
 }
 
+const TIME = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:\d{2})?)?$/;
+
 /** A value as it stands in a query; null for one that cannot. */
 export function literal(column, value) {
   const trimmed = value.trim();
@@ -48,6 +50,9 @@ export function literal(column, value) {
       return /^(true|false)$/i.test(trimmed) ? trimmed.toLowerCase() : null;
     case "date":
       return /^\d{4}-\d{2}-\d{2}$/.test(trimmed) ? `date ${text(trimmed)}` : null;
+    case "timestamp":
+      if (!TIME.test(trimmed)) return null;
+      return `${column.utc ? "timestamptz" : "timestamp"} ${text(trimmed)}`;
     default:
       return /^-?\d+(\.\d+)?$/.test(trimmed) ? trimmed : null;
   }

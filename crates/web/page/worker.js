@@ -12,6 +12,8 @@ let service = null;
 // The table that was uploaded last, and the queries that the service has keys for.
 let state = { table: null, keys: [] };
 let remembered = true;
+// The hash of the stored key as it was seen here last: another tab may have replaced it.
+let seen = null;
 let job = null;
 // Queries are bound again rather than stored.
 const queries = new Map();
@@ -31,11 +33,28 @@ function needTable() {
   return state.table;
 }
 
+/** Refuses to go on with a key or a table that is not here any more. */
+function need(begun) {
+  if (state === begun) return;
+  const told = "the key or the table was replaced meanwhile: begin again with the one that is here";
+  throw new Refusal(told, "web.replaced");
+}
+
+/** The hash of the key that is stored; null if there is none. */
+async function storedKey() {
+  const file = await storage.read(KEY_FILE);
+  const found = file?.length ? named(file) : null;
+  file?.fill(0);
+  return found;
+}
+
 const keyTold = () => (owner ? JSON.parse(owner.told()) : null);
 
 async function saveState() {
   if (!remembered) return;
   const text = JSON.stringify({ ...state, keyId: keyTold().keyId });
+  // Beside the key of another tab it would be lost, and that tab's table forgotten.
+  if ((await storedKey()) !== seen) return;
   await storage.write(STATE_FILE, new TextEncoder().encode(text));
 }
 
@@ -47,15 +66,31 @@ function clearQueries() {
 /** Takes another key; what belonged to the former is forgotten. */
 async function become(next, remember) {
   const file = remember ? next.file() : null;
+  try {
+    const found = await storedKey();
+    if (found !== null && found !== seen) {
+      const told =
+        "another tab has stored another secret key meanwhile: load this page again, and export " +
+        "that key before you replace it";
+      throw new Refusal(told, "web.replaced");
+    }
+    // While the former key is here: storage may be full.
+    if (file) await storage.write(KEY_FILE, file);
+    else await storage.remove(KEY_FILE);
+    seen = file && named(file);
+  } catch (error) {
+    next.free();
+    throw error;
+  } finally {
+    file?.fill(0);
+  }
   clearQueries();
   owner?.free();
   owner = next;
   state = { table: null, keys: [] };
   remembered = remember;
-  await storage.remove(STATE_FILE);
-  if (file) await storage.write(KEY_FILE, file);
-  else await storage.remove(KEY_FILE);
-  file?.fill(0);
+  // One that stays belongs to another key, and is not read.
+  await storage.remove(STATE_FILE).catch(() => {});
   return keyTold();
 }
 
@@ -64,6 +99,7 @@ async function restore() {
   await storage.removeLeftovers();
   const file = await storage.read(KEY_FILE);
   if (!file) return;
+  seen = named(file);
   owner = library.Owner.open(file, true);
   file.fill(0);
   const text = await storage.read(STATE_FILE);
@@ -80,18 +116,21 @@ function bind(sql) {
 }
 
 /** The server keys of an earlier query that answer this one, too. */
-async function keysFor(query) {
-  for (const { sql, object } of [...state.keys]) {
+async function keysFor(query, begun) {
+  for (const { sql, object } of [...begun.keys]) {
     if (!query.isCoveredBy(bind(sql))) continue;
-    if (await needService().hasObject(object)) return object;
-    state.keys = state.keys.filter((known) => known.object !== object);
+    const there = await needService().hasObject(object);
+    need(begun);
+    if (there) return object;
+    begun.keys = begun.keys.filter((known) => known.object !== object);
   }
   return null;
 }
 
-async function drawKeys(sql, query, progress) {
+async function drawKeys(sql, query, begun, progress) {
   const file = await storage.temporary();
   try {
+    need(begun);
     const drawn = (done, total) => progress({ stage: "keys", done, total });
     needOwner().drawServerKeys(query, file.write, drawn);
     const bytes = file.size();
@@ -101,7 +140,8 @@ async function drawKeys(sql, query, progress) {
     hash.free();
     const sent = (done, total) => progress({ stage: "sending keys", done, total });
     await needService().push(object, bytes, file.read, sent);
-    state.keys.push({ sql, object });
+    need(begun);
+    begun.keys.push({ sql, object });
     await saveState();
     return object;
   } finally {
@@ -124,9 +164,9 @@ async function pushBytes(bytes, progress) {
 }
 
 /** Waits for the end of a job, which says why it failed. */
-async function finished(progress) {
+async function finished(id, progress) {
   for (;;) {
-    const found = await needService().job(job);
+    const found = await needService().job(id);
     if (found.error) throw new Refusal(found.error.message, found.error.code);
     if (found.state === "done") return found;
     const stage = found.state === "queued" ? "waiting" : "computing";
@@ -159,8 +199,12 @@ const methods = {
     owner?.free();
     owner = null;
     state = { table: null, keys: [] };
+    // What another tab has stored meanwhile is not this one's to forget.
+    const found = await storedKey();
+    if (found !== null && found !== seen) return;
     await storage.remove(KEY_FILE);
     await storage.remove(STATE_FILE);
+    seen = null;
   },
 
   encryptColumns({ columns }) {
@@ -177,7 +221,8 @@ const methods = {
     const next = new Service(token);
     const usage = await next.usage();
     service = next;
-    if (state.table && !(await service.hasTable(state.table.id))) {
+    const known = state;
+    if (known.table && !(await next.hasTable(known.table.id)) && state === known) {
       clearQueries();
       state = { table: null, keys: [] };
     }
@@ -187,9 +232,17 @@ const methods = {
   table: () => state.table,
 
   async uploadTable({ csv, schema, name }, progress) {
-    needService();
+    const [begun, sender] = [state, needService()];
+    needOwner();
     const text = JSON.stringify(schema);
     const rows = library.checkTable(csv, text);
+    if (remembered && (await storedKey()) !== seen) {
+      const told =
+        "another tab has replaced or forgotten the secret key that is stored: export the key of " +
+        "this page if you need it, and load the page again";
+      throw new Refusal(told, "web.replaced");
+    }
+    need(begun);
     const total = Math.ceil(rows / keyTold().slots) * schema.columns.length;
     const files = [];
     progress({ stage: "encrypting", done: 0, total });
@@ -202,18 +255,29 @@ const methods = {
     );
     const bytes = files.reduce((sum, { blob }) => sum + blob.size, 0);
     const blocks = {};
-    let before = 0;
-    for (const { file, id, blob } of files) {
-      const read = (at, n) => blob.slice(at, at + n);
-      const sent = (done) => progress({ stage: "sending", done: before + done, total: bytes });
-      await service.push(id, blob.size, read, sent);
-      blocks[file] = id;
-      before += blob.size;
+    try {
+      let before = 0;
+      for (const { file, id, blob } of files) {
+        const read = (at, n) => blob.slice(at, at + n);
+        const sent = (done) => progress({ stage: "sending", done: before + done, total: bytes });
+        await sender.push(id, blob.size, read, sent);
+        blocks[file] = id;
+        before += blob.size;
+        need(begun);
+      }
+      const { id } = await sender.addTable({ texts: { "schema.json": told.text }, blocks });
+      need(begun);
+      const { table } = told;
+      clearQueries();
+      state = { table: { id, table, name, rows, bytes, schema: told.schema }, keys: [] };
+    } catch (error) {
+      // Half a table is of no use, and counts against the quota. What a table is made of stays.
+      for (const id of Object.values(blocks)) {
+        const refused = await sender.deleteObject(id).catch((e) => e);
+        if (refused?.code === "service.unreachable") break;
+      }
+      throw error;
     }
-    const { id } = await service.addTable({ texts: { "schema.json": told.text }, blocks });
-    const { table } = told;
-    clearQueries();
-    state = { table: { id, table, name, rows, bytes, schema: told.schema }, keys: [] };
     await saveState();
     return state.table;
   },
@@ -225,36 +289,40 @@ const methods = {
   },
 
   async ask({ sql, constants }, progress) {
-    const table = needTable();
+    const [begun, table] = [state, needTable()];
     const query = bind(sql);
     const { parameters } = JSON.parse(query.told());
     progress({ stage: "keys", done: 0, total: 0 });
     // A value that is none is found before keys are drawn.
     const names = parameters.map(({ name }) => name);
     const values = names.map((name) => constants[name] ?? "");
-    const bound = names.length ? owner.encryptConstants(query, names, values) : null;
-    const keys = (await keysFor(query)) ?? (await drawKeys(sql, query, progress));
-    const request = { kind: "table", server_keys: keys, table: table.id };
-    request.plan = JSON.parse(query.plan());
-    if (bound) request.constants = await pushBytes(bound.bytes);
-    job = (await service.startJob(request)).id;
+    const bound = names.length ? needOwner().encryptConstants(query, names, values) : null;
+    let id = null;
     try {
-      const done = await finished(progress);
+      const keys = (await keysFor(query, begun)) ?? (await drawKeys(sql, query, begun, progress));
+      need(begun);
+      const request = { kind: "table", server_keys: keys, table: table.id };
+      request.plan = JSON.parse(query.plan());
+      if (bound) request.constants = await pushBytes(bound.bytes);
+      id = (await needService().startJob(request)).id;
+      job = id;
+      const done = await finished(id, progress);
       const fetched = (at, total) => progress({ stage: "fetching", done: at, total });
       const result = done.results.result;
-      const bytes = await service.fetch(result, fetched);
+      const bytes = await needService().fetch(result, fetched);
       if (named(bytes) !== result) {
         throw new Refusal("the result is not the one that was computed", "service.checksum");
       }
-      const answer = JSON.parse(owner.readResult(bytes, query, table.table, bound?.id));
+      need(begun);
+      const answer = JSON.parse(needOwner().readResult(bytes, query, table.table, bound?.id));
       // The service need not keep what was read.
-      await service.deleteJob(job).catch(() => {});
-      await service.deleteObject(result).catch(() => {});
-      if (bound) await service.deleteObject(request.constants).catch(() => {});
+      await needService().deleteJob(id).catch(() => {});
+      await needService().deleteObject(result).catch(() => {});
+      if (bound) await needService().deleteObject(request.constants).catch(() => {});
       return { ...answer, seconds: done.seconds };
     } finally {
       bound?.free();
-      job = null;
+      if (job === id) job = null;
     }
   },
 

@@ -231,9 +231,17 @@ impl Contents for InBucket {
         let _ = remove(joined);
     }
 
-    fn end_upload(&self, tenant: &Tenant, id: &ObjectId) -> Result<(), ServiceError> {
+    fn end_upload(
+        &self,
+        tenant: &Tenant,
+        id: &ObjectId,
+        is_object: bool,
+    ) -> Result<(), ServiceError> {
         // What was joined of it, if it did not become an object.
-        self.depot.remove(&object(tenant, id))
+        match is_object {
+            true => Ok(()),
+            false => self.depot.remove(&object(tenant, id)),
+        }
     }
 
     fn sweep(&self, tenant: &Tenant, id: &ObjectId, upload: &Upload) {

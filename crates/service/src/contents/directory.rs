@@ -128,7 +128,7 @@ impl Contents for Directory {
 
     fn discard(&self, _: &Path) {}
 
-    fn end_upload(&self, tenant: &Tenant, id: &ObjectId) -> Result<(), ServiceError> {
+    fn end_upload(&self, tenant: &Tenant, id: &ObjectId, _: bool) -> Result<(), ServiceError> {
         remove(&self.part(tenant, id)).map_err(system("removing an upload"))
     }
 

@@ -228,6 +228,25 @@ fn a_start_removes_what_nothing_names() {
 }
 
 #[test]
+fn an_upload_of_what_is_an_object_by_now_ends_without_it() {
+    let bytes = column();
+    for in_bucket in [false, true] {
+        let two = Processes::new(&bytes, in_bucket);
+        let (here, tenant, id) = (&two.here, &two.tenant, &two.id);
+        two.begin();
+        // As the end of a job does it.
+        let staged = here.stage(tenant, vec![("y".into(), bytes.clone())]).unwrap();
+        here.store.change(tenant, |change| here.keep(change, tenant, &staged["y"])).unwrap();
+        two.append(here, 0).unwrap();
+        here.abandon(tenant, id).unwrap();
+        assert!(here.info(tenant, id).unwrap().computed);
+        two.third().verify(tenant, id).unwrap();
+        let used = here.store.usage(tenant).unwrap();
+        assert_eq!((used.bytes, used.objects), (bytes.len() as u64, 1));
+    }
+}
+
+#[test]
 fn a_damaged_copy_is_fetched_again() {
     let bytes = column();
     let two = Processes::new(&bytes, true);

@@ -99,8 +99,14 @@ pub(crate) trait Contents: Send + Sync {
     /// Removes the file of an upload that did not become an object, if it is a copy.
     fn discard(&self, joined: &Path);
 
-    /// Removes what has arrived of an upload, in the transaction that ends it.
-    fn end_upload(&self, tenant: &Tenant, id: &ObjectId) -> Result<(), ServiceError>;
+    /// Removes what has arrived of an upload, in the transaction that ends it. What an object
+    /// consists of stays, if there is one of the same name.
+    fn end_upload(
+        &self,
+        tenant: &Tenant,
+        id: &ObjectId,
+        is_object: bool,
+    ) -> Result<(), ServiceError>;
 
     /// Removes what is left of an upload after the transaction that has ended it. What stays is
     /// found when a process starts.

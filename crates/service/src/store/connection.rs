@@ -24,11 +24,16 @@ pub(super) fn told(e: &postgres::Error) -> String {
     }
 }
 
+/// Whether a query with this SQLSTATE may succeed later: class 57 is an operator's intervention,
+/// such as a restart; the others are the two limits of [`OPTIONS`], which end what waits for a
+/// process that stands still, and a deadlock.
+fn passes(code: &str) -> bool {
+    code.starts_with("57") || ["25P03", "40P01", "55P03"].contains(&code)
+}
+
 /// A query that failed: because the database is away, or by a mistake of one's own.
 pub(super) fn failed(e: postgres::Error) -> ServiceError {
-    // Class 57 is an operator's intervention, such as a restart.
-    let away = e.as_db_error().is_none_or(|e| e.code().code().starts_with("57"));
-    match away {
+    match e.as_db_error().is_none_or(|e| passes(e.code().code())) {
         true => unavailable(&told(&e)),
         false => ServiceError::internal("its database")(&told(&e)),
     }
@@ -114,5 +119,20 @@ pub(super) fn pair(place: &dyn Paired, has_bytes: bool, found: &Found) -> Result
     match known {
         Some(_) => Ok(()),
         None => place.write(found.id.as_bytes()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::passes;
+
+    #[test]
+    fn what_only_has_to_wait_is_tried_again() {
+        for code in ["57P01", "57014", "25P03", "40P01", "55P03"] {
+            assert!(passes(code), "{code}");
+        }
+        for code in ["23505", "42P01", "53100", "55000"] {
+            assert!(!passes(code), "{code}");
+        }
     }
 }

@@ -56,6 +56,24 @@ fn nothing_is_inline_or_from_elsewhere() {
     assert!(index.matches("<script").count() == 1 && index.contains("src=\"page/app.js\""));
 }
 
+/// A type that the page does not know would be left out of a table without a word.
+#[test]
+fn the_page_knows_every_inferred_type() {
+    let csv = b"n,cost,day,seen,ok,kind\n\
+        1,1.5,2026-01-31,2026-01-31T12:00:00Z,true,a\n\
+        2,2.5,2026-02-01,2026-01-31T12:00:01Z,false,b\n";
+    let schema = everlevel_web::infer(csv).unwrap()["schema"].clone();
+    let columns = schema["columns"].as_array().unwrap();
+    let types: Vec<&str> = columns.iter().map(|column| column["type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["integer", "decimal", "date", "timestamp", "boolean", "category"]);
+    let scripts = files(".js");
+    let fields = &scripts.iter().find(|(name, _)| name == "fields.js").unwrap().1;
+    for kind in types {
+        let (name, states) = (format!("\n  {kind}: \""), format!("\n  {kind}: {{"));
+        assert!(fields.contains(&name) && fields.contains(&states), "{kind}");
+    }
+}
+
 #[test]
 fn modules_import_what_is_there() {
     let scripts = files(".js");
