@@ -185,8 +185,7 @@ def _checked(
             raise _fault(
                 name,
                 row,
-                f"{cell!r} is an empty text, not a missing value: use None, or replace "
-                "it",
+                f"{cell!r} is an empty text, not a missing value: use None, or replace it",
             )
         elif isinstance(value, (float, np.floating)) and (field.get("type") == "integer" or whole):
             if abs(float(value)) >= 1 << 53:

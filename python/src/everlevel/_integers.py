@@ -635,12 +635,12 @@ class EncryptedIntegers(Typed):
         """Entries, or the nearer one of two bounds: a table for up to 256 values, else two
         comparisons and selections. Bounds may be arrays, or none, as those of ``np.clip``.
         """
-        if not all(isinstance(bound, (int, np.integer)) for bound in (low, high)):
+        if not (is_integer(low) and is_integer(high)):
             from ._numpy import clip
 
-            found: EncryptedIntegers = clip(self, low, high)
-            return found
-        least, most = whole(operator.index(low)), whole(operator.index(high))
+            clipped: EncryptedIntegers = clip(self, low, high)
+            return clipped
+        least, most = whole(int(low)), whole(int(high))
         _check_wrapping((self, least, most))
         found = _tabulated(self, lambda v: min(max(v, least), most))
         if found is None and least > most:

@@ -92,7 +92,8 @@ def named(dtype: Any) -> np.dtype[Any]:
             code="integers.value",
             dtype=shown,
         )
-    return found
+    known: np.dtype[Any] = found
+    return known
 
 
 def whole(value: Any) -> int:

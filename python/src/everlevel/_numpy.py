@@ -20,7 +20,7 @@ from ._operands import _apply, _constants, _each, _modulus, _tabulated
 from ._statistics import _public
 from ._tables import Table
 from ._totals import EncryptedTotal
-from ._values import truths
+from ._values import is_integer, truths
 from ._ways import WAYS
 from .errors import DtypeError, ShapeError
 
@@ -169,9 +169,7 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, **bounds: Any) -> Any:
             f"np.clip with {', '.join(bounds)}",
             "results of encrypted operands are new arrays, of the dtype that holds them",
         )
-    if isinstance(a, EncryptedIntegers) and all(
-        isinstance(bound, (int, np.integer)) for bound in (a_min, a_max)
-    ):
+    if isinstance(a, EncryptedIntegers) and all(is_integer(bound) for bound in (a_min, a_max)):
         return a.clip(a_min, a_max)
     # As NumPy: the upper bound, where it is below the lower one.
     raised: Any = a if a_min is None else np.maximum(a, a_min)

@@ -227,9 +227,7 @@ def _check_wrapping(operands: Sequence[Any]) -> None:
         return
     low, high = interval_of(kind)
     for x in operands:
-        least, most = (
-            x.interval if is_typed(x) else (int(np.min(x)), int(np.max(x)))
-        )
+        least, most = x.interval if is_typed(x) else (int(np.min(x)), int(np.max(x)))
         if least < low or most > high:
             raise DtypeError(
                 f"wrapping {kind} with values from {least} to {most}: use .astype({str(kind)!r}, "

@@ -367,9 +367,7 @@ class Client:
             raise _unknown()
         bits = counted("statistical_bits", statistical_bits, 32)
         values = counted("decryptions_log2", decryptions_log2, 32)
-        parts = [
-            self._raw.decrypt_for_sharing(part, x._elements, bits, values) for part in x._xs
-        ]
+        parts = [self._raw.decrypt_for_sharing(part, x._elements, bits, values) for part in x._xs]
         degree = self.params.slot_degree if x._elements else None
         return _entries(
             np.concatenate(parts),

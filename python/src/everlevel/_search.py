@@ -34,9 +34,7 @@ class Search:
 
     _raw: _rust.TableSearch
 
-    def __init__(
-        self, query: str | Query, schema: Schema | None = None, *, parts: int = 4
-    ) -> None:
+    def __init__(self, query: str | Query, schema: Schema | None = None, *, parts: int = 4) -> None:
         asked = Plan(query, schema)
         self._raw = _rust.TableSearch(asked.sql, asked.schema._text, counted("parts", parts))
 
