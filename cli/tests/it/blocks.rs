@@ -160,7 +160,7 @@ fn columns_are_chosen_by_name() {
         ("--column agee --out n.ct", ": did you mean age?"),
         ("--column name --out n.ct", "line 2, column name: expected an integer, found \"Ada, A.\""),
         ("--column age --column age --out n", "age is given twice"),
-        ("--column age --column AGE --out n", "differs in case"),
+        ("--column age --column AGE --out n", "only in case"),
         ("--column age --column ../zip --out n", "cannot be the name of a file"),
         ("--column age --header no --out n.ct", "--header is no"),
         ("--column age --format json --out n.ct", "--column is for CSV"),

@@ -71,7 +71,17 @@ impl Objects {
                 }
             }
         })?;
-        self.upload(tenant, &new.id)
+        let state = self.upload(tenant, &new.id)?;
+        if state.complete { self.settled(tenant, state) } else { Ok(state) }
+    }
+
+    /// A job may have computed what was announced before a byte of it arrived: then it is announced
+    /// no longer.
+    fn settled(&self, tenant: &Tenant, state: UploadState) -> Result<UploadState, ServiceError> {
+        if self.store.get::<Upload>(tenant, state.id.as_ref())?.is_some() {
+            self.forget(tenant, &state.id)?;
+        }
+        Ok(state)
     }
 
     /// Adds a part. The last one makes an object of the upload, once it is verified.
@@ -85,7 +95,7 @@ impl Objects {
         let _held = self.hold(tenant, id)?;
         let state = self.upload(tenant, id)?;
         if state.complete {
-            return Ok(state);
+            return self.settled(tenant, state);
         }
         if offset != state.offset {
             return Err(ServiceError::Offset { expected: state.offset, found: offset });

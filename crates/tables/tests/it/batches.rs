@@ -62,8 +62,9 @@ fn batches_are_counted() {
     let (one, two) = (cost("count(*)"), cost("sum(x), sum(y)"));
     assert_eq!((one.sums, one.result_ciphertexts), (100, 1));
     assert_eq!((two.sums, two.result_ciphertexts), (500, 2));
-    // Two key switches pack a sum, and more lift the truth values of a group.
-    assert!(two.key_switches > one.key_switches + 2 * 400, "{one:?} {two:?}");
+    // Two key switches pack a sum; which rows are in a group is computed once for both batches.
+    let more = two.key_switches - one.key_switches;
+    assert!((780..=820).contains(&more), "{one:?} {two:?}");
 }
 
 #[test]

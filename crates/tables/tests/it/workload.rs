@@ -57,8 +57,8 @@ fn refusals_have_codes_and_ways_out() {
         (1000, false, 100_000, "sort", "rows are sorted"),
         (1000, false, 100_000, "median", "rows have an order"),
         (1000, false, 100_000, "cumsum", "fewer rows"),
-        (1000, false, 10, "group-by,sort", "apart"),
-        (u64::MAX, false, 10, "group-by,sum", "apart"),
+        (1000, false, 10, "group-by,sort", "separately"),
+        (u64::MAX, false, 10, "group-by,sum", "separately"),
     ] {
         let e = refused(largest, signed, rows, words);
         assert_eq!(e.code(), "workload.unsupported", "{words}: {e}");
