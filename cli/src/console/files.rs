@@ -132,8 +132,8 @@ pub fn check_free(path: &Path, force: bool) -> Result<(), CliError> {
 pub fn check_named(path: &Path) -> Result<(), CliError> {
     if is_standard(path) {
         return Err(CliError::usage(
-            "-: this command writes a file, not standard output: give a name to it, ./- if it is \
-             to be called so",
+            "-: this command writes a file, not standard output: name the file; one that is called \
+             - is written as ./-",
         ));
     }
     Ok(())

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from . import _everlevel as _rust
-from ._values import Buffer, Path, octets, read_file, replaceable
+from ._held import Held
 
 
-class Constants:
+class Constants(Held):
     """The encrypted constants of a plan, which the asker gives to the server with it: what
     ``Plan.bind`` makes.
     """
 
-    __slots__ = ("_data", "_facts")
+    __slots__ = ()
 
-    _data: bytes
     #: Id, id of the plan, owner.
     _facts: tuple[str, str, str | None]
 
@@ -25,25 +24,8 @@ class Constants:
         )
 
     @classmethod
-    def from_bytes(cls, data: Buffer) -> Constants:
-        """From bytes. Their head is read; the constants are when they are computed with."""
-        self = object.__new__(cls)
-        self._data = data if isinstance(data, bytes) else octets(data).tobytes()
-        self._facts = _rust.table_constants_facts(self._data)
-        return self
-
-    @classmethod
-    def open(cls, path: Path) -> Constants:
-        """From a file, also one of ``everlevel table bind``."""
-        return cls.from_bytes(read_file(path))
-
-    def to_bytes(self) -> bytes:
-        """As bytes of the wire format. Not authenticated."""
-        return self._data
-
-    def save(self, path: Path, *, overwrite: bool = False) -> None:
-        """Writes a file, in one step."""
-        _rust.write_file(replaceable(path, overwrite), self._data, overwrite)
+    def _head(cls, data: bytes) -> Any:
+        return _rust.table_constants_facts(data)
 
     @property
     def id(self) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _everlevel as _rust
 from ._html import facts
 from ._params import Params, params_with
+from ._shaped import Shaped
 from ._values import Buffer, joined, layout_of, octets, replaceable
 from .errors import FormatError, ParameterError
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LOST = "ranges_lost"
 
 
-class Described:
+class Described(Shaped):
     """Entries in ciphertexts, what can be told of them, and their bytes."""
 
     __slots__ = (
@@ -41,7 +41,6 @@ class Described:
 
     _xs: tuple[_rust.Ciphertext, ...]
     _server: Server | None
-    _shape: tuple[int, ...]
     _signed: bool
     #: Slots after the last entry are known to be 0.
     _padded: bool
@@ -96,26 +95,6 @@ class Described:
     def key_id(self) -> str | None:
         """The public id of the secret key that it decrypts under; none if its file does not say."""
         return next((x.key_id for x in self._xs if x.key_id is not None), None)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape, as NumPy's; of elements, without the axis of their coefficients."""
-        return self._shape
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return len(self._shape)
-
-    @property
-    def size(self) -> int:
-        """The number of entries."""
-        return math.prod(self._shape)
-
-    def __len__(self) -> int:
-        if not self._shape:
-            raise TypeError("len() of an array without dimensions")
-        return self._shape[0]
 
     @property
     def ciphertexts(self) -> int:

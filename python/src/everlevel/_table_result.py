@@ -8,19 +8,18 @@ from typing import Any
 from . import _everlevel as _rust
 from ._cells import answer_of
 from ._constants import Constants
+from ._held import Held
 from ._roles import Client
 from ._table_plan import Plan
-from ._values import Buffer, Path, octets, read_file, replaceable
 
 
-class Result:
+class Result(Held):
     """The encrypted sums that answer a plan, with the plan: what a server gives to the holder of
     the secret key.
     """
 
-    __slots__ = ("_data", "_facts")
+    __slots__ = ()
 
-    _data: bytes
     #: Plan, table, rows, owner.
     _facts: tuple[str, str, int, str | None]
 
@@ -28,25 +27,8 @@ class Result:
         raise TypeError("results come from EncryptedTable.run, Result.open and Result.from_bytes")
 
     @classmethod
-    def from_bytes(cls, data: Buffer) -> Result:
-        """From bytes. Their head is read; sums are when they are decrypted."""
-        self = object.__new__(cls)
-        self._data = data if isinstance(data, bytes) else octets(data).tobytes()
-        self._facts = _rust.table_result_facts(self._data)
-        return self
-
-    @classmethod
-    def open(cls, path: Path) -> Result:
-        """From a file, also one of ``everlevel table run``."""
-        return cls.from_bytes(read_file(path))
-
-    def to_bytes(self) -> bytes:
-        """As bytes of the wire format. Not authenticated."""
-        return self._data
-
-    def save(self, path: Path, *, overwrite: bool = False) -> None:
-        """Writes a file, in one step."""
-        _rust.write_file(replaceable(path, overwrite), self._data, overwrite)
+    def _head(cls, data: bytes) -> Any:
+        return _rust.table_result_facts(data)
 
     @property
     def plan(self) -> Plan:

@@ -15,6 +15,7 @@ from ._encrypted import Encrypted
 from ._html import facts
 from ._kinds import Interval, dtype_of
 from ._params import Params
+from ._shaped import Shaped
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ._server import Server
 
 
-class Typed(Encrypted, Stored):
+class Typed(Encrypted, Stored, Shaped):
     """Entries in blocks, and what can be told of them."""
 
     __slots__ = ("_blocks", "_shape", "_runs", "_server", "_wrap", "_params")
@@ -31,7 +32,6 @@ class Typed(Encrypted, Stored):
     #: Entries in row-major order, as many in each as a ciphertext has slots, or as a run of them
     #: has left.
     _blocks: tuple[_rust.Column, ...]
-    _shape: tuple[int, ...]
     #: How many runs of equal length begin a block: 1, or with rows=True as many as there are rows.
     _runs: int
     _server: Server | Tracer | None
@@ -83,26 +83,6 @@ class Typed(Encrypted, Stored):
     def key_id(self) -> str | None:
         """The public id of the secret key that decrypts it; none if all entries are public."""
         return next((x.key_id for x in self._blocks if x.key_id is not None), None)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape, as NumPy's."""
-        return self._shape
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return len(self._shape)
-
-    @property
-    def size(self) -> int:
-        """The number of entries."""
-        return math.prod(self._shape)
-
-    def __len__(self) -> int:
-        if not self._shape:
-            raise TypeError("len() of an array without dimensions")
-        return self._shape[0]
 
     @property
     def interval(self) -> Interval:
