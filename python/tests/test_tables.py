@@ -264,6 +264,31 @@ def test_cells(fermat):
     )
 
 
+def test_what_is_no_column_or_cell():
+    columns = [
+        {"name": "n", "type": "integer", "low": 0, "high": 255},
+        {"name": "w", "type": "text", "bytes": 20},
+    ]
+    plan = et.Plan("select n, w from t", et.Schema({"columns": columns}))
+    whole = {"n": [5, 6], "w": ["ab", "cd"]}
+    assert plan.answer(whole, arrow=False) == whole
+    for name in whole:
+        # A mapping is what a column of DataFrame.to_dict() is: its keys are those of rows.
+        for column in ("ab", b"ab", {0: 5, 1: 6}, {5, 6}, np.zeros((2, 2), int)):
+            refused(
+                "python.table",
+                lambda: plan.answer({**whole, name: column}, arrow=False),
+                everlevel.DtypeError,
+            )
+    for cell in (b"ab", ["ab"], ("ab",), {"ab": 1}):
+        refused(
+            "table.value",
+            lambda: plan.answer({**whole, "w": ["cd", cell]}, arrow=False),
+            everlevel.TableError,
+        )
+    refused("python.table", lambda: et.Schema.infer({"n": {0: 5, 1: 6}}), everlevel.DtypeError)
+
+
 def test_arrow(fermat, schema, tmp_path):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as parquet

@@ -156,11 +156,18 @@ impl Binder<'_> {
         name: &str,
         column_first: bool,
     ) -> Result<Condition, TablesError> {
+        let fields = self.schema.fields();
         let column = match x {
-            Value::Coded(column) | Value::Number(Number::Column(column), _) => *column,
+            Value::Coded(column) => *column,
+            // A tenth of a column is the column, with one more decimal place.
+            Value::Number(Number::Column(column), scale)
+                if fields[*column].scale() == Some(*scale) =>
+            {
+                *column
+            }
             _ => return Err(mistyped(e, "compare an encrypted constant with a column")),
         };
-        let kind = self.schema.fields()[column].kind();
+        let kind = fields[column].kind();
         let ordered = !matches!(kind, Kind::Boolean | Kind::Category { .. });
         if !ordered && comparison != Comparison::Equal {
             return Err(mistyped(e, "compare categories and truth values with = <> and in"));

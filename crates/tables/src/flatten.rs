@@ -158,7 +158,16 @@ fn numbered(ast: &mut Ast) {
         let equal = |item: &SelectItem| {
             expression(item).is_some_and(|e| *e == key.expr || column(e).is_some_and(same))
         };
-        let found = items.iter().position(called).or_else(|| items.iter().position(equal));
+        let mut of_name = (0..items.len()).filter(|i| called(&items[*i]));
+        let first = of_name.next();
+        if let (Some(name), Some(a)) = (name, first)
+            && of_name.any(|b| expression(&items[a]) != expression(&items[b]))
+        {
+            // The name of different columns is refused where keys are bound.
+            key.expr = Expr::Identifier(Ident::new(&name.value));
+            continue;
+        }
+        let found = first.or_else(|| items.iter().position(equal));
         if let Some(place) = found.filter(|_| listed) {
             key.expr = counted(place);
         } else if let Some(name) = name.filter(|_| all || !qualified) {

@@ -162,10 +162,11 @@ impl Fraction {
         }
         let common = i128::try_from(a).ok()?;
         let sign = denominator.signum();
-        (sign != 0).then(|| Fraction {
-            numerator: numerator / common * sign,
-            denominator: denominator / common * sign,
-        })
+        if sign == 0 {
+            return None;
+        }
+        let reduced = |x: i128| (x / common).checked_mul(sign);
+        Some(Fraction { numerator: reduced(numerator)?, denominator: reduced(denominator)? })
     }
 
     fn apply(self, operator: Operator, other: Fraction) -> Option<Self> {
@@ -211,10 +212,11 @@ impl Fraction {
     /// Units of 10^-scale, rounded, halves away from 0.
     pub(crate) fn units(self, scale: u32) -> Option<i128> {
         let scaled = self.numerator.checked_mul(10i128.checked_pow(scale)?)?;
-        let twice = scaled.unsigned_abs().checked_mul(2)?;
-        let denominator = self.denominator.unsigned_abs();
-        let rounded = (twice + denominator) / (2 * denominator);
-        Some(i128::try_from(rounded).ok()? * scaled.signum())
+        let (absolute, denominator) = (scaled.unsigned_abs(), self.denominator.unsigned_abs());
+        let (whole, rest) = (absolute / denominator, absolute % denominator);
+        // Twice the rest could be past 128 bits.
+        let rounded = whole + u128::from(rest >= denominator - rest);
+        i128::try_from(rounded).ok()?.checked_mul(scaled.signum())
     }
 }
 
@@ -277,5 +279,31 @@ mod tests {
         assert_eq!(fraction(x, y).order(fraction(y, y - 1)), Ordering::Less);
         assert_eq!(fraction(y, y - 1).order(fraction(x, y)), Ordering::Greater);
         assert_eq!(fraction(-x, y).order(fraction(-x, y)), Ordering::Equal);
+    }
+
+    #[test]
+    fn fractions_are_rounded_whatever_their_size() {
+        let units = |a, b, scale| Fraction::new(a, b).unwrap().units(scale);
+        for (a, b, scale, expected) in [
+            (5, 2, 0, 3),
+            (-5, 2, 0, -3),
+            (4, 3, 0, 1),
+            (-5, 3, 0, -2),
+            (1, 3, 2, 33),
+            (2, 3, 2, 67),
+            (1, -8, 2, -13),
+            (0, 7, 6, 0),
+        ] {
+            assert_eq!(units(a, b, scale), Some(expected), "{a}/{b}");
+        }
+        // 2^127 - 1 is 1 more than a multiple of 3.
+        let most = i128::MAX;
+        assert_eq!(units(most, 2, 0), Some(1 << 126));
+        assert_eq!(units(-most, 2, 0), Some(-(1 << 126)));
+        assert_eq!(units(most, 3, 0), Some((most - 1) / 3));
+        assert_eq!(units(most, 1, 0), Some(most));
+        assert_eq!(units(most, 2, 1), None);
+        assert_eq!(Fraction::new(i128::MIN, -1), None);
+        assert_eq!(Fraction::new(1, 0), None);
     }
 }

@@ -49,11 +49,9 @@ impl<'a, R: Records> Rows<'a, R> {
                 }
             }
         }
-        let first = &schema.fields()[0];
-        if records.empty_is_none()
-            && names.len() == 1
-            && (first.null().is_some() || first.is_text())
-        {
+        let first = &joining.own().fields()[0];
+        let may_be_empty = first.null().is_some() || first.is_text() || first.code("").is_some();
+        if records.empty_is_none() && names.len() == 1 && may_be_empty {
             let problem = "the only column may have empty cells, and an empty line is no row: add \
                            a second column";
             return Err(TablesError::Data { problem: problem.into() });

@@ -90,7 +90,9 @@ impl Search {
         }
         let select = only_select(&ast)?;
         let x = match argument(&select.projection[0]) {
-            Some(x) => x.to_string(),
+            Some(x) if is_column(x) => x.to_string(),
+            // A tenth of a column has its digits, and is another number.
+            Some(_) => return refused("a search for an expression", "search for a column"),
             None => return refused(&format!("a search for {text}"), remedy),
         };
         let names = (1..parts).map(|i| format!("count(*) filter (where {x} < :{NAME}{i})"));
@@ -255,6 +257,15 @@ impl Search {
         let reached = self.below.iter().filter(|(_, count)| **count <= rank).map(|(code, _)| *code);
         let passed = self.below.iter().find(|(_, count)| **count > rank).map(|(code, _)| code - 1);
         (reached.max().unwrap_or(low), passed.unwrap_or(high))
+    }
+}
+
+/// Whether an expression is a column as it is.
+fn is_column(x: &Expr) -> bool {
+    match x {
+        Expr::Nested(inner) => is_column(inner),
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) => true,
+        _ => false,
     }
 }
 

@@ -4,6 +4,10 @@ use sqlparser::ast::{
     Expr, GroupByExpr, Ident, OrderBy, OrderByKind, Select, SelectItem, Value as Literal,
 };
 
+use crate::error::TablesError;
+use crate::formula::Formula;
+use crate::literal::mistyped;
+use crate::query::Output;
 use crate::rewrite::rewritten;
 
 /// Whether a select makes groups, or one of all rows.
@@ -94,4 +98,62 @@ pub(crate) fn place(e: &Expr) -> Option<usize> {
         },
         _ => None,
     }
+}
+
+/// The columns of an answer: what is selected, what it is bound to, and the columns of groups.
+pub(crate) type Answered<'a> = (&'a Select, &'a [Output], &'a [usize]);
+
+/// The place, from 0, of the column of the answer that a key of `order by` counts, names, or is
+/// written as; none if it does not have one.
+///
+/// # Errors
+/// [`TablesError::Type`] for a name that different columns have.
+pub(crate) fn place_of(
+    e: &Expr,
+    (select, outputs, groups): Answered<'_>,
+) -> Result<Option<usize>, TablesError> {
+    if let Some(place) = place(e) {
+        return Ok(place.checked_sub(1).filter(|place| *place < outputs.len()));
+    }
+    let (text, name) = (e.to_string(), matches!(e, Expr::Identifier(_)));
+    // An expression in quotation marks is a name, and means nothing.
+    let quoted = |item: &SelectItem| {
+        matches!(item, SelectItem::ExprWithAlias { alias, .. }
+            if alias.quote_style.is_some() && alias.value.eq_ignore_ascii_case(&text))
+    };
+    if !name && select.projection.iter().any(quoted) {
+        return Ok(None);
+    }
+    let is = |output: &Output| match name {
+        true => output.name.eq_ignore_ascii_case(&text),
+        false => reads_alike(&output.name, &text),
+    };
+    let mut found = (0..outputs.len()).filter(|i| is(&outputs[*i]));
+    let Some(first) = found.next() else { return Ok(None) };
+    let value = |i: usize| match &outputs[i].value {
+        Formula::Group(group) => (groups.get(*group), None),
+        formula => (None, Some(formula)),
+    };
+    match found.all(|other| value(other) == value(first)) {
+        true => Ok(Some(first)),
+        false => Err(mistyped(
+            e,
+            "several columns of the answer have this name: name them with as, or order by a place \
+             in the select list, from 1",
+        )),
+    }
+}
+
+/// Whether two texts of SQL differ in the case of names and words alone.
+fn reads_alike(a: &str, b: &str) -> bool {
+    let mut within = None;
+    a.len() == b.len()
+        && a.chars().zip(b.chars()).all(|(x, y)| {
+            let same = if within == Some('\'') { x == y } else { x.eq_ignore_ascii_case(&y) };
+            within = match within {
+                None => Some(x).filter(|x| ['\'', '"'].contains(x)),
+                Some(mark) => Some(mark).filter(|mark| *mark != x),
+            };
+            same
+        })
 }

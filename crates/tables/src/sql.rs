@@ -19,7 +19,7 @@ use crate::from::tables;
 use crate::order::{Key, text_order};
 use crate::query::{Aggregate, Fold, MOST_GROUPS, OrderKey, OrderedBy, Output, Parameter, Query};
 use crate::schema::Schema;
-use crate::select_list::is_grouped;
+use crate::select_list::{Answered, is_grouped, place_of};
 
 /// How deep expressions may be nested.
 const DEPTH: usize = 50;
@@ -114,7 +114,7 @@ impl Query {
             ));
         }
         let having = select.having.as_ref().map(|e| binder.having(e, &groups)).transpose()?;
-        let (order, limit) = (order(ast, &outputs)?, limit(ast)?);
+        let (order, limit) = (order(ast, (select, &outputs[..], &groups[..]))?, limit(ast)?);
         Grouped { filter, groups, having, outputs, order, limit }.query(&mut binder, ordered_by)
     }
 
@@ -143,13 +143,14 @@ impl Query {
         }
         let listed = groups.iter().flat_map(|place| binder.schema.cell_places(*place));
         let listed: BTreeSet<usize> = listed.collect();
+        let order = order(ast, (select, &outputs[..], &groups[..]))?;
         Ok(Query {
             filter,
             listed: Some(listed.into_iter().collect()),
             groups,
             aggregates: Vec::new(),
             having: None,
-            order: order(ast, &outputs)?,
+            order,
             outputs,
             limit: limit(ast)?,
             ordered_by,
@@ -348,17 +349,13 @@ pub(crate) fn only_select(ast: &Ast) -> Result<&Select, TablesError> {
 }
 
 /// What rows are ordered by. What is missing counts as greater than all values, as in PostgreSQL.
-fn order(ast: &Ast, outputs: &[Output]) -> Result<Vec<OrderKey>, TablesError> {
+fn order(ast: &Ast, answered: Answered<'_>) -> Result<Vec<OrderKey>, TablesError> {
     let Some(order) = &ast.order_by else { return Ok(Vec::new()) };
     let OrderByKind::Expressions(keys) = &order.kind else {
         return Err(TablesError::unsupported("order by all", "name the columns"));
     };
-    let place = |e: &Expr| match number(e) {
-        Some(place) => place.checked_sub(1).filter(|p| *p < outputs.len()),
-        None => outputs.iter().position(|o| o.name.eq_ignore_ascii_case(&e.to_string())),
-    };
     let key = |key: &sqlparser::ast::OrderByExpr| {
-        let known = place(&key.expr).filter(|_| key.with_fill.is_none());
+        let known = place_of(&key.expr, answered)?.filter(|_| key.with_fill.is_none());
         let output = known.ok_or_else(|| {
             TablesError::unsupported(&format!("order by {key}"), "order by a column of the answer")
         })?;

@@ -78,6 +78,7 @@ export function sqlOf({ measure, of, group, where }) {
     if (value === null) return null;
     sql += ` where ${identifier(where.column.name)} ${where.operator} ${value}`;
   }
-  if (group) sql += ` group by ${identifier(group.name)} order by ${identifier(group.name)}`;
+  // By its place: another column of the answer may have its name.
+  if (group) sql += ` group by ${identifier(group.name)} order by 1`;
   return sql;
 }

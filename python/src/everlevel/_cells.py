@@ -40,6 +40,11 @@ def pyarrow() -> Any:
     return pa
 
 
+#: What can be gone through, and is no column: columns of ``DataFrame.to_dict()`` are mappings.
+NO_COLUMNS = (str, bytes, bytearray, Mapping, set, frozenset)
+#: What has a text that is none of a cell.
+NO_CELLS = (bytes, bytearray, memoryview, list, tuple, dict, set, frozenset)
+
 #: A column: its name, and texts of its cells, none where nothing is there.
 Column = tuple[str, list["str | None"]]
 
@@ -167,6 +172,9 @@ def _checked(
     )
     for i, (value, cell) in enumerate(zip(values, cells)):
         row = first + i
+        if isinstance(value, NO_CELLS):
+            what = f"{value!r:.80} is a {type(value).__name__}"
+            raise _fault(name, row, f"{what}: give a number, a text, a date or a truth value")
         if cell is None:
             if not missing_nan and isinstance(value, (float, np.floating)):
                 raise _fault(
@@ -205,9 +213,16 @@ def _mapping_columns(data: Mapping[str, Sequence[Any]], schema: Schema | None) -
     columns = []
     for i in _kept(names, schema):
         column = list(data.values())[i]
-        if np.ma.isMaskedArray(column) and column.ndim != 1:
+        if isinstance(column, NO_COLUMNS):
             raise DtypeError(
-                f"column {names[i]!r} has {column.ndim} dimensions: expected one",
+                f"column {names[i]!r} is a {type(column).__name__}, of which letters, keys or an "
+                "order by chance would be its cells: expected a list or an array",
+                code="python.table",
+            )
+        dimensions = getattr(column, "ndim", 1)
+        if dimensions != 1:
+            raise DtypeError(
+                f"column {names[i]!r} has {dimensions} dimensions: expected one",
                 code="python.table",
             )
         foreign = type(column).__module__.split(".")[0] in ("pyarrow", "polars")

@@ -106,6 +106,10 @@ fn constants_that_are_refused() {
         "select count(*) from shop where kind < :a",
         "select count(*) from shop where kind like :a",
         "select count(*) from shop where price * 2 > :a",
+        // The digits are those of the column, and the number is another one.
+        "select count(*) from shop where 0.1 * price > :a",
+        "select count(*) from shop where :a = count * 0.01",
+        "select count(*) from (select price * 0.1 as p from shop) u where p in (:a)",
         "select count(*) from shop where :a = :b",
         "select sum(price * :a) from shop",
         "select count(*) from shop where price > :a and count < :a",
@@ -123,6 +127,12 @@ fn constants_that_are_refused() {
         "table.name"
     );
 
+    for sql in [
+        "select count(*) from shop where 1 * price > :a",
+        "select count(*) from shop where (price) + 0.0 > :a",
+    ] {
+        Plan::new(sql, &schema).unwrap();
+    }
     let plan = Plan::new("select count(*) from shop where price > :a and price < :b", &schema);
     let plan = plan.unwrap();
     for values in [

@@ -129,6 +129,13 @@ fn empty_cells_that_are_refused() {
     let only = Schema::from_json(&one.replace("TYPE", "boolean")).unwrap();
     let error = Data::from_csv("c\ntrue\n\n".as_bytes(), &only).unwrap_err();
     assert_eq!(error.code(), "table.data");
+    // And rows of a category that is an empty text.
+    let text = r#"{"columns": [{"name": "c", "type": "category", "values": ["", "a"]}]}"#;
+    let blank = Schema::from_json(text).unwrap();
+    let error = Data::from_csv("c\na\n\n".as_bytes(), &blank).unwrap_err();
+    assert_eq!(error.code(), "table.data");
+    let data = Data::from_csv("c,rest\na,\n,\n".as_bytes(), &blank).unwrap();
+    assert_eq!(data.column(0), [1, 0]);
 }
 
 /// Under encryption, by files as they travel; their sizes tell nothing of which cells are empty.

@@ -70,6 +70,22 @@ fn queries_that_cannot_be_answered() {
         ),
         ("select count(*) from shop order by price", "table.unsupported"),
         ("select count(*) from shop limit 1 offset 2", "table.unsupported"),
+        // A name of different columns of the answer.
+        ("select price as x, count as X from shop order by x", "table.type"),
+        ("select price, count as price from shop order by price", "table.type"),
+        ("select *, count as price from shop order by price desc", "table.type"),
+        ("select kind, sum(price) as kind from shop group by kind order by kind", "table.type"),
+        // Another text, whatever the case of its letters.
+        (
+            "select paid, count(*) filter (where kind = 'tea') from shop group by paid \
+             order by count(*) filter (where kind = 'TEA')",
+            "table.unsupported",
+        ),
+        // A name that reads as an expression.
+        (
+            "select kind as \"sum(price)\" from shop group by kind order by sum(price)",
+            "table.unsupported",
+        ),
         ("select count(*) from shop tablesample system (10)", "table.unsupported"),
         ("select sum(count) from shop as x (count, price)", "table.unsupported"),
         ("select count(*) from shop(3)", "table.unsupported"),
@@ -96,6 +112,11 @@ fn queries_that_cannot_be_answered() {
         "select sum(s.price) from shop s where s.count > 1",
         "select sum(s.price) from shop as s",
         "select sum(price) from \"shop\"",
+        "select price as x, shop.price as X from shop order by x",
+        "select price, count as price from shop order by 2",
+        "select paid, COUNT(*) filter (where kind = 'tea') from shop group by paid \
+         order by count(*) FILTER (where KIND = 'tea')",
+        "select kind as \"sum(price)\" from shop group by kind order by \"sum(price)\"",
     ] {
         Query::parse(sql, &schema).unwrap();
     }

@@ -81,6 +81,7 @@ fn what_is_searched_for_is_checked() {
         "select min(price), max(price) from shop",
         "select kind, min(price) from shop group by kind",
         "select min(price * 2) from shop",
+        "select min(0.1 * price) from shop",
         "select min(kind) from shop",
         "select max(paid) from shop",
         "select min(price) filter (where paid) from shop",
