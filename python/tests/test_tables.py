@@ -343,6 +343,8 @@ def test_arrow(fermat, schema, tmp_path):
         )
     lists = pa.table({**STAYS, "days": pa.array([[1], [2], [3], [4]])})
     refused("python.table", lambda: et.encrypt(fermat.client, lists, schema), everlevel.DtypeError)
+    durations = pa.table({**STAYS, "days": pa.array([1, 2, 3, 4], pa.duration("s"))})
+    refused("python.table", lambda: et.Schema.infer(durations), everlevel.DtypeError)
     wide = pa.table(
         {
             **STAYS,
@@ -367,6 +369,13 @@ def test_arrow_decimals_of_many_places():
     assert schema.columns["x"]["type"] == "decimal" and schema.columns["x"]["scale"] == 7
     plan = et.Plan("select sum(x) as s, count(x) as n from t", schema)
     assert plan.answer(data, arrow=False) == {"s": [D("-2.4999999")], "n": [3]}
+
+
+def test_periods_are_no_integers():
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"n": pd.period_range("2026-01", periods=2, freq="M")})
+    refused("python.table", lambda: et.Schema.infer(frame), everlevel.DtypeError)
 
 
 def test_data_frames(fermat, schema):

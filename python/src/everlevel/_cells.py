@@ -348,6 +348,8 @@ def _arrow_columns(
         ):
             # Texts of all kinds; whatever has none is no cell.
             try:
+                if _is_counted(pa, kind):
+                    raise pa.ArrowInvalid("its text would be an integer")
                 column = column.cast(pa.string())
             except pa.ArrowException as error:
                 raise DtypeError(
@@ -357,6 +359,14 @@ def _arrow_columns(
                 ) from error
         columns.append(_checked(name, column.to_pylist(), schema, missing_nan, first))
     return columns
+
+
+def _is_counted(pa: Any, kind: Any) -> bool:
+    """Whether values are stored as integers that are none: durations, and periods of pandas."""
+    if not isinstance(kind, pa.BaseExtensionType):
+        return bool(pa.types.is_duration(kind))
+    stored = kind.storage_type
+    return not (pa.types.is_string(stored) or pa.types.is_large_string(stored))
 
 
 def _holds_times(name: str, schema: Schema | None) -> bool:

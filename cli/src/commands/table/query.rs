@@ -72,5 +72,6 @@ pub fn run(args: &QueryArgs, common: &Common) -> Result<(), CliError> {
             "refreshes": asked.refreshes,
         }));
     }
-    emit(asked.answer.to_csv().map_err(refused)?.trim_end())
+    // Blanks at the end of a text are its own.
+    emit(asked.answer.to_csv().map_err(refused)?.trim_end_matches('\n'))
 }
