@@ -107,6 +107,14 @@ impl Search {
             alone.selection = None;
         }
         let plan = Plan::new(&round.to_string(), schema)?;
+        // The parser writes two quotation marks in a row, of a text or a name, as it writes one.
+        let again = plan.query();
+        if again.filter != query.filter || !again.columns().contains(&column) {
+            return refused(
+                &format!("a search for {text}"),
+                "leave out texts and names with two quotation marks in a row: list the others",
+            );
+        }
         if query.parameters.iter().any(|p| p.name.starts_with(NAME)) {
             return refused(&format!("a constant called :{NAME}…"), "give it another name");
         }

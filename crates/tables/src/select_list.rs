@@ -126,7 +126,8 @@ pub(crate) fn place_of(
     }
     let is = |output: &Output| match name {
         true => output.name.eq_ignore_ascii_case(&text),
-        false => reads_alike(&output.name, &text),
+        // Two apostrophes in a row are written for one, and for two.
+        false => !text.contains("''") && reads_alike(&output.name, &text),
     };
     let mut found = (0..outputs.len()).filter(|i| is(&outputs[*i]));
     let Some(first) = found.next() else { return Ok(None) };

@@ -115,6 +115,22 @@ fn what_is_searched_for_is_checked() {
     assert_eq!(code(search.learn(&forged)), "table.result");
 }
 
+/// Rounds are written anew, and ask about the same rows.
+#[test]
+fn rounds_are_about_the_rows_of_the_query() {
+    let text = r#"{"columns": [
+        {"name": "w", "type": "category", "values": ["5'", "5''"]},
+        {"name": "x", "type": "integer", "low": 0, "high": 9}]}"#;
+    let schema = Schema::from_json(text).unwrap();
+    let data = Data::from_csv("w,x\n5',3\n5'',7\n".as_bytes(), &schema).unwrap();
+    for (wanted, expected) in [("w = '5'''", "3"), ("w <> '5'''", "7"), ("w in ('5''')", "3")] {
+        let (answer, _) = found(&format!("select max(x) from t where {wanted}"), &schema, &data, 4);
+        assert_eq!(answer.to_csv().unwrap(), format!("max(x)\n{expected}\n"));
+    }
+    let twice = Search::new("select max(x) from t where w = '5'''''", &schema, 4);
+    assert_eq!(code(twice), "table.unsupported");
+}
+
 /// With constants of the query beside those of the search, under encryption, in three blocks.
 #[test]
 fn rounds_under_encryption() {
