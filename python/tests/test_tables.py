@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import enum
 import logging
 import os
 import pickle
@@ -280,13 +281,30 @@ def test_what_is_no_column_or_cell():
                 lambda: plan.answer({**whole, name: column}, arrow=False),
                 everlevel.DtypeError,
             )
-    for cell in (b"ab", ["ab"], ("ab",), {"ab": 1}):
+    for cell in (b"ab", ["ab"], ("ab",), {"ab": 1}, np.array(["ab"])):
         refused(
             "table.value",
             lambda: plan.answer({**whole, "w": ["cd", cell]}, arrow=False),
             everlevel.TableError,
         )
     refused("python.table", lambda: et.Schema.infer({"n": {0: 5, 1: 6}}), everlevel.DtypeError)
+
+
+class Ward(str, enum.Enum):
+    NORTH = "north"
+
+
+def test_texts_of_enumerations(schema):
+    assert str(Ward.NORTH) != "north"
+    t = et.table(schema)
+    plan = et.Plan(t.filter(t.ward == Ward.NORTH).agg(n=et.count()))
+    assert plan.answer(STAYS, arrow=False) == {"n": [2]}
+    wards = [Ward.NORTH if ward == "north" else ward for ward in STAYS["ward"]]
+    assert plan.answer({**STAYS, "ward": wards}, arrow=False) == {"n": [2]}
+    hidden = et.Plan("select count(*) as n from t where ward = :ward", schema)
+    assert hidden.answer(STAYS, arrow=False, ward=Ward.NORTH) == {"n": [2]}
+    for values in ("ab", b"ab", {1: 2}):
+        refused("python.question", lambda: t.days.isin(values), everlevel.TableError)
 
 
 def test_arrow(fermat, schema, tmp_path):

@@ -172,7 +172,7 @@ def _checked(
     )
     for i, (value, cell) in enumerate(zip(values, cells)):
         row = first + i
-        if isinstance(value, NO_CELLS):
+        if isinstance(value, NO_CELLS) or getattr(value, "shape", ()) != ():
             what = f"{value!r:.80} is a {type(value).__name__}"
             raise _fault(name, row, f"{what}: give a number, a text, a date or a truth value")
         if cell is None:
@@ -305,6 +305,9 @@ def text_of(value: Any) -> str | None:
         return None
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, str):
+        # Members of an enumeration are shown by their names.
+        return str.__str__(value)
     if isinstance(value, datetime.datetime):
         if getattr(value, "nanosecond", 0):
             return str(value)

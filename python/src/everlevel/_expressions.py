@@ -6,7 +6,7 @@ import datetime
 import decimal
 import operator
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +37,8 @@ def literal(value: Any) -> Value:
     if isinstance(value, (bool, np.bool_)):
         return Condition("true" if value else "false", ATOM, None)
     if isinstance(value, str):
-        return Value(quoted(str(value), "'"), ATOM, None)
+        # Members of an enumeration are shown by their names.
+        return Value(quoted(str.__str__(value), "'"), ATOM, None)
     if isinstance(value, (float, np.floating)):
         raise DtypeError(
             f"{value!r} is a floating-point number, and answers are exact: write "
@@ -157,7 +158,7 @@ class Value(Expression):
 
     def isin(self, values: Iterable[Any]) -> Condition:
         """Whether it is one of several values."""
-        if isinstance(values, (str, Expression)):
+        if isinstance(values, (str, bytes, Mapping, Expression)):
             raise fault("isin takes a list of values: x.isin([...])")
         several = [literal(value) for value in values]
         if not several:
