@@ -180,8 +180,16 @@ impl Data {
     /// The same of rows whose partners are compared elsewhere.
     pub(crate) fn of(columns: Vec<Vec<i128>>, schema: &Schema) -> Result<Self, TablesError> {
         let rows = columns.first().map_or(0, Vec::len);
-        let fits = columns.len() == schema.fields().len()
-            && columns.iter().zip(schema.fields()).all(|(column, field)| {
+        let data = Data { columns, rows };
+        data.check(schema)?;
+        Ok(data)
+    }
+
+    /// Passes a table that a schema describes, of whichever it was made.
+    pub(crate) fn check(&self, schema: &Schema) -> Result<(), TablesError> {
+        let rows = self.rows;
+        let fits = self.columns.len() == schema.fields().len()
+            && self.columns.iter().zip(schema.fields()).all(|(column, field)| {
                 let (low, high) = field.bounds();
                 column.len() == rows && column.iter().all(|code| (low..=high).contains(code))
             });
@@ -190,16 +198,15 @@ impl Data {
                            every column of the schema";
             return Err(TablesError::Data { problem: problem.into() });
         }
-        let data = Data { columns, rows };
         let texts = schema.heads(0..schema.fields().len());
         for place in texts.filter(|place| schema.fields()[*place].is_text()) {
-            if let Some(row) = (0..rows).find(|row| data.cell(schema, place, *row).is_none()) {
+            if let Some(row) = (0..rows).find(|row| self.cell(schema, place, *row).is_none()) {
                 let problem =
                     format!("row {row}: {:?} holds no text", schema.fields()[place].name());
                 return Err(TablesError::Data { problem });
             }
         }
-        Ok(data)
+        Ok(())
     }
 
     /// Passes a table of this many columns.

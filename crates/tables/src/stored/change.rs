@@ -49,8 +49,9 @@ impl EncryptedTable {
     /// [`TablesError::OtherSchema`] for a change of tables of another schema;
     /// [`TablesError::Change`] for a value that a column does not hold;
     /// [`TablesError::Partner`] for a new row that carries other values than one of the same
-    /// partner; [`TablesError::Data`] if no row would be left; another secret key or parameter set;
-    /// blocks that are damaged; those of encryption and of `progress`. The table is then as it was.
+    /// partner; [`TablesError::Data`] if no row would be left, and for new rows that the schema
+    /// does not describe; another secret key or parameter set; blocks that are damaged; those of
+    /// encryption and of `progress`. The table is then as it was.
     pub fn changed<E: From<TablesError>>(
         &self,
         key: &SecretKey,
@@ -62,7 +63,10 @@ impl EncryptedTable {
         self.check_key(key)?;
         let mut writer = Writer::new(self, key, TableId::random(rng))?;
         let (changed, rows) = match change.edit() {
-            Edit::Insert(data) => (data.rows(), writer.insert(data, rng, progress)?),
+            Edit::Insert(data) => {
+                data.check(self.schema())?;
+                (data.rows(), writer.insert(data, rng, progress)?)
+            }
             Edit::Delete(condition) => {
                 let left = writer.delete(condition, rng, progress)?;
                 (self.rows() - left, left)

@@ -27,8 +27,8 @@ impl EncryptedTable {
     /// ends the work.
     ///
     /// # Errors
-    /// A schema above [`SCHEMA_BYTES`](crate::SCHEMA_BYTES); those of typed integers, of encryption
-    /// and of `progress`.
+    /// A schema above [`SCHEMA_BYTES`](crate::SCHEMA_BYTES); [`TablesError::Data`] for rows that
+    /// the schema does not describe; those of typed integers, of encryption and of `progress`.
     pub fn encrypt<E: From<TablesError>>(
         key: TableKey<'_>,
         schema: &Schema,

@@ -126,6 +126,7 @@ pub(crate) fn encrypt_files<E: From<TablesError>>(
     progress: &mut dyn FnMut(usize, usize) -> Result<(), E>,
     mut write: impl FnMut(Place, Vec<u8>) -> Result<(), E>,
 ) -> Result<TableId, E> {
+    data.check(schema)?;
     let (slots, rows) = (key.params().slots(), data.rows());
     let encryption = Encryption::new(key, schema, rows, rng)?;
     let count = rows.div_ceil(slots);

@@ -1,7 +1,8 @@
 //! What is refused, by its code and with the way out.
 
-use everlevel_tables::{Data, Query, Schema};
+use everlevel_tables::{Change, Data, EncryptedTable, Query, Schema, TableKey};
 
+use crate::roles::{PARTIES, code, quiet};
 use crate::shop;
 
 #[test]
@@ -203,6 +204,30 @@ fn cells_that_their_column_cannot_hold() {
     let (found, told) = Schema::infer("c,n\na,3\n a, 4\n".as_bytes()).unwrap();
     assert_eq!(found.columns().map(|f| f.name()).collect::<Vec<_>>(), ["n"]);
     assert!(told.iter().any(|t| t.column == "c" && t.told.contains("blanks")), "{told:?}");
+}
+
+/// Rows that were read by another schema.
+#[test]
+fn rows_of_other_bounds_or_columns() {
+    let schema = |columns: &str| {
+        Schema::from_json(&format!(r#"{{"columns": [{columns}]}}"#)).unwrap()
+    };
+    let n = r#"{"name": "n", "type": "integer", "low": 0, "high": 9}"#;
+    let m = n.replace("\"n\"", "\"m\"");
+    let (narrow, wide) = (schema(n), schema(&format!("{n}, {m}")));
+    let public = schema(&n.replace("9}", "4, \"public\": true}"));
+    let one = Data::from_csv("n\n5\n".as_bytes(), &narrow).unwrap();
+    let two = Data::from_csv("n,m\n1,2\n".as_bytes(), &wide).unwrap();
+    let mut rng = everlevel::system_rng().unwrap();
+    let key = TableKey::Secret(PARTIES.client.secret());
+    let table = EncryptedTable::encrypt(key, &narrow, &one, &mut rng, quiet).unwrap();
+    for (schema, data) in [(&narrow, &two), (&wide, &one), (&public, &one)] {
+        let made = EncryptedTable::encrypt(key, schema, data, &mut rng, quiet);
+        assert_eq!(code(made), "table.data");
+    }
+    let change = Change::insert(&narrow, two);
+    let changed = table.changed(PARTIES.client.secret(), &change, &mut rng, quiet);
+    assert_eq!(code(changed), "table.data");
 }
 
 #[test]
