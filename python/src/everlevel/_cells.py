@@ -215,8 +215,8 @@ def _mapping_columns(data: Mapping[str, Sequence[Any]], schema: Schema | None) -
         column = list(data.values())[i]
         if isinstance(column, NO_COLUMNS):
             raise DtypeError(
-                f"column {names[i]!r} is a {type(column).__name__}, of which letters, keys or an "
-                "order by chance would be its cells: expected a list or an array",
+                f"column {names[i]!r} is a {type(column).__name__}, which is no sequence of "
+                "cells: expected a list or an array",
                 code="python.table",
             )
         dimensions = getattr(column, "ndim", 1)

@@ -59,9 +59,10 @@ impl PlainTable {
     /// block; an error that it returns ends the work.
     ///
     /// # Errors
-    /// [`TablesError::OtherSchema`] for a plan for another schema; [`TablesError::Constants`] for a
-    /// query without encrypted constants, which needs no encryption, and for constants that are
-    /// missing or for another plan; those of typed integers and of `progress`.
+    /// [`TablesError::OtherSchema`] for a plan for another schema; [`TablesError::Data`] for rows
+    /// that the schema does not describe; [`TablesError::Constants`] for a query without encrypted
+    /// constants, which needs no encryption, and for constants that are missing or for another
+    /// plan; those of typed integers and of `progress`.
     pub fn run<E: From<TablesError>>(
         &self,
         server: &Server,
@@ -70,6 +71,7 @@ impl PlainTable {
         progress: impl FnMut(usize, usize) -> Result<(), E>,
     ) -> Result<TableResult, E> {
         plan.check_schema(&self.schema)?;
+        self.data.check(&self.schema)?;
         if plan.query().parameters.is_empty() {
             let problem = "the query has none, so that nothing of it is hidden from a server \
                            that knows the table: write :NAME for a constant that is";

@@ -1,6 +1,8 @@
 //! What is refused, by its code and with the way out.
 
-use everlevel_tables::{Change, Data, EncryptedTable, Query, Schema, TableKey};
+use everlevel_tables::{
+    Change, Constants, Data, EncryptedTable, PlainTable, Plan, Query, Schema, TableKey,
+};
 
 use crate::roles::{PARTIES, code, quiet};
 use crate::shop;
@@ -228,6 +230,11 @@ fn rows_of_other_bounds_or_columns() {
     let change = Change::insert(&narrow, two);
     let changed = table.changed(PARTIES.client.secret(), &change, &mut rng, quiet);
     assert_eq!(code(changed), "table.data");
+    let plan = Plan::new("select count(*) from t where n = :n", &public).unwrap();
+    let constants = Constants::encrypt(key, &plan, &[("n", "3")], &mut rng).unwrap();
+    let known = PlainTable::new(public, one, &mut rng);
+    let found = known.run(&PARTIES.server, &plan, Some(&constants), quiet);
+    assert_eq!(code(found), "table.data");
 }
 
 #[test]
