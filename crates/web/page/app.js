@@ -112,8 +112,9 @@ onClick("forget", async () => {
 // Table.
 
 async function take(name, bytes) {
-  file = { name, bytes };
   const inferred = await everlevel.inferSchema(bytes);
+  // Both together: a file that is no table leaves the one before it.
+  file = { name, bytes };
   readSchema = edit($("fields"), inferred, (column) => everlevel.distinct(bytes, column));
   $("file-status").textContent = `${name}: ${size(bytes.length)}.`;
   $("schema").hidden = false;
