@@ -302,7 +302,7 @@ const methods = {
       const keys = (await keysFor(query, begun)) ?? (await drawKeys(sql, query, begun, progress));
       need(begun);
       const request = { kind: "table", server_keys: keys, table: table.id };
-      request.plan = JSON.parse(query.plan());
+      request.plan = query.plan();
       if (bound) request.constants = await pushBytes(bound.bytes);
       id = (await needService().startJob(request)).id;
       job = id;
