@@ -116,12 +116,18 @@ pub(crate) fn place_of(
         return Ok(place.checked_sub(1).filter(|place| *place < outputs.len()));
     }
     let (text, name) = (e.to_string(), matches!(e, Expr::Identifier(_)));
+    // There are as many unless a `*` stands for several.
+    let items = &select.projection;
+    let same = items.iter().position(|item| expression(item) == Some(e));
+    if let Some(place) = same.filter(|_| !name && items.len() == outputs.len()) {
+        return Ok(Some(place));
+    }
     // An expression in quotation marks is a name, and means nothing.
     let quoted = |item: &SelectItem| {
         matches!(item, SelectItem::ExprWithAlias { alias, .. }
             if alias.quote_style.is_some() && alias.value.eq_ignore_ascii_case(&text))
     };
-    if !name && select.projection.iter().any(quoted) {
+    if !name && items.iter().any(quoted) {
         return Ok(None);
     }
     let is = |output: &Output| match name {

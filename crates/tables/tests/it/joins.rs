@@ -172,6 +172,11 @@ fn joins_are_written_in_several_ways() {
             (plain.filter.clone(), plain.aggregates.clone())
         );
     }
+    let by_sum = format!(
+        "select o.priority, sum(i.price) as \"sum(i.price)\" from {BOTH} group by o.priority \
+         order by sum(i.price)"
+    );
+    assert_eq!(parse(&by_sum).order[0].output, 1);
     // Columns of one name on both sides.
     let same = Schema::from_json(
         r#"{"columns": [{"name": "id", "type": "integer", "low": 0, "high": 9},
