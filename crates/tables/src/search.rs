@@ -108,8 +108,9 @@ impl Search {
         }
         let plan = Plan::new(&round.to_string(), schema)?;
         // The parser writes two quotation marks in a row, of a text or a name, as it writes one.
-        let again = plan.query();
-        if again.filter != query.filter || !again.columns().contains(&column) {
+        let (again, (low, high)) = (plan.query(), field.values());
+        let compared = low == high || again.columns().contains(&column);
+        if again.filter != query.filter || !compared {
             return refused(
                 &format!("a search for {text}"),
                 "leave out texts and names with two quotation marks in a row: list the others",
@@ -118,7 +119,6 @@ impl Search {
         if query.parameters.iter().any(|p| p.name.starts_with(NAME)) {
             return refused(&format!("a constant called :{NAME}…"), "give it another name");
         }
-        let (low, high) = field.values();
         let (mut size, mut rounds, parts) = (high - low + 1, 0, parts as i128);
         while size > 1 {
             (size, rounds) = ((size + parts - 1) / parts, rounds + 1);

@@ -216,7 +216,7 @@ def _mapping_columns(data: Mapping[str, Sequence[Any]], schema: Schema | None) -
         if isinstance(column, NO_COLUMNS):
             raise DtypeError(
                 f"column {names[i]!r} is a {type(column).__name__}, which is no sequence of "
-                "cells: expected a list or an array",
+                'cells: expected a list or an array, as in frame.to_dict("list")',
                 code="python.table",
             )
         dimensions = getattr(column, "ndim", 1)
