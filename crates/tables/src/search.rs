@@ -105,6 +105,12 @@ impl Search {
         let mut alone = ast.clone();
         if let SetExpr::Select(alone) = &mut *alone.body {
             alone.selection = None;
+            for item in &mut alone.projection {
+                // It may read as an expression: what is spelled in another way is called as before.
+                if let SelectItem::ExprWithAlias { alias, .. } = item {
+                    alias.quote_style = Some('"');
+                }
+            }
         }
         let plan = Plan::new(&round.to_string(), schema)?;
         // The parser writes two quotation marks in a row, of a text or a name, as it writes one.

@@ -30,6 +30,7 @@ fn rounds_find_what_listed_rows_tell() {
         "select max(price) as most from shop where paid",
         "select median(price) from shop where kind = 'tea'",
         "select median(count) from shop where kind <> 'tea'",
+        "select quantile_cont(price, 0.5) from shop where kind = 'tea'",
         "select min(count) from shop where price > 100",
         "select max(sold) from shop as s where s.paid or s.discount = 0",
         "select max(price) from shop where count = 17",
