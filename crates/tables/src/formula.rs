@@ -211,12 +211,17 @@ impl Fraction {
 
     /// Units of 10^-scale, rounded, halves away from 0.
     pub(crate) fn units(self, scale: u32) -> Option<i128> {
-        let scaled = self.numerator.checked_mul(10i128.checked_pow(scale)?)?;
-        let (absolute, denominator) = (scaled.unsigned_abs(), self.denominator.unsigned_abs());
-        let (whole, rest) = (absolute / denominator, absolute % denominator);
+        let power = 10u128.checked_pow(scale)?;
+        let (absolute, denominator) =
+            (self.numerator.unsigned_abs(), self.denominator.unsigned_abs());
+        // The whole and the part by themselves, so that what fits is not lost on the way.
+        let whole = (absolute / denominator).checked_mul(power)?;
+        let part = (absolute % denominator).checked_mul(power)?;
+        let (units, rest) = (part / denominator, part % denominator);
         // Twice the rest could be past 128 bits.
-        let rounded = whole + u128::from(rest >= denominator - rest);
-        i128::try_from(rounded).ok()?.checked_mul(scaled.signum())
+        let up = u128::from(rest >= denominator - rest);
+        let rounded = whole.checked_add(units + up)?;
+        i128::try_from(rounded).ok()?.checked_mul(self.numerator.signum())
     }
 }
 
@@ -303,6 +308,9 @@ mod tests {
         assert_eq!(units(most, 3, 0), Some((most - 1) / 3));
         assert_eq!(units(most, 1, 0), Some(most));
         assert_eq!(units(most, 2, 1), None);
+        // 10^15 times as much is past 127 bits, and 2^57 times 10^15 is not.
+        assert_eq!(units(most, 1 << 70, 15), Some((1 << 57) * 10i128.pow(15)));
+        assert_eq!(units(-most, 1 << 70, 15), Some(-(1 << 57) * 10i128.pow(15)));
         assert_eq!(Fraction::new(i128::MIN, -1), None);
         assert_eq!(Fraction::new(1, 0), None);
     }
