@@ -59,6 +59,7 @@ mod evaluation;
 mod explainer;
 mod expression;
 pub mod files;
+mod indices;
 mod integers;
 mod key_files;
 mod keys;
@@ -70,6 +71,7 @@ mod planner;
 #[cfg(feature = "remote")]
 pub mod remote;
 mod requirements;
+#[cfg(feature = "unstable")]
 mod rings;
 mod rotations;
 mod server;

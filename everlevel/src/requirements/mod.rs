@@ -129,7 +129,8 @@ impl Requirements {
     fn few_slots(&self, p: u64) -> Error {
         self.unmet(&format!(
             "rings of power-of-two index have at most {} slots modulo powers of {p}, and no ring \
-             of odd index below 2^17 has as many: ask for fewer",
+             of odd, square-free index below 2^17 in which one axis carries Frobenius has as many: \
+             ask for fewer",
             most_in_powers_of_two(p)
         ))
     }

@@ -277,7 +277,8 @@ class Ring:
     dimensions: tuple[tuple[int, bool], ...]
     #: log2 of the largest QP at the security that was asked for; none if no modulus has it.
     log_qp: float | None
-    #: Primes in the lengths of transforms, added up: about how many operations a coefficient takes.
+    #: About how many operations a coefficient takes in a transform: the primes in the lengths of
+    #: its parts added up, and for a power of a prime the length.
     transform_radices: int
 
 
