@@ -108,7 +108,7 @@ impl LtvPublicKey {
             estimate: params.noise().fresh(),
             owner: None,
         };
-        Ok(LtvCiphertext::new(meta, poly))
+        Ok(LtvCiphertext::new(params, meta, poly))
     }
 }
 
@@ -222,10 +222,7 @@ impl LtvSecretKey {
     fn phase(&self, ciphertext: &LtvCiphertext) -> Result<AdicPoly, SchemeError> {
         let (ring, count) = (self.params().ring(), rows(ciphertext.level()));
         if !ciphertext.fits(self.params()) {
-            return Err(SchemeError::WrongParams {
-                object: "the ciphertext",
-                name: self.params().name().into(),
-            });
+            return Err(self.params().wrong("the ciphertext"));
         }
         let f = ring.evaluate_signed(&self.f);
         let blocks = ciphertext.evaluations(ring);
