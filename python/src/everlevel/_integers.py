@@ -636,7 +636,7 @@ class EncryptedIntegers(Typed):
         comparisons and selections. Bounds may be arrays, or none, as those of ``np.clip``.
         """
         if not (is_integer(low) and is_integer(high)):
-            from ._numpy import clip
+            from ._selections import clip
 
             clipped: EncryptedIntegers = clip(self, low, high)
             return clipped
