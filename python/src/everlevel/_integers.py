@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _everlevel as _rust
-from . import _layout
 from ._encrypted import Encrypted, missing, not_homomorphic
-from ._kinds import Kind, entries, interval_of, named, whole
+from ._kinds import entries, interval_of, named, whole
 from ._operands import (
     _apply,
     _bits,
@@ -664,32 +663,3 @@ class EncryptedIntegers(Typed):
         from ._numpy import way
 
         raise missing(self, name, "encrypted integers", way(name))
-
-
-def encrypted(
-    key: dict[str, Any],
-    params: _rust.Params,
-    array: npt.NDArray[Any],
-    kind: Kind,
-    rows: bool = False,
-) -> EncryptedIntegers:
-    """An array under a key."""
-    runs, slots = (array.shape[0] if rows else 1), params.slots
-    blocks = [
-        _rust.encrypt_column(run[i : i + slots].tolist(), kind.low, kind.high, **key)
-        for run in array.reshape(runs, -1)
-        for i in range(0, run.size, slots)
-    ]
-    return EncryptedIntegers._make(blocks, array.shape, runs=runs)
-
-
-def decrypted(key: _rust.SecretKey, x: EncryptedIntegers | EncryptedTotal) -> Any:
-    """The entries of an array, or a total."""
-    if isinstance(x, EncryptedTotal):
-        return sum(_rust.decrypt_total(key, part) for part in x._parts)
-    values: list[int] = []
-    for block, size in zip(x._blocks, _layout.sizes(x._shape, x._runs, x._params.slots)):
-        found = _rust.decrypt_column(key, block)
-        values.extend(found if len(found) == size else found[:1] * size)
-    array = np.array(values, dtype=x.dtype).reshape(x._shape)
-    return array if array.shape else array[()]
