@@ -16,8 +16,8 @@ from .errors import DtypeError, NoServerError, OtherParametersError, RangeError
 
 if TYPE_CHECKING:
     from ._integers import EncryptedIntegers
-    from ._programs import Tracer
     from ._server import Server
+    from ._tracer import Tracer
 
 
 #: The longest table.
