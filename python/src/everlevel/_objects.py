@@ -14,6 +14,7 @@ from ._columns import KIND, integers_from_bytes
 from ._fitting import Fitting
 from ._http import PART_BYTES, PAUSE, TRIES, Connection, count, field, malformed, unreachable
 from ._integers import EncryptedIntegers
+from ._params import Params
 from ._tables import Table
 from ._totals import EncryptedTotal
 from ._values import octets
@@ -211,8 +212,6 @@ class Inputs:
         """The array of a result of this name. What it states of its noise is not believed: that is
         not needed to decrypt it.
         """
-        from ._params import Params
-
         if self._fitting is None:
             found = list(integers_from_bytes(data, params=Params._of(self._params)).values())
             if len(found) != 1:
