@@ -26,12 +26,7 @@ class Indexed(Slotwise):
 
     def reshape(self, *shape: Any) -> EncryptedArray:
         """The same entries in another shape. Free."""
-        wanted = shape[0] if len(shape) == 1 and not is_integer(shape[0]) else shape
-        try:
-            found = np.broadcast_to(np.int8(0), self._shape).reshape(wanted).shape
-        except ValueError as error:
-            raise ShapeError(str(error), code="python.shape") from None
-        return self._like(self._xs, found, encryption=self._encryption)
+        return self._like(self._xs, self._reshaped(shape), encryption=self._encryption)
 
     def transpose(self, axes: Sequence[int] | None = None) -> EncryptedArray:
         """Axes in another order, reversed by default.
