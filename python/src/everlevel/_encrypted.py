@@ -37,6 +37,7 @@ class Encrypted:
         )
 
     def _no_number(self, *_: Any) -> NoReturn:
+        """Refuses to be a number, or a list of them."""
         raise not_homomorphic(
             "encrypted data are not a number here", "decrypt it: client.decrypt(x)"
         )
