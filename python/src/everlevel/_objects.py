@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,9 +11,10 @@ from typing import Any, BinaryIO
 from . import _everlevel as _rust
 from ._array import EncryptedArray
 from ._columns import KIND, integers_from_bytes
+from ._fitting import Fitting
 from ._http import PART_BYTES, PAUSE, TRIES, Connection, count, field, malformed, unreachable
 from ._integers import EncryptedIntegers
-from ._server import fitting, of_residues
+from ._params import Params
 from ._tables import Table
 from ._totals import EncryptedTotal
 from ._values import octets
@@ -185,29 +185,26 @@ def entries_of(name: str, table: Table | Sequence[int]) -> list[int]:
 class Inputs:
     """A program and its inputs, of one kind and one parameter set."""
 
-    __slots__ = ("program", "written", "_arrays", "_count", "_params", "_residues", "_shape")
+    __slots__ = ("program", "written", "_fitting", "_params")
 
     def __init__(self, program: str, arrays: Mapping[str, Encrypted]) -> None:
-        self.program, self._arrays = program, [accepted(x) for x in arrays.values()]
+        self.program, taken = program, [accepted(x) for x in arrays.values()]
         if not arrays:
             raise ShapeError("no array: expected at least one", code="python.empty")
-        if len({type(x) for x in self._arrays}) > 1:
+        if len({type(x) for x in taken}) > 1:
             raise DtypeError(
                 "arrays modulo p^r and typed integers: expected one or the other",
                 code="python.input",
             )
-        raws = [
-            x._params if isinstance(x, EncryptedIntegers) else x._xs[0].params for x in self._arrays
-        ]
+        raws = [x._params if isinstance(x, EncryptedIntegers) else x._xs[0].params for x in taken]
         self._params = raws[0]
         if not all(self._params.same(raw) for raw in raws):
             raise OtherParametersError(
                 "arrays of different parameter sets", code="scheme.wrong-params"
             )
         residues = {name: x for name, x in arrays.items() if isinstance(x, EncryptedArray)}
-        self._count = fitting(program, residues) if residues else 1
-        self._residues: frozenset[str] = of_residues(program, residues) if residues else frozenset()
-        self._shape = max((x.shape for x in residues.values()), key=math.prod, default=())
+        #: None of typed integers.
+        self._fitting = Fitting(program, residues) if residues else None
         #: The bytes of each input by its name.
         self.written = {name: x.to_bytes() for name, x in arrays.items()}
 
@@ -215,10 +212,7 @@ class Inputs:
         """The array of a result of this name. What it states of its noise is not believed: that is
         not needed to decrypt it.
         """
-        from ._params import Params
-
-        arrays = [x for x in self._arrays if isinstance(x, EncryptedArray)]
-        if not arrays:
+        if self._fitting is None:
             found = list(integers_from_bytes(data, params=Params._of(self._params)).values())
             if len(found) != 1:
                 raise FormatError(
@@ -226,14 +220,9 @@ class Inputs:
                 )
             return found[0]
         xs, _ = _rust.ciphertexts_from_bytes(self._params, octets(data), "untrusted")
-        if len(xs) != self._count:
+        if len(xs) != self._fitting.count:
             raise FormatError(
-                f"a result of {len(xs)} ciphertexts: expected {self._count}", code="python.array"
+                f"a result of {len(xs)} ciphertexts: expected {self._fitting.count}",
+                code="python.array",
             )
-        # As of Server.run.
-        return EncryptedArray._make(
-            xs,
-            self._shape,
-            signed=any(x.signed for x in arrays),
-            lost=name not in self._residues,
-        )
+        return self._fitting.result(name, xs)
