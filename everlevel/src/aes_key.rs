@@ -118,6 +118,10 @@ impl EncryptedAesKey {
 impl Bytes for EncryptedAesKey {
     fn to_bytes_with(&self, params: &Params, metadata: &Metadata) -> Result<Vec<u8>, Error> {
         let mut metadata = metadata.clone();
+        // Those of another key's file would say of this one what is true of that one.
+        for name in [AES_KEY, ENCRYPTION] {
+            metadata.remove(name);
+        }
         metadata.insert(CONTENT.into(), ROUND_KEYS.into());
         if let Some(id) = self.id {
             metadata.insert(AES_KEY.into(), format!("{id:#}"));

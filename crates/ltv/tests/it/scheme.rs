@@ -348,6 +348,32 @@ fn sets_of_equal_degree_and_modulus_are_told_apart() {
     }
 }
 
+/// Under another key a phase is as large as the modulus, and so is that of what other evaluation
+/// keys computed: sets do not tell keys apart.
+#[test]
+fn another_key_is_noticed() {
+    let set = params("insecure_ltv-m255");
+    let [f, other] = [1, 2].map(|seed| Fixture::new(&set, KeyForm::Evaluations, seed));
+    let bits = f.bits();
+    let (a, b) = (f.encrypt(&bits), other.encrypt(&bits));
+    let plaintext = set.encode(&bits).unwrap();
+    // One row, with 18 bits of capacity.
+    let mut rng = ChaCha20Rng::seed_from_u64(3);
+    let [own, low] =
+        [&f, &other].map(|f| f.secret.encrypt_at(&plaintext, Level(0), &mut rng).unwrap());
+    assert_eq!((f.decrypt(&a), f.decrypt(&own)), (bits.clone(), bits));
+    let strange = [
+        f.scheme.add(&a, &b).unwrap(),
+        other.scheme.mul(&a, &a, NextUse::Keep).unwrap(),
+        other.scheme.apply_galois(&a, other.scheme.slot_shape().frobenius()).unwrap(),
+        b,
+        low,
+    ];
+    for x in strange {
+        assert_eq!(f.secret.decrypt(&x).unwrap_err().code(), "scheme.not-decryptable");
+    }
+}
+
 #[test]
 fn threads_do_not_change_results() {
     let run = |threads: usize| {
