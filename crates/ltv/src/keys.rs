@@ -246,7 +246,8 @@ impl LtvSecretKey {
     /// A ciphertext of another set. [`SchemeError::NotDecryptable`] for a phase far above the bound
     /// of the ciphertext, such as one of another key, or computed with evaluation keys of another
     /// one: this is found after decoding, in a time that does not depend on the phase. With c bits
-    /// of capacity the phase of another key is taken with probability 2^-((c - 4) n) at most.
+    /// of capacity the phase of another key is taken with probability 2^-((c - 4) n) at most; where
+    /// the bound was not trusted when the ciphertext was read, every phase is.
     pub fn decrypt(&self, ciphertext: &LtvCiphertext) -> Result<Plaintext, SchemeError> {
         let mut phase = self.phase(ciphertext)?;
         let (ring, noise) = (self.params().ring(), self.params().noise());

@@ -10,7 +10,7 @@ use everlevel::{AesMethod, AesServer, EncryptedAesKey, Params};
 use everlevel_aes::Batch;
 use everlevel_scheme::same_owner;
 use everlevel_wire::file::write_secret_file;
-use everlevel_wire::{BoundPolicy, CiphertextReader, CiphertextWriter, Metadata};
+use everlevel_wire::{BoundPolicy, CiphertextReader, CiphertextWriter, Metadata, WireError};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
@@ -93,8 +93,9 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
         CiphertextWriter::create(&params, out, existing(args.out.force), count, &metadata)
             .map_err(of_output(out))?;
     let bar = progress(common, "rounds", states * (key.size().rounds() as u64 + 1));
-    let (mut least, failed) = (f64::INFINITY, RefCell::new(None));
+    let (mut least, mut converted, failed) = (f64::INFINITY, 0, RefCell::new(None));
     let each = |batch: Batch<ServerEvaluator>| {
+        converted += batch.length as u64;
         let state = if args.refresh { server.refresh(batch.state)? } else { batch.state };
         for x in &state {
             least = least.min(params.noise().capacity(x.meta()));
@@ -133,6 +134,15 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
         return Err(of_output(out)(e));
     }
     done?;
+    // The last block stands in place of bytes that bare data have lost meanwhile.
+    if converted != length {
+        let problem = format!(
+            "it had {length} bytes at first, and {converted} when it was read: take a copy that \
+             nothing writes to"
+        );
+        let path = args.input.display().to_string();
+        return Err(of_file(&args.input)(WireError::Io { path, problem }));
+    }
     let bytes = writer.finish().map_err(of_output(out))?;
     let report = Report {
         params: params.name().into(),
