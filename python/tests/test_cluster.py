@@ -46,6 +46,12 @@ def test_work_that_would_never_begin(toy):
         assert caught.value.code == "python.workers"
 
 
+def test_nodes_of_another_version(toy):
+    with pytest.raises(everlevel.ClusterError, match="0.0.0") as caught:
+        cluster._Worker(b"", toy.params, "none", None, 0, False, 1, "0.0.0")
+    assert caught.value.code == "cluster.version"
+
+
 def test_files_of_keys_are_no_links(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     path, other = cluster._key_file(b"keys", "digest"), tmp_path / "other"

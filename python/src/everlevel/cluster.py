@@ -167,9 +167,17 @@ class Actor:
         cache_bytes: int,
         elements: bool,
         threads: int,
+        version: str,
     ) -> None:
-        from . import set_num_threads
+        from . import __version__, set_num_threads
 
+        # Another one may not know what an array or a plan says of itself.
+        if version != __version__:
+            raise ClusterError(
+                f"this node has everlevel {__version__}, and the program that sends it work "
+                f"{version}: install one version on all nodes",
+                code="cluster.version",
+            )
         set_num_threads(threads)
         path = keys if digest is None else _key_file(keys, digest)
         self._server = Server.open(path, params=params, cache_bytes=cache_bytes, elements=elements)
@@ -250,6 +258,8 @@ def actors(
     """Actors with the keys of a server, each of which begins with what is given; they end with the
     context.
     """
+    from . import __version__
+
     _counted(workers=workers, threads=threads)
     ray = _ray()
     cache_bytes, elements = DEFAULT_CACHE_BYTES, False
@@ -274,7 +284,7 @@ def actors(
         workers = max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
     actor = ray.remote(num_cpus=threads, max_restarts=-1, max_task_retries=retries)(kind)
     made = [
-        actor.remote(given, params, shared, digest, cache_bytes, elements, threads)
+        actor.remote(given, params, shared, digest, cache_bytes, elements, threads, __version__)
         for _ in range(workers)
     ]
     try:
