@@ -74,7 +74,8 @@ impl<C> Total<C> {
                 sum = sum.wrapping_add(added);
             }
         }
-        let sum = sum.div_euclid(self.divisor);
+        // The time of a division depends on the sum; only means take one.
+        let sum = if self.divisor == 1 { sum } else { sum.div_euclid(self.divisor) };
         findings.note(self.interval.contains(sum));
         findings.result()?;
         Ok(sum)
