@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -343,4 +344,10 @@ def result_of(ray: Any, reference: Any) -> Any:
             else ClusterError(str(error), code="cluster.task")
         ) from None
     except ray.exceptions.RayError as error:
-        raise ClusterError(f"an actor died too often: {error}", code="cluster.actor") from None
+        if not getattr(error, "actor_init_failed", False):
+            raise ClusterError(f"an actor died too often: {error}", code="cluster.actor") from None
+        # Of what an actor's beginning raised there is the text alone, which ends with its code.
+        told = re.search(r"\[(cluster\.[a-z-]+)\]\s*\Z", str(error))
+        raise ClusterError(
+            f"an actor could not begin: {error}", code=told[1] if told else "cluster.actor"
+        ) from None

@@ -349,6 +349,11 @@ def estimate_security(
         )
     elif gaussian_deviation is not None and not 0 < gaussian_deviation < math.inf:
         problem = f"gaussian_deviation = {gaussian_deviation!r}: expected a positive number"
+    elif ntru and (error_deviation != 3.2 or not rotations):
+        problem = (
+            "ntru=True: expected neither error_deviation nor rotations=False, which say nothing of "
+            "a key g/f; gaussian_deviation is that of f and g"
+        )
     if problem is not None:
         raise RangeError(problem, code="security.out-of-range")
     n, weight = counted("n", n), counted("sparse_weight", sparse_weight or 0)
