@@ -38,6 +38,17 @@ impl Record for Texts {
     const KIND: &'static str = "texts";
 }
 
+/// How many bytes of the quota a table takes beside its objects: those of the request that made
+/// it. One of an earlier version has no such record, and takes none.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+pub(crate) struct TableBytes {
+    pub(crate) bytes: u64,
+}
+
+impl Record for TableBytes {
+    const KIND: &'static str = "table-bytes";
+}
+
 /// A table whose directory stays as long as this does.
 pub(crate) struct OpenTable {
     table: EncryptedTable,
@@ -188,7 +199,9 @@ impl Tables {
                         return Err(ServiceError::NotFound { what: "object" });
                     }
                 }
-                change.take(0, &self.quota)?;
+                let counted = TableBytes { bytes: text.len() as u64 };
+                change.take(counted.bytes, &self.quota)?;
+                change.put(id.as_ref(), &counted)?;
                 if pin.is_some() {
                     change.put(id.as_ref(), &Texts { texts: new.texts.clone() })?;
                 }
@@ -302,7 +315,9 @@ impl Tables {
             change.check_unused("table", id)?;
             change.remove::<TableInfo>(id.as_ref())?;
             change.remove::<Texts>(id.as_ref())?;
-            change.give_back(0)?;
+            let counted: Option<TableBytes> = change.get(id.as_ref())?;
+            change.remove::<TableBytes>(id.as_ref())?;
+            change.give_back(counted.unwrap_or_default().bytes)?;
             clear(&self.path(tenant, id))
                 .map_err(|e| ServiceError::internal("removing a table")(&e))
         })
