@@ -1,6 +1,7 @@
 """The client of a service, against a process of the program."""
 
 import contextlib
+import io
 import logging
 import pathlib
 import pickle
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 import everlevel
-from everlevel import tables
+from everlevel import _objects, tables
 
 pytest.importorskip("blake3", reason="blake3 is not installed: pip install 'everlevel[remote]'")
 ROOT = pathlib.Path(__file__).parent.parent.parent
@@ -326,6 +327,28 @@ def test_an_answer_whose_head_ends_early_is_asked_for_again(monkeypatch):
     whole = http(b'{"items": []}')
     for cut in (9, 15, 17, 25):
         assert lying([whole[:cut], whole]).jobs() == []
+
+
+def test_a_part_that_is_being_stored_is_waited_for(monkeypatch):
+    monkeypatch.setattr("everlevel._objects.PAUSE", 0)
+
+    class Busy:
+        """A service that is not done with the only part when it is sent again."""
+
+        def __init__(self):
+            self.asked = []
+
+        def json(self, method, path, request=None, *, body=None):
+            self.asked.append(method)
+            sent = self.asked.count("PUT")
+            if method == "PUT" and sent < 8:
+                code = "service.timeout" if sent == 1 else "service.conflict"
+                raise everlevel.ServiceError("not yet", code=code)
+            return {"offset": 10 if sent else 0, "complete": method == "PUT"}
+
+    busy = Busy()
+    _objects._sent(busy, io.BytesIO(bytes(10)), "bytes", None)
+    assert busy.asked == ["POST", *["PUT", "POST"] * 7, "PUT"]
 
 
 def test_nobody_answers(monkeypatch):
