@@ -7,7 +7,7 @@ use everlevel::files::{Bounds, Bytes};
 use everlevel::lab::{ModularInputs, TypedArray, TypedInputs};
 use everlevel::{Ciphertext, Program, Server, Value};
 use everlevel_remote::api::{JobRequest, ObjectInfo};
-use everlevel_remote::{ObjectId, Tenant, Told};
+use everlevel_remote::{ObjectId, RemoteError, Tenant, Told};
 use everlevel_tables::{Constants, EncryptedTable, Plan};
 use everlevel_wire::{Metadata, ObjectKind, ReadOptions, inspect};
 
@@ -59,6 +59,7 @@ impl Data {
             return Err(wrong(format!("expected server keys, found {}", keys.kind)));
         }
         self.keys.memory(tenant, &keys.id)?;
+        self.check_inputs(tenant, request)?;
         let goes = |what: &str, params: &str, owner: Option<&String>| {
             if params != keys.params {
                 let set = &keys.params;
@@ -109,6 +110,20 @@ impl Data {
                 Ok(())
             }
         }
+    }
+
+    /// Passes inputs that are not larger than what there is memory for keys. One that is named
+    /// again is read again.
+    fn check_inputs(&self, tenant: &Tenant, request: &JobRequest) -> Result<(), ServiceError> {
+        let (mut bytes, limit) = (0u64, self.keys.usage().1);
+        for id in request.objects().skip(1) {
+            bytes = bytes.saturating_add(self.objects.info(tenant, id)?.bytes);
+        }
+        if bytes > limit {
+            let what = "bytes of the inputs of a job";
+            return Err(RemoteError::TooLarge { what, limit }.into());
+        }
+        Ok(())
     }
 
     /// Computes a job.
