@@ -46,7 +46,7 @@ impl Objects {
         }
         for (name, _) in change.list::<TableInfo>()? {
             let counted: Option<TableBytes> = change.get(&name)?;
-            count(counted.unwrap_or_default().bytes);
+            count(counted.unwrap_or_default().all());
         }
         change.list::<Request>()?.iter().for_each(|(_, request)| count(request.bytes));
         change.put(ALL, &found)?;

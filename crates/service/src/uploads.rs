@@ -106,7 +106,7 @@ impl Objects {
         if offset != state.offset {
             return Err(ServiceError::Offset { expected: state.offset, found: offset });
         }
-        if bytes.len() as u64 > state.bytes - state.offset {
+        if bytes.len() as u64 > state.bytes.saturating_sub(state.offset) {
             return Err(
                 RemoteError::TooLarge { what: "bytes of an upload", limit: state.bytes }.into()
             );
@@ -127,6 +127,8 @@ impl Objects {
             self.contents.prepare(tenant, id, &path)?;
             self.store.change(tenant, |change| {
                 let announced: Option<Upload> = change.get(id.as_ref())?;
+                // By another process it may have been given up, and announced again.
+                let announced = announced.filter(|announced| announced.place == upload.place);
                 let announced = announced.ok_or(ServiceError::NotFound { what: "upload" })?;
                 // A job has computed the same bytes meanwhile: they count once, as computed.
                 let computed = change.get::<ObjectInfo>(id.as_ref())?.is_some();
