@@ -60,12 +60,7 @@ impl TableBytes {
     }
 
     /// Counts a new table of a tenant, whose tables have requests of at most so many bytes.
-    fn count(
-        self,
-        change: &mut Change<'_>,
-        limit: u64,
-        quota: &Quota,
-    ) -> Result<(), ServiceError> {
+    fn count(self, change: &mut Change<'_>, limit: u64, quota: &Quota) -> Result<(), ServiceError> {
         let others = change.list::<TableBytes>()?;
         let used: u64 = others.iter().map(|(_, counted)| counted.request).sum();
         if used + self.request > limit {

@@ -157,9 +157,8 @@ const CIPHERTEXTS: &[u8] =
 #[test]
 fn a_part_that_is_being_stored_is_waited_for() {
     let (id, length) = (id_of(CIPHERTEXTS), CIPHERTEXTS.len() as u64);
-    let state = |offset, complete| {
-        json(&UploadState { id: id.clone(), bytes: length, offset, complete })
-    };
+    let state =
+        |offset, complete| json(&UploadState { id: id.clone(), bytes: length, offset, complete });
     let service = Scripted::new(vec![
         state(0, false),
         refusal(408, "service.timeout"),
