@@ -20,8 +20,10 @@ fn is_passing(e: &ServiceError) -> bool {
 impl Objects {
     /// Uploads that are not complete.
     pub(crate) fn uploads(&self, tenant: &Tenant) -> Result<Vec<UploadState>, ServiceError> {
-        let found = self.store.list::<Upload>(tenant)?;
-        found.into_iter().map(|(id, _)| self.upload(tenant, &id.parse()?)).collect()
+        let found = self.store.list::<Upload>(tenant)?.into_iter();
+        let states = found.map(|(id, _)| self.upload(tenant, &id.parse()?));
+        // One may have been given up meanwhile.
+        states.filter(|state| !matches!(state, Err(ServiceError::NotFound { .. }))).collect()
     }
 
     /// How far an upload is.

@@ -120,7 +120,7 @@ mod tests {
         let written = |parts: &[&[u8]]| {
             let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
             runtime.block_on(async {
-                let mut connection = Refusing::new(Vec::new());
+                let mut connection = Refusing::new(Vec::<u8>::new());
                 for part in parts {
                     connection.write_all(part).await.unwrap();
                 }
