@@ -357,6 +357,9 @@ def test_nobody_answers(monkeypatch):
         port = listener.getsockname()[1]
     remote = everlevel.Remote(f"http://127.0.0.1:{port}", "token")
     refusal(everlevel.ServiceError, "service.unreachable", remote.usage)
+    # A job that may have begun is not lost.
+    told = refusal(everlevel.ServiceError, "service.unreachable", remote._done, {}, None, None)
+    assert re.search(r"job_name='[0-9a-f]{32}'", told)
 
 
 def test_the_example_of_the_page(service, tmp_path):
