@@ -1,6 +1,6 @@
 //! One job, from stored inputs to stored results.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use everlevel::files::{Bounds, Bytes};
@@ -84,9 +84,19 @@ impl Data {
         match request {
             JobRequest::Program { program, inputs, columns, .. } => {
                 let program = Program::parse(program)?;
-                if let Some(name) = inputs.keys().find(|name| !program.inputs().any(|i| i == *name))
-                {
+                // There may be tens of thousands of both.
+                let read: HashSet<&str> = program.inputs().collect();
+                if let Some(name) = inputs.keys().find(|name| !read.contains(name.as_str())) {
                     return Err(wrong(format!("the program does not read {name:?}")));
+                }
+                // Equal ones are one object, and stand in the record of the job all the same.
+                let (results, limit) =
+                    (program.outputs().count() as u64, self.objects.quota.objects);
+                if results > limit {
+                    return Err(wrong(format!(
+                        "expected at most {limit} results, as many as a tenant may have objects, \
+                         found {results}"
+                    )));
                 }
                 let mut kinds =
                     inputs.values().chain(columns).map(object).collect::<Result<Vec<_>, _>>()?;

@@ -174,6 +174,19 @@ fn inputs_above_the_memory_for_keys_are_refused() {
     assert!(acme.jobs().unwrap().is_empty());
 }
 
+/// Equal results are one object, but the list of jobs has every name.
+#[test]
+fn a_job_has_no_more_results_than_a_tenant_objects() {
+    let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::shared());
+    let service = Running::start(directory.path(), |config| config.quota.objects = 2);
+    let acme = service.client("acme");
+    let file = owner.columns("x", &[("x", &[1, 2])]);
+    let (keys, columns) = (push(&acme, &owner.keys), push(&acme, &file));
+    let refused = acme.estimate(&program(&keys, &columns, "a = x; b = x; c = x")).unwrap_err();
+    assert_eq!(refused.code(), "service.malformed", "{refused}");
+    acme.estimate(&program(&keys, &columns, "a = x; b = x")).unwrap();
+}
+
 #[test]
 fn keys_above_the_budget_and_jobs_above_their_time_are_refused() {
     let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::shared());
