@@ -329,6 +329,15 @@ def test_an_answer_whose_head_ends_early_is_asked_for_again(monkeypatch):
         assert lying([whole[:cut], whole]).jobs() == []
 
 
+def test_a_removal_whose_answer_was_lost_has_happened(monkeypatch):
+    monkeypatch.setattr("everlevel._http.PAUSE", 0.001)
+    tables = http(b'{"items": []}')
+    gone = http(b'{"error": {"code": "service.not-found", "message": "no"}}', "404 No")
+    lying([tables, b"", gone]).delete("0" * 64)
+    remote = lying([tables, gone])
+    refusal(everlevel.ServiceError, "service.not-found", remote.delete, "0" * 64)
+
+
 def test_a_part_that_is_being_stored_is_waited_for(monkeypatch):
     monkeypatch.setattr("everlevel._objects.PAUSE", 0)
 
