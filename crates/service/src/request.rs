@@ -1,6 +1,6 @@
 //! What was asked for, as it is stored beside its job.
 
-use everlevel_remote::api::{JobInfo, JobRequest, ObjectInfo, TableInfo};
+use everlevel_remote::api::{JobRequest, ObjectInfo, TableInfo};
 use everlevel_remote::{IdempotencyKey, ObjectId};
 use serde::{Deserialize, Serialize};
 
@@ -41,15 +41,13 @@ impl Change<'_> {
         what: &'static str,
         id: &ObjectId,
     ) -> Result<(), ServiceError> {
-        for (job, info) in self.list::<JobInfo>()? {
-            if info.state.is_final() {
-                continue;
-            }
+        // Others have ended.
+        for place in self.queued()? {
             let needs = |Request { request, .. }: Request| {
                 request.objects().chain(request.table()).any(|needed| needed == id)
             };
-            if self.get::<Request>(&job)?.is_some_and(needs) {
-                return Err(ServiceError::InUse { what, job });
+            if self.get::<Request>(place.job.as_ref())?.is_some_and(needs) {
+                return Err(ServiceError::InUse { what, job: place.job.to_string() });
             }
         }
         Ok(())
