@@ -1,8 +1,8 @@
 //! Conditions and numbers of a block of rows, on encrypted columns.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use everlevel_integers::{Column, Encoded, IntegerScheme, Integers, IntegersError, Relation, Type};
+use everlevel_integers::{Column, Encoded, IntegerScheme, Integers, Relation, Type};
 
 use crate::condition::{Comparison, Condition, Number};
 use crate::error::TablesError;
@@ -246,42 +246,67 @@ impl<S: IntegerScheme> Block<'_, S> {
         })
     }
 
+    /// The truth values of a set of codes, where it is looked up in a table of them.
+    fn table(&self, place: usize, codes: &Ranges) -> Option<Vec<i128>> {
+        let (low, high) = self.schema.fields()[place].bounds();
+        let count = high - low + 1;
+        let ends: usize =
+            codes.iter().map(|(a, b)| usize::from(a > low && a != b) + usize::from(b < high)).sum();
+        let looked_up = count > 2 && (count <= TABLE || (count <= LONG_TABLE && ends > 2));
+        looked_up.then(|| (low..=high).map(|c| i128::from(codes.contains(c))).collect())
+    }
+
+    /// Looks up at once what these conditions need of a column in several tables, so that these
+    /// share its powers.
+    pub(crate) fn look_up_together<'c>(
+        &mut self,
+        conditions: impl Iterator<Item = &'c Condition>,
+    ) -> Result<(), TablesError> {
+        let mut found: BTreeMap<usize, Vec<(&Condition, Vec<i128>)>> = BTreeMap::new();
+        let mut rest: Vec<&Condition> = conditions.collect();
+        while let Some(condition) = rest.pop() {
+            if self.masks.contains_key(condition) || self.is_known(condition) {
+                continue;
+            }
+            match condition {
+                Condition::Within { column, codes } => {
+                    let of_column = found.entry(*column).or_default();
+                    if of_column.iter().all(|(other, _)| *other != condition) {
+                        of_column.extend(self.table(*column, codes).map(|t| (condition, t)));
+                    }
+                }
+                Condition::And(parts) | Condition::Or(parts) => rest.extend(parts),
+                Condition::Not(part) => rest.push(part),
+                Condition::Constant(_) | Condition::Compare(..) => {}
+            }
+        }
+        for (place, of_column) in found.into_iter().filter(|(_, tables)| tables.len() > 1) {
+            let tables: Vec<&[i128]> = of_column.iter().map(|(_, table)| &table[..]).collect();
+            let truths = self.ints.lookup_all(&self.columns[place], &tables)?;
+            for ((condition, _), truth) in of_column.iter().zip(truths) {
+                self.masks.insert((*condition).clone(), Mask::Some(truth));
+            }
+        }
+        Ok(())
+    }
+
     /// Whether a code is in a set: a table where the column has few values, else comparisons with
     /// the ends of the set.
     fn within(&self, place: usize, codes: &Ranges) -> Result<Mask<S::Ciphertext>, TablesError> {
         let column = &self.columns[place];
         let (low, high) = self.schema.fields()[place].bounds();
-        let count = high - low + 1;
-        let ends: usize =
-            codes.iter().map(|(a, b)| usize::from(a > low && a != b) + usize::from(b < high)).sum();
-        if count <= 2 {
+        if high - low < 2 {
             // Truth values already, or their opposite.
             let bit = self.ints.sub(column, low)?;
             return Ok(Mask::Some(if codes.contains(high) { bit } else { self.ints.not(&bit)? }));
         }
-        if count <= TABLE || (count <= LONG_TABLE && ends > 2) {
-            let table: Vec<i128> = (low..=high).map(|c| i128::from(codes.contains(c))).collect();
+        if let Some(table) = self.table(place, codes) {
             return Ok(Mask::Some(self.ints.lookup(column, &table)?));
         }
-        let range = |(a, b): (i128, i128)| -> Result<_, IntegersError> {
-            if a == b {
-                return self.ints.eq(column, a);
-            }
-            Ok(match (a > low, b < high) {
-                (false, _) => self.ints.le(column, b)?,
-                (true, false) => self.ints.ge(column, a)?,
-                (true, true) => {
-                    self.ints.and(&self.ints.ge(column, a)?, &self.ints.le(column, b)?)?
-                }
-            })
-        };
-        let mut masks = Vec::new();
-        for ends in codes.iter() {
-            masks.push(Mask::Some(range(ends)?));
+        let ranges: Vec<(i128, i128)> = codes.iter().collect();
+        if ranges.is_empty() {
+            return Ok(Mask::None);
         }
-        while masks.len() > 1 {
-            masks = self.in_pairs(masks, Self::either)?;
-        }
-        Ok(masks.pop().unwrap_or(Mask::None))
+        Ok(Mask::Some(self.ints.in_ranges(column, &ranges)?))
     }
 }

@@ -75,7 +75,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let one = scheme.linear_combination(&[(&one, 0)], 1)?;
         let (level, capacity) = self.packed_at(plan)?;
         let blocks = f64::from(plan.blocks.next_power_of_two().ilog2());
-        let masks = self.masks(filter, masks, &one, (level, capacity + blocks + MARGIN))?;
+        let unmasked = plan.accumulators.iter().any(|accumulator| accumulator.mask.is_none());
+        let end = (level, capacity + blocks + MARGIN);
+        let masks = self.masks(filter, masks, unmasked, &one, end)?;
         let level = match &masks {
             Masks::None => None,
             Masks::Joined(masks) | Masks::Apart(_, masks) => masks.first(),

@@ -68,6 +68,20 @@ fn batches_are_counted() {
 }
 
 #[test]
+fn tables_of_one_column_share_its_powers() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let (schema, _) = table(1);
+    let products = |values: &[i64]| {
+        let counts = values.iter().map(|v| format!("count(*) filter (where h = {v})"));
+        let sql = format!("select {} from t", counts.collect::<Vec<_>>().join(", "));
+        let plan = Plan::new(&sql, &schema).unwrap();
+        plan.cost(&bench.params, 1_000).unwrap().products
+    };
+    // A table, two products to lift what it says, and a sum.
+    assert!(products(&[1, 2, 4]) < products(&[1]) + products(&[2]) + products(&[4]));
+}
+
+#[test]
 fn more_than_can_be_held_is_refused() {
     let bench = Bench::new("insecure_bgv-65537-n11");
     let (schema, _) = table(1);
