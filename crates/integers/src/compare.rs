@@ -267,7 +267,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     }
 
     /// The product of bits.
-    fn all(
+    pub(crate) fn all(
         &self,
         mut bits: Vec<Digit<S::Ciphertext>>,
     ) -> Result<Digit<S::Ciphertext>, IntegersError> {

@@ -1,6 +1,6 @@
 //! Conditions and numbers of a block of rows, on encrypted columns.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use everlevel_integers::{Column, Encoded, IntegerScheme, Integers, Relation, Type};
 
@@ -125,18 +125,12 @@ impl<S: IntegerScheme> Block<'_, S> {
                 })
             }
             Condition::And(all) => {
-                let mut masks = all.iter().map(|c| self.mask(c)).collect::<Result<Vec<_>, _>>()?;
-                while masks.len() > 1 {
-                    masks = self.in_pairs(masks, Self::both)?;
-                }
-                masks.pop().unwrap_or(Mask::All)
+                let masks = all.iter().map(|c| self.mask(c)).collect::<Result<Vec<_>, _>>()?;
+                self.joined(masks, Self::both)?.unwrap_or(Mask::All)
             }
             Condition::Or(any) => {
-                let mut masks = any.iter().map(|c| self.mask(c)).collect::<Result<Vec<_>, _>>()?;
-                while masks.len() > 1 {
-                    masks = self.in_pairs(masks, Self::either)?;
-                }
-                masks.pop().unwrap_or(Mask::None)
+                let masks = any.iter().map(|c| self.mask(c)).collect::<Result<Vec<_>, _>>()?;
+                self.joined(masks, Self::either)?.unwrap_or(Mask::None)
             }
             Condition::Not(c) => match self.mask(c)? {
                 Mask::All => Mask::None,
@@ -201,25 +195,31 @@ impl<S: IntegerScheme> Block<'_, S> {
         }
     }
 
-    /// Neighbors joined, so that the depth of a chain is that of a tree.
-    fn in_pairs(
+    /// All of these as one. Always the two with most capacity are joined, so that the depth of a
+    /// chain is that of a tree, and what is deepest is multiplied last.
+    fn joined(
         &self,
-        masks: Vec<Mask<S::Ciphertext>>,
+        mut masks: Vec<Mask<S::Ciphertext>>,
         join: impl Fn(
             &Self,
             Mask<S::Ciphertext>,
             Mask<S::Ciphertext>,
         ) -> Result<Mask<S::Ciphertext>, TablesError>,
-    ) -> Result<Vec<Mask<S::Ciphertext>>, TablesError> {
-        let mut out = Vec::with_capacity(masks.len().div_ceil(2));
-        let mut rest = masks.into_iter();
-        while let Some(first) = rest.next() {
-            out.push(match rest.next() {
-                Some(second) => join(self, first, second)?,
-                None => first,
-            });
+    ) -> Result<Option<Mask<S::Ciphertext>>, TablesError> {
+        let scheme = self.ints.session().scheme();
+        let capacity = |mask: &Mask<S::Ciphertext>| match mask {
+            Mask::All | Mask::None => f64::INFINITY,
+            Mask::Some(x) => {
+                x.values().map(|v| scheme.capacity_bits(&v.get())).fold(f64::INFINITY, f64::min)
+            }
+        };
+        loop {
+            masks.sort_by(|a, b| capacity(a).total_cmp(&capacity(b)));
+            match (masks.pop(), masks.pop()) {
+                (Some(a), Some(b)) => masks.push(join(self, b, a)?),
+                (last, _) => return Ok(last),
+            }
         }
-        Ok(out)
     }
 
     fn both(
@@ -256,23 +256,37 @@ impl<S: IntegerScheme> Block<'_, S> {
         looked_up.then(|| (low..=high).map(|c| i128::from(codes.contains(c))).collect())
     }
 
-    /// Looks up at once what these conditions need of a column in several tables, so that these
-    /// share its powers.
-    pub(crate) fn look_up_together<'c>(
+    /// The one code of a set of a column that has no table.
+    fn point(&self, place: usize, codes: &Ranges) -> Option<i128> {
+        let (low, high) = self.schema.fields()[place].bounds();
+        let mut all = codes.iter();
+        match (all.next(), all.next()) {
+            (Some((a, b)), None) if a == b && high - low > 1 => Some(a),
+            _ => None,
+        }
+    }
+
+    /// Computes together what these conditions need of one column in several tables, or in several
+    /// equalities, so that they share its powers.
+    pub(crate) fn together<'c>(
         &mut self,
         conditions: impl Iterator<Item = &'c Condition>,
     ) -> Result<(), TablesError> {
-        let mut found: BTreeMap<usize, Vec<(&Condition, Vec<i128>)>> = BTreeMap::new();
-        let mut rest: Vec<&Condition> = conditions.collect();
+        let mut tables: BTreeMap<usize, Vec<(&Condition, Vec<i128>)>> = BTreeMap::new();
+        let mut points: BTreeMap<usize, Vec<(&Condition, i128)>> = BTreeMap::new();
+        let (mut rest, mut seen): (Vec<&Condition>, HashSet<&Condition>) =
+            (conditions.collect(), HashSet::new());
         while let Some(condition) = rest.pop() {
-            if self.masks.contains_key(condition) || self.is_known(condition) {
+            let known = self.masks.contains_key(condition) || self.is_known(condition);
+            if known || !seen.insert(condition) {
                 continue;
             }
             match condition {
                 Condition::Within { column, codes } => {
-                    let of_column = found.entry(*column).or_default();
-                    if of_column.iter().all(|(other, _)| *other != condition) {
-                        of_column.extend(self.table(*column, codes).map(|t| (condition, t)));
+                    if let Some(table) = self.table(*column, codes) {
+                        tables.entry(*column).or_default().push((condition, table));
+                    } else if let Some(code) = self.point(*column, codes) {
+                        points.entry(*column).or_default().push((condition, code));
                     }
                 }
                 Condition::And(parts) | Condition::Or(parts) => rest.extend(parts),
@@ -280,12 +294,18 @@ impl<S: IntegerScheme> Block<'_, S> {
                 Condition::Constant(_) | Condition::Compare(..) => {}
             }
         }
-        for (place, of_column) in found.into_iter().filter(|(_, tables)| tables.len() > 1) {
-            let tables: Vec<&[i128]> = of_column.iter().map(|(_, table)| &table[..]).collect();
+        for (place, of_column) in tables.into_iter().filter(|(_, all)| all.len() > 1) {
+            let (conditions, tables): (Vec<_>, Vec<_>) = of_column.into_iter().unzip();
+            let tables: Vec<&[i128]> = tables.iter().map(|table| &table[..]).collect();
             let truths = self.ints.lookup_all(&self.columns[place], &tables)?;
-            for ((condition, _), truth) in of_column.iter().zip(truths) {
-                self.masks.insert((*condition).clone(), Mask::Some(truth));
-            }
+            let masks = conditions.into_iter().cloned().zip(truths.into_iter().map(Mask::Some));
+            self.masks.extend(masks);
+        }
+        for (place, of_column) in points.into_iter().filter(|(_, all)| all.len() > 1) {
+            let (conditions, codes): (Vec<_>, Vec<_>) = of_column.into_iter().unzip();
+            let truths = self.ints.equal_each(&self.columns[place], &codes)?;
+            let masks = conditions.into_iter().cloned().zip(truths.into_iter().map(Mask::Some));
+            self.masks.extend(masks);
         }
         Ok(())
     }

@@ -35,8 +35,17 @@ fn every_value_of_some_types() {
                 (at(80), high),
             ],
         ];
+        let (values, others) = ([low, at(33), at(50), at(51), high], [low - 1, at(7)]);
         for xs in all.chunks(most) {
             let x = bench.encrypt(xs, kind);
+            let found = [&values[..], &others[..]].map(|v| ints.equal_each(&x, v).unwrap());
+            for (value, found) in values.iter().chain(&others).zip(found.iter().flatten()) {
+                let found = bench.decrypt(found);
+                for (i, v) in xs.iter().enumerate() {
+                    let held = found[if found.len() == 1 { 0 } else { i }];
+                    assert_eq!(held, i128::from(v == value), "{v} = {value}");
+                }
+            }
             for ranges in &cases {
                 let found = bench.decrypt(&ints.in_ranges(&x, ranges).unwrap());
                 for (i, v) in xs.iter().enumerate() {
@@ -68,6 +77,19 @@ fn both_ends_take_less_than_two_comparisons() {
     let together = counted(&bench, &|| ints.in_ranges(&x, &[(8766, 9130)]));
     let apart = counted(&bench, &|| ints.and(&ints.ge(&x, 8766)?, &ints.le(&x, 9130)?));
     assert!(together.0 + 8 <= apart.0 && together.1 < apart.1, "{together:?} {apart:?}");
+}
+
+/// A value takes a product of two truth values where all of a byte are asked for.
+#[test]
+fn equalities_share_truth_values_of_digits() {
+    let bench = Bench::leveled("bgv-65537-n15");
+    let ints: Integers<'_, NoOp> = Integers::new(&bench.session, &bench.params).unwrap();
+    let x = bench.encrypt(&[0, 255], Type::U8);
+    let values: Vec<i128> = (0..=255).collect();
+    let before = bench.scheme.cost();
+    assert_eq!(ints.equal_each(&x, &values).unwrap().len(), 256);
+    let relinearizations = (bench.scheme.cost() - before).relinearizations;
+    assert!((256..=256 + 2 * 23).contains(&relinearizations), "{relinearizations}");
 }
 
 /// The days of seven years have four digits, of which the highest two have eleven values.
