@@ -63,19 +63,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         a: &Column<S::Ciphertext>,
         b: &Column<S::Ciphertext>,
     ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
-        let narrow = BASE - 1;
-        let fit = |a: &Column<S::Ciphertext>, b: &Column<S::Ciphertext>| {
-            let k = a.anchor - b.anchor;
-            let room = |low: i64, high: i64| (-narrow - low, narrow - high);
-            let windows = (0..a.digits.len().max(b.digits.len())).map(|i| {
-                let (x, y) = (a.digit(i), b.digit(i));
-                room(x.low - y.high, x.high - y.low)
-            });
-            fitted(k, windows.collect(), room(0, 0))
-        };
         let (mut a, mut b) = (a.clone(), b.clone());
         for attempt in 0.. {
-            if let Some(constants) = fit(&a, &b) {
+            if let Some(constants) = constants(&a, &b) {
                 return self.pairwise((&a.digits, 1), (&b.digits, -1), &constants);
             }
             [a, b] = self.closer([a, b], attempt)?;
@@ -143,6 +133,18 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         Ok([a, b])
     }
+}
+
+/// What is added to the digits of a less those of b, so that they make a - b and lie in -15..=15;
+/// none if that takes carries.
+pub(crate) fn constants<C>(a: &Column<C>, b: &Column<C>) -> Option<Vec<i64>> {
+    let narrow = BASE - 1;
+    let room = |low: i64, high: i64| (-narrow - low, narrow - high);
+    let windows = (0..a.digits.len().max(b.digits.len())).map(|i| {
+        let (x, y) = (a.digit(i), b.digit(i));
+        room(x.low - y.high, x.high - y.low)
+    });
+    fitted(a.anchor - b.anchor, windows.collect(), room(0, 0))
 }
 
 /// Digits with Σ 16^i c_i = k in the ranges given, or in `above` beyond them.

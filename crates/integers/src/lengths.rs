@@ -9,13 +9,13 @@ use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::slots::digit_of;
 
-impl<C: Clone> Column<C> {
-    /// The same column in ciphertexts of its own: they stay as they are where those of others are
-    /// bootstrapped in place. One copy of each ciphertext.
+impl<C> Column<C> {
+    /// The same column in values of its own: they stay as they are where those of others are
+    /// bootstrapped in place. No ciphertext is copied.
     #[must_use]
     pub fn detached(&self) -> Self {
         let own = |d: &Digit<C>| {
-            let cipher = d.cipher.as_ref().map(|x| Value::from(C::clone(&x.get())));
+            let cipher = d.cipher.as_ref().map(Value::detached);
             Digit { cipher, ..d.clone() }
         };
         Column { digits: self.digits.iter().map(own).collect(), ..*self }

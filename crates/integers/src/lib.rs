@@ -74,6 +74,7 @@ mod prefix;
 mod product;
 mod program;
 mod quotients;
+mod ranges;
 mod rehearsal;
 mod restoring;
 mod select;

@@ -33,6 +33,22 @@ fn bounded(mut windows: Vec<(i64, i64)>, (low, high): (i128, i128)) -> Option<Ve
     Some(windows)
 }
 
+/// The window of the two highest of several digits as one, 16 d_k + d_(k-1), where the digits make
+/// values of an interval less an anchor. None where the slots behind the column hold something
+/// else.
+pub(crate) fn top_window<C>(
+    digits: &[Digit<C>],
+    interval: Interval,
+    anchor: i128,
+) -> Option<(i64, i64)> {
+    let [lower @ .., below, top] = digits else { return None };
+    let joined = (BASE * top.low + below.low, BASE * top.high + below.high);
+    let windows = lower.iter().map(|d| (d.low, d.high)).chain([joined]).collect();
+    let values = (interval.low.checked_sub(anchor)?, interval.high.checked_sub(anchor)?);
+    let (low, high) = *bounded(windows, values)?.last()?;
+    (low..=high).contains(&(BASE * top.pad + below.pad)).then_some((low, high))
+}
+
 impl<C> Column<C> {
     /// The column with the narrowest interval and windows that follow from these alone: the values
     /// are of both, so that min(x, 100) of 16 bits has two digits, not four. Digits that can have

@@ -140,6 +140,8 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
             };
             block.columns.extend(truths);
         }
+        let conditions = self.layout.filter.iter().chain(self.masks.iter().copied());
+        block.together(conditions)?;
         let masks = self.masks.iter().map(|condition| block.column(condition));
         let masks = masks.collect::<Result<Vec<_>, _>>()?;
         let filter = self.layout.filter.as_ref().map(|condition| block.column(condition));

@@ -52,6 +52,14 @@ impl<C> Value<C> {
         self.cell.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// The same ciphertext, which is not copied, as a value of its own: where one of the two is
+    /// bootstrapped in place, the other one stays as it is.
+    #[must_use]
+    pub fn detached(&self) -> Self {
+        let cell = Cell { current: RwLock::new(self.get()), refreshing: Mutex::new(()) };
+        Value { cell: Arc::new(cell), range: self.range }
+    }
+
     pub(super) fn set(&self, x: Arc<C>) {
         *self.cell.current.write().unwrap_or_else(PoisonError::into_inner) = x;
     }

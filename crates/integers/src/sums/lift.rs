@@ -18,7 +18,7 @@ pub(super) const DEPTH: u32 = 3;
 pub(super) enum Masks<C> {
     /// All rows are added up everywhere.
     None,
-    /// A mask for each of the plan, and the one of sums without.
+    /// A mask for each of the plan, and last the one of sums without, if there are such sums.
     Joined(Vec<C>),
     /// The filter and the masks apart, as both together were too deep: first the masks are
     /// multiplied, which are fresher, then the filter.
@@ -30,11 +30,13 @@ type Levels = [Level; 3];
 
 impl<S: IntegerScheme> Integers<'_, S> {
     /// What rows are chosen by, modulo p^2, so that a product with a piece has `needed` bits of
-    /// capacity at the level `end`. `one` is 1 in every slot.
+    /// capacity at the level `end`. `one` is 1 in every slot; `unmasked`: there are sums without a
+    /// mask.
     pub(super) fn masks(
         &self,
         filter: Option<&Column<S::Ciphertext>>,
         masks: &[Column<S::Ciphertext>],
+        unmasked: bool,
         one: &S::Ciphertext,
         (end, needed): (Level, f64),
     ) -> Result<Masks<S::Ciphertext>, IntegersError> {
@@ -51,8 +53,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
             if masks.is_empty() {
                 return Ok(Masks::None);
             }
-            let all = Value::from(one.clone());
-            return Ok(Masks::Joined(self.lifted([&apart[..], &[all]].concat(), leaves)?));
+            let all = unmasked.then(|| Value::from(one.clone()));
+            return Ok(Masks::Joined(self.lifted(apart.into_iter().chain(all).collect(), leaves)?));
         };
         let whole = self.mask(filter, one)?;
         if !masks.is_empty() && self.levels(&self.both(&whole, &apart)?, leaves).is_none() {
@@ -68,7 +70,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         for mask in masks {
             joined.push(self.mask(&self.and(filter, mask)?, one)?);
         }
-        joined.push(whole);
+        joined.extend(Some(whole).filter(|_| unmasked || masks.is_empty()));
         Ok(Masks::Joined(self.lifted(joined, leaves)?))
     }
 

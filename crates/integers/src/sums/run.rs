@@ -18,6 +18,8 @@ use crate::error::IntegersError;
 
 /// Bits of capacity that a packed answer has at least.
 const ROOM: f64 = 3.0;
+/// How far above the lowest level, in bits, sums may be packed for cheaper key switches.
+const WINDOW: f64 = 12.0;
 
 /// What the accumulators of a [`SumPlan`] hold so far, for some blocks of rows.
 pub struct Accumulated<S: IntegerScheme>(Vec<Option<Sum<S>>>);
@@ -75,7 +77,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let one = scheme.linear_combination(&[(&one, 0)], 1)?;
         let (level, capacity) = self.packed_at(plan)?;
         let blocks = f64::from(plan.blocks.next_power_of_two().ilog2());
-        let masks = self.masks(filter, masks, &one, (level, capacity + blocks + MARGIN))?;
+        let unmasked = plan.accumulators.iter().any(|accumulator| accumulator.mask.is_none());
+        let end = (level, capacity + blocks + MARGIN);
+        let masks = self.masks(filter, masks, unmasked, &one, end)?;
         let level = match &masks {
             Masks::None => None,
             Masks::Joined(masks) | Masks::Apart(_, masks) => masks.first(),
@@ -161,8 +165,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(out)
     }
 
-    /// The lowest level with keys at which sums of products can be packed, and the capacity in bits
-    /// that this takes.
+    /// The level with keys at which sums of products are packed, and the capacity in bits that this
+    /// takes: the cheapest near the lowest one at which they can be. On `bgv-65537-n15` that is a
+    /// level of 96 bits, where a key takes half of what it takes at 86.
     fn packed_at(&self, plan: &SumPlan) -> Result<(Level, f64), IntegersError> {
         let (scheme, rehearsal) = (self.session().scheme(), self.rehearsal());
         let growth = plan.packings.iter().map(SumPacking::growth_bits).max().unwrap_or(0);
@@ -171,14 +176,25 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let top = rehearsal.level(&fresh);
         let fresh = rehearsal.extend_plain_modulus(&fresh, 2)?;
         let product = rehearsal.mul(&fresh, &fresh, NextUse::LinearMap)?;
-        let fits = |level: &Level| {
+        let has_room = |level: &Level| {
             let switched = rehearsal.mod_switch_to(&product, *level);
-            let room = switched.is_ok_and(|y| rehearsal.capacity_bits(&y) >= needed + MARGIN);
-            room && plan.packings.iter().all(|packing| packing.level(scheme, *level) == *level)
+            switched.is_ok_and(|y| rehearsal.capacity_bits(&y) >= needed + MARGIN)
         };
-        let level = (0..=top.0).map(Level).find(fits);
+        let fits = |level: &Level| {
+            let has_keys = |packing: &SumPacking| packing.level(scheme, *level) == *level;
+            has_room(level) && plan.packings.iter().all(has_keys)
+        };
         let left = rehearsal.capacity_bits(&product);
-        Ok((level.ok_or(IntegersError::Depth { depth: DEPTH, left, needed })?, needed))
+        let short = || IntegersError::Depth { depth: DEPTH, left, needed };
+        // Whatever keys there are, so that those of a plan are enough where there are others, too.
+        let lowest = (0..=top.0).map(Level).find(&has_room).ok_or_else(short)?;
+        let chain = self.params().chain();
+        let near = |level: &Level| chain.bits(*level) <= chain.bits(lowest) + WINDOW;
+        let levels = || (lowest.0..=top.0).map(Level);
+        let cheapest = levels().take_while(near).filter(&fits);
+        let cheapest = cheapest.min_by_key(|level| (chain.switch_cost(*level), level.0));
+        let level = cheapest.or_else(|| levels().find(&fits)).ok_or_else(short)?;
+        Ok((level, needed))
     }
 
     /// The products of pieces that a plan names, at the lowest levels from which they reach
