@@ -15,7 +15,7 @@ const GROUP: usize = 4;
 /// Points of the largest table of a difference of single digits.
 const WIDE: i64 = 64;
 
-/// What is asked of a - b.
+/// The question about a - b.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
     Less,
@@ -200,8 +200,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(self.map(&[difference], |_, x| f(x))?.pop())
     }
 
-    /// The answer for Σ 16^i d_i, |d_i| <= 15: that for its highest digit that is not 0. Signs of
-    /// four digits are joined as Σ 2^j s_j, which again lies in -15..=15.
+    /// The answer for Σ 16^i d_i, |d_i| <= 15, which is that for its highest digit that is not 0.
+    /// The signs of four digits are combined to Σ 2^j s_j, which again lies in -15..=15.
     pub(crate) fn tree(
         &self,
         mut digits: Vec<Digit<S::Ciphertext>>,
@@ -215,8 +215,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(answers.into_iter().next().unwrap_or_else(|| Digit::public(question.answer(0))))
     }
 
-    /// Bootstraps, in place, what the signs of its differences do not fit: before it is copied and
-    /// rotated, so that this is done once.
+    /// Bootstraps digits in place if the signs of their differences would not fit otherwise. This
+    /// is done before digits are copied and rotated, so that each is bootstrapped once.
     pub(crate) fn readied(&self, digits: &[Digit<S::Ciphertext>]) -> Result<(), IntegersError> {
         if !self.session().can_bootstrap() {
             return Ok(());
