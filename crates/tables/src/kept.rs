@@ -1,4 +1,4 @@
-//! Truth values of blocks of rows that several batches of sums ask for, which are computed once.
+//! Truth values of blocks of rows that several batches of sums need, and that are computed once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,27 +6,27 @@ use crate::block::Mask;
 use crate::condition::Condition;
 use crate::layout::{Form, Layout};
 
-/// The most truth values that are kept, of all blocks together: as many ciphertexts.
+/// The largest number of truth values that are kept for all blocks together; each is a ciphertext.
 const MOST: usize = 64;
 
-/// What batches leave to those behind them, by blocks.
+/// The truth values that batches keep for later ones, by blocks.
 pub(crate) struct Kept<C> {
     conditions: HashSet<Condition>,
     blocks: HashMap<usize, HashMap<Condition, Mask<C>>>,
 }
 
 impl<C> Kept<C> {
-    /// Nothing so far, of all batches of an answer.
+    /// An empty collection for the batches of an answer.
     pub(crate) fn new(layout: &Layout) -> Self {
         Kept { conditions: shared(layout), blocks: HashMap::new() }
     }
 
-    /// What earlier batches left of a block.
+    /// The truth values of a block that earlier batches kept.
     pub(crate) fn take(&mut self, block: usize) -> HashMap<Condition, Mask<C>> {
         self.blocks.remove(&block).unwrap_or_default()
     }
 
-    /// Keeps of a block what later batches may ask for.
+    /// Keeps the truth values of a block that later batches may need.
     pub(crate) fn put(&mut self, block: usize, mut masks: HashMap<Condition, Mask<C>>) {
         masks.retain(|condition, _| self.conditions.contains(condition));
         if !masks.is_empty() {
@@ -35,8 +35,8 @@ impl<C> Kept<C> {
     }
 }
 
-/// The filter, and other conditions that more than one batch asks for: the same of every block, so
-/// that all blocks take the same operations.
+/// The filter, and other conditions that more than one batch needs. They are the same for every
+/// block, so that all blocks take the same operations.
 fn shared(layout: &Layout) -> HashSet<Condition> {
     let most = MOST / layout.block_count().max(1);
     let plan = match &layout.form {
