@@ -106,7 +106,7 @@ impl RingSearch {
         Ok(found)
     }
 
-    /// Whether n, d and the slots meet the requirements.
+    /// What was asked for of n, d and the slots.
     fn allowed(&self, n: usize, d: usize) -> Option<()> {
         (n >= MIN_DEGREE && n / d >= self.slots_at_least && d.is_multiple_of(self.degree_of))
             .then_some(())

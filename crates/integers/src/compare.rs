@@ -200,8 +200,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(self.map(&[difference], |_, x| f(x))?.pop())
     }
 
-    /// The answer for Σ 16^i d_i, |d_i| <= 15, which is that for its highest digit that is not 0.
-    /// The signs of four digits are combined to Σ 2^j s_j, which again lies in -15..=15.
+    /// The answer for Σ 16^i d_i, |d_i| <= 15: that for its highest digit that is not 0. Signs of
+    /// four digits are joined as Σ 2^j s_j, which again lies in -15..=15.
     pub(crate) fn tree(
         &self,
         mut digits: Vec<Digit<S::Ciphertext>>,

@@ -178,7 +178,7 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         Ok(self.session.refresh_in_place(x)?)
     }
 
-    /// A ciphertext of the no-op scheme with the same level and capacity, for rehearsals.
+    /// What stands for a ciphertext of this level and capacity in rehearsals.
     pub(crate) fn pretended(&self, x: &S::Ciphertext) -> Option<NoOpCiphertext> {
         let scheme = self.session.scheme();
         let (level, capacity) = (scheme.level(x), scheme.capacity_bits(x));

@@ -201,7 +201,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(self.bit_by_bit(y, &divisor)?.0)
     }
 
-    /// The upper digits of a product, which make up a value of an interval.
+    /// The upper digits of a product, which are a value of an interval.
     fn without_low(
         &self,
         product: &Column<S::Ciphertext>,

@@ -11,8 +11,8 @@ use crate::interval::Interval;
 use crate::slots::digit_of;
 
 impl<C: Clone> Column<C> {
-    /// The same column with a copy of each ciphertext, so that its ciphertexts do not change when
-    /// those of this column are bootstrapped in place.
+    /// The same column in ciphertexts of its own: they stay as they are where those of others are
+    /// bootstrapped in place. One copy of each ciphertext.
     #[must_use]
     pub fn detached(&self) -> Self {
         let own = |d: &Digit<C>| {

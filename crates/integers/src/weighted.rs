@@ -135,8 +135,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.varying_sum(terms.collect(), interval, constant)
     }
 
-    /// The sum as one digit above the least value of the interval, if the value of unused slots
-    /// lies in the interval as well; then reduced to digits of at most 31 values.
+    /// The sum as one digit above the least value of the interval, where that of unused slots lies
+    /// as well, then of at most 31 values.
     fn as_one_digit(
         &self,
         terms: Vec<Term<'_, S::Ciphertext>>,

@@ -202,7 +202,7 @@ impl<S: IntegerScheme> Block<'_, S> {
         }
     }
 
-    /// Combines neighbors, so that a chain has the depth of a tree.
+    /// Neighbors joined, so that the depth of a chain is that of a tree.
     fn in_pairs(
         &self,
         masks: Vec<Mask<S::Ciphertext>>,
@@ -247,8 +247,8 @@ impl<S: IntegerScheme> Block<'_, S> {
         })
     }
 
-    /// Whether a code is in a set, by a table if the column has few values, and otherwise by
-    /// comparisons with the ends of the set.
+    /// Whether a code is in a set: a table where the column has few values, else comparisons with
+    /// the ends of the set.
     fn within(&self, place: usize, codes: &Ranges) -> Result<Mask<S::Ciphertext>, TablesError> {
         let column = &self.columns[place];
         let (low, high) = self.schema.fields()[place].bounds();

@@ -1,4 +1,4 @@
-//! Truth values of blocks of rows that several batches of sums need, and that are computed once.
+//! Truth values of blocks of rows that several batches of sums ask for, which are computed once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,7 +6,7 @@ use crate::block::Mask;
 use crate::condition::Condition;
 use crate::layout::{Form, Layout};
 
-/// The largest number of truth values that are kept for all blocks together; each is a ciphertext.
+/// The most truth values that are kept, of all blocks together: as many ciphertexts.
 const MOST: usize = 64;
 
 /// The truth values that batches keep for later ones, by blocks.

@@ -18,7 +18,7 @@ pub(super) const DEPTH: u32 = 3;
 pub(super) enum Masks<C> {
     /// All sums are over all rows.
     None,
-    /// One mask for each mask of the plan, and one for sums without a mask.
+    /// A mask for each of the plan, and the one of sums without.
     Joined(Vec<C>),
     /// The filter and the masks separately, because their products would be too deep: products are
     /// formed first with the masks, which have less noise, and then with the filter.
@@ -29,8 +29,8 @@ pub(super) enum Masks<C> {
 type Levels = [Level; 3];
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// The masks that choose rows, modulo p^2, such that a product with a piece has `needed` bits
-    /// of capacity at the level `end`. `one` is 1 in every slot.
+    /// What rows are chosen by, modulo p^2, so that a product with a piece has `needed` bits of
+    /// capacity at the level `end`. `one` is 1 in every slot.
     pub(super) fn masks(
         &self,
         filter: Option<&Column<S::Ciphertext>>,

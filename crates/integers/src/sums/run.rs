@@ -163,7 +163,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     }
 
     /// The lowest level with keys at which sums of products can be packed, and the capacity in bits
-    /// that packing consumes.
+    /// that this takes.
     fn packed_at(&self, plan: &SumPlan) -> Result<(Level, f64), IntegersError> {
         let (scheme, rehearsal) = (self.session().scheme(), self.rehearsal());
         let growth = plan.packings.iter().map(SumPacking::growth_bits).max().unwrap_or(0);

@@ -55,8 +55,8 @@ pub(crate) fn compute<E: From<TablesError>>(
     Ok(TableResult::new(server, plan, (id, table.rows()), used, sums)?)
 }
 
-/// The same for some blocks, on any scheme and without the statements of a result, with a column
-/// for each encrypted constant of the plan. There are no sums if all blocks are skipped.
+/// The same of some blocks, on any scheme and without what a result states: with a column for each
+/// encrypted constant of the plan. No sums of blocks all of which are passed over.
 pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
     table: &impl Rows<S>,
     ints: &Integers<'_, S>,
