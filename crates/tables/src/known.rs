@@ -63,8 +63,8 @@ impl<C> Known<'_, C> {
         }
     }
 
-    /// The codes of the known columns in all slots: those of the rows, and the least codes in the
-    /// slots behind them.
+    /// The values of a function of known columns: one for each row, and one for the slots behind
+    /// them, which hold the least codes.
     pub(crate) fn slots(
         &self,
         schema: &Schema,

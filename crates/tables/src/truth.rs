@@ -12,8 +12,8 @@ use crate::kind::Kind;
 use crate::literal::{Value, mistyped};
 use crate::ranges::Ranges;
 
-/// The rows for which an expression is true, and those for which it is false; `None` for all other
-/// rows.
+/// The rows for which an expression is true, and those for which it is false; with `None`, these
+/// are all other rows.
 struct Truth {
     yes: Condition,
     no: Option<Condition>,
@@ -24,7 +24,8 @@ impl Truth {
         Truth { yes, no: None }
     }
 
-    /// The truth value of a condition `yes` that is known for the rows `there`.
+    /// The truth value of a condition `yes` that is known in the rows `there`, and unknown in
+    /// others.
     fn there(there: Condition, yes: Condition) -> Self {
         if there == Condition::Constant(true) {
             return Truth::known(yes);
