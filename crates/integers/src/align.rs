@@ -1,4 +1,4 @@
-//! Columns brought to digits that meet what an operation needs.
+//! Brings columns to digits that meet the requirements of an operation.
 
 use crate::carry::canonical_form;
 use crate::column::{BASE, Column, Digit, Operand, POINTS};
@@ -9,7 +9,7 @@ use crate::interval::Interval;
 use crate::split::split;
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// A column for an operand.
+    /// The operand as a column.
     pub(crate) fn column(
         &self,
         x: Operand<'_, S::Ciphertext>,
@@ -20,7 +20,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
     }
 
-    /// The length of a result.
+    /// The length of a result of these operands.
     pub(crate) fn common_length(
         &self,
         columns: &[&Column<S::Ciphertext>],
@@ -36,7 +36,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
     }
 
-    /// k_i d_i of two columns, digit by digit, windows as they come.
+    /// The sum k_1 d_1 + k_2 d_2 of two columns, digit by digit, without limits on the windows.
     pub(crate) fn pairwise(
         &self,
         a: (&[Digit<S::Ciphertext>], i64),
@@ -73,8 +73,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Vec::new())
     }
 
-    /// Both on one anchor, with digits that have together no more than 31 possible values, or 16
-    /// where that can be had: a choice between the two then has no carries.
+    /// Both columns with the same anchor, and with digits that together have at most 31 possible
+    /// values, or 16 where that is possible: then a selection between the two has no carries.
     pub(crate) fn aligned(
         &self,
         a: &Column<S::Ciphertext>,
@@ -103,7 +103,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok([a, b])
     }
 
-    /// What to try next if two columns do not fit together: carries, then one anchor for both.
+    /// The next step if two columns do not fit together: carries, and then one anchor for both.
     fn closer(
         &self,
         [mut a, mut b]: [Column<S::Ciphertext>; 2],

@@ -201,7 +201,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.logic("xor", a, b, -2)
     }
 
-    /// a + b + k a b, which is 0 or 1.
+    /// The truth value a + b + k a b.
     fn logic(
         &self,
         operation: &'static str,
@@ -233,8 +233,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.residue(x, 0)
     }
 
-    /// A value of few digits, less `origin`, as one: Σ 16^i d_i, whose window is the interval. That
-    /// is of integers near the origin, wherever they are: of less than 2^31 to either side.
+    /// The digits of a value, less `origin`, as a single digit: Σ 16^i d_i, whose window is the
+    /// interval. All values have to be within 2^31 of the origin.
     pub(crate) fn residue(
         &self,
         x: &Column<S::Ciphertext>,

@@ -1,4 +1,4 @@
-//! Bits: logic digit by digit, shifts, casts that lose bits.
+//! Bitwise logic digit by digit, shifts, and casts that lose bits.
 
 use crate::carry::DIGITS;
 use crate::column::{BASE, Column, Digit, Operand};

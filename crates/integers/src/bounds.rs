@@ -1,4 +1,4 @@
-//! Intervals of results, checked.
+//! Intervals of results, with checks against the limits.
 
 use crate::error::IntegersError;
 use crate::interval::{Interval, LIMIT};
@@ -60,8 +60,9 @@ impl Interval {
         self.checked("the product", other, low, high)
     }
 
-    /// What is added to the digits of values of this interval. Digits may begin up to 16 times
-    /// lower than the values: past 2^126 differences of two anchors would wrap.
+    /// Checks the anchor of values of this interval, which is added to their digits. Digits may
+    /// begin up to 16 times lower than the values: beyond 2^126, differences of two anchors would
+    /// wrap.
     ///
     /// # Errors
     /// [`IntegersError::Range`] past 2^126.

@@ -16,7 +16,7 @@ const GROUP: usize = 4;
 /// Points of the largest table of a difference of single digits.
 const WIDE: i64 = 64;
 
-/// What is asked of a - b.
+/// The question about a - b.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
     Less,
@@ -245,8 +245,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(answers.into_iter().next().unwrap_or_else(|| Digit::public(question.answer(0))))
     }
 
-    /// Bootstraps, in place, what the signs of its differences do not fit: before it is copied and
-    /// rotated, so that this is done once.
+    /// Bootstraps digits in place if the signs of their differences would not fit otherwise. This
+    /// is done before digits are copied and rotated, so that each is bootstrapped once.
     pub(crate) fn readied(&self, digits: &[Digit<S::Ciphertext>]) -> Result<(), IntegersError> {
         if !self.session().can_bootstrap() {
             return Ok(());

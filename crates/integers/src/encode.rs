@@ -53,7 +53,7 @@ pub struct Encoded {
 struct EncodedDigit {
     low: i64,
     high: i64,
-    /// None if it is the same for all values of the interval.
+    /// `None` if the digit is the same for all values of the interval.
     slots: Option<Zeroizing<Vec<u64>>>,
 }
 

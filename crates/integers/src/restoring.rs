@@ -1,4 +1,4 @@
-//! Division bit by bit, for divisors that no table holds.
+//! Division bit by bit, for divisors with too many values for a table.
 
 use crate::column::{BASE, Column, Digit};
 use crate::context::{IntegerScheme, Integers};
@@ -65,7 +65,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok((Column { interval, anchor: 0, digits: quotient, length: a.length }, rest))
     }
 
-    /// A public column with digits above the anchor 0; others as they are.
+    /// A public column as digits above the anchor 0; other columns are returned as they are.
     fn with_digits(&self, x: Column<S::Ciphertext>) -> Column<S::Ciphertext> {
         match x.public_value() {
             None => x,

@@ -6,8 +6,9 @@ use crate::error::IntegersError;
 use crate::interval::Interval;
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// a where the truth value `condition` is 1, else b: c (a - b) + b, a product for each digit in
-    /// which a and b may differ, free for two public integers. Depth 1.
+    /// a where the truth value `condition` is 1, and b elsewhere, computed as c (a - b) + b. It
+    /// costs a product for each digit in which a and b may differ, at depth 1; it is free for two
+    /// public integers.
     ///
     /// # Errors
     /// [`IntegersError::Type`] if the condition is not a truth value; [`IntegersError::Length`];
@@ -26,7 +27,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.one_of(condition, (a, b), interval)
     }
 
-    /// a or b, of which is known in which interval the chosen one is. Digits that follow from that
+    /// a or b, where the interval of the chosen one is known. Digits that follow from this interval
     /// take no product.
     fn one_of(
         &self,

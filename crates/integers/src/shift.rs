@@ -8,7 +8,7 @@ use crate::product::public_digits;
 use crate::split::digits_of;
 use crate::types::Type;
 
-/// Which way.
+/// The direction of a shift.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Left,

@@ -10,12 +10,13 @@ use crate::known::Known;
 use crate::ranges::Ranges;
 use crate::schema::Schema;
 
-/// Up to this many values a set of codes is a table of truth values, of depth 5.
+/// Up to this number of values, membership in a set of codes is a table of truth values, of depth
+/// 5.
 const TABLE: i128 = 31;
-/// The same for sets with several gaps, for which comparisons would be more.
+/// The same limit for sets with several gaps, which would take several comparisons.
 const LONG_TABLE: i128 = 256;
 
-/// Rows that are meant: what the schema says of them, or truth values.
+/// The rows that meet a condition: all or none, if the schema decides that, or truth values.
 pub(crate) enum Mask<C> {
     All,
     None,
@@ -35,7 +36,7 @@ impl<C> Clone for Mask<C> {
 /// One block of rows.
 pub(crate) struct Block<'a, S: IntegerScheme> {
     pub(crate) ints: &'a Integers<'a, S>,
-    /// What the columns hold, those of rankings behind those of the table.
+    /// The schema of the columns: those of the table, and then those of rankings.
     pub(crate) schema: &'a Schema,
     pub(crate) columns: Vec<Column<S::Ciphertext>>,
     pub(crate) known: Option<&'a Known<'a, S::Ciphertext>>,
@@ -89,7 +90,7 @@ impl<S: IntegerScheme> Block<'_, S> {
         Ok(found)
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.columns[0].length().unwrap_or(0)
     }
@@ -100,7 +101,7 @@ impl<S: IntegerScheme> Block<'_, S> {
         Ok(self.ints.add(&self.ints.mul_public(&zero, 0)?, value)?)
     }
 
-    /// Truth values of a condition that is simplified.
+    /// Truth values of a simplified condition.
     pub(crate) fn mask(
         &mut self,
         condition: &Condition,

@@ -13,24 +13,24 @@ use crate::layout::{Form, Layout};
 /// products, before columns, which are read. The columns of a single block are not counted.
 const MOST: usize = 64;
 
-/// What batches leave to those behind them, by blocks.
+/// The truth values that batches keep for later ones, by blocks.
 pub(crate) struct Kept<C> {
     conditions: HashSet<Condition>,
     blocks: HashMap<usize, HashMap<Condition, Mask<C>>>,
 }
 
 impl<C> Kept<C> {
-    /// Nothing so far, of all batches of an answer.
+    /// An empty collection for the batches of an answer.
     pub(crate) fn new(layout: &Layout) -> Self {
         Kept { conditions: shared(layout), blocks: HashMap::new() }
     }
 
-    /// What earlier batches left of a block.
+    /// The truth values of a block that earlier batches kept.
     pub(crate) fn take(&mut self, block: usize) -> HashMap<Condition, Mask<C>> {
         self.blocks.remove(&block).unwrap_or_default()
     }
 
-    /// Keeps of a block what later batches may ask for.
+    /// Keeps the truth values of a block that later batches may need.
     pub(crate) fn put(&mut self, block: usize, mut masks: HashMap<Condition, Mask<C>>) {
         masks.retain(|condition, _| self.conditions.contains(condition));
         if !masks.is_empty() {
@@ -89,8 +89,8 @@ impl<C> KeptColumns<C> {
     }
 }
 
-/// The filter, and other conditions that more than one batch asks for: the same of every block, so
-/// that all blocks take the same operations.
+/// The filter, and other conditions that more than one batch needs. They are the same for every
+/// block, so that all blocks take the same operations.
 fn shared(layout: &Layout) -> HashSet<Condition> {
     let most = MOST / layout.block_count().max(1);
     let plan = match &layout.form {

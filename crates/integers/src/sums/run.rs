@@ -16,12 +16,12 @@ use crate::column::Column;
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 
-/// Bits of capacity that a packed answer has at least.
+/// The least capacity of a packed answer, in bits.
 const ROOM: f64 = 3.0;
 /// How far above the lowest level, in bits, sums may be packed for cheaper key switches.
 const WINDOW: f64 = 12.0;
 
-/// What the accumulators of a [`SumPlan`] hold so far, for some blocks of rows.
+/// The accumulators of a [`SumPlan`], for the blocks of rows added so far.
 pub struct Accumulated<S: IntegerScheme>(Vec<Option<Sum<S>>>);
 
 impl<S: IntegerScheme> Default for Accumulated<S> {
@@ -32,28 +32,29 @@ impl<S: IntegerScheme> Default for Accumulated<S> {
 
 /// A sum of one accumulator over blocks.
 enum Sum<S: IntegerScheme> {
-    /// Of pieces, where there are no masks.
+    /// A sum of pieces, without masks.
     Plain(S::Ciphertext),
-    /// Of products with masks, to be relinearized once.
+    /// A sum of products with masks, which is relinearized once.
     Product(S::Product),
 }
 
-/// Products of pieces by the pieces; of none it is 1.
+/// Products of pieces, by the pieces; the product of none is 1.
 type Products<C> = BTreeMap<Vec<Piece>, C>;
 
 impl<S: IntegerScheme> Integers<'_, S> {
     /// Adds the rows of one block of columns: those that the truth values `filter` choose, if there
-    /// are any, of them those of the truth values that the plan names by their places in `masks`.
-    /// Two products to lift a mask to modulo p^2, one for each product of pieces, and a tensor
-    /// product for each of these and each mask; masks are bootstrapped where these do not fit.
+    /// are any, and among them those of the truth values that the plan names by their indices in
+    /// `masks`. It takes two products to lift a mask to modulo p^2, one for each product of pieces,
+    /// and a tensor product for each of these and each mask; masks are bootstrapped where these do
+    /// not fit.
     ///
-    /// All that is packed later goes the same way through products and levels, so that it has the
-    /// same factor ([`Arithmetic::linear_combination`]): to align it would take half the bits of
-    /// p^2, which only the pieces have to spare.
+    /// All sums that are packed later pass through the same products and levels, so that they have
+    /// the same correction factor ([`Arithmetic::linear_combination`]): aligning them would take
+    /// half the bits of p^2, which only the pieces have to spare.
     ///
     /// # Errors
     /// [`IntegersError::Parts`] for columns that are not those of the plan, or not modulo p^2;
-    /// [`IntegersError::Type`] for masks that are no truth values; [`IntegersError::Depth`]; those
+    /// [`IntegersError::Type`] for masks that are not truth values; [`IntegersError::Depth`]; those
     /// of the scheme.
     pub fn accumulate(
         &self,
@@ -128,8 +129,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         added.collect()
     }
 
-    /// The ciphertexts whose plaintexts [`SumPlan::totals`] reads: some two key switches for each
-    /// sum, at the lowest level that has room for them.
+    /// The ciphertexts whose plaintexts [`SumPlan::totals`] reads. It takes about two key switches
+    /// for each sum, at the lowest level that has room for them.
     ///
     /// # Errors
     /// [`IntegersError::Parts`] unless a block was added; too little capacity; missing keys.
@@ -198,7 +199,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     }
 
     /// The products of pieces that a plan names, at the lowest levels from which they reach
-    /// `level`, with the factor that pieces have there.
+    /// `level`, with the correction factor that pieces have there.
     fn products(
         &self,
         plan: &SumPlan,
@@ -245,7 +246,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(known)
     }
 
-    /// A product with the factor of a piece at its level.
+    /// A product with the correction factor of a piece at its level.
     fn like_pieces(
         &self,
         product: S::Ciphertext,
@@ -256,9 +257,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(scheme.linear_combination(&[(&like, 0), (&product, 1)], 0)?)
     }
 
-    /// The lowest level for pieces from which aligned products of `factors` of them are as good at
-    /// `level` as they are themselves; the one they have if there is none, or no level is asked
-    /// for.
+    /// The lowest level for pieces from which aligned products of `factors` pieces have as little
+    /// noise at `level` as the pieces themselves; the present level if there is none, or if `level`
+    /// is `None`.
     fn start(&self, piece: &S::Ciphertext, factors: usize, level: Option<Level>) -> Level {
         let (top, rehearsal) = (self.session().scheme().level(piece), self.rehearsal());
         let (Some(level), Some(piece)) = (level, self.pretended(piece)) else { return top };

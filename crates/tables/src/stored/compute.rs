@@ -26,20 +26,20 @@ pub(crate) enum Cells<'a, C> {
     Encrypted(Column<C>),
 }
 
-/// Where the rows of a table come from, under encryption of some scheme.
+/// A source of the rows of a table, encrypted by some scheme.
 pub(crate) trait Rows<S: IntegerScheme> {
-    /// How many rows there are.
+    /// The number of rows.
     fn rows(&self) -> usize;
-    /// Whether the server knows a column, by its place in the schema.
+    /// Whether the server knows a column, by its index in the schema.
     fn knows(&self, place: usize) -> bool;
     /// A column of a block of rows.
     fn cells(&self, block: usize, place: usize) -> Result<Cells<'_, S::Ciphertext>, TablesError>;
 }
 
-/// The encrypted sums or rows that answer a plan about the table of this name. `progress(done,
-/// blocks)` is called after each block, of which there are as many again for each batch of sums
-/// ([`Layout::batches`](crate::Layout::batches)). Blocks of which the server knows that no row is
-/// meant are passed over.
+/// The encrypted sums or rows that answer a plan on the table with this id.
+/// `progress(done, blocks)` is called after each block; the blocks are processed once for each
+/// batch of sums ([`Layout::batches`](crate::Layout::batches)). Blocks of which the server knows
+/// that no row meets the condition are skipped.
 pub(crate) fn compute<E: From<TablesError>>(
     (id, table): (TableId, &impl Rows<ServerEvaluator>),
     server: &Server,

@@ -1,4 +1,4 @@
-//! Answers by the server's own computation, on the no-op scheme.
+//! Answers by the computation of a server, on the no-op scheme.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::stored::compute::{Cells, Rows, evaluate};
 /// A ciphertext of the no-op scheme.
 type Pretended = <NoOp as everlevel::lab::Scheme>::Ciphertext;
 
-/// A table whose columns are encrypted, by the no-op scheme, when they are asked for.
+/// A table whose columns are encrypted, by the no-op scheme, when they are read.
 struct Rehearsed<'a> {
     scheme: &'a NoOp,
     plan: &'a Plan,
@@ -24,7 +24,7 @@ struct Rehearsed<'a> {
 }
 
 impl Rehearsed<'_> {
-    /// As columns of tables and encrypted constants are: modulo p^2.
+    /// A column encrypted modulo p^2, like the columns of tables and encrypted constants.
     fn encrypted(&self, field: &Field, entries: &[i128]) -> Result<Column<Pretended>, TablesError> {
         let params = self.scheme.params();
         let encoded = Encoded::new(entries, field.integer_type()?, params.slots())?;
@@ -55,9 +55,9 @@ impl Rows<NoOp> for Rehearsed<'_> {
 }
 
 impl Plan {
-    /// The answer for a table in the clear, by the computation that a server does, operation by
-    /// operation, on the no-op scheme: no keys, no security, and every limit of the real one on
-    /// levels, noise and ranges. `constants` are those of [`Plan::codes`].
+    /// The answer for a table in the clear, by the same operations that a server performs, on the
+    /// no-op scheme. It needs no keys and provides no security, but has all limits of the real
+    /// scheme on levels, noise and ranges. `constants` are those of [`Plan::codes`].
     ///
     /// # Errors
     /// Those of [`EncryptedTable::run`](crate::EncryptedTable::run) and
