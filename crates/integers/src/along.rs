@@ -79,7 +79,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 let public = if d.cipher.is_none() { d.low } else { 0 };
                 i128::from(BASE) * v + i128::from(public)
             });
-            constant += w * (x.anchor + known);
+            // Modulo 2^128, as it is decrypted: an anchor may be far from all values.
+            constant = constant.wrapping_add(w.wrapping_mul(x.anchor.wrapping_add(known)));
         }
         let encrypted: Vec<&Digit<S::Ciphertext>> =
             x.digits.iter().filter(|d| d.cipher.is_some()).collect();
