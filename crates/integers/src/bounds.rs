@@ -33,8 +33,8 @@ impl Interval {
     /// [`IntegersError::Range`] past 2^126.
     pub fn checked_add(self, other: Interval) -> Result<Interval, IntegersError> {
         // Two ends of 2^126 add up to 2^127, which is one too much.
-        let (low, high) = (self.low.saturating_add(other.low), self.high.saturating_add(other.high));
-        self.checked("the sum", other, low, high)
+        let low = self.low.saturating_add(other.low);
+        self.checked("the sum", other, low, self.high.saturating_add(other.high))
     }
 
     /// The interval of x - y.
@@ -42,8 +42,8 @@ impl Interval {
     /// # Errors
     /// [`IntegersError::Range`] past 2^126.
     pub fn checked_sub(self, other: Interval) -> Result<Interval, IntegersError> {
-        let (low, high) = (self.low.saturating_sub(other.high), self.high.saturating_sub(other.low));
-        self.checked("the difference", other, low, high)
+        let low = self.low.saturating_sub(other.high);
+        self.checked("the difference", other, low, self.high.saturating_sub(other.low))
     }
 
     /// The interval of x * y.

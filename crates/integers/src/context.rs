@@ -182,10 +182,7 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
 
     /// Bootstraps a digit, in place, of which no product fits, however fresh the other operand is:
     /// before several products of it are done in parallel, so that this is done once.
-    pub(crate) fn readied_factor(
-        &self,
-        digit: &Digit<S::Ciphertext>,
-    ) -> Result<(), IntegersError> {
+    pub(crate) fn readied_factor(&self, digit: &Digit<S::Ciphertext>) -> Result<(), IntegersError> {
         let Some(x) = digit.cipher.as_ref().filter(|_| self.session.can_bootstrap()) else {
             return Ok(());
         };
