@@ -521,8 +521,10 @@ def test_indices_without_axes(toy):
 def test_public_arrays_without_entries(toy):
     x = typed(toy, [1, 2, 3], bounds=(0, 9))
     rows = typed(toy, [[1, 2, 3], [4, 5, 6]], bounds=(0, 9), rows=True)
+    wrapping = typed(toy, [1, 2, 3], dtype=np.uint8).wrapping()
     for operation in (
         lambda: x + np.zeros((0, 3), int),
+        lambda: wrapping + np.zeros((0, 3), int),
         lambda: rows * np.zeros((0, 2, 3), int),
         lambda: np.broadcast_to(x, (0, 3)),
     ):
