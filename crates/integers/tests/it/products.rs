@@ -108,6 +108,8 @@ fn wrapping() {
         assert_eq!(bench.decrypt(&found), expected(&|x, y| x.wrapping_mul(y)), "{kind}");
         let found = ints.mul_wrapped(&a, -3, kind).unwrap();
         assert_eq!(bench.decrypt(&found), expected(&|x, _| -3 * x), "{kind}");
+        let found = ints.mul_wrapped(-40_503, &a, kind).unwrap();
+        assert_eq!(bench.decrypt(&found), expected(&|x, _| -40_503 * x), "{kind}");
     }
 }
 
