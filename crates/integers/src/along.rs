@@ -4,6 +4,7 @@ use crate::column::{BASE, Column, Digit};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
+use crate::slots::digit_of;
 use crate::total::Total;
 
 /// Integers of the largest interval that one table is made of.
@@ -174,7 +175,16 @@ impl<S: IntegerScheme> Integers<'_, S> {
         };
         let reached = Interval::new(0, interval.high() - anchor)?;
         let sum = self.normalized(&Column { interval: reached, ..sum })?;
-        self.shortened(&Column { interval, anchor, ..sum }, n)
+        let mut sum = Column { interval, anchor, ..sum };
+        if n == self.slots() {
+            // Nothing is behind it, which has to be a value like others all the same.
+            let least = interval.low() - anchor;
+            let digits = sum.digits.iter_mut().enumerate();
+            for (k, digit) in digits.filter(|(_, d)| d.cipher.is_some()) {
+                digit.pad = digit_of(least, k);
+            }
+        }
+        self.shortened(&sum, n)
     }
 
     /// For each entry of x how many of the `sorted` public integers are below it, or at most it if

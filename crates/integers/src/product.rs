@@ -94,9 +94,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let (a, b) = (self.column(a.into())?, self.column(b.into())?);
         let length = self.common_length(&[&a, &b])?;
         // By a small public integer exactly, which takes a table a digit.
-        let small = |x: &Column<S::Ciphertext>| {
-            x.public_value().filter(|v| v.unsigned_abs() < BASE.unsigned_abs().into())
-        };
+        let base = i128::from(BASE);
+        let small = |x: &Column<S::Ciphertext>| x.public_value().filter(|v| v.abs() < base);
         if let Some((x, k)) = small(&b).map(|k| (&a, k)).or_else(|| small(&a).map(|k| (&b, k))) {
             let product = self.mul_public(&self.wrapped(x, kind)?, k)?;
             return self.wrapped(&Column { length, ..product }, kind);

@@ -48,7 +48,8 @@ fn operations_of_a_pool_share_a_value() {
 
     let mut rng = ChaCha20Rng::from_seed([7; 32]);
     let secret = SecretKey::generate(&params, &mut rng);
-    let keys = ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap();
+    let key_plan = dry.key_plan().merge(&KeyPlan::relinearization(&params));
+    let keys = ServerKeys::generate(&secret, &key_plan, &mut rng, |_, _| ()).unwrap();
     let scheme = Arc::new(Evaluator::new(keys));
     let bootstrapper = Arc::new(Bootstrapper::new(&*scheme, plan).unwrap());
     let session = Session::new(scheme, bootstrapper);
