@@ -12,12 +12,28 @@ use crate::split::digits_of;
 /// The least and the largest value of a digit.
 type Window = (i64, i64);
 
+/// What a multiple k d of a digit gives to the next one.
+#[derive(Clone, Copy)]
+enum Carry {
+    /// The same whatever the digit is.
+    Same(i64),
+    /// ⌊(k d + this) / 16⌋.
+    Table(i64),
+}
+
 /// Multiples k d_i of digits with the same sum Σ 16^i k d_i and at most 31 values each.
 struct Multiples {
-    /// Which digits give ⌊k d / 16⌋ to the next one.
-    carried: Vec<bool>,
+    /// Of each digit.
+    carries: Vec<Carry>,
     /// What is left in each place.
     windows: Vec<Window>,
+}
+
+impl Multiples {
+    /// Whether they take no table.
+    fn is_free(&self) -> bool {
+        self.carries.iter().all(|carry| matches!(carry, Carry::Same(_)))
+    }
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {
@@ -64,14 +80,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let anchored = |x: &Column<S::Ciphertext>| {
             interval.anchored("the product", x.anchor.checked_mul(factor))
         };
-        let widest = x.digits.iter().map(|d| d.points() - 1).max().unwrap_or(0);
-        // A digit may have many more values than the column, and the factor up to 126 bits.
-        let stays = |factor: i128| {
-            i128::from(widest).checked_mul(factor).is_some_and(|most| most < i128::from(POINTS))
-        };
-        if stays(factor) {
+        let small = i64::try_from(factor).ok().filter(|k| *k < POINTS);
+        let own = small.and_then(|k| Some((k, multiples(&windows(x), k)?)));
+        if let Some((k, found)) = own.as_ref().filter(|(_, found)| found.is_free()) {
             let anchor = anchored(x)?;
-            let digits = self.pairwise((&x.digits, factor as i64), (&[], 0), &[])?;
+            let digits = self.multiplied(&x.digits, *k, found)?;
             return Ok(Column { interval, anchor, digits, length: x.length });
         }
         if let Some(digits) = self.free_multiple(x, factor)? {
@@ -79,18 +92,18 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         if factor < i128::from(BASE) {
             let k = factor as i64;
-            let own = multiples(&windows(x), k);
             let x = if own.is_some() { x.clone() } else { self.normalized(x)? };
             let anchor = anchored(&x)?;
             // Those of canonical digits fit.
-            let found = own.or_else(|| multiples(&windows(&x), k));
+            let found = own.map(|(_, found)| found).or_else(|| multiples(&windows(&x), k));
             let found = found.ok_or(CircuitError::Empty { what: "the digits of a multiple" })?;
             let digits = self.multiplied(&x.digits, k, &found)?;
             return Ok(Column { interval, anchor, digits, length: x.length });
         }
         // Columns of multiples that are linear take no powers.
+        let widest = x.digits.iter().map(|d| d.points() - 1).max().unwrap_or(0);
         let count = digits_of(factor.unsigned_abs());
-        let linear = (0..count).all(|i| stays(digit_of(factor, i).into()));
+        let linear = (0..count).all(|i| widest * digit_of(factor, i) < POINTS);
         if let (false, Some((first, second))) = (linear, two_factors(&windows(x), factor)) {
             return self.times(&self.times(x, first)?, second);
         }
@@ -104,12 +117,23 @@ impl<S: IntegerScheme> Integers<'_, S> {
         &self,
         digits: &[Digit<S::Ciphertext>],
         k: i64,
-        Multiples { carried, windows }: &Multiples,
+        Multiples { carries, windows }: &Multiples,
     ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
+        let tables = digits.iter().zip(carries).filter_map(|(d, carry)| match carry {
+            Carry::Same(_) => None,
+            Carry::Table(added) => Some((d.clone(), *added)),
+        });
+        let (given, added): (Vec<_>, Vec<_>) = tables.unzip();
+        let found = self.map(&given, |i, v| (k * v + added[i]).div_euclid(BASE))?;
+        let mut found = found.into_iter();
+        let quotient = |carry: &Carry| match carry {
+            Carry::Same(c) => Ok(Digit::public(*c)),
+            Carry::Table(_) => {
+                found.next().ok_or(CircuitError::Empty { what: "the list of quotients" })
+            }
+        };
+        let quotients = carries.iter().map(quotient).collect::<Result<Vec<_>, CircuitError>>()?;
         let zero = Digit::public(0);
-        let given = digits.iter().zip(carried).map(|(d, carried)| if *carried { d } else { &zero });
-        let given: Vec<_> = given.cloned().collect();
-        let quotients = self.map(&given, |_, v| (k * v).div_euclid(BASE))?;
         let place = |(i, (low, high)): (usize, &Window)| {
             let own = digits.get(i).unwrap_or(&zero);
             let over = quotients.get(i).unwrap_or(&zero);
@@ -125,29 +149,32 @@ fn windows<C>(x: &Column<C>) -> Vec<Window> {
     x.digits.iter().map(|d| (d.low, d.high)).collect()
 }
 
-/// What multiples by 1 < k < 16 of digits with these windows leave and carry; none if a place would
-/// still have more than 31 values, which does not happen to digits of 16. Public digits are carried
-/// as well, so that they stay small.
+/// What multiples by a small k of digits with these windows leave and carry; none if a place would
+/// still have more than 31 values, which does not happen to digits of 16 where k is below 16. What
+/// is left is near 0.
 fn multiples(windows: &[Window], k: i64) -> Option<Multiples> {
-    let mut found = Multiples { carried: Vec::new(), windows: Vec::new() };
+    let mut found = Multiples { carries: Vec::new(), windows: Vec::new() };
     // What comes from the digit below.
     let mut below = (0, 0);
     for (low, high) in windows.iter().copied() {
-        let stays = low < high && k * (high - low) + below.1 - below.0 < POINTS;
-        let (least, most) = match stays {
-            true => (k * low, k * high),
-            false => (low..=high)
-                .map(|v| (k * v).rem_euclid(BASE))
-                .fold((BASE, 0), |(l, h), rest| (l.min(rest), h.max(rest))),
+        let (added, spread) = (below.0, below.1 - below.0);
+        let (carry, window) = if k * (high - low) + spread < POINTS {
+            let (least, most) = (k * low + below.0, k * high + below.1);
+            // The multiple of 16 near the middle.
+            let same = (least + most) / (2 * BASE);
+            below = (same, same);
+            (Carry::Same(same), (least - BASE * same, most - BASE * same))
+        } else {
+            let rests = (low..=high).map(|v| (k * v + added).rem_euclid(BASE));
+            let (least, most) = rests.fold((BASE, 0), |(l, h), v| (l.min(v), h.max(v)));
+            below = ((k * low + added).div_euclid(BASE), (k * high + added).div_euclid(BASE));
+            (Carry::Table(added), (least, most + spread))
         };
-        let window = (least + below.0, most + below.1);
         if window.1 - window.0 >= POINTS {
             return None;
         }
         found.windows.push(window);
-        found.carried.push(!stays);
-        let quotient = |v: i64| if stays { 0 } else { (k * v).div_euclid(BASE) };
-        below = (quotient(low), quotient(high));
+        found.carries.push(carry);
     }
     if below != (0, 0) {
         found.windows.push(below);
@@ -186,21 +213,33 @@ mod tests {
     /// enough; canonical digits have all multiples.
     #[test]
     fn multiples_add_up() {
-        let cases = [[(0, 15), (0, 15)], [(-8, 7), (3, 3)], [(0, 30), (0, 1)], [(-15, 15), (2, 9)]];
-        for (windows, k) in cases.iter().flat_map(|w| (2..BASE).map(move |k| (w, k))) {
+        let cases = [
+            [(0, 15), (0, 15)],
+            [(-8, 7), (3, 3)],
+            [(0, 30), (0, 1)],
+            [(-15, 15), (2, 9)],
+            [(70, 79), (-140, -139)],
+        ];
+        for (windows, k) in cases.iter().flat_map(|w| (1..BASE).map(move |k| (w, k))) {
             let canonical = windows.iter().all(|(low, high)| high - low < BASE);
             let Some(found) = multiples(windows, k) else {
                 assert!(!canonical, "{windows:?} by {k}");
                 continue;
             };
             assert!(found.windows.iter().all(|(low, high)| high - low < POINTS));
+            let near = |(low, high): &(i64, i64)| -2 * BASE < *low && *high < 3 * BASE;
+            let places = &found.windows[..2];
+            assert!(places.iter().all(near), "{windows:?} by {k}: {places:?}");
             for a in windows[0].0..=windows[0].1 {
                 for b in windows[1].0..=windows[1].1 {
                     let (mut below, mut sum, mut weight) = (0, 0, 1);
                     for (i, (low, high)) in found.windows.iter().enumerate() {
                         let digit = [a, b].get(i).copied().unwrap_or(0);
-                        let carried = found.carried.get(i).copied().unwrap_or(false);
-                        let over = if carried { (k * digit).div_euclid(BASE) } else { 0 };
+                        let over = match found.carries.get(i) {
+                            Some(Carry::Same(c)) => *c,
+                            Some(Carry::Table(added)) => (k * digit + added).div_euclid(BASE),
+                            None => 0,
+                        };
                         let left = k * digit - BASE * over + below;
                         assert!((*low..=*high).contains(&left), "{windows:?} by {k}");
                         (sum, weight, below) = (sum + weight * left, BASE * weight, over);
@@ -219,7 +258,7 @@ mod tests {
             (60, Some((4, 15))),
             (100, Some((10, 10))),
             (91, Some((13, 7))),
-            (144, None),
+            (144, Some((12, 12))),
             (225, None),
             (17, None),
             (1000, None),
