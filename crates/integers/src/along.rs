@@ -4,6 +4,7 @@ use crate::column::{BASE, Column, Digit};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
+use crate::slots::digit_of;
 use crate::total::Total;
 
 /// The largest number of possible values for which one table is used.
@@ -80,7 +81,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 let public = if d.cipher.is_none() { d.low } else { 0 };
                 i128::from(BASE) * v + i128::from(public)
             });
-            constant += w * (x.anchor + known);
+            // Modulo 2^128, as it is decrypted: an anchor may be far from all values.
+            constant = constant.wrapping_add(w.wrapping_mul(x.anchor.wrapping_add(known)));
         }
         let encrypted: Vec<&Digit<S::Ciphertext>> =
             x.digits.iter().filter(|d| d.cipher.is_some()).collect();
@@ -174,7 +176,16 @@ impl<S: IntegerScheme> Integers<'_, S> {
         };
         let reached = Interval::new(0, interval.high() - anchor)?;
         let sum = self.normalized(&Column { interval: reached, ..sum })?;
-        self.shortened(&Column { interval, anchor, ..sum }, n)
+        let mut sum = Column { interval, anchor, ..sum };
+        if n == self.slots() {
+            // Nothing is behind it, which has to be a value like others all the same.
+            let least = interval.low() - anchor;
+            let digits = sum.digits.iter_mut().enumerate();
+            for (k, digit) in digits.filter(|(_, d)| d.cipher.is_some()) {
+                digit.pad = digit_of(least, k);
+            }
+        }
+        self.shortened(&sum, n)
     }
 
     /// For each entry of x, the number of the `sorted` public integers that are less than it, or at

@@ -7,6 +7,7 @@ use everlevel_circuit::poly::Polynomial;
 use everlevel_circuit::straight_line::{Circuit, CircuitBuilder, NodeId};
 use everlevel_ring::PrimePower;
 use everlevel_scheme::{ExactScheme, NextUse};
+use rayon::prelude::*;
 
 /// Terms c x^n of a polynomial without constant term, as (n, c), c centered.
 pub(crate) type Terms = Vec<(usize, i64)>;
@@ -347,7 +348,7 @@ impl Sums {
                 (terms, constant) => scheme.linear_combination(terms, constant)?,
             })
         };
-        self.sums.iter().map(sum).collect()
+        self.sums.par_iter().map(sum).collect()
     }
 }
 

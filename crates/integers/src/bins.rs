@@ -143,17 +143,21 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let mut one = vec![0; bin + 1];
             one[bin] = 1;
             let Digit { cipher: Some(value), low, high, .. } = self.weighed(&counts, &one)? else {
-                return Err(CircuitError::Empty { what: "a bin" }.into());
+                return Err(IntegersError::from(CircuitError::Empty { what: "a bin" }));
             };
             let constant = if bin as i128 == pad { -(behind as i128) } else { 0 };
-            Ok(Total {
+            Ok::<_, IntegersError>(Total {
                 interval: Interval::new(0, (slots - behind) as i128)?,
                 constant,
                 divisor: 1,
                 parts: vec![Part { value, power: 0, window: (low, high), stride: 1 }],
             })
         };
-        (0..x.interval.points() as usize).into_par_iter().map(total).collect()
+        // The first one by itself, so that the counts are bootstrapped once, if they have to be.
+        let first = total(0)?;
+        let others = (1..x.interval.points() as usize).into_par_iter().map(total);
+        let others = others.collect::<Result<Vec<_>, IntegersError>>()?;
+        Ok(std::iter::once(first).chain(others).collect())
     }
 
     /// In slot t the digits of t - v modulo the period P, where v is the value there above the

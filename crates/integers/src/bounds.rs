@@ -32,7 +32,9 @@ impl Interval {
     /// # Errors
     /// [`IntegersError::Range`] past 2^126.
     pub fn checked_add(self, other: Interval) -> Result<Interval, IntegersError> {
-        self.checked("the sum", other, self.low + other.low, self.high + other.high)
+        // Two ends of 2^126 add up to 2^127, which is one too much.
+        let low = self.low.saturating_add(other.low);
+        self.checked("the sum", other, low, self.high.saturating_add(other.high))
     }
 
     /// The interval of x - y.
@@ -40,7 +42,8 @@ impl Interval {
     /// # Errors
     /// [`IntegersError::Range`] past 2^126.
     pub fn checked_sub(self, other: Interval) -> Result<Interval, IntegersError> {
-        self.checked("the difference", other, self.low - other.high, self.high - other.low)
+        let low = self.low.saturating_sub(other.high);
+        self.checked("the difference", other, low, self.high.saturating_sub(other.low))
     }
 
     /// The interval of x * y.

@@ -291,11 +291,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
             }
         }
         while bits.len() > 1 {
-            let pairs = bits.chunks(2).map(|pair| match pair {
+            let pairs = bits.par_chunks(2).map(|pair| match pair {
                 [a, b] => self.product(a, b),
                 rest => Ok(rest[0].clone()),
             });
-            bits = pairs.collect::<Result<_, _>>()?;
+            bits = pairs.collect::<Result<Vec<_>, IntegersError>>()?;
         }
         Ok(bits.pop().unwrap_or_else(|| Digit::public(1)))
     }

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use everlevel_circuit::bootstrap::Bootstrapper;
 use everlevel_circuit::{CircuitError, PrimePower, Session, Value};
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::{Bootstrappable, NoOp, Params, Plaintext, Scheme, SchemeError};
+use everlevel_scheme::{
+    Arithmetic, Bootstrappable, NextUse, NoOp, Params, Plaintext, Scheme, SchemeError,
+};
 
 use crate::column::Digit;
 use crate::error::IntegersError;
@@ -176,6 +178,24 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
     pub(crate) fn refresh(&self, x: &Value<S::Ciphertext>) -> Result<(), IntegersError> {
         self.session.reduce_in_place(x)?;
         Ok(self.session.refresh_in_place(x)?)
+    }
+
+    /// Bootstraps a digit, in place, of which no product fits, however fresh the other operand is:
+    /// before several products of it are done in parallel, so that this is done once.
+    pub(crate) fn readied_factor(&self, digit: &Digit<S::Ciphertext>) -> Result<(), IntegersError> {
+        let Some(x) = digit.cipher.as_ref().filter(|_| self.session.can_bootstrap()) else {
+            return Ok(());
+        };
+        let product = |own: NoOpCiphertext| {
+            let fresh = self.rehearsal.encrypt(&self.zero)?;
+            self.rehearsal.mul(&own, &fresh, NextUse::Keep)
+        };
+        let product = self.pretended(&*self.operand(x)?).map(product);
+        let needed = self.session.minimum_capacity();
+        match product {
+            Some(Ok(product)) if self.rehearsal.capacity_bits(&product) >= needed => Ok(()),
+            _ => self.refresh(x),
+        }
     }
 
     /// What stands for a ciphertext of this level and capacity in rehearsals.

@@ -1,5 +1,6 @@
 //! Quotients and remainders, rounded down as in Python and NumPy.
 
+use crate::carry::DIGITS;
 use crate::column::{Column, Digit, Operand};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
@@ -99,8 +100,12 @@ impl<S: IntegerScheme> Integers<'_, S> {
             return self.sub(x, base * divisor);
         }
         let interval = Interval::new(0, divisor - 1)?;
+        if divisor == 1 {
+            return Ok(Column::public(0, interval, x.length));
+        }
         if divisor & (divisor - 1) == 0 {
-            return Ok(Column { interval, ..self.bit_and(x, divisor - 1)? }.narrowed());
+            let lower = self.lower_digits(x, digits_of((divisor - 1).unsigned_abs()))?;
+            return Ok(Column { interval, ..self.bit_and(&lower, divisor - 1)? }.narrowed());
         }
         if x.interval.points() <= ENTRIES {
             let table: Vec<i128> = (low..=high).map(remainder).collect();
@@ -199,6 +204,21 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         let divisor = Column::public(c, Interval::point(c)?, None);
         Ok(self.bit_by_bit(y, &divisor)?.0)
+    }
+
+    /// What is congruent to x modulo 16^count and has so many canonical digits: of a sum no carries
+    /// but those within these. A column that has more than can be carried as it is.
+    fn lower_digits(
+        &self,
+        x: &Column<S::Ciphertext>,
+        count: usize,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        if count > DIGITS {
+            return Ok(x.clone());
+        }
+        let all = Interval::new(0, (1i128 << (4 * count)) - 1)?;
+        let interval = if all.holds(x.interval) { x.interval } else { all };
+        Ok(Column { interval, ..self.normalized_to(x, (0, count))? })
     }
 
     /// The upper digits of a product, which are a value of an interval.

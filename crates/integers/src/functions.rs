@@ -225,9 +225,10 @@ impl<S: IntegerScheme> Functions<'_, '_, S> {
             (TypedFunction::Clip, [x, Value::Public(low), Value::Public(high)]) => {
                 self.operated(&Operation::Clip(*low, *high), &[x])
             }
+            // The upper bound where it is below the lower one, as NumPy.
             (TypedFunction::Clip, [x, low, high]) => {
-                let found = self.operated(&Operation::Minimum, &[x, high])?;
-                self.operated(&Operation::Maximum, &[&found, low])
+                let found = self.operated(&Operation::Maximum, &[x, low])?;
+                self.operated(&Operation::Minimum, &[&found, high])
             }
             (TypedFunction::Nth, [x @ Value::Column(_), Value::Public(k)]) => {
                 self.operated(&Operation::Nth(Order::Ascending, place(*k)?), &[x])

@@ -13,7 +13,7 @@ pub struct Interval {
     pub(crate) high: i128,
 }
 
-/// The largest absolute value of an end, so that sums of two ends never overflow.
+/// The largest absolute value of an end.
 pub(crate) const LIMIT: i128 = 1 << 126;
 
 impl fmt::Display for Interval {

@@ -196,9 +196,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
         &self,
         constant: &EncryptedConstant<S::Ciphertext>,
     ) -> Result<Vec<Powers<S::Ciphertext>>, IntegersError> {
-        let mut made = constant.powers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(made) = &*made {
-            return Ok(made.clone());
+        // Not locked while they are made: threads that wait there take up other comparisons.
+        let lock = || constant.powers.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock().clone();
+        if let Some(known) = known {
+            return Ok(known);
         }
         let of = |d: &Digit<S::Ciphertext>| {
             let mut powers: Vec<Value<S::Ciphertext>> = d.cipher.iter().cloned().collect();
@@ -210,7 +212,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             Ok(powers)
         };
         let found = constant.x.digits.par_iter().map(of).collect::<Result<_, IntegersError>>()?;
-        Ok(made.insert(found).clone())
+        Ok(lock().get_or_insert(found).clone())
     }
 
     /// The bits of a constant, four for each digit.
@@ -218,11 +220,13 @@ impl<S: IntegerScheme> Integers<'_, S> {
         &self,
         constant: &EncryptedConstant<S::Ciphertext>,
     ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
-        let mut made = constant.bits.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(made) = &*made {
-            return Ok(made.clone());
+        let lock = || constant.bits.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock().clone();
+        if let Some(known) = known {
+            return Ok(known);
         }
-        Ok(made.insert(self.bits_of(&constant.x.digits)?).clone())
+        let found = self.bits_of(&constant.x.digits)?;
+        Ok(lock().get_or_insert(found).clone())
     }
 
     /// Σ_i 2^i f(k, class of a_k, x_k) over the digits k of `range`, i counted from its start.

@@ -61,6 +61,7 @@ mod large;
 mod lengths;
 mod lookup;
 mod method;
+mod multiple;
 mod narrow;
 mod network;
 mod operation;

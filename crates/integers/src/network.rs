@@ -206,6 +206,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         };
         let first = self.tree(differences.clone(), question)?;
         let swap = self.swaps(&first, layer, x.moved)?;
+        self.readied_factor(&swap)?;
 
         let moved = |((d, upper), difference): ((&Digit<_>, &Digit<_>), &Digit<_>)| {
             let change = self.product(&swap, difference)?;

@@ -1,5 +1,7 @@
 //! Prefix sums.
 
+use rayon::prelude::*;
+
 use crate::column::{BASE, Column, Digit};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
@@ -52,7 +54,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             sum = self.addable(sum)?;
             // What comes round in a row is of its end.
             let weights: Vec<i64> = (0..n).map(|i| i64::from(i % columns >= step)).collect();
-            let moved = sum.digits.iter().map(|d| match d.cipher {
+            let moved = sum.digits.par_iter().map(|d| match d.cipher {
                 None if d.low == 0 => Ok(d.clone()),
                 _ => self.weighed(&self.rotated(d, -(step as i64))?, &weights),
             });

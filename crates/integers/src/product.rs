@@ -95,6 +95,13 @@ impl<S: IntegerScheme> Integers<'_, S> {
     {
         let (a, b) = (self.column(a.into())?, self.column(b.into())?);
         let length = self.common_length(&[&a, &b])?;
+        // By a small public integer exactly, which takes a table a digit.
+        let base = i128::from(BASE);
+        let small = |x: &Column<S::Ciphertext>| x.public_value().filter(|v| v.abs() < base);
+        if let Some((x, k)) = small(&b).map(|k| (&a, k)).or_else(|| small(&a).map(|k| (&b, k))) {
+            let product = self.mul_public(&self.wrapped(x, kind)?, k)?;
+            return self.wrapped(&Column { length, ..product }, kind);
+        }
         let count = standard_form(kind.interval()).1;
         let factor = |x: &Column<S::Ciphertext>| {
             let wrapped = self.wrapped(x, kind)?;

@@ -1,5 +1,7 @@
 //! Selection, and the operations based on it.
 
+use rayon::prelude::*;
+
 use crate::column::{Column, Digit, Operand};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
@@ -52,7 +54,15 @@ impl<S: IntegerScheme> Integers<'_, S> {
         });
         let known = Column { interval, anchor: a.anchor, digits: digits.collect(), length };
         let mut found = known.narrowed();
-        for (i, digit) in found.digits.iter_mut().enumerate() {
+        // Between two public digits there is no product.
+        let multiplied = |(i, digit): (usize, &Digit<S::Ciphertext>)| {
+            let either = a.digit(i).cipher.is_some() || b.digit(i).cipher.is_some();
+            digit.cipher.is_some() && either
+        };
+        if found.digits.iter().enumerate().any(multiplied) {
+            self.readied_factor(&bit)?;
+        }
+        let choose = |(i, digit): (usize, &mut Digit<S::Ciphertext>)| {
             if digit.cipher.is_some() {
                 let (x, y) = (a.digit(i), b.digit(i));
                 let difference = self.combine(&[(&x, 1), (&y, -1)], 0)?;
@@ -60,7 +70,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 let chosen = self.combine(&[(&product, 1), (&y, 1)], 0)?;
                 *digit = chosen.within(digit.low, digit.high);
             }
-        }
+            Ok::<_, IntegersError>(())
+        };
+        found.digits.par_iter_mut().enumerate().try_for_each(choose)?;
         Ok(found.shortened())
     }
 

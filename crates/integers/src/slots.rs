@@ -2,6 +2,7 @@
 
 use everlevel_circuit::rotate_by_keys;
 use everlevel_scheme::{ExactScheme, Plaintext};
+use rayon::prelude::*;
 
 use crate::column::{Column, Digit};
 use crate::context::{IntegerScheme, Integers};
@@ -268,7 +269,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         count: usize,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let turned = |x: &Column<S::Ciphertext>, steps: i64| {
-            let digits = x.digits.iter().map(|d| self.rotated(d, steps));
+            let digits = x.digits.par_iter().map(|d| self.rotated(d, steps));
             let digits = digits.collect::<Result<Vec<_>, IntegersError>>()?;
             Ok::<_, IntegersError>(Column { digits, ..x.clone() })
         };

@@ -198,6 +198,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let Some(value) = &digit.cipher else {
             return Err(CircuitError::Empty { what: "a digit that is summed" }.into());
         };
+        // Joined with an anchor, a digit could exceed a small p by itself.
+        self.check_window(digit.low, digit.high)?;
         let p = self.modulus().prime();
         // Sums of that many digits differ by less than p.
         let most = ((p - 1) / (digit.points() as u64 - 1).max(1)) as usize;

@@ -57,13 +57,16 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let columns: Vec<_> = terms.iter().map(|(x, _)| *x).collect();
         let length = self.common_length(&columns)?;
         let mut interval = Interval::point(0)?;
-        let mut constant = 0;
+        let mut constant = 0i128;
         let mut varying = Vec::with_capacity(terms.len());
         for (column, factor) in terms {
             let part = column.interval.checked_mul(Interval::point(*factor)?)?;
             interval = interval.checked_add(part)?;
             match column.public_value() {
-                Some(value) => constant += value * factor,
+                Some(value) => {
+                    let sum = value.checked_mul(*factor).and_then(|v| constant.checked_add(v));
+                    constant = interval.anchored("the sum", sum)?;
+                }
                 None if *factor == 0 => {}
                 None => {
                     let digits = balanced(*factor);
@@ -108,17 +111,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 continue;
             }
             let anchor = anchor_of(&terms, interval, 0)?;
-            let mut digits = Vec::with_capacity(widths.len());
-            for place in 0..widths.len() {
-                let mut parts = Vec::new();
-                for term in &terms {
-                    for (k, factor) in term.digits.iter().enumerate() {
-                        let digit = place.checked_sub(k).and_then(|i| term.column.digits.get(i));
-                        parts.extend(digit.map(|digit| (digit, *factor)));
-                    }
-                }
-                digits.push(self.combine(&parts, 0)?);
-            }
+            let digits = self.sums_of_places(&terms, widths.len())?;
             let digits = self.settled(digits)?;
             let end = |f: fn(&Digit<S::Ciphertext>) -> i64| {
                 anchor + crate::column::value(digits.iter().map(f))
@@ -133,6 +126,40 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         let terms = sums.iter().map(|x| Term { column: x, factor: 1, digits: vec![1] });
         self.varying_sum(terms.collect(), interval, constant)
+    }
+
+    /// The multiples of digits, summed place by place.
+    fn sums_of_places(
+        &self,
+        terms: &[Term<'_, S::Ciphertext>],
+        places: usize,
+    ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
+        let sum = |place: usize| {
+            let mut parts = Vec::new();
+            for term in terms {
+                for (k, factor) in term.digits.iter().enumerate() {
+                    let digit = place.checked_sub(k).and_then(|i| term.column.digits.get(i));
+                    parts.extend(digit.map(|digit| (digit, *factor)));
+                }
+            }
+            self.combine(&parts, 0)
+        };
+        (0..places).map(sum).collect()
+    }
+
+    /// The digits of a multiple above the multiple of the anchor, if sums of multiples of digits
+    /// have no more values than digits may have.
+    pub(crate) fn free_multiple(
+        &self,
+        column: &Column<S::Ciphertext>,
+        factor: i128,
+    ) -> Result<Option<Vec<Digit<S::Ciphertext>>>, IntegersError> {
+        let term = Term { column, factor, digits: signed_digits(factor) };
+        let spread = term.spread();
+        if spread.iter().any(|most| *most >= POINTS) {
+            return Ok(None);
+        }
+        self.sums_of_places(&[term], spread.len()).map(Some)
     }
 
     /// The sum as one digit above the least value of the interval, where that of unused slots lies
@@ -187,6 +214,11 @@ fn balanced(factor: i128) -> Vec<i64> {
     if factor.abs() < i128::from(BASE) {
         return vec![factor as i64];
     }
+    signed_digits(factor)
+}
+
+/// A factor as digits from -7 to 8.
+fn signed_digits(factor: i128) -> Vec<i64> {
     let (mut out, mut left) = (Vec::new(), factor);
     while left != 0 {
         let digit = (left + 7).rem_euclid(16) - 7;

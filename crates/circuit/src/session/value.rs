@@ -16,7 +16,8 @@ pub struct Value<C> {
 
 pub(super) struct Cell<C> {
     current: RwLock<Arc<C>>,
-    /// Held while the ciphertext is bootstrapped, so that two threads do not do it twice.
+    /// Held while the ciphertext is bootstrapped, so that threads outside of a pool do not do it
+    /// twice.
     pub(super) refreshing: Mutex<()>,
 }
 
