@@ -1,4 +1,4 @@
-//! The key owner's side.
+//! The side of the owner of the key.
 
 use std::borrow::Borrow;
 use std::path::Path;
@@ -176,7 +176,7 @@ impl Client {
         Ok(ciphertexts::to_bytes(self.params(), columns, &metadata)?)
     }
 
-    /// Whether it is read as a fresh encryption under the secret key.
+    /// Whether a ciphertext is read as a fresh encryption under the secret key.
     pub(crate) fn encrypted_secretly(&self, x: &Ciphertext) -> bool {
         Encryption::Secret.made(self.params(), x.meta())
     }

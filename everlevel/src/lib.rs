@@ -1,20 +1,21 @@
 //! Exact homomorphic encryption that never runs out of levels.
 //!
-//! Encrypt vectors of integers modulo p^r, or of elements of the Galois rings GR(p^r, d), add,
-//! multiply and rotate them without the secret key, refresh them by bootstrapping when their noise
-//! budget is spent, continue, and decrypt: every slot is exact. The scheme is BGV or BFV, which are
-//! two forms of one scheme here ([`Form`]): every function supports both.
+//! A client encrypts vectors of integers modulo p^r, or of elements of the Galois rings GR(p^r, d).
+//! A server adds, multiplies and rotates them without the secret key, and refreshes them by
+//! bootstrapping when their noise leaves no room for the next operation. The client decrypts the
+//! results, and every slot is exact. The scheme is BGV or BFV, which are two forms of one scheme
+//! here ([`Form`]): every function supports both.
 //!
 //! * [`Params`]: a validated parameter set, by name or from a [`ParamsSpec`].
-//! * [`Client`]: the key owner. Encrypts, decrypts, makes keys.
+//! * [`Client`]: the owner of the secret key, who generates keys, encrypts and decrypts.
 //! * [`Server`]: computes on ciphertexts and bootstraps them automatically when necessary. It holds
 //!   no secret.
 //! * [`Expr`]: a computation for a server, written with operators.
 //! * [`Plan`]: a program on typed integers whose parameter set, keys and cost are determined before
 //!   it runs.
-//! * [`Requirements`]: from a plaintext modulus, a number of slots and a depth to suitable
-//!   parameter sets.
-//! * [`KeyPlanner`], [`BootstrapMode`]: which keys a server needs, and how it bootstraps.
+//! * [`Requirements`]: finds parameter sets for a plaintext modulus, a number of slots and a depth.
+//! * [`KeyPlanner`], [`BootstrapMode`]: the keys that a server needs, and the mode in which it
+//!   bootstraps.
 //! * [`Integers`], [`Type`]: columns of `u8` to `i64`, of `bool` or of a range, with comparisons,
 //!   selection, exact sums and tables; `examples/08_typed_integers.rs`.
 //! * [`Truncation`], [`Comparison`]: fixed-point numbers in slots; see

@@ -166,7 +166,7 @@ impl Rehearsal {
     }
 }
 
-/// For sets that bootstrap.
+/// Bootstrapping of states, for sets that bootstrap.
 fn byte_refresh<S: Bootstrappable>(
     scheme: &S,
     params: &Params,
@@ -337,7 +337,7 @@ impl AesServer {
         Ok(transcipher.run(data, progress, each)?)
     }
 
-    /// A round key as the method wants it.
+    /// A round key in the layout of the method.
     fn laid_out(&self, key: &Ciphertext) -> Result<Vec<Ciphertext>, Error> {
         // Levels follow from noise bounds: one from the secret key is taken for one from the public
         // key, as in the rehearsal.

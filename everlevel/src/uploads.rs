@@ -105,7 +105,7 @@ impl AesUpload {
         Self::checked(StoredUpload { mode, iv, aes_key, owner, data })
     }
 
-    /// What the mode takes.
+    /// Checks the upload against the requirements of its mode.
     fn checked(stored: StoredUpload) -> Result<Self, Error> {
         let upload = AesUpload(stored);
         let length = upload.data().len() as u64;

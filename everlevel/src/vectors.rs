@@ -94,7 +94,7 @@ fn coordinates(shape: &SlotShape, mut slot: usize) -> Vec<usize> {
     out
 }
 
-/// Steps along each dimension, and the destinations that need them.
+/// The steps along each dimension, and the destinations that need them.
 fn ways(
     shape: &SlotShape,
     copies: &[SlotCopy],
@@ -130,7 +130,7 @@ fn ways(
     Ok(ways)
 }
 
-/// Rotations along all dimensions, to the left.
+/// Rotates along all dimensions, to the left.
 fn along(s: &ServerEvaluator, x: &Ciphertext, way: &[usize]) -> Result<Ciphertext, CircuitError> {
     let shape = s.slot_shape();
     let (columns, others) =

@@ -38,12 +38,12 @@ pub(super) fn places(p: u64, slots: usize) -> Result<Vec<Place>, Error> {
     if powers.is_empty() { odd(p, slots) } else { Ok(powers) }
 }
 
-/// The most slots that a ring of power-of-two index has modulo powers of p.
+/// The largest number of slots that a ring of power-of-two index has modulo powers of p.
 pub(super) fn most_in_powers_of_two(p: u64) -> usize {
     powers_of_two(p).map(|(_, slots)| slots).max().unwrap_or(0)
 }
 
-/// log2 n and slots; none for p = 2, which divides these indices.
+/// log2 n and the number of slots; empty for p = 2, which divides these indices.
 fn powers_of_two(p: u64) -> impl Iterator<Item = (u32, usize)> {
     (10..=17).filter_map(move |log_n| {
         SlotShape::new(2 << log_n, p, 1).ok().map(|shape| (log_n, shape.slots()))

@@ -11,7 +11,7 @@ import numpy as np
 from . import _rows
 from ._along import Along
 from ._encrypted import Encrypted, missing, not_homomorphic
-from ._kinds import entries, interval_of, whole
+from ._kinds import MOST, entries, interval_of, whole
 from ._operands import (
     _apply,
     _bits,
@@ -26,6 +26,10 @@ from ._operands import (
 from ._totals import EncryptedTotal
 from ._values import is_integer
 from .errors import DtypeError, ShapeError
+
+
+#: The largest multiples that are exact before they wrap: digits may begin up to 16 times lower.
+EXACT = MOST // 16
 
 
 class EncryptedIntegers(Along):
@@ -107,7 +111,7 @@ class EncryptedIntegers(Along):
         other = self._operand(other)
         if isinstance(other, int):
             _check_wrapping((self, other))
-            return self._arithmetic("mul_public", numbers=[other])
+            return self._multiple(other)
         if isinstance(other, np.ndarray):
             found = _each(self, other, operator.mul)
             if found is not None:
@@ -125,6 +129,16 @@ class EncryptedIntegers(Along):
         return self._apply("square") if other is self else self._apply("mul", other)
 
     __rmul__ = __mul__
+
+    def _multiple(self, factor: int) -> EncryptedIntegers:
+        """This array times a public integer: exactly, and then modulo 2^k if it wraps, unless what
+        is exact could be too large.
+        """
+        if self._wrap is not None and max(map(abs, self.interval)) * abs(factor) > EXACT:
+            low, high = interval_of(self._wrap)
+            factor = (factor - low) % (high - low + 1) + low
+            return self._apply("mul_wrapped", factor, numbers=[low, high])._wrapping(self._wrap)
+        return self._arithmetic("mul_public", numbers=[factor])
 
     def __floordiv__(self, other: Any) -> EncryptedIntegers:
         """Quotient, rounded down, and 0 where the divisor is 0, as NumPy's value is.
@@ -252,7 +266,7 @@ class EncryptedIntegers(Along):
                 self._arithmetic("shift_left_by", _column(self, bits)) if found is None else found
             )
         # The factor may exceed a type that wraps.
-        return self._arithmetic("mul_public", numbers=[1 << _bits(bits)])
+        return self._multiple(1 << _bits(bits))
 
     def __rshift__(self, bits: Any) -> EncryptedIntegers:
         """Divided by a power of 2, rounded down.

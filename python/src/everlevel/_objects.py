@@ -12,7 +12,7 @@ from . import _everlevel as _rust
 from ._array import EncryptedArray
 from ._columns import KIND, integers_from_bytes
 from ._fitting import Fitting
-from ._http import PART_BYTES, PAUSE, TRIES, Connection, count, field, malformed, unreachable
+from ._http import PART_BYTES, PAUSE, Connection, count, field, malformed, unreachable
 from ._integers import EncryptedIntegers
 from ._params import Params
 from ._tables import Table
@@ -33,6 +33,13 @@ from .errors import (
 Encrypted = EncryptedArray | EncryptedIntegers
 Computed = EncryptedArray | EncryptedIntegers | EncryptedTotal
 Step = Callable[[int, int], object] | None
+
+#: What an upload is told whose part was sent twice, as its answer was lost, or whose part is still
+#: being stored: the service says how far it is.
+PASSING = ("service.offset", "service.conflict", "service.timeout")
+#: How many times in a row an upload is told so before it is given up, and the longest pause in
+#: between: together about a minute, which is longer than a request may take.
+STANDSTILLS, LONGEST_PAUSE = 10, 10.0
 
 #: What a service accepts.
 ACCEPTED = ("server keys", "ciphertexts", KIND)
@@ -105,15 +112,16 @@ def _sent(connection: Connection, file: BinaryIO, where: str, step: Step) -> str
         try:
             state = connection.json("PUT", f"/v1/uploads/{name}?offset={offset}", body=part)
         except ServiceError as error:
-            # A part that was sent twice, as its answer was lost, or whose first sending is not
-            # done: the service tells how far it is.
-            if error.code not in ("service.offset", "service.conflict"):
+            if error.code not in PASSING:
                 raise
-            time.sleep(PAUSE)
+            time.sleep(min(PAUSE * 2**stopped, LONGEST_PAUSE))
             state = connection.json("POST", "/v1/uploads", new)
         stopped = stopped + 1 if count(state, "offset") <= offset else 0
-        if stopped == TRIES and not field(state, "complete", bool):
-            raise unreachable(f"an upload does not get beyond byte {offset}")
+        if stopped == STANDSTILLS and not field(state, "complete", bool):
+            raise unreachable(
+                f"an upload does not get beyond byte {offset}: send it again later, and it goes on "
+                "there"
+            )
     if step is not None:
         step(size, size)
     return str(name)

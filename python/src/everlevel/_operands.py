@@ -224,6 +224,8 @@ def _check_wrapping(operands: Sequence[Any]) -> None:
         return
     low, high = interval_of(kind)
     for x in operands:
+        if not is_typed(x) and not np.size(x):
+            continue  # No entry lies elsewhere; its shape is refused.
         least, most = x.interval if is_typed(x) else (int(np.min(x)), int(np.max(x)))
         if least < low or most > high:
             raise DtypeError(

@@ -47,7 +47,7 @@ class Estimate(NamedTuple):
 class Usage(NamedTuple):
     """What a tenant uses of a service, and what it may."""
 
-    #: Bytes of objects, of announced uploads and of requests of jobs.
+    #: Bytes of objects, of announced uploads and of requests that made tables and jobs.
     bytes: int
     most_bytes: int
     #: Objects, announced uploads, tables and jobs.

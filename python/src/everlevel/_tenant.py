@@ -15,7 +15,7 @@ from ._log import timed
 from ._objects import Encrypted, accepted, fetched, identity, pushed
 from ._server import Server
 from ._values import Path, Progress, path_text, read_file, stepper
-from .errors import Error, KeyMissingError, ParameterError
+from .errors import Error, KeyMissingError, ParameterError, ServiceError
 
 if TYPE_CHECKING:
     from .tables import EncryptedTable
@@ -155,18 +155,25 @@ class Tenant:
             raise malformed("the name of a job", "expected 1 to 64 letters, digits and -")
         step = stepper(progress)
         with timed("remote job"):
-            job = self._connection.json("POST", "/v1/jobs", request, key=key)
-            job_id = identity(field(job, "id", str), 32)
+            job_id: str | None = None
             try:
+                job = self._connection.json("POST", "/v1/jobs", request, key=key)
+                job_id = identity(field(job, "id", str), 32)
                 while (state := field(job, "state", str)) in ("queued", "running"):
                     job = self._connection.json("GET", f"/v1/jobs/{job_id}?wait=1")
                     if step is not None:
                         step(count(job, "done"), count(job, "total"))
-            except Error:
-                raise
+            except Error as error:
+                if error.code not in ("service.unreachable", "service.unavailable"):
+                    raise
+                raise ServiceError(
+                    f"{error.message}; a call with job_name={key!r} and the same arguments goes on "
+                    "with the job, if it has begun",
+                    code=error.code,
+                ) from None
             except BaseException:
                 # Whoever stops to wait for a job without a name cannot come back to it.
-                if job_name is None:
+                if job_name is None and job_id is not None:
                     self.cancel(job_id)
                 raise
         if state != "done":

@@ -224,7 +224,7 @@ def _on_ray(
 
 
 def _counted(**counts: int | None) -> None:
-    """Refuses numbers of nothing; those that are none follow from the cluster."""
+    """Refuses numbers below 1; numbers that are ``None`` follow from the cluster."""
     for name, count in counts.items():
         if count is not None and count < 1:
             raise ClusterError(f"{name} = {count}: expected at least 1", code="python.workers")
@@ -256,7 +256,7 @@ def actors(
     threads: int,
     retries: int,
 ) -> Iterator[list[Any]]:
-    """Actors with the keys of a server, each of which begins with what is given; they end with the
+    """Actors with the keys of a server, which are started with the given arguments and end with the
     context.
     """
     from . import __version__
@@ -334,7 +334,7 @@ def _in_order(
 
 
 def result_of(ray: Any, reference: Any) -> Any:
-    """What an actor made, or its exception."""
+    """The result of an actor, or its exception."""
     try:
         return ray.get(reference)
     except ray.exceptions.RayTaskError as error:

@@ -222,15 +222,16 @@ pub fn decrypt(args: &AesDecryptArgs, common: &Common) -> Result<(), CliError> {
     let method = match told(METHOD) {
         "packed" => AesMethod::Packed,
         "byte-sliced" => AesMethod::ByteSliced,
-        _ => return Err(wrong("it does not say how its bytes lie in slots")),
+        _ => return Err(wrong("it does not say how its bytes lie in slots: get it again")),
     };
-    let length: usize =
-        told(LENGTH).parse().map_err(|_| wrong("it does not say how many bytes it has"))?;
+    let length: usize = told(LENGTH)
+        .parse()
+        .map_err(|_| wrong("it does not say how many bytes it has: get it again"))?;
     let aes_key = aes_key_of(reader.metadata()).map_err(of_file(input))?;
     let layout = method.layout(params.slot_shape()).map_err(CliError::usage)?;
     let width = layout.width();
     if length.div_ceil(layout.capacity()).checked_mul(width) != Some(reader.len()) {
-        return Err(wrong("its length does not fit the number of its ciphertexts"));
+        return Err(wrong("its length does not fit the number of its ciphertexts: get it again"));
     }
     // Ciphertexts are larger than what they hold. An index of empty ones, which nobody has read so
     // far, would have memory reserved for data that are not there.
