@@ -61,6 +61,7 @@ impl KeyFiles {
 
     /// The same files; the server keys will state that a server with them bootstraps by this plan.
     #[must_use]
+    #[cfg(feature = "unstable")]
     pub fn bootstrapping_by(self, plan: &BootstrapPlan) -> Self {
         KeyFiles { bootstrap: Some(plan.clone()), ..self }
     }

@@ -25,7 +25,8 @@
 //! * With the feature `remote`: the module `remote`, the client of the service (`everlevel serve`).
 //! * With the feature `unstable`: `lab`, the schemes and circuits below client and server, with and
 //!   without cryptography; `Explainer`, a server that records the effect of each operation on the
-//!   noise; and searches for rings and bootstrapping plans. These may change in any version.
+//!   noise; searches for rings and bootstrapping plans; and parts of clients, servers, keys and AES
+//!   uploads, for programs that put them together in another way. These may change in any version.
 //!
 //! # Example
 //! The program of the README:
@@ -51,6 +52,8 @@ mod bytes;
 mod client;
 mod columns;
 mod compute;
+#[cfg(feature = "unstable")]
+mod copies;
 #[cfg(feature = "unstable")]
 mod datasheet;
 mod error;
@@ -87,6 +90,8 @@ pub use aes_key::EncryptedAesKey;
 pub use client::Client;
 pub use columns::{IntegerValue, NamedIntegers};
 #[cfg(feature = "unstable")]
+pub use copies::SlotCopy;
+#[cfg(feature = "unstable")]
 pub use datasheet::{Datasheet, Measured};
 pub use error::Error;
 #[cfg(feature = "unstable")]
@@ -108,10 +113,9 @@ pub use transcipher::{AesMethod, AesServer, aes_keys};
 pub use uploads::AesUpload;
 #[cfg(feature = "unstable")]
 pub use uploads::mode_of;
-pub use vectors::SlotCopy;
 
 pub use everlevel_aes::integers::{ByteOrder, IntegersFromBytes};
-pub use everlevel_aes::{AesKeyId, Direction, Mode};
+pub use everlevel_aes::{AesKeyId, Direction};
 #[cfg(feature = "unstable")]
 pub use everlevel_arith::Backend;
 pub use everlevel_bgv::{
@@ -119,7 +123,7 @@ pub use everlevel_bgv::{
 };
 pub use everlevel_circuit::bootstrap::BootstrapPlan;
 pub use everlevel_circuit::expression::Program;
-pub use everlevel_circuit::{ClearLowestDigit, Comparison, Truncation, ValueRange};
+pub use everlevel_circuit::{Comparison, Truncation, ValueRange};
 pub use everlevel_integers::{Estimate, Integers, IntegersError, Interval, Order, Type};
 pub use everlevel_ring::SlotShape;
 pub use everlevel_ring::sample::system_rng;
@@ -130,7 +134,11 @@ pub use everlevel_scheme::{
 pub use everlevel_wire::uploads::ModeKind;
 
 #[cfg(feature = "unstable")]
+pub use everlevel_aes::Mode;
+#[cfg(feature = "unstable")]
 pub use everlevel_bgv::PreparedPlaintext;
+#[cfg(feature = "unstable")]
+pub use everlevel_circuit::ClearLowestDigit;
 #[cfg(feature = "unstable")]
 pub use everlevel_circuit::bootstrap::{Objective, TimeModel};
 #[cfg(feature = "unstable")]

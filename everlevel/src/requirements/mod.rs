@@ -112,6 +112,7 @@ impl Requirements {
     /// Whether no ring over which sets are constructed has the required number of slots modulo
     /// powers of the prime, so that fewer have to be requested, whatever the depth. Takes up to a
     /// few seconds; it is false for a modulus that is not a power of a prime.
+    #[cfg(feature = "unstable")]
     pub fn exceeds_rings(&self) -> bool {
         let Some((p, _)) = prime_power(self.plain_modulus) else { return false };
         places(p, self.slots).is_ok_and(|found| found.is_empty())
