@@ -71,7 +71,13 @@ impl EncryptedAesKey {
     ///
     /// # Errors
     /// Another number of round keys, or round keys of several owners.
+    #[cfg(feature = "unstable")]
     pub fn from_round_keys(rounds: Vec<Ciphertext>) -> Result<Self, Error> {
+        Self::of_rounds(rounds, None)
+    }
+
+    /// From 11, 13 or 15 round keys, with the id of their AES key if it is known.
+    fn of_rounds(rounds: Vec<Ciphertext>, id: Option<AesKeyId>) -> Result<Self, Error> {
         let size = [KeySize::Aes128, KeySize::Aes192, KeySize::Aes256]
             .into_iter()
             .find(|size| size.rounds() + 1 == rounds.len());
@@ -79,7 +85,7 @@ impl EncryptedAesKey {
             found: rounds.len(),
             expected: KeySize::Aes128.rounds() + 1,
         })?;
-        let key = EncryptedAesKey { size, rounds, id: None };
+        let key = EncryptedAesKey { size, rounds, id };
         for round in &key.rounds {
             same_owner(key.owner(), round.owner(), "upload of an AES key")?;
         }
@@ -89,6 +95,7 @@ impl EncryptedAesKey {
     /// The same with the id of the AES key, as [`EncryptedAesKey::id`] returned it; none if it is
     /// unknown.
     #[must_use]
+    #[cfg(feature = "unstable")]
     pub fn identified(self, id: Option<AesKeyId>) -> Self {
         EncryptedAesKey { id, ..self }
     }
@@ -109,6 +116,7 @@ impl EncryptedAesKey {
     }
 
     /// The round keys, from round 0 on.
+    #[cfg(feature = "unstable")]
     pub fn round_keys(&self) -> &[Ciphertext] {
         &self.rounds
     }
@@ -118,6 +126,10 @@ impl EncryptedAesKey {
 impl Bytes for EncryptedAesKey {
     fn to_bytes_with(&self, params: &Params, metadata: &Metadata) -> Result<Vec<u8>, Error> {
         let mut metadata = metadata.clone();
+        // Those of another key's file would say of this one what is true of that one.
+        for name in [AES_KEY, ENCRYPTION] {
+            metadata.remove(name);
+        }
         metadata.insert(CONTENT.into(), ROUND_KEYS.into());
         if let Some(id) = self.id {
             metadata.insert(AES_KEY.into(), format!("{id:#}"));
@@ -143,6 +155,6 @@ impl Bytes for EncryptedAesKey {
             return Err(WireError::malformed(what, ROUND_KEYS, format!("{content:.40?}")).into());
         }
         let id = aes_key_of(&metadata)?;
-        Ok((Self::from_round_keys(rounds)?.identified(id), metadata))
+        Ok((Self::of_rounds(rounds, id)?, metadata))
     }
 }

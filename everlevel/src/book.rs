@@ -1,6 +1,6 @@
-//! The pages with Rust in them; a test compares the list.
+//! The pages of the book that contain Rust code; a test compares the list with the pages.
 
-/// One item a page.
+/// One item for each page.
 macro_rules! pages {
     ($($name:ident: $path:literal,)*) => {
         $(

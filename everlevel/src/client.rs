@@ -1,4 +1,4 @@
-//! The key owner's side.
+//! The side of the owner of the key.
 
 use std::borrow::Borrow;
 use std::path::Path;
@@ -31,13 +31,14 @@ impl Client {
     }
 
     /// A client with an existing secret key, such as one read by [`Client::open`].
+    #[cfg(feature = "unstable")]
     pub fn with_secret(secret: SecretKey) -> Self {
         Client { secret }
     }
 
     /// A client with the secret key of a file, or of `secret.key` in a directory, that
     /// [`Client::save`] or `everlevel keygen` wrote. Remains of an interrupted run in its directory
-    /// are completed or removed first ([`KeyFiles::recover`]).
+    /// are completed or removed first.
     ///
     /// # Errors
     /// A file that cannot be read, is damaged or holds something else; a set below 128 bits without
@@ -49,8 +50,9 @@ impl Client {
 
     /// Generates the keys of a plan and writes four files into a directory: `secret.key`, which
     /// must not be shared, `public.key`, `server.keys` and `params.json`. Either all or none are
-    /// written, even if the process is interrupted ([`KeyFiles::write`]). A server with these keys
-    /// bootstraps as the set specifies; for another plan use [`KeyFiles::bootstrapping_by`].
+    /// written, even if the process is interrupted; remains of an earlier run are completed or
+    /// removed first. A server with these keys bootstraps as the set specifies; for another plan
+    /// use [`Client::server_for`] and [`Server::save`].
     ///
     /// # Errors
     /// Existing files, unless they are to be replaced; a plan that does not fit the set; errors of
@@ -176,7 +178,7 @@ impl Client {
         Ok(ciphertexts::to_bytes(self.params(), columns, &metadata)?)
     }
 
-    /// Whether it is read as a fresh encryption under the secret key.
+    /// Whether a ciphertext is read as a fresh encryption under the secret key.
     pub(crate) fn encrypted_secretly(&self, x: &Ciphertext) -> bool {
         Encryption::Secret.made(self.params(), x.meta())
     }

@@ -13,7 +13,7 @@ use crate::server::{Server, Value};
 use crate::stored::Bounds;
 use crate::sums::Sums;
 
-/// What these nodes need and they themselves: each once, and after its operands.
+/// These nodes and all nodes that they depend on, each once, and after its operands.
 fn ordered<'a, T: Operand>(roots: &[&'a Node<T>]) -> Vec<&'a Node<T>> {
     let (mut order, mut done) = (Vec::new(), HashSet::new());
     let mut open: Vec<(&Node<T>, bool)> = roots.iter().rev().map(|&node| (node, false)).collect();
@@ -32,7 +32,7 @@ fn ordered<'a, T: Operand>(roots: &[&'a Node<T>]) -> Vec<&'a Node<T>> {
     order
 }
 
-/// The operations of these nodes and of what they need.
+/// The operations of these nodes and of all nodes that they depend on.
 pub(crate) fn operations<'a, T: Operand>(
     roots: &[&'a Node<T>],
 ) -> impl Iterator<Item = &'a T::Operation> {
@@ -42,8 +42,9 @@ pub(crate) fn operations<'a, T: Operand>(
     })
 }
 
-/// The values of expressions: of each node `value` says what it stands for, or `apply` what its
-/// operation gives. What several need is computed once, and what nothing needs any more is dropped.
+/// The values of expressions. For each node, `value` returns the value that it holds, or `apply`
+/// the result of its operation. A value that several nodes need is computed once, and dropped after
+/// its last use.
 pub(crate) fn evaluate<T: Operand, V: Clone>(
     roots: &[&Node<T>],
     mut value: impl FnMut(&T) -> Result<V, Error>,

@@ -36,18 +36,18 @@ pub struct KeyFiles {
     bootstrap: Option<BootstrapPlan>,
 }
 
-/// What was written.
+/// The files that were written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeysWritten {
-    /// The paths of the files and their bytes.
+    /// The paths of the files and their sizes in bytes.
     pub files: Vec<(PathBuf, u64)>,
     /// What was completed or removed in the directory after an interrupted run.
     pub recovered: Vec<Recovered>,
 }
 
 impl KeyFiles {
-    /// Their names in a directory.
+    /// The files under their usual names in a directory.
     pub fn in_directory(directory: &Path) -> Self {
         let at = |name: &str| directory.join(name);
         KeyFiles {
@@ -61,6 +61,7 @@ impl KeyFiles {
 
     /// The same files; the server keys will state that a server with them bootstraps by this plan.
     #[must_use]
+    #[cfg(feature = "unstable")]
     pub fn bootstrapping_by(self, plan: &BootstrapPlan) -> Self {
         KeyFiles { bootstrap: Some(plan.clone()), ..self }
     }

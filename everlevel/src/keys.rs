@@ -9,8 +9,9 @@ use everlevel_ring::{Basis, Cpu, GaloisElement};
 use everlevel_scheme::spec::GadgetId;
 use everlevel_scheme::{KeyId, KeyPlan, Params, SchemeError};
 use everlevel_wire::file::{Existing, write_file};
-use everlevel_wire::server_keys::{self, SizeReport};
-use everlevel_wire::{FileKeys, Metadata, ReadOptions, WireError};
+#[cfg(feature = "unstable")]
+use everlevel_wire::server_keys::SizeReport;
+use everlevel_wire::{FileKeys, Metadata, ReadOptions, WireError, server_keys};
 
 use crate::error::Error;
 use crate::key_files::KeyFiles;
@@ -46,20 +47,30 @@ impl From<FileKeys> for Keys {
 
 impl Keys {
     /// Opens a file of server keys. The most recently used keys stay in memory, up to `cache_bytes`
-    /// bytes. Remains of an interrupted run beside the file are completed or removed first
-    /// ([`KeyFiles::recover`]).
+    /// bytes. Remains of an interrupted run beside the file are completed or removed first.
     ///
     /// # Errors
     /// A file that cannot be read, is damaged, or belongs to another parameter set.
     pub fn open(params: &Params, path: &Path, cache_bytes: u64) -> Result<Self, Error> {
-        Self::open_with(params, path, cache_bytes, &ReadOptions::default())
+        Self::from_file(params, path, cache_bytes, &ReadOptions::default())
     }
 
     /// [`Keys::open`] with options, of which only [`ReadOptions::allow_unknown_owner`] matters.
     ///
     /// # Errors
     /// As [`Keys::open`].
+    #[cfg(feature = "unstable")]
     pub fn open_with(
+        params: &Params,
+        path: &Path,
+        cache_bytes: u64,
+        options: &ReadOptions,
+    ) -> Result<Self, Error> {
+        Self::from_file(params, path, cache_bytes, options)
+    }
+
+    /// The keys of a file.
+    pub(crate) fn from_file(
         params: &Params,
         path: &Path,
         cache_bytes: u64,
@@ -133,6 +144,7 @@ impl Keys {
 
     /// For keys that switch ciphertexts from another secret key: the id of that key, if it is
     /// known.
+    #[cfg(feature = "unstable")]
     pub fn change_from(&self) -> Option<KeyId> {
         self.stored().change_from()
     }
@@ -146,6 +158,7 @@ impl Keys {
     }
 
     /// The number and the size in bytes of the keys, by kind.
+    #[cfg(feature = "unstable")]
     pub fn size_report(&self) -> SizeReport {
         SizeReport::of_plan(self.params(), &self.plan())
     }
@@ -157,6 +170,7 @@ impl Keys {
 
     /// For keys in a file: the number of bytes that are in memory now, and the number of reads so
     /// far; zeros for keys in memory.
+    #[cfg(feature = "unstable")]
     pub fn cache_usage(&self) -> (u64, u64) {
         match &*self.stored {
             Stored::Memory(..) => (0, 0),
@@ -169,6 +183,7 @@ impl Keys {
     ///
     /// # Errors
     /// A file that is damaged or cannot be read.
+    #[cfg(feature = "unstable")]
     pub fn verify(&self) -> Result<(), Error> {
         match &*self.stored {
             Stored::Memory(..) => Ok(()),
@@ -179,6 +194,7 @@ impl Keys {
     /// The same keys for work that can be cancelled: once `cancelled` returns true, the next
     /// operation that needs a key is refused with `scheme.cancelled`. A bootstrapping uses a key
     /// every few milliseconds.
+    #[cfg(feature = "unstable")]
     pub fn cancelled_by(self, cancelled: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Keys { cancelled: Some(Arc::new(cancelled)), ..self }
     }

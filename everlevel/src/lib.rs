@@ -1,20 +1,21 @@
 //! Exact homomorphic encryption that never runs out of levels.
 //!
-//! Encrypt vectors of integers modulo p^r, or of elements of the Galois rings GR(p^r, d), add,
-//! multiply and rotate them without the secret key, refresh them by bootstrapping when their noise
-//! budget is spent, continue, and decrypt: every slot is exact. The scheme is BGV or BFV, which are
-//! two forms of one scheme here ([`Form`]): every function supports both.
+//! A client encrypts vectors of integers modulo p^r, or of elements of the Galois rings GR(p^r, d).
+//! A server adds, multiplies and rotates them without the secret key, and refreshes them by
+//! bootstrapping when their noise leaves no room for the next operation. The client decrypts the
+//! results, and every slot is exact. The scheme is BGV or BFV, which are two forms of one scheme
+//! here ([`Form`]): every function supports both.
 //!
 //! * [`Params`]: a validated parameter set, by name or from a [`ParamsSpec`].
-//! * [`Client`]: the key owner. Encrypts, decrypts, makes keys.
+//! * [`Client`]: the owner of the secret key, who generates keys, encrypts and decrypts.
 //! * [`Server`]: computes on ciphertexts and bootstraps them automatically when necessary. It holds
 //!   no secret.
 //! * [`Expr`]: a computation for a server, written with operators.
 //! * [`Plan`]: a program on typed integers whose parameter set, keys and cost are determined before
 //!   it runs.
-//! * [`Requirements`]: from a plaintext modulus, a number of slots and a depth to suitable
-//!   parameter sets.
-//! * [`KeyPlanner`], [`BootstrapMode`]: which keys a server needs, and how it bootstraps.
+//! * [`Requirements`]: finds parameter sets for a plaintext modulus, a number of slots and a depth.
+//! * [`KeyPlanner`], [`BootstrapMode`]: the keys that a server needs, and the mode in which it
+//!   bootstraps.
 //! * [`Integers`], [`Type`]: columns of `u8` to `i64`, of `bool` or of a range, with comparisons,
 //!   selection, exact sums and tables; `examples/08_typed_integers.rs`.
 //! * [`Truncation`], [`Comparison`]: fixed-point numbers in slots; see
@@ -24,7 +25,8 @@
 //! * With the feature `remote`: the module `remote`, the client of the service (`everlevel serve`).
 //! * With the feature `unstable`: `lab`, the schemes and circuits below client and server, with and
 //!   without cryptography; `Explainer`, a server that records the effect of each operation on the
-//!   noise; and searches for rings and bootstrapping plans. These may change in any version.
+//!   noise; searches for rings and bootstrapping plans; and parts of clients, servers, keys and AES
+//!   uploads, for programs that put them together in another way. These may change in any version.
 //!
 //! # Example
 //! The program of the README:
@@ -51,6 +53,8 @@ mod client;
 mod columns;
 mod compute;
 #[cfg(feature = "unstable")]
+mod copies;
+#[cfg(feature = "unstable")]
 mod datasheet;
 mod error;
 #[cfg(feature = "unstable")]
@@ -59,6 +63,7 @@ mod evaluation;
 mod explainer;
 mod expression;
 pub mod files;
+mod indices;
 mod integers;
 mod key_files;
 mod keys;
@@ -70,6 +75,7 @@ mod planner;
 #[cfg(feature = "remote")]
 pub mod remote;
 mod requirements;
+#[cfg(feature = "unstable")]
 mod rings;
 mod rotations;
 mod server;
@@ -83,6 +89,8 @@ mod vectors;
 pub use aes_key::EncryptedAesKey;
 pub use client::Client;
 pub use columns::{IntegerValue, NamedIntegers};
+#[cfg(feature = "unstable")]
+pub use copies::SlotCopy;
 #[cfg(feature = "unstable")]
 pub use datasheet::{Datasheet, Measured};
 pub use error::Error;
@@ -105,10 +113,9 @@ pub use transcipher::{AesMethod, AesServer, aes_keys};
 pub use uploads::AesUpload;
 #[cfg(feature = "unstable")]
 pub use uploads::mode_of;
-pub use vectors::SlotCopy;
 
 pub use everlevel_aes::integers::{ByteOrder, IntegersFromBytes};
-pub use everlevel_aes::{AesKeyId, Direction, Mode};
+pub use everlevel_aes::{AesKeyId, Direction};
 #[cfg(feature = "unstable")]
 pub use everlevel_arith::Backend;
 pub use everlevel_bgv::{
@@ -116,7 +123,7 @@ pub use everlevel_bgv::{
 };
 pub use everlevel_circuit::bootstrap::BootstrapPlan;
 pub use everlevel_circuit::expression::Program;
-pub use everlevel_circuit::{ClearLowestDigit, Comparison, Truncation, ValueRange};
+pub use everlevel_circuit::{Comparison, Truncation, ValueRange};
 pub use everlevel_integers::{Estimate, Integers, IntegersError, Interval, Order, Type};
 pub use everlevel_ring::SlotShape;
 pub use everlevel_ring::sample::system_rng;
@@ -127,7 +134,11 @@ pub use everlevel_scheme::{
 pub use everlevel_wire::uploads::ModeKind;
 
 #[cfg(feature = "unstable")]
+pub use everlevel_aes::Mode;
+#[cfg(feature = "unstable")]
 pub use everlevel_bgv::PreparedPlaintext;
+#[cfg(feature = "unstable")]
+pub use everlevel_circuit::ClearLowestDigit;
 #[cfg(feature = "unstable")]
 pub use everlevel_circuit::bootstrap::{Objective, TimeModel};
 #[cfg(feature = "unstable")]

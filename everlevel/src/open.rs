@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 use crate::error::Error;
 use crate::key_files::KeyFiles;
 use crate::stated::PARAMETERS;
-use crate::stored::{Bounds, PARAMS_FILE, parse_spec, ranges_of};
+use crate::stored::{Bounds, PARAMS_FILE, parse_spec, policy_of, ranges_of};
 
 /// The largest file of ciphertexts or of a single key, in bytes.
 const MAX_BYTES: u64 = 8 << 30;
@@ -77,7 +77,12 @@ impl OpenOptions {
     /// # Errors
     /// No such set, or a requested set with another id; a set below 128 bits without
     /// [`OpenOptions::opt_in`].
+    #[cfg(feature = "unstable")]
     pub fn set_of(&self, path: &Path, id: ParamsId) -> Result<Params, Error> {
+        self.set_of_file(path, id)
+    }
+
+    fn set_of_file(&self, path: &Path, id: ParamsId) -> Result<Params, Error> {
         self.set_with(id, || self.spec_of(path, id))
     }
 
@@ -144,7 +149,7 @@ impl OpenOptions {
         KeyFiles::recover_beside(path)?;
         let bytes = read_file(path, MAX_BYTES)?;
         let summary = of_kind(wire::inspect(&bytes, &self.reading())?, kind)?;
-        Ok((self.set_of(path, summary.params)?, bytes))
+        Ok((self.set_of_file(path, summary.params)?, bytes))
     }
 }
 
@@ -206,7 +211,7 @@ pub(crate) fn reading(
     allow_unknown_owner: bool,
 ) -> Result<ReadOptions, Error> {
     let summary = wire::inspect(bytes, &ReadOptions::default().limited_to(MAX_BYTES))?;
-    Ok(ReadOptions::with_bounds(bounds.policy(&summary.metadata))
+    Ok(ReadOptions::with_bounds(policy_of(bounds, &summary.metadata))
         .limited_to(MAX_BYTES)
         .allowing_unknown_owner(allow_unknown_owner))
 }

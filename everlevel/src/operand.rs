@@ -42,8 +42,8 @@ pub trait Arithmetic: Clone + Send + Sync + 'static {
     const SUBTRACT: Self::Operation;
     const MULTIPLY: Self::Operation;
 
-    /// What an operation is in a sum; none of other operations, and of operands whose sums are
-    /// computed two by two.
+    /// The role of an operation in a sum; `None` for other operations, and for operands whose sums
+    /// are computed two by two.
     fn linear(_: &Self::Operation) -> Option<Linear> {
         None
     }
@@ -54,7 +54,7 @@ pub trait Arithmetic: Clone + Send + Sync + 'static {
     }
 }
 
-/// An operation of which sums of multiples are made.
+/// An operation that can be part of a sum of multiples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Linear {
     Negative,
@@ -63,7 +63,7 @@ pub enum Linear {
     Multiply,
 }
 
-/// What an operation on typed integers is in a sum.
+/// The role of an operation on typed integers in a sum.
 pub(crate) fn linear(operation: &Operation) -> Option<Linear> {
     match operation {
         Operation::Negative => Some(Linear::Negative),

@@ -144,6 +144,7 @@ macro_rules! operations {
             /// # Errors
             /// More values than slots; a missing key. A ciphertext of other parameters; too little
             /// capacity on a server that does not bootstrap.
+            #[cfg(feature = "unstable")]
             pub fn dot_plain(
                 &self,
                 a: &$value,
@@ -187,6 +188,7 @@ macro_rules! operations {
             /// # Errors
             /// An unknown dimension, a missing key. A ciphertext of other parameters; too little
             /// capacity on a server that does not bootstrap.
+            #[cfg(feature = "unstable")]
             pub fn rotate_along(
                 &self,
                 a: &$value,

@@ -3,11 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use everlevel_circuit::bootstrap::{BootstrapCosts, BootstrapPlan, Bootstrapper, StageReport};
 #[cfg(feature = "unstable")]
-use everlevel_circuit::bootstrap::{DryRun, Objective, PlanReport, Planner, TimeModel};
+use everlevel_circuit::bootstrap::{
+    BootstrapCosts, DryRun, Objective, PlanReport, Planner, TimeModel,
+};
+use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, StageReport};
 use everlevel_circuit::expression::Program;
-use everlevel_circuit::{CircuitError, Session, rotation_elements};
+#[cfg(feature = "unstable")]
+use everlevel_circuit::rotation_elements;
+use everlevel_circuit::{CircuitError, Session};
 use everlevel_ring::GaloisElement;
 #[cfg(feature = "unstable")]
 use everlevel_scheme::ParamsSpec;
@@ -23,10 +27,12 @@ pub struct KeyPlanner {
     params: Params,
     bootstrap: BootstrapPlan,
     keys: KeyPlan,
+    #[cfg(feature = "unstable")]
     costs: BootstrapCosts,
-    cost: Cost,
-    after: Meta,
+    pub(crate) cost: Cost,
+    pub(crate) after: Meta,
     minimum_capacity: f64,
+    #[cfg(feature = "unstable")]
     stages: Vec<StageReport>,
 }
 
@@ -47,7 +53,7 @@ impl KeyPlanner {
     pub fn with_plan(params: &Params, bootstrap: BootstrapPlan) -> Result<Self, Error> {
         let scheme = NoOp::blank(params);
         let bootstrapper = Bootstrapper::new(&scheme, bootstrap.clone())?;
-        let mut stages = Vec::new();
+        let mut stages: Vec<StageReport> = Vec::new();
         let counted = scheme.cost();
         let fresh = bootstrapper.bootstrap_observed(
             &scheme,
@@ -59,10 +65,12 @@ impl KeyPlanner {
             params: params.clone(),
             bootstrap,
             keys,
+            #[cfg(feature = "unstable")]
             costs: bootstrapper.costs(),
             cost: scheme.cost() - counted,
             after: *fresh.meta(),
             minimum_capacity: bootstrapper.minimum_capacity(&scheme),
+            #[cfg(feature = "unstable")]
             stages,
         })
     }
@@ -73,16 +81,19 @@ impl KeyPlanner {
     }
 
     /// The cost of a bootstrapping by the plan: key switches, products, depth.
+    #[cfg(feature = "unstable")]
     pub fn bootstrap_costs(&self) -> BootstrapCosts {
         self.costs
     }
 
     /// The cost of a bootstrapping as counted by the dry run.
+    #[cfg(feature = "unstable")]
     pub fn cost(&self) -> Cost {
         self.cost
     }
 
     /// The level and the noise bound of a bootstrapped ciphertext.
+    #[cfg(feature = "unstable")]
     pub fn after_bootstrap(&self) -> &Meta {
         &self.after
     }
@@ -99,6 +110,7 @@ impl KeyPlanner {
     }
 
     /// The stages of the dry run, from which `Bootstrapper::prepare` computes its tables.
+    #[cfg(feature = "unstable")]
     pub fn stages(&self) -> &[StageReport] {
         &self.stages
     }
@@ -120,6 +132,7 @@ impl KeyPlanner {
     ///
     /// # Errors
     /// An unknown dimension.
+    #[cfg(feature = "unstable")]
     pub fn rotations_along(
         self,
         dimension: usize,

@@ -9,8 +9,8 @@
 //!   without TLS, unless this is requested explicitly.
 //! * [`RemoteError`]: an error of the service or of this client, with its stable code.
 //!
-//! What goes there is bytes ([`Server::to_bytes`](crate::Server::to_bytes),
-//! [`Client::upload_columns`](crate::Client::upload_columns)) or files; what comes back is read by
+//! A program sends bytes ([`Server::to_bytes`](crate::Server::to_bytes),
+//! [`Client::upload_columns`](crate::Client::upload_columns)) or files. It reads the results with
 //! [`Client::read_columns`](crate::Client::read_columns), or as a list of ciphertexts
 //! ([`files::Bytes`](crate::files::Bytes)). docs/service.md states what a service learns.
 //!

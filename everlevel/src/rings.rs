@@ -1,19 +1,17 @@
 //! A search for rings by the number and the degree of their slots.
 //!
-//! For an odd index m = Π N_a, a product of powers N_a of distinct primes, the slots form a
-//! hypercube, the quotient of the units modulo m by the powers of p. If p has the same order modulo
-//! the largest N_a as modulo m, every other axis is a dimension of φ(N_a) slots, and the length of
-//! the last dimension is φ(N_a) divided by this order. Only such rings are listed: if several axes
-//! carry Frobenius together, linear maps take more automorphisms for the same number of slots.
+//! All rings are found over which bootstrapping runs, of an index of at most 2^18. Slots form a
+//! hypercube, the units modulo m by the powers of p, with the dimensions of
+//! [`SlotShape::dimensions`]: those of the axes (prime powers of m) ahead of the carrier, which are
+//! good, and those of the carrier, the last axes that carry Frobenius together. A carrier of
+//! several axes takes more automorphisms in linear maps for the same number of slots.
 
-use everlevel_arith::{Axes, primes};
 use everlevel_ring::SlotShape;
-use everlevel_scheme::SchemeError;
-#[cfg(feature = "unstable")]
 use everlevel_scheme::params::largest_modulus;
 use serde::Serialize;
 
 use crate::error::Error;
+use crate::indices::{FoundIndex, IndexSearch};
 
 /// The requirements on a ring.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +31,7 @@ pub struct RingSearch {
 pub struct FoundRing {
     /// The index m.
     pub m: u64,
-    /// The prime powers of m, ascending.
+    /// The prime powers of m: that of 2 first, the others ascending.
     pub factors: Vec<u64>,
     /// The degree n = φ(m).
     pub n: usize,
@@ -41,10 +39,10 @@ pub struct FoundRing {
     pub d: usize,
     /// The number of slots, n / d.
     pub slots: usize,
-    /// The slots as a hypercube.
+    /// The slots as a hypercube: the dimensions of more than one slot.
     pub dimensions: Vec<RingDimension>,
-    /// The sum of the prime factors of l - 1 over the primes l of the axes: roughly the number of
-    /// operations for each coefficient in a transform.
+    /// Roughly the number of operations for each coefficient in a transform: the sum of the prime
+    /// factors of l - 1 for each axis of a prime l, and φ(N) for an axis of a higher power N.
     pub transform_radices: u64,
 }
 
@@ -59,142 +57,65 @@ pub struct RingDimension {
 }
 
 impl FoundRing {
-    /// log2 of the largest modulus QP at which a uniform ternary secret has `security` bits; none
-    /// if there is no such modulus.
-    #[cfg(feature = "unstable")]
-    pub fn log_qp(&self, security: f64) -> Option<f64> {
-        largest_modulus(self.n, security)
-    }
-}
-
-/// The largest index that is considered: tables of larger rings would take more memory than any set
-/// needs.
-const LARGEST_INDEX: u64 = 1 << 18;
-/// The least degree that is considered: below it, no useful modulus has 128 bits of security.
-const MIN_DEGREE: usize = 1024;
-
-impl RingSearch {
-    /// The rings that meet the requirements, sorted by degree. Takes seconds if indices go up to
-    /// 2^18.
+    /// The ring of an index, with its dimensions.
     ///
     /// # Errors
-    /// A p that is not prime, a degree of 0, an index limit above the largest index.
-    pub fn run(&self) -> Result<Vec<FoundRing>, Error> {
-        let wrong = |what, expected: String, found: String| {
-            Error::from(SchemeError::BadArgument { what, expected, found })
-        };
-        if !primes::is_prime(self.p) {
-            return Err(wrong("p", "a prime".into(), self.p.to_string()));
-        }
-        if self.degree_of == 0 {
-            return Err(wrong("divisor of the degree", "at least 1".into(), "0".into()));
-        }
-        if self.index_below > LARGEST_INDEX + 1 {
-            return Err(wrong(
-                "bound on the index",
-                format!("at most {}", LARGEST_INDEX + 1),
-                self.index_below.to_string(),
-            ));
-        }
-        let odd = (3..self.index_below).step_by(2).filter_map(|m| self.odd_index(m));
-        let powers = (5..=18)
-            .map(|k| 1 << k)
-            .filter(|m| *m < self.index_below)
-            .filter_map(|m| self.power_of_two(m));
-        let mut found: Vec<FoundRing> = odd.chain(powers).collect();
-        found.sort_by_key(|ring| (ring.n, ring.transform_radices, ring.m));
-        Ok(found)
-    }
-
-    /// What was asked for of n, d and the slots.
-    fn allowed(&self, n: usize, d: usize) -> Option<()> {
-        (n >= MIN_DEGREE && n / d >= self.slots_at_least && d.is_multiple_of(self.degree_of))
-            .then_some(())
-    }
-
-    fn odd_index(&self, m: u64) -> Option<FoundRing> {
-        let p = self.p;
-        let mut factors = primes::factor(m);
-        factors.sort_by_key(|(l, k)| l.pow(*k));
-        let units = |(l, k): (u64, u32)| l.pow(k - 1) * (l - 1);
-        let n = factors.iter().map(|f| units(*f)).product::<u64>();
-        let &(l, k) = factors.last()?;
-        if m.is_multiple_of(p) || n < self.slots_at_least as u64 {
-            return None;
-        }
-        let d = primes::order(p, l.pow(k), units((l, k)));
-        if primes::order(p, m, n) != d {
-            return None;
-        }
-        let (n, d) = (n as usize, d as usize);
-        // Slots of a larger degree are refused.
-        if d > SlotShape::MAX_DEGREE {
-            return None;
-        }
-        self.allowed(n, d)?;
-        // Its transform must be within the limits of rings.
-        if !Axes::admits(m) {
-            return None;
-        }
-        let mut dimensions: Vec<RingDimension> = factors
-            .iter()
-            .map(|f| RingDimension { size: units(*f) as usize, good: true })
-            .collect();
-        if let Some(last) = dimensions.last_mut() {
-            last.size /= d;
-            // Then the d-th power of a generator generates what Frobenius leaves, and has no larger
-            // order.
-            last.good = primes::gcd(last.size as u64, d as u64) == 1;
-        }
-        dimensions.retain(|dimension| dimension.size > 1);
-        let radices = |(l, k): &(u64, u32)| {
-            let steps: u64 = primes::factor(l - 1).iter().map(|(q, a)| q * u64::from(*a)).sum();
-            steps + l * u64::from(k - 1)
-        };
-        Some(FoundRing {
+    /// p is 2^62 or more.
+    fn new(index: FoundIndex, p: u64) -> Result<Self, Error> {
+        let FoundIndex { m, factors, n, d, transform_radices } = index;
+        let dimensions = SlotShape::dimensions_of(m, p)?.into_iter();
+        Ok(FoundRing {
             m,
             factors: factors.iter().map(|(l, k)| l.pow(*k)).collect(),
             n,
             d,
             slots: n / d,
-            dimensions,
-            transform_radices: factors.iter().map(radices).sum(),
+            dimensions: dimensions
+                .filter(|dimension| dimension.size > 1)
+                .map(|dimension| RingDimension { size: dimension.size, good: dimension.good })
+                .collect(),
+            transform_radices,
         })
     }
 
-    fn power_of_two(&self, m: u64) -> Option<FoundRing> {
-        let shape = SlotShape::new(m, self.p, 1).ok()?;
-        let (n, d) = (m as usize / 2, shape.degree_of_slot());
-        self.allowed(n, d)?;
-        // The rotation of columns is X -> X^5, of order n/2.
-        let sizes = [(shape.rows(), true), (shape.columns(), shape.columns() == n / 2)];
-        Some(FoundRing {
-            m,
-            factors: vec![m],
-            n,
-            d,
-            slots: shape.slots(),
-            dimensions: sizes
-                .into_iter()
-                .filter(|(size, _)| *size > 1)
-                .map(|(size, good)| RingDimension { size, good })
-                .collect(),
-            transform_radices: 2 * u64::from(n.ilog2()),
-        })
+    /// log2 of the largest modulus QP at which a uniform ternary secret has `security` bits; none
+    /// if there is no such modulus.
+    pub fn log_qp(&self, security: f64) -> Option<f64> {
+        largest_modulus(self.n, security)
+    }
+}
+
+impl RingSearch {
+    /// The first `limit` of the rings that meet the requirements, sorted by degree, and the number
+    /// of all of them. Takes seconds if indices go up to 2^18, and up to a second for each ring
+    /// that is returned: the dimensions of a carrier of several axes take about 30 φ(N) products
+    /// each, N its index.
+    ///
+    /// # Errors
+    /// A p that is not a prime below 2^62, a degree of 0, an index limit above the largest index.
+    pub fn run(&self, limit: usize) -> Result<(Vec<FoundRing>, usize), Error> {
+        let &RingSearch { p, slots_at_least, degree_of, index_below } = self;
+        let found = IndexSearch { p, slots_at_least, degree_of, index_below }.run()?;
+        let count = found.len();
+        let rings = found.into_iter().take(limit).map(|index| FoundRing::new(index, p));
+        Ok((rings.collect::<Result<_, _>>()?, count))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// p^e modulo m, m below 2^32.
-    fn power(p: u64, e: u64, m: u64) -> u64 {
-        (0..e).fold(1 % m, |result, _| result * (p % m) % m)
-    }
+    use std::collections::HashMap;
 
     fn search(p: u64, slots_at_least: usize, degree_of: usize) -> RingSearch {
         RingSearch { p, slots_at_least, degree_of, index_below: 1 << 16 }
+    }
+
+    /// The ring of an index of any degree.
+    fn ring(p: u64, m: u64) -> FoundRing {
+        let any = IndexSearch { p, slots_at_least: 1, degree_of: 1, index_below: 0 };
+        let index = any.index(m, &mut HashMap::new()).unwrap_or_else(|| panic!("{m}, {p}"));
+        FoundRing::new(index, p).unwrap()
     }
 
     fn dimensions(ring: &FoundRing) -> Vec<(usize, bool)> {
@@ -213,84 +134,59 @@ mod tests {
             (2, 21845, 16384, 16, vec![(4, true), (16, true), (16, false)]),
             (2, 15709, 15004, 22, vec![(22, true), (31, true)]),
         ] {
-            let ring = search(p, 600, d).odd_index(m).unwrap_or_else(|| panic!("{m}"));
+            let ring = ring(p, m);
             assert_eq!((ring.n, ring.d, ring.slots), (n, d, n / d), "{m}");
             assert_eq!(dimensions(&ring), sizes, "{m}");
-            assert!(
-                search(p, n / d + 1, 1).odd_index(m).is_none()
-                    && search(p, 1, d + 1).odd_index(m).is_none()
-            );
         }
-        // 2 has the order 16 modulo 257, 4 modulo 5 and 12 modulo 13.
-        assert!(
-            search(2, 1, 1).odd_index(5 * 257).is_some()
-                && search(2, 1, 1).odd_index(13 * 257).is_none()
-        );
-        let rings = search(17, 1500, 24).run().unwrap();
+        let (rings, count) = search(17, 1500, 24).run(10).unwrap();
         assert_eq!(rings.iter().map(|ring| ring.m).collect::<Vec<_>>(), [57159, 38309]);
+        assert_eq!(count, 2);
     }
 
     #[test]
-    fn rings_whose_transforms_would_be_refused_are_left_out() {
-        // l - 1 is twice a prime above 4096, the longest step of a transform.
-        let l =
-            (8193..).step_by(2).find(|l| primes::is_prime(*l) && primes::is_prime(l / 2)).unwrap();
-        let near = (l..)
-            .find(|m| primes::is_prime(*m) && primes::factor(m - 1).iter().all(|f| f.0 < 4096))
-            .unwrap();
-        // Of order 1, so that the degree of slots is no reason.
-        let split = |m: u64| (1..).map(|k| 2 * k * m + 1).find(|p| primes::is_prime(*p)).unwrap();
-        assert!(search(split(near), 1, 1).odd_index(near).is_some());
-        assert!(search(split(l), 1, 1).odd_index(l).is_none() && l as usize > MIN_DEGREE);
-    }
-
-    #[test]
-    fn every_ring_has_slots() {
-        // 2 has the order 648 modulo 1297, which is a prime.
-        assert!(search(2, 1, 1).odd_index(1297).is_none());
-        let rings = RingSearch { index_below: 1500, ..search(2, 1, 1) }.run().unwrap();
-        for ring in &rings {
-            let shape = SlotShape::new(ring.m, 2, 1).unwrap();
-            assert_eq!((shape.slots(), shape.degree_of_slot()), (ring.slots, ring.d), "{}", ring.m);
+    fn several_axes_may_carry_frobenius() {
+        for (p, m, factors, d, sizes) in [
+            (2, 45, vec![5, 9], 12, vec![(2, true)]),
+            (19, 45, vec![5, 9], 2, vec![(2, false), (6, true)]),
+            (2, 105, vec![3, 5, 7], 12, vec![(2, true), (2, true)]),
+            (11, 420, vec![4, 3, 5, 7], 6, vec![(2, true), (2, true), (4, true)]),
+            (2, 357, vec![3, 7, 17], 24, vec![(2, true), (2, false), (2, true)]),
+            (19, 459, vec![17, 27], 24, vec![(2, false), (6, false)]),
+            // One axis carries it, beside a power of two.
+            (17, 216, vec![8, 27], 6, vec![(2, true), (2, true), (3, false)]),
+            // Frobenius reaches every unit.
+            (3, 7, vec![7], 6, vec![]),
+        ] {
+            let ring = ring(p, m);
+            assert_eq!((&ring.factors, ring.d), (&factors, d), "{m}, {p}");
+            assert_eq!(dimensions(&ring), sizes, "{m}, {p}");
+            assert_eq!(ring.slots, sizes.iter().map(|(size, _)| size).product::<usize>(), "{m}");
         }
-        assert!(rings.len() > 10, "{}", rings.len());
+        // 2 has the order 16 modulo 257, and the orders 12 modulo 13 and 11 modulo 89.
+        let (rings, count) = RingSearch { index_below: 1500, ..search(2, 1, 1) }.run(2).unwrap();
+        let found: Vec<_> = rings.iter().map(|ring| (ring.m, ring.d, ring.slots)).collect();
+        assert_eq!((found, count), (vec![(5 * 257, 16, 64), (13 * 89, 132, 8)], 44));
     }
 
     #[test]
     fn dimensions_make_up_the_slots() {
         for p in [2, 3, 65537] {
-            let rings = RingSearch { index_below: 1 << 13, ..search(p, 60, 1) }.run().unwrap();
-            assert!(rings.len() > 20 && rings.is_sorted_by_key(|ring| ring.n), "p = {p}");
+            let search = RingSearch { index_below: 1 << 12, ..search(p, 60, 1) };
+            let (rings, count) = search.run(40).unwrap();
+            assert!(rings.len() == 40 && count > 40, "p = {p}");
+            assert!(rings.is_sorted_by_key(|ring| ring.n), "p = {p}");
             for ring in rings {
-                assert_eq!(
-                    ring.dimensions.iter().map(|d| d.size).product::<usize>(),
-                    ring.slots,
-                    "{}",
-                    ring.m
-                );
+                let sizes = ring.dimensions.iter().map(|d| d.size);
+                assert_eq!(sizes.product::<usize>(), ring.slots, "{}", ring.m);
                 assert_eq!(ring.factors.iter().product::<u64>(), ring.m);
-                assert!(
-                    (1..ring.d as u64).all(|k| power(p, k, ring.m) != 1)
-                        && power(p, ring.d as u64, ring.m) == 1,
-                    "{}",
-                    ring.m
-                );
             }
         }
     }
 
     #[test]
-    fn powers_of_two_are_among_those_for_odd_primes() {
-        let powers = |p| (5..17).filter_map(move |k| search(p, 1, 1).power_of_two(1 << k));
-        assert_eq!(powers(2).count(), 0);
-        let ring = powers(65537).find(|ring| ring.m == 1 << 15).unwrap();
-        assert_eq!(
-            (ring.d, ring.slots, dimensions(&ring)),
-            (1, 1 << 14, vec![(2, true), (1 << 13, true)])
-        );
-        let ring = powers(127).find(|ring| ring.m == 1 << 15).unwrap();
-        assert_eq!((ring.d, ring.slots, dimensions(&ring)), (256, 64, vec![(64, false)]));
-        assert_eq!(ring.transform_radices, 28);
+    fn powers_of_two_have_rows_and_columns() {
+        assert_eq!(dimensions(&ring(65537, 1 << 15)), [(2, true), (1 << 13, true)]);
+        assert_eq!(dimensions(&ring(127, 1 << 15)), [(64, false)]);
     }
 
     #[test]
@@ -300,7 +196,7 @@ mod tests {
             search(2, 1, 0),
             RingSearch { index_below: (1 << 18) + 2, ..search(2, 1, 1) },
         ] {
-            assert!(wrong.run().is_err(), "{wrong:?}");
+            assert!(wrong.run(1).is_err(), "{wrong:?}");
         }
     }
 }

@@ -29,7 +29,7 @@ pub fn general_keys(params: &Params) -> Result<KeyPlan, Error> {
         return Ok(KeyPlan::relinearization(params).merge(&rotations));
     }
     let planner = KeyPlanner::new(params)?;
-    Ok(planner.keys().merge(&general_rotations(params, planner.after_bootstrap().level)?))
+    Ok(planner.keys().merge(&general_rotations(params, planner.after.level)?))
 }
 
 /// Keys for rotations by any number of columns and for sums of all slots: rotations by powers of

@@ -94,7 +94,7 @@ impl Server {
     pub fn open(path: &Path, options: &OpenOptions) -> Result<Self, Error> {
         let path = &open::in_directory(path, SERVER_KEYS);
         let params = options.set_of_server_keys(path)?;
-        let keys = Keys::open_with(&params, path, options.cache_bytes, &options.reading())?;
+        let keys = Keys::from_file(&params, path, options.cache_bytes, &options.reading())?;
         Ok(Server::with_keys(keys)?.allowing_unknown_owner(options.allow_unknown_owner))
     }
 
@@ -221,8 +221,7 @@ impl Server {
     }
 
     /// Bootstraps a ciphertext: an encryption of the same message with a noise bound and a level
-    /// that do not depend on the given ones. The cost is that of
-    /// [`crate::KeyPlanner::bootstrap_costs`].
+    /// that do not depend on the given ones.
     ///
     /// # Errors
     /// A ciphertext with less than [`crate::KeyPlanner::minimum_capacity`], missing keys, a server

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-/// Metadata of server keys: how a server with them bootstraps, as JSON; absent where it does as the
-/// parameter set says.
+/// Metadata of server keys: how a server with them bootstraps, as JSON; absent if it bootstraps as
+/// the parameter set specifies.
 const BOOTSTRAPPING: &str = "bootstrapping";
 /// Metadata of server keys: the specification of a parameter set without a name.
 pub(crate) const PARAMETERS: &str = "parameters";
@@ -27,7 +27,7 @@ pub(crate) enum Bootstrapping {
     By(BootstrapPlan),
 }
 
-/// The same as it is stored.
+/// A bootstrapping plan in the form in which it is stored.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -60,11 +60,11 @@ pub(crate) fn state(metadata: &mut Metadata, set: &Params, how: Option<&Bootstra
     }
 }
 
-/// How metadata say that a server bootstraps; none if they do not. Whether that suits the parameter
-/// set is checked when the server is made.
+/// How a server bootstraps, as stated in the metadata; `None` if they do not state it. Whether this
+/// suits the parameter set is checked when the server is made.
 ///
 /// # Errors
-/// Something else than such a statement.
+/// A value that is not such a statement.
 pub(crate) fn bootstrapping(metadata: &Metadata) -> Result<Option<Bootstrapping>, Error> {
     let Some(text) = metadata.get(BOOTSTRAPPING) else { return Ok(None) };
     let wrong = |found: String| WireError::Malformed {

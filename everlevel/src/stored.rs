@@ -45,19 +45,25 @@ pub enum Bounds {
 
 impl Bounds {
     /// The policy for a file with these metadata.
+    #[cfg(feature = "unstable")]
     pub fn policy(&self, metadata: &Metadata) -> BoundPolicy {
-        let made_with = match metadata.get(ENCRYPTION).map(String::as_str) {
-            Some("secret") => Some(Encryption::Secret),
-            Some("public") => Some(Encryption::Public),
-            _ => None,
-        };
-        match (self, made_with) {
-            (Bounds::Untrusted, _) => BoundPolicy::Untrusted,
-            (Bounds::Manifest(manifest), _) => BoundPolicy::Manifest(manifest.clone()),
-            (Bounds::Stated, None) => BoundPolicy::Stated,
-            (Bounds::Stated | Bounds::Fresh, encryption) => {
-                BoundPolicy::Fresh(encryption.unwrap_or(Encryption::Public))
-            }
+        policy_of(self, metadata)
+    }
+}
+
+/// The policy for a file with these metadata.
+pub(crate) fn policy_of(bounds: &Bounds, metadata: &Metadata) -> BoundPolicy {
+    let made_with = match metadata.get(ENCRYPTION).map(String::as_str) {
+        Some("secret") => Some(Encryption::Secret),
+        Some("public") => Some(Encryption::Public),
+        _ => None,
+    };
+    match (bounds, made_with) {
+        (Bounds::Untrusted, _) => BoundPolicy::Untrusted,
+        (Bounds::Manifest(manifest), _) => BoundPolicy::Manifest(manifest.clone()),
+        (Bounds::Stated, None) => BoundPolicy::Stated,
+        (Bounds::Stated | Bounds::Fresh, encryption) => {
+            BoundPolicy::Fresh(encryption.unwrap_or(Encryption::Public))
         }
     }
 }

@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use crate::expression::{Node, Term};
 use crate::operand::{Linear, Operand};
 
-/// The most terms that are added up at once: all of them are kept until then, and so many of 8 bits
-/// leave a digit that is brought back in one step.
+/// The largest number of terms that are added up at once. All of them are kept in memory until
+/// then, and the sum of 32 terms of 8 bits has digits that can be reduced in one step.
 const MOST: usize = 32;
 
 /// A sum that is one operation.
@@ -15,9 +15,9 @@ pub(crate) struct Sum<'a, T: Operand> {
     pub(crate) operation: T::Operation,
     /// Its operands, each once.
     pub(crate) terms: Vec<&'a Node<T>>,
-    /// The same, as often as they are there.
+    /// The same operands, as often as they occur.
     pub(crate) inputs: Vec<&'a Node<T>>,
-    /// One more, if it is not 0.
+    /// One more term, if it is not 0.
     pub(crate) constant: i128,
 }
 
@@ -25,13 +25,13 @@ pub(crate) struct Sum<'a, T: Operand> {
 pub(crate) struct Sums<'a, T: Operand> {
     /// By the node of the last addition.
     pub(crate) of: HashMap<*const Node<T>, Sum<'a, T>>,
-    /// Nodes that are nothing but parts of these.
+    /// Nodes that occur only as parts of these sums.
     pub(crate) within: HashSet<*const Node<T>>,
 }
 
 impl<'a, T: Operand> Sums<'a, T> {
-    /// Those of nodes each of which stands behind its operands; `uses` says how often each is
-    /// needed.
+    /// The sums among `order`, in which each node comes after its operands; `uses` states how often
+    /// each node is needed.
     pub(crate) fn new(order: &[&'a Node<T>], uses: &HashMap<*const Node<T>, usize>) -> Self {
         let mut sums = Sums { of: HashMap::new(), within: HashSet::new() };
         for &node in order.iter().rev() {
@@ -47,8 +47,8 @@ impl<'a, T: Operand> Sums<'a, T> {
     }
 }
 
-/// The sum that a node is, and the nodes within it, which are needed for nothing else. None if it
-/// has two terms only, which are added as they are.
+/// The sum at a node, and the nodes within it, which are needed for nothing else. `None` if it has
+/// only two terms, which are added directly.
 fn collected<'a, T: Operand>(
     root: &'a Node<T>,
     uses: &HashMap<*const Node<T>, usize>,
@@ -113,7 +113,7 @@ fn collected<'a, T: Operand>(
     Some((Sum { operation, terms, inputs, constant }, within))
 }
 
-/// Each of some nodes once, with the sum of its factors.
+/// Each of these nodes once, with the sum of its factors.
 fn merged<'a, T: Operand>(
     inputs: &[&'a Node<T>],
     factors: &[i128],

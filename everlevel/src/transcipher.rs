@@ -16,7 +16,7 @@ use everlevel_scheme::{
 use crate::aes_key::EncryptedAesKey;
 use crate::error::Error;
 use crate::keys::{Keys, ServerEvaluator};
-use crate::uploads::AesUpload;
+use crate::uploads::{AesUpload, mode_of};
 
 /// The layout of AES states in ciphertexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -32,6 +32,7 @@ pub enum AesMethod {
 
 impl AesMethod {
     /// The name on the command line and in files.
+    #[cfg(feature = "unstable")]
     pub fn name(self) -> &'static str {
         match self {
             AesMethod::Packed => "packed",
@@ -43,11 +44,9 @@ impl AesMethod {
     ///
     /// # Errors
     /// Slots that cannot hold bytes or, for the packed layout, no good dimension of 16 slots.
+    #[cfg(feature = "unstable")]
     pub fn layout(self, shape: &SlotShape) -> Result<Layout, Error> {
-        Ok(match self {
-            AesMethod::Packed => Layout::packed(shape)?,
-            AesMethod::ByteSliced => Layout::byte_sliced(shape)?,
-        })
+        layout_of(self, shape)
     }
 
     /// The faster method for this number of bytes: a byte-sliced state takes about as long as eight
@@ -55,9 +54,12 @@ impl AesMethod {
     ///
     /// # Errors
     /// Slots without bytes.
+    #[cfg(feature = "unstable")]
     pub fn for_bytes(shape: &SlotShape, bytes: u64) -> Result<Self, Error> {
-        let whole = AesMethod::ByteSliced.layout(shape)?;
-        let Ok(packed) = AesMethod::Packed.layout(shape) else { return Ok(AesMethod::ByteSliced) };
+        let whole = layout_of(AesMethod::ByteSliced, shape)?;
+        let Ok(packed) = layout_of(AesMethod::Packed, shape) else {
+            return Ok(AesMethod::ByteSliced);
+        };
         let states = |layout: &Layout| bytes.div_ceil(layout.capacity() as u64);
         Ok(if states(&packed) <= 8 * states(&whole) {
             AesMethod::Packed
@@ -65,6 +67,14 @@ impl AesMethod {
             AesMethod::ByteSliced
         })
     }
+}
+
+/// Which slot holds which byte.
+fn layout_of(method: AesMethod, shape: &SlotShape) -> Result<Layout, Error> {
+    Ok(match method {
+        AesMethod::Packed => Layout::packed(shape)?,
+        AesMethod::ByteSliced => Layout::byte_sliced(shape)?,
+    })
 }
 
 /// The server keys for transciphering: for both methods if the slots allow, for the modes of
@@ -79,7 +89,7 @@ pub fn aes_keys(params: &Params, directions: &[Direction]) -> Result<KeyPlan, Er
     let methods = [AesMethod::Packed, AesMethod::ByteSliced];
     for method in methods
         .into_iter()
-        .filter(|&method| method == AesMethod::ByteSliced || method.layout(shape).is_ok())
+        .filter(|&method| method == AesMethod::ByteSliced || layout_of(method, shape).is_ok())
     {
         for &direction in directions {
             for size in [KeySize::Aes128, KeySize::Aes192, KeySize::Aes256] {
@@ -95,7 +105,7 @@ pub fn aes_keys(params: &Params, directions: &[Direction]) -> Result<KeyPlan, Er
         let zero = rehearsal.uploaded()?;
         refresh.refresh(
             &rehearsal.scheme,
-            &vec![zero; AesMethod::ByteSliced.layout(shape)?.width()],
+            &vec![zero; layout_of(AesMethod::ByteSliced, shape)?.width()],
         )?;
     }
     Ok(rehearsal.scheme.key_plan().merge(&KeyPlan::relinearization(params)))
@@ -166,7 +176,7 @@ impl Rehearsal {
     }
 }
 
-/// For sets that bootstrap.
+/// Bootstrapping of states, for sets that bootstrap.
 fn byte_refresh<S: Bootstrappable>(
     scheme: &S,
     params: &Params,
@@ -214,6 +224,7 @@ impl AesServer {
     }
 
     /// Which slot holds which byte.
+    #[cfg(feature = "unstable")]
     pub fn layout(&self) -> &Layout {
         match &self.method {
             Prepared::Packed(aes) => aes.layout(),
@@ -226,6 +237,7 @@ impl AesServer {
     ///
     /// # Errors
     /// Too little capacity left, missing keys.
+    #[cfg(feature = "unstable")]
     pub fn refresh(&self, state: Vec<Ciphertext>) -> Result<Vec<Ciphertext>, AesError> {
         match &self.refresh {
             Some(refresh) => refresh.refresh(&self.evaluator, &state),
@@ -237,7 +249,12 @@ impl AesServer {
     ///
     /// # Errors
     /// Those of [`AesUpload::check`]; `scheme.wrong-key` for server keys of another owner.
+    #[cfg(feature = "unstable")]
     pub fn check(&self, key: &EncryptedAesKey, upload: &AesUpload) -> Result<(), Error> {
+        self.belong_together(key, upload)
+    }
+
+    fn belong_together(&self, key: &EncryptedAesKey, upload: &AesUpload) -> Result<(), Error> {
         upload.check(key)?;
         let server = self.evaluator.keys().owner();
         same_owner(upload.owner(), server, "transciphering")?;
@@ -251,8 +268,8 @@ impl AesServer {
     /// ciphertexts for each), a state, and the temporary data of a round.
     ///
     /// # Errors
-    /// Those of [`AesServer::check`]; a key of other parameters or at too low a level, missing
-    /// server keys.
+    /// Those of [`AesUpload::check`]; `scheme.wrong-key` for server keys of another owner; a key of
+    /// other parameters or at too low a level, missing server keys.
     pub fn transcipher(
         &self,
         key: &EncryptedAesKey,
@@ -260,8 +277,9 @@ impl AesServer {
         progress: &mut dyn FnMut(Progress),
         each: impl FnMut(Batch<ServerEvaluator>) -> Result<(), AesError>,
     ) -> Result<(), Error> {
-        self.check(key, upload)?;
-        self.transcipher_unchecked(key, upload.start()?, [upload.data()], progress, each)
+        self.belong_together(key, upload)?;
+        let start = mode_of(upload.mode(), upload.iv())?;
+        self.convert(key, start, [upload.data()], progress, each)
     }
 
     /// The same for data without a label, in pieces of any length. **Nothing is checked**: data
@@ -271,7 +289,20 @@ impl AesServer {
     /// # Errors
     /// A key of other parameters or at too low a level, data of a length that the mode does not
     /// allow, an overflow of the counter, missing server keys.
+    #[cfg(feature = "unstable")]
     pub fn transcipher_unchecked<D: AsRef<[u8]>>(
+        &self,
+        key: &EncryptedAesKey,
+        mode: Mode,
+        data: impl IntoIterator<Item = D>,
+        progress: &mut dyn FnMut(Progress),
+        each: impl FnMut(Batch<ServerEvaluator>) -> Result<(), AesError>,
+    ) -> Result<(), Error> {
+        self.convert(key, mode, data, progress, each)
+    }
+
+    /// The data, beginning with the block at which the mode is, as ciphertexts of their bytes.
+    fn convert<D: AsRef<[u8]>>(
         &self,
         key: &EncryptedAesKey,
         mode: Mode,
@@ -290,10 +321,7 @@ impl AesServer {
         }
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "what `transcipher_unchecked` was given, and what it chose"
-    )]
+    #[expect(clippy::too_many_arguments, reason = "what `convert` was given, and what it chose")]
     fn run<D: AsRef<[u8]>>(
         &self,
         method: AesMethod,
@@ -337,7 +365,7 @@ impl AesServer {
         Ok(transcipher.run(data, progress, each)?)
     }
 
-    /// A round key as the method wants it.
+    /// A round key in the layout of the method.
     fn laid_out(&self, key: &Ciphertext) -> Result<Vec<Ciphertext>, Error> {
         // Levels follow from noise bounds: one from the secret key is taken for one from the public
         // key, as in the rehearsal.

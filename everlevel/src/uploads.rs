@@ -105,7 +105,7 @@ impl AesUpload {
         Self::checked(StoredUpload { mode, iv, aes_key, owner, data })
     }
 
-    /// What the mode takes.
+    /// Checks the upload against the requirements of its mode.
     fn checked(stored: StoredUpload) -> Result<Self, Error> {
         let upload = AesUpload(stored);
         let length = upload.data().len() as u64;
@@ -113,7 +113,7 @@ impl AesUpload {
             let what = "the data of an upload";
             return Err(everlevel_circuit::CircuitError::Empty { what }.into());
         }
-        upload.start()?.check_length(length)?;
+        mode_of(upload.mode(), upload.iv())?.check_length(length)?;
         Ok(upload)
     }
 
@@ -146,6 +146,7 @@ impl AesUpload {
     ///
     /// # Errors
     /// None for an upload that was made or read by this type.
+    #[cfg(feature = "unstable")]
     pub fn start(&self) -> Result<Mode, Error> {
         mode_of(self.0.mode, &self.0.iv)
     }
@@ -169,6 +170,7 @@ impl AesUpload {
     ///
     /// # Errors
     /// `aes.contradiction`, with both values.
+    #[cfg(feature = "unstable")]
     pub fn expect(&self, mode: Option<ModeKind>, iv: Option<&[u8]>) -> Result<(), Error> {
         let differs = |what, asked: String, stated: String| {
             Err(AesError::Contradiction { what, asked, stated }.into())

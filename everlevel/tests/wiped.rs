@@ -10,7 +10,11 @@ use std::alloc::{GlobalAlloc, Layout as Block, System};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use everlevel::{AesMethod, EncryptedAesKey, OptIn, Params, Plaintext, PublicKey, SecretKey};
+use everlevel::{
+    AesMethod, Ciphertext, EncryptedAesKey, KeyPlan, OptIn, Params, Plaintext, PublicKey,
+    SecretKey, ServerKeys,
+};
+use everlevel_bgv::EvalKeys;
 use everlevel_ring::cpu::{limb, limbs, limbs_mut};
 use everlevel_ring::{Coeff, Cpu, Eval, Limb, Poly, sample};
 use everlevel_wire::file::{Existing, read_file, write_secret_file};
@@ -324,6 +328,27 @@ fn encryption_and_decryption() {
     assert!(same);
     assert_eq!(found(&needles, &memory), [""; 0]);
     assert_eq!(pooled(&left, &secret), 0);
+}
+
+/// The keys of bootstrapping hide the sparse secret behind a s, from which s follows.
+#[test]
+fn bootstrapping_keys() {
+    let _alone = alone();
+    let (params, mut rng) = toy();
+    let (key, cpu) = (SecretKey::generate(&params, &mut rng), params.cpu());
+    let s = key.expose_secret_coefficients().main.to_vec();
+    let plan = KeyPlan { bootstrap: true, ..KeyPlan::default() };
+    let keys = ServerKeys::generate(&key, &plan, &mut rng, |_, _| ()).unwrap();
+    let left = pool(cpu);
+    let made = keys.bootstrap().unwrap().unwrap();
+    let product = |x: &Ciphertext| opened(&params, &s, x.components()).2;
+    let limbs: Vec<Vec<u64>> = made.sparse().iter().flat_map(|x| limbs_of(&product(x))).collect();
+    assert_eq!(pooled(&left, &limbs), 0);
+    drop(left);
+    let unwiped = product(&made.sparse()[0]);
+    let limbs = limbs_of(&unwiped);
+    drop(unwiped);
+    assert_eq!(pooled(&pool(cpu), &limbs), limbs.len());
 }
 
 #[test]

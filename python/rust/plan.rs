@@ -103,13 +103,14 @@ pub fn rings(
         return Err(refusal("RangeError", "python.security", &problem));
     }
     detached(py, || {
-        let found = RingSearch { p, slots_at_least, degree_of, index_below }.run()?;
+        let search = RingSearch { p, slots_at_least, degree_of, index_below };
+        let (found, _) = search.run(limit)?;
         let row = |ring: FoundRing| {
             let json = serde_json::to_string(&ring)
                 .map_err(|e| refusal("Error", "python.json", &e.to_string()))?;
             Ok((json, ring.log_qp(security)))
         };
-        found.into_iter().take(limit).map(row).collect()
+        found.into_iter().map(row).collect()
     })
 }
 

@@ -521,9 +521,24 @@ def test_indices_without_axes(toy):
 def test_public_arrays_without_entries(toy):
     x = typed(toy, [1, 2, 3], bounds=(0, 9))
     rows = typed(toy, [[1, 2, 3], [4, 5, 6]], bounds=(0, 9), rows=True)
+    wrapping = typed(toy, [1, 2, 3], dtype=np.uint8).wrapping()
     for operation in (
         lambda: x + np.zeros((0, 3), int),
+        lambda: wrapping + np.zeros((0, 3), int),
         lambda: rows * np.zeros((0, 2, 3), int),
         lambda: np.broadcast_to(x, (0, 3)),
     ):
         assert refused(operation) == "python.empty"
+
+
+def test_wrapping_multiples_of_64_bits():
+    """They were refused, as they are too large before they wrap."""
+
+    @everlevel.program
+    def hashed(x: everlevel.uint64):
+        return x.wrapping() * (2**64 - 5), x.wrapping() << 63
+
+    found, moved = hashed(np.array([3, 2**64 - 1, 0], np.uint64))
+    assert found.dtype == moved.dtype == np.uint64
+    assert found.tolist() == [2**64 - 15, 5, 0]
+    assert moved.tolist() == [2**63, 2**63, 0]

@@ -46,6 +46,41 @@ def test_work_that_would_never_begin(toy):
         assert caught.value.code == "python.workers"
 
 
+def test_nodes_of_another_version(toy):
+    with pytest.raises(everlevel.ClusterError, match="0.0.0") as caught:
+        cluster._Worker(b"", toy.params, "none", None, 0, False, 1, "0.0.0")
+    assert caught.value.code == "cluster.version"
+
+
+class Unborn(Exception):
+    """What Ray raises for an actor whose beginning raised something: its traceback as text."""
+
+    actor_init_failed = True
+
+
+class Refusing:
+    """Of Ray what answers for such an actor."""
+
+    class exceptions:
+        RayTaskError = ZeroDivisionError
+        RayError = Unborn
+
+    @staticmethod
+    def get(reference):
+        raise reference
+
+
+def test_actors_that_could_not_begin():
+    for told, code in (
+        ("Traceback:\nClusterError: this node has 1.0 [cluster.version]\n", "cluster.version"),
+        ("Traceback:\nFormatError: no file [wire.io]", "cluster.actor"),
+        ("[cluster.version] is in the text before: MemoryError", "cluster.actor"),
+    ):
+        with pytest.raises(everlevel.ClusterError, match="could not begin") as caught:
+            cluster.result_of(Refusing, Unborn(told))
+        assert caught.value.code == code
+
+
 def test_files_of_keys_are_no_links(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     path, other = cluster._key_file(b"keys", "digest"), tmp_path / "other"

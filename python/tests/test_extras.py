@@ -156,7 +156,9 @@ def test_everything_public_is_documented():
             what = getattr(module, name)
             assert what.__doc__ or not callable(what), name
             if inspect.isclass(what):
-                for part, method in vars(what).items():
+                # Those of the classes that it is made of, too.
+                made_of = [c for c in what.__mro__ if c.__module__.startswith("everlevel.")]
+                for part, method in (item for c in made_of for item in vars(c).items()):
                     plain = inspect.isfunction(method) or isinstance(
                         method, (property, classmethod)
                     )

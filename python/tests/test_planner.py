@@ -94,6 +94,8 @@ def test_estimates():
         dict(gaussian_deviation=-1.0, ntru=True),
         dict(gaussian_deviation=float("nan")),
         dict(error_deviation=-1.0),
+        dict(error_deviation=8.0, ntru=True),
+        dict(rotations=False, ntru=True),
     ):
         with pytest.raises(everlevel.RangeError) as refused:
             planner.estimate_security(1 << 15, 881, **how)

@@ -1,6 +1,7 @@
 """The client of a service, against a process of the program."""
 
 import contextlib
+import io
 import logging
 import pathlib
 import pickle
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 import everlevel
-from everlevel import tables
+from everlevel import _objects, tables
 
 pytest.importorskip("blake3", reason="blake3 is not installed: pip install 'everlevel[remote]'")
 ROOT = pathlib.Path(__file__).parent.parent.parent
@@ -328,12 +329,46 @@ def test_an_answer_whose_head_ends_early_is_asked_for_again(monkeypatch):
         assert lying([whole[:cut], whole]).jobs() == []
 
 
+def test_a_removal_whose_answer_was_lost_has_happened(monkeypatch):
+    monkeypatch.setattr("everlevel._http.PAUSE", 0.001)
+    tables = http(b'{"items": []}')
+    gone = http(b'{"error": {"code": "service.not-found", "message": "no"}}', "404 No")
+    lying([tables, b"", gone]).delete("0" * 64)
+    remote = lying([tables, gone])
+    refusal(everlevel.ServiceError, "service.not-found", remote.delete, "0" * 64)
+
+
+def test_a_part_that_is_being_stored_is_waited_for(monkeypatch):
+    monkeypatch.setattr("everlevel._objects.PAUSE", 0)
+
+    class Busy:
+        """A service that is not done with the only part when it is sent again."""
+
+        def __init__(self):
+            self.asked = []
+
+        def json(self, method, path, request=None, *, body=None):
+            self.asked.append(method)
+            sent = self.asked.count("PUT")
+            if method == "PUT" and sent < 8:
+                code = "service.timeout" if sent == 1 else "service.conflict"
+                raise everlevel.ServiceError("not yet", code=code)
+            return {"offset": 10 if sent else 0, "complete": method == "PUT"}
+
+    busy = Busy()
+    _objects._sent(busy, io.BytesIO(bytes(10)), "bytes", None)
+    assert busy.asked == ["POST", *["PUT", "POST"] * 7, "PUT"]
+
+
 def test_nobody_answers(monkeypatch):
     monkeypatch.setattr("everlevel._http.PAUSE", 0.001)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     remote = everlevel.Remote(f"http://127.0.0.1:{port}", "token")
     refusal(everlevel.ServiceError, "service.unreachable", remote.usage)
+    # A job that may have begun is not lost.
+    told = refusal(everlevel.ServiceError, "service.unreachable", remote._done, {}, None, None)
+    assert re.search(r"job_name='[0-9a-f]{32}'", told)
 
 
 def test_the_example_of_the_page(service, tmp_path):

@@ -63,10 +63,9 @@ pub fn run(args: &RingsArgs, common: &Common) -> Result<(), CliError> {
         degree_of: args.degree_of as usize,
         index_below: args.index_below,
     };
-    let found = search.run().map_err(CliError::usage)?;
-    let count = found.len();
+    let (found, count) = search.run(args.max_rows).map_err(CliError::usage)?;
     let with_modulus = |ring: FoundRing| Row { log_qp: ring.log_qp(args.security), ring };
-    let found: Vec<Row> = found.into_iter().take(args.max_rows).map(with_modulus).collect();
+    let found: Vec<Row> = found.into_iter().map(with_modulus).collect();
     if common.json { emit_json(&found) } else { emit(&text(&found, count, args)) }
 }
 
@@ -96,7 +95,8 @@ fn text(found: &[Row], count: usize, args: &RingsArgs) -> String {
     format!(
         "{}\n\n{} of {count} rings for p = {}, by degree; !: rotations along this dimension need a \
          mask; log2 QP: the largest one at {} bits of security for a ternary secret; radices: the \
-         sum of the primes in the lengths of the transforms",
+         operations for each coefficient in a transform, the primes in the lengths of its parts \
+         added up, and for a power of a prime the length",
         table(&rows),
         found.len(),
         args.p,

@@ -16,6 +16,9 @@ pub enum SecurityCommand {
     Estimate(EstimateArgs),
 }
 
+/// The standard deviation of the errors unless one is given.
+const SIGMA: f64 = 3.2;
+
 /// Arguments of `security estimate`.
 #[derive(Args)]
 pub struct EstimateArgs {
@@ -37,7 +40,7 @@ pub struct EstimateArgs {
     #[arg(long, value_enum, default_value = "power-of-two")]
     pub ring: RingKind,
     /// The standard deviation of the errors (for NTRU, that of f and g is given by --secret)
-    #[arg(long, value_name = "S", default_value_t = 3.2)]
+    #[arg(long, value_name = "S", default_value_t = SIGMA)]
     pub sigma: f64,
     /// Ignore the attacker's gain from rotations of the secret, as estimates before 2026 did
     #[arg(long)]
@@ -98,6 +101,12 @@ fn estimate(args: &EstimateArgs, common: &Common) -> Result<(), CliError> {
     let cost_model = if args.core_svp { CostModel::CoreSvp } else { CostModel::Matzov };
     let rotation_gain = args.ring == RingKind::PowerOfTwo && !args.no_rotation_gain;
     let attacks = match args.ring {
+        RingKind::Ntru if args.sigma != SIGMA || args.no_rotation_gain => {
+            return Err(CliError::usage(
+                "--ring ntru: expected neither --sigma nor --no-rotation-gain, which say nothing \
+                 of a key g/f; --secret gaussian:S states the deviation of f and g",
+            ));
+        }
         RingKind::Ntru => {
             let variance = match args.secret {
                 Secret::Ternary => 2.0 / 3.0,

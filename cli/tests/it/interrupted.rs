@@ -117,6 +117,10 @@ fn first_keys_are_all_there_or_none() {
     let here = place.path();
     let first = [&["keygen", "--out", "first"], &SET[..]].concat();
     for step in (1..).take_while(|step| stopped(here, &first, *step)) {
+        // Whoever finishes it knows that it replaces nothing.
+        let part = here.join("first/.keys.0.part");
+        let left = part.join("new").read_dir().is_ok_and(|mut left| left.next().is_some());
+        assert!(!part.join("old").exists() || !left || part.join("keep").exists(), "step {step}");
         // The next one finds keys that were finished, or makes them.
         let out = program(here, &first).output().unwrap();
         let told = String::from_utf8(out.stderr).unwrap();

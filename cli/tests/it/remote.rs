@@ -1,6 +1,7 @@
 //! `serve` and `remote`: as users run them, and when the process is killed.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -298,6 +299,43 @@ fn a_table_is_looked_up_and_shorter_columns_are_padded() {
     let w = format!("w={}", encrypt("w", "w\n10\n20\n", &["--range", "0..100"]));
     run(&["y = x + w", &x, &w, "--pad", "--out", &out]);
     assert_eq!(decrypt("y"), "y\n11\n22\n3\n");
+}
+
+/// A service may state what would steer a terminal.
+#[test]
+fn what_a_service_states_is_shown_as_text() {
+    let directory = tempfile::tempdir().unwrap();
+    let token = directory.path().join("token").into_os_string().into_string().unwrap();
+    std::fs::write(&token, format!("everlevel_{}", "0".repeat(64))).unwrap();
+    let object = format!(
+        r#"{{ "id": "{}", "kind": "\u001b[31mcolumns\u0007", "params": "any", "owner": null,
+            "bytes": 7, "computed": false }}"#,
+        "1".repeat(64)
+    );
+    let usage = r#"{ "bytes": 7, "most_bytes": 8, "objects": 1, "most_objects": 2,
+        "active_jobs": 0, "most_active_jobs": 1 }"#;
+    let answers = [
+        format!(r#"{{ "items": [{object}] }}"#),
+        r#"{ "items": [] }"#.into(),
+        r#"{ "items": [] }"#.into(),
+        usage.into(),
+    ];
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let service = std::thread::spawn(move || {
+        for body in answers {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut head = BufReader::new(stream.try_clone().unwrap()).lines();
+            while !head.next().unwrap().unwrap().is_empty() {}
+            let length = body.len();
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n");
+            let answer = format!("{head}Connection: close\r\n\r\n{body}");
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    let told = success(&["remote", "list", "--url", &url, "--token-file", &token]);
+    service.join().unwrap();
+    assert!(told.contains("[31mcolumns, 7 bytes") && !told.contains('\u{1b}'), "{told:?}");
 }
 
 #[test]

@@ -123,11 +123,16 @@ impl ValueRange {
     }
 
     /// The integer of the range that is `residue` modulo `modulus`; none if there is none, or more
-    /// than one.
+    /// than one. No branch and no division depends on a residue below the modulus, as it may be a
+    /// message.
     pub fn integer(&self, residue: u64, modulus: u64) -> Option<i128> {
         let t = i128::from(modulus);
-        let value = self.low + (i128::from(residue) - self.low).rem_euclid(t);
-        (value <= self.high && value + t > self.high).then_some(value)
+        // Larger ones do not occur within the library.
+        let residue = if residue < modulus { residue } else { residue % modulus };
+        let above = i128::from(residue) - self.low.rem_euclid(t);
+        let value = self.low + above + (t & (above >> 127));
+        let only = (value <= self.high) & (value + t > self.high);
+        only.then_some(value)
     }
 
     /// Checks, before anything is decrypted, that residues modulo `modulus` determine the integers
@@ -265,6 +270,27 @@ mod tests {
         ] {
             assert!(text.parse::<ValueRange>().is_err(), "{text}");
         }
+    }
+
+    /// -3 is 254 and 511 modulo 257; three, and 253, are beside the range.
+    #[test]
+    fn residues_are_integers_of_the_range() {
+        let small = range(-3, 2);
+        for (residue, expected) in [
+            (0, Some(0)),
+            (2, Some(2)),
+            (3, None),
+            (253, None),
+            (254, Some(-3)),
+            (256, Some(-1)),
+            (511, Some(-3)),
+        ] {
+            assert_eq!(small.integer(residue, 257), expected, "{residue}");
+        }
+        // 600 is 86 modulo 257, and 610 is 96.
+        assert_eq!(range(600, 610).integer(86, 257), Some(600));
+        assert_eq!(range(600, 610).integer(96, 257), Some(610));
+        assert_eq!(range(600, 610).integer(97, 257), None);
     }
 
     #[test]

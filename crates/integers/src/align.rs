@@ -1,4 +1,4 @@
-//! Columns brought to digits that meet what an operation needs.
+//! Brings columns to digits that meet the requirements of an operation.
 
 use crate::carry::canonical_form;
 use crate::column::{BASE, Column, Digit, Operand, POINTS};
@@ -9,7 +9,7 @@ use crate::interval::Interval;
 use crate::split::split;
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// A column for an operand.
+    /// The operand as a column.
     pub(crate) fn column(
         &self,
         x: Operand<'_, S::Ciphertext>,
@@ -20,7 +20,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
     }
 
-    /// The length of a result.
+    /// The length of a result of these operands.
     pub(crate) fn common_length(
         &self,
         columns: &[&Column<S::Ciphertext>],
@@ -36,7 +36,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
     }
 
-    /// k_i d_i of two columns, digit by digit, windows as they come.
+    /// The sum k_1 d_1 + k_2 d_2 of two columns, digit by digit, without limits on the windows.
     pub(crate) fn pairwise(
         &self,
         a: (&[Digit<S::Ciphertext>], i64),
@@ -63,19 +63,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         a: &Column<S::Ciphertext>,
         b: &Column<S::Ciphertext>,
     ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
-        let narrow = BASE - 1;
-        let fit = |a: &Column<S::Ciphertext>, b: &Column<S::Ciphertext>| {
-            let k = a.anchor - b.anchor;
-            let room = |low: i64, high: i64| (-narrow - low, narrow - high);
-            let windows = (0..a.digits.len().max(b.digits.len())).map(|i| {
-                let (x, y) = (a.digit(i), b.digit(i));
-                room(x.low - y.high, x.high - y.low)
-            });
-            fitted(k, windows.collect(), room(0, 0))
-        };
         let (mut a, mut b) = (a.clone(), b.clone());
         for attempt in 0.. {
-            if let Some(constants) = fit(&a, &b) {
+            if let Some(constants) = constants(&a, &b) {
                 return self.pairwise((&a.digits, 1), (&b.digits, -1), &constants);
             }
             [a, b] = self.closer([a, b], attempt)?;
@@ -83,8 +73,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Vec::new())
     }
 
-    /// Both on one anchor, with digits that have together no more than 31 possible values, or 16
-    /// where that can be had: a choice between the two then has no carries.
+    /// Both columns with the same anchor, and with digits that together have at most 31 possible
+    /// values, or 16 where that is possible: then a selection between the two has no carries.
     pub(crate) fn aligned(
         &self,
         a: &Column<S::Ciphertext>,
@@ -113,7 +103,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok([a, b])
     }
 
-    /// What to try next if two columns do not fit together: carries, then one anchor for both.
+    /// The next step if two columns do not fit together: carries, and then one anchor for both.
     fn closer(
         &self,
         [mut a, mut b]: [Column<S::Ciphertext>; 2],
@@ -143,6 +133,18 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         Ok([a, b])
     }
+}
+
+/// What is added to the digits of a less those of b, so that they make a - b and lie in -15..=15;
+/// none if that takes carries.
+pub(crate) fn constants<C>(a: &Column<C>, b: &Column<C>) -> Option<Vec<i64>> {
+    let narrow = BASE - 1;
+    let room = |low: i64, high: i64| (-narrow - low, narrow - high);
+    let windows = (0..a.digits.len().max(b.digits.len())).map(|i| {
+        let (x, y) = (a.digit(i), b.digit(i));
+        room(x.low - y.high, x.high - y.low)
+    });
+    fitted(a.anchor - b.anchor, windows.collect(), room(0, 0))
 }
 
 /// Digits with Σ 16^i c_i = k in the ranges given, or in `above` beyond them.

@@ -1,17 +1,18 @@
-//! Along a column: counts, means, products with public vectors, places in lists.
+//! Operations along a column: counts, means, products with public vectors, positions in lists.
 
 use crate::column::{BASE, Column, Digit};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
+use crate::slots::digit_of;
 use crate::total::Total;
 
-/// Integers of the largest interval that one table is made of.
+/// The largest number of possible values for which one table is used.
 const ENTRIES: u128 = 256;
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// How many entries of a column of truth values are 1. No level, rotations as
-    /// [`Integers::sum`].
+    /// The number of entries of a column of truth values that are 1. It takes no level, and the
+    /// rotations of [`Integers::sum`].
     ///
     /// # Errors
     /// [`IntegersError::Type`] for other values; those of [`Integers::sum`].
@@ -21,8 +22,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.sum(&Column { interval, anchor, digits: vec![digit], length })
     }
 
-    /// The mean of a column, rounded down: its sum, divided by the number of entries when it is
-    /// decrypted, so the decryptor sees the sum. Cost as [`Integers::sum`].
+    /// The mean of a column, rounded down: its sum, which is divided by the number of entries at
+    /// decryption, so whoever decrypts sees the sum. It costs as much as [`Integers::sum`].
     ///
     /// # Errors
     /// As [`Integers::sum`].
@@ -31,8 +32,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Total { divisor, interval: x.interval, ..self.sum(x)? })
     }
 
-    /// Σ_i w_i x_i / Σ_i w_i with public w, rounded down: as [`Integers::mean`] of
-    /// [`Integers::dot`], whose value the decryptor sees. Cost as [`Integers::dot`].
+    /// The weighted mean Σ_i w_i x_i / Σ_i w_i with public w, rounded down. It is
+    /// [`Integers::dot`], divided at decryption, so whoever decrypts sees the value of the sum. It
+    /// costs as much as [`Integers::dot`].
     ///
     /// # Errors
     /// [`IntegersError::Value`] unless the sum of the weights is from 1 to 2^63 - 1; those of
@@ -53,8 +55,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Total { divisor: sum, interval: Interval::new(ends.0, ends.1)?, ..total })
     }
 
-    /// Σ_i w_i x_i with public w. A product by a plaintext for each digit of x and each byte of w,
-    /// and rotations as for [`Integers::sum`].
+    /// The scalar product Σ_i w_i x_i with public w. It takes a product by a plaintext for each
+    /// digit of x and each byte of w, and the rotations of [`Integers::sum`].
     ///
     /// # Errors
     /// [`IntegersError::Length`] unless there are as many weights as entries;
@@ -79,7 +81,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 let public = if d.cipher.is_none() { d.low } else { 0 };
                 i128::from(BASE) * v + i128::from(public)
             });
-            constant += w * (x.anchor + known);
+            // Modulo 2^128, as it is decrypted: an anchor may be far from all values.
+            constant = constant.wrapping_add(w.wrapping_mul(x.anchor.wrapping_add(known)));
         }
         let encrypted: Vec<&Digit<S::Ciphertext>> =
             x.digits.iter().filter(|d| d.cipher.is_some()).collect();
@@ -135,9 +138,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         rows.iter().map(|row| self.dot(x, row)).collect()
     }
 
-    /// The sum of all entries, in each entry of a column: what a total is where it is computed on.
-    /// log2 n rotations and an exchange of rows for each digit, and carries of all digits in
-    /// between: up to 18 products a digit and step.
+    /// A column that has the sum of all entries in each entry; unlike a total, it can be computed
+    /// on. It takes log2 n rotations and an exchange of rows for each digit, and carries of all
+    /// digits in between, which are up to 18 products for each digit and step.
     ///
     /// # Errors
     /// [`IntegersError::Range`] past 2^126; [`IntegersError::Width`] beyond 124 bits;
@@ -173,13 +176,22 @@ impl<S: IntegerScheme> Integers<'_, S> {
         };
         let reached = Interval::new(0, interval.high() - anchor)?;
         let sum = self.normalized(&Column { interval: reached, ..sum })?;
-        self.shortened(&Column { interval, anchor, ..sum }, n)
+        let mut sum = Column { interval, anchor, ..sum };
+        if n == self.slots() {
+            // Nothing is behind it, which has to be a value like others all the same.
+            let least = interval.low() - anchor;
+            let digits = sum.digits.iter_mut().enumerate();
+            for (k, digit) in digits.filter(|(_, d)| d.cipher.is_some()) {
+                digit.pad = digit_of(least, k);
+            }
+        }
+        self.shortened(&sum, n)
     }
 
-    /// For each entry of x how many of the `sorted` public integers are below it, or at most it if
-    /// `or_equal`: the place where NumPy's `searchsorted` would insert it on the left, or on the
-    /// right; its `digitize` is that on the right. A table for up to 256 values, else a comparison
-    /// for each of the integers.
+    /// For each entry of x, the number of the `sorted` public integers that are less than it, or at
+    /// most equal to it if `or_equal`. This is the position at which NumPy's `searchsorted` would
+    /// insert it on the left, or on the right, as `digitize` does. It takes a table for up to 256
+    /// values, and otherwise a comparison for each of the integers.
     ///
     /// # Errors
     /// [`IntegersError::Value`] if they are not sorted; those of comparisons.
@@ -208,8 +220,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { interval: Interval::new(low, high)?, ..sum })
     }
 
-    /// Whether an entry is one of these public integers. A table for up to 256 values, else a
-    /// comparison for each of the integers.
+    /// Whether each entry is one of these public integers. It takes a table for up to 256 values,
+    /// and otherwise a comparison for each of the integers.
     ///
     /// # Errors
     /// Those of comparisons.

@@ -1,4 +1,4 @@
-//! Sums, differences, multiples, logic of truth values.
+//! Sums, differences, logic of truth values.
 
 use crate::column::{Column, Digit, Operand, POINTS};
 use crate::context::{IntegerScheme, Integers};
@@ -85,75 +85,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
         .narrowed())
     }
 
-    /// x times a public integer. It is free if the windows of the digits allow it, as for powers of
-    /// 16 and for truth values times less than 31. For integers below 16 it takes a table of two
-    /// outputs for each digit; for others, all tables of a digit share its powers, and carries of
-    /// the sums are computed.
-    ///
-    /// # Errors
-    /// [`IntegersError::Range`] beyond 2^126, those of carries.
-    pub fn mul_public(
-        &self,
-        x: &Column<S::Ciphertext>,
-        factor: i128,
-    ) -> Result<Column<S::Ciphertext>, IntegersError> {
-        let interval = x.interval.checked_mul(Interval::point(factor)?)?;
-        if factor == 0 {
-            return Ok(Column::public(0, interval, x.length));
-        }
-        if factor < 0 {
-            let positive = self.mul_public(x, -factor)?;
-            return Ok(Column { interval, ..self.neg(&positive)? }.narrowed());
-        }
-        let mut out = self.times(x, factor >> (factor.trailing_zeros() / 4 * 4))?;
-        for _ in 0..factor.trailing_zeros() / 4 {
-            out = shifted(out)?;
-        }
-        Ok(Column { interval, ..out }.narrowed())
-    }
-
-    /// x times a positive integer.
-    fn times(
-        &self,
-        x: &Column<S::Ciphertext>,
-        factor: i128,
-    ) -> Result<Column<S::Ciphertext>, IntegersError> {
-        let interval = x.interval.checked_mul(Interval::point(factor)?)?;
-        if let Some(value) = x.public_value() {
-            return Ok(Column::public(value * factor, interval, x.length));
-        }
-        let anchored = |x: &Column<S::Ciphertext>| {
-            interval.anchored("the product", x.anchor.checked_mul(factor))
-        };
-        let widest = x.digits.iter().map(|d| d.points() - 1).max().unwrap_or(0);
-        if i128::from(widest) * factor < i128::from(POINTS) {
-            let anchor = anchored(x)?;
-            let digits = self.pairwise((&x.digits, factor as i64), (&[], 0), &[])?;
-            return Ok(Column { interval, anchor, digits, length: x.length });
-        }
-        if factor < 16 {
-            let x = self.normalized(x)?;
-            let (k, anchor) = (factor as i64, anchored(&x)?);
-            let mut requests = Vec::with_capacity(x.digits.len());
-            for d in &x.digits {
-                let part = |f: fn(i64) -> i64| (d.low..=d.high).map(|v| f(v * k)).collect();
-                let tables = vec![part(|v| v & 15), part(|v| v >> 4)];
-                requests.push((d.clone(), self.plan(d.low, d.high, tables)?));
-            }
-            let mut low = Vec::new();
-            let mut high = vec![Digit::public(0)];
-            for parts in self.tables(requests)? {
-                let mut parts = parts.into_iter();
-                low.extend(parts.next());
-                high.extend(parts.next());
-            }
-            let digits = self.pairwise((&low, 1), (&high, 1), &[])?;
-            return Ok(Column { interval, anchor, digits, length: x.length });
-        }
-        let digits = self.times_long(x, factor)?;
-        Ok(Column { interval, anchor: 0, digits, length: x.length })
-    }
-
     /// 1 - x for truth values x. Free.
     ///
     /// # Errors
@@ -201,7 +132,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.logic("xor", a, b, -2)
     }
 
-    /// a + b + k a b, which is 0 or 1.
+    /// The truth value a + b + k a b.
     fn logic(
         &self,
         operation: &'static str,
@@ -233,8 +164,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.residue(x, 0)
     }
 
-    /// A value of few digits, less `origin`, as one: Σ 16^i d_i, whose window is the interval. That
-    /// is of integers near the origin, wherever they are: of less than 2^31 to either side.
+    /// The digits of a value, less `origin`, as a single digit: Σ 16^i d_i, whose window is the
+    /// interval. All values have to be within 2^31 of the origin.
     pub(crate) fn residue(
         &self,
         x: &Column<S::Ciphertext>,
@@ -264,12 +195,4 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let (low, high) = (near(x.interval.low())?, near(x.interval.high())?);
         Ok(Digit { pad: near(x.pad())?, ..digit.within(low, high) })
     }
-}
-
-/// 16 x.
-fn shifted<C>(mut x: Column<C>) -> Result<Column<C>, IntegersError> {
-    x.interval = x.interval.checked_mul(Interval::point(16)?)?;
-    x.anchor = x.interval.anchored("the product", x.anchor.checked_mul(16))?;
-    x.digits.insert(0, Digit::public(0));
-    Ok(x)
 }

@@ -1,9 +1,9 @@
-//! Digits of short columns side by side in one ciphertext, for comparisons: signs of all digits by
-//! one table, and what they are joined to by rotations.
+//! Comparisons of short columns whose digits are side by side in one ciphertext: one table gives
+//! the signs of all digits, and rotations combine them.
 //!
-//! Digit j moves j blocks to the left, a block being a power of two of slots that has room for the
-//! entries. What is behind them holds a public value, which is subtracted, so that digits add up
-//! without masks.
+//! Digit j moves j blocks to the left, where a block has room for the entries and its number of
+//! slots is a power of two. The slots behind the entries hold a public value, which is subtracted,
+//! so that digits can be added up without masks.
 
 use everlevel_circuit::CircuitError;
 
@@ -13,10 +13,10 @@ use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// The answer for Σ 16^i d_i, |d_i| <= 15, of `length` entries, as the tree of signs gives it.
-    /// A rotation for each digit, a table for each of the log4 k layers and two rotations between
-    /// these, and one back with a product by a plaintext. None where digits are not computed on
-    /// side by side, or do not fit a row.
+    /// The answer for Σ 16^i d_i, |d_i| <= 15, of `length` entries, the same as that of the tree of
+    /// signs. It takes a rotation for each digit, a table for each of the log4 k layers, two
+    /// rotations between layers, and at the end a rotation back and a product by a plaintext. The
+    /// result is `None` if digits are not compared side by side, or do not fit a row.
     pub(crate) fn tree_beside(
         &self,
         digits: &[Digit<S::Ciphertext>],
@@ -48,7 +48,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Some(self.placed(&answer, n, question.answer(pad.signum() as i64))?))
     }
 
-    /// Digit j of `n` entries j blocks to the left, and 0 in all other slots.
+    /// Each digit j of `n` entries, moved j blocks to the left, with 0 in all other slots.
     fn gathered_digits(
         &self,
         digits: &[Digit<S::Ciphertext>],

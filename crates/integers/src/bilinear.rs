@@ -1,4 +1,4 @@
-//! Functions of two digits as sums of few products of polynomials.
+//! Functions of two digits, as sums of as few products of polynomials as possible.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,16 @@ use everlevel_circuit::poly::Polynomial;
 use everlevel_circuit::straight_line::{Circuit, CircuitBuilder, NodeId};
 use everlevel_ring::PrimePower;
 use everlevel_scheme::{ExactScheme, NextUse};
+use rayon::prelude::*;
 
 /// Terms c x^n of a polynomial without constant term, as (n, c), c centered.
 pub(crate) type Terms = Vec<(usize, i64)>;
 
 /// A function of two digits a and b: constant + f(a) + g(b) + Σ u_t(a) v_t(b).
 ///
-/// There are as many products as the matrix of the coefficients of a^i b^j, i, j >= 1, has rank
-/// modulo p: 11 for the lower digit of a product of two nibbles, 10 for the upper one, 4 for their
-/// common bits, 15 at most.
+/// The number of products is the rank modulo p of the matrix of the coefficients of a^i b^j, i, j
+/// >= 1: 11 for the lower digit of a product of two nibbles, 10 for the upper one, 4 for their
+/// common bits, and 15 at most.
 #[derive(Clone, Debug)]
 pub(crate) struct PairForm {
     pub(crate) constant: i64,
@@ -71,8 +72,8 @@ impl PairForm {
     }
 }
 
-/// Rows of which all others are combinations: Σ_t u_t v_t for the matrix without its first row and
-/// column.
+/// A factorization Σ_t u_t v_t of the matrix without its first row and column, from rows of which
+/// all others are linear combinations.
 fn factored(t: PrimePower, matrix: &[Vec<u64>]) -> Result<Vec<[Terms; 2]>, CircuitError> {
     // Reduced rows, each with the place of its first entry and how it is made of chosen ones.
     let mut reduced: Vec<(usize, Vec<u64>, Vec<u64>)> = Vec::new();
@@ -104,7 +105,7 @@ fn factored(t: PrimePower, matrix: &[Vec<u64>]) -> Result<Vec<[Terms; 2]>, Circu
     Ok(out)
 }
 
-/// One input of a circuit: its powers, each at least depth, and polynomials of it, made once.
+/// One input of a circuit, with its powers, each at the least depth; each power is computed once.
 pub(crate) struct Variable {
     /// Whether x^4 is an input.
     fourth: bool,
@@ -117,7 +118,8 @@ impl Variable {
         Variable { fourth: false, powers: BTreeMap::from([(1, x)]), polynomials: BTreeMap::new() }
     }
 
-    /// With x^4 as an input of its own, that was bootstrapped: powers up to 15 have depth 3.
+    /// A variable with x^4 as an additional input that was bootstrapped: powers up to 15 then have
+    /// depth 3.
     pub(crate) fn with_fourth(x: NodeId, fourth: NodeId) -> Self {
         Variable {
             fourth: true,
@@ -255,8 +257,8 @@ impl Sum {
 /// Pairs, terms and a constant.
 type Parts = (Vec<(NodeId, NodeId)>, Vec<(NodeId, i64)>, i64);
 
-/// Many sums of products whose operands are shared: all operands are switched to one level, once,
-/// however many products they enter.
+/// Many sums of products that share their operands: each operand is switched to the common level
+/// once, in however many products it occurs.
 pub(crate) struct Sums {
     /// Gives the operands of products and the terms.
     operands: Circuit,
@@ -346,7 +348,7 @@ impl Sums {
                 (terms, constant) => scheme.linear_combination(terms, constant)?,
             })
         };
-        self.sums.iter().map(sum).collect()
+        self.sums.par_iter().map(sum).collect()
     }
 }
 

@@ -1,11 +1,11 @@
-//! How many entries have each value.
+//! Counts of the entries that have each value.
 //!
-//! Of few values one table says for each of them which entries have it, and each is added up over
-//! all slots. Of more, slot s counts those of the value s modulo a period P: where slot t holds v,
-//! its truth value goes to slot t - k with k = t - v modulo P. For each of the P values of k the
-//! truth values of its two digits are multiplied; rotated by k these products are added up, and
-//! what is then in slots that are P apart. So all values together take about as many rotations as
-//! one of them, and P more.
+//! For few values, one table gives a truth value for each of them, which is added up over all
+//! slots. For more values, slot s counts the entries with the value s modulo a period P: if slot t
+//! holds v, a truth value moves from slot t to slot t - k with k = t - v modulo P. For each of the
+//! P values of k, the truth values of the two digits of k are multiplied; these products are
+//! rotated by k and added up, and then the slots that are P apart are added up. So all values
+//! together take about as many rotations as one value, and P more.
 
 use everlevel_circuit::straight_line::{Circuit, CircuitBuilder};
 use everlevel_circuit::{CircuitError, Session, Value};
@@ -22,7 +22,7 @@ use crate::stage::Stage;
 use crate::total::{Part, Total};
 use crate::types::Type;
 
-/// Values of which all are found in one table.
+/// The largest number of values that are counted by one table.
 const FEW: u128 = POINTS as u128;
 /// Digits of the values that are counted at once.
 const DIGITS: usize = 2;
@@ -30,13 +30,15 @@ const DIGITS: usize = 2;
 const BINS: u128 = 1 << (4 * DIGITS);
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// How many entries have each value of the interval of x, the least first: a total for each.
+    /// The number of entries that have each value of the interval of x, the least value first, as
+    /// one total for each value.
     ///
-    /// Cost for up to 31 values: one table, depth 5, and a sum over all slots for each of them. For
-    /// up to 256, and for fewer where it takes less by the model, with P the next power of two: a
-    /// difference modulo P and its carries, two tables of depth 4, P products, of which P / 16 are
-    /// relinearized, some P + P / 16 + log2 N rotations, and a product by a plaintext for each
-    /// value. Of fresh bytes on `bgv-65537-n15` 322 products and 357 key switches.
+    /// For up to 31 values, it costs one table, depth 5, and a sum over all slots for each value.
+    /// For up to 256 values, and for fewer where this takes less time by the model, it costs the
+    /// following, where P is the next power of two: a difference modulo P and its carries, two
+    /// tables of depth 4, P products, of which P / 16 are relinearized, about P + P / 16 + log2 N
+    /// rotations, and a product by a plaintext for each value. For fresh bytes on `bgv-65537-n15`
+    /// these are 322 products and 357 key switches.
     ///
     /// # Errors
     /// [`IntegersError::Table`] for more than 256 values; [`IntegersError::Set`] for more than 31
@@ -68,8 +70,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
     }
 
-    /// Whether few values are counted in less time by the model as many are: both are rehearsed on
-    /// what stands for the column.
+    /// Whether few values are counted in less time, by the model, by the method for many values:
+    /// both methods are rehearsed.
     fn moving_takes_less(&self, x: &Column<S::Ciphertext>) -> bool {
         let pretended = |d: &Digit<S::Ciphertext>, session: &Session<NoOp>| {
             let cipher = match &d.cipher {
@@ -141,22 +143,26 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let mut one = vec![0; bin + 1];
             one[bin] = 1;
             let Digit { cipher: Some(value), low, high, .. } = self.weighed(&counts, &one)? else {
-                return Err(CircuitError::Empty { what: "a bin" }.into());
+                return Err(IntegersError::from(CircuitError::Empty { what: "a bin" }));
             };
             let constant = if bin as i128 == pad { -(behind as i128) } else { 0 };
-            Ok(Total {
+            Ok::<_, IntegersError>(Total {
                 interval: Interval::new(0, (slots - behind) as i128)?,
                 constant,
                 divisor: 1,
                 parts: vec![Part { value, power: 0, window: (low, high), stride: 1 }],
             })
         };
-        (0..x.interval.points() as usize).into_par_iter().map(total).collect()
+        // The first one by itself, so that the counts are bootstrapped once, if they have to be.
+        let first = total(0)?;
+        let others = (1..x.interval.points() as usize).into_par_iter().map(total);
+        let others = others.collect::<Result<Vec<_>, IntegersError>>()?;
+        Ok(std::iter::once(first).chain(others).collect())
     }
 
-    /// In slot t the digits of t - v modulo the period P, v being the value there above the anchor
-    /// of a canonical column; a lower one of up to 31 values, if there is no other, and an upper
-    /// one modulo P / 16.
+    /// In slot t the digits of t - v modulo the period P, where v is the value there above the
+    /// anchor of a canonical column: a lower digit, of up to 31 values if there is no other one,
+    /// and an upper digit modulo P / 16.
     fn steps(
         &self,
         x: &Column<S::Ciphertext>,
@@ -180,7 +186,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         if count == 1 { Ok(sum) } else { self.wrapped(&sum, Type::U8) }
     }
 
-    /// In slot s how many slots hold s modulo the period, above the anchor of a canonical column.
+    /// In slot s, the number of slots that hold s modulo the period, above the anchor of a
+    /// canonical column.
     fn counted_by_slots(
         &self,
         x: &Column<S::Ciphertext>,
@@ -259,7 +266,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
     }
 
-    /// Bootstraps truth values, before they are rotated, unless their products fit.
+    /// Bootstraps truth values before they are rotated, if their products would not fit otherwise.
     fn readied_for(
         &self,
         circuit: &Circuit,

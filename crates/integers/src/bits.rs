@@ -1,4 +1,4 @@
-//! Bits: logic digit by digit, shifts, casts that lose bits.
+//! Bitwise logic digit by digit, shifts, and casts that lose bits.
 
 use crate::carry::DIGITS;
 use crate::column::{BASE, Column, Digit, Operand};
@@ -96,7 +96,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     }
 
     /// x divided by 2^bits, rounded down. It is free for canonical columns and multiples of 4 bits,
-    /// and otherwise takes a table of two outputs for each digit, at depth 4.
+    /// and otherwise takes a table for each digit, 7 products at depth 4.
     ///
     /// # Errors
     /// [`IntegersError::Width`] beyond 124 bits; those of carries.
@@ -122,19 +122,17 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let (whole, rest) = ((bits / 4) as usize, i64::from(bits % 4));
         let mut digits = x.digits.into_iter().skip(whole).collect::<Vec<_>>();
         if rest > 0 {
-            let requests = digits.iter().map(|d| {
-                let part = |f: &dyn Fn(i64) -> i64| (d.low..=d.high).map(f).collect();
-                let tables = vec![part(&|v| v >> rest), part(&|v| v << (4 - rest) & 15)];
-                Ok((d.clone(), self.plan(d.low, d.high, tables)?))
-            });
-            let parts = self.tables(requests.collect::<Result<Vec<_>, IntegersError>>()?)?;
+            let upper = self.map(&digits, |_, v| v >> rest)?;
             let zero = Digit::public(0);
-            let joined = (0..parts.len()).map(|i| {
-                let above = parts.get(i + 1).and_then(|p| p.get(1)).unwrap_or(&zero);
-                let sum = self.combine(&[(parts[i].first().unwrap_or(&zero), 1), (above, 1)], 0)?;
-                let high = sum.high.min(BASE - 1);
-                let low = sum.low;
-                Ok(sum.within(low, high))
+            let joined = upper.iter().enumerate().map(|(i, own)| {
+                // The lower bits of the digit above, which follow from its upper ones.
+                let above = digits.get(i + 1).unwrap_or(&zero);
+                let over = upper.get(i + 1).unwrap_or(&zero);
+                let lower = |v: i64| v << (4 - rest) & 15;
+                let ends = (above.low..=above.high).map(lower);
+                let (least, most) = ends.fold((BASE, 0), |(l, h), v| (l.min(v), h.max(v)));
+                let sum = self.combine(&[(own, 1), (above, 1 << (4 - rest)), (over, -BASE)], 0)?;
+                Ok(sum.within(own.low + least, (own.high + most).min(BASE - 1)))
             });
             digits = joined.collect::<Result<_, IntegersError>>()?;
         }

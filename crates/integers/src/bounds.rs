@@ -1,4 +1,4 @@
-//! Intervals of results, checked.
+//! Intervals of results, with checks against the limits.
 
 use crate::error::IntegersError;
 use crate::interval::{Interval, LIMIT};
@@ -32,7 +32,9 @@ impl Interval {
     /// # Errors
     /// [`IntegersError::Range`] past 2^126.
     pub fn checked_add(self, other: Interval) -> Result<Interval, IntegersError> {
-        self.checked("the sum", other, self.low + other.low, self.high + other.high)
+        // Two ends of 2^126 add up to 2^127, which is one too much.
+        let low = self.low.saturating_add(other.low);
+        self.checked("the sum", other, low, self.high.saturating_add(other.high))
     }
 
     /// The interval of x - y.
@@ -40,7 +42,8 @@ impl Interval {
     /// # Errors
     /// [`IntegersError::Range`] past 2^126.
     pub fn checked_sub(self, other: Interval) -> Result<Interval, IntegersError> {
-        self.checked("the difference", other, self.low - other.high, self.high - other.low)
+        let low = self.low.saturating_sub(other.high);
+        self.checked("the difference", other, low, self.high.saturating_sub(other.low))
     }
 
     /// The interval of x * y.
@@ -60,8 +63,9 @@ impl Interval {
         self.checked("the product", other, low, high)
     }
 
-    /// What is added to the digits of values of this interval. Digits may begin up to 16 times
-    /// lower than the values: past 2^126 differences of two anchors would wrap.
+    /// Checks the anchor of values of this interval, which is added to their digits. Digits may
+    /// begin up to 16 times lower than the values: beyond 2^126, differences of two anchors would
+    /// wrap.
     ///
     /// # Errors
     /// [`IntegersError::Range`] past 2^126.

@@ -1,4 +1,4 @@
-//! Carries: digits of windows up to 31 to canonical ones, by lookahead.
+//! Carries: digits with up to 31 possible values become canonical, by carry lookahead.
 
 use crate::column::{BASE, Column, Digit, POINTS, value};
 use crate::context::{IntegerScheme, Integers};
@@ -6,7 +6,7 @@ use crate::encode::standard_form;
 use crate::error::IntegersError;
 use crate::split::{digits_of, split};
 
-/// Digits of a value that carries are computed for.
+/// The largest number of digits of a value for which carries are computed.
 pub(crate) const DIGITS: usize = 31;
 /// Digits whose signs are joined in one table.
 const GROUP: usize = 4;
@@ -16,7 +16,7 @@ pub(crate) fn canonical_form<C>(x: &Column<C>, anchor: i128) -> bool {
     x.anchor == anchor && x.digits.iter().all(|d| 0 <= d.low && d.high < BASE)
 }
 
-/// What a carry is known to be.
+/// A carry, public or encrypted.
 enum Carry<C> {
     /// The same in every slot.
     Public(i64),
@@ -24,22 +24,22 @@ enum Carry<C> {
     Bit(Digit<C>),
 }
 
-/// What a digit does with the carry that it gets.
+/// How a digit determines its outgoing carry from the incoming one.
 enum Step {
-    /// It gives this one on, whatever comes.
+    /// The outgoing carry is this one, whatever the incoming carry is.
     Public(i64),
-    /// The carry that comes is public: it gives on whether the digit reaches `from`.
+    /// The incoming carry is public: the outgoing one is whether the digit is at least `from`.
     Bit { from: i64 },
-    /// It gives on 1, what comes, or 0: 1, 0 or -1 by the sign of the digit minus 15.
+    /// The outgoing carry is 1, the incoming one, or 0: given by the sign of the digit minus 15.
     Sign,
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// The column with digits 0..=15 above the standard anchor of its interval: what the
-    /// decryptor of a result can see of how it was computed are then the values alone.
+    /// The column with digits 0..=15 above the standard anchor of its interval. Whoever decrypts
+    /// such a column sees only its values, and nothing of how they were computed.
     ///
-    /// Cost: for k digits with carries, sums of two columns for example, 10 to 18 products a digit,
-    /// depth 5 to 15; nothing if it has that form already.
+    /// It costs 10 to 18 products for each digit with carries, for example after a sum of two
+    /// columns, at depth 5 to 15; nothing if the column has that form already.
     ///
     /// # Errors
     /// [`IntegersError::Width`] beyond 124 bits; those of the scheme and of bootstrapping.
@@ -153,7 +153,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             .collect()
     }
 
-    /// The top digit modulo 16, whose carry nobody takes.
+    /// The top digit modulo 16, whose carry is dropped.
     fn reduced(&self, digit: Digit<S::Ciphertext>) -> Result<Digit<S::Ciphertext>, IntegersError> {
         let block = digit.low.div_euclid(BASE);
         if block == digit.high.div_euclid(BASE) {

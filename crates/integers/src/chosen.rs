@@ -1,4 +1,4 @@
-//! The entries of chosen rows, in as few ciphertexts as have them.
+//! The entries of chosen rows, in as few ciphertexts as possible.
 
 use everlevel_ring::PrimePower;
 use everlevel_scheme::SchemeError;
@@ -20,11 +20,11 @@ struct Piece {
     span: i64,
 }
 
-/// How the entries of chosen rows of a column are read: what follows from the type of the column
+/// How the entries of chosen rows of a column are stored. It follows from the type of the column
 /// and p alone.
 ///
 /// A piece holds Σ 16^i d_i of neighboring digits, less its least value, in the slots of chosen
-/// rows, and 0 in all others: 16 bits modulo 65537.
+/// rows, and 0 in all others. Modulo 65537 a piece has 16 bits.
 pub struct ChosenShape {
     interval: Interval,
     anchor: i128,
@@ -33,7 +33,7 @@ pub struct ChosenShape {
 }
 
 impl ChosenShape {
-    /// Of a column that was encrypted with this type.
+    /// The shape for a column that was encrypted with this type.
     pub fn of(kind: Type, modulus: PrimePower) -> Self {
         let interval = kind.interval();
         let (anchor, digits) = standard_form(interval);
@@ -60,15 +60,15 @@ impl ChosenShape {
         self.pieces.iter().filter(|piece| piece.span > 0)
     }
 
-    /// How many ciphertexts hold the entries.
+    /// The number of ciphertexts that hold the entries.
     pub fn ciphertexts(&self) -> usize {
         self.encrypted().count()
     }
 
-    /// The entry of a chosen row, of what the ciphertexts hold in its slot.
+    /// The entry of a chosen row, from the residues that the ciphertexts hold in its slot.
     ///
     /// # Errors
-    /// [`SchemeError::NotDecryptable`] for what no entry has.
+    /// [`SchemeError::NotDecryptable`] for residues that no entry has.
     pub fn entry(&self, residues: &[u64]) -> Result<i128, IntegersError> {
         let mut found = residues.iter();
         let (mut value, mut possible) = (self.anchor, true);
@@ -89,8 +89,8 @@ impl ChosenShape {
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// Which rows are chosen, 1 or 0 in each slot, and the entries of some columns in these rows,
-    /// by their shapes: 0 in all other rows. A product for each piece.
+    /// Which rows are chosen, as 1 or 0 in each slot, and the entries of some columns in these
+    /// rows, by their shapes, with 0 in all other rows. It takes a product for each piece.
     ///
     /// # Errors
     /// [`IntegersError::Type`] if the condition is no truth value; [`IntegersError::Parts`] for a
@@ -125,8 +125,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(out)
     }
 
-    /// The entries of a column, by a shape of a type that has them all: what
-    /// [`ChosenShape::entry`] reads in the slot of each. Carries, if there are any.
+    /// The entries of a column in the form that [`ChosenShape::entry`] reads, by the shape of a
+    /// type that contains all of them. It takes carries, if there are any.
     ///
     /// # Errors
     /// [`IntegersError::Parts`] for a column that may have other values than the type of the shape;

@@ -32,7 +32,7 @@ impl<C> Digit<C> {
         Digit { cipher: None, low: value, high: value, pad: value }
     }
 
-    /// The digit with the window that it has for reasons that the windows of its terms do not tell.
+    /// The digit with a narrower window than the windows of its terms imply.
     pub(crate) fn within(self, low: i64, high: i64) -> Self {
         if self.cipher.is_some() { Digit { low, high, ..self } } else { self }
     }

@@ -1,4 +1,5 @@
-//! The columns of a product: functions of one digit and of two, summed by place.
+//! The columns of a product, as in long multiplication: functions of one digit and of two digits,
+//! summed by place.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ pub(crate) enum Factor {
     Input(usize),
 }
 
-/// What is summed into one digit of a product.
+/// The terms of the sum that makes one digit of a product.
 pub(crate) struct ColumnSum {
     pub(crate) constant: i64,
     /// Functions of one input, on its window.
@@ -41,18 +42,18 @@ pub(crate) struct Columns<'a, C> {
     limit: usize,
     pub(crate) inputs: Vec<&'a Digit<C>>,
     pub(crate) sums: Vec<ColumnSum>,
-    /// The parts of a product for windows that were met before.
+    /// The parts of products that were computed already, by the windows of the factors.
     parts: BTreeMap<(Window, Window, i64), Vec<Arc<Part>>>,
 }
 
-/// How a value with these ends is spread over a column and the one above: whole if it has no more
-/// values than a digit may have.
+/// How a value from `low` to `high` is spread over a column and the one above: it stays whole if it
+/// has no more values than a digit may have.
 fn spread(low: i64, high: i64) -> &'static [fn(i64) -> i64] {
     if high - low < POINTS { &[|v| v] } else { &[|v| v & 15, |v| v >> 4] }
 }
 
 impl<'a, C> Columns<'a, C> {
-    /// None yet, and none from a place on.
+    /// Empty columns, with none at places from `limit` on.
     pub(crate) fn below(limit: usize) -> Self {
         Columns { limit, inputs: vec![], sums: vec![], parts: BTreeMap::new() }
     }

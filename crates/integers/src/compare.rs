@@ -8,6 +8,7 @@ use crate::column::{BASE, Column, Digit, Operand, POINTS};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
+use crate::narrow::top_window;
 use crate::stage::Stage;
 
 /// Signs that one table joins: Σ 2^j s_j of four lies in -15..=15.
@@ -15,7 +16,7 @@ const GROUP: usize = 4;
 /// Points of the largest table of a difference of single digits.
 const WIDE: i64 = 64;
 
-/// What is asked of a - b.
+/// The question about a - b.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
     Less,
@@ -158,12 +159,13 @@ impl<S: IntegerScheme> Integers<'_, S> {
             answer
         } else {
             let mut digits = self.difference(&a, &b)?;
+            let top = top_window(&digits, both, 0);
             let kept = digits.len().saturating_sub(1);
             let ignored = digits.iter().take(kept).take_while(|d| question.ignores(d)).count();
             let digits = digits.split_off(ignored);
             match self.tree_beside(&digits, length, question)? {
                 Some(answer) => answer,
-                None => self.tree(digits, question)?,
+                None => self.tree(self.with_joined_top(digits, top)?, question)?,
             }
         };
         let interval = Interval::new(
@@ -200,8 +202,36 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(self.map(&[difference], |_, x| f(x))?.pop())
     }
 
-    /// The answer for Σ 16^i d_i, |d_i| <= 15: that for its highest digit that is not 0. Signs of
-    /// four digits are joined as Σ 2^j s_j, which again lies in -15..=15.
+    /// The digits with the two highest as one in the window `top`, where that has no more values
+    /// than one of the two may have: one sign less by a table that is no larger. So the days of
+    /// seven years are compared as three digits, not four. Digits that their table may bootstrap
+    /// are left apart: their sum would be bootstrapped once more.
+    pub(crate) fn with_joined_top(
+        &self,
+        mut digits: Vec<Digit<S::Ciphertext>>,
+        top: Option<(i64, i64)>,
+    ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
+        let (Some((low, high)), Some(last)) = (top, digits.len().checked_sub(1)) else {
+            return Ok(digits);
+        };
+        if last == 0 {
+            return Ok(digits);
+        }
+        let most = BASE.max(digits[last].points()).max(digits[last - 1].points());
+        // A table has depth 5 at most, and the sum takes some bits.
+        let needed = self.session().minimum_capacity() + 6.0 * self.level_bits();
+        let capacity = |v: &Value<_>| self.session().scheme().capacity_bits(&v.get());
+        let mut ciphers = digits[last - 1..].iter().filter_map(|d| d.cipher.as_ref());
+        if high - low < most && ciphers.all(|v| capacity(v) >= needed) {
+            let joined = self.combine(&[(&digits[last], BASE), (&digits[last - 1], 1)], 0)?;
+            digits.truncate(last - 1);
+            digits.push(joined.within(low, high));
+        }
+        Ok(digits)
+    }
+
+    /// The answer for Σ 16^i d_i, |d_i| <= 15 but for the highest: that for its highest digit that
+    /// is not 0. Signs of four digits are joined as Σ 2^j s_j, which again lies in -15..=15.
     pub(crate) fn tree(
         &self,
         mut digits: Vec<Digit<S::Ciphertext>>,
@@ -215,8 +245,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(answers.into_iter().next().unwrap_or_else(|| Digit::public(question.answer(0))))
     }
 
-    /// Bootstraps, in place, what the signs of its differences do not fit: before it is copied and
-    /// rotated, so that this is done once.
+    /// Bootstraps digits in place if the signs of their differences would not fit otherwise. This
+    /// is done before digits are copied and rotated, so that each is bootstrapped once.
     pub(crate) fn readied(&self, digits: &[Digit<S::Ciphertext>]) -> Result<(), IntegersError> {
         if !self.session().can_bootstrap() {
             return Ok(());
@@ -231,8 +261,13 @@ impl<S: IntegerScheme> Integers<'_, S> {
         })
     }
 
+    /// The bits of capacity that a product takes: somewhat more than twice those of p.
+    fn level_bits(&self) -> f64 {
+        2.5 * (self.modulus().prime() as f64).log2()
+    }
+
     /// The product of bits.
-    fn all(
+    pub(crate) fn all(
         &self,
         mut bits: Vec<Digit<S::Ciphertext>>,
     ) -> Result<Digit<S::Ciphertext>, IntegersError> {
@@ -243,9 +278,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let scheme = self.session().scheme();
         let depth = bits.len().next_power_of_two().trailing_zeros();
         let values = || bits.iter().filter_map(|b| b.cipher.as_ref());
-        // A level of a product takes somewhat more than twice the bits of p.
-        let level = 2.5 * (self.modulus().prime() as f64).log2();
-        let needed = self.session().minimum_capacity() + level * f64::from(depth);
+        let needed = self.session().minimum_capacity() + self.level_bits() * f64::from(depth);
         if values().any(|v| scheme.capacity_bits(&v.get()) < needed) {
             // How many are 0, of 15 at a time.
             while bits.len() > 1 {
@@ -258,11 +291,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
             }
         }
         while bits.len() > 1 {
-            let pairs = bits.chunks(2).map(|pair| match pair {
+            let pairs = bits.par_chunks(2).map(|pair| match pair {
                 [a, b] => self.product(a, b),
                 rest => Ok(rest[0].clone()),
             });
-            bits = pairs.collect::<Result<_, _>>()?;
+            bits = pairs.collect::<Result<Vec<_>, IntegersError>>()?;
         }
         Ok(bits.pop().unwrap_or_else(|| Digit::public(1)))
     }

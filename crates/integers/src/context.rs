@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use everlevel_circuit::bootstrap::Bootstrapper;
 use everlevel_circuit::{CircuitError, PrimePower, Session, Value};
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::{Bootstrappable, NoOp, Params, Plaintext, Scheme, SchemeError};
+use everlevel_scheme::{
+    Arithmetic, Bootstrappable, NextUse, NoOp, Params, Plaintext, Scheme, SchemeError,
+};
 
 use crate::column::Digit;
 use crate::error::IntegersError;
@@ -45,7 +47,7 @@ pub struct Integers<'a, S: IntegerScheme> {
     modulus: PrimePower,
     slots: usize,
     plans: TablePlans,
-    /// What bootstrapping leaves, once that was asked for.
+    /// A ciphertext as bootstrapping leaves it; computed when it is first needed.
     refreshed: Mutex<Option<NoOpCiphertext>>,
     observer: Option<WindowObserver<S>>,
     /// Whether comparisons of short columns have their digits in one ciphertext.
@@ -160,7 +162,7 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         Ok(plan)
     }
 
-    /// A ciphertext modulo p: of a column that is modulo p^2 to be added up, what it is modulo p.
+    /// A ciphertext modulo p; that of a column encrypted modulo p^2, for sums, is reduced modulo p.
     pub(crate) fn operand(
         &self,
         x: &Value<S::Ciphertext>,
@@ -176,6 +178,24 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
     pub(crate) fn refresh(&self, x: &Value<S::Ciphertext>) -> Result<(), IntegersError> {
         self.session.reduce_in_place(x)?;
         Ok(self.session.refresh_in_place(x)?)
+    }
+
+    /// Bootstraps a digit, in place, of which no product fits, however fresh the other operand is:
+    /// before several products of it are done in parallel, so that this is done once.
+    pub(crate) fn readied_factor(&self, digit: &Digit<S::Ciphertext>) -> Result<(), IntegersError> {
+        let Some(x) = digit.cipher.as_ref().filter(|_| self.session.can_bootstrap()) else {
+            return Ok(());
+        };
+        let product = |own: NoOpCiphertext| {
+            let fresh = self.rehearsal.encrypt(&self.zero)?;
+            self.rehearsal.mul(&own, &fresh, NextUse::Keep)
+        };
+        let product = self.pretended(&*self.operand(x)?).map(product);
+        let needed = self.session.minimum_capacity();
+        match product {
+            Some(Ok(product)) if self.rehearsal.capacity_bits(&product) >= needed => Ok(()),
+            _ => self.refresh(x),
+        }
     }
 
     /// What stands for a ciphertext of this level and capacity in rehearsals.
@@ -195,8 +215,9 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         &self.rehearsal
     }
 
-    /// The cheapest way that leaves enough, else the one that leaves most; and what it leaves, on
-    /// the no-op scheme, to ciphertexts with the public data of `inputs`.
+    /// The cheapest way that leaves enough capacity, or the one that leaves most if none does, and
+    /// the capacity that it leaves, for ciphertexts with the public data of `inputs` on the no-op
+    /// scheme.
     fn way(&self, stage: &Stage<'_>, inputs: &[&S::Ciphertext]) -> (usize, f64) {
         let pretended = inputs.iter().map(|x| self.pretended(x));
         let Some(pretended) = pretended.collect::<Option<Vec<_>>>() else {
@@ -219,13 +240,14 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         best
     }
 
-    /// Whether a stage fits as its inputs are, and leaves what further steps need.
+    /// Whether a stage fits without bootstrapping its inputs, and leaves the capacity that further
+    /// steps need.
     pub(crate) fn fits(&self, stage: &Stage<'_>, inputs: &[&S::Ciphertext]) -> bool {
         self.way(stage, inputs).1 >= self.session.minimum_capacity() + MARGIN
     }
 
-    /// Whether a stage fits where all inputs were bootstrapped. What that leaves is found
-    /// once, on the no-op scheme.
+    /// Whether a stage fits if all inputs were bootstrapped. The capacity after bootstrapping is
+    /// determined once, on the no-op scheme.
     pub(crate) fn fits_refreshed(
         &self,
         stage: &Stage<'_>,
@@ -252,7 +274,7 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         Ok((0..stage.ways()).any(fits))
     }
 
-    /// The functions of a digit, evaluated at once.
+    /// Evaluates functions of a digit, all at once.
     pub(crate) fn look_up(
         &self,
         digit: &Digit<S::Ciphertext>,
@@ -281,7 +303,8 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         named.collect()
     }
 
-    /// A stage, its inputs bootstrapped as far as it needs that: those with least capacity first.
+    /// Runs a stage, and bootstraps as many of its inputs as necessary, those with the least
+    /// capacity first.
     pub(crate) fn staged(
         &self,
         inputs: &[&Value<S::Ciphertext>],
@@ -326,8 +349,8 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         }
     }
 
-    /// An operation on several ciphertexts: tried, and if its results have too little capacity,
-    /// tried again with the operand that has least bootstrapped.
+    /// Runs an operation on several ciphertexts. If its results have too little capacity, the
+    /// operand with the least capacity is bootstrapped, and the operation is tried again.
     pub(crate) fn apply(
         &self,
         values: &[&Value<S::Ciphertext>],

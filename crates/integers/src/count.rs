@@ -1,4 +1,4 @@
-//! Bits of digits, and how many are 1.
+//! Bits of digits, and the number of bits that are 1.
 
 use crate::column::{Column, Digit};
 use crate::context::{IntegerScheme, Integers};

@@ -1,5 +1,6 @@
 //! Quotients and remainders, rounded down as in Python and NumPy.
 
+use crate::carry::DIGITS;
 use crate::column::{Column, Digit, Operand};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
@@ -10,7 +11,7 @@ use crate::split::digits_of;
 /// Quotient and remainder.
 pub(crate) type Both<C> = (Column<C>, Column<C>);
 
-/// Values of the largest column that is divided by one table.
+/// The largest number of possible values of a column that is divided by one table.
 const ENTRIES: u128 = 256;
 
 /// M and s, a multiple of 4, with ⌊y M / 2^s⌋ = ⌊y / c⌋ for all 0 <= y <= highest: M c = 2^s + e
@@ -28,9 +29,10 @@ fn reciprocal(highest: i128, c: i128) -> Option<(i128, usize)> {
 impl<S: IntegerScheme> Integers<'_, S> {
     /// ⌊x / c⌋ for a public integer c, rounded down: -7 divided by 2 is -4.
     ///
-    /// A shift for powers of two, one table for up to 256 values, else the product with a public
-    /// reciprocal and its carries; for 64 bits first the sum of the quotients of all digits and a
-    /// division of the sum of their remainders, and for divisors near 2^64 a division bit by bit.
+    /// It is a shift for powers of two, one table for up to 256 values, and otherwise the product
+    /// with a public reciprocal and its carries. For 64 bits, the quotients of all digits are
+    /// summed first, and the sum of their remainders is divided; for divisors near 2^64, the
+    /// quotient is computed bit by bit.
     ///
     /// # Errors
     /// [`IntegersError::Type`] for 0; those of carries.
@@ -68,10 +70,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { interval, anchor: quotient.anchor + base, ..quotient }.narrowed())
     }
 
-    /// x - c ⌊x / c⌋ for a public integer c, of its sign: -7 modulo 3 is 2.
+    /// x - c ⌊x / c⌋ for a public integer c; the result has the sign of c: -7 modulo 3 is 2.
     ///
-    /// The low bits for powers of two, one table for up to 256 values, else a quotient and the
-    /// lower digits of its product with c.
+    /// It takes the low bits for powers of two, one table for up to 256 values, and otherwise a
+    /// quotient and the lower digits of its product with c.
     ///
     /// # Errors
     /// As [`Integers::div_public`].
@@ -98,8 +100,12 @@ impl<S: IntegerScheme> Integers<'_, S> {
             return self.sub(x, base * divisor);
         }
         let interval = Interval::new(0, divisor - 1)?;
+        if divisor == 1 {
+            return Ok(Column::public(0, interval, x.length));
+        }
         if divisor & (divisor - 1) == 0 {
-            return Ok(Column { interval, ..self.bit_and(x, divisor - 1)? }.narrowed());
+            let lower = self.lower_digits(x, digits_of((divisor - 1).unsigned_abs()))?;
+            return Ok(Column { interval, ..self.bit_and(&lower, divisor - 1)? }.narrowed());
         }
         if x.interval.points() <= ENTRIES {
             let table: Vec<i128> = (low..=high).map(remainder).collect();
@@ -200,6 +206,21 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(self.bit_by_bit(y, &divisor)?.0)
     }
 
+    /// What is congruent to x modulo 16^count and has so many canonical digits: of a sum no carries
+    /// but those within these. A column that has more than can be carried as it is.
+    fn lower_digits(
+        &self,
+        x: &Column<S::Ciphertext>,
+        count: usize,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        if count > DIGITS {
+            return Ok(x.clone());
+        }
+        let all = Interval::new(0, (1i128 << (4 * count)) - 1)?;
+        let interval = if all.holds(x.interval) { x.interval } else { all };
+        Ok(Column { interval, ..self.normalized_to(x, (0, count))? })
+    }
+
     /// The upper digits of a product, which are a value of an interval.
     fn without_low(
         &self,
@@ -296,7 +317,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok((quotient, kept(chosen(&turned, flipped, rest)?, rests)?))
     }
 
-    /// Quotient and remainder of columns that are not negative; anything where `zeros` says that
+    /// Quotient and remainder of columns that are not negative; unspecified where `zeros` says that
     /// the divisor is 0.
     fn divided_positive(
         &self,

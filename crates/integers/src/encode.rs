@@ -28,8 +28,9 @@ pub(crate) fn standard_form(interval: Interval) -> (i128, usize) {
 
 /// The windows of the digits of values of an interval above an anchor that does not exceed it.
 pub(crate) fn windows(interval: Interval, anchor: i128, digits: usize) -> Vec<(i64, i64)> {
-    let (low, high) = (interval.low() - anchor, interval.high() - anchor);
-    let digit = |x: i128, i: usize| (x >> (4 * i) & 15) as i64;
+    // At most 2^127.
+    let [low, high] = [interval.low(), interval.high()].map(|v| v.wrapping_sub(anchor) as u128);
+    let digit = |x: u128, i: usize| (x >> (4 * i) & 15) as i64;
     (0..digits)
         .map(|i| match (low >> (4 * i)) / 16 == (high >> (4 * i)) / 16 {
             true => (digit(low, i), digit(high, i)),
@@ -53,7 +54,7 @@ pub struct Encoded {
 struct EncodedDigit {
     low: i64,
     high: i64,
-    /// None if it is the same for all values of the interval.
+    /// `None` if the digit is the same for all values of the interval.
     slots: Option<Zeroizing<Vec<u64>>>,
 }
 
@@ -95,7 +96,8 @@ impl Encoded {
             .into_iter()
             .enumerate()
             .map(|(i, (low, high))| {
-                let digit = |v: i128| ((v - anchor) >> (4 * i) & 15) as u64;
+                let above = |v: i128| v.wrapping_sub(anchor) as u128;
+                let digit = |v: i128| (above(v) >> (4 * i) & 15) as u64;
                 let pads = std::iter::repeat_n(pad, slots - values.len());
                 let slots = || values.iter().copied().chain(pads).map(digit).collect::<Vec<_>>();
                 EncodedDigit { low, high, slots: (low < high).then(|| slots().into()) }
@@ -116,7 +118,7 @@ impl Encoded {
             self.digits.iter().enumerate().map(|(i, EncodedDigit { low, high, slots })| {
                 let cipher =
                     slots.as_ref().map(|slots| encrypt(slots)).transpose()?.map(Value::from);
-                let pad = ((self.pad - self.anchor) >> (4 * i) & 15) as i64;
+                let pad = (self.pad.wrapping_sub(self.anchor) as u128 >> (4 * i) & 15) as i64;
                 Ok(Digit { cipher, low: *low, high: *high, pad })
             });
         Ok(Column {

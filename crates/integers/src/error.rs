@@ -6,7 +6,7 @@ use everlevel_scheme::SchemeError;
 
 use crate::interval::Interval;
 
-/// What can be wrong with typed integers or with their use.
+/// An error of typed integers or of their use.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IntegersError {
@@ -16,10 +16,10 @@ pub enum IntegersError {
     /// The ring refused a modulus or an inverse.
     #[error(transparent)]
     Ring(#[from] RingError),
-    /// A circuit or a bootstrapping refused for a reason of its own.
+    /// A circuit or a bootstrapping was refused for a reason that is none of the others.
     #[error(transparent)]
     Circuit(CircuitError),
-    /// A result could leave what a value can hold.
+    /// A result could exceed the range that a value can have.
     #[error(
         "{operation} of {operands} could leave {allowed}: state narrower bounds when the values \
          are encrypted, or clip them first"
@@ -29,7 +29,7 @@ pub enum IntegersError {
         operation: &'static str,
         /// The intervals of its operands.
         operands: String,
-        /// What the result has to stay in.
+        /// The interval that the result has to stay in.
         allowed: Interval,
     },
     /// A value is outside of what its type or its bounds allow.
@@ -50,15 +50,15 @@ pub enum IntegersError {
     Width {
         /// The interval of the value.
         interval: Interval,
-        /// Digits that it needs.
+        /// The number of digits that it needs.
         digits: usize,
-        /// Digits that there can be.
+        /// The largest number of digits.
         highest: usize,
     },
     /// Columns of different lengths, or one that does not fit the slots.
     #[error("a column of {found} values: expected {expected}")]
     Length {
-        /// Values that there are.
+        /// The number of values.
         found: usize,
         /// What was expected.
         expected: String,
@@ -92,27 +92,27 @@ pub enum IntegersError {
         /// What was expected.
         expected: String,
     },
-    /// Parts that make no column and no total.
+    /// Parts that do not make up a column or a total.
     #[error("the parts of an encrypted column: {problem}")]
     Parts {
         /// What is wrong with them.
         problem: String,
     },
-    /// Too few levels, with no bootstrapping or even after it.
+    /// Too few levels, either without bootstrapping or even after it.
     #[error(
         "a step of depth {depth} does not fit: {left:.1} bits of capacity are left and \
          {needed:.1} bits have to remain; use a server that bootstraps, with a set on which every \
          operation fits, such as bgv-65537-n15"
     )]
     Depth {
-        /// Levels that the step takes: a table, a product or a sum.
+        /// The depth of the step, which is a table, a product or a sum.
         depth: u32,
-        /// Capacity of what enters it, in bits.
+        /// The capacity of its inputs, in bits.
         left: f64,
-        /// Capacity that its results have to keep, in bits.
+        /// The capacity that its results must have, in bits.
         needed: f64,
     },
-    /// What is planned would take more memory than there may be.
+    /// A planned program would take more memory than allowed.
     #[error(
         "{name}: keys, arguments and results of {needed} MiB: expected at most {limit} MiB; plan \
          for fewer entries and run the plan on one part after the other, or allow more"
@@ -120,21 +120,21 @@ pub enum IntegersError {
     Memory {
         /// The parameter set.
         name: String,
-        /// MiB that it takes.
+        /// The memory that it takes, in MiB.
         needed: u64,
-        /// MiB that are allowed.
+        /// The memory that is allowed, in MiB.
         limit: u64,
     },
-    /// More sums of products over all rows than are planned for.
+    /// More sums of products over all rows than the limit.
     #[error(
         "more than {most} sums of products of digits over all rows: ask for fewer groups and sums \
          at a time, or state narrower bounds when the values are encrypted"
     )]
     Sums {
-        /// The most.
+        /// The limit.
         most: usize,
     },
-    /// A parameter set on which typed integers, or some operations on them, cannot be computed.
+    /// A parameter set that does not support typed integers, or some operations on them.
     #[error("parameter set {name}: {problem}")]
     Set {
         /// Its name.
@@ -160,7 +160,8 @@ everlevel_ring::error_codes!(IntegersError {
 } inner { Scheme, Ring, Circuit });
 
 impl IntegersError {
-    /// Whether another parameter set, or bootstrapping, could do what was refused.
+    /// Whether the refused operation might be possible with another parameter set, or with
+    /// bootstrapping.
     pub fn depends_on_set(&self) -> bool {
         matches!(
             self,

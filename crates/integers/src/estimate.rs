@@ -1,4 +1,4 @@
-//! What a program takes on a parameter set, and the set on which it takes least.
+//! The cost of a program on a parameter set, and the set on which it costs least.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,38 +19,39 @@ use crate::rehearsal::{Counted, Rehearsal, ciphertext_bytes};
 pub struct EstimatedStep {
     /// Its name.
     pub name: String,
-    /// The values that its result can have; none of a statement whose result is not kept.
+    /// The values that its result can have; `None` for a statement whose result is not kept.
     pub interval: Option<Interval>,
-    /// What it takes, on all blocks.
+    /// Its cost, for all blocks together.
     pub counted: Counted,
 }
 
-/// What a program takes on a parameter set, found by running it once on the no-op scheme.
+/// The cost of a program on a parameter set, determined by running it once on the no-op scheme.
 ///
-/// Seconds are those of the model of a typical core, on one thread; products at low levels were
-/// measured at about twice the model. All else is what will be done.
+/// The seconds are those of a model of a typical core, on one thread; products at low levels were
+/// measured at about twice the time of the model. All other figures are those of the real run.
 #[derive(Clone, Debug)]
 pub struct Estimate {
     /// The parameter set.
     pub params: Params,
-    /// Whether it is bootstrapped, or has enough levels.
+    /// Whether the server bootstraps; if not, the set has enough levels.
     pub bootstraps: bool,
     /// Whether the digits of short columns are compared side by side
     /// ([`Integers::side_by_side`](crate::Integers::side_by_side)).
     pub side_by_side: bool,
-    /// How many times the program is run: once for each ciphertext that a digit takes.
+    /// The number of times that the program is run: once for each block of entries that fits the
+    /// slots of a ciphertext.
     pub blocks: u64,
-    /// The operations in their order.
+    /// The operations, in order.
     pub steps: Vec<EstimatedStep>,
-    /// The server keys that it takes, and no others.
+    /// The server keys that the program needs.
     pub keys: KeyPlan,
-    /// Ciphertexts of the arguments.
+    /// The number of ciphertexts of the arguments.
     pub input_ciphertexts: u64,
-    /// Their bytes; half of them where the secret key encrypts.
+    /// Their size in bytes; it is half of that if they are encrypted with the secret key.
     pub input_bytes: u64,
-    /// Ciphertexts of the results.
+    /// The number of ciphertexts of the results.
     pub result_ciphertexts: u64,
-    /// Their bytes.
+    /// Their size in bytes.
     pub result_bytes: u64,
 }
 
@@ -65,8 +66,8 @@ fn size<'a>(
 }
 
 impl Estimate {
-    /// Of work that was rehearsed: its arguments as they were before, its steps and results on one
-    /// of `blocks` blocks.
+    /// The estimate for work that was rehearsed, from its arguments before the work, and its steps
+    /// and results on one of `blocks` blocks.
     pub fn new(
         rehearsal: &Rehearsal,
         blocks: u64,
@@ -92,7 +93,7 @@ impl Estimate {
         }
     }
 
-    /// Ciphertexts of columns, and their bytes.
+    /// The number of ciphertexts of columns, and their size in bytes.
     pub fn size_of<'a>(
         params: &Params,
         columns: impl IntoIterator<Item = &'a Column<NoOpCiphertext>>,
@@ -100,7 +101,7 @@ impl Estimate {
         size(params, columns.into_iter().flat_map(Column::values))
     }
 
-    /// Of a program of text on columns that are given, statement by statement.
+    /// The estimate for a text program on given columns, statement by statement.
     ///
     /// # Errors
     /// As [`Integers::run`](crate::Integers::run).
@@ -125,24 +126,24 @@ impl Estimate {
         Ok(Self::new(rehearsal, blocks, given, steps, &results))
     }
 
-    /// All steps together.
+    /// The cost of all steps together.
     pub fn total(&self) -> Counted {
         self.steps.iter().map(|step| step.counted).sum()
     }
 
-    /// Bytes of the keys in a file.
+    /// The size of the keys in a file, in bytes.
     pub fn key_bytes(&self) -> u64 {
         self.keys.seeded_bytes(&self.params)
     }
 
-    /// Bytes of keys, arguments and results in memory. What tables and bootstrapping need while
-    /// they compute comes on top.
+    /// The memory of keys, arguments and results, in bytes. The working memory of tables and
+    /// bootstrapping is additional.
     pub fn memory_bytes(&self) -> u64 {
         // Seeded halves are expanded in memory.
         2 * self.key_bytes() + self.input_bytes + self.result_bytes
     }
 
-    /// Passes what takes at most so many bytes of memory.
+    /// Returns the estimate if it takes at most `memory_bytes` bytes of memory.
     ///
     /// # Errors
     /// [`IntegersError::Memory`], with both figures.
@@ -158,11 +159,11 @@ impl Estimate {
     }
 }
 
-/// The estimate of least cost among sets, on each first without bootstrapping, and with it if that
-/// does not fit.
+/// The estimate of least cost among parameter sets. Each set is tried first without bootstrapping,
+/// and then with bootstrapping if the program does not fit.
 ///
 /// # Errors
-/// What another set could not do; else why the last set was refused.
+/// An error that does not depend on the set; otherwise the reason why the last set was refused.
 pub fn best_estimate(
     candidates: impl IntoIterator<Item = Params>,
     mut rehearse: impl FnMut(&Rehearsal) -> Result<Estimate, IntegersError>,
@@ -202,7 +203,7 @@ fn mebibytes(bytes: u64) -> String {
     format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
 }
 
-/// A line for the whole, and one for each step.
+/// Prints a line for the whole program, and one for each step.
 impl fmt::Display for Estimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Counted { products, key_switches, refreshes, seconds: s } = self.total();

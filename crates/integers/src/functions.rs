@@ -1,4 +1,4 @@
-//! What the functions and operators of programs do to their arguments.
+//! The functions and operators of text programs.
 
 use everlevel_circuit::expression::{Function, NamedFunction, Operator, TypedFunction};
 
@@ -10,11 +10,11 @@ use crate::operation::Operation;
 use crate::order::Order;
 use crate::total::Total;
 
-/// A part's value.
+/// The value of a part of a program.
 pub(crate) enum Value<C> {
     Public(i128),
     Column(Column<C>),
-    /// A sum, which nothing can be computed on.
+    /// A sum, which cannot be computed on.
     Total(Total<C>),
 }
 
@@ -39,11 +39,11 @@ impl<'a, C> From<&'a Value<C>> for Operand<'a, C> {
     }
 }
 
-/// What an operation gives.
+/// The result of an operation.
 pub(crate) type Found<S> =
     Result<Value<<S as everlevel_scheme::Scheme>::Ciphertext>, IntegersError>;
 
-/// The refusal of what an operation is not for.
+/// The error for operands that the operation does not support.
 pub(crate) fn refused<T>(
     operation: &'static str,
     found: Interval,
@@ -84,7 +84,7 @@ fn part(v: i128) -> Result<u32, IntegersError> {
     })
 }
 
-/// What an operator of a program asks for.
+/// The operation of an operator.
 pub(crate) fn of_operator(operator: Operator) -> Operation {
     match operator {
         Operator::Less => Operation::Less,
@@ -102,13 +102,13 @@ pub(crate) fn of_operator(operator: Operator) -> Operation {
     }
 }
 
-/// Functions and operators, on arguments that were computed.
+/// Applies functions and operators to arguments that were computed.
 pub(crate) struct Functions<'a, 's, S: IntegerScheme> {
     pub(crate) ints: &'a Integers<'s, S>,
 }
 
 impl<S: IntegerScheme> Functions<'_, '_, S> {
-    /// An operation; of public integers alone its result is public, too.
+    /// Computes an operation; if all operands are public integers, the result is public, too.
     pub(crate) fn operated(
         &self,
         operation: &Operation,
@@ -225,9 +225,10 @@ impl<S: IntegerScheme> Functions<'_, '_, S> {
             (TypedFunction::Clip, [x, Value::Public(low), Value::Public(high)]) => {
                 self.operated(&Operation::Clip(*low, *high), &[x])
             }
+            // The upper bound where it is below the lower one, as NumPy.
             (TypedFunction::Clip, [x, low, high]) => {
-                let found = self.operated(&Operation::Minimum, &[x, high])?;
-                self.operated(&Operation::Maximum, &[&found, low])
+                let found = self.operated(&Operation::Maximum, &[x, low])?;
+                self.operated(&Operation::Minimum, &[&found, high])
             }
             (TypedFunction::Nth, [x @ Value::Column(_), Value::Public(k)]) => {
                 self.operated(&Operation::Nth(Order::Ascending, place(*k)?), &[x])

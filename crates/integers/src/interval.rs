@@ -13,7 +13,7 @@ pub struct Interval {
     pub(crate) high: i128,
 }
 
-/// The largest absolute value of an end, so that sums of two ends never overflow.
+/// The largest absolute value of an end.
 pub(crate) const LIMIT: i128 = 1 << 126;
 
 impl fmt::Display for Interval {
@@ -23,7 +23,7 @@ impl fmt::Display for Interval {
 }
 
 impl Interval {
-    /// All integers that any value can have.
+    /// The interval of all integers that a value can be.
     pub const WIDEST: Interval = Interval { low: -LIMIT, high: LIMIT };
     /// The interval of truth values, 0 and 1.
     pub const BOOL: Interval = Interval { low: 0, high: 1 };
@@ -43,12 +43,12 @@ impl Interval {
         self.high.abs_diff(self.low) + 1
     }
 
-    /// Whether `value` is one of them.
+    /// Whether `value` is in the interval.
     pub fn contains(&self, value: i128) -> bool {
         (self.low..=self.high).contains(&value)
     }
 
-    /// Whether all of `other` are among them.
+    /// Whether all integers of `other` are in the interval.
     pub fn holds(&self, other: Interval) -> bool {
         self.low <= other.low && other.high <= self.high
     }
@@ -108,7 +108,7 @@ impl Interval {
         }
     }
 
-    /// -2^k and 2^k - 1 for the least k such that all of both are between them.
+    /// The interval from -2^k to 2^k - 1 for the least k such that it contains both.
     fn filled(self, other: Interval) -> Interval {
         let both = self.union(other);
         let most = both.high.max(-1 - both.low).unsigned_abs();

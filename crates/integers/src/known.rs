@@ -1,11 +1,10 @@
-//! Comparisons of integers that the server knows, another one in each slot, with an encrypted
+//! Comparisons of integers that the server knows, a different one in each slot, with an encrypted
 //! constant.
 //!
-//! With a digit a that is known and a digit x that is encrypted, every function of a and x is
-//! Σ_j c_j(a) x^j: linear in powers of x, which are made once for a constant, and a product by a
-//! plaintext for each of them takes the place of the polynomial of a difference. Whether two
-//! integers are equal takes less still: the number of bits in which they differ is
-//! Σ_i a_i + Σ_i (1 - 2 a_i) x_i.
+//! For a known digit a and an encrypted digit x, every function of a and x is Σ_j c_j(a) x^j, which
+//! is linear in powers of x. These are computed once for a constant, and a product by a plaintext
+//! for each of them replaces the polynomial of a difference. Equality costs even less: the number
+//! of bits in which two integers differ is Σ_i a_i + Σ_i (1 - 2 a_i) x_i.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -27,7 +26,7 @@ const GROUP: usize = 4;
 /// Bits of a digit.
 const BITS: usize = 4;
 
-/// What is asked of an integer a that is known and an encrypted constant x.
+/// A relation between a known integer a and an encrypted constant x.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// a = x.
@@ -68,7 +67,8 @@ impl Relation {
 /// x, x^2, .. of a digit x.
 type Powers<C> = Vec<Value<C>>;
 
-/// An encrypted integer, the same in every slot, with what comparisons make of it once.
+/// An encrypted integer, the same in every slot, with its bits and powers, which comparisons
+/// compute once.
 pub struct EncryptedConstant<C> {
     x: Column<C>,
     /// The bits of all digits.
@@ -78,18 +78,18 @@ pub struct EncryptedConstant<C> {
 }
 
 impl<C> EncryptedConstant<C> {
-    /// Of a column that holds it in every slot, as it was encrypted.
+    /// The constant of a freshly encrypted column that holds it in every slot.
     pub fn new(x: Column<C>) -> Self {
         EncryptedConstant { x, bits: Mutex::default(), powers: Mutex::default() }
     }
 
-    /// All values that it can have.
+    /// The interval of the values that it can have.
     pub fn interval(&self) -> Interval {
         self.x.interval
     }
 }
 
-/// What is known of a slot.
+/// The public knowledge about a slot.
 #[derive(Clone, Copy)]
 enum Known {
     /// a, above the anchor of the constant.
@@ -134,12 +134,13 @@ struct Affine<C> {
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// Whether `relation` holds between each of `known` and a constant, as 0 or 1. Behind the
-    /// column it is the answer for two integers whose difference has the sign `behind`.
+    /// Whether `relation` holds between each integer of `known` and a constant, as 0 or 1. The
+    /// slots behind the column hold the answer for two integers whose difference has the sign
+    /// `behind`.
     ///
-    /// Cost for k digits: once for a constant up to 14 products a digit; for each column 4 k
-    /// products by plaintexts and a table of 4 k + 1 values for equality, up to 15 k of them and a
-    /// table for each four digits for order.
+    /// For k digits it costs up to 14 products for each digit, once for a constant. For each
+    /// column, equality costs 4 k products by plaintexts and a table of 4 k + 1 values; the other
+    /// relations cost up to 15 k products by plaintexts and a table for each four digits.
     ///
     /// # Errors
     /// [`IntegersError::Length`] for no integers, or more than slots; [`IntegersError::Depth`]
@@ -195,9 +196,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
         &self,
         constant: &EncryptedConstant<S::Ciphertext>,
     ) -> Result<Vec<Powers<S::Ciphertext>>, IntegersError> {
-        let mut made = constant.powers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(made) = &*made {
-            return Ok(made.clone());
+        // Not locked while they are made: threads that wait there take up other comparisons.
+        let lock = || constant.powers.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock().clone();
+        if let Some(known) = known {
+            return Ok(known);
         }
         let of = |d: &Digit<S::Ciphertext>| {
             let mut powers: Vec<Value<S::Ciphertext>> = d.cipher.iter().cloned().collect();
@@ -209,7 +212,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             Ok(powers)
         };
         let found = constant.x.digits.par_iter().map(of).collect::<Result<_, IntegersError>>()?;
-        Ok(made.insert(found).clone())
+        Ok(lock().get_or_insert(found).clone())
     }
 
     /// The bits of a constant, four for each digit.
@@ -217,11 +220,13 @@ impl<S: IntegerScheme> Integers<'_, S> {
         &self,
         constant: &EncryptedConstant<S::Ciphertext>,
     ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
-        let mut made = constant.bits.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(made) = &*made {
-            return Ok(made.clone());
+        let lock = || constant.bits.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock().clone();
+        if let Some(known) = known {
+            return Ok(known);
         }
-        Ok(made.insert(self.bits_of(&constant.x.digits)?).clone())
+        let found = self.bits_of(&constant.x.digits)?;
+        Ok(lock().get_or_insert(found).clone())
     }
 
     /// Σ_i 2^i f(k, class of a_k, x_k) over the digits k of `range`, i counted from its start.

@@ -1,5 +1,6 @@
-//! Functions of three and four digits: of each digit the truth values which of its values it has,
-//! the products of those of the two lowest digits, and sums of products with those of the others.
+//! Functions of three and four digits. Truth values state which value each digit has; those of the
+//! two lowest digits are multiplied, and sums of these products are multiplied by those of the
+//! other digits.
 
 use everlevel_circuit::straight_line::{Circuit, CircuitBuilder, NodeId};
 use everlevel_circuit::{CircuitError, Value};
@@ -10,8 +11,8 @@ use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::stage::Stage;
 
-/// The values that a digit, or a few digits, can have, each with the node of the truth value
-/// whether they have it; none where there is one value only.
+/// The values that a digit, or a few digits, can have, each with the node of the truth value that
+/// says whether they have it; `None` if there is only one value.
 type Choices = Vec<(i64, Option<NodeId>)>;
 
 /// A function of some digits: the same integer everywhere, or a node.
@@ -52,8 +53,9 @@ impl Functions<'_> {
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// Functions of Σ 16^i d_i, given by their entries, for three digits or four. Depth 4 for the
-    /// truth values of all digits, and 2 or 3 more: between these they are bootstrapped if need be.
+    /// Functions of Σ 16^i d_i, given by their entries, for three or four digits. The truth values
+    /// of all digits have depth 4, and what follows 2 or 3; the truth values are bootstrapped in
+    /// between if necessary.
     pub(crate) fn look_up_digits(
         &self,
         digits: &[Digit<S::Ciphertext>],
@@ -120,8 +122,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(parts.into_iter().enumerate().map(digit).collect())
     }
 
-    /// A circuit of truth values, all of them bootstrapped if it does not fit as they are: there
-    /// are so many that rehearsing after each one would take longer.
+    /// Runs a circuit on truth values. If it does not fit, all of them are bootstrapped; there are
+    /// so many that a rehearsal after each one would take longer.
     fn chosen_sums(
         &self,
         truths: &[Value<S::Ciphertext>],

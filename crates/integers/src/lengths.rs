@@ -1,4 +1,5 @@
-//! Columns of other lengths: what is behind their entries, and entries of several in one.
+//! Changes of length: other values behind the entries of a column, more entries, and the entries of
+//! several columns in one.
 
 use everlevel_circuit::Value;
 
@@ -9,13 +10,13 @@ use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::slots::digit_of;
 
-impl<C: Clone> Column<C> {
-    /// The same column in ciphertexts of its own: they stay as they are where those of others are
-    /// bootstrapped in place. One copy of each ciphertext.
+impl<C> Column<C> {
+    /// The same column in values of its own: they stay as they are where those of others are
+    /// bootstrapped in place. No ciphertext is copied.
     #[must_use]
     pub fn detached(&self) -> Self {
         let own = |d: &Digit<C>| {
-            let cipher = d.cipher.as_ref().map(|x| Value::from(C::clone(&x.get())));
+            let cipher = d.cipher.as_ref().map(Value::detached);
             Digit { cipher, ..d.clone() }
         };
         Column { digits: self.digits.iter().map(own).collect(), ..*self }
@@ -23,8 +24,9 @@ impl<C: Clone> Column<C> {
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// The same column with `value` in the slots behind it. Nothing where it is there already, else
-    /// carries, if there are any, and a product by a plaintext for each digit.
+    /// The same column with `value` in the slots behind its entries. It costs nothing if they hold
+    /// it already, and otherwise carries, if there are any, and a product by a plaintext for each
+    /// digit.
     ///
     /// # Errors
     /// [`IntegersError::Length`] for a public integer, which is in all slots;
@@ -59,7 +61,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { interval, digits, ..x })
     }
 
-    /// The column with more entries behind its own, `n` in all, which are `value`. Cost: as
+    /// The column with more entries, `n` in all; the new ones are `value`. It costs as much as
     /// [`Integers::padded`].
     ///
     /// # Errors
@@ -80,8 +82,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { length: Some(n), ..padded })
     }
 
-    /// The first entries of some columns as the entries of one, as far as a row of slots reaches: a
-    /// product by a plaintext and a rotation for each digit of each, and carries.
+    /// The first entries of several columns as the entries of one column, which has to fit a row of
+    /// slots. It costs a product by a plaintext and a rotation for each digit of each column, and
+    /// carries.
     ///
     /// # Errors
     /// [`IntegersError::Length`] for no columns, or more than a row has slots;

@@ -16,7 +16,7 @@ use crate::plan::TablePlan;
 use crate::split::digits_of;
 use crate::stage::Stage;
 
-/// Entries of the largest table: four digits.
+/// The largest number of entries of a table: four digits.
 const ENTRIES: u128 = 1 << 16;
 /// Digits that are looked up as a pair.
 const PAIR: usize = 2;
@@ -24,11 +24,12 @@ const PAIR: usize = 2;
 impl<S: IntegerScheme> Integers<'_, S> {
     /// table[x - low] for the interval `low..=high` of x, of at most 65,536 integers.
     ///
-    /// Cost for up to 31 entries: 7 to 12 products of depth 5, and 2 for each further digit of the
-    /// results; up to 256: 28 products and 15 at most for each digit of the results, depth 5; up to
-    /// 4,096: 325 products and 16 for each digit of the results, depth 6; up to 65,536: 348 and
-    /// 272, depth 7, with a multiple of a ciphertext for each entry and each digit of the results.
-    /// Carries of x are computed first.
+    /// It costs for up to 31 entries 7 to 12 products, depth 5, and 2 products for each further
+    /// digit of the results; for up to 256 entries 28 products and at most 15 for each digit of the
+    /// results, depth 5; for up to 4,096 entries 325 products and 16 for each digit of the results,
+    /// depth 6; for up to 65,536 entries 348 products and 272 for each digit, depth 7, and a
+    /// multiple of a ciphertext for each entry and each digit of the results. Carries of x are
+    /// computed first.
     ///
     /// # Errors
     /// [`IntegersError::Table`] unless there is an entry for each integer of the interval;
@@ -42,8 +43,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         found.pop().ok_or_else(|| CircuitError::Empty { what: "the list of tables" }.into())
     }
 
-    /// Several tables of one column, which share its powers: each further one costs what its
-    /// digits cost.
+    /// Several tables of one column, which share its powers: each further table costs only what the
+    /// digits of its results cost.
     ///
     /// # Errors
     /// As [`Integers::lookup`].
@@ -121,9 +122,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(intervals.into_iter().zip(counts).map(column).collect())
     }
 
-    /// table[x - low of x][y - low of y] of two columns whose intervals have together at most
-    /// 65,536 pairs. Cost: as a table of one column of as many values, and the carries of the place
-    /// of a pair in it.
+    /// table[x - low of x][y - low of y] of two columns whose values make up at most 65,536 pairs.
+    /// It costs as much as a table of one column with the same number of values, and the carries of
+    /// the position of a pair in it.
     ///
     /// # Errors
     /// [`IntegersError::Table`] unless there is an entry for each pair; [`IntegersError::Length`];
@@ -224,8 +225,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
     }
 }
 
-/// Functions of two digits: powers of both, and for each function as many products as the rank of
-/// its table and one relinearization. Depth 5 for 16 values of each, 4 with their fourth powers.
+/// Functions of two digits: the powers of both, and for each function as many products as its table
+/// has rank, and one relinearization. The depth is 5 for 16 values of each, and 4 if their fourth
+/// powers are given.
 fn pair_circuit(
     t: PrimePower,
     first: (i64, i64),

@@ -1,10 +1,11 @@
-//! Which way to put a column in order takes less time.
+//! The choice between two methods to put a column in order, by time.
 //!
-//! Comparisons of all pairs grow with the square of the number of entries, a network's with that of
-//! its logarithm; one layer of the network takes longer than a comparison, whose operands are
-//! bootstrapped once. What each takes is rehearsed on the no-op scheme for the first few parts or
-//! layers, on digits that were just bootstrapped, as all but the first are. So the way follows from
-//! the set, the number of digits and the number of entries alone.
+//! Comparisons of all pairs grow with the square of the number of entries, and those of a network
+//! with the square of its logarithm. But a layer of the network takes longer than a comparison of
+//! pairs, whose operands are bootstrapped only once. Both methods are rehearsed on the no-op scheme
+//! for the first few parts or layers, on digits that were just bootstrapped, as all digits but the
+//! first are. So the choice depends only on the set, the number of digits and the number of
+//! entries.
 
 use everlevel_scheme::NoOp;
 use everlevel_scheme::noop::NoOpCiphertext;
@@ -18,10 +19,11 @@ use crate::pairs::Tiles;
 use crate::places::Places;
 use crate::rehearsal::Rehearsal;
 
-/// Parts, or layers, that are rehearsed: after so many, each further one takes as much.
+/// The number of parts, or layers, that are rehearsed; each further one costs as much as the last
+/// of these.
 const FEW: usize = 3;
 
-/// The seconds of `count` steps, of which `seconds` says what the first of them take.
+/// The seconds of `count` steps, extrapolated from `seconds`, those of the first steps.
 fn extrapolated(
     count: usize,
     seconds: impl Fn(usize) -> Result<f64, IntegersError>,
@@ -33,7 +35,7 @@ fn extrapolated(
     Ok(few + (more - few) * (count - FEW) as f64 / FEW as f64)
 }
 
-/// What is rehearsed: columns as they come out of bootstrapping.
+/// The rehearsal, on columns as bootstrapping leaves them.
 struct Model {
     rehearsal: Rehearsal,
     x: Column<NoOpCiphertext>,
@@ -122,7 +124,7 @@ impl Model {
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// How pairs are spread where comparing them takes less time by the model; none for the
+    /// The arrangement of pairs, if comparing them takes less time by the model; `None` for the
     /// network, which needs bootstrapping.
     pub(crate) fn pairs_if_faster(
         &self,
@@ -187,15 +189,15 @@ mod tests {
         }
     }
 
-    /// The places of the entries in order, equal ones as they stand.
+    /// The positions of the entries in order; equal entries keep their order.
     fn in_order(xs: &[i128], order: Order) -> Vec<usize> {
         let mut out: Vec<usize> = (0..xs.len()).collect();
         out.sort_by_key(|i| if order == Order::Ascending { xs[*i] } else { -xs[*i] });
         out
     }
 
-    /// Ranks and entries of a rank in both ways, however long the column is; the first entries, and
-    /// where they are, for the numbers that are asked for.
+    /// Compares ranks and entries of a rank by both methods, for columns of any length, and the
+    /// first entries and their positions for the requested numbers of entries.
     fn check(bench: &Bench, kind: Type, xs: &[i128], order: Order, takes: &[(usize, Of)]) {
         let ints = Integers::new(&bench.session, &bench.params).unwrap();
         let (n, columns) = (xs.len(), ints.columns());

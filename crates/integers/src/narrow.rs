@@ -1,9 +1,9 @@
-//! What an interval says of digits, and digits of an interval.
+//! Bounds on digits from the interval of a value, and on the interval from its digits.
 
 use crate::column::{BASE, Column, Digit};
 use crate::interval::Interval;
 
-/// The ends of Σ 16^i d_i for digits of these windows; none past 2^127.
+/// The ends of Σ 16^i d_i for digits of these windows; `None` beyond 2^127.
 fn ends(windows: &[(i64, i64)]) -> Option<(i128, i128)> {
     let end = |f: fn(&(i64, i64)) -> i64| {
         windows.iter().rev().try_fold(0i128, |v, window| {
@@ -13,8 +13,9 @@ fn ends(windows: &[(i64, i64)]) -> Option<(i128, i128)> {
     Some((end(|w| w.0)?, end(|w| w.1)?))
 }
 
-/// Windows of digits with low <= Σ 16^i d_i <= high, from the top digit on: each is at most what
-/// the others leave at their least, and at least what they leave at their most. None past 2^127.
+/// Windows of digits with low <= Σ 16^i d_i <= high, from the top digit on. Each digit is at most
+/// what remains if the others are least, and at least what remains if they are greatest. `None`
+/// beyond 2^127.
 fn bounded(mut windows: Vec<(i64, i64)>, (low, high): (i128, i128)) -> Option<Vec<(i64, i64)>> {
     for i in (0..windows.len()).rev() {
         let weight = 1i128.checked_shl(4 * i as u32).filter(|w| *w > 0)?;
@@ -33,10 +34,26 @@ fn bounded(mut windows: Vec<(i64, i64)>, (low, high): (i128, i128)) -> Option<Ve
     Some(windows)
 }
 
+/// The window of the two highest of several digits as one, 16 d_k + d_(k-1), where the digits make
+/// values of an interval less an anchor. None where the slots behind the column hold something
+/// else.
+pub(crate) fn top_window<C>(
+    digits: &[Digit<C>],
+    interval: Interval,
+    anchor: i128,
+) -> Option<(i64, i64)> {
+    let [lower @ .., below, top] = digits else { return None };
+    let joined = (BASE * top.low + below.low, BASE * top.high + below.high);
+    let windows = lower.iter().map(|d| (d.low, d.high)).chain([joined]).collect();
+    let values = (interval.low.checked_sub(anchor)?, interval.high.checked_sub(anchor)?);
+    let (low, high) = *bounded(windows, values)?.last()?;
+    (low..=high).contains(&(BASE * top.pad + below.pad)).then_some((low, high))
+}
+
 impl<C> Column<C> {
-    /// The column with the narrowest interval and windows that follow from these alone: the values
-    /// are of both, so that min(x, 100) of 16 bits has two digits, not four. Digits that can have
-    /// one value only are public.
+    /// The column with the narrowest interval and windows that follow from its interval and
+    /// windows: min(x, 100) of 16 bits has two digits, not four. Digits that can have only one
+    /// value become public.
     pub(crate) fn narrowed(mut self) -> Self {
         let windows: Vec<_> = self.digits.iter().map(|d| (d.low, d.high)).collect();
         if let Some((least, most)) = ends(&windows) {
@@ -69,7 +86,7 @@ impl<C> Column<C> {
         self
     }
 
-    /// The same without the public zeros above its digits.
+    /// The same column without public zeros as its highest digits.
     pub(crate) fn shortened(mut self) -> Self {
         while let Some(Digit { cipher: None, low: 0, .. }) = self.digits.last() {
             self.digits.pop();

@@ -1,15 +1,15 @@
-//! Sorts of long columns: Batcher's bitonic network, a layer of it one comparison of all pairs at
-//! the same distance.
+//! Sorts of long columns by Batcher's bitonic network, in which a layer is one comparison of all
+//! pairs at the same distance.
 //!
-//! Of the slots i and i + d of a pair the lower one learns whether the two entries have to be
-//! exchanged. With c for that, x for the column and h for the column rotated by d, the exchanged
-//! column is that rotated by d again, h + rotated(c (h - x)) - c (h - x), so that a layer takes two
-//! rotations to the left for each digit, by powers of two. How far the entries have moved is
+//! Of the slots i and i + d of a pair, the lower one gets a truth value c that says whether the two
+//! entries have to be exchanged. If x is the column and h the column rotated by d, the exchanged
+//! column, rotated by d, is h + rotated(c (h - x)) - c (h - x). So a layer takes two rotations to
+//! the left for each digit, by powers of two. The distance by which the entries have moved is
 //! public.
 //!
-//! Where the first k of n entries are asked for, lists of k are sorted, and of two lists that are
-//! in opposite orders the lesser half is again k entries, those that come first: log2 k + 1 layers
-//! for each doubling, one for a maximum.
+//! If only the first k of n entries are requested, lists of k entries are sorted. Of two lists in
+//! opposite orders, one layer selects the k entries that come first, and further layers sort them:
+//! log2 k + 1 layers for each doubling, or one for a maximum.
 
 use everlevel_circuit::CircuitError;
 use rayon::prelude::*;
@@ -26,13 +26,13 @@ use crate::slots::digit_of;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layer {
     distance: usize,
-    /// The length of the lists that come out in alternating order; none where the entries that come
-    /// first have to go to the lower places in all of them.
+    /// The length of the lists that are put in alternating orders; `None` if the entries that come
+    /// first move to the lower positions in all of them.
     lists: Option<usize>,
 }
 
-/// 1 for the lower place of a pair that is exchanged if the upper entry comes first, -1 if it does
-/// not; 0 for upper places.
+/// For the lower position of a pair, 1 if the pair is exchanged when the upper entry comes first,
+/// and -1 if it is exchanged otherwise; 0 for upper positions.
 impl Layer {
     fn factor(&self, place: usize) -> i64 {
         match self.lists {
@@ -43,7 +43,8 @@ impl Layer {
     }
 }
 
-/// The layers that bring the first `kept` of `count` entries, powers of two, to the first places.
+/// The layers that bring the first `kept` of `count` entries, both powers of two, to the first
+/// positions.
 pub(crate) fn layers(count: usize, kept: usize) -> Vec<Layer> {
     let powers = |below: usize| (0..usize::BITS).map(|k| 1 << k).take_while(move |p| *p < below);
     let mut out = Vec::new();
@@ -57,12 +58,13 @@ pub(crate) fn layers(count: usize, kept: usize) -> Vec<Layer> {
     out
 }
 
-/// The longest column that is sorted: its places are those of a power of two.
+/// The length of the longest column that can be sorted, a power of two.
 pub(crate) fn longest(columns: usize, slots: usize) -> usize {
     if slots.is_power_of_two() && slots <= 2 * columns { slots } else { 1 << columns.ilog2() }
 }
 
-/// The digits of a sort on their way: the entry of place i is in slot i - `moved`, cyclically.
+/// The digits of a column that is being sorted: the entry of position i is in slot i - `moved`,
+/// cyclically.
 pub(crate) struct Moving<C> {
     digits: Vec<Digit<C>>,
     moved: usize,
@@ -75,8 +77,8 @@ impl<C> Moving<C> {
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// The first `take` entries of at least two, or their places. As many layers as [`layers`] has,
-    /// each a comparison and a product a digit.
+    /// The first `take` entries of at least two, or their positions. Each of the [`layers`] takes a
+    /// comparison, and a product for each digit.
     pub(crate) fn sorted_by_network(
         &self,
         x: &Column<S::Ciphertext>,
@@ -88,7 +90,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.taken_by_network(x, n, (order, order), of, &layers, 0..take)
     }
 
-    /// How many entries come before each of at least two: the places of the places in order.
+    /// The number of entries that come before each of at least two entries: the positions of the
+    /// sorted positions.
     pub(crate) fn ranked_by_network(
         &self,
         x: &Column<S::Ciphertext>,
@@ -100,7 +103,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.sorted_by_network(&places, n, Order::Ascending, all)
     }
 
-    /// The entry of a rank, or its place, from the end that is nearer.
+    /// The entry of a rank, or its position, from the nearer end.
     pub(crate) fn nth_by_network(
         &self,
         x: &Column<S::Ciphertext>,
@@ -113,7 +116,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.taken_by_network(x, n, (order, from), of, &layers, rank..rank + 1)
     }
 
-    /// What has these ranks in the order `from`, where equal entries are in the order of `order`.
+    /// The entries of these ranks, or their positions, in the order `from`; equal entries are in
+    /// the order of `order`.
     fn taken_by_network(
         &self,
         x: &Column<S::Ciphertext>,
@@ -154,7 +158,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
     }
 
-    /// The digits of a canonical column, and behind it what comes last.
+    /// The digits of a canonical column; the slots behind it hold a value that comes last.
     fn keys(
         &self,
         x: &Column<S::Ciphertext>,
@@ -202,6 +206,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         };
         let first = self.tree(differences.clone(), question)?;
         let swap = self.swaps(&first, layer, x.moved)?;
+        self.readied_factor(&swap)?;
 
         let moved = |((d, upper), difference): ((&Digit<_>, &Digit<_>), &Digit<_>)| {
             let change = self.product(&swap, difference)?;
@@ -222,7 +227,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Moving { digits, moved })
     }
 
-    /// Whether a pair is exchanged, in the slot of its lower place; 0 in other slots.
+    /// Whether a pair is exchanged, in the slot of its lower position; 0 in other slots.
     fn swaps(
         &self,
         first: &Digit<S::Ciphertext>,
@@ -241,18 +246,17 @@ impl<S: IntegerScheme> Integers<'_, S> {
     }
 }
 
-/// From which end a rank is nearer, and what it is from there.
+/// The end from which a rank is nearer, and the rank counted from there.
 pub(crate) fn nearer(n: usize, order: Order, rank: usize) -> (Order, usize) {
     if rank < n - rank { (order, rank) } else { (order.reversed(), n - 1 - rank) }
 }
 
-/// What tells equal entries apart, in the order `from`: an integer that ascends with their places,
-/// or falls with them where the column is put in descending order. What is behind the column comes
-/// last.
+/// Integers that distinguish equal entries, in the order `from`: they ascend with the positions, or
+/// descend if the column is put in descending order. Those behind the column come last.
 struct Ties {
     n: usize,
     from: Order,
-    /// That of the first place.
+    /// The integer of the first position.
     first: i128,
     step: i128,
 }
@@ -297,7 +301,8 @@ mod tests {
         x
     }
 
-    /// By the principle of zeros and ones: what puts all of these in order puts all in order.
+    /// By the zero-one principle: a network that sorts all columns of zeros and ones sorts all
+    /// columns.
     #[test]
     fn first_entries_come_first() {
         for count in [1usize, 2, 4, 8, 16] {

@@ -1,4 +1,4 @@
-//! Operations as values: what expressions and programs ask for, over any scheme.
+//! Operations as values, of which expressions and programs consist, over any scheme.
 
 use crate::column::{Column, Operand};
 use crate::context::{IntegerScheme, Integers};
@@ -17,7 +17,7 @@ macro_rules! operations {
         }
 
         impl Operation {
-            /// Its name, as programs of text write it.
+            /// Its name, as in text programs.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Operation::$name { .. } => $word,)*
@@ -34,7 +34,7 @@ operations! {
     Add = "add",
     /// a - b.
     Subtract = "sub",
-    /// a b; of one column with itself its square, of a truth value a selection.
+    /// a b. For a column and itself it is a square, and for a truth value a selection.
     Multiply = "mul",
     /// The sum of the operands times these public integers, whose carries are computed once.
     WeightedSum(Vec<i128>) = "weighted_sum",
@@ -48,71 +48,71 @@ operations! {
     GreaterOrEqual = "ge",
     /// Whether a = b.
     Equal = "eq",
-    /// Whether they differ.
+    /// Whether a ≠ b.
     NotEqual = "ne",
     /// The lesser one.
     Minimum = "min",
     /// The greater one.
     Maximum = "max",
-    /// Of c, a and b: a where c is 1, else b.
+    /// For operands c, a and b: a where c is 1, and b elsewhere.
     Select = "if",
     /// 1 - x of truth values.
     Not = "not",
-    /// Logic of truth values, else bit by bit.
+    /// Logic on truth values; bit by bit on other integers.
     And = "and",
-    /// Logic of truth values, else bit by bit.
+    /// Logic on truth values; bit by bit on other integers.
     Or = "or",
-    /// Logic of truth values, else bit by bit.
+    /// Logic on truth values; bit by bit on other integers.
     Xor = "xor",
     /// The quotient, rounded down.
     Divide = "div",
-    /// What is left by it.
+    /// The remainder of this division.
     Remainder = "rem",
-    /// Times 2 to the power of the second operand.
+    /// The first operand times 2 to the power of the second.
     ShiftLeft = "shift_left",
-    /// Divided by 2 to the power of the second operand, rounded down.
+    /// The first operand divided by 2 to the power of the second, rounded down.
     ShiftRight = "shift_right",
     /// |x|.
     Absolute = "abs",
     /// -1, 0 or 1.
     Sign = "sign",
-    /// How many bits are 1.
+    /// The number of bits that are 1.
     Popcount = "popcount",
-    /// x, or the nearer one of two public bounds.
+    /// x, or the nearer of two public bounds if x is outside of them.
     Clip(i128, i128) = "clip",
-    /// The same in a type that has to hold it.
+    /// The same value in a type that has to contain it.
     Cast(Type) = "cast",
-    /// Modulo 2^k of a type.
+    /// The value modulo 2^k, for the number k of bits of a type.
     Wrap(Type) = "wrap",
     /// The entry of a public table.
     Lookup(Vec<i128>) = "table",
-    /// How many of a sorted public list are less.
+    /// The number of integers of a sorted public list that are less.
     SearchSorted(Vec<i128>) = "searchsorted",
-    /// Whether it is in a public list.
+    /// Whether the value is in a public list.
     IsIn(Vec<i128>) = "isin",
     /// Carries.
     Normalize = "normalized",
-    /// The sum of all entries, in each.
+    /// The sum of all entries, in each entry.
     Total = "total",
-    /// The sum of those up to an entry.
+    /// The sum of the entries up to each entry.
     CumulativeSum = "cumsum",
-    /// How many entries come before each.
+    /// The number of entries that come before each entry.
     Ranks(Order) = "ranks",
     /// The first entries in order.
     Sort(Order, usize) = "sort",
-    /// Their places.
+    /// The positions of the first entries in order.
     ArgSort(Order, usize) = "argsort",
     /// The entry of a rank.
     Nth(Order, usize) = "nth",
-    /// Its place.
+    /// The position of the entry of a rank.
     ArgNth(Order, usize) = "argnth",
-    /// The entry that a part of the others do not exceed.
+    /// The quantile that is given by a numerator and a denominator.
     Quantile(u32, u32) = "quantile",
 }
 
 impl Operation {
-    /// Whether an entry of its result depends on other entries: what is asked of a column that is
-    /// cut to parts cannot be computed part by part.
+    /// Whether an entry of its result depends on several entries of an operand; then it cannot be
+    /// computed part by part for a column that is split into parts.
     pub fn takes_whole_columns(&self) -> bool {
         matches!(
             self,
@@ -133,7 +133,8 @@ fn is_truth<C>(x: &Column<C>) -> bool {
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// An operation on its operands. Those of which it needs a column may be public integers, too.
+    /// Computes an operation on its operands. Where it needs a column, the operand may also be a
+    /// public integer.
     ///
     /// # Errors
     /// [`IntegersError::Parts`] for another number of operands than it has; those of the operation.
@@ -232,7 +233,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
     }
 
-    /// A product, in the cheapest way that its operands allow.
+    /// A product, by the cheapest method that its operands allow.
     fn multiplied(
         &self,
         a: Operand<'_, S::Ciphertext>,
@@ -250,7 +251,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
     }
 
-    /// Logic where both are encrypted truth values, else the operation on bits.
+    /// The logical operation if both operands are encrypted truth values, otherwise the bitwise
+    /// one.
     fn combined(
         &self,
         operation: &Operation,

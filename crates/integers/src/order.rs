@@ -19,7 +19,7 @@ impl Order {
     }
 }
 
-/// What is put in order.
+/// What the result of a sort consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
     /// The entries.
@@ -28,13 +28,13 @@ pub(crate) enum Of {
     Places,
 }
 
-/// What is asked for.
+/// The requested result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// How many entries come before each.
+    /// The number of entries that come before each entry.
     Ranks,
-    /// The first ones, so many of them.
+    /// A given number of entries that come first.
     First(usize, Of),
-    /// The one of this rank.
+    /// The entry of this rank.
     Nth(usize, Of),
 }

@@ -1,14 +1,16 @@
 //! Ranks of a column: all pairs of its entries side by side in one ciphertext for each digit.
 //!
-//! Of n entries, block k = 1 .. K holds in its slot i the pair of entry i and entry i + k modulo n;
-//! K is n / 2, as the other pairs are these the other way round. Copies of the column one after the
-//! other are the second entries of blocks of n + 1 slots, and copies with a gap of one slot are the
-//! first ones, so that both take log2 n rotations and no product. With a public tie the comparison
-//! is a strict order, the one of NumPy's stable sorts.
+//! For n entries, block k = 1 .. K holds in its slot i the pair of entry i and entry i + k modulo
+//! n; K is n / 2, because the other pairs are the same with the entries exchanged. A block has n +
+//! 1 slots. Copies of the column without gaps are the second entries of the pairs, and copies with
+//! a gap of one slot are the first ones, so that both take log2 n rotations and no product. Public
+//! values decide between equal entries, so that the comparison is a strict order, that of NumPy's
+//! stable sorts.
 //!
-//! Blocks that do not fit a row of slots are compared part by part, in both rows. First entries are
-//! the same in all parts; second ones are those of the part before, rotated by as many slots as it
-//! has blocks. So are the slots of what was found of the second entries.
+//! Blocks that do not fit a row of slots are compared part by part, in both rows. The first entries
+//! are the same in all parts; the second ones are those of the previous part, rotated by as many
+//! slots as that part has blocks. The counts for the second entries are rotated back in the same
+//! way.
 
 use crate::column::{Column, Digit};
 use crate::context::{IntegerScheme, Integers};
@@ -16,12 +18,13 @@ use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::order::Order;
 
-/// Signs that are joined with a tie in one table: 2^1 to 2^3, and the tie itself.
+/// The number of signs that one table combines with the value that decides between equal entries:
+/// with the weights 2^1 to 2^3, and 1 for that value.
 const JOINED: usize = 3;
-/// Signs that are joined without one.
+/// The number of signs that one table combines without such a value.
 const GROUP: usize = 4;
 
-/// How the blocks of n entries are spread over rows and parts.
+/// The arrangement of the blocks of n entries in rows and parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tiles {
     n: usize,
@@ -35,8 +38,8 @@ pub(crate) struct Tiles {
 }
 
 impl Tiles {
-    /// In one row if that is enough, else in all `rows`, in as few parts as can be; none if a block
-    /// does not fit a row.
+    /// The arrangement in one row if that is enough, otherwise in all `rows`, in as few parts as
+    /// possible; `None` if a block does not fit a row.
     pub(crate) fn new(n: usize, columns: usize, rows: usize) -> Option<Self> {
         let all = n / 2;
         let spread = |rows: usize, parts: usize| {
@@ -47,7 +50,7 @@ impl Tiles {
         std::iter::once(spread(1, 1)).chain(more).find(|t| t.slots() <= columns / n * n)
     }
 
-    /// How many comparisons it takes.
+    /// The number of comparisons that it takes.
     pub(crate) fn parts(&self) -> usize {
         self.parts
     }
@@ -62,7 +65,7 @@ impl Tiles {
         (row * self.parts + part) * self.blocks
     }
 
-    /// Slots of a row that are reached where the last part is rotated to its place.
+    /// The number of slots of a row that are occupied when the last part is rotated to its place.
     fn slots(&self) -> usize {
         self.start(self.rows - 1, self.parts - 1) + self.blocks * (self.n + 1) + 1
     }
@@ -85,7 +88,7 @@ impl Tiles {
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// How many entries come before each of at least two; x is canonical.
+    /// The number of entries that come before each of at least two entries; x is canonical.
     pub(crate) fn ranked(
         &self,
         x: &Column<S::Ciphertext>,
@@ -154,8 +157,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { interval: Interval::new(0, n as i128 - 1)?, length: x.length, ..rank })
     }
 
-    /// A digit of the first and of the second entries of the first part; those are to be rotated by
-    /// one slot.
+    /// A digit of the first and of the second entries of the pairs in the first part; the second
+    /// ones still have to be rotated by one slot.
     fn pair_copies(
         &self,
         d: &Digit<S::Ciphertext>,
@@ -184,7 +187,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { digits: digits.collect::<Result<_, IntegersError>>()?, ..x.clone() })
     }
 
-    /// Whether the second entry comes before the first, slot by slot; equal ones by public ties.
+    /// Whether the second entry comes before the first, slot by slot; public values decide between
+    /// equal entries.
     fn before(
         &self,
         first: &[Digit<S::Ciphertext>],
@@ -226,8 +230,8 @@ mod tests {
         assert!(!one(45, 1024));
     }
 
-    /// Every pair is in one slot of one part, and the slots of its entries are what the rotations
-    /// make of them.
+    /// Checks that every pair is in one slot of one part, and that the rotations bring its entries
+    /// there.
     #[test]
     fn tiles_hold_every_pair_once() {
         for (columns, rows) in [(64, 1), (64, 2), (256, 2), (1024, 1), (1024, 2)] {

@@ -1,4 +1,5 @@
-//! Columns and totals taken apart, to be stored, and put together again with nothing trusted.
+//! Columns and totals as parts that can be stored, and their validation when they are assembled
+//! again.
 
 use everlevel_circuit::Value;
 use everlevel_ring::PrimePower;
@@ -8,12 +9,12 @@ use crate::error::IntegersError;
 use crate::interval::{Interval, LIMIT};
 use crate::total::{Part, Total};
 
-/// Digits that parts can have.
+/// The largest number of digits of parts.
 const DIGITS: usize = 32;
 /// The largest end of a window, in absolute value.
 const WINDOW: i64 = 1 << 31;
 
-/// What operations give: a column, or a sum that can be decrypted only.
+/// The result of an operation: a column, or a sum that can only be decrypted.
 pub enum Encrypted<C> {
     /// A column.
     Column(Column<C>),
@@ -42,21 +43,21 @@ impl<C> From<Total<C>> for Encrypted<C> {
     }
 }
 
-/// A column or a total, with all that is public of it.
+/// A column or a total, with all public data about it.
 ///
-/// Of a column entry i is anchor + Σ 16^k d_k(i), d_k(i) being slot i of the digit of power k. Of a
-/// total it is ⌊(anchor + Σ 16^k Σ_j d_k(j)) / divisor⌋, with the sum over the slots j that are
-/// multiples of the stride of a part. Slots are integers of the window of their digit.
+/// Entry i of a column is anchor + Σ 16^k d_k(i), where d_k(i) is slot i of the digit of power k.
+/// The value of a total is ⌊(anchor + Σ 16^k Σ_j d_k(j)) / divisor⌋, with the sum over the slots j
+/// that are multiples of the stride of a part. Slots hold integers of the window of their digit.
 pub struct Parts<C> {
-    /// Which values entries, or the total, can have.
+    /// The interval of the entries, or of the total.
     pub interval: Interval,
-    /// What is added to the digits.
+    /// The integer that is added to the digits.
     pub anchor: i128,
-    /// The number of entries; none for a public constant, which has any, and for totals.
+    /// The number of entries; `None` for totals, and for a public constant, which has any length.
     pub length: Option<usize>,
-    /// For totals: what the sum is divided by.
+    /// For totals: the divisor of the sum.
     pub divisor: Option<u64>,
-    /// By ascending powers: of a column all of them from 0 on.
+    /// The digits by ascending powers; a column has all powers from 0 on.
     pub digits: Vec<DigitPart<C>>,
 }
 
@@ -68,11 +69,11 @@ pub struct DigitPart<C> {
     pub low: i64,
     /// The largest one.
     pub high: i64,
-    /// Of a column: what the slots behind it hold. Of a total 0.
+    /// For a column, the value of the slots behind it; 0 for a total.
     pub pad: i64,
-    /// Of a total: every slot at a multiple of it is added. Of a column 0.
+    /// For a total, the slots at multiples of this number are added up; 0 for a column.
     pub stride: usize,
-    /// The ciphertext; none for a public digit of a column, which is `low` in every slot.
+    /// The ciphertext; `None` for a public digit of a column, which is `low` in every slot.
     pub value: Option<Value<C>>,
 }
 
@@ -103,7 +104,7 @@ impl<C> Parts<C> {
         Interval::new(low.div_euclid(divisor), high.div_euclid(divisor))
     }
 
-    /// Passes what the operations could have given, on a set with `slots` slots and this modulus.
+    /// Checks that operations on a set with `slots` slots and this modulus could have this result.
     fn check(&self, slots: usize, modulus: PrimePower) -> Result<(), IntegersError> {
         let (p, total) = (modulus.prime() as i64, self.divisor.is_some());
         if self.anchor.unsigned_abs() > LIMIT.unsigned_abs() {
@@ -169,7 +170,7 @@ impl<C> Parts<C> {
 }
 
 impl<C> Encrypted<C> {
-    /// Which values the entries, or the total, can have.
+    /// The interval of the entries, or of the total.
     pub fn interval(&self) -> Interval {
         match self {
             Encrypted::Column(x) => x.interval(),
@@ -186,11 +187,12 @@ impl<C> Encrypted<C> {
         column.into_iter().flatten().chain(total.into_iter().flatten())
     }
 
-    /// The parts, on a set with `slots` slots and this modulus; the interval is narrowed to what
-    /// the digits reach.
+    /// The parts, on a set with `slots` slots and this modulus; the interval is narrowed to the
+    /// values that the digits can represent.
     ///
     /// # Errors
-    /// [`IntegersError::Parts`] for more digits than can be stored: values past some 2^122.
+    /// [`IntegersError::Parts`] for more digits than can be stored, that is for values beyond about
+    /// 2^122.
     pub fn to_parts(&self, slots: usize, modulus: PrimePower) -> Result<Parts<C>, IntegersError> {
         let mut parts = match self {
             Encrypted::Column(x) => {
@@ -228,16 +230,16 @@ impl<C> Encrypted<C> {
         Ok(parts)
     }
 
-    /// What these parts make, on a set with `slots` slots and this modulus.
+    /// Assembles these parts, on a set with `slots` slots and this modulus.
     ///
-    /// Interval and windows are a claim of their author, as a noise bound is: where slots
-    /// hold something else results are unspecified, or refused at decryption. What contradicts
-    /// itself is refused here, so that no later operation meets it.
+    /// Interval and windows are a claim of their author, like a noise bound: if slots hold other
+    /// values, results are unspecified, or refused at decryption. Contradictory parts are refused
+    /// here, so that later operations never see them.
     ///
     /// # Errors
-    /// [`IntegersError::Parts`] for what no operation gives: digits that are missing or double,
-    /// more than 31 integers in a window, unused slots outside of it, an interval that the digits
-    /// do not reach.
+    /// [`IntegersError::Parts`] for parts that no operation returns: missing or duplicate digits,
+    /// more than 31 integers in a window, unused slots outside of it, or an interval that the
+    /// digits cannot represent.
     pub fn from_parts(
         parts: Parts<C>,
         slots: usize,

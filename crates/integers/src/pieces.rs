@@ -13,15 +13,15 @@ use crate::plan::Symmetric;
 /// own.
 const INNER: usize = 8;
 
-/// How a polynomial Σ_j P_j(y) y^(m j) of degree up to 511 is cut.
+/// How a polynomial Σ_j P_j(y) y^(m j) of degree up to 511 is divided into pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     /// m: y^m is bootstrapped. Above [`INNER`], P_j may be P + y^8 Q.
     step: usize,
-    /// Whether it is.
+    /// Whether P_j is P + y^8 Q.
     inner: bool,
-    /// Of z = y^m and n: z^n is bootstrapped too, if a higher power of z is needed than there is at
-    /// depth 4.
+    /// The exponent n for which z^n, with z = y^m, is bootstrapped too, if a higher power of z is
+    /// needed than those of depth 4.
     base: usize,
 }
 
@@ -32,10 +32,10 @@ impl Shape {
     }
 }
 
-/// A polynomial in pieces of depth at most 5: powers, to be bootstrapped, and what is left given
-/// these.
+/// A polynomial in pieces of depth at most 5: powers that are to be bootstrapped, and the
+/// polynomial as a function of x and these powers.
 pub(crate) struct Pieces {
-    /// y^m from x, and a power of y^m from that, y being x plus a constant.
+    /// y^m from x, and a power of y^m from that, where y is x plus a constant.
     pub(crate) giants: Vec<Circuit>,
     /// The value from x and those.
     pub(crate) last: Circuit,
@@ -44,10 +44,11 @@ pub(crate) struct Pieces {
 impl Pieces {
     /// The shapes for a degree, cheapest first.
     ///
-    /// Bootstrappings are what they cost. In the first, multiples of y^15, of depth 4, enter a
-    /// product: that takes 11 bits more than a bootstrapped ciphertext of `bgv-65537-n15` has. In
-    /// the others nothing above y^7 is multiplied by a constant before a product, at the price of
-    /// more powers of y^8, of a product more for each power of y^12, or of a third bootstrapping.
+    /// The cost is dominated by bootstrappings. In the first shape, multiples of y^15, of depth 4,
+    /// enter a product, which takes 11 bits more than a bootstrapped ciphertext of `bgv-65537-n15`
+    /// has. In the other shapes, no power above y^7 is multiplied by a constant before a product,
+    /// at the price of more powers of y^8, of an additional product for each power of y^12, or of a
+    /// third bootstrapping.
     pub(crate) fn shapes(degree: usize) -> Vec<Shape> {
         let mut shapes = Vec::with_capacity(4);
         if degree >= 80 {
@@ -146,7 +147,7 @@ impl Pieces {
     }
 }
 
-/// Powers of z, from w = z^base and z where there is one.
+/// Powers of z, from z and, if there is one, from w = z^base.
 struct Giants {
     inputs: Vec<Variable>,
     base: usize,
@@ -196,7 +197,8 @@ mod tests {
     use super::*;
     use crate::plan::symmetric_form;
 
-    /// What is left of x after all pieces, x and the powers being `refreshed` if that is given.
+    /// The value for x after all pieces; x and the powers are replaced by `refreshed` if it is
+    /// given.
     fn run(
         scheme: &NoOp,
         pieces: &Pieces,
@@ -247,7 +249,7 @@ mod tests {
         }
     }
 
-    /// On the set that everything here is for: all shapes but the first.
+    /// On the default set, for which these shapes are made: all shapes but the first fit.
     #[test]
     fn pieces_fit_bootstrapped_ciphertexts() {
         let params = Params::named("bgv-65537-n15", OptIn::InsecureResearch).unwrap();

@@ -1,12 +1,13 @@
-//! Entries in order from their ranks, which are compared with places.
+//! Entries in order from their ranks, which are compared with positions.
 //!
-//! For all places, block b of n + 1 slots holds in its slot i whether entry i has rank i + b modulo
-//! n. Of these an entry has one, and slots that are n apart belong to one place, so that sums of
-//! them are the column in order. Where n blocks do not fit a row, a part of them is done after the
-//! other: from block b on they begin in slot b, which leaves every place where it is.
+//! For all positions, block b of n + 1 slots holds in its slot i whether entry i has rank i + b
+//! modulo n. Each entry has one of these ranks, and slots that are n apart belong to the same
+//! position, so their sums are the column in order. If n blocks do not fit a row, they are
+//! processed in parts: the part from block b on begins in slot b, so that every position keeps its
+//! slots.
 //!
-//! For few places, block b of n slots holds in its slot i whether entry i has rank b, and the sum
-//! of a block goes to place b.
+//! For few positions, block b of n slots holds in its slot i whether entry i has rank b, and the
+//! sum of a block moves to position b.
 
 use std::ops::Range;
 
@@ -17,16 +18,16 @@ use crate::interval::Interval;
 use crate::order::Of;
 use crate::slots::digit_of;
 
-/// What a block is of.
+/// The meaning of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Block {
-    /// The place that is as far from the entry in all slots.
+    /// The position at the same distance from the entry in all slots.
     Distance,
-    /// One place.
+    /// One position.
     Place,
 }
 
-/// The comparisons of n ranks with the first places.
+/// The comparisons of n ranks with the first positions.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
     n: usize,
@@ -37,7 +38,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// In rows of `columns` slots; none if a block does not fit.
+    /// The comparisons in rows of `columns` slots; `None` if a block does not fit.
     pub(crate) fn new(n: usize, take: usize, columns: usize) -> Option<Self> {
         let per_part = columns / n;
         if per_part == 0 {
@@ -57,7 +58,7 @@ impl Places {
         }
     }
 
-    /// How many comparisons it takes.
+    /// The number of comparisons that it takes.
     pub(crate) fn parts(&self) -> usize {
         self.parts.len()
     }
@@ -97,13 +98,14 @@ impl Places {
     }
 }
 
-/// Sums of slots that are n apart which reach all slots of a part of distances.
+/// The number of slots, each n after the one before, whose sums cover all slots of a part of
+/// distances.
 fn rounds(part: &Range<usize>, n: usize) -> usize {
     (part.start + part.len() * (n + 1)).div_ceil(n)
 }
 
-/// The n distances in parts that fit a row of `columns` slots, rotations of which do not meet; none
-/// if a block does not fit.
+/// The n distances in parts that fit a row of `columns` slots without overlapping when they are
+/// rotated; `None` if a block does not fit.
 fn distances(n: usize, columns: usize) -> Option<Vec<Range<usize>>> {
     let (mut out, mut first) = (Vec::new(), 0);
     while first < n {
@@ -116,8 +118,8 @@ fn distances(n: usize, columns: usize) -> Option<Vec<Range<usize>>> {
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// The first entries in order, or where they are, from the ranks of at least two; both columns
-    /// are canonical. For each part an equality, and a product a digit.
+    /// The first entries in order, or their positions, from the ranks of at least two entries; both
+    /// columns are canonical. Each part takes an equality, and a product for each digit.
     pub(crate) fn sorted_by_ranks(
         &self,
         x: &Column<S::Ciphertext>,
@@ -163,7 +165,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.gathered(&entries, -(places.stride() as i64), places.blocks())
     }
 
-    /// Which entry has the rank of which place, part by part; 0 in slots that are of neither.
+    /// Which entry has the rank of which position, part by part; 0 in slots without a meaning.
     fn chosen_places(
         &self,
         rank: &Column<S::Ciphertext>,
@@ -189,7 +191,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         places.parts.iter().map(one).collect()
     }
 
-    /// What was chosen in each part, added up in the first places.
+    /// The chosen entries of all parts, added up in the first positions.
     fn in_order(
         &self,
         chosen: &[Digit<S::Ciphertext>],
@@ -230,7 +232,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
 mod tests {
     use super::*;
 
-    /// Parts follow each other, fit, and bring each pair of a place and an entry to its place.
+    /// Checks that parts follow each other, fit, and bring each pair of a position and an entry to
+    /// its slot.
     #[test]
     fn blocks_in_parts() {
         for (columns, n, expected) in [

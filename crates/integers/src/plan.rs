@@ -7,7 +7,7 @@ use everlevel_scheme::{ExactScheme, NextUse};
 
 use crate::error::IntegersError;
 
-/// Above this many points one symmetry and one way of evaluation are enough.
+/// Above this number of points, only one symmetry and one way of evaluation are considered.
 const SYMMETRIC_POINTS: usize = 64;
 /// The number of ways of evaluation that are kept.
 const WAYS: usize = 6;
@@ -22,8 +22,8 @@ const WAYS: usize = 6;
 /// some leave a third of a level more capacity, which is what makes depth 5 fit a bootstrapped
 /// ciphertext of `bgv-65537-n15`.
 ///
-/// What it gives outside of its points is unspecified: its user has to know that there
-/// are no others.
+/// The values outside of these points are unspecified: the caller must know that the variable is
+/// always one of them.
 #[derive(Clone, Debug)]
 pub struct TablePlan {
     low: i64,
@@ -37,7 +37,7 @@ pub struct TablePlan {
 struct Way {
     plan: PolynomialPlan,
     shift: i64,
-    /// Added to all of them.
+    /// The integer that is added to all of them.
     offset: i64,
 }
 
@@ -45,7 +45,7 @@ struct Way {
 struct Output {
     /// The least and the largest entry.
     window: (i64, i64),
-    /// Which polynomial; none for constants.
+    /// The index of the polynomial; `None` for constants.
     polynomial: Option<usize>,
     entries: Vec<i64>,
 }
@@ -124,7 +124,7 @@ impl TablePlan {
         (self.low, self.high)
     }
 
-    /// How many ways of evaluation there are: one at least, unless all functions are constant.
+    /// The number of ways of evaluation, at least one unless all functions are constant.
     pub fn ways(&self) -> usize {
         self.ways.len()
     }
@@ -134,12 +134,12 @@ impl TablePlan {
         self.ways.first().map(|way| way.plan.costs()).unwrap_or_default()
     }
 
-    /// Whether there is one function, and it gives back its variable.
+    /// Whether there is one function, and it is the identity.
     pub fn is_identity(&self) -> bool {
         matches!(&self.outputs[..], [y] if (self.low..=self.high).eq(y.entries.iter().copied()))
     }
 
-    /// How many functions there are.
+    /// The number of functions.
     pub fn outputs(&self) -> usize {
         self.outputs.len()
     }
@@ -155,7 +155,7 @@ impl TablePlan {
         self.outputs.get(output)?.entries.get(place).copied()
     }
 
-    /// The functions of `x`, in their order; none for those that are constant. `way` counts from
+    /// The functions of `x`, in order, with `None` for those that are constant. `way` counts from
     /// the cheapest.
     ///
     /// # Errors
@@ -188,7 +188,8 @@ pub(crate) struct Symmetric {
     pub(crate) offset: i64,
 }
 
-/// The odd or even continuation of f about the center nearest to the middle, else f itself.
+/// The odd or even continuation of f about the center nearest to the middle, or f itself if there
+/// is none.
 pub(crate) fn symmetric_form(
     modulus: PrimePower,
     low: i64,
@@ -204,8 +205,8 @@ pub(crate) fn symmetric_form(
     Ok(Symmetric { polynomial, shift: 0, offset: 0 })
 }
 
-/// The odd and even continuations of f about those centers for which there are some on an interval
-/// that is not much longer, a limited number of them, from the middle on.
+/// The odd and even continuations of f about centers for which they exist on an interval that is
+/// not much longer: a limited number of them, from the middle on.
 fn symmetric(
     modulus: PrimePower,
     low: i64,

@@ -1,5 +1,7 @@
 //! Prefix sums.
 
+use rayon::prelude::*;
+
 use crate::column::{BASE, Column, Digit};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
@@ -8,11 +10,11 @@ use crate::slots::digit_of;
 use crate::split::digits_of;
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// Prefix sums: entry i is x_0 + .. + x_i. log2 n rotations, a product by a plaintext after
-    /// each, and carries in between, where sums of digits have become too large: up to 18 products
-    /// a digit and step. Where the entries lie in two rows, the sum of the first one takes an
-    /// exchange of rows, two products by plaintexts and as many rotations for each digit, and
-    /// carries once more.
+    /// Prefix sums: entry i is x_0 + .. + x_i. It takes log2 n rotations, a product by a plaintext
+    /// after each, and carries in between, where sums of digits have become too large, which are up
+    /// to 18 products for each digit and step. If the entries lie in two rows, the sum of the first
+    /// row takes an exchange of rows, two products by plaintexts and log2 n rotations for each
+    /// digit, and carries once more.
     ///
     /// # Errors
     /// [`IntegersError::Length`] for a column without length; [`IntegersError::Width`] beyond 124
@@ -52,7 +54,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             sum = self.addable(sum)?;
             // What comes round in a row is of its end.
             let weights: Vec<i64> = (0..n).map(|i| i64::from(i % columns >= step)).collect();
-            let moved = sum.digits.iter().map(|d| match d.cipher {
+            let moved = sum.digits.par_iter().map(|d| match d.cipher {
                 None if d.low == 0 => Ok(d.clone()),
                 _ => self.weighed(&self.rotated(d, -(step as i64))?, &weights),
             });
@@ -92,8 +94,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { interval, anchor: lowest, digits: out, length: x.length })
     }
 
-    /// Of the prefix sums of two rows the last one of the first row, in the entries of the second
-    /// one, of which there are `n` in both; 0 in all other slots.
+    /// The last prefix sum of the first of two rows, in the entries of the second row, where both
+    /// rows have `n` entries together; 0 in all other slots.
     fn sum_of_first_row(
         &self,
         sums: &Column<S::Ciphertext>,
@@ -116,7 +118,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { digits, ..sums.clone() })
     }
 
-    /// A column of which two can be added without carries, itself carried if need be.
+    /// The column in a form in which two such columns can be added without carries; its own carries
+    /// are computed if necessary.
     pub(crate) fn addable(
         &self,
         x: Column<S::Ciphertext>,

@@ -16,22 +16,24 @@ use crate::split::digits_of;
 use crate::stage::Stage;
 use crate::types::Type;
 
-/// Digits of a factor: sums of more products have more values than a table can take apart.
+/// The largest number of digits of a factor: sums of more products have more values than a table
+/// supports.
 const FACTOR_DIGITS: usize = 17;
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// a * b, exactly: of two columns of 32 bits an integer of 64.
+    /// a * b, exactly: the product of two columns of 32 bits has 64 bits.
     ///
-    /// All products of two digits are functions of depth 5, summed by columns before they are
-    /// relinearized; then what a column has above 15 is taken to the next one, by polynomials on
-    /// its possible values. Digits of the result are left as a sum of two would leave them. Cost
-    /// for k digits each: 28 k products for the powers, 21 k^2 products summed with 2 k
-    /// relinearizations, and 2 k polynomials on 44 (k = 2) to 450 points (k = 16): 164, 540 and
-    /// 1,850 products with 80, 198 and 464 relinearizations for 8, 16 and 32 bits, depth 11, 12 and
-    /// 13. A product with a truth value takes one product a digit.
+    /// All products of two digits are functions of depth 5, which are summed by columns before they
+    /// are relinearized. Then the part of a column above 15 is carried to the next one, by
+    /// polynomials on its possible values. The digits of the result are as wide as those of a sum
+    /// of two columns. For factors of k digits it costs 28 k products for the powers, 21 k^2
+    /// products that are summed with 2 k relinearizations, and 2 k polynomials on 44 (k = 2) to 450
+    /// points (k = 16). For 8, 16 and 32 bits these are 164, 540 and 1,850 products with 80, 198
+    /// and 464 relinearizations, at depth 11, 12 and 13, respectively. A product with a truth value
+    /// takes one product for each digit.
     ///
     /// # Errors
-    /// [`IntegersError::Range`] past 2^126, where [`Integers::mul_wrapped`] is left;
+    /// [`IntegersError::Range`] past 2^126, where only [`Integers::mul_wrapped`] is possible;
     /// [`IntegersError::Width`] for factors beyond 64 bits; [`IntegersError::Length`]; those of
     /// carries.
     pub fn mul<'b>(
@@ -57,7 +59,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { interval, length, ..product }.narrowed())
     }
 
-    /// x², exactly: half the powers and half the tensor products of a product.
+    /// x², exactly, with half the powers and half the tensor products of a product.
     ///
     /// # Errors
     /// As [`Integers::mul`].
@@ -76,9 +78,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { interval, anchor: 0, digits, length: x.length }.narrowed())
     }
 
-    /// The integer of a type that agrees with a * b modulo 2^bits of the type, as Rust's
-    /// `wrapping_mul` and products of NumPy's arrays give it: for factors of 64 bits, and half the
-    /// work of an exact product. Carries of the result are computed.
+    /// The integer of a type that agrees with a * b modulo 2^bits of the type, like Rust's
+    /// `wrapping_mul` and products of NumPy arrays. Factors may have 64 bits, and it costs half as
+    /// much as an exact product. Carries of the result are computed.
     ///
     /// # Errors
     /// [`IntegersError::Type`] for `bool` and ranges; [`IntegersError::Length`]; those of carries.
@@ -93,6 +95,13 @@ impl<S: IntegerScheme> Integers<'_, S> {
     {
         let (a, b) = (self.column(a.into())?, self.column(b.into())?);
         let length = self.common_length(&[&a, &b])?;
+        // By a small public integer exactly, which takes a table a digit.
+        let base = i128::from(BASE);
+        let small = |x: &Column<S::Ciphertext>| x.public_value().filter(|v| v.abs() < base);
+        if let Some((x, k)) = small(&b).map(|k| (&a, k)).or_else(|| small(&a).map(|k| (&b, k))) {
+            let product = self.mul_public(&self.wrapped(x, kind)?, k)?;
+            return self.wrapped(&Column { length, ..product }, kind);
+        }
         let count = standard_form(kind.interval()).1;
         let factor = |x: &Column<S::Ciphertext>| {
             let wrapped = self.wrapped(x, kind)?;
@@ -107,7 +116,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.wrapped(&Column { interval, anchor: 0, digits, length }, kind)
     }
 
-    /// The lowest `count` digits of a product, as sums leave them.
+    /// The lowest `count` digits of a product, as wide as those of a sum.
     pub(crate) fn times_low(
         &self,
         a: &Column<S::Ciphertext>,
@@ -203,8 +212,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(digits)
     }
 
-    /// Evaluates the columns, all at once, as they share powers. Where that does not fit even after
-    /// bootstrapping, the fourth powers of the inputs are bootstrapped as well: a level less.
+    /// Evaluates the columns, all at once, because they share powers. If that does not fit even
+    /// after bootstrapping, the fourth powers of the inputs are bootstrapped as well, which saves a
+    /// level.
     fn column_sums(
         &self,
         columns: Columns<'_, S::Ciphertext>,

@@ -1,4 +1,4 @@
-//! Programs of text on columns.
+//! Text programs on columns.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +13,16 @@ use crate::interval::Interval;
 use crate::operation::Operation;
 use crate::parts::Encrypted;
 
-/// Columns, and what a program gives, by name.
+/// Columns, or the results of a program, by name.
 pub type NamedValues<C> = BTreeMap<String, Encrypted<C>>;
 
-/// What is wrong with a program on columns, and where.
+/// An error in a program on columns, with its place in the text.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("column {column}: {error}")]
 pub struct ProgramError {
-    /// Where in the text: characters from its beginning, from 1.
+    /// The position in the text, in characters from 1.
     pub column: usize,
-    /// What is wrong.
+    /// The error.
     pub error: IntegersError,
 }
 
@@ -45,8 +45,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// divisor. Types follow from the inputs.
     ///
     /// # Errors
-    /// A missing input or table; what is no operation of columns; errors of the operations; all
-    /// with the place in the text.
+    /// A missing input or table, an operation that columns do not support, and the errors of the
+    /// operations, all with the position in the text.
     pub fn run(
         &self,
         program: &Program,
@@ -81,10 +81,10 @@ struct Run<'a, 's, S: IntegerScheme> {
     tables: &'a BTreeMap<String, Vec<i128>>,
 }
 
-/// A public factor, and what it multiplies, if that is not public as well.
+/// A public factor, and the column that it multiplies, unless this is public as well.
 type Multiple<C> = (Value<C>, Option<Value<C>>);
 
-/// What an operation refuses, at its place.
+/// Adds the position in the text to the error of an operation.
 fn at<T>(node: &Node, found: Result<T, IntegersError>) -> Result<T, ProgramError> {
     found.map_err(|error| ProgramError { column: node.column, error })
 }
@@ -213,7 +213,7 @@ impl<S: IntegerScheme> Run<'_, '_, S> {
         Ok((k, product))
     }
 
-    /// What can be computed on.
+    /// An argument that can be computed on.
     fn argument(&self, node: &Node) -> Result<Value<S::Ciphertext>, ProgramError> {
         match self.value(node)? {
             Value::Total(x) => at(

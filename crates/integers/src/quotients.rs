@@ -11,12 +11,13 @@ pub(crate) fn floored(x: i128, y: i128) -> i128 {
     }
 }
 
-/// The intervals of the divisors below and above 0, if there are some.
+/// The intervals of the divisors below and above 0, if there are any.
 fn signed(b: Interval) -> impl Iterator<Item = (i128, i128)> {
     [(b.low(), b.high().min(-1)), (b.low().max(1), b.high())].into_iter().filter(|(l, h)| l <= h)
 }
 
-/// Of ⌊a / b⌋, 0 where b is 0: quotients by divisors of one sign are extreme at the ends.
+/// The interval of ⌊a / b⌋, which is 0 where b is 0. Quotients by divisors of one sign are extreme
+/// at the ends.
 pub(crate) fn quotients(a: Interval, b: Interval) -> Result<Interval, IntegersError> {
     let zero = b.contains(0).then_some(0);
     let ends = signed(b).flat_map(|(low, high)| [low, high]);
@@ -25,8 +26,8 @@ pub(crate) fn quotients(a: Interval, b: Interval) -> Result<Interval, IntegersEr
     Interval::new(low, high)
 }
 
-/// Of a - b ⌊a / b⌋, 0 where b is 0: from 0 to the divisor, without it, and at most the dividend
-/// where that has its sign.
+/// The interval of a - b ⌊a / b⌋, which is 0 where b is 0. A remainder is between 0 and the
+/// divisor, which is excluded, and at most the dividend if this has the same sign.
 pub(crate) fn remainders(a: Interval, b: Interval) -> Result<Interval, IntegersError> {
     let (mut low, mut high) = (0, 0);
     for (least, most) in signed(b) {

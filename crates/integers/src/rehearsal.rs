@@ -1,4 +1,4 @@
-//! Work that is counted before it is done, on the no-op scheme.
+//! Rehearsals: work is counted on the no-op scheme before it is done.
 
 use std::iter::Sum;
 use std::ops::{Mul, Sub};
@@ -15,7 +15,7 @@ use crate::encode::Encoded;
 use crate::error::IntegersError;
 use crate::types::Type;
 
-/// What something takes.
+/// The cost of some work.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counted {
     /// Products of ciphertexts, those in bootstrappings included.
@@ -39,7 +39,7 @@ impl Sum for Counted {
     }
 }
 
-/// What was done since.
+/// The difference of two counts: the work in between.
 impl Sub for Counted {
     type Output = Counted;
 
@@ -53,7 +53,7 @@ impl Sub for Counted {
     }
 }
 
-/// The same work as many times.
+/// The same work a number of times.
 impl Mul<u64> for Counted {
     type Output = Counted;
 
@@ -67,17 +67,17 @@ impl Mul<u64> for Counted {
     }
 }
 
-/// Bytes of a ciphertext at a level, both of its components stored.
+/// The size in bytes of a ciphertext at a level, with both of its components stored.
 pub fn ciphertext_bytes(params: &Params, level: Level) -> u64 {
     let bits = params.modulus_bits(level).ceil() as u64;
     params.components() as u64 * params.degree() as u64 * bits / 8
 }
 
-/// A session on the no-op scheme of a set, in the place of a server that bootstraps by the plan of
-/// the set, or of one that does not.
+/// A session on the no-op scheme of a set, which represents a server that bootstraps by the plan of
+/// the set, or one that does not bootstrap.
 ///
 /// # Errors
-/// [`IntegersError::Set`] for a set that is to bootstrap and cannot.
+/// [`IntegersError::Set`] if the session is to bootstrap and the set does not support it.
 pub fn no_op_session(
     params: &Params,
     scheme: Arc<NoOp>,
@@ -94,8 +94,9 @@ pub fn no_op_session(
     Ok(Session::new(scheme, Arc::new(bootstrapper)))
 }
 
-/// Typed integers on the no-op scheme, without values: what is done here takes as many products,
-/// keys and bootstrappings as it takes with cryptography, and is refused if that would be.
+/// Typed integers on the no-op scheme, without values. An operation takes the same number of
+/// products, keys and bootstrappings as with cryptography, and is refused if it would be refused
+/// there.
 pub struct Rehearsal {
     params: Params,
     session: Session<NoOp>,
@@ -104,18 +105,19 @@ pub struct Rehearsal {
 }
 
 impl Rehearsal {
-    /// On a server that bootstraps by the plan of the set, or on one that does not.
+    /// A rehearsal of a server that bootstraps by the plan of the set, or of one that does not
+    /// bootstrap.
     ///
     /// # Errors
-    /// [`IntegersError::Set`] for a set that is to bootstrap and cannot.
+    /// [`IntegersError::Set`] if the session is to bootstrap and the set does not support it.
     pub fn new(params: &Params, bootstraps: bool) -> Result<Self, IntegersError> {
         let session = no_op_session(params, Arc::new(NoOp::blank(params)), bootstraps)?;
         let plans = TablePlans::default();
         Ok(Rehearsal { params: params.clone(), session, plans, side_by_side: false })
     }
 
-    /// Of what is computed in the same way, with the same plans: a server that bootstraps as that
-    /// one does, or not at all.
+    /// A rehearsal of the same computation, with the same plans: of a server that bootstraps as
+    /// that one does, or not at all.
     pub(crate) fn alike<S: IntegerScheme>(ints: &Integers<'_, S>) -> Result<Self, IntegersError> {
         let params = ints.params();
         let scheme = Arc::new(NoOp::blank(params));
@@ -130,17 +132,17 @@ impl Rehearsal {
         Ok(Rehearsal { params: params.clone(), session, plans, side_by_side })
     }
 
-    /// Another one of the same kind, which begins to count anew.
+    /// Another rehearsal of the same kind, whose counts begin at 0.
     ///
     /// # Errors
-    /// None but those of memory.
+    /// Only those of memory.
     pub fn again(&self) -> Result<Self, IntegersError> {
         let (plans, side_by_side) = (self.plans.clone(), self.side_by_side);
         let new = Self::new(&self.params, self.session.can_bootstrap())?;
         Ok(Rehearsal { plans, side_by_side, ..new })
     }
 
-    /// Of comparisons of short columns as [`Integers::side_by_side`] has them.
+    /// Sets whether short columns are compared as by [`Integers::side_by_side`].
     #[must_use]
     pub fn with_side_by_side(self, side_by_side: bool) -> Self {
         Rehearsal { side_by_side, ..self }
@@ -160,16 +162,16 @@ impl Rehearsal {
         &self.session
     }
 
-    /// Operations on what is pretended here.
+    /// The operations on columns of this rehearsal.
     ///
     /// # Errors
-    /// [`IntegersError::Set`] for a set whose plaintext modulus is no prime of at least 257.
+    /// [`IntegersError::Set`] for a set whose plaintext modulus is not a prime of at least 257.
     pub fn integers(&self) -> Result<Integers<'_, NoOp>, IntegersError> {
         let ints = Integers::new(&self.session, &self.params)?.with_plans(self.plans.clone());
         Ok(ints.side_by_side(self.side_by_side))
     }
 
-    /// A column as it is encrypted: `encrypt` says how.
+    /// A column as it is when it was just encrypted by `encrypt`.
     ///
     /// # Errors
     /// [`IntegersError::Length`] for no entry or more than slots; those of `encrypt`.
@@ -190,10 +192,10 @@ impl Rehearsal {
         encoded.encrypt(|_| Ok(encrypt(self.session.scheme(), &zero)?))
     }
 
-    /// What stands for a column that exists: of the same digits, levels and noise bounds.
+    /// A column that represents an existing one, with the same digits, levels and noise bounds.
     ///
     /// # Errors
-    /// A ciphertext that cannot be of this set.
+    /// A ciphertext that does not belong to this set.
     pub fn like<C>(
         &self,
         x: &Column<C>,
@@ -214,7 +216,7 @@ impl Rehearsal {
         Ok(Column { interval: x.interval, anchor: x.anchor, digits, length: x.length })
     }
 
-    /// What was done so far.
+    /// The cost of the work so far.
     pub fn so_far(&self) -> Counted {
         let cost = self.session.scheme().cost();
         Counted {
@@ -225,7 +227,7 @@ impl Rehearsal {
         }
     }
 
-    /// A result, and what it took.
+    /// The result of `work`, and its cost.
     ///
     /// # Errors
     /// Those of `work`.
@@ -235,7 +237,7 @@ impl Rehearsal {
         Ok((found, self.so_far() - before))
     }
 
-    /// The keys that all of it took.
+    /// The keys that all the work needed.
     pub fn keys(&self) -> KeyPlan {
         self.session.scheme().key_plan()
     }

@@ -1,4 +1,6 @@
-//! Division bit by bit, for divisors that no table holds.
+//! Division bit by bit, for divisors with too many values for a table.
+
+use rayon::prelude::*;
 
 use crate::column::{BASE, Column, Digit};
 use crate::context::{IntegerScheme, Integers};
@@ -47,15 +49,17 @@ impl<S: IntegerScheme> Integers<'_, S> {
             };
             let fits = fits.into_iter().next().unwrap_or_else(|| Digit::public(1));
             let interval = Interval::new(0, doubled.interval.high().min(largest))?;
-            let digits = (0..digits_of(interval.high().unsigned_abs())).map(|j| {
+            self.readied_factor(&fits)?;
+            let count = digits_of(interval.high().unsigned_abs());
+            let digits = (0..count).into_par_iter().map(|j| {
                 let anchor = if negative && j == top { BASE / 2 } else { 0 };
                 let (less, more) = (difference.digit(j), doubled.digit(j));
                 let change = self.combine(&[(&less, 1), (&more, -1)], -anchor)?;
                 let chosen = self.combine(&[(&self.product(&fits, &change)?, 1), (&more, 1)], 0)?;
                 let (low, high) = (chosen.low.max(0), chosen.high.min(BASE - 1));
-                Ok(chosen.within(low, high))
+                Ok::<_, IntegersError>(chosen.within(low, high))
             });
-            let digits = digits.collect::<Result<_, IntegersError>>()?;
+            let digits = digits.collect::<Result<Vec<_>, IntegersError>>()?;
             rest = Column { interval, anchor: 0, digits, length: a.length }.narrowed();
             let digit = &mut quotient[i / 4];
             *digit = self.combine(&[(digit, 1), (&fits, 1 << (i % 4))], 0)?;
@@ -65,7 +69,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok((Column { interval, anchor: 0, digits: quotient, length: a.length }, rest))
     }
 
-    /// A public column with digits above the anchor 0; others as they are.
+    /// A public column as digits above the anchor 0; other columns are returned as they are.
     fn with_digits(&self, x: Column<S::Ciphertext>) -> Column<S::Ciphertext> {
         match x.public_value() {
             None => x,

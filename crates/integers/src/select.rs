@@ -1,13 +1,16 @@
 //! Selection, and the operations based on it.
 
+use rayon::prelude::*;
+
 use crate::column::{Column, Digit, Operand};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// a where the truth value `condition` is 1, else b: c (a - b) + b, a product for each digit in
-    /// which a and b may differ, free for two public integers. Depth 1.
+    /// a where the truth value `condition` is 1, and b elsewhere, computed as c (a - b) + b. It
+    /// costs a product for each digit in which a and b may differ, at depth 1; it is free for two
+    /// public integers.
     ///
     /// # Errors
     /// [`IntegersError::Type`] if the condition is not a truth value; [`IntegersError::Length`];
@@ -26,7 +29,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.one_of(condition, (a, b), interval)
     }
 
-    /// a or b, of which is known in which interval the chosen one is. Digits that follow from that
+    /// a or b, where the interval of the chosen one is known. Digits that follow from this interval
     /// take no product.
     fn one_of(
         &self,
@@ -51,7 +54,15 @@ impl<S: IntegerScheme> Integers<'_, S> {
         });
         let known = Column { interval, anchor: a.anchor, digits: digits.collect(), length };
         let mut found = known.narrowed();
-        for (i, digit) in found.digits.iter_mut().enumerate() {
+        // Between two public digits there is no product.
+        let multiplied = |(i, digit): (usize, &Digit<S::Ciphertext>)| {
+            let either = a.digit(i).cipher.is_some() || b.digit(i).cipher.is_some();
+            digit.cipher.is_some() && either
+        };
+        if found.digits.iter().enumerate().any(multiplied) {
+            self.readied_factor(&bit)?;
+        }
+        let choose = |(i, digit): (usize, &mut Digit<S::Ciphertext>)| {
             if digit.cipher.is_some() {
                 let (x, y) = (a.digit(i), b.digit(i));
                 let difference = self.combine(&[(&x, 1), (&y, -1)], 0)?;
@@ -59,7 +70,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 let chosen = self.combine(&[(&product, 1), (&y, 1)], 0)?;
                 *digit = chosen.within(digit.low, digit.high);
             }
-        }
+            Ok::<_, IntegersError>(())
+        };
+        found.digits.par_iter_mut().enumerate().try_for_each(choose)?;
         Ok(found.shortened())
     }
 

@@ -8,7 +8,7 @@ use crate::product::public_digits;
 use crate::split::digits_of;
 use crate::types::Type;
 
-/// Which way.
+/// The direction of a shift.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Left,
@@ -16,8 +16,8 @@ enum Direction {
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// x times 2^bits. It is free for multiples of 4 bits, and otherwise takes a table for each
-    /// digit.
+    /// x times 2^bits, as [`Integers::mul_public`]. It is free for multiples of 4 bits, and otherwise
+    /// takes a table for each digit.
     ///
     /// # Errors
     /// [`IntegersError::Range`] past 2^126; those of carries.

@@ -1,7 +1,8 @@
-//! What moves digits between slots, and public values that differ from slot to slot.
+//! Moves of digits between slots, and public values that differ from slot to slot.
 
 use everlevel_circuit::rotate_by_keys;
 use everlevel_scheme::{ExactScheme, Plaintext};
+use rayon::prelude::*;
 
 use crate::column::{Column, Digit};
 use crate::context::{IntegerScheme, Integers};
@@ -28,7 +29,7 @@ fn spread<S: ExactScheme>(
     Ok(sum)
 }
 
-/// Capacity in bits of ciphertexts that stand for public digits.
+/// The capacity in bits of ciphertexts that represent public digits.
 const ROOM: f64 = 40.0;
 
 /// Digit i of an integer that is not negative.
@@ -37,12 +38,12 @@ pub(crate) fn digit_of(value: i128, i: usize) -> i64 {
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// Columns of slots: what a rotation turns.
+    /// The number of columns of slots, which is the length of a rotation.
     pub(crate) fn columns(&self) -> usize {
         self.session().scheme().slot_shape().columns()
     }
 
-    /// Refuses a column that does not lie in one row of `most` slots, and says its length.
+    /// Returns the length of a column, and refuses it if it does not fit one row of `most` slots.
     pub(crate) fn within_row(
         &self,
         x: &Column<S::Ciphertext>,
@@ -57,15 +58,15 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
     }
 
-    /// Slot values as a plaintext, those that are missing 0.
+    /// Slot values as a plaintext; missing ones are 0.
     pub(crate) fn encoded(&self, values: &[i64]) -> Result<Plaintext, IntegersError> {
         let t = self.modulus();
         let residues: Vec<u64> = values.iter().map(|v| t.reduce_i64(*v)).collect();
         Ok(Plaintext::encode(self.params(), &residues)?)
     }
 
-    /// A column that the server knows, modulo p^`exponent`, to be computed with as encrypted ones
-    /// are: it hides nothing.
+    /// A column that the server knows, as ciphertexts modulo p^`exponent` that hide nothing, so
+    /// that it can be used like an encrypted column.
     ///
     /// # Errors
     /// Those of the scheme.
@@ -81,7 +82,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         })
     }
 
-    /// d times a public integer in each slot, 0 where they end: a product by a plaintext.
+    /// d times a public integer in each slot, and times 0 in slots after the last one: a product by
+    /// a plaintext.
     pub(crate) fn weighed(
         &self,
         d: &Digit<S::Ciphertext>,
@@ -135,7 +137,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { interval, anchor: least, digits, length })
     }
 
-    /// d plus a public integer in each slot, 0 where they end. All sums are of `window`.
+    /// d plus a public integer in each slot, and plus 0 in slots after the last one. All sums lie
+    /// in `window`.
     pub(crate) fn raised(
         &self,
         d: &Digit<S::Ciphertext>,
@@ -160,8 +163,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Digit { cipher, ..d.clone() })
     }
 
-    /// Refuses sets whose slots lie in several rows that no automorphism exchanges, as those of odd
-    /// index: that of the shape is the identity then.
+    /// Refuses sets whose slots lie in several rows that no automorphism exchanges, such as those
+    /// of odd index, for which the row swap of the slot shape is the identity.
     pub(crate) fn check_rows(&self) -> Result<(), IntegersError> {
         let shape = self.session().scheme().slot_shape();
         if shape.rows() > 1 && shape.swap_rows() == shape.identity() {
@@ -174,7 +177,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(())
     }
 
-    /// x with its rows exchanged; none where there is one row.
+    /// x with its rows exchanged; `None` if there is only one row.
     pub(crate) fn exchanged(
         &self,
         x: &Column<S::Ciphertext>,
@@ -201,7 +204,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Digit { cipher: Some(cipher), ..d.clone() })
     }
 
-    /// Σ_b d(slot + b step) over 0 <= b < `count`, where no two of these are other than 0.
+    /// Σ_b d(slot + b step) over 0 <= b < `count`, where at most one of these is not 0.
     pub(crate) fn gathered(
         &self,
         d: &Digit<S::Ciphertext>,
@@ -232,9 +235,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.raised(&kept, &others, (d.low.min(pad), d.high.max(pad)), pad)
     }
 
-    /// The first `n` entries of a column. Slots behind them hold the least value of its interval,
-    /// as those behind a column that was encrypted do. A product by a plaintext for each digit,
-    /// unless the column has as many entries.
+    /// The first `n` entries of a column. The slots behind them hold the least value of its
+    /// interval, as in a freshly encrypted column. It costs a product by a plaintext for each
+    /// digit, unless the column has exactly `n` entries.
     ///
     /// # Errors
     /// [`IntegersError::Length`] for no entries, or more than there are.
@@ -257,8 +260,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { digits, length: Some(n), ..x })
     }
 
-    /// Σ_b x(slot + b step) over 0 <= b < `count`, of values from 0 to `most` in every slot of a
-    /// column without anchor; carries as they become necessary.
+    /// Σ_b x(slot + b step) over 0 <= b < `count`, for a column without anchor that holds values
+    /// from 0 to `most` in every slot; carries are computed as they become necessary.
     pub(crate) fn folded(
         &self,
         x: &Column<S::Ciphertext>,
@@ -266,7 +269,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         count: usize,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let turned = |x: &Column<S::Ciphertext>, steps: i64| {
-            let digits = x.digits.iter().map(|d| self.rotated(d, steps));
+            let digits = x.digits.par_iter().map(|d| self.rotated(d, steps));
             let digits = digits.collect::<Result<Vec<_>, IntegersError>>()?;
             Ok::<_, IntegersError>(Column { digits, ..x.clone() })
         };

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::column::BASE;
 
-/// Digits c_i of the given ranges, as small as can be from below, with Σ 16^i c_i = `k`: modulo
-/// 16^n for `n` ranges if `modular`, else exactly. None if there are none.
+/// Digits c_i in the given ranges with Σ 16^i c_i = `k`, each as small as possible from the lowest
+/// on: modulo 16^n for n ranges if `modular`, otherwise exactly. `None` if there are no such
+/// digits.
 pub(crate) fn split(k: i128, ranges: &[(i64, i64)], modular: bool) -> Option<Vec<i64>> {
     let mut refused = BTreeSet::new();
     let mut out = Vec::with_capacity(ranges.len());
@@ -38,7 +39,7 @@ fn descend(
     false
 }
 
-/// How many digits the integers up to `highest` have; one at least.
+/// The number of digits of the integers up to `highest`, at least one.
 pub(crate) fn digits_of(highest: u128) -> usize {
     (128 - highest.leading_zeros()).div_ceil(4).max(1) as usize
 }

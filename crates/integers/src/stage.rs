@@ -1,4 +1,4 @@
-//! What is evaluated between two refreshes.
+//! Stages, which are evaluated between two refreshes.
 
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::straight_line::Circuit;
@@ -18,7 +18,7 @@ pub(crate) enum Stage<'a> {
 }
 
 impl Stage<'_> {
-    /// How many ways there are to evaluate it, cheapest first.
+    /// The number of ways to evaluate the stage, of which the cheapest is the first.
     pub(crate) fn ways(&self) -> usize {
         match self {
             Stage::Table(plan) => plan.ways(),
@@ -34,7 +34,7 @@ impl Stage<'_> {
         }
     }
 
-    /// The results; none for those that are constant.
+    /// The results, with `None` for those that are constant.
     pub(crate) fn run<T: ExactScheme>(
         &self,
         scheme: &T,

@@ -20,8 +20,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         network::longest(self.columns(), self.slots())
     }
 
-    /// The longest column of which all pairs fit a row of slots, so that ranks take one comparison:
-    /// 180 entries on `bgv-65537-n15`.
+    /// The length of the longest column whose pairs all fit a row of slots, so that ranks take one
+    /// comparison: 180 entries on `bgv-65537-n15`.
     pub fn longest_ranked(&self) -> usize {
         let one = |n: &usize| Tiles::new(*n, self.columns(), 1).is_some_and(|t| t.parts() == 1);
         (1..=self.columns()).take_while(one).last().unwrap_or(0)
@@ -161,7 +161,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.one(&self.normalized(&x)?, n, order, (rank, Of::Places))
     }
 
-    /// The number of entries, where one of them has this rank.
+    /// The number of entries, if one of them has this rank.
     fn with_rank(&self, x: &Column<S::Ciphertext>, rank: usize) -> Result<usize, IntegersError> {
         let n = self.within_row(x, self.longest_ordered())?;
         if rank < n {
@@ -184,7 +184,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
     }
 
-    /// The entry of a rank, or its place, from the ranks of all.
+    /// The entry of a rank, or its position, from the ranks of all entries.
     pub(crate) fn nth_by_ranks(
         &self,
         x: &Column<S::Ciphertext>,

@@ -21,8 +21,8 @@ pub struct Total<C> {
     pub(crate) parts: Vec<Part<C>>,
 }
 
-/// Sums of `stride` slots of the digit of 16^power, in each slot whose place in the column is a
-/// multiple of it.
+/// Sums of `stride` slots of the digit of 16^power, in each slot whose position in the column is a
+/// multiple of `stride`.
 pub(crate) struct Part<C> {
     pub(crate) value: Value<C>,
     pub(crate) power: u32,
@@ -74,7 +74,8 @@ impl<C> Total<C> {
                 sum = sum.wrapping_add(added);
             }
         }
-        let sum = sum.div_euclid(self.divisor);
+        // The time of a division depends on the sum; only means take one.
+        let sum = if self.divisor == 1 { sum } else { sum.div_euclid(self.divisor) };
         findings.note(self.interval.contains(sum));
         findings.result()?;
         Ok(sum)
@@ -84,16 +85,16 @@ impl<C> Total<C> {
 /// A digit of a sum with the power of 16 that it counts.
 type Limb<C> = (Digit<C>, u32);
 
-/// The fewest parts of a sum that are left where digits are joined: fewer would have to be added,
-/// but in more ciphertexts.
+/// The least number of slots that are added up in one sum when digits are joined; longer sums leave
+/// fewer parts, but in more ciphertexts.
 const SHORTEST_STRIDE: u64 = 128;
 
-/// The most digits that are joined, however few values each of them has.
+/// The largest number of digits that are joined, however few values each of them has.
 const JOINED: u32 = 8;
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// The sum of all entries; of truth values, how many are 1. No level; for each two digits eight
-    /// rotations modulo 65537, keys for which the server has to have.
+    /// The sum of all entries; for truth values, the number of those that are 1. It takes no level,
+    /// and modulo 65537 eight rotations for each two digits, for which the server must have keys.
     ///
     /// # Errors
     /// [`IntegersError::Range`] past 2^126; a missing key; those of the scheme.
@@ -101,8 +102,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.total(None, x)
     }
 
-    /// The sum of the entries where the truth value `condition` is 1: a product for each two digits
-    /// and, if the entries do not start at 0, one more; then as [`Integers::sum`].
+    /// The sum of the entries where the truth value `condition` is 1. It takes a product for each
+    /// two digits, one more if the least possible entry is not 0, and then as much as
+    /// [`Integers::sum`].
     ///
     /// # Errors
     /// [`IntegersError::Type`] if the condition is no truth value; [`IntegersError::Length`]; those
@@ -152,8 +154,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Total { interval, constant, divisor: 1, parts })
     }
 
-    /// `anchor` + Σ 16^i d_i as Σ 16^power limb: as few digits as have it, joined as far as sums of
-    /// [`SHORTEST_STRIDE`] of them differ by less than p.
+    /// `anchor` + Σ 16^i d_i as Σ 16^power limb, with as few limbs as possible: digits are joined
+    /// as long as sums of [`SHORTEST_STRIDE`] of them differ by less than p.
     fn limbs(
         &self,
         digits: &[Digit<S::Ciphertext>],
@@ -197,6 +199,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let Some(value) = &digit.cipher else {
             return Err(CircuitError::Empty { what: "a digit that is summed" }.into());
         };
+        // Joined with an anchor, a digit could exceed a small p by itself.
+        self.check_window(digit.low, digit.high)?;
         let p = self.modulus().prime();
         // Sums of that many digits differ by less than p.
         let most = ((p - 1) / (digit.points() as u64 - 1).max(1)) as usize;

@@ -5,10 +5,10 @@ use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
 
-/// The most values of a digit that is brought back to fewer in one step.
+/// The largest number of values of a digit that is reduced in one step.
 const WIDEST: i64 = 512;
 
-/// A column and its factor, both other than constants.
+/// A column that is not constant, and its factor.
 struct Term<'a, C> {
     column: &'a Column<C>,
     factor: i128,
@@ -17,7 +17,7 @@ struct Term<'a, C> {
 }
 
 impl<C> Term<'_, C> {
-    /// What the digits of the multiple add to the number of values of each place.
+    /// The amounts by which the digits of the multiple increase the number of values of each place.
     fn spread(&self) -> Vec<i64> {
         let mut out = vec![0; self.column.digits.len() + self.digits.len() - 1];
         for (i, digit) in self.column.digits.iter().enumerate() {
@@ -29,7 +29,8 @@ impl<C> Term<'_, C> {
     }
 }
 
-/// Terms that are summed before carries are computed, and how wide that makes each place.
+/// Terms that are summed before carries are computed, and the number of values that each place then
+/// has.
 struct Bin<'a, C> {
     terms: Vec<Term<'a, C>>,
     widths: Vec<i64>,
@@ -38,13 +39,13 @@ struct Bin<'a, C> {
 impl<S: IntegerScheme> Integers<'_, S> {
     /// Σ k_i x_i for public integers k_i, whose carries are computed once for all terms.
     ///
-    /// Multiples of digits are summed place by place, which is free; a place of more than 31
-    /// values, up to 512, then gives what it has above 15 to the next one, by a polynomial on its
-    /// values. A sum of few values is taken as one place if that is less work. Digits of the result
-    /// are left as a sum of two would leave them.
+    /// Multiples of digits are summed place by place, which is free. In a place of more than 31
+    /// values, up to 512, the part above 15 is then carried to the next place, by a polynomial on
+    /// its values. A sum of few values is treated as one place if that is less work. The digits of
+    /// the result are as wide as those of a sum of two columns.
     ///
-    /// Cost: about 2 √w products for each place of w values, depth log2 w; a place of a sum of n
-    /// bytes has 15 n + 1 values.
+    /// It costs about 2 √w products for each place of w values, at depth log2 w; a place of a sum
+    /// of n bytes has 15 n + 1 values.
     ///
     /// # Errors
     /// [`IntegersError::Range`] past 2^126; [`IntegersError::Length`] for columns of several
@@ -56,13 +57,16 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let columns: Vec<_> = terms.iter().map(|(x, _)| *x).collect();
         let length = self.common_length(&columns)?;
         let mut interval = Interval::point(0)?;
-        let mut constant = 0;
+        let mut constant = 0i128;
         let mut varying = Vec::with_capacity(terms.len());
         for (column, factor) in terms {
             let part = column.interval.checked_mul(Interval::point(*factor)?)?;
             interval = interval.checked_add(part)?;
             match column.public_value() {
-                Some(value) => constant += value * factor,
+                Some(value) => {
+                    let sum = value.checked_mul(*factor).and_then(|v| constant.checked_add(v));
+                    constant = interval.anchored("the sum", sum)?;
+                }
                 None if *factor == 0 => {}
                 None => {
                     let digits = balanced(*factor);
@@ -82,7 +86,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { interval, length, ..found }.narrowed())
     }
 
-    /// The sum of terms that are no constants, and of one.
+    /// The sum of terms that are not constants, and of a constant.
     fn varying_sum(
         &self,
         terms: Vec<Term<'_, S::Ciphertext>>,
@@ -107,17 +111,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 continue;
             }
             let anchor = anchor_of(&terms, interval, 0)?;
-            let mut digits = Vec::with_capacity(widths.len());
-            for place in 0..widths.len() {
-                let mut parts = Vec::new();
-                for term in &terms {
-                    for (k, factor) in term.digits.iter().enumerate() {
-                        let digit = place.checked_sub(k).and_then(|i| term.column.digits.get(i));
-                        parts.extend(digit.map(|digit| (digit, *factor)));
-                    }
-                }
-                digits.push(self.combine(&parts, 0)?);
-            }
+            let digits = self.sums_of_places(&terms, widths.len())?;
             let digits = self.settled(digits)?;
             let end = |f: fn(&Digit<S::Ciphertext>) -> i64| {
                 anchor + crate::column::value(digits.iter().map(f))
@@ -132,6 +126,40 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         let terms = sums.iter().map(|x| Term { column: x, factor: 1, digits: vec![1] });
         self.varying_sum(terms.collect(), interval, constant)
+    }
+
+    /// The multiples of digits, summed place by place.
+    fn sums_of_places(
+        &self,
+        terms: &[Term<'_, S::Ciphertext>],
+        places: usize,
+    ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
+        let sum = |place: usize| {
+            let mut parts = Vec::new();
+            for term in terms {
+                for (k, factor) in term.digits.iter().enumerate() {
+                    let digit = place.checked_sub(k).and_then(|i| term.column.digits.get(i));
+                    parts.extend(digit.map(|digit| (digit, *factor)));
+                }
+            }
+            self.combine(&parts, 0)
+        };
+        (0..places).map(sum).collect()
+    }
+
+    /// The digits of a multiple above the multiple of the anchor, if sums of multiples of digits
+    /// have no more values than digits may have.
+    pub(crate) fn free_multiple(
+        &self,
+        column: &Column<S::Ciphertext>,
+        factor: i128,
+    ) -> Result<Option<Vec<Digit<S::Ciphertext>>>, IntegersError> {
+        let term = Term { column, factor, digits: signed_digits(factor) };
+        let spread = term.spread();
+        if spread.iter().any(|most| *most >= POINTS) {
+            return Ok(None);
+        }
+        self.sums_of_places(&[term], spread.len()).map(Some)
     }
 
     /// The sum as one digit above the least value of the interval, where that of unused slots lies
@@ -161,7 +189,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     }
 }
 
-/// What is added to the digits of a sum of terms and of a constant.
+/// The anchor of a sum of terms and a constant.
 fn anchor_of<C>(
     terms: &[Term<'_, C>],
     interval: Interval,
@@ -173,18 +201,24 @@ fn anchor_of<C>(
     interval.anchored("the sum", anchor)
 }
 
-/// The sum in slots behind the columns, if it is a number of the range of all results.
+/// The sum in slots behind the columns, if it is in the range that results may have.
 fn pad_of<C>(bins: &[Bin<'_, C>], constant: i128) -> Option<i128> {
     bins.iter().flat_map(|bin| &bin.terms).try_fold(constant, |sum, term| {
         sum.checked_add(term.factor.checked_mul(term.column.pad())?)
     })
 }
 
-/// A factor as digits: itself if it is small, else from -7 to 8, which leaves the least values.
+/// A factor as digits: the factor itself if it is small, otherwise digits from -7 to 8, which lead
+/// to the fewest values.
 fn balanced(factor: i128) -> Vec<i64> {
     if factor.abs() < i128::from(BASE) {
         return vec![factor as i64];
     }
+    signed_digits(factor)
+}
+
+/// A factor as digits from -7 to 8.
+fn signed_digits(factor: i128) -> Vec<i64> {
     let (mut out, mut left) = (Vec::new(), factor);
     while left != 0 {
         let digit = (left + 7).rem_euclid(16) - 7;
@@ -194,7 +228,7 @@ fn balanced(factor: i128) -> Vec<i64> {
     out
 }
 
-/// Terms together as long as no place has too many values, in the order in which they come.
+/// Groups terms, in their order, as long as no place has too many values.
 fn binned<C>(terms: Vec<Term<'_, C>>) -> Vec<Bin<'_, C>> {
     let mut bins: Vec<Bin<'_, C>> = Vec::new();
     for term in terms {

@@ -1,5 +1,5 @@
-//! Digits of more than 31 values, which sums of many leave: brought back without a chain of
-//! carries.
+//! Digits with more than 31 values, which result from sums of many columns, are reduced without a
+//! chain of carries.
 
 use everlevel_circuit::CircuitError;
 use rayon::prelude::*;
@@ -12,11 +12,11 @@ use crate::plan::{Symmetric, symmetric_form};
 use crate::stage::Stage;
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// Digits of at most 31 values with the same Σ 16^i d_i: where a digit has more, or would with
-    /// what it gets from below, q = ⌊d / 16⌋ is taken to the next digit, all at once. Twice if
-    /// digits have more than 255 values.
+    /// Digits of at most 31 values with the same Σ 16^i d_i. If a digit has more values, or would
+    /// have with the carry that it receives, q = ⌊d / 16⌋ is carried to the next digit, for all
+    /// digits at once. This is done twice if digits have more than 255 values.
     ///
-    /// Cost: a polynomial on the points of each such digit, odd about its middle.
+    /// It costs a polynomial on the values of each such digit, which is odd about their middle.
     pub(crate) fn settled(
         &self,
         mut digits: Vec<Digit<S::Ciphertext>>,
@@ -66,7 +66,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.wide_table(digit, entries)
     }
 
-    /// A function of a digit of up to 512 values: in one piece as long as that fits, else with
+    /// A function of a digit of up to 512 values: in one piece if that fits, otherwise with
     /// bootstrapped powers, so that no piece is deeper than 5 and each fits.
     pub(crate) fn wide_table(
         &self,
@@ -107,8 +107,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Digit { cipher, low, high, pad })
     }
 
-    /// The cheapest pieces that fit where all their inputs were bootstrapped; the last ones if none
-    /// do.
+    /// The cheapest pieces that fit if all their inputs were bootstrapped; the last ones if none
+    /// fit.
     fn pieces(&self, form: &Symmetric) -> Result<Pieces, IntegersError> {
         let mut found = None;
         for shape in Pieces::shapes(form.polynomial.degree()) {

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use everlevel_ring::{Eval, Poly};
 use everlevel_scheme::{Level, Meta};
+use everlevel_wire::ParamsId;
 
 use crate::adic::{AdicPoly, AdicRing};
 use crate::spec::{LtvParams, rows};
@@ -15,14 +16,16 @@ use crate::spec::{LtvParams, rows};
 /// times the polynomial's memory, which is freed with the last copy.
 #[derive(Clone)]
 pub struct LtvCiphertext {
+    /// The id of the set: others may have the same degree and modulus.
+    set: ParamsId,
     pub(crate) meta: Meta,
     pub(crate) poly: AdicPoly,
     evaluations: Arc<OnceLock<Vec<Poly<Eval>>>>,
 }
 
 impl LtvCiphertext {
-    pub(crate) fn new(meta: Meta, poly: AdicPoly) -> Self {
-        LtvCiphertext { meta, poly, evaluations: Arc::default() }
+    pub(crate) fn new(params: &LtvParams, meta: Meta, poly: AdicPoly) -> Self {
+        LtvCiphertext { set: params.id(), meta, poly, evaluations: Arc::default() }
     }
 
     /// The same polynomial, with this noise.
@@ -45,15 +48,21 @@ impl LtvCiphertext {
         &self.poly
     }
 
-    /// Whether the digits, and the evaluations if they are there, are of this set: another one of
-    /// the same ring may evaluate in larger blocks.
+    /// The id of its parameter set.
+    pub fn params_id(&self) -> ParamsId {
+        self.set
+    }
+
+    /// Whether it is of this set, and the digits, and the evaluations if they are there, are of its
+    /// ring.
     pub(crate) fn fits(&self, params: &LtvParams) -> bool {
         let (ring, degree, count) = (params.ring(), params.degree(), rows(self.level()));
         let same = |x: &Poly<Eval>| x.basis() == ring.transform_primes() && x.degree() == degree;
         let evaluated = |blocks: &Vec<Poly<Eval>>| {
             blocks.len() == ring.blocks(count) && blocks.iter().all(same)
         };
-        self.poly.rows() == count
+        self.set == params.id()
+            && self.poly.rows() == count
             && self.poly.digits().all(|row| row.len() == degree)
             && self.evaluations.get().is_none_or(evaluated)
     }
@@ -85,6 +94,8 @@ impl std::fmt::Debug for LtvCiphertext {
 /// f².
 #[derive(Clone)]
 pub struct LtvProduct {
+    /// The id of the set.
+    pub(crate) set: ParamsId,
     pub(crate) meta: Meta,
     pub(crate) blocks: Vec<Poly<Eval>>,
     /// How many products of blocks are summed.
@@ -96,6 +107,11 @@ impl LtvProduct {
     pub fn meta(&self) -> &Meta {
         &self.meta
     }
+
+    /// The id of its parameter set.
+    pub fn params_id(&self) -> ParamsId {
+        self.set
+    }
 }
 
 /// A rotated ciphertext of a linear map. Key switching is finished: the transforms that hoisting
@@ -104,6 +120,8 @@ pub struct LtvExtended(pub(crate) LtvCiphertext);
 
 /// A plaintext polynomial that multiplies ciphertexts.
 pub struct LtvDiagonal {
+    /// The id of the set.
+    pub(crate) set: ParamsId,
     pub(crate) poly: Poly<Eval>,
     /// log2 of its canonical norm.
     pub(crate) norm: f64,

@@ -3,6 +3,7 @@
 use everlevel_ring::{Eval, GaloisElement, PlaintextRing, Poly};
 use everlevel_scheme::noise::log_add;
 use everlevel_scheme::{Arithmetic, Cost, Counters, Level, Meta, NextUse, Plaintext, SchemeError};
+use everlevel_wire::ParamsId;
 
 use crate::ciphertext::{LtvCiphertext, LtvDiagonal, LtvProduct};
 use crate::spec::{LtvParams, rows};
@@ -76,11 +77,7 @@ impl LtvEvaluator {
     /// A ciphertext of another set.
     pub(crate) fn check(&self, a: &LtvCiphertext) -> Result<(), SchemeError> {
         self.params.check_level(a.level())?;
-        let wrong = || SchemeError::WrongParams {
-            object: "the ciphertext",
-            name: self.params.name().into(),
-        };
-        a.fits(&self.params).then_some(()).ok_or_else(wrong)
+        a.fits(&self.params).then_some(()).ok_or_else(|| self.params.wrong("the ciphertext"))
     }
 
     /// # Errors
@@ -102,6 +99,7 @@ impl LtvEvaluator {
     /// Evaluations of another set.
     fn check_evaluations(
         &self,
+        set: ParamsId,
         blocks: &[Poly<Eval>],
         object: &'static str,
     ) -> Result<(), SchemeError> {
@@ -109,19 +107,18 @@ impl LtvEvaluator {
         let same = |x: &Poly<Eval>| {
             x.basis() == ring.transform_primes() && x.degree() == self.params.degree()
         };
-        let wrong = || SchemeError::WrongParams { object, name: self.params.name().into() };
-        blocks.iter().all(same).then_some(()).ok_or_else(wrong)
+        let ours = set == self.params.id() && blocks.iter().all(same);
+        ours.then_some(()).ok_or_else(|| self.params.wrong(object))
     }
 
     /// # Errors
     /// A product of another set.
     fn check_product(&self, a: &LtvProduct) -> Result<(), SchemeError> {
         self.params.check_level(a.meta.level)?;
-        let wrong =
-            || SchemeError::WrongParams { object: "the product", name: self.params.name().into() };
         let blocks = self.params.ring().blocks(rows(a.meta.level));
+        let wrong = || self.params.wrong("the product");
         (a.blocks.len() == blocks).then_some(()).ok_or_else(wrong)?;
-        self.check_evaluations(&a.blocks, "the product")
+        self.check_evaluations(a.set, &a.blocks, "the product")
     }
 
     /// To a level that another operand has: divides as long as noise is left to divide, and reduces
@@ -142,7 +139,7 @@ impl LtvEvaluator {
             level.max(Level(a.level().0.saturating_sub(excess.ceil().max(0.0) as usize))),
         )?;
         let meta = self.checked(Meta { level, ..divided.meta }, "alignment of levels")?;
-        Ok(LtvCiphertext::new(meta, divided.poly.truncated(rows(level))))
+        Ok(LtvCiphertext::new(&self.params, meta, divided.poly.truncated(rows(level))))
     }
 
     /// How many rows to drop for the next use of something with this noise.
@@ -180,12 +177,13 @@ impl LtvEvaluator {
         let depth = lowered.iter().map(|x| x.meta.depth).max().unwrap_or(0);
         let meta = self.checked(Meta { noise, depth, ..lowered[0].meta }, operation)?;
         let polys: Vec<_> = lowered.iter().map(|x| &x.poly).collect();
-        Ok(LtvCiphertext::new(meta, self.params.ring().sum(&polys)))
+        Ok(LtvCiphertext::new(&self.params, meta, self.params.ring().sum(&polys)))
     }
 
     /// The transparent encryption of 0.
     pub(crate) fn zero(&self, like: &Meta) -> LtvCiphertext {
-        LtvCiphertext::new(Meta { noise: 0.0, ..*like }, self.params.ring().zero(rows(like.level)))
+        let zero = self.params.ring().zero(rows(like.level));
+        LtvCiphertext::new(&self.params, Meta { noise: 0.0, ..*like }, zero)
     }
 
     /// Adds the constant 1.
@@ -194,7 +192,7 @@ impl LtvEvaluator {
         let noise = log_add(a.meta.noise, self.params.noise().secret());
         let meta = self.checked(Meta { noise, ..a.meta }, "addition of a constant")?;
         let one = self.params.constant(1, a.level());
-        Ok(LtvCiphertext::new(meta, self.params.ring().sum(&[&a.poly, &one])))
+        Ok(LtvCiphertext::new(&self.params, meta, self.params.ring().sum(&[&a.poly, &one])))
     }
 
     pub(crate) fn product(
@@ -214,7 +212,7 @@ impl LtvEvaluator {
         let ring = self.params.ring();
         let count = ring.blocks(rows(level));
         let blocks = ring.multiply(a.evaluations(ring), b.evaluations(ring), count);
-        Ok(LtvProduct { meta, blocks, terms: count })
+        Ok(LtvProduct { set: self.params.id(), meta, blocks, terms: count })
     }
 
     pub(crate) fn sum_of_products(
@@ -243,7 +241,7 @@ impl LtvEvaluator {
         }
         sum.blocks.truncate(ring.blocks(rows(level)));
         sum.blocks.iter_mut().zip(&other.blocks).for_each(|(x, y)| x.add_assign(ring.cpu(), y));
-        Ok(LtvProduct { meta, blocks: sum.blocks, terms: sum.terms + other.terms })
+        Ok(LtvProduct { meta, terms: sum.terms + other.terms, ..sum })
     }
 
     pub(crate) fn relinearized(
@@ -264,7 +262,7 @@ impl LtvEvaluator {
         let meta = Meta { noise, ..a.meta };
         self.switched(
             self.keys.relinearization(),
-            &LtvCiphertext::new(meta, c),
+            &LtvCiphertext::new(&self.params, meta, c),
             false,
             drop,
             "relinearization",
@@ -325,7 +323,7 @@ impl LtvEvaluator {
         );
         let evaluations = (shared && special > 0).then(|| a.evaluations(ring));
         let sum = key.apply(params, &a.poly, evaluations);
-        Ok(LtvCiphertext::new(meta, ring.divide_even(&sum, special + drop)))
+        Ok(LtvCiphertext::new(params, meta, ring.divide_even(&sum, special + drop)))
     }
 
     pub(crate) fn prepared_diagonal(
@@ -335,7 +333,8 @@ impl LtvEvaluator {
         let message = self.params.message(plaintext)?;
         let real: Vec<f64> = message.iter().map(|&x| x as f64).collect();
         let norm = self.params.ring().ring().norm().max(&real).max(1.0).log2();
-        Ok(LtvDiagonal { poly: self.params.ring().evaluate_signed(&message), norm })
+        let poly = self.params.ring().evaluate_signed(&message);
+        Ok(LtvDiagonal { set: self.params.id(), poly, norm })
     }
 
     /// Σ x_j d_j, of ciphertexts brought to one level; at least one term.
@@ -344,7 +343,7 @@ impl LtvEvaluator {
         terms: &[(&LtvCiphertext, &LtvDiagonal)],
     ) -> Result<LtvCiphertext, SchemeError> {
         terms.iter().try_for_each(|(_, d)| {
-            self.check_evaluations(std::slice::from_ref(&d.poly), "the diagonal")
+            self.check_evaluations(d.set, std::slice::from_ref(&d.poly), "the diagonal")
         })?;
         let ring = self.params.ring();
         let level = terms.iter().fold(terms[0].0.level(), |level, (x, _)| level.min(x.level()));
@@ -365,9 +364,7 @@ impl LtvEvaluator {
                 .map(|(x, (_, d))| (&x.evaluations(ring)[o], &d.poly))
                 .collect()
         };
-        Ok(LtvCiphertext::new(
-            meta,
-            ring.digits(ring.inner_products(ring.blocks(rows(level)), pairs), rows(level)),
-        ))
+        let blocks = ring.inner_products(ring.blocks(rows(level)), pairs);
+        Ok(LtvCiphertext::new(&self.params, meta, ring.digits(blocks, rows(level))))
     }
 }

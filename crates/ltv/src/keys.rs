@@ -9,6 +9,10 @@ use crate::adic::AdicPoly;
 use crate::ciphertext::LtvCiphertext;
 use crate::spec::{LtvParams, rows};
 
+/// How many bits a phase may lie above the bound that a ciphertext carries: 16 times the margin of
+/// 8 deviations, as that is an average, and products of dependent operands have heavier tails.
+const SLACK: f64 = 4.0;
+
 /// A polynomial from χ whose norm is within the noise model's limit, in natural order.
 pub(crate) fn key_polynomial(params: &LtvParams, rng: &mut impl CryptoRng) -> Zeroizing<Vec<i64>> {
     loop {
@@ -108,7 +112,7 @@ impl LtvPublicKey {
             estimate: params.noise().fresh(),
             owner: None,
         };
-        Ok(LtvCiphertext::new(meta, poly))
+        Ok(LtvCiphertext::new(params, meta, poly))
     }
 }
 
@@ -160,7 +164,10 @@ impl LtvSecretKey {
     ) -> Self {
         let ring = params.ring();
         let twice = Zeroizing::new(g.iter().map(|x| 2 * x).collect::<Vec<i64>>());
-        let h = ring.mul(&inverse, &ring.from_signed(&twice, 1), params.key_rows());
+        // With h it tells f.
+        let mut numerator = ring.from_signed(&twice, 1);
+        let h = ring.mul(&inverse, &numerator, params.key_rows());
+        numerator.wipe();
         LtvSecretKey { public: LtvPublicKey::new(params, ring.evaluate(&h)), f, inverse }
     }
 
@@ -212,35 +219,48 @@ impl LtvSecretKey {
     /// g(f)/f modulo p^`rows`.
     pub(crate) fn image(&self, g: GaloisElement, rows: usize) -> AdicPoly {
         let ring = self.params().ring();
-        let image = ring.evaluate_signed(&self.f).galois(ring.cpu(), g);
-        ring.digits(
-            ring.multiply(&ring.evaluate_secret(&self.inverse), &[image], ring.blocks(rows)),
-            rows,
-        )
+        let mut image = ring.evaluate_signed(&self.f).galois(ring.cpu(), g);
+        image.wipe_on_drop();
+        let inverse = ring.evaluate_secret(&self.inverse);
+        let mut quotient = ring.multiply(&inverse, &[image], ring.blocks(rows));
+        quotient.iter_mut().for_each(Poly::wipe_on_drop);
+        ring.digits(quotient, rows)
     }
 
     fn phase(&self, ciphertext: &LtvCiphertext) -> Result<AdicPoly, SchemeError> {
         let (ring, count) = (self.params().ring(), rows(ciphertext.level()));
         if !ciphertext.fits(self.params()) {
-            return Err(SchemeError::WrongParams {
-                object: "the ciphertext",
-                name: self.params().name().into(),
-            });
+            return Err(self.params().wrong("the ciphertext"));
         }
         let f = ring.evaluate_signed(&self.f);
         let blocks = ciphertext.evaluations(ring);
-        Ok(ring.digits(ring.inner_products(blocks.len(), |o| vec![(&blocks[o], &f)]), count))
+        let mut phase = ring.inner_products(blocks.len(), |o| vec![(&blocks[o], &f)]);
+        // With the ciphertext it tells f.
+        phase.iter_mut().for_each(Poly::wipe_on_drop);
+        Ok(ring.digits(phase, count))
     }
 
     /// (c f modulo q) modulo 2.
     ///
     /// # Errors
-    /// A ciphertext of another set.
+    /// A ciphertext of another set. [`SchemeError::NotDecryptable`] for a phase far above the bound
+    /// of the ciphertext, such as one of another key, or computed with evaluation keys of another
+    /// one: this is found after decoding, in a time that does not depend on the phase. With c bits
+    /// of capacity the phase of another key is taken with probability 2^-((c - 4) n) at most; where
+    /// the bound was not trusted when the ciphertext was read, every phase is.
     pub fn decrypt(&self, ciphertext: &LtvCiphertext) -> Result<Plaintext, SchemeError> {
         let mut phase = self.phase(ciphertext)?;
-        let coefficients = self.params().ring().parities(&phase);
+        let (ring, noise) = (self.params().ring(), self.params().noise());
+        let coefficients = ring.parities(&phase);
+        let (largest, places) = ring.largest(&phase);
         phase.wipe();
-        Ok(Plaintext::from_reduced(coefficients.into(), 1))
+        let plaintext = Plaintext::from_reduced(coefficients.into(), 1);
+        let bits = noise.bound(ciphertext.meta.noise) + SLACK - places as f64 * noise.prime_bits();
+        // Half a unit for what lies below.
+        if largest as f64 > bits.exp2() + 0.5 {
+            return Err(SchemeError::NotDecryptable);
+        }
+        Ok(plaintext)
     }
 
     /// log2 of the largest coefficient of the phase, to be compared with

@@ -87,7 +87,7 @@ impl Arithmetic for LtvEvaluator {
             log_add(a.meta.noise, self.params().noise().secret() + self.prepared_diagonal(b)?.norm);
         let meta = self.checked(Meta { noise, ..a.meta }, "addition of a plaintext")?;
         let sum = ring.sum(&[&a.poly, &ring.from_signed(&self.params().message(b)?, rows)]);
-        Ok(LtvCiphertext::new(meta, sum))
+        Ok(LtvCiphertext::new(self.params(), meta, sum))
     }
 
     fn mul_plain(&self, a: &LtvCiphertext, b: &Plaintext) -> Result<LtvCiphertext, SchemeError> {
@@ -149,7 +149,8 @@ impl Arithmetic for LtvEvaluator {
         }
         let noise = self.params().noise().switched(a.meta.noise, dropped);
         let meta = self.checked(Meta { level, noise, ..a.meta }, "modulus switching")?;
-        Ok(LtvCiphertext::new(meta, self.params().ring().divide_even(&a.poly, dropped)))
+        let poly = self.params().ring().divide_even(&a.poly, dropped);
+        Ok(LtvCiphertext::new(self.params(), meta, poly))
     }
 
     fn mul_monomial(&self, a: &LtvCiphertext, k: i64) -> Result<LtvCiphertext, SchemeError> {
@@ -158,7 +159,7 @@ impl Arithmetic for LtvEvaluator {
         let monomial = Poly::<Eval>::monomial(ring.cpu(), ring.transform_primes(), k);
         let blocks = a.evaluations(ring);
         let moved = ring.inner_products(blocks.len(), |o| vec![(&blocks[o], &monomial)]);
-        Ok(LtvCiphertext::new(a.meta, ring.digits(moved, rows(a.level()))))
+        Ok(LtvCiphertext::new(self.params(), a.meta, ring.digits(moved, rows(a.level()))))
     }
 }
 

@@ -17,10 +17,6 @@ use crate::switching::{LtvEvalKeys, SwitchingKey};
 const DEPTH_LIMIT: u32 = 1 << 30;
 
 impl LtvParams {
-    fn wrong(&self, object: &'static str) -> SchemeError {
-        SchemeError::WrongParams { object, name: self.name().into() }
-    }
-
     /// Whether a polynomial has that many rows of this ring's digits.
     fn fits(&self, poly: &AdicPoly, rows: usize) -> bool {
         poly.rows() == rows && poly.digits().all(|row| row.len() == self.degree())
@@ -74,7 +70,7 @@ impl LtvCiphertext {
         if !params.fits(&poly, rows(meta.level)) {
             return Err(params.wrong("the ciphertext"));
         }
-        Ok(LtvCiphertext::new(meta, poly))
+        Ok(LtvCiphertext::new(params, meta, poly))
     }
 }
 

@@ -6,6 +6,7 @@ use everlevel_arith::primes;
 use everlevel_ring::{Backend, PlaintextRing, Ring, SlotShape, sample};
 use everlevel_scheme::params::KeySecurity;
 use everlevel_scheme::{Level, OptIn, Plaintext, SchemeError};
+use everlevel_wire::ParamsId;
 use serde::{Deserialize, Serialize};
 
 use crate::adic::{AdicPoly, AdicRing};
@@ -65,6 +66,16 @@ impl LtvSpec {
         Ok(LtvSpec { name: name.into(), index, prime_bits, levels, gadget })
     }
 
+    /// The specification as JSON without white space, its fields in the order of this type.
+    pub fn canonical_json(&self) -> String {
+        serde_json::to_string(self).expect("a specification has string keys and integers only")
+    }
+
+    /// Its id: the first 16 bytes of BLAKE3 of [`LtvSpec::canonical_json`].
+    pub fn id(&self) -> ParamsId {
+        ParamsId::of_json(&self.canonical_json())
+    }
+
     fn bad(&self, problem: impl Into<String>) -> SchemeError {
         SchemeError::BadParams { name: self.name.clone(), problem: problem.into() }
     }
@@ -119,6 +130,7 @@ pub(crate) fn rows(level: Level) -> usize {
 
 struct Inner {
     spec: LtvSpec,
+    id: ParamsId,
     security: KeySecurity,
     ring: AdicRing,
     plain: Option<PlaintextRing>,
@@ -173,8 +185,8 @@ impl LtvParams {
             true => None,
             false => Some(PlaintextRing::new(SlotShape::new(spec.index, 2, 1)?, backend)?),
         };
-        let noise = AverageCase::new(&ring, spec.gadget);
-        Ok(LtvParams(Arc::new(Inner { spec, security, ring, plain, noise })))
+        let (noise, id) = (AverageCase::new(&ring, spec.gadget), spec.id());
+        Ok(LtvParams(Arc::new(Inner { spec, id, security, ring, plain, noise })))
     }
 
     /// The set of this name.
@@ -188,6 +200,11 @@ impl LtvParams {
     /// The specification.
     pub fn spec(&self) -> &LtvSpec {
         &self.0.spec
+    }
+
+    /// The id of the specification, which objects of the set carry in memory and in files.
+    pub fn id(&self) -> ParamsId {
+        self.0.id
     }
 
     /// The name.
@@ -310,12 +327,14 @@ impl LtvParams {
     pub(crate) fn message(&self, plaintext: &Plaintext) -> Result<Vec<i64>, SchemeError> {
         let bits = plaintext.coefficients().iter().all(|&c| c < 2);
         if plaintext.exponent() != 1 || plaintext.coefficients().len() != self.degree() || !bits {
-            return Err(SchemeError::WrongParams {
-                object: "the plaintext",
-                name: self.name().into(),
-            });
+            return Err(self.wrong("the plaintext"));
         }
         Ok(plaintext.coefficients().iter().map(|&c| c as i64).collect())
+    }
+
+    /// The error of an object of another set.
+    pub(crate) fn wrong(&self, object: &'static str) -> SchemeError {
+        SchemeError::WrongParams { object, name: self.name().into() }
     }
 
     /// The coefficients of an integer.

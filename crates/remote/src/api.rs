@@ -243,7 +243,7 @@ pub struct Estimate {
 /// What a tenant uses, and what it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsageInfo {
-    /// Bytes of objects, of announced uploads and of requests of jobs.
+    /// Bytes of objects, of announced uploads and of requests that made tables and jobs.
     pub bytes: u64,
     /// The most.
     pub most_bytes: u64,

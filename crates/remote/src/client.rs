@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
 
 use everlevel_wire::file::{Existing, NewFile, read_file};
 use everlevel_wire::{ObjectKind, ReadOptions, WireError, inspect, inspect_file};
@@ -22,6 +24,14 @@ use crate::name::{IdempotencyKey, JobId, ObjectId};
 const FETCHED_BYTES: u64 = 4 << 30;
 /// The most bytes of a text of a table.
 const TEXT_BYTES: u64 = 1 << 20;
+/// What an upload is told whose part was sent twice, as its answer was lost, or whose part is still
+/// being stored: the service says how far it is.
+const PASSING: [&str; 3] = ["service.offset", "service.conflict", "service.timeout"];
+/// How many times in a row an upload is told so before it is given up; together with the pauses in
+/// between about a minute, which is longer than a request may take.
+const STANDSTILLS: u32 = 10;
+/// The longest of these pauses.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// What a service keeps: nothing with a secret.
 const SENT: [ObjectKind; 3] =
     [ObjectKind::SERVER_KEYS, ObjectKind::CIPHERTEXTS, ObjectKind::COLUMNS];
@@ -106,7 +116,7 @@ impl Client {
         hasher.update_reader(&mut *source).map_err(at(place))?;
         let new = NewUpload { id: ObjectId::of_hash(hasher.finalize()), bytes: hasher.count() };
         let mut state: UploadState = self.calls.post("/v1/uploads", &new, None)?;
-        let mut part = Vec::new();
+        let (mut part, mut still) = (Vec::new(), 0);
         while !state.complete {
             progress(state.offset, state.bytes);
             part.clear();
@@ -117,13 +127,23 @@ impl Client {
                 return Err(RemoteError::malformed("a file", problem));
             }
             let path = format!("/v1/uploads/{}?offset={}", new.id, state.offset);
-            state = match self.calls.put(path, &part) {
-                // A part that was sent twice, as its answer was lost.
-                Err(e) if e.code() == "service.offset" => {
+            let next: UploadState = match self.calls.put(path, &part) {
+                Err(e) if PASSING.contains(&e.code()) => {
+                    sleep(LONGEST_PAUSE.min(Duration::from_millis(200) * 2u32.pow(still)));
                     self.calls.post("/v1/uploads", &new, None)?
                 }
-                state => state?,
+                next => next?,
             };
+            still = if next.offset > state.offset { 0 } else { still + 1 };
+            if still == STANDSTILLS && !next.complete {
+                let problem = format!(
+                    "an upload does not get beyond byte {}: send it again later, and it goes on \
+                     there",
+                    state.offset
+                );
+                return Err(RemoteError::Unreachable { problem });
+            }
+            state = next;
         }
         progress(state.bytes, state.bytes);
         Ok(new.id)

@@ -34,18 +34,9 @@ impl OddSlots {
     /// # Errors
     /// [`RingError::BadPlainModulus`] if d is above 256.
     pub(crate) fn new(axes: Axes, degree: usize, modulus: PrimePower) -> Result<Self, RingError> {
-        let (p, index) = (modulus.prime(), axes.index());
-        if degree > MAX_DEGREE {
-            let reason = "the degree of a slot, the order of p modulo the index, is above 256";
-            return Err(RingError::BadPlainModulus {
-                p,
-                exponent: modulus.exponent(),
-                index,
-                reason,
-            });
-        }
-        let carries = |first: &usize| order(p, product(&axes.all()[*first..])) == degree;
-        let first = (0..axes.all().len()).rev().find(carries).unwrap_or(0);
+        check_degree(axes.index(), degree, modulus)?;
+        let p = modulus.prime();
+        let first = first_of_carrier(&axes, p, degree);
         let (others, carrier) = axes.all().split_at(first);
         let whole = product(carrier);
         let prime = modulus.reduced(1)?;
@@ -77,36 +68,63 @@ impl OddSlots {
         product(self.carrier())
     }
 
-    /// One dimension for each cycle of the axes ahead of the carrier, and those of the carrier.
+    /// [`dimensions`] of these slots.
     pub(crate) fn dimensions(&self, p: u64, degree: usize) -> Vec<SlotDimension> {
-        // g modulo the product of `axes`, 1 modulo the other factors.
-        let unit = |axes: &[Axis], g: u64| {
-            let exponent: u64 = axes.iter().map(|axis| axis.exponent).sum();
-            GaloisElement((1 + (g - 1) * (exponent % self.axes.index())) % self.axes.index())
-        };
-        let others = self.axes.all()[..self.first].iter().flat_map(|axis| {
-            axis.cycles().into_iter().map(move |cycle| SlotDimension {
-                size: cycle.length,
-                generator: unit(std::slice::from_ref(axis), cycle.generator),
-                good: true,
-            })
-        });
-        let carrier = self.carrier();
-        let mut own = match carrier {
-            [axis] => vec![divided(axis, degree)],
-            axes => quotient::cycles(product(axes), p, degree),
-        };
-        if own.is_empty() {
-            // Frobenius reaches every unit of the carrier.
-            own.push(QuotientCycle { generator: 1, length: 1, good: true });
-        }
-        let own = own.into_iter().map(|cycle| SlotDimension {
-            size: cycle.length,
-            generator: unit(carrier, cycle.generator),
-            good: cycle.good,
-        });
-        others.chain(own).collect()
+        dimensions(&self.axes, self.first, p, degree)
     }
+}
+
+/// # Errors
+/// [`RingError::BadPlainModulus`] if d is above 256.
+pub(crate) fn check_degree(
+    index: u64,
+    degree: usize,
+    modulus: PrimePower,
+) -> Result<(), RingError> {
+    if degree <= MAX_DEGREE {
+        return Ok(());
+    }
+    let (p, exponent) = (modulus.prime(), modulus.exponent());
+    let reason = "the degree of a slot, the order of p modulo the index, is above 256";
+    Err(RingError::BadPlainModulus { p, exponent, index, reason })
+}
+
+/// The first axis of the carrier, for p of order `degree` modulo the index.
+pub(crate) fn first_of_carrier(axes: &Axes, p: u64, degree: usize) -> usize {
+    let carries = |first: &usize| order(p, product(&axes.all()[*first..])) == degree;
+    (0..axes.all().len()).rev().find(carries).unwrap_or(0)
+}
+
+/// One dimension for each cycle of the axes ahead of the carrier, whose first axis is `first`, and
+/// those of the carrier.
+pub(crate) fn dimensions(axes: &Axes, first: usize, p: u64, degree: usize) -> Vec<SlotDimension> {
+    let (ahead, carrier) = axes.all().split_at(first);
+    // g modulo the product of `factors`, 1 modulo the other ones.
+    let unit = |factors: &[Axis], g: u64| {
+        let exponent: u64 = factors.iter().map(|axis| axis.exponent).sum();
+        GaloisElement((1 + (g - 1) * (exponent % axes.index())) % axes.index())
+    };
+    let others = ahead.iter().flat_map(|axis| {
+        axis.cycles().into_iter().map(move |cycle| SlotDimension {
+            size: cycle.length,
+            generator: unit(std::slice::from_ref(axis), cycle.generator),
+            good: true,
+        })
+    });
+    let mut own = match carrier {
+        [axis] => vec![divided(axis, degree)],
+        axes => quotient::cycles(product(axes), p, degree),
+    };
+    if own.is_empty() {
+        // Frobenius reaches every unit of the carrier.
+        own.push(QuotientCycle { generator: 1, length: 1, good: true });
+    }
+    let own = own.into_iter().map(|cycle| SlotDimension {
+        size: cycle.length,
+        generator: unit(carrier, cycle.generator),
+        good: cycle.good,
+    });
+    others.chain(own).collect()
 }
 
 /// The units of an axis of an odd prime by a subgroup of order `degree`.

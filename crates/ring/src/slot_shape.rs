@@ -85,16 +85,7 @@ impl SlotShape {
     /// the index, p^max_exponent is 2^62 or more, or d is above 256 for an index with axes.
     pub fn new(index: u64, p: u64, max_exponent: u32) -> Result<Self, RingError> {
         let axes = IndexKind::new(index)?.axes().cloned();
-        let bad = |reason| RingError::BadPlainModulus { p, exponent: max_exponent, index, reason };
-        if !primes::is_prime(p) {
-            return Err(bad("p must be a prime"));
-        }
-        let modulus = PrimePower::new(p, max_exponent).map_err(|_| {
-            bad("the exponent must be at least 1 and the plaintext modulus below 2^62")
-        })?;
-        if index.is_multiple_of(p) {
-            return Err(bad("p divides the index"));
-        }
+        let modulus = checked_modulus(index, p, max_exponent)?;
         let degree = order(p, index);
         if let Some(axes) = axes {
             let odd = OddSlots::new(axes, degree, modulus)?;
@@ -110,8 +101,9 @@ impl SlotShape {
         let ring = GaussianRing::new(modulus)?;
         let root =
             if ring.is_split() { split_root(modulus, slots) } else { inert_root(ring, slots) };
-        let root =
-            root.ok_or_else(|| bad("p has no root of unity of the order that the slots need"))?;
+        let reason = "p has no root of unity of the order that the slots need";
+        let none = RingError::BadPlainModulus { p, exponent: max_exponent, index, reason };
+        let root = root.ok_or(none)?;
         let mut dimensions =
             vec![SlotDimension { size: 2, generator: GaloisElement(index - 1), good: true }];
         dimensions.truncate(usize::from(ring.is_split()));
@@ -119,6 +111,22 @@ impl SlotShape {
         let good = (0..columns).fold(1, |g, _| g * 5 % index) == 1;
         dimensions.push(SlotDimension { size: columns, generator: GaloisElement(5), good });
         Ok(SlotShape { index, modulus, degree, dimensions, roots: Roots::PowerOfTwo(root) })
+    }
+
+    /// The [`SlotShape::dimensions`] that the slots of an index have modulo powers of p, without
+    /// the roots of unity that take most of the time of [`SlotShape::new`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn dimensions_of(index: u64, p: u64) -> Result<Vec<SlotDimension>, RingError> {
+        let kind = IndexKind::new(index)?;
+        let Some(axes) = kind.axes() else {
+            return Ok(Self::new(index, p, 1)?.dimensions);
+        };
+        let (modulus, degree) = (checked_modulus(index, p, 1)?, order(p, index));
+        odd_slots::check_degree(index, degree, modulus)?;
+        let first = odd_slots::first_of_carrier(axes, p, degree);
+        Ok(odd_slots::dimensions(axes, first, p, degree))
     }
 
     /// The index m of the ring.
@@ -272,6 +280,20 @@ impl SlotShape {
             units.into_iter().flat_map(powers).collect()
         })
     }
+}
+
+/// p^exponent, for a prime p that does not divide the index.
+fn checked_modulus(index: u64, p: u64, exponent: u32) -> Result<PrimePower, RingError> {
+    let bad = |reason| RingError::BadPlainModulus { p, exponent, index, reason };
+    if !primes::is_prime(p) {
+        return Err(bad("p must be a prime"));
+    }
+    let reason = "the exponent must be at least 1 and the plaintext modulus below 2^62";
+    let modulus = PrimePower::new(p, exponent).map_err(|_| bad(reason))?;
+    if index.is_multiple_of(p) {
+        return Err(bad("p divides the index"));
+    }
+    Ok(modulus)
 }
 
 /// The minimal polynomial of ξ, of degree d, where its power in the base ring is `root`: X^d - ζ,

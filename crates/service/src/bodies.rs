@@ -1,12 +1,10 @@
 //! Memory for the bodies of requests, which are read as a whole: so much over all tenants, and a
 //! part of it for each.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
-
 use everlevel_remote::Tenant;
 use everlevel_remote::api::PART_BYTES;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::shares::{Share, Shares};
 
 /// What is counted in, also for a body of fewer bytes.
 const UNIT: u64 = 64 << 10;
@@ -15,17 +13,7 @@ const UNIT: u64 = 64 << 10;
 const SHARE: u64 = 4;
 
 /// Who may read a body now.
-pub(crate) struct Bodies {
-    all: Arc<Semaphore>,
-    share: usize,
-    tenants: Mutex<HashMap<Tenant, Arc<Semaphore>>>,
-}
-
-/// Memory for a body, until this is dropped.
-pub(crate) struct Room {
-    _own: OwnedSemaphorePermit,
-    _all: OwnedSemaphorePermit,
-}
+pub(crate) struct Bodies(Shares);
 
 fn units(bytes: u64) -> usize {
     bytes.div_ceil(UNIT).max(1) as usize
@@ -36,22 +24,14 @@ impl Bodies {
     pub(crate) fn new(bytes: u64) -> Self {
         let least = units(PART_BYTES);
         let bytes = bytes.min(1 << 40);
-        let all = Arc::new(Semaphore::new(units(bytes).max(least)));
-        Bodies { all, share: units(bytes / SHARE).max(least), tenants: Mutex::default() }
+        Bodies(Shares::new(units(bytes).max(least), units(bytes / SHARE).max(least)))
     }
 
     /// Waits until there is room for a body of so many bytes; of unknown length it counts as the
     /// longest. None if nobody waits any more.
-    pub(crate) async fn room(&self, tenant: &Tenant, declared: Option<u64>) -> Option<Room> {
+    pub(crate) async fn room(&self, tenant: &Tenant, declared: Option<u64>) -> Option<Share> {
         let units = units(declared.unwrap_or(PART_BYTES).min(PART_BYTES)) as u32;
-        let own = {
-            let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
-            let new = || Arc::new(Semaphore::new(self.share));
-            tenants.entry(tenant.clone()).or_insert_with(new).clone()
-        };
-        let own = own.acquire_many_owned(units).await.ok()?;
-        let all = self.all.clone().acquire_many_owned(units).await.ok()?;
-        Some(Room { _own: own, _all: all })
+        self.0.take(tenant, units).await
     }
 }
 

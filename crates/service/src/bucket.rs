@@ -1,4 +1,4 @@
-//! The object store of a service that several processes run without a directory in common.
+//! The object store of a service that consists of several processes without a shared directory.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use zeroize::Zeroizing;
 
 use crate::error::ServiceError;
 
-/// The most bytes of the file that describes a bucket.
+/// The largest file that describes a bucket, in bytes.
 const TEXT_BYTES: u64 = 16 << 10;
-/// The most bytes of copies, if nothing else is stated.
+/// The default limit for copies, in GiB.
 const CACHE_GIB: u64 = 32;
 
-/// A bucket of an object store that speaks the protocol of S3, which has the bytes of several
+/// A bucket of an object store with the protocol of S3, which stores the bytes of several
 /// processes.
 #[derive(Clone)]
 #[cfg_attr(not(feature = "cluster"), expect(dead_code, reason = "nothing opens it"))]
@@ -31,7 +31,7 @@ pub struct Bucket {
     pub(crate) cache_bytes: u64,
 }
 
-/// The file of one.
+/// The file that describes a bucket.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Described {
@@ -50,7 +50,7 @@ struct Described {
     cache_gib: u64,
 }
 
-/// What stores other than Amazon's expect, mostly.
+/// The region that most stores other than Amazon's expect.
 fn anywhere() -> String {
     "us-east-1".into()
 }
@@ -66,11 +66,11 @@ impl fmt::Debug for Bucket {
 }
 
 impl Bucket {
-    /// The one that a file in JSON describes: `endpoint` (`https://HOST`), `bucket`,
+    /// The bucket that a JSON file describes, with `endpoint` (`https://HOST`), `bucket`,
     /// `access_key_id` and `secret_access_key`, and if needed `prefix`, `region`, `authority` (a
-    /// file in PEM with the authority of the endpoint), `insecure_http` (true for an endpoint of
-    /// another machine without TLS) and `cache_gib` (how much of it is on the disk of this machine
-    /// at most, but for what is in use). A service connects when it starts.
+    /// PEM file with the certificate authority of the endpoint), `insecure_http` (true for an
+    /// endpoint on another machine without TLS) and `cache_gib` (the limit for copies on the disk
+    /// of this machine, except for those in use). A service connects when it starts.
     ///
     /// # Errors
     /// A file that cannot be read or holds something else.
@@ -109,7 +109,7 @@ impl Bucket {
         })
     }
 
-    /// Why it cannot be used.
+    /// The error for a bucket that cannot be used.
     #[cfg(feature = "cluster")]
     pub(crate) fn refused(&self, problem: String) -> ServiceError {
         ServiceError::State { path: self.path.display().to_string(), problem }

@@ -12,7 +12,7 @@ use crate::tls::TlsFiles;
 /// The limits of every tenant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
-    /// Bytes of objects, announced uploads and requests of jobs.
+    /// Bytes of objects, announced uploads and requests that made tables and jobs.
     pub bytes: u64,
     /// Objects, announced uploads, tables and jobs.
     pub objects: u64,

@@ -1,4 +1,4 @@
-//! The database of a service that several processes run.
+//! The database of a service that consists of several processes.
 
 use std::fmt;
 use std::path::Path;
@@ -8,17 +8,16 @@ use everlevel_wire::file::read_file;
 
 use crate::error::ServiceError;
 
-/// The most bytes of a connection string.
+/// The largest length of a connection string in bytes.
 const TEXT_BYTES: u64 = 4096;
-/// How long a process keeps a job that it does not tell about.
+/// The time after which a process that does not report on a job loses it.
 const LEASE: Duration = Duration::from_secs(30);
 
-/// A PostgreSQL database that has the records and the queue of several processes, which share a
-/// directory.
+/// A PostgreSQL database with the records and the queue of several processes.
 #[derive(Clone)]
 #[cfg_attr(not(feature = "cluster"), expect(dead_code, reason = "nothing opens it"))]
 pub struct Database {
-    /// Often with a password.
+    /// The connection string, which often contains a password.
     pub(crate) connection: String,
     pub(crate) lease: Duration,
     pub(crate) unprotected: bool,
@@ -31,8 +30,8 @@ impl fmt::Debug for Database {
 }
 
 impl Database {
-    /// The one whose connection string is in a file, such as
-    /// `host=/run/postgresql user=everlevel dbname=everlevel`. A service opens it when it starts.
+    /// The database whose connection string is in a file, for example
+    /// `host=/run/postgresql user=everlevel dbname=everlevel`. A service connects when it starts.
     ///
     /// # Errors
     /// A file that cannot be read or is too long for a connection string.
@@ -42,14 +41,15 @@ impl Database {
         Ok(Database { connection, lease: LEASE, unprotected: false })
     }
 
-    /// With another time for which a job is left to a process that does not tell about it: 30
-    /// seconds otherwise, and one at least.
+    /// Sets the time after which a process that does not report on a job loses it: by default 30
+    /// seconds, and at least one second.
     pub fn with_lease(self, lease: Duration) -> Self {
         Database { lease: lease.max(Duration::from_secs(1)), ..self }
     }
 
-    /// On another machine without encryption: in a network where nobody else listens. Otherwise a
-    /// database is reached by a socket of this machine or a loopback address.
+    /// Allows a database on another machine without encryption, for a network in which nobody else
+    /// listens. By default a database must be reached by a socket of this machine or a loopback
+    /// address.
     pub fn unprotected(self) -> Self {
         Database { unprotected: true, ..self }
     }

@@ -10,36 +10,36 @@ use everlevel_wire::WireError;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServiceError {
-    /// No token, or one that the service does not know any more.
+    /// A missing token, or one that is not valid or was revoked.
     #[error(
         "expected the header Authorization: Bearer with a token of this service, found none that \
          is valid: ask the operator of the service for one"
     )]
     Unauthorized,
-    /// A token without the scope that a request takes.
+    /// A token without the scope that a request requires.
     #[error("expected a token with the scope {scope}, found one without it: ask for another")]
     Forbidden {
         /// The scope.
         scope: &'static str,
     },
-    /// Nothing of this name belongs to the tenant.
+    /// The tenant has nothing with this name.
     #[error("there is no {what} of this name: list those that are there")]
     NotFound {
-        /// What was looked for.
+        /// The kind of the missing thing.
         what: &'static str,
     },
     /// A request that conflicts with the current state.
     #[error("{problem}")]
     Conflict {
-        /// What does not go together, and what to do.
+        /// The conflict, and what to do.
         problem: String,
     },
     /// A part of an upload that does not continue it.
     #[error("expected the part of the upload from byte {expected}, found one from {found}")]
     Offset {
-        /// How many bytes are there.
+        /// The number of bytes that have arrived.
         expected: u64,
-        /// Where the part begins.
+        /// The offset of the part.
         found: u64,
     },
     /// A quota is exceeded.
@@ -48,11 +48,11 @@ pub enum ServiceError {
          needed"
     )]
     Quota {
-        /// Of what.
+        /// The quantity that the quota limits.
         what: &'static str,
-        /// How much is in use.
+        /// The amount in use.
         used: u64,
-        /// How much may be.
+        /// The limit of the quota.
         limit: u64,
     },
     /// A stored object that was damaged.
@@ -70,12 +70,12 @@ pub enum ServiceError {
          send keys for fewer operations, or ask for a larger budget"
     )]
     Memory {
-        /// What they take.
+        /// The memory that they need.
         needed: u64,
-        /// What there is for the keys of all tenants.
+        /// The memory for the keys of all tenants.
         budget: u64,
     },
-    /// A job or a request that took longer than is allowed.
+    /// A job or a request that took longer than allowed.
     #[error(
         "the job or request took more than {seconds} seconds, the limit of this service: split it \
          into smaller ones"
@@ -87,15 +87,15 @@ pub enum ServiceError {
     /// The service ended twice while it ran a job.
     #[error("the service ended twice while this job ran, and does not try it a third time")]
     Interrupted,
-    /// A job that was to be cancelled.
+    /// A job that was cancelled.
     #[error("the job was cancelled")]
     Cancelled,
-    /// The service's own fault.
+    /// An internal error of the service.
     #[error("the service failed at {what}: {problem}")]
     Internal {
-        /// What it did.
+        /// The operation that failed.
         what: &'static str,
-        /// What the system said.
+        /// The error of the system.
         problem: String,
     },
     /// The records of the service cannot be opened.
@@ -106,10 +106,10 @@ pub enum ServiceError {
         /// What is wrong with it, and what to do.
         problem: String,
     },
-    /// What a job needs that has not ended.
+    /// An object or a table that an unfinished job needs.
     #[error("job {job} needs the {what}, and has not ended: wait for it, or cancel it first")]
     InUse {
-        /// What was to be deleted.
+        /// The kind of the thing that was to be deleted.
         what: &'static str,
         /// The job.
         job: String,
@@ -181,13 +181,13 @@ impl ServiceError {
         }
     }
 
-    /// A name for programs, which does not change when messages do. What encrypted computations
-    /// refused has their code.
+    /// A stable code for programs, which does not change when messages do. Refusals of encrypted
+    /// computations have the code of the library.
     pub fn code(&self) -> &str {
         self.place().0
     }
 
-    /// The status of an HTTP response that says this.
+    /// The HTTP status of a response with this error.
     pub fn status(&self) -> u16 {
         self.place().1
     }
@@ -197,12 +197,12 @@ impl ServiceError {
         RemoteError::malformed(what, problem).into()
     }
 
-    /// The service's own fault.
+    /// An internal error of the service.
     pub(crate) fn internal(what: &'static str) -> impl Fn(&dyn std::fmt::Display) -> Self {
         move |e| ServiceError::Internal { what, problem: e.to_string() }
     }
 
-    /// As it is told.
+    /// The error in the form in which clients receive it.
     pub fn told(&self) -> Told {
         Told { code: self.code().into(), message: self.to_string() }
     }

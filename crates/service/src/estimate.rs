@@ -1,4 +1,4 @@
-//! What a job will cost: it is run on a scheme that does everything but the cryptography.
+//! The cost of a job, determined by a run on the no-op scheme.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,15 +17,15 @@ use crate::error::ServiceError;
 use crate::evaluate::{Data, Inputs, integers};
 use crate::keys::Stop;
 
-/// How many times the bytes of an input a result takes at most: two polynomials for one, and 32
-/// digits for one, with some room for inputs at lower levels.
+/// The largest ratio of the size of a result to that of an input: a result may have two polynomials
+/// for one and 32 digits for one, with a margin for inputs at lower levels.
 const GROWTH: u64 = 256;
-/// Results of a query on a table, of which there may be several.
+/// The largest number of results that is assumed for a query on a table.
 const TABLE_RESULTS: usize = 16;
-/// What a record takes beside its polynomials.
+/// The bytes of a record in addition to its polynomials.
 const RECORD_BYTES: u64 = 256;
 
-/// A session that counts until it is stopped, and bootstraps if the keys can.
+/// A session that counts operations until it is stopped, and bootstraps if the keys allow it.
 fn rehearsal(
     params: &Params,
     bootstraps: bool,
@@ -41,7 +41,7 @@ fn rehearsal(
 }
 
 impl Data {
-    /// What a job will cost, if that is found before `stop` ends it. Inputs count as fresh ones.
+    /// The cost of a job, if it is found before `stop` ends the estimate. Inputs count as fresh.
     pub(crate) fn estimate(
         &self,
         tenant: &Tenant,
@@ -100,8 +100,8 @@ impl Data {
         }
     }
 
-    /// Whether what the results of a job take has to be counted: where there is less room than any
-    /// program has needed for so many results of such inputs.
+    /// Whether the size of the results of a job has to be estimated, because there is less room
+    /// than this number of results of such inputs could need.
     pub(crate) fn is_tight(
         &self,
         tenant: &Tenant,
@@ -122,7 +122,7 @@ impl Data {
         Ok(largest.saturating_mul(GROWTH * results as u64) > room)
     }
 
-    /// Passes a job whose results the tenant has room for, as they are estimated.
+    /// Checks that the tenant has room for the estimated results of a job.
     pub(crate) fn check_room(
         &self,
         tenant: &Tenant,
@@ -149,8 +149,8 @@ fn ciphertext_bytes(params: &Params, level: Level) -> u64 {
 
 type Counted = <NoOp as Scheme>::Ciphertext;
 
-/// Runs a program on values that look like its inputs: on one part of columns that are cut. Says
-/// how many parts there are, and how many bytes all results take.
+/// Runs a program on values like its inputs, and on only one part of columns that are divided.
+/// Returns the number of parts, and the size in bytes of all results.
 fn counted(
     session: &Session<NoOp>,
     params: &Params,

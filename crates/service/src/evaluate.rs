@@ -1,13 +1,13 @@
 //! One job, from stored inputs to stored results.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use everlevel::files::{Bounds, Bytes};
 use everlevel::lab::{ModularInputs, TypedArray, TypedInputs};
 use everlevel::{Ciphertext, Program, Server, Value};
 use everlevel_remote::api::{JobRequest, ObjectInfo};
-use everlevel_remote::{ObjectId, Tenant, Told};
+use everlevel_remote::{ObjectId, RemoteError, Tenant, Told};
 use everlevel_tables::{Constants, EncryptedTable, Plan};
 use everlevel_wire::{Metadata, ObjectKind, ReadOptions, inspect};
 
@@ -59,6 +59,7 @@ impl Data {
             return Err(wrong(format!("expected server keys, found {}", keys.kind)));
         }
         self.keys.memory(tenant, &keys.id)?;
+        self.check_inputs(tenant, request)?;
         let goes = |what: &str, params: &str, owner: Option<&String>| {
             if params != keys.params {
                 let set = &keys.params;
@@ -83,9 +84,19 @@ impl Data {
         match request {
             JobRequest::Program { program, inputs, columns, .. } => {
                 let program = Program::parse(program)?;
-                if let Some(name) = inputs.keys().find(|name| !program.inputs().any(|i| i == *name))
-                {
+                // There may be tens of thousands of both.
+                let read: HashSet<&str> = program.inputs().collect();
+                if let Some(name) = inputs.keys().find(|name| !read.contains(name.as_str())) {
                     return Err(wrong(format!("the program does not read {name:?}")));
+                }
+                // Equal ones are one object, and stand in the record of the job all the same.
+                let (results, limit) =
+                    (program.outputs().count() as u64, self.objects.quota.objects);
+                if results > limit {
+                    return Err(wrong(format!(
+                        "expected at most {limit} results, as many as a tenant may have objects, \
+                         found {results}"
+                    )));
                 }
                 let mut kinds =
                     inputs.values().chain(columns).map(object).collect::<Result<Vec<_>, _>>()?;
@@ -109,6 +120,20 @@ impl Data {
                 Ok(())
             }
         }
+    }
+
+    /// Passes inputs that are not larger than what there is memory for keys. One that is named
+    /// again is read again.
+    fn check_inputs(&self, tenant: &Tenant, request: &JobRequest) -> Result<(), ServiceError> {
+        let (mut bytes, limit) = (0u64, self.keys.usage().1);
+        for id in request.objects().skip(1) {
+            bytes = bytes.saturating_add(self.objects.info(tenant, id)?.bytes);
+        }
+        if bytes > limit {
+            let what = "bytes of the inputs of a job";
+            return Err(RemoteError::TooLarge { what, limit }.into());
+        }
+        Ok(())
     }
 
     /// Computes a job.

@@ -1,4 +1,4 @@
-//! Files and directories of the service, and what is said if they are not what they should be.
+//! Files and directories of the service, and the errors if they are not as expected.
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom};
@@ -12,7 +12,8 @@ pub(crate) fn system(what: &'static str) -> impl Fn(std::io::Error) -> ServiceEr
     move |e| ServiceError::internal(what)(&e)
 }
 
-/// An object that cannot be read: if its file is not there, it is damaged like one that changed.
+/// The error for an object that cannot be read; a missing file counts as damaged, like one that has
+/// changed.
 pub(crate) fn unreadable(id: &ObjectId) -> impl Fn(std::io::Error) -> ServiceError + '_ {
     move |e| match e.kind() {
         std::io::ErrorKind::NotFound => ServiceError::Damaged { object: id.to_string() },
@@ -27,7 +28,7 @@ pub(crate) fn hash_of(path: &Path) -> std::io::Result<blake3::Hash> {
     Ok(hasher.finalize())
 }
 
-/// An upload to which another request adds.
+/// The error for an upload to which another request is adding a part.
 pub(crate) fn busy() -> ServiceError {
     let problem = "another request adds to this upload: ask how far it is, and go on there";
     ServiceError::Conflict { problem: problem.into() }
@@ -41,7 +42,7 @@ pub(crate) fn remove(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Makes a directory that other users of the machine cannot read, if it is not there.
+/// Creates a directory that other users of the machine cannot read, if it does not exist.
 pub(crate) fn private_directory(path: &Path) -> std::io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -49,7 +50,7 @@ pub(crate) fn private_directory(path: &Path) -> std::io::Result<()> {
     builder.recursive(true).create(path)
 }
 
-/// What a path ends with, as a name of the service; none if it is something else.
+/// The last part of a path as a name of the service; `None` if it is not such a name.
 pub(crate) fn named<T: std::str::FromStr>(path: &Path) -> Option<T> {
     path.file_name()?.to_str()?.parse().ok()
 }
@@ -64,7 +65,7 @@ pub(crate) fn has_files(directory: &Path) -> Result<bool, ServiceError> {
     Ok(false)
 }
 
-/// What is in a directory; nothing if it is not there.
+/// The entries of a directory; none if it does not exist.
 pub(crate) fn entries(directory: &Path) -> Result<Vec<PathBuf>, ServiceError> {
     let failed = system("reading its directory");
     match fs::read_dir(directory) {
@@ -74,7 +75,7 @@ pub(crate) fn entries(directory: &Path) -> Result<Vec<PathBuf>, ServiceError> {
     }
 }
 
-/// An open file at a byte, and how many come from there.
+/// An open file at a byte offset, and the number of bytes from there on.
 pub(crate) fn opened_at(
     path: &Path,
     id: &ObjectId,

@@ -1,4 +1,4 @@
-//! Jobs as tenants see them: added, looked at, cancelled, deleted.
+//! The operations of tenants on jobs: add, inspect, cancel, delete.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -18,7 +18,7 @@ impl Record for JobInfo {
     const KIND: &'static str = "job";
 }
 
-/// A request that may come again.
+/// A request that may be repeated.
 #[derive(Serialize, Deserialize)]
 struct Repeatable {
     job: JobId,
@@ -38,13 +38,13 @@ pub(crate) struct Running {
 #[derive(Default)]
 pub(crate) struct Live {
     pub(crate) running: HashMap<JobId, Running>,
-    /// How many times the queue may have changed.
+    /// The number of times that the queue may have changed.
     pub(crate) changes: u64,
     pub(crate) closing: bool,
     pub(crate) ended: Ended,
 }
 
-/// Jobs that this process has brought to their end.
+/// The numbers of jobs that have ended in this process.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Ended {
     pub(crate) done: u64,
@@ -65,7 +65,7 @@ pub(crate) fn missing() -> ServiceError {
     ServiceError::NotFound { what: "job" }
 }
 
-/// Passes a request that has come before under the same key.
+/// Checks that a request under a known key is the same as the earlier one.
 fn check_same(stored: Option<Request>, request: &JobRequest) -> Result<(), ServiceError> {
     match stored.is_some_and(|stored| stored.request != *request) {
         true => Err(ServiceError::Conflict {
@@ -76,7 +76,8 @@ fn check_same(stored: Option<Request>, request: &JobRequest) -> Result<(), Servi
 }
 
 impl Jobs {
-    /// The jobs of a store. Those of an earlier version, which had no queue in its store, wait.
+    /// The jobs of a store. Jobs of an earlier version, which had no queue in its store, are
+    /// queued.
     pub(crate) fn open(store: Arc<Store>, quota: Quota) -> Result<Self, ServiceError> {
         let unknown = |jobs: Vec<(String, JobInfo)>, queued: Vec<QueuedJob>| {
             let queued: HashSet<JobId> = queued.into_iter().map(|place| place.job).collect();
@@ -101,31 +102,32 @@ impl Jobs {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells those who wait for a job or for its end.
+    /// Notifies all that wait for a job or for its end.
     pub(crate) fn changed(&self) {
         self.lock().changes += 1;
         self.wake.notify_all();
         self.changes.send_replace(());
     }
 
-    /// Jobs of a tenant that wait or are computed.
+    /// The number of jobs of a tenant that wait or are running.
     pub(crate) fn active(&self, tenant: &Tenant) -> Result<u64, ServiceError> {
         Ok(self.store.queued(tenant)?.len() as u64)
     }
 
-    /// Those that have ended here, and all that have not ended anywhere.
+    /// The numbers of jobs that have ended in this process, and of all jobs that have not ended in
+    /// any process.
     pub(crate) fn counts(&self) -> Result<(Ended, Counted), ServiceError> {
         let ended = self.lock().ended;
         Ok((ended, self.store.counted()?))
     }
 
-    /// Told whenever something changes.
+    /// Notified whenever something changes.
     pub(crate) fn changes(&self) -> watch::Receiver<()> {
         self.changes.subscribe()
     }
 
-    /// Adds a job that was checked. With a key that was used before, the job that it was used for
-    /// is answered.
+    /// Adds a job that was checked. With a key that was used before, returns the job for which it
+    /// was used.
     pub(crate) fn add(
         &self,
         tenant: &Tenant,
@@ -194,7 +196,7 @@ impl Jobs {
         }
     }
 
-    /// A stored job with what the queue knows of it, or this process, if it has not ended.
+    /// A stored job with the state that the queue or this process knows, if it has not ended.
     fn seen(&self, info: JobInfo, queued: &[QueuedJob]) -> JobInfo {
         let place = queued.iter().find(|place| place.job == info.id);
         let Some(place) = place.filter(|_| !info.state.is_final()) else { return info };
@@ -222,7 +224,7 @@ impl Jobs {
         Ok(stored.map(|(_, info)| self.seen(info, &queued)).collect())
     }
 
-    /// Cancels a job that waits or is computed.
+    /// Cancels a job that waits or is running.
     pub(crate) fn cancel(&self, tenant: &Tenant, id: &JobId) -> Result<JobInfo, ServiceError> {
         let (info, ended) = self.store.change(tenant, |change| {
             let found: Option<JobInfo> = change.get(id.as_ref())?;
@@ -255,7 +257,7 @@ impl Jobs {
         Ok(info)
     }
 
-    /// Removes what is stored of a job that has ended. Its results stay.
+    /// Removes the record of a job that has ended. Its results stay.
     pub(crate) fn delete(&self, tenant: &Tenant, id: &JobId) -> Result<(), ServiceError> {
         self.store.change(tenant, |change| {
             let found: Option<JobInfo> = change.get(id.as_ref())?;
@@ -274,7 +276,7 @@ impl Jobs {
         })
     }
 
-    /// What a running job does now.
+    /// Notes the current stage of a running job.
     pub(crate) fn progress(&self, id: &JobId, stage: &str, done: u64, total: u64) {
         if let Some(running) = self.lock().running.get_mut(id) {
             let progress = &mut running.progress;
@@ -286,7 +288,7 @@ impl Jobs {
         self.changes.send_replace(());
     }
 
-    /// Ends the work: what is computed waits until the service starts again.
+    /// Ends the work: jobs that are running wait until the service starts again.
     pub(crate) fn close(&self) {
         let mut live = self.lock();
         live.closing = true;

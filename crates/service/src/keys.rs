@@ -12,12 +12,12 @@ use everlevel_remote::{ObjectId, Tenant};
 use crate::error::ServiceError;
 use crate::objects::Objects;
 
-/// Keys in memory take at most this many times the bytes of their file: seeds are expanded to
-/// polynomials, which doubles them, and residues of some 45 bits are unpacked to words of 64.
-/// Measured were 2.05 to 2.2 times on three sets (docs/service.md).
+/// The largest ratio of the memory of keys to the size of their file: seeds are expanded to
+/// polynomials, which doubles the size, and residues of some 45 bits are unpacked to words of 64.
+/// The measured ratio on three sets was 2.05 to 2.2 (docs/service.md).
 const EXPANSION: u64 = 3;
 
-/// What ends a job before it is done.
+/// The signals that end a job early.
 pub(crate) struct Stop {
     cancelled: AtomicBool,
     closing: AtomicBool,
@@ -32,12 +32,12 @@ impl Stop {
         Stop { cancelled, closing, deadline, seconds }
     }
 
-    /// The job is not wanted any more.
+    /// Signals that the job is cancelled.
     pub(crate) fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// The service ends.
+    /// Signals that the service ends.
     pub(crate) fn close(&self) {
         self.closing.store(true, Ordering::Relaxed);
     }
@@ -46,7 +46,7 @@ impl Stop {
         self.closing.load(Ordering::Relaxed)
     }
 
-    /// Passes a job that goes on.
+    /// Returns an error if the job has to end.
     pub(crate) fn check(&self) -> Result<(), ServiceError> {
         if self.cancelled.load(Ordering::Relaxed) || self.is_closing() {
             return Err(ServiceError::Cancelled);
@@ -58,7 +58,7 @@ impl Stop {
     }
 }
 
-/// A server, and what it asks whether it shall go on.
+/// A server, with the signals that it checks.
 struct Ready {
     server: Server,
     stop: Arc<RwLock<Arc<Stop>>>,
@@ -67,7 +67,7 @@ struct Ready {
 struct Kept {
     of: (Tenant, ObjectId),
     bytes: u64,
-    /// None while they are opened.
+    /// The keys; `None` while they are being opened.
     keys: Option<Keys>,
     idle: Vec<Ready>,
     in_use: usize,
@@ -85,7 +85,7 @@ impl State {
         self.kept.iter().map(|kept| kept.bytes).sum()
     }
 
-    /// Makes room for so many bytes, if nobody uses what has to go.
+    /// Makes room for this number of bytes, if the keys that have to be removed are not in use.
     fn make_room(&mut self, bytes: u64, budget: u64) -> bool {
         let idle = |kept: &&Kept| kept.in_use == 0;
         let used: u64 = self.kept.iter().filter(|kept| !idle(kept)).map(|kept| kept.bytes).sum();
@@ -121,7 +121,7 @@ impl Lease<'_> {
         &self.ready.as_ref().expect("it is taken when the lease ends").server
     }
 
-    /// With a server of these keys, for a job that this ends.
+    /// The lease with a server of these keys, for a job that `stop` can end.
     fn with(mut self, keys: Keys, stop: &Arc<Stop>) -> Result<Self, ServiceError> {
         match &self.ready {
             Some(ready) => {
@@ -162,12 +162,12 @@ impl KeyCache {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes that are promised to keys, and how many there are to promise.
+    /// The number of bytes that are reserved for keys, and the limit.
     pub(crate) fn usage(&self) -> (u64, u64) {
         (self.lock().bytes(), self.budget)
     }
 
-    /// The memory that keys take; refused if the budget will never do.
+    /// The memory that keys need; refused if it exceeds the budget.
     pub(crate) fn memory(&self, tenant: &Tenant, id: &ObjectId) -> Result<u64, ServiceError> {
         let needed = self.objects.info(tenant, id)?.bytes.saturating_mul(EXPANSION);
         match needed > self.budget {
@@ -176,7 +176,7 @@ impl KeyCache {
         }
     }
 
-    /// The keys of a file, without those of others being pushed out: to look at what they are.
+    /// Opens the keys of a file for inspection, without removing other keys from memory.
     pub(crate) fn peek(&self, tenant: &Tenant, id: &ObjectId) -> Result<Keys, ServiceError> {
         self.open(&self.objects.file(tenant, id)?, 0)
     }
@@ -201,7 +201,7 @@ impl KeyCache {
         })
     }
 
-    /// The same of keys that `open` opens, with so much memory.
+    /// The same for keys that `open` opens, with this amount of memory.
     fn lease_opened(
         &self,
         tenant: &Tenant,
@@ -248,7 +248,7 @@ impl KeyCache {
         lease.with(keys, stop)
     }
 
-    /// Lets go of keys that nobody uses.
+    /// Removes keys from memory if they are not in use.
     pub(crate) fn forget(&self, tenant: &Tenant, id: &ObjectId) {
         let of = (tenant.clone(), id.clone());
         self.lock().kept.retain(|kept| kept.of != of || kept.in_use > 0);

@@ -34,6 +34,7 @@ mod page;
 mod recover;
 mod request;
 mod service;
+mod shares;
 mod store;
 mod tables;
 mod tls;

@@ -1,7 +1,7 @@
-//! Where the log goes.
+//! The log of the service.
 
-/// Writes what the process does to standard error, a line each: names of jobs, codes of errors,
-/// times; no tokens, no names of objects or tenants, no values. `verbose` adds every request.
+/// Logs to standard error, one line for each event: names of jobs, codes of errors and times, but
+/// no tokens, no names of objects or tenants, and no values. `verbose` adds every request.
 pub fn log_to_stderr(verbose: bool) {
     let level = if verbose { tracing::Level::DEBUG } else { tracing::Level::INFO };
     let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);

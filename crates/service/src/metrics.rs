@@ -1,4 +1,4 @@
-//! Counts for whoever runs the service, over all tenants, in the text format of Prometheus.
+//! Metrics for the operator of the service, over all tenants, in the text format of Prometheus.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};

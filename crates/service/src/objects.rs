@@ -1,7 +1,7 @@
 //! Stored bytes: they arrive in parts, are verified, and are never changed.
 //!
-//! An object is a file whose name is the hash of its bytes, in a directory of its tenant: tenants
-//! share nothing, so that none can tell by time or quota what another has.
+//! An object is a file whose name is the hash of its bytes, in a directory of its tenant. Tenants
+//! share nothing, so that no tenant can find out, by time or quota, what another one has.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
@@ -20,7 +20,7 @@ use crate::error::ServiceError;
 use crate::files::{busy, hash_of, system, unreadable};
 use crate::store::{Change, Record, Store};
 
-/// What is accepted: nothing with a secret, and nothing that no job reads.
+/// The kinds of objects that are accepted: those without secrets that jobs read.
 const ACCEPTED: [ObjectKind; 3] =
     [ObjectKind::SERVER_KEYS, ObjectKind::CIPHERTEXTS, ObjectKind::COLUMNS];
 
@@ -33,17 +33,17 @@ pub(crate) struct Objects {
     pub(crate) contents: Arc<dyn Contents>,
     opt_in: OptIn,
     pub(crate) quota: Quota,
-    /// Uploads to which a part is being added.
+    /// The uploads to which a part is being added.
     busy: Mutex<HashSet<(Tenant, ObjectId)>>,
 }
 
-/// What a job has computed: its file is there, and it is no object yet.
+/// A result of a job whose file exists, but which is not an object yet.
 pub(crate) struct Staged {
     pub(crate) info: ObjectInfo,
     bytes: Vec<u8>,
 }
 
-/// An upload that nobody else adds to, until this is dropped.
+/// Exclusive access to an upload, until this is dropped.
 pub(crate) struct Held<'a> {
     objects: &'a Objects,
     of: (Tenant, ObjectId),
@@ -65,7 +65,7 @@ impl Objects {
         Objects { store, contents, opt_in, quota, busy: Mutex::default() }
     }
 
-    /// A file with the bytes of an object, to be opened now.
+    /// A file with the bytes of an object, which has to be opened at once.
     pub(crate) fn file(&self, tenant: &Tenant, id: &ObjectId) -> Result<PathBuf, ServiceError> {
         self.contents.file(tenant, id)
     }
@@ -80,7 +80,7 @@ impl Objects {
         Ok(found.into_iter().map(|(_, info)| info).collect())
     }
 
-    /// Keeps others from an upload.
+    /// Gets exclusive access to an upload.
     pub(crate) fn hold(&self, tenant: &Tenant, id: &ObjectId) -> Result<Held<'_>, ServiceError> {
         let of = (tenant.clone(), id.clone());
         match self.busy.lock().unwrap_or_else(PoisonError::into_inner).insert(of.clone()) {
@@ -89,7 +89,8 @@ impl Objects {
         }
     }
 
-    /// What the bytes in a file are, if they are those that were announced and belong here.
+    /// The description of the bytes in a file, if they are those that were announced and are
+    /// accepted.
     pub(crate) fn verified(
         &self,
         path: &Path,
@@ -104,7 +105,7 @@ impl Objects {
         self.described(inspect_file(path)?, id, bytes)
     }
 
-    /// What an object is, if it is of a kind that belongs here.
+    /// The description of an object, if it is of an accepted kind.
     fn described(
         &self,
         summary: Summary,
@@ -144,8 +145,9 @@ impl Objects {
         Ok(Params::new(spec, self.opt_in)?)
     }
 
-    /// Removes an object that no table is made of and no job needs. Its file goes within the
-    /// transaction, like that of a result comes: neither does so behind the other's back.
+    /// Removes an object that no table contains and no job needs. Its file is removed within the
+    /// transaction, just as the file of a result is added within one, so that the two never
+    /// interfere.
     pub(crate) fn delete(&self, tenant: &Tenant, id: &ObjectId) -> Result<(), ServiceError> {
         self.store.change(tenant, |change| {
             let info: Option<ObjectInfo> = change.get(id.as_ref())?;
@@ -178,7 +180,7 @@ impl Objects {
         self.contents.part(tenant, id, offset, PART_BYTES)
     }
 
-    /// What is read from the file of an object, if it is what its name says. A copy that is damaged
+    /// The result of reading the file of an object, if its content matches its name. A damaged copy
     /// is fetched again, once.
     fn sound<T>(
         &self,
@@ -198,12 +200,12 @@ impl Objects {
         Err(ServiceError::Damaged { object: id.to_string() })
     }
 
-    /// Passes an object whose bytes are what its name says.
+    /// Checks that the bytes of an object match its name.
     pub(crate) fn verify(&self, tenant: &Tenant, id: &ObjectId) -> Result<(), ServiceError> {
         self.sound(tenant, id, |path| Ok((hash_of(path)?, ())))
     }
 
-    /// An object, verified, and what is known of it.
+    /// A verified object, with its description.
     pub(crate) fn read(
         &self,
         tenant: &Tenant,
@@ -219,8 +221,8 @@ impl Objects {
         Ok((info, bytes))
     }
 
-    /// Brings what a job has computed to the disk, under the names that it will have. It is kept
-    /// with the end of the job.
+    /// Writes the results of a job to the disk, under their final names. They become objects with
+    /// the end of the job.
     pub(crate) fn stage(
         &self,
         tenant: &Tenant,
@@ -259,7 +261,7 @@ impl Objects {
         Ok(Staged { info: ObjectInfo { computed: true, ..info }, bytes })
     }
 
-    /// Makes an object of a result, with the end of its job.
+    /// Makes a result an object, with the end of its job.
     pub(crate) fn keep(
         &self,
         change: &mut Change<'_>,
@@ -281,8 +283,8 @@ impl Objects {
         change.put(info.id.as_ref(), info)
     }
 
-    /// Removes the files of results that are not kept. What stays, because the system refuses or
-    /// the store does not answer, is found when a service starts.
+    /// Removes the files of results that are not kept. If the file system or the store fails, they
+    /// are found and removed when a service starts.
     pub(crate) fn discard<'s>(
         &self,
         tenant: &Tenant,

@@ -9,10 +9,10 @@ use crate::error::ServiceError;
 
 /// The first file that is loaded.
 pub(crate) const INDEX: &str = "index.html";
-/// The most bytes of all files.
+/// The largest size of all files together, in bytes.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// The types of files that are handed out, by the ends of their names.
+/// The types of files that are served, by the ends of their names.
 const TYPES: [(&str, &str); 6] = [
     (".html", "text/html; charset=utf-8"),
     (".css", "text/css; charset=utf-8"),
@@ -22,7 +22,7 @@ const TYPES: [(&str, &str); 6] = [
     (".wasm", "application/wasm"),
 ];
 
-/// A file, its type, and its hash in quotation marks, as HTTP has it.
+/// A file, with its type, and its hash in quotation marks, as in an HTTP entity tag.
 pub(crate) struct File {
     pub(crate) kind: &'static str,
     pub(crate) hash: String,
@@ -34,10 +34,10 @@ pub(crate) struct File {
 pub(crate) struct Page(BTreeMap<String, File>);
 
 impl Page {
-    /// The files in a directory, of the types that a page is made of.
+    /// The files in a directory that have the types of a page.
     ///
     /// # Errors
-    /// A directory without `index.html`, or of more than 64 MiB; what the system refuses.
+    /// A directory without `index.html`, or with more than 64 MiB; errors of the file system.
     pub(crate) fn read(directory: &Path) -> Result<Self, ServiceError> {
         let wrong = |problem: String| {
             let problem = format!("{}: {problem}", directory.display());

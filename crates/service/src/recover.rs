@@ -10,6 +10,7 @@ use crate::error::ServiceError;
 use crate::objects::Objects;
 use crate::request::Request;
 use crate::store::Change;
+use crate::tables::TableBytes;
 use crate::usage::{ALL, Usage};
 
 impl Objects {
@@ -43,7 +44,10 @@ impl Objects {
             count(upload.bytes);
             kept.uploads.insert(name.parse()?, upload);
         }
-        change.list::<TableInfo>()?.iter().for_each(|_| count(0));
+        for (name, _) in change.list::<TableInfo>()? {
+            let counted: Option<TableBytes> = change.get(&name)?;
+            count(counted.unwrap_or_default().all());
+        }
         change.list::<Request>()?.iter().for_each(|(_, request)| count(request.bytes));
         change.put(ALL, &found)?;
         self.contents.clean(tenant, &kept, self.store.leases().is_none())

@@ -1,6 +1,6 @@
-//! What was asked for, as it is stored beside its job.
+//! The request of a job, as it is stored with the job.
 
-use everlevel_remote::api::{JobInfo, JobRequest, ObjectInfo, TableInfo};
+use everlevel_remote::api::{JobRequest, ObjectInfo, TableInfo};
 use everlevel_remote::{IdempotencyKey, ObjectId};
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ pub(crate) struct Request {
     pub(crate) request: JobRequest,
     /// The name that the client gave to the request.
     pub(crate) key: Option<IdempotencyKey>,
-    /// What it counts against the quota.
+    /// The bytes that it counts against the quota.
     pub(crate) bytes: u64,
 }
 
@@ -22,7 +22,7 @@ impl Record for Request {
 }
 
 impl Change<'_> {
-    /// Passes a request of which everything is there, in the transaction that adds it.
+    /// Checks that everything that a request names exists, in the transaction that adds it.
     pub(crate) fn check_there(&mut self, request: &JobRequest) -> Result<(), ServiceError> {
         for id in request.objects() {
             let found = self.get::<ObjectInfo>(id.as_ref())?;
@@ -35,21 +35,19 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Passes an object or a table that no job needs which has not ended.
+    /// Checks that no unfinished job needs an object or a table.
     pub(crate) fn check_unused(
         &mut self,
         what: &'static str,
         id: &ObjectId,
     ) -> Result<(), ServiceError> {
-        for (job, info) in self.list::<JobInfo>()? {
-            if info.state.is_final() {
-                continue;
-            }
+        // Others have ended.
+        for place in self.queued()? {
             let needs = |Request { request, .. }: Request| {
                 request.objects().chain(request.table()).any(|needed| needed == id)
             };
-            if self.get::<Request>(&job)?.is_some_and(needs) {
-                return Err(ServiceError::InUse { what, job });
+            if self.get::<Request>(place.job.as_ref())?.is_some_and(needs) {
+                return Err(ServiceError::InUse { what, job: place.job.to_string() });
             }
         }
         Ok(())

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use everlevel_remote::{RemoteError, Told};
-use tokio::sync::Semaphore;
 
 use crate::bodies::Bodies;
 use crate::bucket::Bucket;
@@ -21,6 +20,7 @@ use crate::keys::{KeyCache, Stop};
 use crate::metrics::Metrics;
 use crate::objects::Objects;
 use crate::page::Page;
+use crate::shares::Shares;
 use crate::store::Store;
 use crate::tables::Tables;
 use crate::tls::ServerTls;
@@ -37,8 +37,8 @@ pub(crate) struct Shared {
     pub(crate) bodies: Bodies,
     pub(crate) page: Page,
     pub(crate) tls: Option<ServerTls>,
-    /// Estimates are made one after the other, on a thread of their own.
-    pub(crate) estimating: Arc<Semaphore>,
+    /// Estimates are made one after the other, on a thread of their own; of each tenant one waits.
+    pub(crate) estimating: Shares,
     pub(crate) estimates: rayon::ThreadPool,
 }
 
@@ -129,7 +129,7 @@ impl Service {
             bodies: Bodies::new(config.request_memory),
             page: config.page.as_deref().map(Page::read).transpose()?.unwrap_or_default(),
             tls,
-            estimating: Arc::new(Semaphore::new(1)),
+            estimating: Shares::new(1, 1),
             estimates: pool_of(1)?,
             config,
         });

@@ -19,8 +19,11 @@ use crate::contents::Pin;
 use crate::error::ServiceError;
 use crate::files::{entries, hash_of, named, unreadable};
 use crate::objects::Objects;
-use crate::store::{Record, Store};
+use crate::store::{Change, Record, Store};
 
+/// The most bytes of all requests that made the tables of a tenant: a list of tables, which names
+/// their blocks as well, has about as many, and clients take lists of up to 64 MiB.
+const REQUEST_BYTES: u64 = 60 << 20;
 /// The texts that a table may have.
 const TEXTS: [&str; 2] = ["schema.json", "files.json"];
 
@@ -36,6 +39,36 @@ struct Texts {
 
 impl Record for Texts {
     const KIND: &'static str = "texts";
+}
+
+/// How many bytes of the quota a table takes beside its objects: those of the request that made
+/// it, and of copies. One of an earlier version has no such record, and takes none.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+pub(crate) struct TableBytes {
+    request: u64,
+    /// Of blocks that are copied as the file system has no links.
+    copied: u64,
+}
+
+impl Record for TableBytes {
+    const KIND: &'static str = "table-bytes";
+}
+
+impl TableBytes {
+    pub(crate) fn all(self) -> u64 {
+        self.request + self.copied
+    }
+
+    /// Counts a new table of a tenant, whose tables have requests of at most so many bytes.
+    fn count(self, change: &mut Change<'_>, limit: u64, quota: &Quota) -> Result<(), ServiceError> {
+        let others = change.list::<TableBytes>()?;
+        let used: u64 = others.iter().map(|(_, counted)| counted.request).sum();
+        if used + self.request > limit {
+            let what = "bytes of requests that make tables";
+            return Err(ServiceError::Quota { what, used, limit });
+        }
+        change.take(self.all(), quota)
+    }
 }
 
 /// A table whose directory stays as long as this does.
@@ -70,6 +103,28 @@ fn is_block(name: &str) -> bool {
 
 fn failed(e: std::io::Error) -> ServiceError {
     ServiceError::internal("storing a table")(&e)
+}
+
+fn link(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::hard_link(from, to)
+}
+
+/// The same bytes under two names; a copy where the file system has no links. How many bytes were
+/// copied.
+fn named_again(
+    (block, from, to): (&ObjectId, &Path, &Path),
+    link: impl Fn(&Path, &Path) -> std::io::Result<()>,
+) -> Result<u64, ServiceError> {
+    match link(from, to) {
+        Ok(()) => Ok(0),
+        // A file may have tens of thousands of names. Copies of what is named so often would fill
+        // the disk.
+        Err(e) if e.kind() == std::io::ErrorKind::TooManyLinks => {
+            let problem = format!("the object {block} is a part of too many tables: delete some");
+            Err(ServiceError::Conflict { problem })
+        }
+        Err(_) => fs::copy(from, to).map_err(unreadable(block)),
+    }
 }
 
 /// The first block whose file is not what its name says.
@@ -167,7 +222,12 @@ impl Tables {
         let path = self.path(tenant, &id);
         let made = path.with_extension(random_hex::<8>()?);
         let pin = self.pin(tenant, &path, &new.blocks)?;
-        let added = self.lay(tenant, &new.texts, &new.blocks, &made).and_then(|()| {
+        // A directory that is a copy itself takes room that is no tenant's.
+        let room = match &pin {
+            Some(_) => None,
+            None => Some(self.quota.bytes.saturating_sub(self.store.usage(tenant)?.bytes)),
+        };
+        let added = self.lay(tenant, &new.texts, &new.blocks, &made, room).and_then(|copied| {
             let table = self.open_at(&made)?;
             let info = TableInfo {
                 id: id.clone(),
@@ -188,7 +248,11 @@ impl Tables {
                         return Err(ServiceError::NotFound { what: "object" });
                     }
                 }
-                change.take(0, &self.quota)?;
+                let request = text.len() as u64;
+                let copied = if pin.is_some() { 0 } else { copied };
+                let counted = TableBytes { request, copied };
+                counted.count(change, REQUEST_BYTES, &self.quota)?;
+                change.put(id.as_ref(), &counted)?;
                 if pin.is_some() {
                     change.put(id.as_ref(), &Texts { texts: new.texts.clone() })?;
                 }
@@ -201,27 +265,31 @@ impl Tables {
         added
     }
 
-    /// The directory of a table, as the library reads it.
+    /// The directory of a table, as the library reads it. How many bytes were copied, for which
+    /// there is so much room, if that is limited.
     fn lay(
         &self,
         tenant: &Tenant,
         texts: &BTreeMap<String, String>,
         blocks: &BTreeMap<String, ObjectId>,
         path: &Path,
-    ) -> Result<(), ServiceError> {
+        room: Option<u64>,
+    ) -> Result<u64, ServiceError> {
         fs::create_dir_all(path).map_err(failed)?;
         for (name, text) in texts {
             write_file(&path.join(name), text.as_bytes(), Existing::Replace)?;
         }
+        let mut copied = 0;
         for (name, block) in blocks {
             self.objects.info(tenant, block)?;
             let (from, to) = (self.objects.file(tenant, block)?, path.join(name));
-            // The same bytes under two names; a copy where the file system has no links.
-            fs::hard_link(&from, &to)
-                .or_else(|_| fs::copy(&from, &to).map(drop))
-                .map_err(unreadable(block))?;
+            copied += named_again((block, &from, &to), link)?;
+            if let Some(limit) = room.filter(|room| copied > *room) {
+                let what = "bytes of copies of a table";
+                return Err(ServiceError::Quota { what, used: copied, limit });
+            }
         }
-        Ok(())
+        Ok(copied)
     }
 
     fn open_at(&self, path: &Path) -> Result<EncryptedTable, ServiceError> {
@@ -283,7 +351,7 @@ impl Tables {
         let found: Option<Texts> = self.store.get(tenant, id.as_ref())?;
         let Texts { texts } = found.ok_or(ServiceError::NotFound { what: "table" })?;
         let made = path.with_extension(random_hex::<8>()?);
-        let laid = self.lay(tenant, &texts, &info.blocks, &made).and_then(|()| {
+        let laid = self.lay(tenant, &texts, &info.blocks, &made, None).and_then(|_| {
             match fs::rename(&made, path) {
                 // Another job was quicker.
                 Err(e) if !path.exists() => Err(failed(e)),
@@ -302,7 +370,9 @@ impl Tables {
             change.check_unused("table", id)?;
             change.remove::<TableInfo>(id.as_ref())?;
             change.remove::<Texts>(id.as_ref())?;
-            change.give_back(0)?;
+            let counted: Option<TableBytes> = change.get(id.as_ref())?;
+            change.remove::<TableBytes>(id.as_ref())?;
+            change.give_back(counted.unwrap_or_default().all())?;
             clear(&self.path(tenant, id))
                 .map_err(|e| ServiceError::internal("removing a table")(&e))
         })
@@ -311,11 +381,55 @@ impl Tables {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Error, ErrorKind};
+
+    use super::*;
+
     #[test]
     fn names_of_blocks_lead_nowhere_else() {
-        assert!(super::is_block("000001-0002.columns"));
+        assert!(is_block("000001-0002.columns"));
         for name in ["../../a.columns", "000001-0002", "1-2.columns", "00000a-0002.columns"] {
-            assert!(!super::is_block(name), "{name}");
+            assert!(!is_block(name), "{name}");
         }
+    }
+
+    /// A file system without links has copies; one whose links are used up has none.
+    #[test]
+    fn copies_count_and_are_not_made_of_what_has_too_many_names() {
+        let directory = tempfile::tempdir().unwrap();
+        let (from, to) = (directory.path().join("from"), directory.path().join("to"));
+        let block: ObjectId = "0".repeat(64).parse().unwrap();
+        fs::write(&from, [7u8; 30]).unwrap();
+        let named = |kind: Option<ErrorKind>| {
+            named_again((&block, &from, &to), |_, _| match kind {
+                Some(kind) => Err(Error::from(kind)),
+                None => Ok(()),
+            })
+        };
+        assert_eq!(named(None).unwrap(), 0);
+        assert_eq!(named(Some(ErrorKind::TooManyLinks)).unwrap_err().code(), "service.conflict");
+        assert!(!to.exists());
+        assert_eq!(named(Some(ErrorKind::Unsupported)).unwrap(), 30);
+        assert_eq!(fs::read(&to).unwrap(), [7u8; 30]);
+    }
+
+    #[test]
+    fn requests_that_make_tables_count_together() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(directory.path(), None, None, false).unwrap();
+        let (tenant, quota) = ("acme".parse().unwrap(), Quota::default());
+        let add = |name: &str, request: u64| {
+            store.change(&tenant, |change| {
+                let counted = TableBytes { request, copied: 1000 };
+                counted.count(change, 100, &quota)?;
+                change.put(name, &counted)
+            })
+        };
+        add("a", 60).unwrap();
+        let refused = add("b", 41).unwrap_err();
+        assert_eq!(refused.code(), "service.quota", "{refused}");
+        add("b", 40).unwrap();
+        let used = store.usage(&tenant).unwrap();
+        assert_eq!((used.bytes, used.objects), (2100, 2));
     }
 }

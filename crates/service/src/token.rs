@@ -23,9 +23,9 @@ const SHOWN: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// To see and fetch what the tenant has.
+    /// To list and fetch the objects and jobs of the tenant.
     Read,
-    /// To send, and to delete.
+    /// To send and to delete.
     Write,
     /// To estimate, start and cancel jobs.
     Run,
@@ -34,7 +34,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// As it is written.
+    /// The name of the scope.
     pub fn name(self) -> &'static str {
         match self {
             Scope::Read => "read",
@@ -65,7 +65,7 @@ impl FromStr for Scope {
 pub struct Grant {
     /// The tenant whose objects and jobs it grants access to.
     pub tenant: Tenant,
-    /// What is allowed.
+    /// The allowed scopes.
     pub scopes: Vec<Scope>,
 }
 
@@ -82,7 +82,7 @@ fn hash(text: &str) -> String {
 }
 
 impl Tokens {
-    /// Those of the service in a directory.
+    /// The tokens of the service in a directory.
     pub fn in_directory(directory: &Path) -> Self {
         Tokens { directory: directory.join("tokens") }
     }
@@ -91,10 +91,10 @@ impl Tokens {
         self.directory.join(format!("{hash}.json"))
     }
 
-    /// Draws a token.
+    /// Generates a random token.
     ///
     /// # Errors
-    /// What the system refuses.
+    /// Errors of the file system.
     pub fn add(&self, grant: &Grant) -> Result<Token, ServiceError> {
         let failed = ServiceError::internal("storing a token");
         private_directory(&self.directory).map_err(|e| {
@@ -107,10 +107,10 @@ impl Tokens {
         Ok(token)
     }
 
-    /// All that are valid, by the first digits of their hashes.
+    /// All valid tokens, by the first digits of their hashes.
     ///
     /// # Errors
-    /// What the system refuses, and files that are no tokens.
+    /// Errors of the file system, and files that are not tokens.
     pub fn list(&self) -> Result<Vec<(String, Grant)>, ServiceError> {
         let failed = ServiceError::internal("reading the tokens");
         if !self.directory.exists() {
@@ -133,8 +133,8 @@ impl Tokens {
         Ok(found)
     }
 
-    /// Ends a token, by the first digits of its hash as [`Tokens::list`] has them. From then on
-    /// every request with it is refused.
+    /// Revokes a token, by the first digits of its hash as in [`Tokens::list`]. From then on every
+    /// request with it is refused.
     ///
     /// # Errors
     /// [`ServiceError::NotFound`].

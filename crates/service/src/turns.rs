@@ -1,4 +1,4 @@
-//! Turns of jobs: whose is next, and what becomes of it.
+//! Turns of jobs: the choice of the next job, and its end.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
@@ -13,13 +13,13 @@ use crate::objects::{Objects, Staged};
 use crate::request::Request;
 use crate::store::{Claim, Kept, Progress};
 
-/// How many times a job is started: once, and once again if the service ended meanwhile.
+/// The number of times that a job is started: once, and once again if the service ended meanwhile.
 const ATTEMPTS: u32 = 2;
-/// How long to wait before a store that did not answer is asked again.
+/// The time before a store that did not answer is asked again.
 const RETRY_TIME: Duration = Duration::from_secs(1);
-/// How many times what became of a job is brought to a store that does not answer.
+/// The number of times that the outcome of a job is sent to a store that does not answer.
 const RETRIES: usize = 10;
-/// The least time between two looks at what other processes have changed.
+/// The least time between two checks of changes by other processes.
 const PACE: Duration = Duration::from_millis(50);
 
 /// A job whose turn it is.
@@ -34,14 +34,14 @@ fn of_store(e: &ServiceError) -> bool {
     matches!(e, ServiceError::Internal { .. } | ServiceError::Unavailable)
 }
 
-/// What a job has brought.
+/// The outcome of a job.
 pub(crate) struct Outcome {
     pub(crate) results: BTreeMap<String, Staged>,
     pub(crate) refreshes: u64,
 }
 
 impl Jobs {
-    /// The next job, once there is one: of the tenant whose last turn is longest ago. None when the
+    /// Waits for the next job, of the tenant whose last turn is longest ago. `None` when the
     /// service ends.
     pub(crate) fn next(&self) -> Option<Turn> {
         loop {
@@ -102,8 +102,8 @@ impl Jobs {
         Ok(found.ok_or_else(missing)?.request)
     }
 
-    /// Ends a turn: what became of it is stored, and `objects` keep its results, if no other
-    /// process has the job now.
+    /// Ends a turn: stores the outcome, and keeps the results in `objects`, unless another process
+    /// has the job now.
     pub(crate) fn end(
         &self,
         turn: &Turn,
@@ -163,7 +163,7 @@ impl Jobs {
         self.changed();
     }
 
-    /// Stores what became of a job, and its results with it, if nobody else has it now.
+    /// Stores the outcome of a job together with its results, unless another process has it now.
     fn stored(
         &self,
         turn: &Turn,
@@ -212,9 +212,9 @@ impl Jobs {
         })
     }
 
-    /// Keeps the claims of this process, where they end by themselves, and tells it what others
-    /// have changed. Returns at once where no other process shares the store, and otherwise when
-    /// the service has ended.
+    /// Renews the claims of this process, if claims expire, and notifies it of changes by others.
+    /// Returns at once if no other process shares the store, and otherwise when the service has
+    /// ended.
     pub(crate) fn tend(&self) {
         let Some(leases) = self.store.leases() else { return };
         let mut last: Option<Instant> = None;
@@ -261,7 +261,7 @@ mod tests {
     use everlevel_remote::api::NewUpload;
     use everlevel_remote::{JobId, ObjectId, Tenant};
 
-    /// Bytes that a job may bring.
+    /// Bytes that may be the result of a job.
     fn column() -> Vec<u8> {
         let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
         let mut rng = ChaCha20Rng::seed_from_u64(1);

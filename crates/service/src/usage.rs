@@ -1,4 +1,4 @@
-//! What tenants have, and what they may have.
+//! The usage of tenants, and their quotas.
 
 use everlevel_remote::Tenant;
 use everlevel_remote::api::ObjectInfo;
@@ -9,7 +9,7 @@ use crate::config::Quota;
 use crate::error::ServiceError;
 use crate::store::{Change, Record, Store};
 
-/// What a tenant has.
+/// The usage of a tenant.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct Usage {
     pub(crate) bytes: u64,
@@ -30,7 +30,7 @@ impl Store {
 }
 
 impl Change<'_> {
-    /// Counts what a tenant gets; refused above its quota.
+    /// Counts additional bytes of a tenant; refused above its quota.
     pub(crate) fn take(&mut self, bytes: u64, quota: &Quota) -> Result<(), ServiceError> {
         let mut usage: Usage = self.get(ALL)?.unwrap_or_default();
         if usage.objects >= quota.objects {
@@ -46,7 +46,7 @@ impl Change<'_> {
         self.put(ALL, &usage)
     }
 
-    /// Passes one set of server keys more.
+    /// Checks that the tenant may store another set of server keys.
     pub(crate) fn check_keys(&mut self, quota: &Quota) -> Result<(), ServiceError> {
         let kind = ObjectKind::SERVER_KEYS.to_string();
         let objects = self.list::<ObjectInfo>()?;
@@ -57,7 +57,7 @@ impl Change<'_> {
         }
     }
 
-    /// Counts what a tenant gives back.
+    /// Counts bytes that a tenant has released.
     pub(crate) fn give_back(&mut self, bytes: u64) -> Result<(), ServiceError> {
         let mut usage: Usage = self.get(ALL)?.unwrap_or_default();
         usage.bytes = usage.bytes.saturating_sub(bytes);

@@ -38,7 +38,7 @@ impl std::fmt::Display for Cell {
 }
 
 impl Cell {
-    /// By code or by number, of two values of one column.
+    /// Compares two values of one column, by code or by number.
     fn order(&self, other: &Cell) -> Ordering {
         match (self, other) {
             (Cell::Text(_, a), Cell::Text(_, b)) => a.cmp(b),
@@ -69,12 +69,12 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// From the sums of all groups, as [`Query::group_codes`] lists them, or from the codes of
-    /// rows: what [`Layout::read`](crate::Layout::read) gives.
+    /// The answer from the sums of all groups, in the order of [`Query::group_codes`], or from the
+    /// codes of rows, as [`Layout::read`](crate::Layout::read) returns them.
     ///
     /// # Errors
-    /// [`TablesError::Range`] if a number of the answer leaves 127 bits; `scheme.not-decryptable`
-    /// for parts of no text.
+    /// [`TablesError::Range`] if a number of the answer exceeds 127 bits; `scheme.not-decryptable`
+    /// for parts that do not make up a text.
     pub fn new(query: &Query, schema: &Schema, sums: &[Vec<i128>]) -> Result<Self, TablesError> {
         // The cells of a row, and the numbers that it is ordered by before they were rounded.
         let mut rows: Vec<(Vec<Cell>, Vec<Option<Fraction>>)> = Vec::new();
@@ -247,10 +247,10 @@ impl Answer {
         Self::new(query, schema, if query.listed.is_some() { &listed } else { &sums })
     }
 
-    /// As comma-separated values, with the names first.
+    /// The answer as comma-separated values, with the names of the columns in the first line.
     ///
     /// # Errors
-    /// None but those of memory.
+    /// Only those of memory.
     pub fn to_csv(&self) -> Result<String, TablesError> {
         let cell = |cell: &Cell| match cell {
             Cell::Null => String::new(),

@@ -15,17 +15,17 @@ use crate::ranges::Ranges;
 use crate::schema::Schema;
 use crate::scope::Scope;
 
-/// Most decimal places of an expression.
+/// The largest number of decimal places of an expression.
 const PLACES: u32 = 18;
 
 /// Reads expressions, and collects the sums among them.
 pub(crate) struct Binder<'a> {
     pub(crate) schema: &'a Schema,
-    /// What names of columns stand for.
+    /// The columns that names refer to.
     pub(crate) scope: Scope<'a>,
     /// The encrypted constants whose columns end the schema.
     bound: &'a [Parameter],
-    /// The encrypted constants that were met.
+    /// The encrypted constants that were found.
     met: RefCell<Vec<Parameter>>,
     aggregates: Vec<Aggregate>,
 }
@@ -35,7 +35,7 @@ impl<'a> Binder<'a> {
         Binder { schema, scope, bound, met: RefCell::default(), aggregates: Vec::new() }
     }
 
-    /// The place of a sum among those collected.
+    /// The index of a sum among those collected.
     pub(crate) fn aggregate(&mut self, aggregate: Aggregate) -> usize {
         let known = self.aggregates.iter().position(|a| *a == aggregate);
         known.unwrap_or_else(|| {
@@ -44,8 +44,8 @@ impl<'a> Binder<'a> {
         })
     }
 
-    /// The place of the column for an encrypted constant, which is of the type of the column that
-    /// it is compared with; none while such constants are looked for.
+    /// The index of the column for an encrypted constant, which has the type of the column that it
+    /// is compared with; `None` while such constants are being collected.
     pub(crate) fn parameter(
         &self,
         e: &Expr,
@@ -71,22 +71,22 @@ impl<'a> Binder<'a> {
         Ok(place.map(|i| self.width() + i))
     }
 
-    /// How many columns the table has.
+    /// The number of columns of the table.
     pub(crate) fn width(&self) -> usize {
         self.schema.fields().len() - self.bound.len()
     }
 
-    /// The encrypted constants that were met, in the order of the query.
+    /// The encrypted constants that were found, in the order of the query.
     pub(crate) fn parameters(&self) -> Vec<Parameter> {
         self.met.borrow().clone()
     }
 
-    /// The aggregates that were met, in the order of the query.
+    /// The aggregates that were found, in the order of the query.
     pub(crate) fn aggregates(&self) -> Vec<Aggregate> {
         self.aggregates.clone()
     }
 
-    /// Refuses to compute with a text more than whether it equals a constant.
+    /// Refuses every computation on a text other than equality with a constant.
     pub(crate) fn check_text(&self, e: impl ToString, column: usize) -> Result<(), TablesError> {
         let field = &self.schema.fields()[column];
         if !field.is_text() {
@@ -296,8 +296,8 @@ impl<'a> Binder<'a> {
         Ok((sums.into_iter().reduce(add).unwrap_or(zero), count))
     }
 
-    /// Disjoint sets of rows with what is added up in each, and whether they are all rows that
-    /// meet `when`.
+    /// Disjoint sets of rows with the number that is added up in each, and whether they are all
+    /// rows that meet `when`.
     fn parts(
         &self,
         e: &Expr,
@@ -329,7 +329,7 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// What an operator of SQL does with numbers.
+/// The operation on numbers of an operator of SQL.
 fn arithmetic(op: &BinaryOperator) -> Option<Operator> {
     Some(match op {
         BinaryOperator::Plus => Operator::Add,

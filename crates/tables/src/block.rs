@@ -1,8 +1,8 @@
 //! Conditions and numbers of a block of rows, on encrypted columns.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use everlevel_integers::{Column, Encoded, IntegerScheme, Integers, IntegersError, Relation, Type};
+use everlevel_integers::{Column, Encoded, IntegerScheme, Integers, Relation, Type};
 
 use crate::condition::{Comparison, Condition, Number};
 use crate::error::TablesError;
@@ -10,12 +10,13 @@ use crate::known::Known;
 use crate::ranges::Ranges;
 use crate::schema::Schema;
 
-/// Up to this many values a set of codes is a table of truth values, of depth 5.
+/// Up to this number of values, membership in a set of codes is a table of truth values, of depth
+/// 5.
 const TABLE: i128 = 31;
-/// The same for sets with several gaps, for which comparisons would be more.
+/// The same limit for sets with several gaps, which would take several comparisons.
 const LONG_TABLE: i128 = 256;
 
-/// Rows that are meant: what the schema says of them, or truth values.
+/// The rows that meet a condition: all or none, if the schema decides that, or truth values.
 pub(crate) enum Mask<C> {
     All,
     None,
@@ -35,7 +36,7 @@ impl<C> Clone for Mask<C> {
 /// One block of rows.
 pub(crate) struct Block<'a, S: IntegerScheme> {
     pub(crate) ints: &'a Integers<'a, S>,
-    /// What the columns hold, those of rankings behind those of the table.
+    /// The schema of the columns: those of the table, and then those of rankings.
     pub(crate) schema: &'a Schema,
     pub(crate) columns: Vec<Column<S::Ciphertext>>,
     pub(crate) known: Option<&'a Known<'a, S::Ciphertext>>,
@@ -89,7 +90,7 @@ impl<S: IntegerScheme> Block<'_, S> {
         Ok(found)
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.columns[0].length().unwrap_or(0)
     }
@@ -100,7 +101,7 @@ impl<S: IntegerScheme> Block<'_, S> {
         Ok(self.ints.add(&self.ints.mul_public(&zero, 0)?, value)?)
     }
 
-    /// Truth values of a condition that is simplified.
+    /// Truth values of a simplified condition.
     pub(crate) fn mask(
         &mut self,
         condition: &Condition,
@@ -125,18 +126,12 @@ impl<S: IntegerScheme> Block<'_, S> {
                 })
             }
             Condition::And(all) => {
-                let mut masks = all.iter().map(|c| self.mask(c)).collect::<Result<Vec<_>, _>>()?;
-                while masks.len() > 1 {
-                    masks = self.in_pairs(masks, Self::both)?;
-                }
-                masks.pop().unwrap_or(Mask::All)
+                let masks = all.iter().map(|c| self.mask(c)).collect::<Result<Vec<_>, _>>()?;
+                self.joined(masks, Self::both)?.unwrap_or(Mask::All)
             }
             Condition::Or(any) => {
-                let mut masks = any.iter().map(|c| self.mask(c)).collect::<Result<Vec<_>, _>>()?;
-                while masks.len() > 1 {
-                    masks = self.in_pairs(masks, Self::either)?;
-                }
-                masks.pop().unwrap_or(Mask::None)
+                let masks = any.iter().map(|c| self.mask(c)).collect::<Result<Vec<_>, _>>()?;
+                self.joined(masks, Self::either)?.unwrap_or(Mask::None)
             }
             Condition::Not(c) => match self.mask(c)? {
                 Mask::All => Mask::None,
@@ -201,25 +196,31 @@ impl<S: IntegerScheme> Block<'_, S> {
         }
     }
 
-    /// Neighbors joined, so that the depth of a chain is that of a tree.
-    fn in_pairs(
+    /// All of these as one. Always the two with most capacity are joined, so that the depth of a
+    /// chain is that of a tree, and what is deepest is multiplied last.
+    fn joined(
         &self,
-        masks: Vec<Mask<S::Ciphertext>>,
+        mut masks: Vec<Mask<S::Ciphertext>>,
         join: impl Fn(
             &Self,
             Mask<S::Ciphertext>,
             Mask<S::Ciphertext>,
         ) -> Result<Mask<S::Ciphertext>, TablesError>,
-    ) -> Result<Vec<Mask<S::Ciphertext>>, TablesError> {
-        let mut out = Vec::with_capacity(masks.len().div_ceil(2));
-        let mut rest = masks.into_iter();
-        while let Some(first) = rest.next() {
-            out.push(match rest.next() {
-                Some(second) => join(self, first, second)?,
-                None => first,
-            });
+    ) -> Result<Option<Mask<S::Ciphertext>>, TablesError> {
+        let scheme = self.ints.session().scheme();
+        let capacity = |mask: &Mask<S::Ciphertext>| match mask {
+            Mask::All | Mask::None => f64::INFINITY,
+            Mask::Some(x) => {
+                x.values().map(|v| scheme.capacity_bits(&v.get())).fold(f64::INFINITY, f64::min)
+            }
+        };
+        loop {
+            masks.sort_by(|a, b| capacity(a).total_cmp(&capacity(b)));
+            match (masks.pop(), masks.pop()) {
+                (Some(a), Some(b)) => masks.push(join(self, b, a)?),
+                (last, _) => return Ok(last),
+            }
         }
-        Ok(out)
     }
 
     fn both(
@@ -246,42 +247,87 @@ impl<S: IntegerScheme> Block<'_, S> {
         })
     }
 
+    /// The truth values of a set of codes, where it is looked up in a table of them.
+    fn table(&self, place: usize, codes: &Ranges) -> Option<Vec<i128>> {
+        let (low, high) = self.schema.fields()[place].bounds();
+        let count = high - low + 1;
+        let ends: usize =
+            codes.iter().map(|(a, b)| usize::from(a > low && a != b) + usize::from(b < high)).sum();
+        let looked_up = count > 2 && (count <= TABLE || (count <= LONG_TABLE && ends > 2));
+        looked_up.then(|| (low..=high).map(|c| i128::from(codes.contains(c))).collect())
+    }
+
+    /// The one code of a set of a column that has no table.
+    fn point(&self, place: usize, codes: &Ranges) -> Option<i128> {
+        let (low, high) = self.schema.fields()[place].bounds();
+        let mut all = codes.iter();
+        match (all.next(), all.next()) {
+            (Some((a, b)), None) if a == b && high - low > 1 => Some(a),
+            _ => None,
+        }
+    }
+
+    /// Computes together what these conditions need of one column in several tables, or in several
+    /// equalities, so that they share its powers.
+    pub(crate) fn together<'c>(
+        &mut self,
+        conditions: impl Iterator<Item = &'c Condition>,
+    ) -> Result<(), TablesError> {
+        let mut tables: BTreeMap<usize, Vec<(&Condition, Vec<i128>)>> = BTreeMap::new();
+        let mut points: BTreeMap<usize, Vec<(&Condition, i128)>> = BTreeMap::new();
+        let (mut rest, mut seen): (Vec<&Condition>, HashSet<&Condition>) =
+            (conditions.collect(), HashSet::new());
+        while let Some(condition) = rest.pop() {
+            let known = self.masks.contains_key(condition) || self.is_known(condition);
+            if known || !seen.insert(condition) {
+                continue;
+            }
+            match condition {
+                Condition::Within { column, codes } => {
+                    if let Some(table) = self.table(*column, codes) {
+                        tables.entry(*column).or_default().push((condition, table));
+                    } else if let Some(code) = self.point(*column, codes) {
+                        points.entry(*column).or_default().push((condition, code));
+                    }
+                }
+                Condition::And(parts) | Condition::Or(parts) => rest.extend(parts),
+                Condition::Not(part) => rest.push(part),
+                Condition::Constant(_) | Condition::Compare(..) => {}
+            }
+        }
+        for (place, of_column) in tables.into_iter().filter(|(_, all)| all.len() > 1) {
+            let (conditions, tables): (Vec<_>, Vec<_>) = of_column.into_iter().unzip();
+            let tables: Vec<&[i128]> = tables.iter().map(|table| &table[..]).collect();
+            let truths = self.ints.lookup_all(&self.columns[place], &tables)?;
+            let masks = conditions.into_iter().cloned().zip(truths.into_iter().map(Mask::Some));
+            self.masks.extend(masks);
+        }
+        for (place, of_column) in points.into_iter().filter(|(_, all)| all.len() > 1) {
+            let (conditions, codes): (Vec<_>, Vec<_>) = of_column.into_iter().unzip();
+            let truths = self.ints.equal_each(&self.columns[place], &codes)?;
+            let masks = conditions.into_iter().cloned().zip(truths.into_iter().map(Mask::Some));
+            self.masks.extend(masks);
+        }
+        Ok(())
+    }
+
     /// Whether a code is in a set: a table where the column has few values, else comparisons with
     /// the ends of the set.
     fn within(&self, place: usize, codes: &Ranges) -> Result<Mask<S::Ciphertext>, TablesError> {
         let column = &self.columns[place];
         let (low, high) = self.schema.fields()[place].bounds();
-        let count = high - low + 1;
-        let ends: usize =
-            codes.iter().map(|(a, b)| usize::from(a > low && a != b) + usize::from(b < high)).sum();
-        if count <= 2 {
+        if high - low < 2 {
             // Truth values already, or their opposite.
             let bit = self.ints.sub(column, low)?;
             return Ok(Mask::Some(if codes.contains(high) { bit } else { self.ints.not(&bit)? }));
         }
-        if count <= TABLE || (count <= LONG_TABLE && ends > 2) {
-            let table: Vec<i128> = (low..=high).map(|c| i128::from(codes.contains(c))).collect();
+        if let Some(table) = self.table(place, codes) {
             return Ok(Mask::Some(self.ints.lookup(column, &table)?));
         }
-        let range = |(a, b): (i128, i128)| -> Result<_, IntegersError> {
-            if a == b {
-                return self.ints.eq(column, a);
-            }
-            Ok(match (a > low, b < high) {
-                (false, _) => self.ints.le(column, b)?,
-                (true, false) => self.ints.ge(column, a)?,
-                (true, true) => {
-                    self.ints.and(&self.ints.ge(column, a)?, &self.ints.le(column, b)?)?
-                }
-            })
-        };
-        let mut masks = Vec::new();
-        for ends in codes.iter() {
-            masks.push(Mask::Some(range(ends)?));
+        let ranges: Vec<(i128, i128)> = codes.iter().collect();
+        if ranges.is_empty() {
+            return Ok(Mask::None);
         }
-        while masks.len() > 1 {
-            masks = self.in_pairs(masks, Self::either)?;
-        }
-        Ok(masks.pop().unwrap_or(Mask::None))
+        Ok(Mask::Some(self.ints.in_ranges(column, &ranges)?))
     }
 }

@@ -2,8 +2,8 @@
 
 use jiff::civil::Date;
 
-/// The integer units of 10^-scale of a decimal number; none for anything else, or with more places
-/// that are not 0.
+/// The value of a decimal number in units of 10^-scale; `None` for other texts, and for numbers
+/// with more decimal places that are not 0.
 pub fn parse_decimal(text: &str, scale: u32) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -23,7 +23,7 @@ pub fn parse_decimal(text: &str, scale: u32) -> Option<i128> {
     Some(if negative { -units } else { units })
 }
 
-/// Decimal places that a number is written with, without zeros at its end.
+/// The number of decimal places of a number as text, without zeros at its end.
 pub fn places(text: &str) -> u32 {
     let fraction = text.split_once('.').map_or("", |(_, fraction)| fraction);
     fraction.trim_end_matches('0').len() as u32
@@ -43,7 +43,7 @@ pub fn format_decimal(units: i128, scale: u32) -> String {
 /// Day 0.
 const EPOCH: Date = Date::constant(1970, 1, 1);
 
-/// Days since 1970-01-01 of a date `YYYY-MM-DD`.
+/// The number of days from 1970-01-01 to a date `YYYY-MM-DD`.
 pub fn parse_date(text: &str) -> Option<i128> {
     let plain = text.len() == 10 && text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
     let date: Date = text.parse().ok().filter(|_| plain)?;
@@ -56,8 +56,8 @@ pub fn date(days: i128) -> Option<Date> {
     EPOCH.checked_add(jiff::Span::new().try_days(days).ok()?).ok()
 }
 
-/// A date moved by a number of days, months or years: the last day of the month where it has none
-/// of that number. None for times of day.
+/// A date moved by a number of days, months or years; if the month has no such day, its last day.
+/// `None` for times of day.
 pub fn moved(days: i128, by: i64, unit: Unit) -> Option<i128> {
     let span = jiff::Span::new();
     let span = match unit {

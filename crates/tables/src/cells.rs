@@ -1,4 +1,4 @@
-//! Texts of cells, for sources of rows that have numbers in their place.
+//! Texts of cells, for sources of rows that hold numbers instead of texts.
 
 use crate::cell::format_decimal;
 
@@ -13,7 +13,7 @@ pub fn date(days: i128) -> Option<String> {
 }
 
 /// A point in time, counted in units of 10^-places seconds from 1970-01-01T00:00:00, with as many
-/// decimal places as it takes; a number outside of the calendar.
+/// decimal places as necessary; the number itself if it is outside of the calendar.
 pub fn timestamp(count: i128, places: u32, utc: bool) -> String {
     let per_second = 10i128.pow(places.min(9));
     let (seconds, fraction) = (count.div_euclid(per_second), count.rem_euclid(per_second));

@@ -29,7 +29,7 @@ pub struct Change {
 /// The kind of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
-    /// Rows are added behind the last one.
+    /// Rows are added after the last one.
     Insert(Data),
     /// The rows that meet a condition are removed; the others keep their order.
     Delete(Condition),
@@ -40,27 +40,27 @@ pub enum Edit {
 /// A new value of a column, computed from the row before the change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
-    /// The place of the column.
+    /// The index of the column.
     pub column: usize,
     /// Its new code.
     pub value: Number,
-    /// The rows in which there is a value: in the others the cell is empty then.
+    /// The rows in which there is a value; in the others the cell becomes empty.
     pub there: Condition,
 }
 
 impl Change {
-    /// Adds rows.
+    /// A change that adds rows.
     pub fn insert(schema: &Schema, data: Data) -> Self {
         Change { schema: schema.clone(), edit: Edit::Insert(data) }
     }
 
     /// Reads `update t set column = …, … where …` or `delete from t where …`. An update of a table
-    /// that the schema has a foreign key to is one of what the rows of its partners carry.
+    /// to which the schema has a foreign key changes the columns that rows carry from that table.
     ///
     /// # Errors
     /// [`TablesError::Syntax`] for text that is not SQL; [`TablesError::Unsupported`] for another
     /// statement or clause; [`TablesError::Name`], [`TablesError::Type`] and [`TablesError::Range`]
-    /// for expressions that have no value, or none that the column holds.
+    /// for expressions that have no value, or a value that the column does not hold.
     pub fn parse(text: &str, schema: &Schema) -> Result<Self, TablesError> {
         let mut all = statements(text)?;
         let edit = match (all.pop(), all.is_empty()) {
@@ -82,14 +82,14 @@ impl Change {
         &self.edit
     }
 
-    /// The columns of the tables that it is for.
+    /// The columns of the tables that the change is for.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 }
 
 impl Assignment {
-    /// The code that it gives the column in a row.
+    /// The new code of the column in a row.
     ///
     /// # Errors
     /// [`TablesError::Change`] for a value that the column does not hold, in row `place` of the
@@ -117,14 +117,15 @@ impl Assignment {
         }
     }
 
-    /// The columns that it is computed of.
+    /// The columns that it is computed from.
     pub(crate) fn columns(&self, out: &mut BTreeSet<usize>) {
         self.value.columns(out);
         self.there.columns(out);
     }
 }
 
-/// A clause that is passed over nowhere: the statement without what is read has to be this one.
+/// The statement without the parts that are read; a statement that differs from it has a clause
+/// that would be ignored.
 fn plain(text: &str) -> Result<Statement, TablesError> {
     statements(text)?.pop().ok_or_else(|| TablesError::Syntax { problem: "no statement".into() })
 }
@@ -219,7 +220,7 @@ fn check_assigned(
     }
 }
 
-/// The rows that are meant.
+/// The condition on the rows.
 fn condition(binder: &Binder<'_>, selection: Option<&Expr>) -> Result<Condition, TablesError> {
     let rows = match selection {
         Some(expression) => binder.condition(expression)?,
@@ -234,7 +235,7 @@ fn condition(binder: &Binder<'_>, selection: Option<&Expr>) -> Result<Condition,
     }
 }
 
-/// What the parts of a text are given: those of a text, or of another column of such texts.
+/// The new values of the parts of a text: those of a literal text, or of another column of texts.
 fn assigned_text(
     binder: &Binder<'_>,
     column: usize,
@@ -268,7 +269,7 @@ fn assigned_text(
         .collect())
 }
 
-/// What a column is given.
+/// The new value of a column.
 fn assigned(binder: &Binder<'_>, column: usize, e: &Expr) -> Result<Assignment, TablesError> {
     let field = &binder.schema.fields()[column];
     let wrong = || mistyped(e, &format!("column {:?} holds {}", field.name(), field.expected()));

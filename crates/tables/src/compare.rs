@@ -1,4 +1,4 @@
-//! Comparisons of expressions, dates that are moved, and calls.
+//! Comparisons of expressions, dates moved by intervals, and calls of functions.
 
 use std::cmp::Ordering;
 
@@ -182,7 +182,7 @@ impl Binder<'_> {
         })
     }
 
-    /// The codes of a column whose values stand in some order to a literal.
+    /// The codes of a column whose values compare in a given way with a literal.
     fn coded(
         &self,
         column: usize,
@@ -256,7 +256,7 @@ impl Binder<'_> {
         comparable.then_some(Condition::Compare(comparison, pair.0, pair.1))
     }
 
-    /// A sum, a count, an average, or what a reader makes of listed rows.
+    /// A sum, a count, an average, or a function that the reader computes from listed rows.
     pub(crate) fn call(&mut self, e: &Expr, function: &Function) -> Result<Formula, TablesError> {
         let name = function.name.to_string().to_lowercase();
         let remedy = "there are sum, count, avg, min, max, median and count (distinct …), with \
@@ -308,7 +308,8 @@ impl Binder<'_> {
         }
     }
 
-    /// What a reader makes of the rows that meet a condition and have a value, and these rows.
+    /// A function that the reader computes from the rows that meet a condition and have a value,
+    /// and these rows.
     fn folded(
         &mut self,
         fold: Fold,

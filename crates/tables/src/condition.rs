@@ -13,7 +13,7 @@ use crate::schema::Schema;
 pub enum Number {
     /// The code of a column.
     Column(usize),
-    /// The same in each row.
+    /// A constant, the same in each row.
     Constant(i128),
     /// A sum.
     Add(Box<Number>, Box<Number>),
@@ -58,7 +58,7 @@ impl Number {
         }
     }
 
-    /// The same of columns in other places.
+    /// The same expression on columns at other indices.
     pub(crate) fn moved(&self, place: &dyn Fn(usize) -> usize) -> Number {
         let pair = |a: &Number, b: &Number| (Box::new(a.moved(place)), Box::new(b.moved(place)));
         match self {
@@ -91,7 +91,8 @@ impl Number {
     }
 }
 
-/// A comparison of two numbers; the others are these with the operands exchanged, or negated.
+/// A comparison of two numbers. Other comparisons are these with the operands exchanged, or
+/// negated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Comparison {
     /// Less.
@@ -105,22 +106,22 @@ pub enum Comparison {
 /// A condition that selects rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Condition {
-    /// All or none.
+    /// All rows, or none.
     Constant(bool),
-    /// Those whose code in a column is one of a set.
+    /// The rows whose code in a column is in a set.
     Within {
         /// The column.
         column: usize,
         /// The codes.
         codes: Ranges,
     },
-    /// Those for which a comparison holds.
+    /// The rows for which a comparison holds.
     Compare(Comparison, Number, Number),
-    /// Those that meet all of these.
+    /// The rows that meet all of these conditions.
     And(Vec<Condition>),
-    /// Those that meet at least one of these.
+    /// The rows that meet at least one of these conditions.
     Or(Vec<Condition>),
-    /// All others.
+    /// The rows that do not meet this condition.
     Not(Box<Condition>),
 }
 
@@ -144,8 +145,8 @@ impl Condition {
         }
     }
 
-    /// An equal condition of as few parts: sets of codes of one column are joined, constants and
-    /// double negations are gone.
+    /// An equivalent condition with fewer parts: sets of codes of one column are joined, and
+    /// constants and double negations are removed.
     #[must_use]
     pub fn simplified(self, schema: &Schema) -> Condition {
         match self {
@@ -230,7 +231,7 @@ impl Condition {
         }
     }
 
-    /// The same of columns in other places.
+    /// The same expression on columns at other indices.
     pub(crate) fn moved(&self, place: &dyn Fn(usize) -> usize) -> Condition {
         let all = |all: &[Condition]| all.iter().map(|c| c.moved(place)).collect();
         match self {
@@ -261,7 +262,7 @@ impl Condition {
     }
 }
 
-/// What a comparison says of all rows, if the bounds of the columns tell.
+/// The result of a comparison for all rows, if the bounds of the columns decide it.
 fn decided(comparison: Comparison, a: &Number, b: &Number, schema: &Schema) -> Option<bool> {
     let (a, b) = (a.interval(schema, "").ok()?, b.interval(schema, "").ok()?);
     let below = |x: Interval, y: Interval| x.high() < y.low();

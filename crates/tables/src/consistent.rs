@@ -1,4 +1,4 @@
-//! Rows of one partner carry the same.
+//! Checks that rows with the same partner carry the same values.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -6,7 +6,8 @@ use std::collections::hash_map::Entry;
 use crate::error::TablesError;
 use crate::schema::Schema;
 
-/// What rows carry of their partners, by foreign keys and keys: in which row it was seen, and what.
+/// The values that rows carry from their partners, by foreign keys and keys, and the row in which
+/// each was first seen.
 pub(crate) struct Partners<'a> {
     schema: &'a Schema,
     seen: Vec<HashMap<i128, (usize, Vec<i128>)>>,
@@ -17,8 +18,8 @@ impl<'a> Partners<'a> {
         Partners { schema, seen: vec![HashMap::new(); schema.carried().len()] }
     }
 
-    /// Passes `count` rows, the first one in place `first`, which carry what others do that were
-    /// seen. They are seen themselves if they are to be.
+    /// Checks that `count` rows, of which the first has the position `first`, carry the same values
+    /// as earlier rows with the same partners. The rows are remembered if requested.
     pub(crate) fn check<'b>(
         &mut self,
         (first, count): (usize, usize),

@@ -1,4 +1,4 @@
-//! A table of plaintext data, as its owner has it.
+//! A table of plaintext data.
 
 use std::io::Read;
 
@@ -6,7 +6,7 @@ use crate::consistent::Partners;
 use crate::error::TablesError;
 use crate::schema::Schema;
 
-/// The codes of all cells, column by column. `Debug` shows how many there are alone.
+/// The codes of all cells, column by column. `Debug` shows only how many there are.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Data {
     columns: Vec<Vec<i128>>,
@@ -19,31 +19,31 @@ impl std::fmt::Debug for Data {
     }
 }
 
-/// Where the reader of CSV is in a cell.
+/// The state of the CSV reader within a cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum At {
     Start,
     /// In a cell without quotation marks around it.
     Bare,
     Quoted,
-    /// Behind a quotation mark, which ends the cell unless another one follows.
+    /// After a quotation mark, which ends the cell unless another one follows.
     Closed,
 }
 
-/// What a file of UTF-8 may begin with, which the reader passes over.
+/// The byte order mark with which a UTF-8 file may begin, and which the reader skips.
 const MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
-/// What is read, and the first empty line in it that others follow: the reader of CSV would leave
-/// it out.
+/// The source, with the position of the first empty line that is followed by others, which the CSV
+/// reader would skip.
 pub(crate) struct Lines<R> {
     source: R,
     line: u64,
     /// Nothing has been read of the line.
     empty: bool,
     at: At,
-    /// How many bytes of a mark were read.
+    /// The number of bytes of a byte order mark that were read.
     marked: usize,
-    /// The line of a cell that goes on behind its quotation marks, which the reader would lose.
+    /// The line of a cell with text after its closing quotation mark, which the reader would lose.
     torn: Option<u64>,
     /// An empty line, which may be one at the end.
     last: Option<u64>,
@@ -70,8 +70,9 @@ impl<R> Lines<R> {
         }
     }
 
-    /// Refuses what the reader of CSV passes over, after all was read: an empty line, quotes in the
-    /// middle of a cell, and quotes that do not end, as in a file that was cut.
+    /// After everything was read, refuses what the CSV reader ignores: an empty line, quotation
+    /// marks in the middle of a cell, and quotation marks that are not closed, as in a truncated
+    /// file.
     pub(crate) fn finish(&self) -> Result<(), TablesError> {
         let problem = match (self.blank, self.torn) {
             (Some(line), _) => {
@@ -154,9 +155,8 @@ impl<R: Read> Read for Lines<R> {
 }
 
 impl Data {
-    /// Reads comma-separated values. The first line names the columns, which may stand in any
-    /// order; others than those of the schema are left out. An empty cell is one without a value,
-    /// for columns that may have them.
+    /// Reads comma-separated values. The first line names the columns, in any order; columns that
+    /// are not in the schema are left out. In a nullable column, an empty cell has no value.
     ///
     /// # Errors
     /// [`TablesError::Value`] for a cell that its column cannot hold, with its line;
@@ -165,19 +165,19 @@ impl Data {
         Self::from_csv_with(source, schema, &[])
     }
 
-    /// A table of codes.
+    /// A table from codes.
     ///
     /// # Errors
-    /// [`TablesError::Data`] for columns of different lengths or another number of them, for
-    /// codes outside of the bounds, or parts of no text; [`TablesError::Partner`] for rows of one
-    /// partner that do not carry the same.
+    /// [`TablesError::Data`] for columns of different lengths, a wrong number of columns, codes
+    /// outside of the bounds, or parts that do not make up a text; [`TablesError::Partner`] for
+    /// rows with the same partner that carry different values.
     pub fn from_columns(columns: Vec<Vec<i128>>, schema: &Schema) -> Result<Self, TablesError> {
         let data = Self::of(columns, schema)?;
         Partners::new(schema).check((0, data.rows), |place| data.column(place), true)?;
         Ok(data)
     }
 
-    /// The same of rows whose partners are compared elsewhere.
+    /// The same, without a comparison of the rows with the same partner, which is done elsewhere.
     pub(crate) fn of(columns: Vec<Vec<i128>>, schema: &Schema) -> Result<Self, TablesError> {
         let rows = columns.first().map_or(0, Vec::len);
         let data = Data { columns, rows };
@@ -209,7 +209,7 @@ impl Data {
         Ok(())
     }
 
-    /// Passes a table of this many columns.
+    /// Checks the number of columns.
     pub(crate) fn check_width(&self, width: usize) -> Result<(), TablesError> {
         match self.columns.len() {
             found if found == width => Ok(()),
@@ -224,8 +224,8 @@ impl Data {
         self.rows
     }
 
-    /// The text of a cell, of the column in this place; empty if nothing is there. None if its
-    /// parts are those of no text, which no table has.
+    /// The text of a cell of the column at this index; empty if the cell is empty. `None` if its
+    /// parts do not make up a text, which does not occur in a table.
     fn cell(&self, schema: &Schema, place: usize, row: usize) -> Option<String> {
         let field = &schema.fields()[place];
         if Some(self.columns[place][row]) == field.null() {
@@ -247,11 +247,11 @@ impl Data {
         &self.columns[place]
     }
 
-    /// As comma-separated values, with the names of the columns first: what [`Data::from_csv`]
-    /// reads.
+    /// The table as comma-separated values, with the names of the columns in the first line, as
+    /// [`Data::from_csv`] reads them.
     ///
     /// # Errors
-    /// None but those of memory.
+    /// Only those of memory.
     pub fn to_csv(&self, schema: &Schema) -> Result<String, TablesError> {
         let names = schema.columns().map(|field| field.name());
         let places: Vec<usize> = schema.heads(0..schema.fields().len()).collect();
@@ -261,7 +261,7 @@ impl Data {
     }
 }
 
-/// Comma-separated values, with the names of the columns first.
+/// Comma-separated values, with the names of the columns in the first line.
 pub(crate) fn csv_text<'a, R: IntoIterator<Item = String>>(
     names: impl IntoIterator<Item = &'a str>,
     rows: impl IntoIterator<Item = R>,

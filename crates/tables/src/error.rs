@@ -5,7 +5,7 @@ use everlevel_integers::IntegersError;
 use everlevel_scheme::SchemeError;
 use everlevel_wire::WireError;
 
-/// What can be wrong with a table, with its schema, or with a query on it.
+/// An error of a table, of its schema, or of a query on it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TablesError {
@@ -15,7 +15,7 @@ pub enum TablesError {
     /// Keys, ciphertexts, bytes or files were refused.
     #[error(transparent)]
     Roles(#[from] Error),
-    /// A schema that describes no table.
+    /// A schema that does not describe a table.
     #[error("schema, column {column:?}: {problem}")]
     Schema {
         /// The column.
@@ -32,16 +32,16 @@ pub enum TablesError {
         column: String,
         /// The text of the cell.
         found: String,
-        /// What the schema says.
+        /// The values that the schema allows.
         expected: String,
     },
-    /// A row without one partner in another table, or with what another row of the same partner
-    /// does not carry.
+    /// A row that does not have exactly one partner in another table, or that carries other values
+    /// than another row with the same partner.
     #[error("{table}row {row}, from 0, column {column:?}: {found}: {problem}")]
     Partner {
-        /// The other table with a colon, if the row is one of it; else nothing.
+        /// The name of the other table with a colon, if it is a row of that table; otherwise empty.
         table: String,
-        /// The place of the row, from 0.
+        /// The position of the row, from 0.
         row: usize,
         /// The column of the key.
         column: String,
@@ -50,19 +50,19 @@ pub enum TablesError {
         /// What is wrong with it.
         problem: String,
     },
-    /// A file that is no table of this schema.
+    /// A file that is not a table of this schema.
     #[error("{problem}")]
     Data {
         /// What is wrong with it.
         problem: String,
     },
-    /// Text that is no SQL.
+    /// Text that is not SQL.
     #[error("{problem}")]
     Syntax {
         /// The complaint of the parser.
         problem: String,
     },
-    /// SQL that encrypted tables do not answer.
+    /// SQL that encrypted tables do not support.
     #[error("{found} is not supported: {remedy}")]
     Unsupported {
         /// The clause or expression.
@@ -75,12 +75,12 @@ pub enum TablesError {
     Name {
         /// The name in the query.
         name: String,
-        /// The names that there are.
+        /// The existing names.
         known: String,
-        /// The nearest of them, as a question, or nothing.
+        /// The most similar of them, as a question, or empty.
         meant: String,
     },
-    /// Two things that cannot be compared or computed with each other.
+    /// Two expressions that cannot be compared or combined.
     #[error("{expression}: {problem}")]
     Type {
         /// The expression.
@@ -88,7 +88,7 @@ pub enum TablesError {
         /// Why it has no value.
         problem: String,
     },
-    /// A value that could leave what is computed with.
+    /// A value that could exceed the range of intermediate results.
     #[error(
         "{expression} could need {bits} bits, and intermediate results have at most 63: state \
          narrower bounds in the schema, or add up parts of it"
@@ -96,7 +96,7 @@ pub enum TablesError {
     Range {
         /// The expression.
         expression: String,
-        /// Bits of the largest absolute value.
+        /// The number of bits of the largest absolute value.
         bits: u32,
     },
     /// A change that would give a cell a value that its column does not hold.
@@ -105,22 +105,23 @@ pub enum TablesError {
          changed"
     )]
     Change {
-        /// The place of the row in the table, from 0.
+        /// The position of the row in the table, from 0.
         row: usize,
         /// The column.
         column: String,
         /// The value.
         found: String,
-        /// What the schema says.
+        /// The values that the schema allows.
         expected: String,
     },
-    /// Encrypted constants that are missing, of another plan, or no values of their columns.
+    /// Encrypted constants that are missing, belong to another plan, or are not values of their
+    /// columns.
     #[error("encrypted constants: {problem}")]
     Constants {
         /// What is wrong with them.
         problem: String,
     },
-    /// Text that is no plan.
+    /// Text that is not a plan.
     #[error("this is no plan of a query: {problem}")]
     Plan {
         /// What is wrong with it.
@@ -134,14 +135,15 @@ pub enum TablesError {
     OtherSchema {
         /// `plan` or `change`.
         what: &'static str,
-        /// What differs: the first column that does, by its place from 1, or the foreign keys.
+        /// The part that differs: the first different column, by its number from 1, or the foreign
+        /// keys.
         part: String,
-        /// What the plan has there.
+        /// This part of the plan.
         asked: String,
-        /// What the table has there.
+        /// This part of the table.
         there: String,
     },
-    /// A directory that is no encrypted table, or lacks a part of it.
+    /// A directory that is not an encrypted table, or lacks a part of one.
     #[error("this is not an encrypted table: {problem}")]
     Table {
         /// What is wrong with it.
@@ -152,23 +154,23 @@ pub enum TablesError {
     Block {
         /// Its number, from 0.
         block: usize,
-        /// Where it belongs, and where it is.
+        /// The place where it belongs, and the place where it is.
         problem: String,
     },
-    /// A file that holds no sums of a plan.
+    /// A file that does not hold the result of a plan.
     #[error("this is no result of a query: {problem}")]
     Result {
         /// What is wrong with it.
         problem: String,
     },
-    /// A result for another plan or of another table than the reader means.
+    /// A result for another plan, or of another table, than the reader expects.
     #[error("the result is of another {what}: expected {expected}, found {found}")]
     OtherResult {
         /// `query` or `table`.
         what: &'static str,
-        /// What the reader means.
+        /// The plan or the table that the reader expects.
         expected: String,
-        /// What the result states.
+        /// The plan or the table that the result states.
         found: String,
     },
 }
@@ -186,7 +188,7 @@ impl From<SchemeError> for TablesError {
 }
 
 impl TablesError {
-    /// A refusal of SQL.
+    /// The error for SQL that is not supported.
     pub(crate) fn unsupported(found: &str, remedy: &str) -> Self {
         TablesError::Unsupported { found: found.into(), remedy: remedy.into() }
     }

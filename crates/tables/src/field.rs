@@ -16,8 +16,8 @@ const LARGEST: i128 = i64::MAX as i128;
 /// The longest name, in bytes: that of a column in a file.
 const NAME_BYTES: usize = 64;
 
-/// A column: its name and its type. Every entry is an integer code of an interval; a text has
-/// several, each in a column of its own.
+/// A column: its name and its type. Every entry is an integer code in an interval; a text has
+/// several codes, each in a column of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked", into = "Unchecked")]
 pub struct Field {
@@ -27,7 +27,7 @@ pub struct Field {
     high: i128,
     nullable: bool,
     public: bool,
-    /// Which part of a text it holds, from 0; 0 of all other types.
+    /// The part of a text that it holds, from 0; 0 for all other types.
     part: usize,
 }
 
@@ -58,12 +58,12 @@ impl From<Field> for Unchecked {
     }
 }
 
-/// What is wrong with a column.
+/// The error for a problem with a column.
 pub(crate) fn problem(column: &str, problem: impl Into<String>) -> TablesError {
     TablesError::Schema { column: column.into(), problem: problem.into() }
 }
 
-/// Passes a name of a column or of a table.
+/// Checks a name of a column or of a table.
 pub(crate) fn checked_name(name: String) -> Result<String, TablesError> {
     let fits = (1..=NAME_BYTES).contains(&name.len());
     if fits && !name.chars().any(char::is_control) && name.trim() == name {
@@ -75,13 +75,13 @@ pub(crate) fn checked_name(name: String) -> Result<String, TablesError> {
 }
 
 impl Field {
-    /// A column that is encrypted. Where it is nullable a cell may be empty: one more code, below
-    /// the others.
+    /// An encrypted column. If it is nullable, a cell may be empty, which has an additional code
+    /// below the others.
     ///
     /// # Errors
-    /// [`TablesError::Schema`]: bounds that are no values of the type or hold none, more than 9
-    /// decimal places, categories that are none or not distinct, or have blanks around them, or,
-    /// in a nullable column, are empty; texts of no or too many bytes; a name of no or too many
+    /// [`TablesError::Schema`] for bounds that are not values of the type or contain no value, for
+    /// more than 9 decimal places, for missing or repeated categories, for categories with spaces
+    /// around them or, in a nullable column, empty ones, and for texts or names of 0 or too many
     /// bytes.
     pub fn new(name: impl Into<String>, kind: Kind, nullable: bool) -> Result<Self, TablesError> {
         let name = checked_name(name.into())?;
@@ -146,7 +146,7 @@ impl Field {
         Ok(Field { name, kind, low, high, nullable, public: false, part: 0 })
     }
 
-    /// A part of a text. An empty cell is what an empty text would be, which a nullable column does
+    /// A part of a text. An empty cell has the code of an empty text, which a nullable column does
     /// not hold.
     fn part(&self, part: usize) -> Field {
         let (mut field, head) = (Field { part, ..self.clone() }, part == 0);
@@ -158,7 +158,7 @@ impl Field {
         field
     }
 
-    /// The columns that hold it: one, or of a text one for each part.
+    /// The columns that hold it: one, or one for each part of a text.
     pub(crate) fn parts(&self) -> impl Iterator<Item = Field> {
         (0..self.count()).map(|part| self.part(part))
     }
@@ -171,7 +171,7 @@ impl Field {
         }
     }
 
-    /// Whether it is a part of a text behind the first one, which stands for all of it.
+    /// Whether it is a part of a text other than the first one, which represents the whole text.
     pub(crate) fn is_rest(&self) -> bool {
         self.part > 0
     }
@@ -202,7 +202,7 @@ impl Field {
         &self.kind
     }
 
-    /// The least and the greatest code, that of an empty cell among them.
+    /// The least and the greatest code, including that of an empty cell.
     pub fn bounds(&self) -> (i128, i128) {
         (self.null().unwrap_or(self.low), self.high)
     }
@@ -212,7 +212,7 @@ impl Field {
         (self.low, self.high)
     }
 
-    /// The code of an empty cell; none if every cell has a value.
+    /// The code of an empty cell; `None` if every cell has a value.
     pub fn null(&self) -> Option<i128> {
         self.nullable.then_some(self.low - 1)
     }
@@ -220,13 +220,13 @@ impl Field {
     /// The type of its codes.
     ///
     /// # Errors
-    /// None: the bounds were checked.
+    /// None, because the bounds were checked.
     pub fn integer_type(&self) -> Result<Type, TablesError> {
         let (low, high) = self.bounds();
         Ok(Type::ranged(low, high)?)
     }
 
-    /// Decimal places of its numbers; none if it holds no numbers.
+    /// The number of decimal places of its numbers; `None` if it does not hold numbers.
     pub fn scale(&self) -> Option<u32> {
         match self.kind {
             Kind::Integer { .. } => Some(0),
@@ -239,8 +239,8 @@ impl Field {
         }
     }
 
-    /// The codes of a cell, one for each column that holds it; none if it is no value, or out of
-    /// bounds.
+    /// The codes of a cell, one for each column that holds it; `None` if it is not a value or is
+    /// out of bounds.
     pub(crate) fn codes(&self, text: &str) -> Option<Vec<i128>> {
         let codes = match self.kind {
             Kind::Text { bytes } => texts::codes(text, bytes)?,
@@ -250,8 +250,8 @@ impl Field {
         (self.low <= codes[0] && codes[0] <= self.high).then_some(codes)
     }
 
-    /// Puts a cell, or none, behind what the columns have that hold it; none if it is no value, or
-    /// out of bounds.
+    /// Appends a cell, or an empty one, to the columns that hold it; `None` if it is not a value or
+    /// is out of bounds.
     pub(crate) fn push(&self, cell: Option<&str>, columns: &mut [Vec<i128>]) -> Option<()> {
         match (cell, columns) {
             (Some(text), [column]) if !self.is_text() => {
@@ -270,7 +270,8 @@ impl Field {
         Some(())
     }
 
-    /// The text of a cell, of a code for each column that holds it; none if they are of no value.
+    /// The text of a cell, from a code for each column that holds it; `None` if these are not the
+    /// codes of a value.
     pub(crate) fn cell(&self, codes: &[i128]) -> Option<String> {
         match (&self.kind, codes) {
             (Kind::Text { bytes }, codes) => texts::text(codes, *bytes),
@@ -279,8 +280,8 @@ impl Field {
         }
     }
 
-    /// The code of a text, whether or not it is within the bounds; none if it is no value. A text
-    /// of several parts has none.
+    /// The code of a text, whether or not it is within the bounds; `None` if it is not a value, or
+    /// if it has several parts.
     pub fn code(&self, text: &str) -> Option<i128> {
         match &self.kind {
             Kind::Integer { .. } => parse_decimal(text, 0),

@@ -1,10 +1,10 @@
-//! Queries of several selects, one in the `from` of the next, as one select: what programs that
-//! write SQL, such as Ibis, make of a filter, a group-by and a sort.
+//! Queries of several selects, each in the `from` of the next, as one select. Programs that write
+//! SQL, such as Ibis, produce them for a filter, a group-by and a sort.
 //!
-//! A select inside is taken apart where the rows of the one around it are its rows, or its groups;
-//! other subqueries are refused. Names are those of the inner select, expressions stand in
-//! parentheses where they are put, and nothing of a select is passed over: `only_select` has seen
-//! each.
+//! An inner select is merged into the outer one if the rows of the outer select are the rows or the
+//! groups of the inner one; other subqueries are refused. Names are those of the inner select, and
+//! expressions are put in parentheses where they are inserted. No clause of a select is ignored,
+//! because `only_select` has checked each of them.
 
 use sqlparser::ast::{
     BinaryOperator, Expr, GroupByExpr, Ident, OrderByKind, Query as Ast, Select, SelectItem,
@@ -22,8 +22,7 @@ use crate::select_list::{
 use crate::spelling::spelled;
 use crate::sql::{OPERATORS, QUERY_BYTES, only_select};
 
-/// One select that asks the same, in the words that queries have, with names of columns as names
-/// of the answer.
+/// One equivalent select, in the spelling of queries, with names of columns as names of the answer.
 ///
 /// # Errors
 /// [`TablesError::Unsupported`] for subqueries whose rows are not those of the select around them;
@@ -33,8 +32,8 @@ pub(crate) fn flattened(ast: &Ast, schema: &Schema) -> Result<Ast, TablesError> 
     flat(ast, schema, &mut room)
 }
 
-/// What may still be put into the select that is made: a name that is used twice doubles what it
-/// stands for.
+/// The remaining size of the resulting select: a name that is used twice doubles the expression
+/// that it refers to.
 struct Room {
     operators: usize,
     leaves: usize,
@@ -87,7 +86,7 @@ fn flat(ast: &Ast, schema: &Schema, room: &mut Room) -> Result<Ast, TablesError>
     Ok(out)
 }
 
-/// Other spellings, and places of the select list in `group by`.
+/// Replaces other spellings, and positions of the select list in `group by`.
 fn respelled(select: &mut Select) -> Result<(), TablesError> {
     let spell = |e: &mut Expr| -> Result<(), TablesError> {
         *e = rewritten(e, &mut spelled)?;
@@ -116,7 +115,7 @@ fn respelled(select: &mut Select) -> Result<(), TablesError> {
     Ok(())
 }
 
-/// The columns of the select list named as columns are: without a table and quotation marks.
+/// Gives the columns of the select list the names of columns, without a table and quotation marks.
 fn named(select: &mut Select) {
     for item in &mut select.projection {
         let SelectItem::UnnamedExpr(e) = &*item else { continue };
@@ -127,8 +126,8 @@ fn named(select: &mut Select) {
     }
 }
 
-/// The keys of `order by` as places in the select list, where they name a column of the answer or
-/// are equal to one.
+/// Replaces the keys of `order by` by positions in the select list, if they name a column of the
+/// answer or are equal to one.
 fn numbered(ast: &mut Ast) {
     let SetExpr::Select(select) = &*ast.body else { return };
     let Some(order) = &mut ast.order_by else { return };
@@ -203,7 +202,7 @@ impl<'a> Merge<'a> {
         Ok(Merge { inner, select, alias, schema, room })
     }
 
-    /// The two as one.
+    /// Merges the two selects.
     fn of(mut self, outer: &Ast) -> Result<Ast, TablesError> {
         let (mut out, inner) = (outer.clone(), self.select);
         let SetExpr::Select(select) = &mut *out.body else { return Ok(out) };
@@ -287,7 +286,7 @@ impl<'a> Merge<'a> {
         Ok(out)
     }
 
-    /// An expression over the columns of the inner select, by what they stand for.
+    /// An expression with the columns of the inner select replaced by their definitions.
     fn put(&mut self, e: &Expr) -> Result<Expr, TablesError> {
         let (select, alias, schema) = (self.select, self.alias.as_deref(), self.schema);
         let found = rewritten(e, &mut |part| match part {
@@ -308,7 +307,7 @@ impl<'a> Merge<'a> {
     }
 }
 
-/// What a name stands for in the answer of a select.
+/// The expression that a name refers to in the answer of a select.
 fn inside(select: &Select, name: &Ident, schema: &Schema) -> Result<Expr, TablesError> {
     let same = |other: &str| other.eq_ignore_ascii_case(&name.value);
     let (mut found, mut known) = (Vec::new(), Vec::new());

@@ -1,4 +1,5 @@
-//! Answers that a reader makes of listed rows: groups of any number, and what is no sum.
+//! Answers that a reader computes from listed rows: any number of groups, and functions other than
+//! sums.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +8,11 @@ use crate::kind::Kind;
 use crate::query::{Aggregate, Fold, Query};
 use crate::schema::Schema;
 
-/// The codes of a group and what is made of its rows, in the order of the aggregates.
+/// The codes of a group and the aggregates of its rows, in order.
 type Group = (Vec<i128>, Vec<i128>);
 
-/// The groups of listed rows. Without columns to group by there is one, even if there are no rows.
+/// The groups of listed rows. Without columns to group by, there is one group, even if there are no
+/// rows.
 pub(crate) fn folded(
     query: &Query,
     schema: &Schema,
@@ -37,7 +39,7 @@ pub(crate) fn folded(
     groups.iter().map(|(codes, rows)| (codes.clone(), folds(rows))).collect()
 }
 
-/// What is made of the values of a group; 0 of none.
+/// The aggregate of the values of a group; 0 for no values.
 fn fold(aggregate: &Aggregate, schema: &Schema, mut values: Vec<i128>) -> i128 {
     // Texts stand in their own order, whatever the places of the categories.
     let texts = match &aggregate.value {

@@ -18,7 +18,7 @@ pub struct ForeignKey {
     pub include: Vec<String>,
 }
 
-/// A foreign key that fits a schema, by the places of columns.
+/// A foreign key that fits a schema, by the indices of columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Carried {
     pub(crate) column: usize,
@@ -28,7 +28,7 @@ pub(crate) struct Carried {
 }
 
 impl Carried {
-    /// Whether this is what queries call the other table.
+    /// Whether queries refer to the other table by this name.
     pub(crate) fn is_called(&self, name: &str) -> bool {
         self.table.eq_ignore_ascii_case(name)
     }

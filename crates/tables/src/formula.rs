@@ -14,23 +14,23 @@ pub enum Formula {
     Group(usize),
     /// An aggregate, in units of 10^-scale.
     Aggregate {
-        /// Its place among the aggregates.
+        /// Its index among the aggregates.
         place: usize,
-        /// Decimal places.
+        /// The number of decimal places.
         scale: u32,
     },
     /// An aggregate that is a value of a column.
     Code {
-        /// Its place among the aggregates.
+        /// Its index among the aggregates.
         place: usize,
         /// The column.
         column: usize,
     },
     /// A number, in units of 10^-scale.
     Constant {
-        /// Units.
+        /// The number of units.
         units: i128,
-        /// Decimal places.
+        /// The number of decimal places.
         scale: u32,
     },
     /// The second formula if the first one, a count of values, is not 0; otherwise no value.
@@ -40,7 +40,7 @@ pub enum Formula {
 }
 
 impl Formula {
-    /// Whether it is a value of a column, and not a number to go on with.
+    /// Whether it is a value of a column, and not a number for further computation.
     pub(crate) fn is_shown(&self) -> bool {
         match self {
             Formula::Group(_) | Formula::Code { .. } => true,
@@ -49,8 +49,8 @@ impl Formula {
         }
     }
 
-    /// The aggregates whose values it takes, where `ordered` says which ones are no sums: that
-    /// these are of rows at all needs no count.
+    /// The aggregates whose values it uses. `ordered` says which ones are not sums; for these, no
+    /// count is needed to know whether there are rows.
     pub(crate) fn valued(&self, ordered: &dyn Fn(usize) -> bool, out: &mut BTreeSet<usize>) {
         match self {
             Formula::Group(_) | Formula::Constant { .. } => {}
@@ -89,18 +89,18 @@ pub enum Operator {
 /// A condition that selects groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Having {
-    /// Those for which a comparison holds.
+    /// The groups for which a comparison holds.
     Compare(Comparison, Formula, Formula),
-    /// Those that meet both.
+    /// The groups that meet both conditions.
     And(Box<Having>, Box<Having>),
-    /// Those that meet at least one.
+    /// The groups that meet at least one of two conditions.
     Or(Box<Having>, Box<Having>),
-    /// All others, except those for which it is unknown.
+    /// The groups that do not meet a condition, except those for which it is unknown.
     Not(Box<Having>),
 }
 
 impl Having {
-    /// The aggregates whose values it takes, as [`Formula::valued`].
+    /// The aggregates whose values it uses, as [`Formula::valued`].
     pub(crate) fn valued(&self, ordered: &dyn Fn(usize) -> bool, out: &mut BTreeSet<usize>) {
         match self {
             Having::Compare(_, a, b) => {
@@ -115,10 +115,11 @@ impl Having {
         }
     }
 
-    /// Whether a group with these aggregates is meant; unknown where a number has no value.
+    /// Whether a group with these aggregates meets the condition; `None`, that is unknown, if a
+    /// number has no value.
     ///
     /// # Errors
-    /// [`TablesError::Range`] if a number leaves 127 bits.
+    /// [`TablesError::Range`] if a number exceeds 127 bits.
     pub(crate) fn holds(&self, sums: &[i128]) -> Result<Option<bool>, TablesError> {
         let wide = || TablesError::Range { expression: "having".into(), bits: 127 };
         Ok(match self {
@@ -186,14 +187,14 @@ impl Fraction {
         }
     }
 
-    /// Whether it is less than another one, equal or greater; none past 127 bits.
+    /// The comparison with another fraction; `None` beyond 127 bits.
     pub(crate) fn compared(self, other: Fraction) -> Option<Ordering> {
         let difference = self.apply(Operator::Subtract, other)?;
         Some(difference.numerator.cmp(&0))
     }
 
-    /// Whether it is less than another one, equal or greater, whatever their size: by whole parts,
-    /// and where these are equal by the reciprocals of what is left.
+    /// The comparison with another fraction of any size: by integer parts, and if these are equal,
+    /// by the reciprocals of the fractional parts.
     pub(crate) fn order(self, other: Fraction) -> Ordering {
         let (mut a, mut b) = (self.numerator, self.denominator);
         let (mut c, mut d) = (other.numerator, other.denominator);
@@ -209,7 +210,7 @@ impl Fraction {
         }
     }
 
-    /// Units of 10^-scale, rounded, halves away from 0.
+    /// The value in units of 10^-scale, rounded to the nearest, and halves away from 0.
     pub(crate) fn units(self, scale: u32) -> Option<i128> {
         let power = 10u128.checked_pow(scale)?;
         let (absolute, denominator) =
@@ -225,7 +226,7 @@ impl Fraction {
     }
 }
 
-/// The value of a formula: none if it does not fit, and no value for a sum over no rows.
+/// The value of a formula: `None` if it is too large, and `Some(None)` for a sum over no rows.
 pub(crate) fn value(formula: &Formula, sums: &[i128]) -> Option<Option<Fraction>> {
     Some(match formula {
         Formula::Group(_) | Formula::Code { .. } => None,
@@ -249,7 +250,7 @@ pub(crate) fn value(formula: &Formula, sums: &[i128]) -> Option<Option<Fraction>
     })
 }
 
-/// Decimal places of a formula, and whether it divides.
+/// The number of decimal places of a formula, and whether it contains a division.
 pub(crate) fn display(formula: &Formula) -> (u32, bool) {
     match formula {
         Formula::Group(_) | Formula::Code { .. } => (0, false),

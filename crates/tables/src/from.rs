@@ -1,4 +1,4 @@
-//! What a statement is about: the encrypted table, and tables that are joined with it.
+//! The tables of a statement: the encrypted table, and tables that are joined with it.
 
 use sqlparser::ast::{
     BinaryOperator, Expr, JoinConstraint, JoinOperator, ObjectName, Select, TableFactor,
@@ -10,15 +10,15 @@ use crate::foreign::Carried;
 use crate::schema::Schema;
 use crate::scope::{Named, Scope, on};
 
-/// A table as a statement names it: its name, and what precedes its columns.
+/// A table as a statement names it: its name, and the prefix of its columns.
 #[derive(Clone, Copy)]
 pub(crate) struct Relation<'a> {
     name: &'a str,
     called: &'a str,
 }
 
-/// The tables of a query, and all that its rows have to meet: conditions of joins but for those
-/// that a foreign key states, and that of `where`.
+/// The tables of a query, and all conditions on its rows: those of joins, except those that a
+/// foreign key states, and that of `where`.
 pub(crate) fn tables<'a>(
     select: &'a Select,
     schema: &'a Schema,
@@ -94,8 +94,8 @@ fn no_table() -> TablesError {
     TablesError::unsupported("a query without from", "name the table")
 }
 
-/// The relations of a clause, what they are joined on, and names of columns that a relation, by its
-/// place, has in common with those before it.
+/// The relations of a clause, the conditions of their joins, and the names of columns that a
+/// relation, by its index, has in common with those before it.
 #[derive(Default)]
 struct Joined<'a> {
     relations: Vec<Relation<'a>>,
@@ -109,7 +109,7 @@ fn joined(from: &[TableWithJoins]) -> Result<Joined<'_>, TablesError> {
     if found.relations.is_empty() { Err(no_table()) } else { Ok(found) }
 }
 
-/// The joins in parentheses that stand for a table.
+/// The joins in parentheses in the place of a table.
 fn nested(table: &TableFactor) -> Option<&TableWithJoins> {
     match table {
         TableFactor::NestedJoin { table_with_joins, alias: None } => Some(table_with_joins),
@@ -118,8 +118,8 @@ fn nested(table: &TableFactor) -> Option<&TableWithJoins> {
 }
 
 impl<'a> Joined<'a> {
-    /// A relation, or those in parentheses: every row has one partner, so that it does not matter
-    /// which join comes first.
+    /// Adds a relation, or those in parentheses: every row has exactly one partner, so the order of
+    /// joins does not matter.
     fn relate(&mut self, table: &'a TableFactor) -> Result<(), TablesError> {
         match nested(table) {
             Some(inner) => self.add(inner),
@@ -220,12 +220,12 @@ impl<'a> Relation<'a> {
         schema.carried().iter().find(|c| c.is_called(self.name))
     }
 
-    /// What precedes the columns of the table.
+    /// The prefix of the columns of the table.
     pub(crate) fn called(self) -> &'a str {
         self.called
     }
 
-    /// Refuses a table that is not stored, but carried by the rows of another one.
+    /// Refuses a table that is not stored itself, but only carried by the rows of another one.
     fn check_own(self, schema: &Schema) -> Result<(), TablesError> {
         let Some(carried) = self.partner(schema) else { return Ok(()) };
         Err(TablesError::unsupported(

@@ -11,17 +11,18 @@ use crate::schema::Schema;
 use crate::text::MOST_BYTES;
 use crate::timestamp::{TimeUnit, Timestamp, text};
 
-/// The most decimal places of a number.
+/// The largest number of decimal places of a number.
 const PLACES: u32 = 9;
-/// The most different texts of a category: more are no groups.
+/// The largest number of different texts of a category; columns with more are not useful for
+/// groups.
 const MOST_TEXTS: usize = 256;
-/// Up to this many different texts are categories in a table of any length.
+/// Up to this number of different texts, a column is a category in a table of any length.
 const FEW_TEXTS: usize = 16;
 /// The longest text of a category, in bytes.
 const TEXT_BYTES: usize = 256;
 /// The longest text of a column of texts, in bytes.
 const TEXT_MOST: u64 = MOST_BYTES as u64;
-/// The most columns that are looked at.
+/// The largest number of columns that are examined.
 const MOST_COLUMNS: usize = 4096;
 
 /// The inferred type of a column.
@@ -35,7 +36,7 @@ pub struct Inferred {
     pub kept: bool,
 }
 
-/// What the cells of a column have in common so far.
+/// The common properties of the cells of a column so far.
 struct Seen {
     name: String,
     cells: u64,
@@ -47,21 +48,21 @@ struct Seen {
     units: Option<(i128, i128)>,
     days: Option<(i128, i128)>,
     times: Times,
-    /// None: too many, or too long.
+    /// The different texts; `None` if there are too many, or if one is too long.
     texts: Option<BTreeSet<String>>,
-    /// Why its source does not tell what its cells are.
+    /// The reason why the source cannot return its cells.
     refused: Option<TablesError>,
-    /// Whether some cells are texts of nothing, and not empty.
+    /// Whether some cells are empty texts, and not empty cells.
     blank: bool,
-    /// Whether some cells have blanks around them.
+    /// Whether some cells have spaces around them.
     padded: bool,
-    /// The bytes of the longest text.
+    /// The length of the longest text, in bytes.
     longest: usize,
-    /// How many cells are empty.
+    /// The number of empty cells.
     empty: u64,
 }
 
-/// Texts that are points in time, so far.
+/// Whether all texts so far are points in time.
 #[derive(Clone, Copy)]
 enum Times {
     /// There was no text.
@@ -172,7 +173,7 @@ impl Seen {
         }
     }
 
-    /// The type of the column, or why it has none.
+    /// The type of the column, or the reason why it has none.
     fn kind(self) -> Result<Kind, String> {
         if let Some(why) = self.refused {
             return Err(why.to_string());
@@ -238,8 +239,8 @@ impl Seen {
     }
 }
 
-/// Bounds that tell little more than how many digits there are: powers of 16, for two values 0 to
-/// 1; none beyond 63 bits.
+/// Bounds that reveal little more than the number of digits: powers of 16, and 0 to 1 for two
+/// values; `None` beyond 63 bits.
 fn widened(low: i128, high: i128) -> Option<(i128, i128)> {
     let limit = i128::from(i64::MAX);
     if low < -limit || high > limit {
@@ -262,22 +263,23 @@ fn widened(low: i128, high: i128) -> Option<(i128, i128)> {
 }
 
 impl Schema {
-    /// A schema that a table of comma-separated values fits, and what each column was taken for:
-    /// truth values, integers and decimals with bounds widened to powers of 16, dates and times of
-    /// whole years, texts of which there are few as categories, in the order of texts.
+    /// A schema for a table of comma-separated values, and the type that was inferred for each
+    /// column: truth values, integers and decimals with bounds widened to powers of 16, dates and
+    /// times with bounds widened to whole years, and categories, in the order of texts, for columns
+    /// with few different texts.
     ///
-    /// All of a schema is public, its categories too: the owner of the table has to review it.
-    /// Columns with empty cells are nullable. Columns of many texts are left out, and so are those
-    /// in which nothing is.
+    /// All of a schema is public, including its categories, so the owner of the table has to review
+    /// it. Columns with empty cells are nullable. Columns of many different texts and columns
+    /// without any value are left out.
     ///
     /// # Errors
-    /// [`TablesError::Data`] for text that is no CSV, has no rows, or of which no column can be
+    /// [`TablesError::Data`] for text that is not CSV, has no rows, or has no column that can be
     /// kept; [`TablesError::Schema`] for names that a column cannot have.
     pub fn infer(source: impl Read) -> Result<(Self, Vec<Inferred>), TablesError> {
         Self::infer_records(CsvRecords::new(source)?)
     }
 
-    /// The same of rows from elsewhere.
+    /// The same for rows from another source.
     ///
     /// # Errors
     /// As [`Schema::infer`]; those of the source.

@@ -1,42 +1,96 @@
-//! Truth values of blocks of rows that several batches of sums ask for, which are computed once.
+//! Truth values and columns of blocks of rows that several batches of sums ask for: they are
+//! computed and read once.
 
 use std::collections::{HashMap, HashSet};
+
+use everlevel_integers::Column;
 
 use crate::block::Mask;
 use crate::condition::Condition;
 use crate::layout::{Form, Layout};
 
-/// The most truth values that are kept, of all blocks together: as many ciphertexts.
+/// The most ciphertexts that are kept, of all blocks together: truth values, which take many
+/// products, before columns, which are read. The columns of a single block are not counted.
 const MOST: usize = 64;
 
-/// What batches leave to those behind them, by blocks.
+/// The truth values that batches keep for later ones, by blocks.
 pub(crate) struct Kept<C> {
     conditions: HashSet<Condition>,
     blocks: HashMap<usize, HashMap<Condition, Mask<C>>>,
 }
 
 impl<C> Kept<C> {
-    /// Nothing so far, of all batches of an answer.
+    /// An empty collection for the batches of an answer.
     pub(crate) fn new(layout: &Layout) -> Self {
         Kept { conditions: shared(layout), blocks: HashMap::new() }
     }
 
-    /// What earlier batches left of a block.
+    /// The truth values of a block that earlier batches kept.
     pub(crate) fn take(&mut self, block: usize) -> HashMap<Condition, Mask<C>> {
         self.blocks.remove(&block).unwrap_or_default()
     }
 
-    /// Keeps of a block what later batches may ask for.
+    /// Keeps the truth values of a block that later batches may need.
     pub(crate) fn put(&mut self, block: usize, mut masks: HashMap<Condition, Mask<C>>) {
         masks.retain(|condition, _| self.conditions.contains(condition));
         if !masks.is_empty() {
             self.blocks.insert(block, masks);
         }
     }
+
+    /// How many ciphertexts of columns may be kept beside the truth values, of each of so many
+    /// blocks. Those of a single block are held during each batch anyway.
+    pub(crate) fn room(&self, blocks: usize) -> usize {
+        match blocks {
+            0 | 1 => usize::MAX,
+            _ => (MOST / blocks).saturating_sub(self.conditions.len()),
+        }
+    }
 }
 
-/// The filter, and other conditions that more than one batch asks for: the same of every block, so
-/// that all blocks take the same operations.
+/// The columns that batches leave to those behind them, by blocks and places.
+pub(crate) struct KeptColumns<C> {
+    /// The most ciphertexts of a block.
+    most: usize,
+    blocks: HashMap<usize, HashMap<usize, Column<C>>>,
+}
+
+impl<C> KeptColumns<C> {
+    /// Nothing so far, and never more than `most` ciphertexts of a block.
+    pub(crate) fn new(most: usize) -> Self {
+        KeptColumns { most, blocks: HashMap::new() }
+    }
+
+    /// What earlier batches left of a block.
+    pub(crate) fn take(&mut self, block: usize) -> HashMap<usize, Column<C>> {
+        self.blocks.remove(&block).unwrap_or_default()
+    }
+
+    /// Keeps as many columns of a block as there is room for, in their order and as they are now:
+    /// what a batch bootstraps in place, later ones find as it was read.
+    pub(crate) fn put<'c>(
+        &mut self,
+        block: usize,
+        columns: impl IntoIterator<Item = (usize, &'c Column<C>)>,
+    ) where
+        C: 'c,
+    {
+        let (mut room, mut kept) = (self.most, HashMap::new());
+        for (place, column) in columns {
+            let count = column.ciphertexts();
+            if count <= room {
+                room -= count;
+                kept.insert(place, column.detached());
+            }
+        }
+        if !kept.is_empty() {
+            self.blocks.insert(block, kept);
+        }
+    }
+}
+
+/// The filter, and other conditions that more than one batch needs. They are the same for every
+/// block, so that all blocks take the same operations.
 fn shared(layout: &Layout) -> HashSet<Condition> {
     let most = MOST / layout.block_count().max(1);
     let plan = match &layout.form {

@@ -15,7 +15,7 @@ pub enum Kind {
         /// The greatest one.
         high: i64,
     },
-    /// Numbers with `scale` decimal places, exactly: units of 10^-scale.
+    /// Exact numbers with `scale` decimal places, in units of 10^-scale.
     Decimal {
         /// Decimal places, up to 9.
         scale: u32,
@@ -33,10 +33,10 @@ pub enum Kind {
     },
     /// Points in time: dates with times of day, in units of `unit`.
     Timestamp {
-        /// What is counted.
+        /// The unit in which time is counted.
         unit: TimeUnit,
-        /// Whether they are in UTC and written with an offset from it, such as `Z`; else they are
-        /// what a clock shows, and are written without one.
+        /// Whether they are in UTC, and written with an offset such as `Z`; otherwise they are
+        /// local times, and written without an offset.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         utc: bool,
         /// The first one.
@@ -46,12 +46,12 @@ pub enum Kind {
     },
     /// `true` and `false`.
     Boolean,
-    /// One of a list of texts. They compare as texts, by their bytes.
+    /// One of a list of texts, which are compared as texts, by their bytes.
     Category {
         /// The texts.
         values: Vec<String>,
     },
-    /// Any text, for answers: nothing but its equality with constants is computed.
+    /// Any text, for answers; the only computation on it is equality with constants.
     Text {
         /// The largest number of UTF-8 bytes of a text, up to 1,024. Every cell takes this amount
         /// of space.
@@ -60,7 +60,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether the codes of two columns without numbers mean the same, whatever their bounds.
+    /// Whether equal codes of two columns without numbers have the same meaning, whatever their
+    /// bounds.
     pub(crate) fn is_like(&self, other: &Kind) -> bool {
         match (self, other) {
             (Kind::Date { .. }, Kind::Date { .. }) => true,
@@ -71,7 +72,8 @@ impl Kind {
         }
     }
 
-    /// The code of a point in time; none in a column of others, or between two codes.
+    /// The code of a point in time; `None` for columns of other types, and for a time between two
+    /// codes.
     pub(crate) fn code_of(&self, at: Timestamp) -> Option<i128> {
         match self {
             Kind::Timestamp { unit, utc, .. } if *utc == at.utc => at.exactly(*unit),

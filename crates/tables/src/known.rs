@@ -10,28 +10,28 @@ use crate::schema::Schema;
 /// The plaintext data of a block of rows: the codes of the columns of the schema that are not
 /// encrypted, with the number of rows.
 pub struct Known<'a, C> {
-    /// By the places of columns; none: an encrypted one.
+    /// The known columns by their indices; `None` for an encrypted column.
     pub columns: Vec<Option<&'a [i128]>>,
-    /// The encrypted constants, by the places of their columns: the value in every slot.
+    /// The encrypted constants, by the indices of their columns, with the value in every slot.
     pub constants: &'a BTreeMap<usize, EncryptedConstant<C>>,
     /// The number of rows.
     pub rows: usize,
 }
 
 impl<C> Known<'_, C> {
-    /// Whether it has a column; not one of what the server puts in order.
+    /// Whether a column is known; columns of rankings are not.
     pub(crate) fn knows(&self, place: usize) -> bool {
         self.columns.get(place).is_some_and(Option::is_some)
     }
 
-    /// Whether no row meets a condition, as far as the known columns tell.
+    /// Whether the known columns decide that no row meets a condition.
     pub(crate) fn rules_out(&self, condition: &Condition) -> bool {
         self.rows > 0
             && self.columns.iter().any(Option::is_some)
             && (0..self.rows).all(|row| self.truth(condition, row) == Some(false))
     }
 
-    /// Whether a row meets a condition; none: its other columns decide.
+    /// Whether a row meets a condition; `None` if this depends on other columns.
     fn truth(&self, condition: &Condition, row: usize) -> Option<bool> {
         match condition {
             Condition::And(all) => {
@@ -63,7 +63,8 @@ impl<C> Known<'_, C> {
         }
     }
 
-    /// The least codes, which stand behind the rows, and all rows: of columns that are known.
+    /// The values of a function of known columns: one for each row, and one for the slots behind
+    /// them, which hold the least codes.
     pub(crate) fn slots(
         &self,
         schema: &Schema,

@@ -13,33 +13,35 @@ use crate::query::{OrderedBy, Query};
 use crate::requests::{Place, Requests, truth, with_truths};
 use crate::schema::Schema;
 
-/// The layout of the answer to a query on a table with a given number of rows: which sets of
-/// rows are distinguished, what is added up or listed, and where the reader finds it. It follows
-/// from query, schema, ring and number of rows alone, so that these suffice to read answers.
+/// The layout of the answer to a query on a table with a given number of rows: the sets of rows
+/// that are distinguished, the sums or rows that are computed, and their positions in the answer.
+/// It follows from query, schema, ring and number of rows alone, so that these suffice to read
+/// answers.
 pub struct Layout {
-    /// What all sums share; none: all rows.
+    /// The condition that all sums share; `None` for all rows.
     pub(crate) filter: Option<Condition>,
     pub(crate) masks: Vec<Condition>,
     pub(crate) form: Form,
-    /// The columns of a row, and behind them those of the rankings.
+    /// The columns of a row, and then those of the rankings.
     pub(crate) schema: Schema,
     pub(crate) rankings: Vec<Ranking>,
     rows: usize,
     slots: usize,
 }
 
-/// What the ciphertexts of an answer hold.
+/// The content of the ciphertexts of an answer.
 pub(crate) enum Form {
     /// Sums, in one ciphertext or a few.
     Sums {
         plan: SumPlan,
-        /// Behind the sums least and greatest values, a ciphertext or a few for each of these.
+        /// The least and greatest values, which follow the sums, with one or a few ciphertexts for
+        /// each.
         extremes: Vec<Extremes>,
-        /// Where the aggregates are, by groups.
+        /// The positions of the aggregates, by groups.
         places: Vec<Vec<Place>>,
     },
-    /// For each block of rows which of them are meant, and their entries in some columns; nothing
-    /// if no row can be meant.
+    /// For each block of rows, which of them meet the condition, and their entries in some columns;
+    /// empty if no row can meet the condition.
     Rows(Vec<(usize, ChosenShape)>),
 }
 
@@ -102,7 +104,7 @@ impl Layout {
         Ok(Layout { filter, masks, form, schema: whole, rankings, rows, slots: shape.slots() })
     }
 
-    /// Whether the server puts something in order, and has to bootstrap.
+    /// Whether the server orders rows, and therefore has to bootstrap.
     pub(crate) fn orders(&self) -> bool {
         !self.rankings.is_empty() || self.extremes() > 0
     }
@@ -115,8 +117,8 @@ impl Layout {
         }
     }
 
-    /// How many times the blocks are gone through: for a batch of at most 256 sums each, so that no
-    /// more of them are held in memory.
+    /// The number of passes over the blocks, each for a batch of at most 256 sums, so that no more
+    /// of them are in memory at a time.
     pub fn batches(&self) -> usize {
         match &self.form {
             Form::Sums { plan, .. } => plan.batches(),
@@ -135,7 +137,8 @@ impl Layout {
         (0..rows).step_by(self.slots).map(move |start| self.slots.min(rows - start))
     }
 
-    /// How many of them there are. Rows are as many as whoever has written a result says.
+    /// The number of blocks. The number of rows may come from a result that another party has
+    /// written.
     pub(crate) fn block_count(&self) -> usize {
         self.rows.div_ceil(self.slots)
     }
@@ -154,12 +157,12 @@ impl Layout {
         }
     }
 
-    /// Whether no row can be meant.
+    /// Whether no row can meet the condition.
     pub(crate) fn is_empty(&self) -> bool {
         self.filter == Some(Condition::Constant(false))
     }
 
-    /// The power of p that a ciphertext of the answer is modulo.
+    /// The exponent of p in the plaintext modulus of a ciphertext of the answer.
     pub(crate) fn exponent(&self, place: usize) -> u32 {
         match &self.form {
             Form::Sums { plan, .. } if place < plan.ciphertexts() => 2,
@@ -175,16 +178,16 @@ impl Layout {
         }
     }
 
-    /// The number of different sets of rows that sums are over.
+    /// The number of different sets of rows over which sums are computed.
     pub fn masks(&self) -> usize {
         self.masks.len()
     }
 
-    /// The sums of all groups, or the codes of all rows that are meant, as
-    /// [`Answer::new`](crate::Answer::new) takes them, of the decrypted answer.
+    /// The sums of all groups, or the codes of all rows that meet the condition, from the decrypted
+    /// answer, as [`Answer::new`](crate::Answer::new) takes them.
     ///
     /// # Errors
-    /// Those of [`SumPlan::totals`]; `scheme.not-decryptable` for rows that cannot be.
+    /// Those of [`SumPlan::totals`]; `scheme.not-decryptable` for impossible rows.
     pub fn read(
         &self,
         params: &Params,
@@ -257,7 +260,7 @@ impl Layout {
     }
 }
 
-/// The codes of least and greatest values, of their ciphertexts; none of no rows.
+/// The codes of least and greatest values from their ciphertexts; `None` for no rows.
 fn read_extremes(
     params: &Params,
     extremes: &[Extremes],

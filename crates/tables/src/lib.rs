@@ -11,7 +11,8 @@
 //! * [`Answer`]: the rows of the exact answer, which the reader computes from the decrypted sums.
 //! * [`OrderedBy`]: which party orders rows, for least and greatest values, medians and first rows;
 //!   [`Search`]: such a value by rounds of counts.
-//! * [`Workload`]: from values, rows and operations to a method of computation and a parameter set.
+//! * [`Workload`]: finds a method of computation and a parameter set for given values, rows and
+//!   operations.
 //!
 //! A cell is stored as an integer code: an integer, the units of a decimal, a day number, the
 //! position of a category. Conditions on a column with few values are evaluated as tables of truth

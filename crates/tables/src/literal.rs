@@ -7,7 +7,7 @@ use crate::condition::{Condition, Number};
 use crate::error::TablesError;
 use crate::timestamp::Timestamp;
 
-/// What an expression is.
+/// The value of an expression.
 pub(crate) enum Value {
     /// A number in units of 10^-scale.
     Number(Number, u32),

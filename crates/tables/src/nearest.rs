@@ -1,9 +1,9 @@
-//! What somebody who mistyped a name may have meant.
+//! Suggestions for mistyped names.
 
-/// Names below this similarity, of 1 for equal ones, are not suggested.
+/// Names below this similarity are not suggested; equal names have similarity 1.
 const ALIKE: f64 = 0.78;
 
-/// The name that is most like this one, if one is; the first of equals.
+/// The most similar name, if one is similar enough; the first of several.
 fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |name: &str| name.trim().to_lowercase();
     let typed = plain(typed);

@@ -1,4 +1,4 @@
-//! What a server puts in order: least and greatest values, and rows that come first.
+//! The order of rows by a server: least and greatest values, and rows that come first.
 
 use everlevel_integers::{ChosenShape, Interval, Order, Type};
 use everlevel_ring::PrimePower;
@@ -10,20 +10,23 @@ use crate::kind::Kind;
 use crate::query::{Aggregate, Fold, OrderKey, Query};
 use crate::schema::Schema;
 
-/// The most rows of a table whose rows are ranked: all pairs of them are compared.
+/// The largest number of rows of a table whose rows are ranked, because all pairs of them are
+/// compared.
 pub(crate) const MOST_RANKED: usize = 128;
-/// The most sets of rows that are ranked, each of them by itself.
+/// The largest number of sets of rows that are ranked, each by itself.
 pub(crate) const MOST_RANKINGS: usize = 256;
-/// The most hexadecimal digits of all least and greatest values of a query: each is held as a
-/// ciphertext while the next blocks are compared with it.
+/// The largest number of hexadecimal digits of all least and greatest values of a query; each is a
+/// ciphertext in memory while the next blocks are compared with it.
 pub(crate) const MOST_DIGITS: u32 = 512;
-/// The most codes of a column that are mapped to places by a table.
+/// The largest number of codes of a column that are mapped to positions by a table.
 const TABLE: i128 = 256;
-/// The most digits of what rows are ranked by, with one for whether they are meant.
+/// The largest number of digits of the number by which rows are ranked, including one for whether
+/// they meet the condition.
 const DIGITS: u32 = 30;
 
-/// The place of each text of a column of categories in the order of texts; none for other columns,
-/// and for categories that are stated in that order, whose codes have it.
+/// The position of each text of a column of categories in the order of texts; `None` for other
+/// columns, and for categories that are stated in this order, because their codes are the
+/// positions.
 ///
 /// # Errors
 /// [`TablesError::Unsupported`] for more than 256 categories in another order.
@@ -46,7 +49,7 @@ pub(crate) fn text_order(field: &Field) -> Result<Option<Vec<i128>>, TablesError
     Ok(Some(places))
 }
 
-/// Hexadecimal digits of integers from 0 to this one.
+/// The number of hexadecimal digits of integers from 0 to `most`.
 pub(crate) fn digits(most: i128) -> u32 {
     (128 - most.leading_zeros()).div_ceil(4)
 }
@@ -55,19 +58,20 @@ pub(crate) fn digits(most: i128) -> u32 {
 pub(crate) struct Extremes {
     pub(crate) order: Order,
     pub(crate) value: Number,
-    /// What stands for each code of a column of categories, from that of an empty cell on.
+    /// The number that represents each code of a column of categories, from that of an empty cell
+    /// on.
     pub(crate) places: Option<Vec<i128>>,
-    /// What stands for no value, which comes last.
+    /// The number that represents no value, and comes last.
     pub(crate) none: i128,
     pub(crate) shape: ChosenShape,
-    /// The digits of a value.
+    /// The number of digits of a value.
     pub(crate) digits: u32,
     /// The sets of rows.
     pub(crate) whens: Vec<Condition>,
 }
 
 impl Extremes {
-    /// Of an aggregate of this fold, of no rows yet.
+    /// The extremes for an aggregate of this fold, without any set of rows yet.
     pub(crate) fn new(
         aggregate: &Aggregate,
         schema: &Schema,
@@ -93,7 +97,7 @@ impl Extremes {
         Ok(Extremes { order, value, places, none, shape, digits, whens })
     }
 
-    /// The code of the value that was found; none: no row was meant.
+    /// The code of the value that was found; `None` if no row met the condition.
     pub(crate) fn code(&self, found: i128) -> Option<i128> {
         if found == self.none {
             return None;
@@ -109,18 +113,18 @@ impl Extremes {
 /// A number that rows are ranked by.
 pub(crate) struct Key {
     pub(crate) value: Number,
-    /// What stands for each of its values, the least one first.
+    /// The number that represents each of its values, the least one first.
     pub(crate) places: Option<Vec<i128>>,
-    /// The code of an empty cell, if the greatest of all is to stand for it: by itself it is least.
+    /// The code of an empty cell, if empty cells come last; by itself, this code is the least one.
     pub(crate) null: Option<i128>,
-    /// What it can be then.
+    /// The least value that it can then have.
     pub(crate) low: i128,
     pub(crate) high: i128,
     pub(crate) descending: bool,
 }
 
 impl Key {
-    /// Those of the order that a query for rows asks for, the most significant one first.
+    /// The keys of the order of a query for rows, the most significant one first.
     ///
     /// # Errors
     /// [`TablesError::Unsupported`] for texts, for categories that [`text_order`] refuses, and for
@@ -176,17 +180,17 @@ impl Key {
     }
 }
 
-/// Which ranked rows are told apart.
+/// The ranked rows that are selected.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pick {
-    /// So many of the first ones.
+    /// A given number of rows that come first.
     First(usize),
     /// The one or two in the middle: the lower one, and the upper one.
     Middle,
 }
 
-/// Rows of a set, put in order: which of them are first, or in the middle, are truth values of all
-/// rows, in columns behind those of the table.
+/// The ranking of the rows of a set. Which of them come first, or are in the middle, is stated by
+/// truth values of all rows, in additional columns after those of the table.
 pub(crate) struct Ranking {
     pub(crate) when: Condition,
     pub(crate) keys: Vec<Key>,
@@ -194,7 +198,7 @@ pub(crate) struct Ranking {
 }
 
 impl Ranking {
-    /// Of the middle of a number.
+    /// The ranking that finds the middle of a number.
     pub(crate) fn middle(
         aggregate: &Aggregate,
         schema: &Schema,
@@ -207,7 +211,7 @@ impl Ranking {
         Ok(Ranking { when, keys: vec![key], pick: Pick::Middle })
     }
 
-    /// How many columns of truth values it makes.
+    /// The number of columns of truth values that it adds.
     pub(crate) fn columns(&self) -> usize {
         match self.pick {
             Pick::First(_) => 1,
@@ -216,7 +220,7 @@ impl Ranking {
     }
 }
 
-/// Passes a table whose rows are ranked.
+/// Checks the number of rows of a table whose rows are to be ranked.
 pub(crate) fn check_ranked(rows: usize) -> Result<(), TablesError> {
     if rows <= MOST_RANKED {
         return Ok(());

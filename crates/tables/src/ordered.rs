@@ -1,4 +1,4 @@
-//! What a server puts in order, on encrypted columns.
+//! The order of rows by a server, on encrypted columns.
 
 use everlevel_integers::{Column, IntegerScheme, Integers, Operand, Order};
 
@@ -6,11 +6,11 @@ use crate::block::{Block, Mask};
 use crate::error::TablesError;
 use crate::order::{Extremes, Key, Pick, Ranking};
 
-/// The least or greatest values so far, slot by slot: of each of the sets of rows of each of the
-/// [`Extremes`] of a query; none before the first block.
+/// The least or greatest values so far, slot by slot, for each set of rows of each of the
+/// [`Extremes`] of a query; empty before the first block.
 pub(crate) type Found<C> = Vec<Vec<Column<C>>>;
 
-/// Passes a server that can put something in order.
+/// Checks that a server can order rows.
 pub(crate) fn check_server<S: IntegerScheme>(ints: &Integers<'_, S>) -> Result<(), TablesError> {
     if ints.session().can_bootstrap() {
         return Ok(());
@@ -23,8 +23,8 @@ pub(crate) fn check_server<S: IntegerScheme>(ints: &Integers<'_, S>) -> Result<(
 }
 
 impl<S: IntegerScheme> Block<'_, S> {
-    /// The truth values of a ranking: of all rows which ones are first, or in the middle, and 0
-    /// behind the rows.
+    /// The truth values of a ranking, which state the rows that come first or are in the middle; 0
+    /// in the slots behind the rows.
     pub(crate) fn ranked(
         &mut self,
         ranking: &Ranking,
@@ -61,8 +61,8 @@ impl<S: IntegerScheme> Block<'_, S> {
         truths.into_iter().map(chosen).collect()
     }
 
-    /// One number for all that rows are ranked by, least first, in which rows that are not meant
-    /// come last.
+    /// One number that combines all keys by which rows are ranked, the least first; rows that do
+    /// not meet the condition come last.
     fn key(
         &mut self,
         keys: &[Key],
@@ -93,7 +93,7 @@ impl<S: IntegerScheme> Block<'_, S> {
         })
     }
 
-    /// The values of the rows of a set, and what stands for none in all other slots.
+    /// The values of the rows of a set, and the number for no value in all other slots.
     pub(crate) fn candidates(
         &mut self,
         extremes: &Extremes,
@@ -125,7 +125,7 @@ pub(crate) fn better<S: IntegerScheme>(
     })
 }
 
-/// The ciphertexts of the least or greatest values, of what was found slot by slot.
+/// The ciphertexts of the least or greatest values, from the values found slot by slot.
 pub(crate) fn extreme<S: IntegerScheme>(
     ints: &Integers<'_, S>,
     extremes: &Extremes,

@@ -18,16 +18,16 @@ pub enum OutputType {
     Integer,
     /// Numbers with `scale` decimal places, in 127 bits of units.
     Decimal {
-        /// Decimal places.
+        /// The number of decimal places.
         scale: u32,
     },
     /// Days of the calendar.
     Date,
     /// Dates with times of day.
     Timestamp {
-        /// What is counted.
+        /// The unit in which time is counted.
         unit: TimeUnit,
-        /// Whether they are in UTC; else they are what a clock shows.
+        /// Whether they are in UTC; otherwise they are local times.
         utc: bool,
     },
     /// `true` and `false`.
@@ -64,7 +64,8 @@ impl Query {
 }
 
 impl Answer {
-    /// As JSON: `names`, `types` and `rows` with the text of each cell, or null for no value.
+    /// The answer as JSON: `names`, `types`, and `rows` with the text of each cell, or null for no
+    /// value.
     pub fn to_json(&self, types: &[OutputType]) -> Value {
         let cell = |cell: &Cell| match cell {
             Cell::Null => Value::Null,

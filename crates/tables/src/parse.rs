@@ -1,4 +1,4 @@
-//! From the text of a query to what is computed.
+//! Translation of the text of a query to a computation.
 
 use crate::error::TablesError;
 use crate::flatten::flattened;
@@ -7,21 +7,21 @@ use crate::schema::Schema;
 use crate::sql::ast_of;
 
 impl Query {
-    /// Reads a query: `select` of sums, counts, averages and columns that are grouped by, with
-    /// `from` one table, joined with those of its foreign keys on their keys, and `where`, `group
-    /// by`, `order by`, `limit`. A constant that is compared with a column may be `:name`, and is
-    /// encrypted then.
+    /// Reads a query: a `select` of sums, counts, averages and columns of groups, `from` one table,
+    /// which may be joined with the tables of its foreign keys on their keys, with `where`,
+    /// `group by`, `order by` and `limit`. A constant that is compared with a column may be
+    /// `:name`, and is then encrypted.
     ///
     /// # Errors
-    /// [`TablesError::Syntax`] for text that is no SQL; [`TablesError::Unsupported`] for what
-    /// encrypted tables do not answer, with what could be used instead; [`TablesError::Name`],
+    /// [`TablesError::Syntax`] for text that is not SQL; [`TablesError::Unsupported`] for SQL that
+    /// encrypted tables do not support, with an alternative; [`TablesError::Name`],
     /// [`TablesError::Type`] and [`TablesError::Range`] for expressions that have no value.
     pub fn parse(text: &str, schema: &Schema) -> Result<Self, TablesError> {
         Self::parse_ordered(text, schema, OrderedBy::Reader)
     }
 
-    /// The same, of which is said who orders rows. A server orders those of `min`, `max` and
-    /// `median` of up to 256 groups, and of `order by … limit` in an answer of rows.
+    /// The same, with a statement of who orders rows. A server orders rows for `min`, `max` and
+    /// `median` of up to 256 groups, and for `order by … limit` in an answer of rows.
     ///
     /// # Errors
     /// As [`Query::parse`]; [`TablesError::Unsupported`] for what a server cannot order.

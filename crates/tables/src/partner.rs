@@ -20,8 +20,8 @@ pub struct Partner {
 }
 
 impl Partner {
-    /// Reads comma-separated values, with the key and all columns that rows carry: of the table of
-    /// this name, to which the schema of these rows has a foreign key.
+    /// Reads the table with this name, to which the schema has a foreign key, as comma-separated
+    /// values with the key and all columns that rows carry.
     ///
     /// # Errors
     /// [`TablesError::Partner`] for a key that two rows have; [`TablesError::Data`] if there is no
@@ -30,7 +30,7 @@ impl Partner {
         Self::from_records(CsvRecords::new(source)?, schema, table)
     }
 
-    /// The same of rows from elsewhere.
+    /// The same for rows from another source.
     ///
     /// # Errors
     /// As [`Partner::from_csv`].
@@ -74,12 +74,12 @@ impl Partner {
     }
 }
 
-/// Columns that rows have themselves, and those that they carry of partners.
+/// Columns that rows have themselves, and columns that they carry from partners.
 pub(crate) struct Joining<'a> {
     schema: &'a Schema,
     partners: &'a [Partner],
     own: Schema,
-    /// The places of the columns of `own` in the schema.
+    /// The indices of the columns of `own` in the schema.
     places: Vec<usize>,
 }
 
@@ -97,13 +97,13 @@ impl<'a> Joining<'a> {
         self.partners.iter().find(|p| p.carried == *carried)
     }
 
-    /// What rows have themselves.
+    /// The columns that rows have themselves.
     pub(crate) fn own(&self) -> &Schema {
         &self.own
     }
 
-    /// The columns of all of the schema, of those that rows have themselves; the first row is in
-    /// place `first` of its table.
+    /// All columns of the schema, from those that rows have themselves; the first row has the
+    /// position `first` in its table.
     pub(crate) fn joined(
         &self,
         own: Vec<Vec<i128>>,

@@ -1,6 +1,6 @@
 //! Patterns of `like`.
 
-/// Whether a text is of a pattern in which `%` stands for any text and `_` for any letter.
+/// Whether a text matches a pattern in which `%` stands for any text and `_` for any character.
 pub(crate) fn matches(text: &[char], pattern: &[char]) -> bool {
     // reached[i]: the first i letters are of the pattern so far.
     let mut reached = vec![false; text.len() + 1];

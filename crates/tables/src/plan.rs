@@ -7,7 +7,7 @@ use crate::error::TablesError;
 use crate::query::{OrderedBy, Query};
 use crate::schema::Schema;
 
-/// What a plan says that it is.
+/// The value of the field `format` of a plan.
 const FORMAT: &str = "everlevel table plan";
 /// The version that is written, and the only one that is read.
 const VERSION: u32 = 2;
@@ -74,10 +74,10 @@ impl Plan {
         &self.query
     }
 
-    /// The plan as JSON, the same for equal plans.
+    /// The plan as JSON; equal plans have equal JSON.
     ///
     /// # Errors
-    /// None but those of memory.
+    /// Only those of memory.
     pub fn to_json(&self) -> Result<String, TablesError> {
         let stored = Stored {
             format: FORMAT.into(),
@@ -92,8 +92,8 @@ impl Plan {
     /// Reads a plan, and binds its query again.
     ///
     /// # Errors
-    /// [`TablesError::Plan`] for text that is no plan of this version, with unknown or double
-    /// fields; those of [`Schema::new`] in its words; those of [`Query::parse`].
+    /// [`TablesError::Plan`] for text that is not a plan of this version, or has unknown or
+    /// duplicate fields; those of [`Schema::new`] and [`Query::parse`].
     pub fn from_json(text: &str) -> Result<Self, TablesError> {
         #[derive(Deserialize)]
         struct Head {
@@ -112,7 +112,7 @@ impl Plan {
         Self::ordered(&stored.sql, &stored.schema, stored.ordered_by)
     }
 
-    /// A short name of the plan: equal plans have the same.
+    /// A short id of the plan; equal plans have the same id.
     ///
     /// # Errors
     /// As [`Plan::to_json`].

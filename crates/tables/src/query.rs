@@ -15,9 +15,9 @@ use crate::schema::Schema;
 pub enum Fold {
     /// Their sum.
     Sum,
-    /// The least; of a column of categories the first text.
+    /// The least value; for a column of categories, the first text.
     Least,
-    /// The greatest; of a column of categories the last text.
+    /// The greatest value; for a column of categories, the last text.
     Greatest,
     /// Twice the median: the sum of the two middle values.
     Middle,
@@ -28,11 +28,11 @@ pub enum Fold {
 /// An aggregate of the rows of a group; 0 for no rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Aggregate {
-    /// A sum, or what a reader makes of rows that are listed.
+    /// A sum, or another function, which the reader computes from listed rows.
     pub fold: Fold,
     /// Its number in each row: 1 for a count.
     pub value: Number,
-    /// The rows among those that the query asks for.
+    /// The rows that it covers, among those of the query.
     pub when: Condition,
 }
 
@@ -45,14 +45,14 @@ pub struct Output {
     pub value: Formula,
 }
 
-/// What the rows of an answer are ordered by.
+/// A key by which the rows of an answer are ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OrderKey {
-    /// The place of an output.
+    /// The index of an output.
     pub output: usize,
-    /// Whether the greatest comes first.
+    /// Whether the greatest value comes first.
     pub descending: bool,
-    /// Whether what is missing comes before all values, and not behind them.
+    /// Whether missing values come before all values, and not after them.
     pub nulls_first: bool,
 }
 
@@ -61,7 +61,7 @@ pub struct OrderKey {
 pub struct Parameter {
     /// Its name, without the colon.
     pub name: String,
-    /// The place of a column that it is compared with, whose values it can have.
+    /// The index of a column that it is compared with, and whose values it can have.
     pub column: usize,
 }
 
@@ -88,25 +88,26 @@ impl OrderedBy {
 pub struct Query {
     /// The condition on rows.
     pub filter: Condition,
-    /// The columns whose entries the server lists, for each row that is meant, and of which the
-    /// reader makes the answer; none: the server adds up the aggregates of all groups.
+    /// The columns whose entries the server lists for each row that meets the condition, and from
+    /// which the reader computes the answer; `None` if the server adds up the aggregates of all
+    /// groups.
     pub listed: Option<Vec<usize>>,
-    /// The columns that they are grouped by; without aggregates the columns of the answer.
+    /// The columns by which rows are grouped; without aggregates, the columns of the answer.
     pub groups: Vec<usize>,
-    /// What is made of each group. The first one counts its rows. None: the rows themselves are
-    /// asked for.
+    /// The aggregates of each group, of which the first counts its rows; empty if the query asks
+    /// for the rows themselves.
     pub aggregates: Vec<Aggregate>,
-    /// Which groups, by their aggregates; none: all that have rows.
+    /// The condition on groups, by their aggregates; `None` for all groups that have rows.
     pub having: Option<Having>,
     /// The columns of the answer.
     pub outputs: Vec<Output>,
     /// The order of its rows, the most significant key first.
     pub order: Vec<OrderKey>,
-    /// How many of its rows there are at most.
+    /// The largest number of its rows.
     pub limit: Option<usize>,
-    /// Who orders rows.
+    /// The party that orders rows.
     pub ordered_by: OrderedBy,
-    /// The constants that are encrypted. They are columns of each row, behind those of the table:
+    /// The encrypted constants. They are additional columns of each row, after those of the table:
     /// see [`Query::rows`].
     pub parameters: Vec<Parameter>,
 }
@@ -126,8 +127,8 @@ pub(crate) fn with_parameters(
 }
 
 impl Query {
-    /// The same query on a table that has these columns alone, in this order; those that it is
-    /// computed of have to be among them.
+    /// The same query on a table that has only these columns, in this order; they must include
+    /// those that it uses.
     #[must_use]
     pub(crate) fn of_columns(&self, columns: &BTreeSet<usize>) -> Query {
         let place = |column: usize| columns.range(..column).count();
@@ -145,16 +146,17 @@ impl Query {
         }
     }
 
-    /// The columns of a row, of a table of this schema: those of the table, then one for each
+    /// The columns of a row of a table with this schema: those of the table, and then one for each
     /// encrypted constant, named as in the query.
     ///
     /// # Errors
-    /// [`TablesError::Schema`] past the most columns, or if the table has columns of such names.
+    /// [`TablesError::Schema`] for too many columns, or if the table has columns with these names.
     pub fn rows(&self, schema: &Schema) -> Result<Schema, TablesError> {
         with_parameters(schema, &self.parameters)
     }
 
-    /// The query for all rows, with all that they hold themselves and carry of others.
+    /// The query for all rows, with all their columns, including those that they carry from other
+    /// tables.
     pub fn of_all(schema: &Schema) -> Query {
         let groups: Vec<usize> = schema.heads(0..schema.fields().len()).collect();
         let output = |(i, place): (usize, &usize)| Output {
@@ -175,7 +177,7 @@ impl Query {
         }
     }
 
-    /// The places of the columns that its answer is computed of.
+    /// The indices of the columns from which its answer is computed.
     pub fn columns(&self) -> BTreeSet<usize> {
         let mut out: BTreeSet<usize> = self.groups.iter().copied().collect();
         out.extend(self.listed.iter().flatten());
@@ -187,7 +189,7 @@ impl Query {
         out
     }
 
-    /// Passes a code for each encrypted constant.
+    /// Checks that there is a code for each encrypted constant.
     pub(crate) fn check_constants(&self, constants: &[i128]) -> Result<(), TablesError> {
         let (found, count) = (constants.len(), self.parameters.len());
         if found == count {
@@ -197,7 +199,7 @@ impl Query {
         Err(TablesError::Constants { problem })
     }
 
-    /// The column whose values a column of the answer shows; none for numbers that are computed.
+    /// The column whose values a column of the answer shows; `None` for computed numbers.
     pub(crate) fn column_of(&self, formula: &Formula) -> Option<usize> {
         match formula {
             Formula::Group(place) => self.groups.get(*place).copied(),
@@ -207,13 +209,13 @@ impl Query {
         }
     }
 
-    /// Whether anything but sums is made of the rows of groups.
+    /// Whether there are aggregates of groups other than sums.
     pub(crate) fn orders_groups(&self) -> bool {
         self.aggregates.iter().any(|a| a.fold != Fold::Sum)
     }
 
-    /// The aggregates whose values the answer takes. Of others, which count the rows of a group or
-    /// those that a least value is of, it takes no more than whether they are 0.
+    /// The aggregates whose values the answer uses. Of the others, which count the rows of a group
+    /// or those of a least value, it only uses whether they are 0.
     pub(crate) fn valued(&self) -> BTreeSet<usize> {
         let mut out = BTreeSet::new();
         let ordered = |place: usize| self.aggregates[place].fold != Fold::Sum;
@@ -224,7 +226,7 @@ impl Query {
         out
     }
 
-    /// The codes of the columns of every group, whether or not it has rows; none where rows are
+    /// The codes of the columns of every group, whether or not it has rows; empty if rows are
     /// listed.
     pub fn group_codes(&self, schema: &Schema) -> Vec<Vec<i128>> {
         if self.listed.is_some() {

@@ -1,11 +1,11 @@
 //! Sets of codes of one column.
 
-/// Disjoint ranges of integers with their ends, in order and apart from each other.
+/// Disjoint ranges of integers, ends included, in order and not adjacent to each other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ranges(Vec<(i128, i128)>);
 
 impl Ranges {
-    /// The integers from `low` to `high`; none if there are none.
+    /// The integers from `low` to `high`; empty if `low` exceeds `high`.
     pub fn between(low: i128, high: i128) -> Self {
         Ranges(if low <= high { vec![(low, high)] } else { Vec::new() })
     }
@@ -37,19 +37,19 @@ impl Ranges {
         self.iter().any(|(low, high)| (low..=high).contains(&code))
     }
 
-    /// Those of either.
+    /// The union of both sets.
     pub fn or(&self, other: &Ranges) -> Self {
         Self::joined(self.iter().chain(other.iter()).collect())
     }
 
-    /// Those of both.
+    /// The intersection of both sets.
     pub fn and(&self, other: &Ranges) -> Self {
         let pairs = self.iter().flat_map(|a| other.iter().map(move |b| (a, b)));
         let common = pairs.map(|(a, b)| (a.0.max(b.0), a.1.min(b.1)));
         Self::joined(common.filter(|(low, high)| low <= high).collect())
     }
 
-    /// The other codes of a column with these bounds.
+    /// The complement among the codes of a column with these bounds.
     pub fn not(&self, (low, high): (i128, i128)) -> Self {
         let mut rest = Vec::new();
         let mut from = low;

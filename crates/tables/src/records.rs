@@ -1,4 +1,4 @@
-//! Rows in the clear, from a source that has more of them than memory.
+//! Rows in the clear, from a source that may be larger than memory.
 
 use std::io::Read;
 
@@ -8,37 +8,38 @@ use crate::data::Lines;
 use crate::error::TablesError;
 use crate::field::Field;
 
-/// Rows of texts, one after the other, under the names of columns.
+/// A source of rows of texts, one after the other, with named columns.
 pub trait Records {
-    /// What names the columns, for errors.
+    /// The part of the source that names the columns, for error messages.
     fn head(&self) -> &'static str;
 
-    /// Whether an empty text stands for an empty cell, as in CSV, which does not tell them apart.
+    /// Whether an empty text means an empty cell, as in CSV, which does not distinguish them.
     fn empty_is_none(&self) -> bool;
 
     /// The names of the columns.
     fn names(&self) -> Vec<String>;
 
-    /// Is told which columns will be looked at, by their places, and what they are read as, if that
-    /// is known; before the first row.
+    /// Called before the first row, with the indices of the columns that will be read, and with
+    /// their types, if these are known.
     ///
     /// # Errors
-    /// [`TablesError::Unsupported`] for a column whose values are no cells.
+    /// [`TablesError::Unsupported`] for a column whose values cannot be cells.
     fn choose(&mut self, columns: &[(usize, Option<&Field>)]) -> Result<(), TablesError> {
         let _ = columns;
         Ok(())
     }
 
-    /// Goes to the next row; false behind the last one, once all that follows it was looked at.
+    /// Moves to the next row; returns false after the last one, once the rest of the source was
+    /// checked.
     ///
     /// # Errors
-    /// [`TablesError::Data`] for what is no table, those of the source.
+    /// [`TablesError::Data`] for a source that is not a table; those of the source.
     fn advance(&mut self) -> Result<bool, TablesError>;
 
-    /// A cell of the row, by the place of its name; none if it is empty.
+    /// A cell of the row, by the index of its name; `None` if it is empty.
     fn cell(&self, place: usize) -> Option<&str>;
 
-    /// The line or row, from 1, that the row is in.
+    /// The number of the line or row in the source, from 1.
     fn line(&self) -> u64;
 }
 
@@ -87,7 +88,7 @@ impl<R: Read> CsvRecords<R> {
     /// Reads the first line.
     ///
     /// # Errors
-    /// [`TablesError::Data`] for text that is no CSV.
+    /// [`TablesError::Data`] for text that is not CSV.
     pub fn new(source: R) -> Result<Self, TablesError> {
         let trim = csv::Trim::Headers;
         let mut reader = ReaderBuilder::new().trim(trim).from_reader(Lines::new(source));

@@ -1,5 +1,5 @@
-//! What a server adds up and puts in order: the sums, least and greatest values and rankings that
-//! the aggregates of a query are made of.
+//! The work of a server for a query: the sums, least and greatest values and rankings from which
+//! its aggregates are computed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -15,25 +15,25 @@ use crate::query::{Aggregate, Fold, Query};
 use crate::ranges::Ranges;
 use crate::schema::Schema;
 
-/// The most terms of a number that is added up, written as a sum of products of columns.
+/// The largest number of terms of a number that is added up, as a sum of products of columns.
 const TERMS: usize = 4096;
 
-/// Where an aggregate of a group is.
+/// The position of an aggregate of a group.
 pub(crate) enum Place {
-    /// The sum of these; of none: 0 for all data.
+    /// The total of these sums; 0 if there are none.
     Sums(Vec<usize>),
-    /// A least or greatest value, and 0 of no rows.
+    /// A least or greatest value, or 0 for no rows.
     Extreme {
-        /// Of which of the [`Extremes`].
+        /// The index of the [`Extremes`].
         of: usize,
-        /// Of which of its sets of rows.
+        /// The index of its set of rows.
         set: usize,
     },
-    /// 1 where there is such a value, else 0.
+    /// 1 if there is such a value, otherwise 0.
     Exists {
-        /// Of which of the [`Extremes`].
+        /// The index of the [`Extremes`].
         of: usize,
-        /// Of which of its sets of rows.
+        /// The index of its set of rows.
         set: usize,
     },
 }
@@ -43,28 +43,28 @@ pub(crate) fn truth(column: usize) -> Condition {
     Condition::Within { column, codes: Ranges::of([1]) }
 }
 
-/// The columns of a row, and the truth values that rankings make.
+/// The columns of a row, and the truth values of rankings.
 pub(crate) fn with_truths(schema: &Schema, rankings: &[Ranking]) -> Result<Schema, TablesError> {
     let count = rankings.iter().map(Ranking::columns).sum();
     let field = |i: usize| Field::new(format!(":rank {i}"), Kind::Boolean, false);
     Ok(schema.beside((0..count).map(field).collect::<Result<Vec<_>, _>>()?))
 }
 
-/// What a server adds up and puts in order, of all groups.
+/// The work of a server for all groups.
 pub(crate) struct Requests<'a> {
     query: &'a Query,
-    /// The columns of a row, and behind them those of the rankings.
+    /// The columns of a row, and then those of the rankings.
     pub(crate) schema: Schema,
-    /// How many columns a row has.
+    /// The number of columns of a row.
     width: usize,
     rows: usize,
     modulus: PrimePower,
-    /// The aggregates whose values are asked for, if the server orders rows; else all.
+    /// The aggregates whose values are requested, if the server orders rows; otherwise all.
     valued: Option<BTreeSet<usize>>,
     known: HashMap<Condition, usize>,
     pub(crate) masks: Vec<Condition>,
     pub(crate) sums: Vec<SumRequest>,
-    /// Each with the place of its aggregate.
+    /// The extremes, each with the index of its aggregate.
     pub(crate) extremes: Vec<(usize, Extremes)>,
     pub(crate) rankings: Vec<Ranking>,
 }
@@ -87,7 +87,7 @@ impl<'a> Requests<'a> {
         }
     }
 
-    /// The places of the aggregates of the group of these codes.
+    /// The positions of the aggregates of the group with these codes.
     pub(crate) fn of_group(&mut self, codes: &[i128]) -> Result<Vec<Place>, TablesError> {
         let query = self.query;
         let mut group = Condition::Constant(true);
@@ -137,7 +137,7 @@ impl<'a> Requests<'a> {
         rows.simplified(&self.schema) == Condition::Constant(false)
     }
 
-    /// The place of a sum over the rows of a mask.
+    /// The index of a sum over the rows of a mask.
     fn sum(&mut self, mask: Condition, value: &Number) -> Result<usize, TablesError> {
         let mask = match mask {
             Condition::Constant(true) => None,
@@ -158,7 +158,8 @@ impl<'a> Requests<'a> {
         Ok(self.sums.len() - 1)
     }
 
-    /// Where a least or greatest value is, and what tells whether there is one.
+    /// The positions of a least or greatest value, and of the number that says whether there is
+    /// one.
     fn extreme(
         &mut self,
         i: usize,
@@ -188,8 +189,8 @@ impl<'a> Requests<'a> {
         Ok((Place::Extreme { of, set }, Place::Exists { of, set }))
     }
 
-    /// Where twice a median is, and what tells whether there is one: sums over the rows in the
-    /// middle.
+    /// The positions of twice a median, and of the number that says whether there is one: sums over
+    /// the rows in the middle.
     fn middle(
         &mut self,
         aggregate: &Aggregate,
@@ -213,7 +214,8 @@ impl<'a> Requests<'a> {
     }
 }
 
-/// Both of two conditions, the first one left as it is, so that all that it begins shares it.
+/// The conjunction of two conditions. The first one is not changed, so that all conjunctions that
+/// begin with it share it.
 fn both(a: Condition, b: Condition) -> Condition {
     match (a, b) {
         (Condition::Constant(true), x) | (x, Condition::Constant(true)) => x,
@@ -224,7 +226,7 @@ fn both(a: Condition, b: Condition) -> Condition {
     }
 }
 
-/// A number as a sum of products of columns, each product with what multiplies it.
+/// A number as a sum of products of columns, each with its factor.
 fn polynomial(x: &Number) -> Result<BTreeMap<Vec<usize>, i128>, TablesError> {
     let wide = || TablesError::Type {
         expression: "a sum".into(),

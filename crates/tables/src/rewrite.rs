@@ -1,14 +1,14 @@
-//! Expressions of SQL with parts of them replaced.
+//! Replacement of parts of expressions of SQL.
 
 use sqlparser::ast::{CaseWhen, Expr, FunctionArg, FunctionArgExpr, FunctionArguments};
 
 use crate::error::TablesError;
 
-/// What takes the place of an expression; none: the same with its own parts replaced.
+/// The replacement of an expression; `None` to keep the expression and replace its own parts.
 pub(crate) type Change<'a> = dyn FnMut(&Expr) -> Result<Option<Expr>, TablesError> + 'a;
 
-/// An expression whose parts, from the outside to the inside, are replaced. Expressions of kinds
-/// that queries do not have stay as they are, to be refused by name.
+/// An expression whose parts are replaced from the outside to the inside. Kinds of expressions that
+/// queries do not support stay as they are, so that they are refused by name.
 pub(crate) fn rewritten(e: &Expr, change: &mut Change<'_>) -> Result<Expr, TablesError> {
     if let Some(other) = change(e)? {
         return Ok(other);
@@ -21,7 +21,7 @@ pub(crate) fn rewritten(e: &Expr, change: &mut Change<'_>) -> Result<Expr, Table
     Ok(out)
 }
 
-/// What an expression is made of.
+/// The parts of an expression.
 fn parts(e: &mut Expr) -> Vec<&mut Expr> {
     match e {
         Expr::Nested(x)

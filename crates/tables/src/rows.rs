@@ -1,4 +1,4 @@
-//! The rows of a table, with the columns that they carry of others.
+//! The rows of a table, with the columns that they carry from other tables.
 
 use std::io::Read;
 
@@ -10,26 +10,26 @@ use crate::partner::{Joining, Partner};
 use crate::records::{CsvRecords, Records};
 use crate::schema::Schema;
 
-/// The most letters of a cell that an error shows.
+/// The largest number of characters of a cell that an error shows.
 const SHOWN: usize = 80;
 
-/// The rows of a table, a few at a time, with the columns that they carry of their partners.
+/// The rows of a table, some at a time, with the columns that they carry from their partners.
 pub struct Rows<'a, R> {
     records: R,
     schema: &'a Schema,
     joining: Joining<'a>,
-    /// The place of each column of its own in a row.
+    /// The index in a row of each column of the table itself.
     places: Vec<usize>,
     seen: Partners<'a>,
     rows: usize,
 }
 
 impl<'a, R: Records> Rows<'a, R> {
-    /// Of a table of this schema, but for the columns that its rows carry of these partners.
-    /// Columns that the schema does not have are left out.
+    /// The rows of a table with this schema, whose source lacks the columns that rows carry from
+    /// these partners. Columns that the schema does not have are left out.
     ///
     /// # Errors
-    /// [`TablesError::Data`] for a missing column, and for one that is there twice.
+    /// [`TablesError::Data`] for a column that is missing or occurs twice.
     pub fn new(
         mut records: R,
         schema: &'a Schema,
@@ -62,12 +62,12 @@ impl<'a, R: Records> Rows<'a, R> {
         Ok(Rows { records, schema, joining, places, seen: Partners::new(schema), rows: 0 })
     }
 
-    /// The next rows, `most` at most; none if there are no more.
+    /// The next rows, at most `most`; `None` if there are no more.
     ///
     /// # Errors
     /// [`TablesError::Value`] for a cell that its column cannot hold, with its line;
-    /// [`TablesError::Partner`] for a row that has no partner, or does not carry what another one
-    /// of the same partner does; those of the source.
+    /// [`TablesError::Partner`] for a row that has no partner, or carries other values than another
+    /// row with the same partner; those of the source.
     pub fn next(&mut self, most: usize) -> Result<Option<Data>, TablesError> {
         let own = self.joining.own();
         let mut columns = vec![Vec::new(); own.fields().len()];
@@ -105,8 +105,8 @@ impl<'a, R: Records> Rows<'a, R> {
 }
 
 impl Data {
-    /// Reads comma-separated values as [`Data::from_csv`] does, but for the columns that its rows
-    /// carry of these partners.
+    /// Reads comma-separated values as [`Data::from_csv`] does, and adds the columns that rows
+    /// carry from these partners.
     ///
     /// # Errors
     /// [`TablesError::Partner`] for a row that has no partner; as [`Data::from_csv`].
@@ -118,7 +118,7 @@ impl Data {
         Self::from_records(CsvRecords::new(source)?, schema, partners)
     }
 
-    /// The same of rows from elsewhere.
+    /// The same for rows from another source.
     ///
     /// # Errors
     /// As [`Data::from_csv_with`].

@@ -18,14 +18,14 @@ pub struct Runner<'a, S: IntegerScheme> {
     ints: &'a Integers<'a, S>,
     schema: &'a Schema,
     layout: &'a Layout,
-    /// What is added up; none where rows are listed.
+    /// The sums; `None` if rows are listed.
     plan: Option<SumPlan>,
-    /// The sets of rows that sums of the batch are over.
+    /// The sets of rows over which the sums of the batch are computed.
     masks: Vec<&'a Condition>,
     /// Whether the batch is the last one, with which least and greatest values are found.
     last: bool,
     blocks: usize,
-    /// Whether a block was added, and not passed over.
+    /// Whether a block was added and not skipped.
     added: bool,
     sums: Accumulated<S>,
     found: Found<S::Ciphertext>,
@@ -33,8 +33,9 @@ pub struct Runner<'a, S: IntegerScheme> {
 }
 
 impl<'a, S: IntegerScheme> Runner<'a, S> {
-    /// Of a query that was laid out for a table of this schema, its batch of this number, from
-    /// 0. The answer are those of all batches, one after the other, each of all blocks.
+    /// A runner for one batch, counted from 0, of a query that was laid out for a table of this
+    /// schema. The answer consists of the ciphertexts of all batches, one after the other, each
+    /// computed over all blocks.
     pub fn new(
         ints: &'a Integers<'a, S>,
         schema: &'a Schema,
@@ -63,8 +64,8 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         }
     }
 
-    /// Adds the sums over the next block of rows, or what is listed of it: a column for each of the
-    /// schema, in its order, that was encrypted as the column of a table.
+    /// Adds the sums over the next block of rows, or the rows that are listed. `columns` has a
+    /// column for each one of the schema, in its order, encrypted as the column of a table.
     ///
     /// # Errors
     /// [`TablesError::Data`] for columns of other bounds, or of another number of rows than the
@@ -74,8 +75,8 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         self.add_known(columns, None)
     }
 
-    /// The same of columns some of which are known: conditions on these alone are computed in the
-    /// clear.
+    /// The same for columns some of which are known: conditions on known columns alone are computed
+    /// in the clear.
     ///
     /// # Errors
     /// As [`Runner::add`].
@@ -87,7 +88,8 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         self.add_keeping(columns, known, &mut None)
     }
 
-    /// The same with what earlier batches kept, to which it adds what later ones may ask for.
+    /// The same with the truth values that earlier batches kept, to which it adds those that later
+    /// batches may need.
     ///
     /// # Errors
     /// As [`Runner::add`].
@@ -140,6 +142,8 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
             };
             block.columns.extend(truths);
         }
+        let conditions = self.layout.filter.iter().chain(self.masks.iter().copied());
+        block.together(conditions)?;
         let masks = self.masks.iter().map(|condition| block.column(condition));
         let masks = masks.collect::<Result<Vec<_>, _>>()?;
         let filter = self.layout.filter.as_ref().map(|condition| block.column(condition));
@@ -181,8 +185,8 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         Ok(())
     }
 
-    /// Passes over the next block if what is known of it tells that none of its rows is meant; not
-    /// over the last one, which ends with slots that are taken off, so that one at least is added.
+    /// Skips the next block if its known columns decide that none of its rows meets the condition.
+    /// The last block is never skipped: its unused slots are subtracted, so it has to be added.
     ///
     /// # Errors
     /// Those of the scheme.
@@ -207,17 +211,18 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         Ok(true)
     }
 
-    /// Takes the next block for added, in a rehearsal, or where others add it.
+    /// Counts the next block as added, in a rehearsal, or if others add it.
     pub(crate) fn skip(&mut self) {
         self.blocks += 1;
     }
 
-    /// Takes the blocks that are left for added: to count what the end costs.
+    /// Counts the remaining blocks as added, to determine the cost of the last steps.
     pub(crate) fn skip_rest(&mut self) {
         self.blocks = self.layout.block_count();
     }
 
-    /// The ciphertexts of the batch, for [`Layout::read`]; no sums if all blocks were passed over.
+    /// The ciphertexts of the batch, for [`Layout::read`]; there are no sums if all blocks were
+    /// skipped.
     ///
     /// # Errors
     /// [`TablesError::Data`] unless all blocks were added; those of

@@ -1,4 +1,4 @@
-//! What the columns of a table hold. A schema is public: it never comes from encrypted values.
+//! The schema of a table. It is public, and never depends on encrypted values.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -12,15 +12,16 @@ use crate::foreign::{Carried, ForeignKey};
 use crate::kind::Kind;
 use crate::nearest::did_you_mean;
 
-/// The most columns.
+/// The largest number of columns.
 const MOST_COLUMNS: usize = 4096;
 /// The largest schema that is read, in bytes of JSON.
 pub const SCHEMA_BYTES: u64 = 1 << 20;
 
-/// The columns of a table, in order, and which of them are carried from other tables.
+/// The columns of a table, in order, and the foreign keys by which some of them are carried from
+/// other tables.
 ///
-/// A column of texts is several here, one for each part, next to each other under one name; the
-/// first one stands for all of them.
+/// A column of texts consists of several columns here, one for each part, next to each other under
+/// one name; the first one represents all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked", into = "Unchecked")]
 pub struct Schema {
@@ -55,15 +56,15 @@ impl Schema {
     /// A schema of columns with these names.
     ///
     /// # Errors
-    /// [`TablesError::Schema`]: no column, two of one name, bounds that are no values of the type
-    /// or hold none, more than 9 decimal places, categories that are none or not distinct, or have
-    /// blanks around them.
+    /// [`TablesError::Schema`] for no column, two columns with one name, bounds that are not values
+    /// of the type or contain no value, more than 9 decimal places, missing or repeated categories,
+    /// and categories with spaces around them.
     pub fn new(columns: impl IntoIterator<Item = (String, Kind)>) -> Result<Self, TablesError> {
         Self::with_nulls(columns.into_iter().map(|(name, kind)| (name, kind, false)))
     }
 
-    /// The same of columns of which those with `true` may have empty cells. Which cells are empty
-    /// is encrypted as values are: it is one more code, below the others.
+    /// The same, where columns with `true` may have empty cells. Which cells are empty is encrypted
+    /// like the values: an empty cell has an additional code, below the others.
     ///
     /// # Errors
     /// As [`Schema::new`]; [`TablesError::Schema`] for an empty text among the categories of a
@@ -75,7 +76,7 @@ impl Schema {
         Self::of(columns.into_iter().map(field).collect::<Result<Vec<_>, _>>()?)
     }
 
-    /// A schema of columns, of which those of texts are put into their parts.
+    /// A schema of columns, where those of texts are split into their parts.
     ///
     /// # Errors
     /// [`TablesError::Schema`] for no column, more than 4,096, or two of one name.
@@ -101,9 +102,9 @@ impl Schema {
     /// The same columns, some of which are carried from other tables.
     ///
     /// # Errors
-    /// [`TablesError::Schema`] for columns that the schema does not have, a column that is carried
-    /// twice, or names a partner and is carried by this foreign key or a later one, or may be
-    /// empty; for two tables of one name.
+    /// [`TablesError::Schema`] for columns that the schema does not have, for a column that is
+    /// carried twice, for a column that names a partner and is carried by this foreign key or a
+    /// later one, or may be empty, and for two tables with one name.
     pub fn with_foreign_keys(mut self, keys: Vec<ForeignKey>) -> Result<Self, TablesError> {
         self.carried.clear();
         let mut carried = HashSet::new();
@@ -159,22 +160,22 @@ impl Schema {
         self.carried.iter().map(key).collect()
     }
 
-    /// The same by the places of columns.
+    /// The foreign keys by the indices of columns.
     pub(crate) fn carried(&self) -> &[Carried] {
         &self.carried
     }
 
-    /// The foreign key that carries a column; none: the column is the table's own.
+    /// The foreign key that carries a column; `None` if the column belongs to the table itself.
     pub(crate) fn carries(&self, place: usize) -> Option<&Carried> {
         self.carried.iter().find(|c| c.include.contains(&place))
     }
 
-    /// The places of the columns that hold the cells of the one in this place.
+    /// The indices of the columns that hold the cells of the column at this index.
     pub(crate) fn cell_places(&self, place: usize) -> Range<usize> {
         place..place + self.fields[place].count()
     }
 
-    /// Those of some places that stand for all parts of a text.
+    /// Those of the given indices that represent all parts of a text.
     pub(crate) fn heads(
         &self,
         places: impl IntoIterator<Item = usize>,
@@ -182,13 +183,13 @@ impl Schema {
         places.into_iter().filter(|place| !self.fields[*place].is_rest())
     }
 
-    /// The schema of columns in some places alone, which may be parts of texts.
+    /// The schema of only the columns at these indices, which may be parts of texts.
     pub(crate) fn at(&self, places: impl IntoIterator<Item = usize>) -> Schema {
         let fields = places.into_iter().map(|place| self.fields[place].clone()).collect();
         Schema { fields, carried: Vec::new() }
     }
 
-    /// The same columns and others behind them.
+    /// The same columns, followed by others.
     pub(crate) fn followed_by(
         &self,
         others: impl IntoIterator<Item = Field>,
@@ -197,17 +198,17 @@ impl Schema {
         Ok(Schema { carried: self.carried.clone(), ..Self::of(fields)? })
     }
 
-    /// The same columns, which may be parts of texts, and others behind them as they are.
+    /// The same columns, which may be parts of texts, followed by others without a change.
     pub(crate) fn beside(&self, others: Vec<Field>) -> Self {
         let fields = self.fields.iter().cloned().chain(others).collect();
         Schema { fields, carried: self.carried.clone() }
     }
 
-    /// Reads a schema of JSON text: `{"columns": [{"name": …, "type": "integer", "low": …}, …]}`.
+    /// Reads a schema from JSON text: `{"columns": [{"name": …, "type": "integer", "low": …}, …]}`.
     ///
     /// # Errors
-    /// [`TablesError::Data`] for other text or more than [`SCHEMA_BYTES`], those of [`Schema::new`]
-    /// in its words.
+    /// [`TablesError::Data`] for other text or more than [`SCHEMA_BYTES`]; those of
+    /// [`Schema::new`].
     pub fn from_json(text: &str) -> Result<Self, TablesError> {
         let wrong = |e: String| TablesError::Data { problem: format!("schema: {e}") };
         if text.len() as u64 > SCHEMA_BYTES {
@@ -216,7 +217,7 @@ impl Schema {
         serde_json::from_str(text).map_err(|e| wrong(e.to_string()))
     }
 
-    /// The schema as JSON on several lines, the same for equal schemas.
+    /// The schema as JSON on several lines; equal schemas have equal JSON.
     ///
     /// # Errors
     /// [`TablesError::Data`] for more than [`SCHEMA_BYTES`].
@@ -238,7 +239,7 @@ impl Schema {
         }
     }
 
-    /// A short name of the schema: equal schemas have the same.
+    /// A short id of the schema; equal schemas have the same id.
     ///
     /// # Errors
     /// As [`Schema::to_json`].
@@ -246,7 +247,8 @@ impl Schema {
         Ok(ParamsId::of_json(&self.to_json()?).to_string())
     }
 
-    /// Passes what was made with this schema and meets a table of another one, or of the same.
+    /// Checks that an object that was made with this schema fits a table with the schema
+    /// `of_table`.
     pub(crate) fn check(&self, what: &'static str, of_table: &Schema) -> Result<(), TablesError> {
         let told = |field: Option<&Field>| match field {
             Some(field) if field.is_public() => {
@@ -275,7 +277,7 @@ impl Schema {
         other("list of foreign keys".into(), keys(self), keys(of_table))
     }
 
-    /// What entries are encrypted in: the columns, of texts each part.
+    /// The columns in which entries are encrypted, with one for each part of a text.
     pub fn fields(&self) -> &[Field] {
         &self.fields
     }
@@ -285,7 +287,7 @@ impl Schema {
         self.fields.iter().filter(|field| !field.is_rest())
     }
 
-    /// The place of a column, whatever the case of its letters.
+    /// The index of a column; the case of letters does not matter.
     ///
     /// # Errors
     /// [`TablesError::Name`] if there is none.

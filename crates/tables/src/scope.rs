@@ -1,4 +1,4 @@
-//! Which column of a row a name in a statement stands for.
+//! The columns of a row to which names in a statement refer.
 
 use sqlparser::ast::Expr;
 
@@ -11,11 +11,12 @@ use crate::schema::Schema;
 /// The tables that a statement names.
 pub(crate) struct Scope<'a> {
     schema: &'a Schema,
-    /// What the encrypted table is called; none: the statement is about partners of its rows alone.
+    /// The name of the encrypted table; `None` if the statement is only about partners of its rows.
     own: Option<&'a str>,
-    /// The tables that are joined, by their foreign keys, and what they are called.
+    /// The tables that are joined, by their foreign keys, with their names.
     joined: Vec<(&'a Carried, &'a str)>,
-    /// Whether carried columns are among the table's own, as where all of it is in the clear.
+    /// Whether carried columns count as columns of the table itself, for example if the whole table
+    /// is in the clear.
     whole: bool,
 }
 
@@ -23,12 +24,12 @@ pub(crate) struct Scope<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Named {
     pub(crate) place: usize,
-    /// Of a key, the joined table that it is of.
+    /// For a key, the joined table to which it belongs.
     pub(crate) key_of: Option<usize>,
 }
 
 impl<'a> Scope<'a> {
-    /// Of a query on the table, and others joined with it.
+    /// The scope of a query on the table, and on others joined with it.
     pub(crate) fn new(
         schema: &'a Schema,
         own: &'a str,
@@ -37,29 +38,29 @@ impl<'a> Scope<'a> {
         Scope { schema, own: Some(own), joined, whole: false }
     }
 
-    /// Of a change of the rows of the table, with all that they carry.
+    /// The scope of a change of the rows of the table, with all columns that they carry.
     pub(crate) fn of_rows(schema: &'a Schema, own: &'a str) -> Self {
         Scope { schema, own: Some(own), joined: Vec::new(), whole: true }
     }
 
-    /// Of a change of what rows carry of one table.
+    /// The scope of a change of the columns that rows carry from one table.
     pub(crate) fn of_partner(schema: &'a Schema, carried: &'a Carried, called: &'a str) -> Self {
         Scope { schema, own: None, joined: vec![(carried, called)], whole: false }
     }
 
-    /// The columns that `*` stands for: of a row, and of those that are joined.
+    /// The columns that `*` stands for: those of a row, and of the joined tables.
     pub(crate) fn all(&self, width: usize) -> Vec<usize> {
         let own = (0..width).filter(|place| self.schema.carries(*place).is_none());
         let joined = self.joined.iter().flat_map(|(c, _)| c.include.iter().copied());
         self.schema.heads(own.chain(joined)).collect()
     }
 
-    /// The place of the column that an expression names.
+    /// The index of the column that an expression names.
     pub(crate) fn place(&self, e: &Expr) -> Result<usize, TablesError> {
         self.find(e).map(|named| named.place)
     }
 
-    /// The column that an expression names, and of which table it is.
+    /// The column that an expression names, with its table.
     pub(crate) fn find(&self, e: &Expr) -> Result<Named, TablesError> {
         let (table, name) = match e {
             Expr::Identifier(name) => (None, &name.value),
@@ -97,7 +98,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Why a name is none of a column.
+    /// The error for a name that is not the name of a column.
     fn unknown(&self, e: &Expr, table: Option<&str>, name: &str) -> TablesError {
         let called = || self.own.into_iter().chain(self.joined.iter().map(|(_, called)| *called));
         if table.is_some_and(|table| !called().any(|c| c.eq_ignore_ascii_case(table))) {
@@ -129,7 +130,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// What a table is joined on.
+/// The condition on which a table is joined.
 pub(crate) fn on(schema: &Schema, carried: &Carried) -> String {
     format!("{} = {}", schema.fields()[carried.column].name(), carried.key)
 }

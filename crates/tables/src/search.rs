@@ -1,10 +1,10 @@
 //! Least, greatest and middle values in rounds: a search by counts below constants that the server
 //! does not see.
 //!
-//! A round counts how many of the rows that are meant have a value below each of some constants,
-//! between which the value has to be. All rounds are the same plan with other constants, and how
-//! many there are follows from the bounds of the column alone, so that the server learns nothing
-//! from them. A round takes what its counts take, which the plan says.
+//! A round counts the rows that meet the condition and have a value below each of some constants,
+//! between which the searched value must be. All rounds have the same plan with different
+//! constants, and their number follows from the bounds of the column alone, so that the server
+//! learns nothing from them. The cost of a round is that of its counts, which the plan states.
 
 use std::collections::BTreeMap;
 
@@ -21,24 +21,25 @@ use crate::query::{Fold, Query};
 use crate::schema::Schema;
 use crate::sql::{ast_of, only_select};
 
-/// The most parts that a round tells apart.
+/// The largest number of parts that a round distinguishes.
 const MOST_PARTS: usize = 32;
-/// What the constants of a round are called, with a number from 1 behind it.
+/// The prefix of the names of the constants of a round, which is followed by a number from 1.
 const NAME: &str = "search_";
 
-/// The search for a `min`, `max` or `median` of a column, in rounds that whoever reads the counts
-/// asks for: [`Search::plan`] with the constants of [`Search::constants`], until there are none.
+/// The search for a `min`, `max` or `median` of a column, in rounds. In each round, the party that
+/// reads the counts runs [`Search::plan`] with the constants of [`Search::constants`], until there
+/// are none.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// The query without its condition, of which the answer is made.
+    /// The query without its condition, from which the answer is computed.
     asked: Query,
     plan: Plan,
     column: usize,
     parts: i128,
-    /// Rounds for each value that is looked for.
+    /// The number of rounds for each value that is searched.
     rounds: usize,
     done: usize,
-    /// How many values are below a code, as far as that is known.
+    /// The number of values below a code, for the codes for which it is known.
     below: BTreeMap<i128, i128>,
     count: Option<i128>,
     fold: Fold,
@@ -49,10 +50,11 @@ fn refused<T>(found: &str, remedy: &str) -> Result<T, TablesError> {
 }
 
 impl Search {
-    /// Of `select min(column) from … where …`, or `max`, or `median`, in rounds that tell `parts`
-    /// parts of the values apart: a round takes one comparison less, and there are as many as the
-    /// count of the values of the column has digits to the base `parts`, twice that for a median.
-    /// Two parts take the fewest comparisons, more parts fewer rounds.
+    /// A search for `select min(column) from … where …`, or `max`, or `median`, in rounds that
+    /// distinguish `parts` parts of the values. A round takes `parts` - 1 comparisons. The number
+    /// of rounds is the number of digits, to the base `parts`, of the number of values that the
+    /// column can have, and twice that for a median. Two parts take the fewest comparisons in all,
+    /// and more parts take fewer rounds.
     ///
     /// # Errors
     /// Those of [`Plan::new`]; [`TablesError::Unsupported`] for other queries, for columns of
@@ -152,7 +154,7 @@ impl Search {
         self.asked.output_types(self.plan.schema())
     }
 
-    /// How many rounds there are.
+    /// The number of rounds.
     pub fn rounds(&self) -> usize {
         match self.fold {
             Fold::Middle => 2 * self.rounds,
@@ -160,9 +162,9 @@ impl Search {
         }
     }
 
-    /// The constants of the next round, which the query itself does not have: name and text, as
-    /// [`Constants::encrypt`](crate::Constants::encrypt) takes them with those that it has. None
-    /// after the last round.
+    /// The additional constants of the next round, by name and text.
+    /// [`Constants::encrypt`](crate::Constants::encrypt) takes them together with those of the
+    /// query itself. `None` after the last round.
     pub fn constants(&self) -> Option<Vec<(String, String)>> {
         if self.done == self.rounds() {
             return None;
@@ -177,11 +179,11 @@ impl Search {
         Some((1..self.parts).map(constant).collect())
     }
 
-    /// Takes the answer of the round whose constants were asked for.
+    /// Takes the answer of the round whose constants were requested last.
     ///
     /// # Errors
-    /// [`TablesError::Result`] for another answer, or counts that cannot be: those of earlier
-    /// rounds contradict them, so that the table was changed, or an answer on its way.
+    /// [`TablesError::Result`] for another answer, or for impossible counts: if those of earlier
+    /// rounds contradict them, the table was changed, or an answer was modified on its way.
     pub fn learn(&mut self, answer: &Answer) -> Result<(), TablesError> {
         let wrong = |problem: &str| TablesError::Result { problem: problem.into() };
         let Some(constants) = self.constants() else {
@@ -215,7 +217,7 @@ impl Search {
         Ok(())
     }
 
-    /// The answer to the query, once all rounds are done; none before.
+    /// The answer to the query after all rounds; `None` before.
     ///
     /// # Errors
     /// Those of [`Answer::new`].
@@ -231,8 +233,8 @@ impl Search {
         Ok(Some(Answer::new(&self.asked, self.plan.schema(), &rows)?))
     }
 
-    /// All rounds, each answered by `ask`, which encrypts the constants, has a server run the plan,
-    /// and reads the result.
+    /// Runs all rounds. `ask` encrypts the constants of a round, has a server run the plan, and
+    /// reads the result.
     ///
     /// # Errors
     /// Those of [`Search::learn`] and of `ask`.
@@ -250,7 +252,7 @@ impl Search {
         }
     }
 
-    /// How many values come before the one that is looked for; 0 while it is not known of how many.
+    /// The number of values before the searched one; 0 while the number of all values is unknown.
     fn rank(&self, upper: bool) -> i128 {
         let count = self.count.unwrap_or(0);
         match self.fold {
@@ -283,7 +285,7 @@ fn is_column(x: &Expr) -> bool {
     }
 }
 
-/// What the function of an item of a select list is of.
+/// The argument of the function in an item of a select list.
 fn argument(item: &SelectItem) -> Option<&Expr> {
     let (SelectItem::UnnamedExpr(e) | SelectItem::ExprWithAlias { expr: e, .. }) = item else {
         return None;

@@ -1,4 +1,4 @@
-//! Select lists, and the keys of `order by` and `group by` that are places in them.
+//! Select lists, and the keys of `order by` and `group by` that are positions in them.
 
 use sqlparser::ast::{
     Expr, GroupByExpr, Ident, OrderBy, OrderByKind, Select, SelectItem, Value as Literal,
@@ -10,14 +10,14 @@ use crate::literal::mistyped;
 use crate::query::Output;
 use crate::rewrite::rewritten;
 
-/// Whether a select makes groups, or one of all rows.
+/// Whether a select forms groups, or one group of all rows.
 pub(crate) fn is_grouped(select: &Select) -> bool {
     let none = matches!(&select.group_by, GroupByExpr::Expressions(keys, _) if keys.is_empty());
     let sums = select.projection.iter().filter_map(expression).any(calls);
     !none || select.having.is_some() || sums
 }
 
-/// Whether an expression has a function: all that there are make one value of many.
+/// Whether an expression contains a function; all functions are aggregates.
 pub(crate) fn calls(e: &Expr) -> bool {
     let mut calls = false;
     // Nothing is refused here.
@@ -33,7 +33,7 @@ pub(crate) fn is_all(item: &SelectItem) -> bool {
     matches!(item, SelectItem::Wildcard(_)) && item.to_string() == "*"
 }
 
-/// What rows are ordered by.
+/// The keys by which rows are ordered.
 pub(crate) fn keys(order: &Option<OrderBy>) -> impl Iterator<Item = &Expr> {
     let keys = order.iter().filter_map(|order| match &order.kind {
         OrderByKind::Expressions(keys) => Some(keys),
@@ -67,12 +67,12 @@ pub(crate) fn shown(projection: &[SelectItem], source: &Expr) -> Option<Expr> {
     found.filter(|_| listed).map(counted)
 }
 
-/// A place in the select list, counted from 1, as a key.
+/// A position in the select list, counted from 1, as a key.
 pub(crate) fn counted(place: usize) -> Expr {
     Expr::Value(Literal::Number((place + 1).to_string(), false).into())
 }
 
-/// What an item of the select list shows; none of `*`.
+/// The expression of an item of the select list; `None` for `*`.
 pub(crate) fn expression(item: &SelectItem) -> Option<&Expr> {
     match item {
         SelectItem::UnnamedExpr(e) | SelectItem::ExprWithAlias { expr: e, .. } => Some(e),
@@ -89,7 +89,7 @@ pub(crate) fn column(e: &Expr) -> Option<&Ident> {
     }
 }
 
-/// A place in the select list, from 1.
+/// A position in the select list, from 1.
 pub(crate) fn place(e: &Expr) -> Option<usize> {
     match e {
         Expr::Value(value) => match &value.value {

@@ -1,4 +1,4 @@
-//! Other spellings of what queries have, as programs that write SQL use them.
+//! Other spellings of supported expressions, which programs that write SQL use.
 
 use sqlparser::ast::{
     CastKind, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr,
@@ -9,15 +9,15 @@ use crate::cell::{format_decimal, parse_date, parse_decimal, places};
 use crate::error::TablesError;
 use crate::literal::text_of;
 
-/// Most decimal places of a number.
+/// The largest number of decimal places of a number.
 const PLACES: u32 = 18;
 
-/// The same expression in the words that queries have, if it is written in others:
+/// The same expression in the spelling of queries, if it is written in another one:
 /// `make_date(2026, 1, 31)`, `cast('2026-01-31' as date)` and casts of other literals,
 /// `starts_with(x, 'a')`, `ends_with`, `contains`, `quantile_cont(x, 0.5)`.
 ///
 /// # Errors
-/// [`TablesError::Unsupported`] for a text with `%` or `_`, which `like` would take for others.
+/// [`TablesError::Unsupported`] for a text with `%` or `_`, which would be wildcards in `like`.
 pub(crate) fn spelled(e: &Expr) -> Result<Option<Expr>, TablesError> {
     match e {
         Expr::Function(function) => called(e, function),
@@ -73,7 +73,7 @@ fn called(e: &Expr, function: &Function) -> Result<Option<Expr>, TablesError> {
     }))
 }
 
-/// The arguments of a function that has expressions, and a filter perhaps, and nothing else.
+/// The arguments of a function that has only expressions, and possibly a filter.
 fn arguments(function: &Function) -> Vec<Expr> {
     let FunctionArguments::List(list) = &function.args else { return Vec::new() };
     let plain = list.duplicate_treatment.is_none()

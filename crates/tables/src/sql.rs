@@ -1,4 +1,4 @@
-//! Queries in SQL: what is read, and what is refused.
+//! Queries in SQL: which are supported, and which are refused.
 
 use std::collections::BTreeSet;
 
@@ -21,17 +21,17 @@ use crate::query::{Aggregate, Fold, MOST_GROUPS, OrderKey, OrderedBy, Output, Pa
 use crate::schema::Schema;
 use crate::select_list::{Answered, is_grouped, place_of};
 
-/// How deep expressions may be nested.
+/// The largest depth of nested expressions.
 const DEPTH: usize = 50;
 /// The longest query, in bytes.
 pub(crate) const QUERY_BYTES: usize = 1 << 16;
-/// The most operators and parentheses of a query: chains of them are as deep as they are long.
+/// The largest number of operators and parentheses of a query, which bounds its depth.
 pub(crate) const OPERATORS: usize = 500;
-/// The most words that are no operators.
+/// The largest number of words that are not operators.
 const WORDS: usize = 2000;
-/// Words that join selects, each of which takes as much of the stack as many operators.
+/// Words that join selects, each of which takes as much stack as many operators.
 const SETS: [Keyword; 4] = [Keyword::UNION, Keyword::INTERSECT, Keyword::EXCEPT, Keyword::MINUS];
-/// As how many operators they count.
+/// The number of operators as which each of them counts.
 const SET: usize = 50;
 /// Words that join expressions.
 const JOINS: [Keyword; 17] = [
@@ -159,7 +159,7 @@ impl Query {
     }
 }
 
-/// A query for groups of rows, but for what is made of them.
+/// A query for groups of rows, without its aggregates.
 struct Grouped {
     filter: Condition,
     groups: Vec<usize>,
@@ -170,8 +170,8 @@ struct Grouped {
 }
 
 impl Grouped {
-    /// By the server where there are few groups, and nothing but sums or what it is to order is
-    /// asked for, else by rows that are listed.
+    /// The query: it is computed by the server if there are few groups and only sums, or values
+    /// that the server is to order, are requested; otherwise rows are listed.
     fn query(self, binder: &mut Binder<'_>, ordered_by: OrderedBy) -> Result<Query, TablesError> {
         let Grouped { filter, groups, having, outputs, order, limit } = self;
         binder.count(Condition::Constant(true));
@@ -219,7 +219,7 @@ impl Grouped {
     }
 }
 
-/// Passes what a server makes of the rows of groups.
+/// Checks that a server can compute these aggregates of groups.
 fn orderable(aggregates: &[Aggregate], few: bool, schema: &Schema) -> Result<(), TablesError> {
     let refused = |what: &str, remedy: &str| Err(TablesError::unsupported(what, remedy));
     if !few {
@@ -313,8 +313,8 @@ pub(crate) fn statements(text: &str) -> Result<Vec<Statement>, TablesError> {
         .map_err(|e| syntax(e.to_string()))
 }
 
-/// The select of a query. What it may hold is put into an empty one, which then has to be equal to
-/// it, so that no clause is passed over in silence.
+/// The select of a query. Its supported clauses are copied into an empty one, which then must equal
+/// it, so that no clause is ignored silently.
 pub(crate) fn only_select(ast: &Ast) -> Result<&Select, TablesError> {
     let plain = ast_of("select 1 from t")?;
     let rest = Ast { body: plain.body.clone(), order_by: None, limit_clause: None, ..ast.clone() };
@@ -348,7 +348,7 @@ pub(crate) fn only_select(ast: &Ast) -> Result<&Select, TablesError> {
     Ok(select)
 }
 
-/// What rows are ordered by. What is missing counts as greater than all values, as in PostgreSQL.
+/// The order of rows. Missing values count as greater than all others, as in PostgreSQL.
 fn order(ast: &Ast, answered: Answered<'_>) -> Result<Vec<OrderKey>, TablesError> {
     let Some(order) = &ast.order_by else { return Ok(Vec::new()) };
     let OrderByKind::Expressions(keys) = &order.kind else {
@@ -386,7 +386,7 @@ fn limit(ast: &Ast) -> Result<Option<usize>, TablesError> {
     }
 }
 
-/// A literal number that counts things.
+/// A literal number that is a count.
 fn number(e: &Expr) -> Option<usize> {
     match e {
         Expr::Value(value) => match &value.value {

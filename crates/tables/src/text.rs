@@ -2,12 +2,13 @@
 
 use std::iter::repeat;
 
-/// The bytes of a part, but for the last one. It has 112 bits: seven ciphertexts of an answer.
+/// The number of bytes of each part except the last one. A part has 112 bits, which take seven
+/// ciphertexts of an answer.
 const PART_BYTES: usize = 14;
 /// The longest text that a column may hold, in bytes.
 pub(crate) const MOST_BYTES: u32 = 1024;
 
-/// The bytes of each part of a text of up to so many bytes.
+/// The number of bytes of each part of a text of up to `bytes` bytes.
 pub(crate) fn part_sizes(bytes: u32) -> impl Iterator<Item = usize> {
     let bytes = bytes as usize;
     (0..bytes).step_by(PART_BYTES).map(move |start| PART_BYTES.min(bytes - start))
@@ -18,17 +19,17 @@ pub(crate) fn greatest(size: usize) -> i128 {
     (1 << (8 * size)) - 1
 }
 
-/// The codes of the parts of a text, first part first; none if it is too long.
+/// The codes of the parts of a text, in order; `None` if it is too long.
 ///
-/// A byte is a digit in base 256, one more than it is, and behind the text there are zeros: in
-/// UTF-8 no byte is 255, so that any two texts have different codes, and an empty one has zeros.
+/// Each byte, increased by one, is a digit in base 256, and zeros follow the text. In UTF-8 no byte
+/// is 255, so different texts have different codes, and the codes of an empty text are zeros.
 pub(crate) fn codes(text: &str, bytes: u32) -> Option<Vec<i128>> {
     let mut digits = text.bytes().map(|byte| i128::from(byte) + 1).chain(repeat(0));
     let part = |size| digits.by_ref().take(size).fold(0, |code, digit| (code << 8) + digit);
     (text.len() <= bytes as usize).then(|| part_sizes(bytes).map(part).collect())
 }
 
-/// The text of the codes of its parts; none if they are of no text.
+/// The text with these codes of its parts; `None` if there is no such text.
 pub(crate) fn text(codes: &[i128], bytes: u32) -> Option<String> {
     let mut digits = Vec::with_capacity(bytes as usize);
     for (code, size) in codes.iter().zip(part_sizes(bytes)) {

@@ -9,7 +9,7 @@ const DAY: i128 = 86_400 * SECOND;
 /// Nanoseconds of a second.
 const SECOND: i128 = 1_000_000_000;
 
-/// What a column of timestamps counts.
+/// The unit of a column of timestamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TimeUnit {
     /// Seconds.
@@ -24,11 +24,11 @@ pub enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// All of them, the longest first.
+    /// All units, the longest first.
     pub(crate) const ALL: [TimeUnit; 3] =
         [TimeUnit::Second, TimeUnit::Millisecond, TimeUnit::Microsecond];
 
-    /// Decimal places of a second.
+    /// The number of decimal places of a second.
     pub(crate) fn places(self) -> u32 {
         match self {
             TimeUnit::Second => 0,
@@ -37,7 +37,7 @@ impl TimeUnit {
         }
     }
 
-    /// How many nanoseconds it has.
+    /// The number of nanoseconds in the unit.
     pub(crate) fn nanoseconds(self) -> i128 {
         10i128.pow(9 - self.places())
     }
@@ -47,19 +47,19 @@ impl TimeUnit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Timestamp {
     pub(crate) nanoseconds: i128,
-    /// Whether it was written with its offset from UTC, so that it is in UTC; else it is what a
-    /// clock shows, wherever that is.
+    /// Whether it was written with its offset from UTC, and so is in UTC; otherwise it is a local
+    /// time.
     pub(crate) utc: bool,
 }
 
 impl Timestamp {
-    /// The first moment of a day, on a clock.
+    /// The beginning of a day, in local time.
     pub(crate) fn of_day(days: i128) -> Option<Self> {
         Some(Timestamp { nanoseconds: days.checked_mul(DAY)?, utc: false })
     }
 
-    /// Reads `YYYY-MM-DDTHH:MM[:SS[.FRACTION]]` with `Z`, `+HH:MM` or `-HH:MM` behind it, or with
-    /// nothing; a blank may stand for the `T`. None for anything else, leap seconds among it.
+    /// Reads `YYYY-MM-DDTHH:MM[:SS[.FRACTION]]`, followed by `Z`, `+HH:MM` or `-HH:MM` or by
+    /// nothing; a space may stand for the `T`. `None` for other texts, including leap seconds.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (day, rest) = text.split_at_checked(10)?;
         let rest = rest.strip_prefix(['T', ' '])?;
@@ -82,13 +82,13 @@ impl Timestamp {
         Some(Timestamp { nanoseconds, utc: offset.is_some() })
     }
 
-    /// How many units it is, if it is of a whole number of them.
+    /// The number of units, if it is an integer.
     pub(crate) fn exactly(self, unit: TimeUnit) -> Option<i128> {
         let length = unit.nanoseconds();
         (self.nanoseconds % length == 0).then(|| self.nanoseconds / length)
     }
 
-    /// It, moved by an interval of the calendar.
+    /// The point in time moved by an interval of the calendar.
     pub(crate) fn moved(self, by: i64, unit: Unit) -> Option<Self> {
         let nanoseconds = match unit {
             Unit::Hour => self.nanoseconds.checked_add(i128::from(by) * 3600 * SECOND)?,
@@ -131,7 +131,7 @@ fn time(text: &str) -> Option<i128> {
     Some(60 * two(hours, 24)? + two(minutes, 60)?)
 }
 
-/// Minutes that a clock is ahead of UTC.
+/// The offset from UTC in minutes.
 fn offset(text: &str) -> Option<i128> {
     match text.split_at_checked(1)? {
         ("Z", "") => Some(0),
@@ -141,7 +141,7 @@ fn offset(text: &str) -> Option<i128> {
     }
 }
 
-/// The nanoseconds of a fraction of a second, of which nothing is lost.
+/// The nanoseconds of a fraction of a second, if they represent it exactly.
 fn nanoseconds(fraction: &str) -> Option<i128> {
     let kept = fraction.trim_end_matches('0');
     let digits = !fraction.is_empty() && fraction.bytes().all(|b| b.is_ascii_digit());

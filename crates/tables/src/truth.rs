@@ -12,7 +12,8 @@ use crate::kind::Kind;
 use crate::literal::{Value, mistyped};
 use crate::ranges::Ranges;
 
-/// The rows for which an expression is true, and those for which it is false; none: all others.
+/// The rows for which an expression is true, and those for which it is false; with `None`, these
+/// are all other rows.
 struct Truth {
     yes: Condition,
     no: Option<Condition>,
@@ -23,7 +24,8 @@ impl Truth {
         Truth { yes, no: None }
     }
 
-    /// What is known of rows that have values.
+    /// The truth value of a condition `yes` that is known in the rows `there`, and unknown in
+    /// others.
     fn there(there: Condition, yes: Condition) -> Self {
         if there == Condition::Constant(true) {
             return Truth::known(yes);
@@ -43,7 +45,7 @@ impl Truth {
         }
     }
 
-    /// All of them, or any.
+    /// The conjunction or the disjunction of these.
     fn joined(all: Vec<Truth>, conjunction: bool) -> Self {
         let join = |parts, and| if and { Condition::And(parts) } else { Condition::Or(parts) };
         let opposite =

@@ -353,3 +353,82 @@ browsed("times are kept and compared", async () => {
   );
   assert.deepEqual(await ask(), [["2", "13"]]);
 });
+
+browsed("former tables are deleted at the service", async () => {
+  await page.click("#stored summary");
+  const listed = await page.$$eval("#stored-tables li", (found) =>
+    found.map((one) => one.textContent),
+  );
+  const shown = "times.csv, the table of this page: 3 rows";
+  const here = listed.filter((told) => told.startsWith(shown));
+  assert.ok(here.length === 1 && listed.length > 1, `${listed}`);
+  await look("tables");
+  for (let left = listed.length; left > 0; left--) {
+    await page.click("#stored-tables li:first-child button");
+    await page.waitForFunction(
+      (fewer) => document.querySelectorAll("#stored-tables li").length === fewer,
+      left - 1,
+    );
+  }
+  assert.ok((await page.isHidden("#ask")) && (await page.isHidden("#stored")));
+  const items = async (kind) => {
+    const headers = { Authorization: `Bearer ${service.token}` };
+    const answer = await fetch(`http://127.0.0.1:${service.port}/v1/${kind}`, { headers });
+    return (await answer.json()).items;
+  };
+  assert.deepEqual(await items("tables"), []);
+  // Keys for tables that were replaced may be of use to somebody.
+  const kinds = (await items("objects")).map(({ kind }) => kind);
+  assert.ok(kinds.every((kind) => kind === "server keys"), `${kinds}`);
+});
+
+browsed("what could not be sent is kept, and sent later", async () => {
+  await page.exposeFunction("away", (is) => watched.leave(is));
+  const found = await page.evaluate(
+    async ({ set, token }) => {
+      const { Everlevel } = await import("/page/everlevel.js");
+      const code = (work) =>
+        work.then(
+          () => null,
+          (error) => error.code,
+        );
+      const everlevel = await Everlevel.start();
+      await everlevel.drawKey(set, { insecure: true, remember: false });
+      const before = await everlevel.connect(token);
+      const names = Array.from({ length: 100 }, (_, i) => `c${i}`);
+      const rows = [names, names.map((_, i) => i), names.map((_, i) => i + 2)];
+      const csv = new TextEncoder().encode(rows.map((row) => `${row.join(",")}\n`).join(""));
+      const { schema } = await everlevel.inferSchema(csv);
+      let [encrypted, drawn, left] = [0, 0, null];
+      const upload = () =>
+        everlevel.uploadTable(csv, schema, "t.csv", ({ stage, done }) => {
+          if (stage === "encrypting") encrypted += 1;
+          if (stage === "sending" && done > 0) left ??= window.away(true);
+        });
+      const ask = () =>
+        everlevel.ask("select sum(c0) from t", {}, ({ stage, total }) => {
+          if (stage === "keys" && total > 0) drawn += 1;
+        });
+      const said = { table: await code(upload()) };
+      await left;
+      await window.away(false);
+      encrypted = 0;
+      const table = await upload();
+      Object.assign(said, { encrypted, rows: table.rows });
+      await window.away(true);
+      said.keys = await code(ask());
+      await window.away(false);
+      drawn = 0;
+      said.answer = (await ask()).rows;
+      said.drawn = drawn;
+      await everlevel.deleteTable(table.id);
+      said.left = (await everlevel.connect(token)).objects - before.objects;
+      everlevel.end();
+      return said;
+    },
+    { set: SET, token: service.token },
+  );
+  const away = "service.unreachable";
+  const expected = { table: away, encrypted: 0, rows: 2, keys: away, answer: [["2"]] };
+  assert.deepEqual(found, { ...expected, drawn: 0, left: 0 });
+});

@@ -70,11 +70,23 @@ export async function serve(directory) {
   return { token, port, end };
 }
 
-/** Stands before a service and keeps every byte that clients send. */
+/** Stands before a service, keeps every byte that clients send, and can be away. */
 export async function watch(port) {
   const sent = [];
+  const clients = new Set();
+  let away = false;
   const server = net.createServer((client) => {
+    client.on("error", () => {});
+    if (away) {
+      client.destroy();
+      return;
+    }
+    clients.add(client);
     const service = net.connect(port, "127.0.0.1");
+    client.on("close", () => {
+      clients.delete(client);
+      service.destroy();
+    });
     client.on("data", (bytes) => sent.push(bytes));
     client.pipe(service);
     service.pipe(client);
@@ -87,7 +99,11 @@ export async function watch(port) {
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${server.address().port}`;
-  return { url, sent: () => Buffer.concat(sent), end: () => server.close() };
+  const leave = (is) => {
+    away = is;
+    if (away) for (const client of clients) client.destroy();
+  };
+  return { url, sent: () => Buffer.concat(sent), leave, end: () => server.close() };
 }
 
 /** A Chromium without a profile. */

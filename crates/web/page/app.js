@@ -164,15 +164,38 @@ async function showTable() {
   window.onresize = null;
   $("ask-first").hidden = table !== null;
   $("ask").hidden = table === null;
-  if (!table) {
-    $("table-status").textContent = "";
-    return;
+  $("table-status").textContent = "";
+  if (table) {
+    const { columns } = table.schema;
+    $("table-status").textContent =
+      `${table.name} is encrypted and at the service: ` +
+      `${count(table.rows, "row")}, ${count(columns.length, "column")}, ${size(table.bytes)}.`;
+    layQuery();
   }
-  const { columns } = table.schema;
-  $("table-status").textContent =
-    `${table.name} is encrypted and at the service: ` +
-    `${count(table.rows, "row")}, ${count(columns.length, "column")}, ${size(table.bytes)}.`;
-  layQuery();
+  await showStored();
+}
+
+async function showStored() {
+  const stored = connected ? await everlevel.tables() : [];
+  $("stored").hidden = stored.length === 0;
+  $("stored-tables").replaceChildren(...stored.map(storedTable));
+}
+
+/** A table at the service, and how to delete it. */
+function storedTable({ id, rows, columns, ofThisKey }) {
+  const here = table?.id === id;
+  const name = here ? `${table.name}, the table of this page` : `Table ${id.slice(0, 8)}`;
+  const key = ofThisKey ? "" : ", under another key";
+  const told = `${name}: ${count(rows, "row")}, ${count(columns, "column")}${key}`;
+  const button = make("button", { type: "button", className: "quiet", textContent: "Delete" });
+  button.ariaLabel = `Delete ${name}`;
+  button.onclick = () =>
+    doing(button, async () => {
+      if (!confirm(`${told}. Delete it at the service? Nobody can bring it back.`)) return;
+      await everlevel.deleteTable(id);
+      await showTable();
+    });
+  return make("li", {}, `${told} `, button);
 }
 
 // Query.

@@ -55,6 +55,15 @@ export interface Table {
   schema: Schema;
 }
 
+/** A table of the tenant at the service. */
+export interface StoredTable {
+  id: string;
+  rows: number;
+  columns: number;
+  /** Whether it is encrypted under the key that is here. */
+  ofThisKey: boolean;
+}
+
 export interface Explained {
   /** Bytes of the server keys that the query takes. */
   keyBytes: number;
@@ -117,15 +126,23 @@ export class Everlevel {
   checkTable(csv: Uint8Array, schema: Schema): Promise<number>;
 
   /** Uses the service that this module comes from, with a token. */
-  connect(token: string): Promise<{ bytes: number; most_bytes: number }>;
+  connect(token: string): Promise<{ bytes: number; most_bytes: number; objects: number }>;
   /** The table that was uploaded last under this key, if any. */
   table(): Promise<Table | null>;
+  /**
+   * Encrypts and sends a table. What was encrypted is kept if the service cannot be reached: the
+   * same call goes on where that stopped.
+   */
   uploadTable(
     csv: Uint8Array,
     schema: Schema,
     name: string,
     progress?: (at: Progress) => void,
   ): Promise<Table>;
+  /** All tables of the tenant at the service, also those that were sent from elsewhere. */
+  tables(): Promise<StoredTable[]>;
+  /** Deletes a table at the service and what it is made of, unless a job needs it. */
+  deleteTable(id: string): Promise<void>;
   /** What a query on that table takes, before it is run. */
   explain(sql: string): Promise<Explained>;
   ask(

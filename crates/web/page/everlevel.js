@@ -122,6 +122,12 @@ export class Everlevel {
   uploadTable(csv, schema, name, progress) {
     return this.#call("uploadTable", { csv, schema, name }, progress);
   }
+  tables() {
+    return this.#call("tables");
+  }
+  deleteTable(id) {
+    return this.#call("deleteTable", { id });
+  }
 
   explain(sql) {
     return this.#call("explain", { sql });

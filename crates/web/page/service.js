@@ -2,16 +2,31 @@
 
 const TRIES = 5;
 const PART_BYTES = 4 << 20;
+// What an upload is told whose part was sent twice, as its answer was lost, or whose part is still
+// being stored: the service says how far it is. So many times in a row, which is about a minute.
+const STANDING = ["service.offset", "service.conflict", "service.timeout"];
+const STANDSTILLS = 10;
+const LONGEST_PAUSE = 10_000;
 
-/** What the service refused, with its code. */
+/** What the service refused, with its code, and how many times it was asked. */
 export class Refusal extends Error {
-  constructor(message, code) {
+  constructor(message, code, tries = 1) {
     super(message);
     this.code = code;
+    this.tries = tries;
   }
 }
 
-const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+const PASSING = ["service.unreachable", "service.unavailable", "service.timeout"];
+
+/** Whether the same may go well later. */
+export const isPassing = (error) => PASSING.includes(error.code);
+
+export const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+const json = (answer) => answer.json();
+const bytes = async (answer) => new Uint8Array(await answer.arrayBuffer());
+const nothing = () => null;
 
 export class Service {
   #token;
@@ -20,8 +35,8 @@ export class Service {
     this.#token = token;
   }
 
-  /** Sends a request until it is answered. */
-  async #request(method, path, body = undefined, headers = {}) {
+  /** Sends a request until its answer has arrived in full, which `read` reads. */
+  async #request(method, path, read, body = undefined, headers = {}) {
     for (let tries = 1; ; tries++) {
       let problem = "it does not answer";
       try {
@@ -31,27 +46,37 @@ export class Service {
           headers: { Authorization: `Bearer ${this.#token}`, ...headers },
           redirect: "error",
         });
-        if (answer.ok) return answer;
+        if (answer.ok) return await read(answer);
         if (![502, 503, 504].includes(answer.status) || tries === TRIES) {
           const { error } = await answer.json().catch(() => ({}));
           const message = error?.message ?? `the service answered with status ${answer.status}`;
-          throw new Refusal(message, error?.code ?? "service.unreachable");
+          throw new Refusal(message, error?.code ?? "service.unreachable", tries);
         }
         problem = `it answers with status ${answer.status}`;
       } catch (error) {
         if (error instanceof Refusal) throw error;
         if (tries === TRIES) {
-          throw new Refusal(`the service cannot be reached: ${problem}`, "service.unreachable");
+          const told = `the service cannot be reached: ${problem}`;
+          throw new Refusal(told, "service.unreachable", tries);
         }
       }
       await pause(100 * 2 ** tries);
     }
   }
 
-  async #json(method, path, body = undefined, headers = {}) {
+  #json(method, path, body = undefined, headers = {}) {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const typed = text === undefined ? headers : { "Content-Type": "application/json", ...headers };
-    return (await this.#request(method, path, text, typed)).json();
+    return this.#request(method, path, json, text, typed);
+  }
+
+  async #delete(path) {
+    try {
+      await this.#request("DELETE", path, nothing);
+    } catch (error) {
+      // The answer to an earlier try was lost.
+      if (error.code !== "service.not-found" || error.tries === 1) throw error;
+    }
   }
 
   usage() {
@@ -59,6 +84,12 @@ export class Service {
   }
   addTable(table) {
     return this.#json("POST", "/v1/tables", table);
+  }
+  tables() {
+    return this.#json("GET", "/v1/tables");
+  }
+  table(id) {
+    return this.#json("GET", `/v1/tables/${id}`);
   }
   estimate(request) {
     return this.#json("POST", "/v1/estimates", request);
@@ -98,40 +129,53 @@ export class Service {
   hasTable(id) {
     return this.#exists(`/v1/tables/${id}`);
   }
-  async deleteObject(id) {
-    await this.#request("DELETE", `/v1/objects/${id}`);
+  deleteObject(id) {
+    return this.#delete(`/v1/objects/${id}`);
   }
-  async deleteJob(id) {
-    await this.#request("DELETE", `/v1/jobs/${id}`);
+  deleteTable(id) {
+    return this.#delete(`/v1/tables/${id}`);
+  }
+  deleteJob(id) {
+    return this.#delete(`/v1/jobs/${id}`);
+  }
+  /** Gives up an upload that is not complete. */
+  abandon(id) {
+    return this.#delete(`/v1/uploads/${id}`);
   }
 
   /** Sends bytes, unless the service has them. `read(at, length)` gives a part. */
-  async push(id, bytes, read, progress = () => {}) {
-    let state = await this.#json("POST", "/v1/uploads", { id, bytes });
+  async push(id, length, read, progress = () => {}) {
+    const announce = () => this.#json("POST", "/v1/uploads", { id, bytes: length });
+    let state = await announce();
+    let still = 0;
     while (!state.complete) {
-      progress(state.offset, bytes);
-      const part = await read(state.offset, PART_BYTES);
-      const path = `/v1/uploads/${id}?offset=${state.offset}`;
+      const { offset } = state;
+      progress(offset, length);
+      const part = await read(offset, PART_BYTES);
       try {
-        state = await (await this.#request("PUT", path, part)).json();
+        state = await this.#request("PUT", `/v1/uploads/${id}?offset=${offset}`, json, part);
       } catch (error) {
-        // A part that was sent twice, as its answer was lost.
-        if (error.code !== "service.offset") throw error;
-        state = await this.#json("POST", "/v1/uploads", { id, bytes });
+        if (!STANDING.includes(error.code)) throw error;
+        await pause(Math.min(200 * 2 ** still, LONGEST_PAUSE));
+        state = await announce();
+      }
+      still = state.offset > offset ? 0 : still + 1;
+      if (still === STANDSTILLS && !state.complete) {
+        const told = `an upload does not get beyond byte ${offset} at the service`;
+        throw new Refusal(told, "service.unreachable");
       }
     }
-    progress(bytes, bytes);
+    progress(length, length);
   }
 
   /** The bytes of an object; that they are what its name says is for the caller to see. */
   async fetch(id, progress = () => {}) {
-    const { bytes } = await this.#json("GET", `/v1/objects/${id}`);
-    const out = new Uint8Array(bytes);
-    for (let at = 0; at < bytes;) {
-      progress(at, bytes);
-      const answer = await this.#request("GET", `/v1/objects/${id}/content?offset=${at}`);
-      const part = new Uint8Array(await answer.arrayBuffer());
-      if (part.length === 0 || part.length > bytes - at) break;
+    const { bytes: length } = await this.#json("GET", `/v1/objects/${id}`);
+    const out = new Uint8Array(length);
+    for (let at = 0; at < length;) {
+      progress(at, length);
+      const part = await this.#request("GET", `/v1/objects/${id}/content?offset=${at}`, bytes);
+      if (part.length === 0 || part.length > length - at) break;
       out.set(part, at);
       at += part.length;
     }

@@ -1,11 +1,16 @@
 // The worker: the secret key is in its memory, in the private file system, and nowhere else.
 
 import init, * as library from "./everlevel_web.js";
-import { Refusal, Service } from "./service.js";
+import { isPassing, pause, Refusal, Service } from "./service.js";
 import * as storage from "./storage.js";
 
 const KEY_FILE = "secret.key";
 const STATE_FILE = "state.json";
+// How many times in a row a job is asked for that may be answered later: about two minutes.
+const PATIENCE = 20;
+// Why an object is not deleted that is of no use to a table any more: another one is made of it, a
+// job needs it, or it is not there.
+const STAYING = ["service.conflict", "service.in-use", "service.not-found"];
 
 let owner = null;
 let service = null;
@@ -15,6 +20,11 @@ let remembered = true;
 // The hash of the stored key as it was seen here last: another tab may have replaced it.
 let seen = null;
 let job = null;
+// What was encrypted or drawn and could not be sent: it goes on where it stopped.
+let unsentTable = null;
+let unsentKeys = null;
+// Objects of deleted tables that are still to be deleted.
+const leftover = new Set();
 // Queries are bound again rather than stored.
 const queries = new Map();
 
@@ -63,6 +73,20 @@ function clearQueries() {
   queries.clear();
 }
 
+/** Forgets what could not be sent, which belonged to another key or table. */
+async function dropUnsent() {
+  const [table, keys] = [unsentTable, unsentKeys];
+  unsentTable = unsentKeys = null;
+  // Nobody waits for the service.
+  if (table && service) takeBack(service, table.files);
+  await keys?.file.close();
+}
+
+/** Says what becomes of what could not be sent. */
+function kept(error, what, again) {
+  return new Refusal(`${error.message}; ${what} are kept here: ${again}`, error.code);
+}
+
 /** Takes another key; what belonged to the former is forgotten. */
 async function become(next, remember) {
   const file = remember ? next.file() : null;
@@ -89,6 +113,7 @@ async function become(next, remember) {
   owner = next;
   state = { table: null, keys: [] };
   remembered = remember;
+  await dropUnsent();
   // One that stays belongs to another key, and is not read.
   await storage.remove(STATE_FILE).catch(() => {});
   return keyTold();
@@ -127,26 +152,54 @@ async function keysFor(query, begun) {
   return null;
 }
 
-async function drawKeys(sql, query, begun, progress) {
+/** Server keys in a file that stays open. */
+async function drawnKeys(sql, query, begun, progress) {
   const file = await storage.temporary();
   try {
     need(begun);
     const drawn = (done, total) => progress({ stage: "keys", done, total });
     needOwner().drawServerKeys(query, file.write, drawn);
-    const bytes = file.size();
     const hash = new library.Hash();
-    for (let at = 0; at < bytes; at += 1 << 20) hash.update(file.read(at, 1 << 20));
+    for (let at = 0; at < file.size(); at += 1 << 20) hash.update(file.read(at, 1 << 20));
     const object = hash.hex();
     hash.free();
-    const sent = (done, total) => progress({ stage: "sending keys", done, total });
-    await needService().push(object, bytes, file.read, sent);
-    need(begun);
-    begun.keys.push({ sql, object });
-    await saveState();
-    return object;
-  } finally {
+    return { begun, sql, object, file };
+  } catch (error) {
     await file.close();
+    throw error;
   }
+}
+
+/** Keys that could not be sent before, if they answer this query. */
+async function keptKeys(query, begun) {
+  const keys = unsentKeys;
+  unsentKeys = null;
+  if (!keys) return null;
+  if (keys.begun === begun && query.isCoveredBy(bind(keys.sql))) return keys;
+  await keys.file.close();
+  return null;
+}
+
+async function drawKeys(sql, query, begun, progress) {
+  need(begun);
+  const keys = (await keptKeys(query, begun)) ?? (await drawnKeys(sql, query, begun, progress));
+  const { object, file } = keys;
+  try {
+    const sent = (done, total) => progress({ stage: "sending keys", done, total });
+    await needService().push(object, file.size(), file.read, sent);
+    need(begun);
+  } catch (error) {
+    if (!isPassing(error) || state !== begun || unsentKeys) {
+      await file.close();
+      throw error;
+    }
+    unsentKeys = keys;
+    throw kept(error, "the server keys", "ask again, and they are sent from where that stopped");
+  }
+  await file.close();
+  begun.keys.push({ sql: keys.sql, object });
+  await saveState();
+  return object;
 }
 
 function named(bytes) {
@@ -163,10 +216,46 @@ async function pushBytes(bytes, progress) {
   return id;
 }
 
+/** The files of a table, encrypted, and its schema. */
+function encrypted(csv, schema, total, progress) {
+  const files = [];
+  progress({ stage: "encrypting", done: 0, total });
+  const told = needOwner().encryptTable(csv, schema, (file, bytes) => {
+    // A blob, which the browser may keep outside of memory.
+    files.push({ file, id: named(bytes), blob: new Blob([bytes]) });
+    progress({ stage: "encrypting", done: files.length, total });
+  });
+  return { files, told: JSON.parse(told) };
+}
+
+/** Takes back what was sent of a table that is not to be there: it counts against the quota. */
+async function takeBack(sender, files) {
+  for (const { id } of files) {
+    const refused = await sender.deleteObject(id).catch((error) => error);
+    if (refused && isPassing(refused)) break;
+    if (refused?.code === "service.not-found") {
+      // It has arrived in part or not at all, and those behind it were not sent.
+      await sender.abandon(id).catch(() => {});
+      break;
+    }
+  }
+}
+
 /** Waits for the end of a job, which says why it failed. */
 async function finished(id, progress) {
+  let failures = 0;
   for (;;) {
-    const found = await needService().job(id);
+    let found;
+    try {
+      found = await needService().job(id);
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      if (!isPassing(error) || failures === PATIENCE) throw error;
+      progress({ stage: "waiting", done: 0, total: 0 });
+      await pause(3000);
+      continue;
+    }
     if (found.error) throw new Refusal(found.error.message, found.error.code);
     if (found.state === "done") return found;
     const stage = found.state === "queued" ? "waiting" : "computing";
@@ -199,6 +288,7 @@ const methods = {
     owner?.free();
     owner = null;
     state = { table: null, keys: [] };
+    await dropUnsent();
     // What another tab has stored meanwhile is not this one's to forget.
     const found = await storedKey();
     if (found !== null && found !== seen) return;
@@ -243,16 +333,16 @@ const methods = {
       throw new Refusal(told, "web.replaced");
     }
     need(begun);
+    const content = `${named(csv)} ${text}`;
+    const former = unsentTable;
+    unsentTable = null;
+    const goesOn = former?.begun === begun && former.content === content;
+    if (former && !goesOn) await takeBack(sender, former.files);
+    need(begun);
     const total = Math.ceil(rows / keyTold().slots) * schema.columns.length;
-    const files = [];
-    progress({ stage: "encrypting", done: 0, total });
-    const told = JSON.parse(
-      needOwner().encryptTable(csv, text, (file, bytes) => {
-        // A blob, which the browser may keep outside of memory.
-        files.push({ file, id: named(bytes), blob: new Blob([bytes]) });
-        progress({ stage: "encrypting", done: files.length, total });
-      }),
-    );
+    const made = goesOn ? former : encrypted(csv, text, total, progress);
+    Object.assign(made, { begun, content });
+    const { files, told } = made;
     const bytes = files.reduce((sum, { blob }) => sum + blob.size, 0);
     const blocks = {};
     try {
@@ -271,15 +361,47 @@ const methods = {
       clearQueries();
       state = { table: { id, table, name, rows, bytes, schema: told.schema }, keys: [] };
     } catch (error) {
-      // Half a table is of no use, and counts against the quota. What a table is made of stays.
-      for (const id of Object.values(blocks)) {
-        const refused = await sender.deleteObject(id).catch((e) => e);
-        if (refused?.code === "service.unreachable") break;
+      if (!isPassing(error) || state !== begun) {
+        // What a table is made of stays.
+        await takeBack(sender, files);
+        throw error;
       }
-      throw error;
+      unsentTable = made;
+      const again = "send the table again, and that goes on where it stopped";
+      throw kept(error, "the encrypted columns", again);
     }
     await saveState();
     return state.table;
+  },
+
+  /** All tables of the tenant at the service. */
+  async tables() {
+    const { items } = await needService().tables();
+    const keyId = keyTold()?.keyId;
+    return items.map(({ id, rows, columns, owner }) => {
+      return { id, rows, columns, ofThisKey: owner === keyId };
+    });
+  },
+
+  /** Deletes a table at the service, and what it is made of. */
+  async deleteTable({ id }) {
+    const sender = needService();
+    const { blocks } = await sender.table(id);
+    await sender.deleteTable(id);
+    for (const object of Object.values(blocks)) leftover.add(object);
+    if (state.table?.id === id) {
+      // Other tables take server keys of their own.
+      for (const { object } of state.keys) leftover.add(object);
+      clearQueries();
+      state = { table: null, keys: [] };
+      await saveState();
+    }
+    for (const object of leftover) {
+      await sender.deleteObject(object).catch((error) => {
+        if (!STAYING.includes(error.code)) throw error;
+      });
+      leftover.delete(object);
+    }
   },
 
   async explain({ sql }) {

@@ -42,7 +42,8 @@ impl Array {
     /// they do not state the number of values. Slots after the values of a fresh encryption hold 0.
     ///
     /// # Errors
-    /// [`WireError::Malformed`] for a number of values that needs another number of ciphertexts.
+    /// [`WireError::Malformed`] for a number of values that needs another number of ciphertexts, or
+    /// is not that of the dimensions.
     pub fn of(metadata: &Metadata, slots: usize, count: usize) -> Result<Option<Self>, WireError> {
         let stated = metadata.get(SHAPE).map(|text| (text, dimensions(text)));
         let stated = stated.or_else(|| {
@@ -52,7 +53,11 @@ impl Array {
         let whole = slots.saturating_mul(count);
         let fits = |values: usize| values <= whole && values > whole - slots.min(whole);
         let values = |shape: &Vec<usize>| shape.iter().try_fold(1, |n: usize, d| n.checked_mul(*d));
-        let shape = shape.filter(|shape| values(shape).is_some_and(fits)).ok_or_else(|| {
+        // Readers that know no dimensions go by the number.
+        let number = metadata.get(VALUES);
+        let agrees = |n: usize| number.is_none_or(|number| number.parse::<usize>() == Ok(n));
+        let good = |shape: &Vec<usize>| values(shape).is_some_and(|n| fits(n) && agrees(n));
+        let shape = shape.filter(good).ok_or_else(|| {
             let found: String = text.chars().filter(|c| !c.is_control()).take(100).collect();
             let expected = format!("as many as {count} ciphertexts of {slots} slots hold");
             WireError::malformed("values of an array", expected, found)
@@ -76,6 +81,8 @@ impl Array {
     /// Writes the description to metadata.
     pub fn state(&self, metadata: &mut Metadata) {
         metadata.insert(VALUES.into(), self.values().to_string());
+        // What was stated of another array goes.
+        metadata.remove(SHAPE);
         if self.shape.len() != 1 {
             let shape: Vec<String> = self.shape.iter().map(usize::to_string).collect();
             metadata.insert(SHAPE.into(), shape.join(","));
@@ -121,6 +128,11 @@ mod tests {
             stated.state(&mut metadata);
             assert_eq!(Array::of(&metadata, 128, 3), Ok(Some(stated)));
         }
+        // Over what another array had stated.
+        let mut metadata = Metadata::from([(SHAPE.into(), "20,15".into())]);
+        let vector = Array { shape: vec![280], rest: Rest::Zero };
+        vector.state(&mut metadata);
+        assert_eq!(Array::of(&metadata, 128, 3), Ok(Some(vector)));
     }
 
     #[test]
@@ -140,6 +152,12 @@ mod tests {
             let refused = of(&[(entry, text)], count).unwrap_err();
             assert_eq!(refused.code(), "wire.malformed", "{entry} = {text}");
         }
+        // 300 and 280 take three ciphertexts both.
+        for number in ["280", "-300", ""] {
+            let refused = of(&[("values", number), ("shape", "20,15")], 3).unwrap_err();
+            assert_eq!(refused.code(), "wire.malformed", "{number}");
+        }
+        assert_eq!(of(&[("shape", "20,15")], 3), array(&[20, 15], Rest::Unknown));
         let deep = ["1"; 33].join(",");
         assert!(of(&[("shape", &deep)], 1).is_err());
     }

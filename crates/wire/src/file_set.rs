@@ -26,6 +26,8 @@ const LOCK: &str = "lock";
 const NEW: &str = "new";
 /// Where that goes which is replaced.
 const OLD: &str = "old";
+/// What says that nothing is to be replaced, to whoever finishes it.
+const KEEP: &str = "keep";
 /// How often, and how long each time, one waits for a process that is putting files in place: that
 /// takes milliseconds, or as long as a busy disk takes to remember names. 30 seconds.
 const WAIT: (usize, Duration) = (1500, Duration::from_millis(20));
@@ -95,14 +97,19 @@ impl FileSet {
     /// still at one after 30 seconds. What cannot be removed, as in a directory that is only read,
     /// stays.
     pub fn recover(&self) -> Result<Vec<Recovered>, WireError> {
+        let mut found = self.settle_all()?;
+        for entry in &self.entries {
+            found.extend(remove_leftovers(&self.directory.join(entry)));
+        }
+        Ok(found)
+    }
+
+    fn settle_all(&self) -> Result<Vec<Recovered>, WireError> {
         let mut found = Vec::new();
         for number in 0..NAMES {
             if let Some(pending) = self.abandoned(number)? {
                 found.extend(pending.settle()?);
             }
-        }
-        for entry in &self.entries {
-            found.extend(remove_leftovers(&self.directory.join(entry)));
         }
         Ok(found)
     }
@@ -131,16 +138,39 @@ impl FileSet {
             }
         }
         // What is there now may be a mixture of old and new files.
-        Err(WireError::Interrupted {
-            path: self.directory.display().to_string(),
-            problem: "another process is still replacing the files: try again".into(),
-        })
+        Err(self.interrupted("another process is still replacing the files: try again".into()))
+    }
+
+    fn interrupted(&self, problem: String) -> WireError {
+        WireError::Interrupted { path: self.directory.display().to_string(), problem }
     }
 
     /// Waits until nobody else replaces these files, as long as what is returned is there. Where
     /// directories cannot be locked, two runs at the same time mix their files.
     fn alone(&self) -> Option<File> {
         File::open(&self.directory).ok().filter(|directory| directory.lock().is_ok())
+    }
+
+    /// [`FileSet::alone`], after what a run that ended has left half done is finished: later, that
+    /// would mix its files with those that are put in place now.
+    fn alone_and_settled(&self) -> Result<Option<File>, WireError> {
+        for _ in 0..NAMES {
+            let alone = self.alone();
+            // Where directories cannot be locked, another run may be about to end what it began.
+            if alone.is_none() || !(0..NAMES).any(|number| self.is_half_done(number)) {
+                return Ok(alone);
+            }
+            // Whoever settles it waits for the lock.
+            drop(alone);
+            self.settle_all()?;
+        }
+        Err(self.interrupted("other processes keep replacing the files: try again".into()))
+    }
+
+    fn is_half_done(&self, number: usize) -> bool {
+        let path = hidden(&self.directory, &self.name, number);
+        let made = path.join(NEW);
+        path.join(OLD).is_dir() && self.entries.iter().any(|entry| is_there(&made.join(entry)))
     }
 
     /// What it is called when something is told of it.
@@ -196,7 +226,12 @@ impl PendingSet {
 
     fn swap(&self, existing: Existing) -> Result<(), WireError> {
         let old = self.old();
-        let _alone = self.set.alone();
+        let _alone = self.set.alone_and_settled()?;
+        if existing == Existing::Keep {
+            self.check_places()?;
+            let keep = self.hidden.join(KEEP);
+            File::create(&keep).map_err(|e| io_error(&keep, &e))?;
+        }
         // What was made, and where it is, is on the disk before anything is replaced.
         for directory in [&self.path, &self.hidden, &self.set.directory] {
             sync_directory(directory);
@@ -216,6 +251,18 @@ impl PendingSet {
             return moved;
         }
         self.sync();
+        Ok(())
+    }
+
+    /// Checks that all were made and that all places are free.
+    fn check_places(&self) -> Result<(), WireError> {
+        for entry in &self.set.entries {
+            let (made, place) = (self.path.join(entry), self.set.directory.join(entry));
+            made.symlink_metadata().map_err(|e| io_error(&place, &e))?;
+            if is_there(&place) {
+                return Err(WireError::Exists { path: place.display().to_string() });
+            }
+        }
         Ok(())
     }
 
@@ -253,17 +300,32 @@ impl PendingSet {
     /// Of a run that ended: finishes what has begun, and removes the rest.
     fn settle(self) -> Result<Option<Recovered>, WireError> {
         let left = self.set.entries.iter().filter(|entry| is_there(&self.path.join(entry)));
-        let left: Vec<&OsString> = if self.has_begun() { left.collect() } else { Vec::new() };
+        let mut left: Vec<&OsString> = if self.has_begun() { left.collect() } else { Vec::new() };
         let _alone = (!left.is_empty()).then(|| self.set.alone());
+        let keeps = self.hidden.join(KEEP).is_file();
+        let existing = if keeps { Existing::Keep } else { Existing::Replace };
+        let mut places = left.iter().map(|entry| self.set.directory.join(entry));
+        if let Some(taken) = places.find(|place| keeps && is_there(place)) {
+            if left.len() < self.set.entries.len() {
+                // What has its name already is perhaps no longer what the run gave it.
+                return Err(self.set.interrupted(format!(
+                    "an interrupted run was to replace nothing, and {} was made since: move that \
+                     away, or remove {}",
+                    taken.display(),
+                    self.hidden.display()
+                )));
+            }
+            // Another run was quicker. Without `old` this one had not begun.
+            if fs::remove_dir(self.old()).is_err() {
+                return Ok(None);
+            }
+            left.clear();
+        }
         for entry in &left {
-            let interrupted = |e: WireError| WireError::Interrupted {
-                path: self.set.directory.display().to_string(),
-                problem: match e {
-                    WireError::Io { problem, .. } => problem,
-                    e => e.to_string(),
-                },
-            };
-            self.place(entry, Existing::Replace, &mut Vec::new()).map_err(interrupted)?;
+            self.place(entry, existing, &mut Vec::new()).map_err(|e| match e {
+                WireError::Io { problem, .. } => self.set.interrupted(problem),
+                e => self.set.interrupted(e.to_string()),
+            })?;
         }
         if !left.is_empty() {
             self.sync();

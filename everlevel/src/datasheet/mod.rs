@@ -231,7 +231,7 @@ impl Datasheet {
     }
 }
 
-/// p^r as people write it.
+/// The text of p^r.
 pub fn power(p: u64, r: u32) -> String {
     if r == 1 { p.to_string() } else { format!("{p}^{r}") }
 }

@@ -8,12 +8,12 @@ use everlevel_scheme::spec::Assumption;
 use super::{Datasheet, PrimeSupply, power};
 
 impl Datasheet {
-    /// The weight of a sparse secret beside the main one.
+    /// The weight of a sparse secret that is used in addition to the main one.
     fn encapsulated(&self) -> Option<usize> {
         self.sparse_weight.filter(|_| !self.under_main_key)
     }
 
-    /// For people.
+    /// The datasheet as text, for people.
     pub fn text(&self) -> String {
         let mut lines: Vec<(String, String)> = Vec::new();
         let mut line = |k: &str, v: String| lines.push((k.into(), v));

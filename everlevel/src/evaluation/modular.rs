@@ -138,17 +138,17 @@ impl ModularInputs {
         Ok(())
     }
 
-    /// The ciphertexts of each.
+    /// The ciphertexts of each array.
     pub fn arrays(&self) -> &BTreeMap<String, Vec<Value>> {
         &self.arrays
     }
 
-    /// How many ciphertexts each array has.
+    /// The number of ciphertexts of each array.
     pub fn blocks(&self) -> usize {
         self.arrays.values().map(Vec::len).max().unwrap_or(0)
     }
 
-    /// Arrays of another scheme that look like these, for a rehearsal.
+    /// Arrays of another scheme with the same names and numbers of ciphertexts, for a rehearsal.
     ///
     /// # Errors
     /// Those of `fresh`.

@@ -104,7 +104,7 @@ impl TypedArray {
         Ok(Interval::new(low, high)?)
     }
 
-    /// How many ciphertexts it has.
+    /// The number of its ciphertexts.
     pub fn ciphertexts(&self) -> usize {
         self.blocks.iter().map(|x| x.values().count()).sum()
     }

@@ -42,7 +42,7 @@ pub struct Candidate {
 
 impl Candidate {
     /// The value that is minimized.
-    pub fn score(&self, minimize: Minimize) -> f64 {
+    pub(super) fn score(&self, minimize: Minimize) -> f64 {
         match minimize {
             Minimize::Latency => self.latency,
             Minimize::Throughput => self.per_slot,
@@ -81,7 +81,7 @@ pub(super) fn evaluate_bootstrapped(
 ) -> Result<Candidate, Error> {
     let planner = KeyPlanner::new(params)?;
     let model = model(params);
-    let latency = model.seconds(&planner.cost());
+    let latency = model.seconds(&planner.cost);
     let multiplications = planner.multiplications_after();
     let product = {
         let scheme = NoOp::blank(params);
@@ -91,7 +91,7 @@ pub(super) fn evaluate_bootstrapped(
         model.seconds(&(scheme.cost() - before))
     };
     let per_product = product + latency / (multiplications as f64).max(0.01);
-    Ok(candidate(params, multiplications, latency, per_product, &planner.cost(), &planner.keys()))
+    Ok(candidate(params, multiplications, latency, per_product, &planner.cost, &planner.keys()))
 }
 
 fn candidate(

@@ -1,4 +1,4 @@
-//! From the requirements of a computation to suitable parameter sets.
+//! Parameter sets for the requirements of a computation.
 
 mod candidate;
 mod made;
@@ -100,7 +100,7 @@ impl Requirements {
         Ok(found)
     }
 
-    /// The best of them.
+    /// The best of the sets that meet the requirements.
     ///
     /// # Errors
     /// As [`Requirements::candidates`].
@@ -109,9 +109,10 @@ impl Requirements {
         Ok(candidates[0].params.clone())
     }
 
-    /// Whether no ring over which sets are made has as many slots modulo powers of the prime, so
-    /// that fewer have to be asked for, whatever the depth. Takes up to a few seconds; it is false
-    /// for a modulus that is no power of a prime.
+    /// Whether no ring over which sets are constructed has the required number of slots modulo
+    /// powers of the prime, so that fewer have to be requested, whatever the depth. Takes up to a
+    /// few seconds; it is false for a modulus that is not a power of a prime.
+    #[cfg(feature = "unstable")]
     pub fn exceeds_rings(&self) -> bool {
         let Some((p, _)) = prime_power(self.plain_modulus) else { return false };
         places(p, self.slots).is_ok_and(|found| found.is_empty())
@@ -129,7 +130,8 @@ impl Requirements {
     fn few_slots(&self, p: u64) -> Error {
         self.unmet(&format!(
             "rings of power-of-two index have at most {} slots modulo powers of {p}, and no ring \
-             of odd index below 2^17 has as many: ask for fewer",
+             of odd, square-free index below 2^17 in which one axis carries Frobenius has as many: \
+             ask for fewer",
             most_in_powers_of_two(p)
         ))
     }

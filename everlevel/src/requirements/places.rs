@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use everlevel_ring::{Axes, SlotShape};
+use everlevel_ring::SlotShape;
 
 use crate::error::Error;
-use crate::rings::{FoundRing, RingSearch};
+use crate::indices::{FoundIndex, IndexSearch};
 
 /// A ring with enough slots.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,12 +38,12 @@ pub(super) fn places(p: u64, slots: usize) -> Result<Vec<Place>, Error> {
     if powers.is_empty() { odd(p, slots) } else { Ok(powers) }
 }
 
-/// The most slots that a ring of power-of-two index has modulo powers of p.
+/// The largest number of slots that a ring of power-of-two index has modulo powers of p.
 pub(super) fn most_in_powers_of_two(p: u64) -> usize {
     powers_of_two(p).map(|(_, slots)| slots).max().unwrap_or(0)
 }
 
-/// log2 n and slots; none for p = 2, which divides these indices.
+/// log2 n and the number of slots; empty for p = 2, which divides these indices.
 fn powers_of_two(p: u64) -> impl Iterator<Item = (u32, usize)> {
     (10..=17).filter_map(move |log_n| {
         SlotShape::new(2 << log_n, p, 1).ok().map(|shape| (log_n, shape.slots()))
@@ -51,21 +51,18 @@ fn powers_of_two(p: u64) -> impl Iterator<Item = (u32, usize)> {
 }
 
 fn odd(p: u64, slots: usize) -> Result<Vec<Place>, Error> {
-    let search = RingSearch { p, slots_at_least: slots, degree_of: 1, index_below: ODD_BELOW };
-    let mut best: BTreeMap<u64, FoundRing> = BTreeMap::new();
-    for ring in search.run()? {
-        // With square factors diagonals vary along their axes, and transforms are matrices.
-        if ring.m.is_power_of_two() || !Axes::new(ring.m).is_ok_and(|axes| axes.is_squarefree()) {
-            continue;
-        }
+    let search = IndexSearch { p, slots_at_least: slots, degree_of: 1, index_below: ODD_BELOW };
+    let mut best: BTreeMap<u64, FoundIndex> = BTreeMap::new();
+    // With square factors diagonals vary along their axes, and transforms are matrices.
+    for ring in search.run()?.into_iter().filter(|ring| ring.has_cheap_maps(p)) {
         let step = (STEPS * (ring.n as f64).log2()) as u64;
-        let cost = |ring: &FoundRing| ring.n as u64 * ring.transform_radices;
+        let cost = |ring: &FoundIndex| ring.n as u64 * ring.transform_radices;
         if best.get(&step).is_none_or(|known| cost(&ring) < cost(known)) {
             best.insert(step, ring);
         }
     }
     let place =
-        |ring: FoundRing| Place { index: ring.m, degree: ring.n, label: format!("m{}", ring.m) };
+        |ring: FoundIndex| Place { index: ring.m, degree: ring.n, label: format!("m{}", ring.m) };
     let mut places: Vec<Place> = best.into_values().map(place).collect();
     places.sort_by_key(|place| place.degree);
     Ok(places)

@@ -160,6 +160,11 @@ fn uploads_and_encrypted_keys_are_read_as_they_were_written() {
         let column = vec![encrypted.round_keys()[0].clone()].to_bytes(&params).unwrap();
         let error = EncryptedAesKey::from_bytes_with(&params, &column, &stated).err().unwrap();
         assert_eq!(error.code(), "wire.malformed");
+        // A key that is not named gets no name from the metadata of another one's file.
+        let unnamed = EncryptedAesKey::from_round_keys(encrypted.round_keys().to_vec()).unwrap();
+        let bytes = unnamed.to_bytes_with(&params, &metadata).unwrap();
+        let (found, metadata) = EncryptedAesKey::from_bytes_with(&params, &bytes, &stated).unwrap();
+        assert_eq!((found.id(), &metadata["encryption"][..]), (None, by));
     }
 
     // Counter mode by another hand, and back.

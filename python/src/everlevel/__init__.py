@@ -179,7 +179,7 @@ def __dir__() -> list[str]:
 
 
 def set_num_threads(count: int) -> None:
-    """How many threads compute from now on; 0 stands for one a core.
+    """Sets the number of threads; 0 means one for each core.
 
     Results do not depend on it.
     """
@@ -189,12 +189,12 @@ def set_num_threads(count: int) -> None:
 
 
 def get_num_threads() -> int:
-    """How many threads compute."""
+    """The number of threads."""
     return _rust.num_threads()
 
 
 def config() -> dict[str, Any]:
-    """Versions, the instruction set in use, threads."""
+    """The versions, the instruction set in use, and the number of threads."""
     import platform
 
     import numpy
@@ -212,6 +212,6 @@ def config() -> dict[str, Any]:
 
 
 def show_config() -> None:
-    """Prints what a report of a problem should have."""
+    """Prints the information that a bug report should contain."""
     for name, value in config().items():
         print(f"{name:16} {value}")

@@ -1,5 +1,5 @@
 """NumPy's functions that choose, repeat and arrange rows of encrypted integers, or give them
-another shape: all of them free.
+another shape; all of them are free.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .errors import ShapeError
 
 
 def _axis(a: EncryptedIntegers, axis: Any, what: str) -> int:
-    """The place of an axis; a vector has one only."""
+    """The index of an axis; a vector has only one axis."""
     if axis is not None:
         return _rows.axis_of(axis, a.ndim, what)
     if a.ndim != 1:
@@ -29,7 +29,7 @@ def _axis(a: EncryptedIntegers, axis: Any, what: str) -> int:
 
 
 def _at(a: EncryptedIntegers, places: npt.NDArray[Any], axis: int) -> EncryptedIntegers:
-    """What is at some places along an axis of rows."""
+    """The entries at some positions along an axis of rows."""
     return _rows.picked(a, (*[slice(None)] * axis, places))
 
 
@@ -102,7 +102,7 @@ def hstack(tup: Sequence[Any]) -> EncryptedIntegers:
 
 
 def _reshaped(shaped: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of NumPy's that gives an array another shape."""
+    """A NumPy function that gives an array another shape."""
 
     def apply(a: EncryptedIntegers, *arguments: Any, **options: Any) -> EncryptedIntegers:
         like = np.broadcast_to(np.int8(0), a.shape)

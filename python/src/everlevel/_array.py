@@ -1,28 +1,24 @@
-"""Encrypted arrays."""
+"""Encrypted arrays modulo p^r, with the operators of NumPy's."""
 
 from __future__ import annotations
 
-import math
 import operator
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Iterator
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _everlevel as _rust
-from ._described import Described
 from ._encrypted import Encrypted, missing, not_homomorphic
-from ._moves import gather, matrix_product, window_sums
+from ._indexed import Indexed
+from ._moves import matrix_product
 from ._params import Params
-from ._values import Progress, bounds_of, in_slots, integers, is_integer, part_of, stepper
-from .errors import NoServerError, OtherParametersError, ParameterError, RangeError, ShapeError
-
-if TYPE_CHECKING:
-    from ._server import Server
+from ._slotwise import _within
+from ._values import Progress, bounds_of, integers, is_integer, part_of, stepper
+from .errors import ParameterError, RangeError, ShapeError
 
 
-class EncryptedArray(Encrypted, Described):
+class EncryptedArray(Encrypted, Indexed):
     """An array of integers modulo p^e, entry i (row-major) in slot i % s of ciphertext i // s, s
     being the slots of a ciphertext: one ciphertext for up to s entries.
 
@@ -54,126 +50,6 @@ class EncryptedArray(Encrypted, Described):
         # Bounds of one's own pickle are trusted: who can change a pickle can run code.
         return _restore, (self.params, self.to_bytes())
 
-    # Helpers
-
-    def _on(self) -> Server:
-        if self._server is None:
-            raise NoServerError(
-                "no server holds this array, and computing takes server keys: load it with "
-                "Server.load first",
-                code="python.no-server",
-            )
-        return self._server
-
-    def _like(
-        self, xs: Sequence[_rust.Ciphertext], shape: tuple[int, ...] | None = None, **changed: Any
-    ) -> EncryptedArray:
-        kept = {
-            "server": self._server,
-            "signed": self._signed,
-            "padded": self._padded,
-            "repeated": self._repeated,
-            "elements": self._elements,
-            "lost": self._ranged,
-        }
-        return EncryptedArray._make(
-            xs, self._shape if shape is None else shape, **{**kept, **changed}
-        )
-
-    def _each(
-        self, operation: Callable[[_rust.Ciphertext], _rust.Ciphertext], **changed: Any
-    ) -> EncryptedArray:
-        """The operation on every ciphertext."""
-        return self._like([operation(x) for x in self._xs], **changed)
-
-    def _slots(self) -> int:
-        return self._xs[0].params.slots
-
-    def _count(self, shape: tuple[int, ...]) -> int:
-        return -(-math.prod(shape) // self._slots())
-
-    def _full(self, shape: tuple[int, ...]) -> bool:
-        """Whether there is no slot after the last entry."""
-        return math.prod(shape) % self._slots() == 0
-
-    def _spread(self, count: int) -> Sequence[_rust.Ciphertext]:
-        """A ciphertext for each of that many; a single entry stands in one that serves for all."""
-        return self._xs * count if self._repeated else self._xs
-
-    def _integers(self, operation: str) -> None:
-        if self._elements:
-            raise ParameterError(
-                f"{operation} is for entries that are integers; these are whole elements, which "
-                "automorphisms conjugate",
-                code="python.elements",
-            )
-
-    def _plain(self, values: npt.ArrayLike) -> tuple[list[npt.NDArray[np.int64]], tuple[int, ...]]:
-        """Entries for the slots of each ciphertext, and the shape of the result."""
-        array, tail = integers(values), (self._xs[0].params.slot_degree,) if self._elements else ()
-        try:
-            shape = np.broadcast_shapes(array.shape, self._shape + tail)
-        except ValueError:
-            shape = None
-        if shape is not None and tail and (array.shape[-1:] != tail or self._repeated):
-            shape = None
-        if shape is None or (shape != self._shape + tail and not self._repeated):
-            elements = f" of elements of {tail[0]} coefficients" if tail else ""
-            raise ShapeError(
-                f"an array of shape {array.shape} does not fit one of shape "
-                f"{self._shape}{elements}",
-                code="python.shape",
-                found=array.shape,
-            )
-        return in_slots(np.broadcast_to(array, shape), self._xs[0].params, self._elements), shape[
-            : len(shape) - len(tail)
-        ]
-
-    def _pair(self, other: EncryptedArray) -> tuple[Server, tuple[int, ...]]:
-        """The server for both, and the shape of the result."""
-        server = self._on() if self._server is not None else other._on()
-        if not self._xs[0].params.same(other._xs[0].params):
-            raise OtherParametersError(
-                f"one array is of {self._xs[0].params.name}, the other of "
-                f"{other._xs[0].params.name}",
-                code="scheme.wrong-params",
-            )
-        if self._shape == other._shape or self._repeated or other._repeated:
-            return server, np.broadcast_shapes(self._shape, other._shape)
-        single = 1 in (self.size, other.size)
-        hint = (
-            "; .broadcast() brings a single entry to every slot"
-            if single
-            else "; np.broadcast_to(x, shape) repeats entries, which moves them"
-        )
-        raise ShapeError(
-            f"shapes {self._shape} and {other._shape} differ{hint}", code="python.shape"
-        )
-
-    def _with(
-        self, other: EncryptedArray, name: str
-    ) -> tuple[list[_rust.Ciphertext], dict[str, Any]]:
-        """The results of an operation on two arrays, ciphertext by ciphertext, and what is known of
-        them.
-        """
-        server, shape = self._pair(other)
-        repeated = self._repeated and other._repeated
-        count = 1 if repeated else self._count(shape)
-        operation = getattr(server._raw, name)
-        elements = self._elements or other._elements
-        server._takes(self._xs[0].params, elements, (*self._xs, *other._xs))
-        xs = [operation(a, b) for a, b in zip(self._spread(count), other._spread(count))]
-        signed = self._signed or other._signed
-        lost = self._ranged and other._ranged
-        return xs, {
-            "shape": shape,
-            "server": server,
-            "repeated": repeated,
-            "signed": signed,
-            "elements": elements,
-            "lost": lost,
-        }
-
     def within(self, low: int, high: int) -> EncryptedArray:
         """The same entries, as the integers from ``low`` to ``high`` that their residues stand for:
         so you say, and nobody can check it. Free.
@@ -188,10 +64,6 @@ class EncryptedArray(Encrypted, Described):
             _within(k, -(1 << 100), 1 << 100, "a bound of") for k in bounds_of((low, high))
         )
         return self._each(lambda x: x.within(low, high), signed=low < 0)
-
-    def _spanning(self, found: tuple[int, int] | None) -> EncryptedArray:
-        """With this range, which follows from what was computed; as it is if there is none."""
-        return self if found is None else self._each(lambda x: x.within(*found))
 
     # NumPy
 
@@ -216,19 +88,6 @@ class EncryptedArray(Encrypted, Described):
     def dtype(self) -> np.dtype[np.int64]:
         """That of decrypted entries: ``int64``."""
         return np.dtype(np.int64)
-
-    def transpose(self, axes: Sequence[int] | None = None) -> EncryptedArray:
-        """Axes in another order, reversed by default.
-
-        Entries move, at the cost of an index with as many distances.
-        """
-        self._integers("transpose")
-        return self._gather(np.arange(self.size).reshape(self._shape).transpose(axes))
-
-    @property
-    def T(self) -> EncryptedArray:
-        """With axes reversed, as ``transpose``."""
-        return self.transpose()
 
     def __eq__(self, other: object) -> EncryptedArray:  # type: ignore[override]
         """1 where entries are equal modulo p, else 0, encrypted: as ``equals``."""
@@ -393,149 +252,6 @@ class EncryptedArray(Encrypted, Described):
     def __matmul__(self, matrix: npt.ArrayLike) -> EncryptedArray:
         return self.__rmatmul__(integers(matrix).T)
 
-    # Moves
-
-    def reshape(self, *shape: Any) -> EncryptedArray:
-        """The same entries in another shape. Free."""
-        wanted = shape[0] if len(shape) == 1 and not is_integer(shape[0]) else shape
-        try:
-            found = np.broadcast_to(np.int8(0), self._shape).reshape(wanted).shape
-        except ValueError as error:
-            raise ShapeError(str(error), code="python.shape") from None
-        return self._like(self._xs, found, encryption=self._encryption)
-
-    def __getitem__(self, key: Any) -> EncryptedArray:
-        """Entries by any index of NumPy's: ``x[i]``, ``x[a:b]``, ``x[::2]``, ``x[::-1]``, ``x[1:,
-        3]``, ``x[[4, 2, 2]]``, ``x[mask]``.
-
-        Free: what begins where a ciphertext begins and is in one piece, such as ``x[:b]``. Else a
-        level, and a rotation and a product with a plaintext for each distance that entries move,
-        twice that where they cross rows of slots: one for ``x[a:b]`` and for ``x[i]``. More than 16
-        distances in ascending or descending order, as with steps, take ⌈log4⌉ of the way instead,
-        with three rotations and a level each, twice that if descending, where the server
-        bootstraps.
-        """
-        if not self._shape:
-            raise ShapeError("an array without dimensions has no parts", code="python.shape")
-        places = np.asarray(np.arange(self.size).reshape(self._shape)[key])
-        if places.size == 0:
-            raise ShapeError(
-                f"{key} of an array of shape {self._shape} is empty", code="python.empty"
-            )
-        return self._gather(places)
-
-    def _gather(self, places: npt.NDArray[np.int64]) -> EncryptedArray:
-        """Entries from these places, in an array of this shape."""
-        source, shape = places.reshape(-1), places.shape
-        if source.size == self.size and (source == np.arange(self.size)).all():
-            return self._like(self._xs, shape, encryption=self._encryption)
-        if self._server is None and (source == np.arange(source.size)).all():
-            return self._like(
-                self._xs[: self._count(shape)], shape, padded=self._full(shape), repeated=False
-            )
-        server = self._on()
-        xs, clean = gather(server._raw, self._xs, source, server.can_bootstrap, self._elements)
-        return self._like(xs, shape, padded=clean, repeated=False)._spanning(_times(self.range, 1))
-
-    def rotate(self, k: int) -> EncryptedArray:
-        """A vector turned to the left: ``out[i] = x[(i + k) % len(x)]``, as ``numpy.roll(x, -k)``.
-
-        A level, and two to four rotations with a product with a plaintext each; one rotation and no
-        level where the vector fills a single row of slots.
-        """
-        self._integers("rotate")
-        if self.ndim != 1:
-            raise ShapeError(
-                f"an array of shape {self._shape} cannot be rotated: use .reshape(-1)",
-                code="python.shape",
-            )
-        n = self._shape[0]
-        k = operator.index(k) % n
-        if k == 0:
-            return self
-        if [d for d in self._xs[0].params.dimensions if d > 1] == [n]:
-            return self._each(lambda x: self._on()._raw.rotate_columns(x, k))
-        return self._gather((np.arange(n) + k) % n)
-
-    def rotate_columns(self, k: int) -> EncryptedArray:
-        """All slots of each ciphertext, whatever they hold: the columns of every row by ``k`` to
-        the left. A rotation, no level.
-        """
-        self._integers("rotate_columns")
-        server, k = (
-            self._on()._raw,
-            _within(operator.index(k), -(1 << 62), 1 << 62, "a rotation by"),
-        )
-        return self._each(lambda x: server.rotate_columns(x, k), padded=self._full(self._shape))
-
-    def swap_rows(self) -> EncryptedArray:
-        """All slots of each ciphertext: the two rows exchanged; the identity where there is one.
-
-        A rotation, no level.
-        """
-        self._integers("swap_rows")
-        return self._each(self._on()._raw.swap_rows, padded=self._full(self._shape))
-
-    def _alone(self) -> EncryptedArray:
-        """With 0 in all slots after the last entry. A level unless it is known to be so."""
-        if self._padded or self._full(self._shape):
-            return self
-        *whole, last = self._xs
-        ones = np.ones(self.size - len(whole) * self._slots(), np.int64)
-        return self._like(
-            [*whole, self._on()._raw.mul_plain(last, ones, False)], padded=True, repeated=False
-        )
-
-    def sum(self, axis: int | None = None) -> EncryptedArray:
-        """The sum of all entries, without dimensions, in every slot; or the sums along an axis.
-
-        Of all: ciphertexts are added up, then a rotation for each doubling of the slots; before it
-        a level if other slots are not known to be 0, as after ``x + 1``. Along an axis of n
-        entries: at most 2 log2 n rotations, each with a level where the array is larger than a row
-        of slots (``params.dimensions[-1]``), and the cost of bringing the sums together: of ``x[:,
-        0]`` for the last of two axes, nothing for the first.
-        """
-        self._integers("sum")
-        if axis is not None:
-            place = self._axis(axis)
-            if self.ndim > 1:
-                return self._sum_along(place)
-        if self._repeated:
-            return self._like(self._xs, ())
-        alone = self._alone()
-        server, total = alone._on()._raw, alone._xs[0]
-        for x in alone._xs[1:]:
-            total = server.add(total, x)
-        found = _times(alone.range, self.size, not self._full(self._shape))
-        return alone._like([server.sum(total)], (), padded=False, repeated=True)._spanning(found)
-
-    def _axis(self, axis: Any) -> int:
-        """The place of an axis, from 0; a truth value, which Python has as 0 or 1, is none."""
-        truth = isinstance(axis, (bool, np.bool_))
-        if truth or not is_integer(axis) or not -self.ndim <= axis < self.ndim:
-            raise ShapeError(
-                f"axis {axis} of an array of shape {self._shape}", code="python.axis", axis=axis
-            )
-        return int(axis) % self.ndim
-
-    def _sum_along(self, axis: int) -> EncryptedArray:
-        places = np.asarray(np.arange(self.size).reshape(self._shape).take(0, axis))
-        stride = math.prod(self._shape[axis + 1 :])
-        xs = window_sums(self._on()._raw, self._xs, self.size, self._shape[axis], stride)
-        return (
-            self._like(xs, padded=False)
-            ._spanning(_times(self.range, self._shape[axis]))
-            ._gather(places)
-        )
-
-    def broadcast(self) -> EncryptedArray:
-        """A single entry in every slot, so that it goes with arrays of any shape. As ``sum``."""
-        if self.size != 1:
-            raise ShapeError(
-                f"an array of shape {self._shape}: expected a single entry", code="python.shape"
-            )
-        return self.sum()
-
     # Noise
 
     def refresh(self, *, progress: Progress = None) -> EncryptedArray:
@@ -638,25 +354,6 @@ class EncryptedArray(Encrypted, Described):
             )
         one = (-(difference ** (prime - 1)))._add(1, False)
         return one._like(one._xs, signed=False).within(0, 1)
-
-
-def _times(
-    found: tuple[int, int] | None, count: int, padded: bool = True
-) -> tuple[int, int] | None:
-    """The range of sums of that many integers of a range, or with ``padded`` of zeros instead."""
-    if found is None:
-        return None
-    low, high = (min(found[0], 0), max(found[1], 0)) if padded else found
-    most = 1 << 100
-    return (count * low, count * high) if -most <= count * low and count * high <= most else None
-
-
-def _within(k: int, low: int, high: int, what: str) -> int:
-    if not low <= k <= high:
-        raise RangeError(
-            f"{what} {k}: expected {low} to {high}", code="python.value-range", found=k
-        )
-    return k
 
 
 def _restore(params: Params, data: bytes) -> EncryptedArray:

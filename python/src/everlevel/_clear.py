@@ -20,8 +20,8 @@ from . import _layout
 from ._integers import EncryptedIntegers
 from ._kinds import Interval, Kind, entries, within
 from ._params import Params
-from ._programs import Tracer
 from ._totals import EncryptedTotal
+from ._tracer import Tracer
 from .errors import ShapeError
 
 #: The sets that tell which values entries can have, of arrays that fit the slots of the first and

@@ -34,7 +34,7 @@ _Array = tuple[str, int, Sequence[int] | None, int, str | None]
 
 
 class Stored:
-    """What is written as a column."""
+    """A typed integer array or a total, which is stored as a column."""
 
     __slots__ = ()
 
@@ -45,7 +45,7 @@ class Stored:
         job_name: str | None = None,
         progress: Progress = None,
     ) -> Self:
-        """Of an array of a service (:meth:`everlevel.Remote.array`): the encrypted array, for the
+        """For an array of a service (:meth:`everlevel.Remote.array`), the encrypted array, for the
         client to decrypt. What it is made of runs there, as one job; arguments as for
         ``Remote.run``. Any other array is itself.
         """
@@ -72,7 +72,7 @@ class Stored:
         return home.remote.estimate_arrays(lazy, server_keys=server_keys)
 
     def to_bytes(self, name: str = "x") -> bytes:
-        """As bytes of the wire format, a column of this name. Not authenticated."""
+        """The bytes of the wire format, as a column with this name. They are not authenticated."""
         return integers_to_bytes({name: self})  # type: ignore[dict-item]
 
     def save(
@@ -83,7 +83,9 @@ class Stored:
         overwrite: bool = False,
         manifest: Manifest | None = None,
     ) -> None:
-        """Writes a file, in one step. ``manifest`` lists it, for readers who trust the list."""
+        """Writes a file, completely or not at all. ``manifest`` lists it, for readers who trust the
+        list.
+        """
         data = self.to_bytes(name)
         _rust.write_file(replaceable(path, overwrite), data, overwrite)
         if manifest is not None:
@@ -91,7 +93,7 @@ class Stored:
 
     @classmethod
     def from_bytes(cls, data: Buffer, **how: Any) -> Any:
-        """The only array of bytes; ``how`` as for :func:`everlevel.integers_from_bytes`."""
+        """The only array in the bytes; ``how`` as for :func:`everlevel.integers_from_bytes`."""
         found = list(integers_from_bytes(data, **how).values())
         if len(found) != 1 or not isinstance(found[0], cls):
             raise FormatError(
@@ -156,8 +158,8 @@ def integers_from_bytes(
 
     ``bounds`` and all else as for ``EncryptedArray.from_bytes``.
 
-    Which values entries can have is a claim of the encryptor: if it is false, results for these
-    entries are unspecified, and so are sums over them.
+    The range of the entries is a claim of the encryptor: if it is false, results for these entries
+    are unspecified, and so are sums over them.
     """
     raw = octets(data)
     if params is None and server is not None:
@@ -192,7 +194,7 @@ def _lies_in(interval: Interval, dtype: np.dtype[Any]) -> bool:
 def _joined(
     params: Params, blocks: list[Any], told: _Array | None, server: Server | None
 ) -> EncryptedIntegers | EncryptedTotal:
-    """An array or a total of these columns, with what is told of it."""
+    """An array or a total from these columns, with its description."""
     from ._integers import EncryptedIntegers
     from ._totals import EncryptedTotal
 

@@ -9,8 +9,8 @@ from ._held import Held
 
 
 class Constants(Held):
-    """The encrypted constants of a plan, which the asker gives to the server with it: what
-    ``Plan.bind`` makes.
+    """The encrypted constants of a plan, made by ``Plan.bind``, which the asker gives to the server
+    with the plan.
     """
 
     __slots__ = ()
@@ -29,7 +29,7 @@ class Constants(Held):
 
     @property
     def id(self) -> str:
-        """The public id of this encryption, which results of it state."""
+        """The public id of this encryption, which its results state."""
         return self._facts[0]
 
     @property
@@ -39,7 +39,9 @@ class Constants(Held):
 
     @property
     def key_id(self) -> str | None:
-        """The public id of the secret key that reads them; none if all have one possible value."""
+        """The public id of the secret key that decrypts them; ``None`` if each has only one
+        possible value.
+        """
         return self._facts[2]
 
     def __reduce__(self) -> Any:

@@ -1,4 +1,4 @@
-"""Encrypted arrays as they look without any key: what is known of them, and their bytes."""
+"""Encrypted arrays without any key: their public properties, and their bytes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOST = "ranges_lost"
 
 
 class Described(Shaped):
-    """Entries in ciphertexts, what can be told of them, and their bytes."""
+    """Entries in ciphertexts, with their public properties and their bytes."""
 
     __slots__ = (
         "_xs",
@@ -83,7 +83,7 @@ class Described(Shaped):
 
     @property
     def _ranged(self) -> bool:
-        """Whether entries are integers with a range, known or lost, and no residues."""
+        """Whether entries are integers with a range, known or lost, and not residues."""
         return self._lost or self.range is not None
 
     @property
@@ -93,12 +93,13 @@ class Described(Shaped):
 
     @property
     def key_id(self) -> str | None:
-        """The public id of the secret key that it decrypts under; none if its file does not say."""
+        """The public id of the secret key that decrypts it; ``None`` if its file does not state it.
+        """
         return next((x.key_id for x in self._xs if x.key_id is not None), None)
 
     @property
     def ciphertexts(self) -> int:
-        """How many ciphertexts hold the entries."""
+        """The number of ciphertexts that hold the entries."""
         return len(self._xs)
 
     @property
@@ -114,7 +115,7 @@ class Described(Shaped):
     @property
     def range(self) -> tuple[int, int] | None:
         """The least and the largest integer that an entry can be, as it follows from the bounds
-        stated at encryption; ``None`` where nothing is known, or it exceeds 2^100.
+        stated at encryption; ``None`` if it is unknown or exceeds 2^100.
 
         Public: it never comes from data. Integers of a range that has at most ``modulus`` of them
         are compared, truncated and decrypted as what they are.
@@ -123,12 +124,12 @@ class Described(Shaped):
 
     @property
     def modulus(self) -> int:
-        """p^e: what entries are taken modulo."""
+        """The plaintext modulus p^e."""
         return self._xs[0].params.plain_modulus(self._xs[0].plain_exponent)
 
     @property
     def _worst(self) -> _rust.Ciphertext:
-        """The ciphertext that has least to compute with."""
+        """The ciphertext with the least capacity."""
         return min(self._xs, key=lambda x: x.capacity_bits)
 
     @property
@@ -147,17 +148,19 @@ class Described(Shaped):
 
     @property
     def capacity_bits(self) -> float:
-        """What is left to compute with: log2(modulus / (2 noise bound))."""
+        """The capacity in bits, which is left for more noise: log2(modulus / (2 noise bound))."""
         return self._worst.capacity_bits
 
     @property
     def multiplications_left(self) -> int:
-        """How many squarings in a row still leave what can be decrypted, without bootstrapping."""
+        """The number of consecutive squarings, without bootstrapping, after which it can still be
+        decrypted.
+        """
         return self._worst.multiplications_left
 
     def explain(self) -> str:
-        """What is known of the noise, without any key: it follows from what was computed, so it may
-        be shown to anybody.
+        """The known facts about the noise. They need no key and follow from the operations alone,
+        so they may be shown to anybody.
         """
         x, several = self._worst, len(self._xs) > 1
         held = (
@@ -176,8 +179,8 @@ class Described(Shaped):
 
     @property
     def depth(self) -> int:
-        """Products in a row since the encryption or the last bootstrapping, as noise bounds count
-        them.
+        """The number of consecutive products since the encryption or the last bootstrapping, as
+        noise bounds count them.
         """
         return self._worst.depth
 
@@ -195,7 +198,7 @@ class Described(Shaped):
 
     @property
     def server(self) -> Server | None:
-        """The server that computes on it."""
+        """The server that computes on this array."""
         return self._server
 
     def __repr__(self) -> str:
@@ -244,8 +247,8 @@ class Described(Shaped):
         return _rust.state_array(found, self._shape, self._padded, self._repeated)
 
     def to_bytes(self) -> bytes:
-        """As bytes of the wire format, version 2, which every role of the program reads, too. Not
-        authenticated.
+        """The bytes of the wire format, version 2, which the command-line program also reads. They
+        are not authenticated.
         """
         return _rust.ciphertexts_to_bytes(list(self._xs), self._metadata())
 
@@ -323,8 +326,8 @@ class Described(Shaped):
         )
 
     def save(self, path: Any, *, overwrite: bool = False, manifest: Manifest | None = None) -> None:
-        """Writes a file, in one step: ``NAME.ct`` by the program's custom. ``manifest`` lists it,
-        for readers who trust that manifest.
+        """Writes a file, completely or not at all; the command-line program calls such files
+        ``NAME.ct``. ``manifest`` lists it, for readers who trust that manifest.
         """
         data = self.to_bytes()
         _rust.write_file(replaceable(path, overwrite), data, overwrite)
@@ -332,7 +335,7 @@ class Described(Shaped):
             manifest.add(data)
 
     def compact(self) -> bytes:
-        """Cut to what decryption needs: a few percent of the bytes, for ``Client.decrypt`` and
-        ``everlevel decrypt``. Nothing can be computed on it.
+        """The array reduced to what decryption needs, a few percent of the bytes, for
+        ``Client.decrypt`` and ``everlevel decrypt``. It cannot be computed on.
         """
         return _rust.compact_to_bytes(list(self._xs), self._metadata())

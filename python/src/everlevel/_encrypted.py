@@ -6,12 +6,21 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .errors import NotHomomorphicError
+from .errors import NoServerError, NotHomomorphicError
 
 
 def not_homomorphic(what: str, way: str) -> NotHomomorphicError:
     """The refusal of what encrypted entries cannot do."""
     return NotHomomorphicError(f"{what}: {way}", code="python.not-homomorphic")
+
+
+def no_server() -> NoServerError:
+    """The refusal of what takes server keys."""
+    return NoServerError(
+        "no server holds this array, and computing takes server keys: load it with "
+        "Server.load first",
+        code="python.no-server",
+    )
 
 
 class Encrypted:
@@ -28,6 +37,7 @@ class Encrypted:
         )
 
     def _no_number(self, *_: Any) -> NoReturn:
+        """Refuses to be a number, or a list of them."""
         raise not_homomorphic(
             "encrypted data are not a number here", "decrypt it: client.decrypt(x)"
         )

@@ -1,4 +1,4 @@
-"""What a plan does, costs and tells."""
+"""Explanations of plans: what they do, cost and reveal."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ._params import Params
 
 
 class Explanation:
-    """What can be said of a plan before it is run: ``Plan.explain``. Printed, it is the text of
-    ``everlevel table explain``.
+    """The information about a plan that is available before it is run: ``Plan.explain``. Printed,
+    it is the text of ``everlevel table explain``.
     """
 
     __slots__ = ("_facts", "_text")
@@ -31,7 +31,7 @@ class Explanation:
         return self
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, with the keys of ``everlevel table explain --json``."""
+        """The explanation as a dictionary, with the keys of ``everlevel table explain --json``."""
         return json.loads(json.dumps(self._facts))  # type: ignore[no-any-return]
 
     def _cost(self, name: str) -> int:
@@ -39,8 +39,8 @@ class Explanation:
 
     @property
     def levels(self) -> int:
-        """How many levels the answer is below fresh columns; all of them where something is
-        bootstrapped.
+        """The number of levels between fresh columns and the answer; all levels if there are
+        bootstrappings.
         """
         return self._cost("levels")
 
@@ -61,17 +61,21 @@ class Explanation:
 
     @property
     def bytes_up(self) -> int:
-        """Bytes of encrypted constants that are sent to the server, made with the public key."""
+        """The bytes of the encrypted constants that are sent to the server, if they are made with
+        the public key.
+        """
         return self._cost("constant_bytes")
 
     @property
     def bytes_read(self) -> int:
-        """Bytes of columns that the server reads, of a table made with the secret key."""
+        """The bytes of the columns that the server reads, if the table is encrypted with the secret
+        key.
+        """
         return self._cost("table_bytes")
 
     @property
     def bytes_down(self) -> int:
-        """Bytes of the result that is sent to the reader."""
+        """The bytes of the result that is sent to the reader."""
         return self._cost("result_bytes")
 
     @property

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-import datetime
-import decimal
-import operator
-import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._cells import text_of
 from ._encrypted import not_homomorphic
-from ._fragments import ADD, AND, ATOM, COMPARE, MULTIPLY, OR, Expression, Parameter, fault, quoted
-from .errors import DtypeError
+from ._fragments import (
+    ADD,
+    AND,
+    ATOM,
+    COMPARE,
+    MULTIPLY,
+    OR,
+    Expression,
+    Parameter,
+    fault,
+    joined,
+    quoted,
+    shared,
+)
+from ._literals import constant
 
 if TYPE_CHECKING:
     from ._table_schema import Schema
-
-#: Digits of a constant: more than any column holds.
-DIGITS = 100
 
 
 def literal(value: Any) -> Value:
@@ -34,64 +39,10 @@ def literal(value: Any) -> Value:
         )
     if isinstance(value, Parameter):
         return Value(f":{value._name}", ATOM, None)
+    text, level = constant(value)
     if isinstance(value, (bool, np.bool_)):
-        return Condition("true" if value else "false", ATOM, None)
-    if isinstance(value, str):
-        # Members of an enumeration are shown by their names.
-        return Value(quoted(str.__str__(value), "'"), ATOM, None)
-    if isinstance(value, (float, np.floating)):
-        raise DtypeError(
-            f"{value!r} is a floating-point number, and answers are exact: write "
-            f'decimal.Decimal("{value}"), or an integer',
-            code="python.question",
-        )
-    if isinstance(value, (datetime.date, np.datetime64)):
-        text = text_of(value) or ""
-        if not re.fullmatch(r"\d{4}-\d\d-\d\d", text):
-            raise fault(f"{value!r}: expected a date without a time of day")
-        return Value(f"date '{text}'", ATOM, None)
-    if isinstance(value, decimal.Decimal) and value.is_finite():
-        _, digits, exponent = value.as_tuple()
-        # Written out, exponents are digits.
-        if len(digits) + abs(int(exponent)) > DIGITS:
-            raise fault(f"{value!r}: expected a number of up to {DIGITS} digits")
-        text = format(value, "f")
-    else:
-        text = integer(value)
-    return Value(text, ADD if text.startswith("-") else ATOM, None)
-
-
-def integer(value: Any) -> str:
-    """The digits of an integer, or a refusal of what is none."""
-    try:
-        whole = operator.index(value)
-    except TypeError:
-        if text_of(value) is None:
-            raise fault("nothing is equal to a missing value: write x.isnull()") from None
-        raise DtypeError(
-            f"a constant of type {type(value).__name__}: expected an integer, a "
-            "decimal.Decimal, a date, a truth value, a text or et.parameter(name)",
-            code="python.question",
-        ) from None
-    if whole.bit_length() > 3 * DIGITS:
-        raise fault(f"an integer of {whole.bit_length()} bits: expected 63 at most")
-    return str(whole)
-
-
-def shared(*parts: Expression) -> Schema | None:
-    """The schema of the table that expressions are about."""
-    found: Schema | None = None
-    for part in parts:
-        if part._schema is not None:
-            if found is not None and found != part._schema:
-                raise fault(f"{part._text} is a column of another table: ask about one at a time")
-            found = part._schema
-    return found
-
-
-def _joined(kind: type, sign: str, level: int, a: Expression, b: Expression) -> Any:
-    text = f"{a._at(level)} {sign} {b._at(level + 1)}"
-    return kind(text, level, shared(a, b))
+        return Condition(text, level, None)
+    return Value(text, level, None)
 
 
 class Value(Expression):
@@ -223,7 +174,7 @@ class Value(Expression):
 
 def _number(sign: str, level: int, a: Any, b: Any) -> Value:
     a, b = literal(a), literal(b)
-    found: Value = _joined(Value, sign, level, a, b)
+    found: Value = joined(Value, sign, level, a, b)
     return found
 
 
@@ -242,11 +193,11 @@ class Condition(Value):
     __slots__ = ()
 
     def __and__(self, other: Condition) -> Condition:
-        found: Condition = _joined(Condition, "and", AND, self, condition(other, "&"))
+        found: Condition = joined(Condition, "and", AND, self, condition(other, "&"))
         return found
 
     def __or__(self, other: Condition) -> Condition:
-        found: Condition = _joined(Condition, "or", OR, self, condition(other, "|"))
+        found: Condition = joined(Condition, "or", OR, self, condition(other, "|"))
         return found
 
     def __invert__(self) -> Condition:
@@ -383,7 +334,7 @@ def _aggregate(x: Any) -> Aggregate:
 
 
 def _of_groups(sign: str, level: int, a: Any, b: Any) -> Aggregate:
-    found: Aggregate = _joined(Aggregate, sign, level, _aggregate(a), _aggregate(b))
+    found: Aggregate = joined(Aggregate, sign, level, _aggregate(a), _aggregate(b))
     return found
 
 
@@ -393,11 +344,11 @@ class GroupCondition(Expression):
     __slots__ = ()
 
     def __and__(self, other: GroupCondition) -> GroupCondition:
-        found: GroupCondition = _joined(GroupCondition, "and", AND, self, group_condition(other))
+        found: GroupCondition = joined(GroupCondition, "and", AND, self, group_condition(other))
         return found
 
     def __or__(self, other: GroupCondition) -> GroupCondition:
-        found: GroupCondition = _joined(GroupCondition, "or", OR, self, group_condition(other))
+        found: GroupCondition = joined(GroupCondition, "or", OR, self, group_condition(other))
         return found
 
     def __invert__(self) -> GroupCondition:

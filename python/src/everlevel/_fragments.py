@@ -88,3 +88,20 @@ class Parameter:
 
     def __repr__(self) -> str:
         return f"<everlevel.tables.Parameter :{self._name}>"
+
+
+def shared(*parts: Expression) -> Schema | None:
+    """The schema of the table that expressions are about."""
+    found: Schema | None = None
+    for part in parts:
+        if part._schema is not None:
+            if found is not None and found != part._schema:
+                raise fault(f"{part._text} is a column of another table: ask about one at a time")
+            found = part._schema
+    return found
+
+
+def joined(kind: type, sign: str, level: int, a: Expression, b: Expression) -> Any:
+    """An operator between two expressions."""
+    text = f"{a._at(level)} {sign} {b._at(level + 1)}"
+    return kind(text, level, shared(a, b))

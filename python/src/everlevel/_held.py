@@ -1,4 +1,4 @@
-"""Objects that are kept as their bytes, of which only the head is read here."""
+"""Objects that are kept as bytes, of which only the header is read here."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Held:
-    """Bytes of the wire format, and what their head says."""
+    """Bytes of the wire format, with the statements of their header."""
 
     __slots__ = ("_data", "_facts")
 
@@ -21,13 +21,13 @@ class Held:
 
     @classmethod
     def _head(cls, data: bytes) -> Any:
-        """What the head of such bytes says."""
+        """The statements of the header of such bytes."""
         raise NotImplementedError
 
     @classmethod
     def from_bytes(cls, data: Buffer) -> Self:
-        """From bytes. Their head is read; what they hold is when it is decrypted or computed
-        with.
+        """The object in these bytes. Only the header is read here; the content is read when it is
+        decrypted or used.
         """
         self = object.__new__(cls)
         self._data = data if isinstance(data, bytes) else octets(data).tobytes()
@@ -36,13 +36,13 @@ class Held:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """From a file, also one that the command line wrote."""
+        """The object in a file, also one that the command-line program wrote."""
         return cls.from_bytes(read_file(path))
 
     def to_bytes(self) -> bytes:
-        """As bytes of the wire format. Not authenticated."""
+        """The bytes of the wire format. They are not authenticated."""
         return self._data
 
     def save(self, path: Path, *, overwrite: bool = False) -> None:
-        """Writes a file, in one step."""
+        """Writes a file, completely or not at all."""
         _rust.write_file(replaceable(path, overwrite), self._data, overwrite)

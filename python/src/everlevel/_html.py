@@ -1,4 +1,4 @@
-"""What notebooks show: plain tables, every text escaped.
+"""Tables for notebooks, as plain HTML in which every text is escaped.
 
 Nothing in them depends on a secret key or on values.
 """
@@ -10,7 +10,7 @@ from html import escape
 
 
 def facts(title: str, rows: Iterable[tuple[str, object]]) -> str:
-    """A table of names and what they stand for; rows without anything are left out."""
+    """A table of names and values; rows without a value are left out."""
     lines = [
         (
             f'<tr><th style="text-align:left">{escape(name)}</th><td '
@@ -33,5 +33,5 @@ def grid(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) ->
 
 
 def power(log2: float) -> str:
-    """A probability from its logarithm."""
+    """The text of a probability, from its logarithm."""
     return "0" if log2 <= -1024 else f"2^{log2:.1f}"

@@ -1,4 +1,4 @@
-"""Requests to a service: JSON and bytes over HTTP, sent again where they break off."""
+"""Requests to a service, with JSON and bytes over HTTP; interrupted requests are repeated."""
 
 from __future__ import annotations
 
@@ -64,17 +64,17 @@ CLASSES: dict[str, type[Error]] = {
 
 
 def malformed(what: str, problem: str) -> ServiceError:
-    """A part of a request or of an answer that cannot be understood."""
+    """The exception for a part of a request or of an answer that cannot be understood."""
     return ServiceError(f"{what}: {problem}", code="service.malformed")
 
 
 def unreachable(problem: object) -> ServiceError:
-    """The service did not answer, or not as a service does."""
+    """The exception for a service that does not answer, or answers something unexpected."""
     return ServiceError(f"cannot reach the service: {problem}", code="service.unreachable")
 
 
 def told(error: Any) -> Error:
-    """What the service says that was wrong, as this package's exception."""
+    """The error of the service as an exception of this package."""
     try:
         code, message = error["code"], error["message"]
     except (TypeError, KeyError):
@@ -88,7 +88,7 @@ def told(error: Any) -> Error:
 
 
 def field(answer: Any, name: str, kind: type | tuple[type, ...]) -> Any:
-    """A field of an answer, of the type that it should have."""
+    """A field of an answer, checked to have the expected type."""
     found = answer.get(name) if isinstance(answer, dict) else None
     if not isinstance(found, kind) or isinstance(found, bool) != (kind is bool):
         raise malformed("the answer", f"{name!r} is missing or of another type")
@@ -96,7 +96,7 @@ def field(answer: Any, name: str, kind: type | tuple[type, ...]) -> Any:
 
 
 def count(answer: Any, name: str) -> int:
-    """A field that counts something."""
+    """A field that is a count."""
     found = field(answer, name, int)
     if found < 0:
         raise malformed("the answer", f"{name!r} is negative")
@@ -104,9 +104,9 @@ def count(answer: Any, name: str) -> int:
 
 
 class Connection:
-    """Requests of the bearer of a token to the service at an address. Each takes a connection of
-    its own, so that threads may share this. Neither a proxy nor another address gets to see the
-    token.
+    """Requests with a token to the service at an address. Each request uses a connection of its
+    own, so that threads may share this object. The token is sent neither to a proxy nor to another
+    address.
     """
 
     __slots__ = ("host", "port", "_context", "_token")
@@ -143,7 +143,7 @@ class Connection:
         self.port = (80 if plain else 443) if port is None else port
 
     def forget(self) -> None:
-        """Keeps the token no longer."""
+        """Forgets the token."""
         self._token = ""
 
     def _once(
@@ -174,8 +174,8 @@ class Connection:
         headers: dict[str, str] | None = None,
         most: int = ANSWER_BYTES,
     ) -> bytes:
-        """The body of the answer to a request, which may be sent several times: each that is made
-        here has the same effect then.
+        """The body of the answer to a request, which may be sent several times: repeating any
+        request that is made here has no further effect.
         """
         if not self._token:
             raise malformed("the request", "this connection was closed")
@@ -199,6 +199,9 @@ class Connection:
             if 200 <= status < 300:
                 return answer
             problem = _refused(status, answer)
+            if method == "DELETE" and tried and problem.code == "service.not-found":
+                # The answer to an earlier try was lost.
+                return b""
             if status not in (502, 503, 504):
                 break
         raise problem
@@ -212,8 +215,8 @@ class Connection:
         body: bytes | None = None,
         key: str | None = None,
     ) -> dict[str, Any]:
-        """The object that is the answer to a request in JSON, or of the bytes of ``body``; ``key``
-        names it, so that its repetition is known as one.
+        """The object in the answer to a request in JSON, or with the bytes ``body``; ``key`` names
+        the request, so that the service recognizes a repetition.
         """
         headers = {}
         if method == "POST":
@@ -238,7 +241,7 @@ class Connection:
 
 
 def _is_near(host: str) -> bool:
-    """Whether it is this machine, by its name."""
+    """Whether the name is that of this machine."""
     if host == "localhost":
         return True
     try:
@@ -248,7 +251,7 @@ def _is_near(host: str) -> bool:
 
 
 def _read(response: http.client.HTTPResponse, most: int) -> bytes:
-    """All of a body; one that is longer, takes longer, or ends early is refused."""
+    """A whole body; one that is too long, takes too long, or ends early is refused."""
     if response.length is None and not response.chunked:
         # Its head has ended early, which http.client takes for the end of the head.
         raise http.client.IncompleteRead(b"")
@@ -265,7 +268,7 @@ def _read(response: http.client.HTTPResponse, most: int) -> bytes:
 
 
 def _refused(status: int, answer: bytes) -> Error:
-    """An answer that was not one of success."""
+    """The exception for an answer that reports an error."""
     try:
         found = json.loads(answer)
         return told(found["error"])

@@ -1,4 +1,4 @@
-"""What files say, without any key."""
+"""The public information in files, without any key."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .errors import ParameterError
 
 
 def inspect(source: Path | Buffer, *, params: Params | None = None) -> dict[str, Any]:
-    """What a file (``str`` or path) or bytes of the wire format say of themselves, as ``everlevel
-    inspect``: kind, parameter set, id of the secret key, metadata, number and size of records;
-    of ciphertexts also level, modulus, depth and the noise bound that each states. Nothing of it is
-    authenticated.
+    """The statements of a file (``str`` or path) or of bytes of the wire format about themselves,
+    as from ``everlevel inspect``: kind, parameter set, id of the secret key, metadata, number and
+    size of records, and for ciphertexts also level, modulus, depth and the stated noise bound of
+    each. Nothing of it is authenticated.
 
     Header and index are read, of ciphertexts all. ``params`` where the set has no name and there is
     no params.json beside the file.

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 import operator
-from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn, overload
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
-from . import _everlevel as _rust
-from . import _layout
+from . import _rows
+from ._along import Along
 from ._encrypted import Encrypted, missing, not_homomorphic
-from ._kinds import Kind, entries, interval_of, named, whole
+from ._kinds import MOST, entries, interval_of, whole
 from ._operands import (
     _apply,
     _bits,
@@ -22,17 +20,19 @@ from ._operands import (
     _constants,
     _each,
     _modulus,
-    _on,
     _tabulated,
     _wrapped,
 )
 from ._totals import EncryptedTotal
-from ._typed import Typed
 from ._values import is_integer
-from .errors import DtypeError, RangeError, ShapeError
+from .errors import DtypeError, ShapeError
 
 
-class EncryptedIntegers(Typed):
+#: The largest multiples that are exact before they wrap: digits may begin up to 16 times lower.
+EXACT = MOST // 16
+
+
+class EncryptedIntegers(Along):
     """An encrypted array of integers: ``bool``, ``uint8`` to ``int64``, or of an interval.
 
     Which values entries can have is public, follows from types and operations alone, and is
@@ -52,14 +52,10 @@ class EncryptedIntegers(Typed):
 
     # Operations
 
-    def _apply(self, name: str, *operands: Any, numbers: Sequence[int] = ()) -> EncryptedIntegers:
-        """An operation of the library on this array and others, entry by entry."""
-        return _apply(name, (self, *operands), numbers)
-
     def _arithmetic(
         self, name: str, *operands: Any, numbers: Sequence[int] = ()
     ) -> EncryptedIntegers:
-        """The same, modulo 2^k if this array or an operand wraps."""
+        """An operation of the library, modulo 2^k if this array or an operand wraps."""
         return _wrapped(_apply(name, (self, *operands), numbers), (self, *operands))
 
     def _operand(self, other: Any) -> Any:
@@ -78,15 +74,6 @@ class EncryptedIntegers(Typed):
             )
         array = entries(other)
         return int(array[()]) if array.shape == () else array
-
-    def _truth(self) -> EncryptedIntegers:
-        """Truth values: of integers, whether they are not 0."""
-        low, high = self.interval
-        return self if 0 <= low and high <= 1 else self._apply("ne", 0)
-
-    def _is_bool(self) -> bool:
-        low, high = self.interval
-        return self._wrap is None and 0 <= low and high <= 1
 
     def __add__(self, other: Any) -> EncryptedIntegers:
         """Sum. Nothing, or carries of what is a sum itself."""
@@ -124,7 +111,7 @@ class EncryptedIntegers(Typed):
         other = self._operand(other)
         if isinstance(other, int):
             _check_wrapping((self, other))
-            return self._arithmetic("mul_public", numbers=[other])
+            return self._multiple(other)
         if isinstance(other, np.ndarray):
             found = _each(self, other, operator.mul)
             if found is not None:
@@ -142,6 +129,16 @@ class EncryptedIntegers(Typed):
         return self._apply("square") if other is self else self._apply("mul", other)
 
     __rmul__ = __mul__
+
+    def _multiple(self, factor: int) -> EncryptedIntegers:
+        """This array times a public integer: exactly, and then modulo 2^k if it wraps, unless what
+        is exact could be too large.
+        """
+        if self._wrap is not None and max(map(abs, self.interval)) * abs(factor) > EXACT:
+            low, high = interval_of(self._wrap)
+            factor = (factor - low) % (high - low + 1) + low
+            return self._apply("mul_wrapped", factor, numbers=[low, high])._wrapping(self._wrap)
+        return self._arithmetic("mul_public", numbers=[factor])
 
     def __floordiv__(self, other: Any) -> EncryptedIntegers:
         """Quotient, rounded down, and 0 where the divisor is 0, as NumPy's value is.
@@ -256,9 +253,9 @@ class EncryptedIntegers(Typed):
 
         With few values of entries, and small weights, few carries are needed.
         """
-        from ._rows import product
-
-        return self.dot(other) if self.ndim == 1 and self._runs == 1 else product(other, self)
+        if self.ndim == 1 and self._runs == 1:
+            return self.dot(other)
+        return _rows.product(other, self)
 
     def __lshift__(self, bits: Any) -> EncryptedIntegers:
         """Times a power of 2; wider, unless it wraps."""
@@ -269,7 +266,7 @@ class EncryptedIntegers(Typed):
                 self._arithmetic("shift_left_by", _column(self, bits)) if found is None else found
             )
         # The factor may exceed a type that wraps.
-        return self._arithmetic("mul_public", numbers=[1 << _bits(bits)])
+        return self._multiple(1 << _bits(bits))
 
     def __rshift__(self, bits: Any) -> EncryptedIntegers:
         """Divided by a power of 2, rounded down.
@@ -352,291 +349,12 @@ class EncryptedIntegers(Typed):
 
     __hash__ = Encrypted.__hash__
 
-    # Types
-
-    def wrapping(self, dtype: npt.DTypeLike | None = None) -> EncryptedIntegers:
-        """The same entries, with arithmetic modulo 2^k as NumPy's, in their dtype or another one
-        that holds them.
-        """
-        kind = named(self.dtype if dtype is None else dtype)
-        if kind.kind == "b":
-            raise DtypeError(
-                "truth values do not wrap: use .astype(np.uint8).wrapping()", code="integers.type"
-            )
-        return self.astype(kind)._wrapping(kind)
-
-    def checked(self) -> EncryptedIntegers:
-        """The same entries, with arithmetic that does not wrap."""
-        return self._wrapping(None)
-
-    def astype(
-        self, dtype: npt.DTypeLike, *, wrap: bool = False, copy: bool = True
-    ) -> EncryptedIntegers:
-        """Entries of another dtype: free where it holds them all, refused where it does not; with
-        ``wrap`` modulo 2^k. To ``bool``: whether they are not 0.
-        """
-        kind = named(dtype)
-        low, high = interval_of(kind)
-        least, most = self.interval
-        if kind.kind == "b":
-            return self.checked()._truth()
-        if low <= least and most <= high:
-            return self.checked()
-        if wrap:
-            return self.checked()._apply("wrapped", numbers=[low, high])
-        raise RangeError(
-            f"entries from {least} to {most} as {kind}, {low} to {high}: clip them first, or say "
-            f"astype({str(kind)!r}, wrap=True) for the lowest bits",
-            code="integers.range",
-            low=least,
-            high=most,
-        )
-
-    def normalized(self) -> EncryptedIntegers:
-        """The same entries with all carries computed: decryption shows their values only."""
-        return self._apply("normalized")
-
-    # Shapes
-
-    def reshape(self, *shape: Any) -> EncryptedIntegers:
-        """The same entries in another shape. Free."""
-        wanted = (
-            shape[0] if len(shape) == 1 and not isinstance(shape[0], (int, np.integer)) else shape
-        )
-        try:
-            found = np.broadcast_to(np.int8(0), self._shape).reshape(wanted).shape
-        except ValueError as error:
-            raise ShapeError(str(error), code="python.shape") from None
-        return EncryptedIntegers._make(self._blocks, found, self._server, self._wrap, self._runs)
-
-    def ravel(self) -> EncryptedIntegers:
-        """The entries as a vector, in row-major order. Free."""
-        return self.reshape(-1)
-
-    flatten = ravel
-
-    def copy(self) -> EncryptedIntegers:
-        """The array itself, as encrypted arrays are not changed."""
-        return self
-
-    def __getitem__(self, key: Any) -> EncryptedIntegers:
-        """Rows, by any index of NumPy's, of an array that was encrypted with ``rows=True`` or
-        stacked. Free.
-        """
-        if key is Ellipsis or (isinstance(key, slice) and key == slice(None)):
-            return self
-        from ._rows import picked
-
-        return picked(self, key)
-
-    def __setitem__(self, key: Any, value: Any) -> NoReturn:
-        raise not_homomorphic(
-            "encrypted arrays are immutable", "use np.where(mask, value, x), which is a new array"
-        )
-
-    def __iter__(self) -> Iterator[EncryptedIntegers]:
-        """The rows of an array that was encrypted with ``rows=True`` or stacked."""
-        if not self._shape or self._runs % self._shape[0]:
-            raise not_homomorphic(
-                "a loop over encrypted entries",
-                "operators work on all entries at once; client.decrypt(x) gives an array to loop "
-                "over",
-            )
-        return (self[i] for i in range(self._shape[0]))
-
-    # Along the array
-
-    @overload
-    def sum(self, axis: None = None) -> EncryptedTotal: ...
-
-    @overload
-    def sum(self, axis: int) -> EncryptedTotal | EncryptedIntegers: ...
-
-    def sum(self, axis: int | None = None) -> EncryptedTotal | EncryptedIntegers:
-        """The sum of all entries, which is decrypted: log2 of the slots rotations for each digit.
-
-        Along an axis of rows sums that are computed on.
-        """
-        from ._rows import along, total
-
-        if axis is not None and not self._is_vector(axis, "sums"):
-            return total(along(self, axis, "sums"))
-        server = _on(self._server)
-        return EncryptedTotal._make(
-            [server._integers.totals("sum", x)[0] for x in self._blocks], server._factor
-        )
-
-    def sum_of_each(self) -> EncryptedIntegers:
-        """The sum of all entries, in each entry of an array of the same shape, which is computed
-        on: ``x > x.sum_of_each() // 10``. Of at most as many as there are slots; log2 of the slots
-        rotations for each digit, and carries after each.
-        """
-        return self._along("sum_of_each", shape=self._shape)
-
-    def mean(self, axis: int | None = None) -> EncryptedTotal:
-        """The mean of all entries, rounded down when it is decrypted, so the party that decrypts
-        sees the sum; of at most as many as there are slots.
-        """
-        if axis is not None and not self._is_vector(axis, "means"):
-            raise not_homomorphic(
-                f"means along axis {axis}", "x.sum(axis=0) // n rounds down, or decrypt the sums"
-            )
-        return EncryptedTotal._make(
-            _on(self._server)._integers.totals("mean", self._vector("mean")), 1
-        )
-
-    def dot(self, weights: npt.ArrayLike) -> EncryptedTotal | EncryptedIntegers:
-        """The scalar product with a vector of public integers."""
-        array, server = entries(weights), _on(self._server)
-        if isinstance(weights, Encrypted) or array.shape != self._shape or self.ndim != 1:
-            raise ShapeError(
-                f"a scalar product of shapes {array.shape} and {self._shape}: expected vectors of "
-                "one length",
-                code="python.shape",
-            )
-        if self._runs > 1:
-            from ._rows import product
-
-            return product(array, self)
-        slots, flat = self._params.slots, array.tolist()
-        parts = [
-            server._integers.totals("dot", x, flat[i * slots : (i + 1) * slots])[0]
-            for i, x in enumerate(self._blocks)
-        ]
-        return EncryptedTotal._make(parts, server._factor)
-
-    def _is_vector(self, axis: int | None, what: str) -> bool:
-        """Whether it is a vector, not by rows, of which this is the axis; what is no axis is
-        refused.
-        """
-        from ._rows import axis_of
-
-        if axis is not None:
-            axis_of(axis, self.ndim, what)
-        return self.ndim == 1 and self._runs == 1
-
-    def _vector(self, operation: str) -> _rust.Column:
-        """The only block of a vector."""
-        if self.ndim != 1 or self._runs > 1 or self.size > self._params.slots:
-            rows = " by rows" if self._runs > 1 else ""
-            raise ShapeError(
-                f"{operation} of an array of shape {self._shape}{rows}: expected a vector of at "
-                f"most {self._params.slots} entries, or axis=0 of an array that was "
-                "encrypted with rows=True",
-                code="python.shape",
-            )
-        return self._blocks[0]
-
-    def _along(self, name: str, *numbers: int, shape: tuple[int, ...] = ()) -> EncryptedIntegers:
-        """An operation along a vector."""
-        server, block = _on(self._server), self._vector(name)
-        return EncryptedIntegers._make(
-            server._integers.apply(name, [block], list(numbers)), shape, server
-        )
-
-    def _ordered(self, name: str, axis: int | None) -> EncryptedIntegers:
-        """An order statistic: of a vector with all entries side by side, of rows one after the
-        other.
-        """
-        from . import _rows
-
-        if self._is_vector(axis, name) or (axis is None and self.ndim != 1):
-            return self._along(name)
-        return _rows.ORDERED[name](_rows.along(self, 0 if axis is None else axis, name))
-
-    def max(self, axis: int | None = None) -> EncryptedIntegers:
-        """The largest entry, of at most as many as there are slots.
-
-        Along an axis of rows one comparison less than there are rows, on whole rows.
-        """
-        return self._ordered("maximum", axis)
-
-    def min(self, axis: int | None = None) -> EncryptedIntegers:
-        """The least entry, as ``max``."""
-        return self._ordered("minimum", axis)
-
-    def argmax(self, axis: int | None = None) -> EncryptedIntegers:
-        """Where the largest entry is, the first one of equal ones, as ``max``."""
-        return self._ordered("argmax", axis)
-
-    def argmin(self, axis: int | None = None) -> EncryptedIntegers:
-        """Where the least entry is, the first one of equal ones, as ``max``."""
-        return self._ordered("argmin", axis)
-
-    def any(self, axis: int | None = None) -> EncryptedIntegers:
-        """Whether one entry at least is not 0: of a vector by the sum in each entry and a
-        comparison, along an axis of rows by logic of whole rows.
-        """
-        from . import _rows
-
-        if self._is_vector(axis, "any"):
-            return self.checked()._truth()._of_count("any", "gt", 0)
-        found: EncryptedIntegers = _rows.reduced(
-            [x._truth() for x in _rows.along(self.checked(), axis, "any")], operator.or_
-        )
-        return found
-
-    def all(self, axis: int | None = None) -> EncryptedIntegers:
-        """Whether no entry is 0, as ``any``."""
-        from . import _rows
-
-        if self._is_vector(axis, "all"):
-            return self.checked()._truth()._of_count("all", "eq", self.size)
-        found: EncryptedIntegers = _rows.reduced(
-            [x._truth() for x in _rows.along(self.checked(), axis, "all")], operator.and_
-        )
-        return found
-
-    def _of_count(self, what: str, comparison: str, limit: int) -> EncryptedIntegers:
-        """How a public integer compares with the number of entries of a vector that are 1."""
-        server, block = _on(self._server), self._vector(what)
-        count = server._integers.apply("sum_of_each", [block], [])[0]
-        reached = server._integers.apply(comparison, [count, limit], [])[0]
-        return EncryptedIntegers._make(
-            server._integers.apply("shortened", [reached], [1]), (), server
-        )
-
-    def ptp(self, axis: int | None = None) -> EncryptedIntegers:
-        """The largest entry minus the least one, as ``max``."""
-        return self.max(axis) - self.min(axis)
-
-    def argsort(self, *, take: int | None = None, descending: bool = False) -> EncryptedIntegers:
-        """The places of entries in order, or of the first ``take`` of them: a stable sort."""
-        return self._first("argsort", self.size if take is None else take, descending)
-
-    def nlargest(self, n: int) -> EncryptedIntegers:
-        """The ``n`` largest entries, the largest first, as of a series in pandas."""
-        return self._first("sort", n, True)
-
-    def nsmallest(self, n: int) -> EncryptedIntegers:
-        """The ``n`` least entries, the least first, as of a series in pandas."""
-        return self._first("sort", n, False)
-
-    def _first(self, name: str, take: int, descending: bool) -> EncryptedIntegers:
-        take = operator.index(take)
-        if not 1 <= take <= self.size:
-            raise RangeError(
-                f"the first {take} entries: expected 1 to {self.size}", code="python.take"
-            )
-        return self._along(name, take, int(descending), shape=(take,))
-
-    def cumsum(self, axis: int | None = None) -> EncryptedIntegers:
-        """Prefix sums: of a vector of at most as many entries as there are slots log2 n rotations,
-        and carries after each; along an axis of rows sums of whole rows.
-        """
-        from . import _rows
-
-        if axis is not None and not self._is_vector(axis, "prefix sums"):
-            parts = _rows.along(self, axis, "prefix sums")
-            return _rows.joined(list(itertools.accumulate(parts)), axis)
-        return self._along("cumsum", shape=self._shape)
-
     def clip(self, low: Any = None, high: Any = None) -> EncryptedIntegers:
         """Entries, or the nearer one of two bounds: a table for up to 256 values, else two
         comparisons and selections. Bounds may be arrays, or none, as those of ``np.clip``.
         """
         if not (is_integer(low) and is_integer(high)):
-            from ._numpy import clip
+            from ._selections import clip
 
             clipped: EncryptedIntegers = clip(self, low, high)
             return clipped
@@ -664,32 +382,3 @@ class EncryptedIntegers(Typed):
         from ._numpy import way
 
         raise missing(self, name, "encrypted integers", way(name))
-
-
-def encrypted(
-    key: dict[str, Any],
-    params: _rust.Params,
-    array: npt.NDArray[Any],
-    kind: Kind,
-    rows: bool = False,
-) -> EncryptedIntegers:
-    """An array under a key."""
-    runs, slots = (array.shape[0] if rows else 1), params.slots
-    blocks = [
-        _rust.encrypt_column(run[i : i + slots].tolist(), kind.low, kind.high, **key)
-        for run in array.reshape(runs, -1)
-        for i in range(0, run.size, slots)
-    ]
-    return EncryptedIntegers._make(blocks, array.shape, runs=runs)
-
-
-def decrypted(key: _rust.SecretKey, x: EncryptedIntegers | EncryptedTotal) -> Any:
-    """The entries of an array, or a total."""
-    if isinstance(x, EncryptedTotal):
-        return sum(_rust.decrypt_total(key, part) for part in x._parts)
-    values: list[int] = []
-    for block, size in zip(x._blocks, _layout.sizes(x._shape, x._runs, x._params.slots)):
-        found = _rust.decrypt_column(key, block)
-        values.extend(found if len(found) == size else found[:1] * size)
-    array = np.array(values, dtype=x.dtype).reshape(x._shape)
-    return array if array.shape else array[()]

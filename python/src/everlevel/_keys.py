@@ -1,4 +1,4 @@
-"""From an old secret key to a new one."""
+"""Changes of the secret key."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .errors import DtypeError
 
 
 class KeyChange:
-    """Keys that take arrays under an old secret key to a new one: see ``Client.key_change``.
+    """Keys that move arrays from an old secret key to a new one: see ``Client.key_change``.
 
     Nothing is decrypted on the way.
     """
@@ -35,7 +35,7 @@ class KeyChange:
         insecure_research: bool = False,
         allow_unknown_owner: bool = False,
     ) -> KeyChange:
-        """From a file that ``save`` or ``everlevel keys change`` wrote."""
+        """The keys in a file that ``save`` or ``everlevel keys change`` wrote."""
         _rust.recover_keys(path_text(path))
         params = params_of(path, _rust.inspect_file(path_text(path))[1], params, insecure_research)
         # Every key once or twice: nothing has to stay in memory.
@@ -44,7 +44,8 @@ class KeyChange:
     def save(self, path: Path, *, overwrite: bool = False) -> None:
         """Writes a file.
 
-        With it and the new secret key one can read all that the old one encrypted.
+        Anyone who has it and the new secret key can decrypt everything that is encrypted under the
+        old one.
         """
         self._raw.save(replaceable(path, overwrite), overwrite)
 
@@ -64,9 +65,9 @@ class KeyChange:
         return self._raw.from_key_id
 
     def apply(self, x: EncryptedArray) -> EncryptedArray:
-        """The same entries under the new key: a key switch for each ciphertext.
+        """The same entries under the new key, by a key switch for each ciphertext.
 
-        Of an array under the old key: one of any other key is refused.
+        The array must be under the old key; one under any other key is refused.
         """
         if not isinstance(x, EncryptedArray):
             raise DtypeError(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, get_origin
 
 import numpy as np
 import numpy.typing as npt
@@ -180,3 +182,33 @@ def kind_of(array: npt.NDArray[Any], dtype: Any, bounds: Interval | None) -> Kin
             dtype=str(array.dtype),
         )
     return Kind(*interval_of(array.dtype))
+
+
+def kinds_of(function: Callable[..., Any]) -> dict[str, Kind]:
+    """What the arguments of a function may be, by name, as its annotations say."""
+    found = {}
+    for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
+        said = parameter.annotation
+        if get_origin(said) is Annotated:
+            said = next((x for x in said.__metadata__ if isinstance(x, Kind)), said)
+        if said is inspect.Parameter.empty or parameter.kind in (
+            parameter.VAR_POSITIONAL,
+            parameter.VAR_KEYWORD,
+        ):
+            raise DtypeError(
+                f"argument {name} of {function.__name__} has no type: annotate it, with "
+                "everlevel.uint8 for example",
+                code="python.annotation",
+            )
+        if not isinstance(said, Kind):
+            try:
+                dtype = np.dtype(getattr(said, "_dtype", said))
+                said = Kind(*interval_of(dtype))
+            except (TypeError, ValueError):
+                raise DtypeError(
+                    f"argument {name} of {function.__name__}: expected everlevel.bool_, uint8 to "
+                    "uint64, int8 to int64 or everlevel.ranged(low, high)",
+                    code="python.annotation",
+                ) from None
+        found[name] = said
+    return found

@@ -1,4 +1,4 @@
-"""What is told to ``logging.getLogger("everlevel")``: names, sizes, seconds and refreshes, never
+"""Messages for ``logging.getLogger("everlevel")``: names, sizes, seconds and refreshes, never
 values or keys.
 """
 
@@ -21,7 +21,7 @@ _SILENT = frozenset({"check", "comparison_range", "explain"})
 
 @contextmanager
 def timed(what: str) -> Iterator[list[str]]:
-    """Tells how long the work took, and what is added to the list meanwhile."""
+    """Logs how long the work took, and the texts that are added to the list meanwhile."""
     added: list[str] = []
     started = time.perf_counter()
     yield added
@@ -61,7 +61,7 @@ class _Told:
 
 
 def told_server(inner: _rust.Server) -> _rust.Server:
-    """The server, as it is if nobody listens."""
+    """The server, with logging if the logger is enabled."""
     if not logger.isEnabledFor(logging.INFO):
         return inner
     return cast(_rust.Server, _Told(inner, lambda: inner.bootstraps))

@@ -1,4 +1,4 @@
-"""Noise bounds that are trusted because who states them has a key."""
+"""Noise bounds that are trusted because the party that states them has a shared key."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .errors import SecretKeyError
 
 
 class ManifestKey:
-    """What those share who trust each other's noise bounds: 32 random bytes. ``ManifestKey()``
-    draws a key; it is wiped from memory with the object.
+    """The key that parties share who trust each other's noise bounds: 32 random bytes.
+    ``ManifestKey()`` draws a key; it is wiped from memory with the object.
 
-    Who can check a manifest can make one.
+    Anyone who can check a manifest can also make one.
     """
 
     _raw: _rust.ManifestKey
@@ -32,20 +32,22 @@ class ManifestKey:
 
     @classmethod
     def open(cls, path: Path) -> ManifestKey:
-        """From a file that ``save`` or ``everlevel keys manifest-key`` wrote."""
+        """The key in a file that ``save`` or ``everlevel keys manifest-key`` wrote."""
         return cls._make(_rust.ManifestKey.open(path_text(path)))
 
     @classmethod
     def from_secret_bytes(cls, data: bytes) -> ManifestKey:
-        """From its 32 bytes."""
+        """The key with these 32 bytes."""
         return cls._make(_rust.ManifestKey.from_bytes(bytes_of(data)))
 
     def expose_secret_bytes(self) -> bytes:
-        """Its 32 bytes: anyone who reads them can make manifests. Python does not wipe them."""
+        """The 32 bytes of the key. Anyone who reads them can make manifests, and Python does not
+        wipe them.
+        """
         return self._raw.expose_to_bytes()
 
     def save(self, path: Path, *, overwrite: bool = False) -> None:
-        """Writes a file that only its owner may read (mode 0600)."""
+        """Writes a file that only its owner can read (mode 0600)."""
         self._raw.save(replaceable(path, overwrite), overwrite)
 
     def __repr__(self) -> str:
@@ -60,8 +62,8 @@ class ManifestKey:
 
 
 class Manifest:
-    """Noise bounds of files, or bytes, of encrypted arrays of one parameter set, by their digests;
-    ``Manifest(params)`` lists nothing yet.
+    """The noise bounds of encrypted arrays of one parameter set, in files or bytes, which are
+    listed by their digests; ``Manifest(params)`` is empty.
 
     ``bounds=manifest`` trusts what it lists, and refuses what it does not. Authenticated by a
     :class:`ManifestKey` when it is written and read.
@@ -87,11 +89,11 @@ class Manifest:
 
     @classmethod
     def from_bytes(cls, data: bytes, key: ManifestKey) -> Manifest:
-        """From bytes, as ``open``."""
+        """The manifest in these bytes, as ``open``."""
         return cls._make(_rust.Manifest.from_bytes(bytes_of(data), key._raw))
 
     def to_bytes(self, key: ManifestKey) -> bytes:
-        """As bytes of the wire format, with its tag under the key."""
+        """The bytes of the wire format, authenticated with the key."""
         return self._raw.to_bytes(key._raw)
 
     def save(self, path: Path, key: ManifestKey, *, overwrite: bool = False) -> None:
@@ -99,8 +101,8 @@ class Manifest:
         self._raw.save(replaceable(path, overwrite), key._raw, overwrite)
 
     def add(self, source: EncryptedArray | Path | Buffer) -> None:
-        """Lists a file (``str`` or path), bytes, or what an array's ``to_bytes`` gives, with the
-        bounds that it states: for what one computed oneself.
+        """Lists a file (``str`` or path), bytes, or the bytes of an array, with the noise bounds
+        that it states. Use this only for arrays that you computed yourself.
         """
         if isinstance(source, (str, os.PathLike)):
             self._raw.add_file(path_text(source))
@@ -110,7 +112,8 @@ class Manifest:
             )
 
     def merge(self, other: Manifest) -> None:
-        """Lists what the other one lists, too; where they differ the larger bound."""
+        """Adds the entries of another manifest; where both list an entry, the larger bound counts.
+        """
         self._raw.merge(other._raw)
 
     @property

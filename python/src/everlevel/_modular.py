@@ -1,5 +1,5 @@
-"""NumPy's functions on arrays modulo p^r: those that there are, and a refusal that says what to do
-for all others.
+"""NumPy's functions on arrays modulo p^r: the supported ones, and for all others an error that says
+what to do instead.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ for _name in (
 
 
 def way(name: str) -> str:
-    """What to do instead of a function or a method of NumPy's."""
+    """The advice for a function or a method of NumPy that is not supported."""
     general = (
         "+ - * ** @, indices, sum, rotate, equals are there; client.encrypt(values, dtype=...) "
         "makes integers with more operations; or decrypt first"
@@ -64,7 +64,7 @@ def way(name: str) -> str:
 def ufunc(
     found: np.ufunc, method: str, inputs: Sequence[Any], out: Any, options: dict[str, Any]
 ) -> Any:
-    """A universal function of which one operand at least is encrypted."""
+    """A universal function with at least one encrypted operand."""
     if found is np.add and method == "reduce" and out is None and set(options) <= {"axis"}:
         return inputs[0].sum(options.get("axis", 0))
     known = UFUNCS.get(found) if method == "__call__" and out is None and not options else None
@@ -76,7 +76,7 @@ def ufunc(
 
 
 def function(found: Any, arguments: Any, options: dict[str, Any]) -> Any:
-    """A function of NumPy's of which one argument at least is encrypted."""
+    """A NumPy function with at least one encrypted argument."""
     known = FUNCTIONS.get(found)
     if known is None:
         raise not_homomorphic(
@@ -109,7 +109,7 @@ def _symmetric(method: str) -> Operation:
 
 
 def where(condition: Any, a: Any, b: Any) -> Any:
-    """By a public condition; an encrypted one could be something else than 0 or 1."""
+    """Selection by a public condition; an encrypted one could have other values than 0 and 1."""
     if isinstance(condition, EncryptedArray):
         raise not_homomorphic(
             "np.where with an encrypted condition modulo p^r",
@@ -124,7 +124,7 @@ def where(condition: Any, a: Any, b: Any) -> Any:
 
 
 def broadcast_to(x: EncryptedArray, shape: Any) -> EncryptedArray:
-    """Entries repeated: moves, with their cost."""
+    """The entries repeated, by moves, which have a cost."""
     places = np.arange(x.size).reshape(x.shape)
     try:
         return x._gather(np.broadcast_to(places, shape))

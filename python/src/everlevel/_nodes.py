@@ -1,4 +1,4 @@
-"""Blocks of arrays of a service: how each is made of others, and what is known of it."""
+"""Blocks of arrays of a service: how each is computed from others, and its public properties."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 class Source(NamedTuple):
-    """What a service computes on: bytes that are sent when they are needed, or an object there."""
+    """An input of a computation at a service: bytes that are sent when they are needed, or an
+    object there.
+    """
 
     data: bytes | None
     object_id: str | None
@@ -22,7 +24,7 @@ class Source(NamedTuple):
 
 
 class Node:
-    """A block, or a total, that a service can compute: with what a plan knows of it."""
+    """A block, or a total, that a service can compute, with the properties that a plan knows."""
 
     __slots__ = ("recorder", "number", "traced", "text", "operands", "entries", "source", "key_id")
 
@@ -51,7 +53,7 @@ class Node:
 
     @property
     def is_public(self) -> bool:
-        """Whether it is an integer of the program."""
+        """Whether it is a public integer in the program."""
         return self.source is None and not self.operands
 
     def __getattr__(self, name: str) -> Any:
@@ -60,7 +62,7 @@ class Node:
 
 
 def recorder_of(x: Any) -> Recorder | None:
-    """Where an array or a total was written down; none if it is no array of a service."""
+    """The recorder of an array or a total; ``None`` if it is not an array of a service."""
     blocks = getattr(x, "_blocks", None) or getattr(x, "_parts", None) or ()
     return blocks[0].recorder if blocks and isinstance(blocks[0], Node) else None
 

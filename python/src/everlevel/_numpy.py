@@ -10,19 +10,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from . import _arranged, _rows, _statistics
-from ._encrypted import Encrypted, not_homomorphic
+from . import _arranged, _matrices, _rows, _selections, _statistics
+from ._encrypted import not_homomorphic
 from ._integers import EncryptedIntegers
 from ._kinds import entries
-from ._operands import _apply, _constants, _each, _modulus, _tabulated
-from ._statistics import _public
-from ._tables import Table
+from ._operands import _apply, _each, _tabulated
 from ._totals import EncryptedTotal
-from ._values import is_integer, truths
 from ._ways import WAYS
-from .errors import DtypeError, ShapeError
+from .errors import ShapeError
 
 Operation = Callable[..., Any]
 
@@ -141,76 +137,10 @@ def _truths(method: str) -> Operation:
     return apply
 
 
-def where(condition: Any, a: Any = None, b: Any = None) -> Any:
-    """A selection; the condition may be encrypted or public."""
-    if a is None or b is None:
-        raise not_homomorphic("np.where of a condition alone", WAYS["nonzero"])
-    like = next(x for x in (condition, a, b) if isinstance(x, EncryptedIntegers))
-    truth = (
-        condition
-        if isinstance(condition, EncryptedIntegers)
-        else _constants(like, _filled(like, truths(condition)))
-    )
-    chosen = _apply("select", (truth.checked()._truth(), like._operand(a), like._operand(b)))
-    return chosen._wrapping(_modulus((a, b)))
-
-
-def _filled(like: EncryptedIntegers, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The array, a single entry as often as there are encrypted ones."""
-    return array if array.shape else np.broadcast_to(array, like.shape)
-
-
-def clip(a: Any, a_min: Any = None, a_max: Any = None, **bounds: Any) -> Any:
-    """Bounds may be arrays, encrypted ones, too."""
-    # Newer names of them.
-    a_min, a_max = bounds.pop("min", a_min), bounds.pop("max", a_max)
-    if bounds:
-        raise not_homomorphic(
-            f"np.clip with {', '.join(bounds)}",
-            "results of encrypted operands are new arrays, of the dtype that holds them",
-        )
-    if isinstance(a, EncryptedIntegers) and all(is_integer(bound) for bound in (a_min, a_max)):
-        return a.clip(a_min, a_max)
-    # As NumPy: the upper bound, where it is below the lower one.
-    raised: Any = a if a_min is None else np.maximum(a, a_min)
-    return raised if a_max is None else np.minimum(raised, a_max)
-
-
 def count_nonzero(x: EncryptedIntegers, axis: Any = None) -> Any:
     if axis is not None:
         _rows.axis_of(axis, x.ndim, "np.count_nonzero")
     return x.checked()._truth().sum(axis)
-
-
-def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
-    """The choice of the first condition that holds."""
-    if len(condlist) != len(choicelist) or not condlist:
-        raise ShapeError(
-            f"{len(condlist)} conditions for {len(choicelist)} choices: expected one for each",
-            code="python.shape",
-        )
-    for condition in condlist:
-        if not (condition._is_bool() if _encrypts(condition) else _is_bool(condition)):
-            raise DtypeError(
-                f"a condition {condition!r}: expected truth values, as of x != 0",
-                code="integers.type",
-            )
-    chosen = default
-    for condition, choice in zip(reversed(condlist), reversed(choicelist)):
-        chosen = (
-            where(condition, choice, chosen)
-            if _encrypts(condition, choice, chosen)
-            else np.where(condition, choice, chosen)
-        )
-    return chosen
-
-
-def _is_bool(public: Any) -> bool:
-    return np.asarray(public).dtype.kind == "b"
-
-
-def _encrypts(*values: Any) -> bool:
-    return any(isinstance(x, EncryptedIntegers) for x in values)
 
 
 def diff(a: EncryptedIntegers, n: int = 1, axis: int = -1) -> Any:
@@ -261,44 +191,6 @@ def cumprod(a: EncryptedIntegers, axis: Any = None) -> Any:
     return _accumulation(operator.mul)(a, axis)
 
 
-def outer(a: Any, b: Any) -> Any:
-    """A public vector times an encrypted one: a row for each entry of the public one."""
-    if isinstance(a, Encrypted) or not isinstance(b, EncryptedIntegers) or b.ndim != 1:
-        raise not_homomorphic("np.outer of these", WAYS["outer"])
-    return entries(a).reshape(-1, 1) * b
-
-
-def inner(a: Any, b: Any) -> Any:
-    """The scalar product of two vectors."""
-    if np.ndim(a) != 1 or np.ndim(b) != 1:
-        raise not_homomorphic("a scalar product of matrices", WAYS["matmul"])
-    return _dot(a, b)
-
-
-def trace(a: EncryptedIntegers, offset: int = 0) -> Any:
-    """The sum of a diagonal, which is decrypted."""
-    return (a * np.eye(*_matrix(a, "np.trace"), k=offset, dtype=int)).sum()
-
-
-def tril(m: EncryptedIntegers, k: int = 0) -> Any:
-    """The entries on and below a diagonal, and 0 above it."""
-    return m * np.tri(*_matrix(m, "np.tril"), k=k, dtype=int)
-
-
-def triu(m: EncryptedIntegers, k: int = 0) -> Any:
-    """The entries on and above a diagonal, and 0 below it."""
-    return m * (1 - np.tri(*_matrix(m, "np.triu"), k=k - 1, dtype=int))
-
-
-def _matrix(a: EncryptedIntegers, what: str) -> tuple[int, int]:
-    """The shape of a matrix."""
-    if a.ndim != 2:
-        raise ShapeError(
-            f"{what} of an array of shape {a.shape}: expected two dimensions", code="python.shape"
-        )
-    return a.shape[0], a.shape[1]
-
-
 def rounded(a: EncryptedIntegers, decimals: int = 0) -> Any:
     """Integers are their own roundings, but to tens or hundreds."""
     if decimals < 0:
@@ -313,19 +205,6 @@ def rounded(a: EncryptedIntegers, decimals: int = 0) -> Any:
 def array_equal(a: Any, b: Any) -> Any:
     """Whether all entries are equal: False if shapes differ, else encrypted."""
     return (a == b).all() if np.shape(a) == np.shape(b) else False
-
-
-def choose(a: Any, choices: Any) -> Any:
-    """Of public integers, the one whose place is encrypted."""
-    if isinstance(choices, (list, tuple)) and _encrypts(*choices):
-        raise not_homomorphic(
-            "np.choose among encrypted arrays", "np.select([x == 0, x == 1, ..], [a, b, ..])"
-        )
-    return Table(_public(choices, "what is chosen from"))[a]
-
-
-def _dot(a: Any, b: Any) -> Any:
-    return a.__matmul__(b) if isinstance(a, EncryptedIntegers) else b.__rmatmul__(a)
 
 
 UFUNCS: dict[np.ufunc, Operation] = {
@@ -345,7 +224,7 @@ UFUNCS: dict[np.ufunc, Operation] = {
     np.positive: lambda x: x,
     np.absolute: abs,
     np.sign: lambda x: x._apply("sign"),
-    np.matmul: _dot,
+    np.matmul: _matrices.dot,
     np.square: lambda x: x * x,
     np.power: lambda x, n: x**n if isinstance(x, EncryptedIntegers) else n.__rpow__(x),
     np.floor: lambda x: x,
@@ -375,9 +254,9 @@ if hasattr(np, "bitwise_count"):  # NumPy 2
     UFUNCS[np.bitwise_count] = lambda x: x._apply("popcount")
 
 FUNCTIONS: dict[Any, Operation] = {
-    np.where: where,
-    np.clip: clip,
-    np.select: select,
+    np.where: _selections.where,
+    np.clip: _selections.clip,
+    np.select: _selections.select,
     np.sum: lambda a, axis=None: a.sum(axis),
     np.any: lambda a, axis=None: a.any(axis),
     np.all: lambda a, axis=None: a.all(axis),
@@ -385,7 +264,7 @@ FUNCTIONS: dict[Any, Operation] = {
     np.searchsorted: _statistics.searchsorted,
     np.digitize: _statistics.digitize,
     np.isin: _statistics.isin,
-    np.choose: choose,
+    np.choose: _selections.choose,
     np.sort: _statistics.sort,
     np.argsort: _statistics.argsort,
     np.partition: _statistics.partition(_statistics.sort),
@@ -410,13 +289,13 @@ FUNCTIONS: dict[Any, Operation] = {
     np.percentile: _statistics.percentile,
     np.cumsum: lambda a, axis=None: a.cumsum(axis),
     np.histogram: _statistics.histogram,
-    np.dot: lambda a, b: _dot(a, b),
-    np.inner: inner,
-    np.vdot: inner,
-    np.outer: outer,
-    np.trace: trace,
-    np.tril: tril,
-    np.triu: triu,
+    np.dot: lambda a, b: _matrices.dot(a, b),
+    np.inner: _matrices.inner,
+    np.vdot: _matrices.inner,
+    np.outer: _matrices.outer,
+    np.trace: _matrices.trace,
+    np.tril: _matrices.tril,
+    np.triu: _matrices.triu,
     np.bincount: _statistics.bincount,
     **_arranged.FUNCTIONS,
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,9 +11,10 @@ from typing import Any, BinaryIO
 from . import _everlevel as _rust
 from ._array import EncryptedArray
 from ._columns import KIND, integers_from_bytes
-from ._http import PART_BYTES, PAUSE, TRIES, Connection, count, field, malformed, unreachable
+from ._fitting import Fitting
+from ._http import PART_BYTES, PAUSE, Connection, count, field, malformed, unreachable
 from ._integers import EncryptedIntegers
-from ._server import fitting, of_residues
+from ._params import Params
 from ._tables import Table
 from ._totals import EncryptedTotal
 from ._values import octets
@@ -33,6 +33,13 @@ from .errors import (
 Encrypted = EncryptedArray | EncryptedIntegers
 Computed = EncryptedArray | EncryptedIntegers | EncryptedTotal
 Step = Callable[[int, int], object] | None
+
+#: What an upload is told whose part was sent twice, as its answer was lost, or whose part is still
+#: being stored: the service says how far it is.
+PASSING = ("service.offset", "service.conflict", "service.timeout")
+#: How many times in a row an upload is told so before it is given up, and the longest pause in
+#: between: together about a minute, which is longer than a request may take.
+STANDSTILLS, LONGEST_PAUSE = 10, 10.0
 
 #: What a service accepts.
 ACCEPTED = ("server keys", "ciphertexts", KIND)
@@ -105,15 +112,16 @@ def _sent(connection: Connection, file: BinaryIO, where: str, step: Step) -> str
         try:
             state = connection.json("PUT", f"/v1/uploads/{name}?offset={offset}", body=part)
         except ServiceError as error:
-            # A part that was sent twice, as its answer was lost, or whose first sending is not
-            # done: the service tells how far it is.
-            if error.code not in ("service.offset", "service.conflict"):
+            if error.code not in PASSING:
                 raise
-            time.sleep(PAUSE)
+            time.sleep(min(PAUSE * 2**stopped, LONGEST_PAUSE))
             state = connection.json("POST", "/v1/uploads", new)
         stopped = stopped + 1 if count(state, "offset") <= offset else 0
-        if stopped == TRIES and not field(state, "complete", bool):
-            raise unreachable(f"an upload does not get beyond byte {offset}")
+        if stopped == STANDSTILLS and not field(state, "complete", bool):
+            raise unreachable(
+                f"an upload does not get beyond byte {offset}: send it again later, and it goes on "
+                "there"
+            )
     if step is not None:
         step(size, size)
     return str(name)
@@ -185,29 +193,26 @@ def entries_of(name: str, table: Table | Sequence[int]) -> list[int]:
 class Inputs:
     """A program and its inputs, of one kind and one parameter set."""
 
-    __slots__ = ("program", "written", "_arrays", "_count", "_params", "_residues", "_shape")
+    __slots__ = ("program", "written", "_fitting", "_params")
 
     def __init__(self, program: str, arrays: Mapping[str, Encrypted]) -> None:
-        self.program, self._arrays = program, [accepted(x) for x in arrays.values()]
+        self.program, taken = program, [accepted(x) for x in arrays.values()]
         if not arrays:
             raise ShapeError("no array: expected at least one", code="python.empty")
-        if len({type(x) for x in self._arrays}) > 1:
+        if len({type(x) for x in taken}) > 1:
             raise DtypeError(
                 "arrays modulo p^r and typed integers: expected one or the other",
                 code="python.input",
             )
-        raws = [
-            x._params if isinstance(x, EncryptedIntegers) else x._xs[0].params for x in self._arrays
-        ]
+        raws = [x._params if isinstance(x, EncryptedIntegers) else x._xs[0].params for x in taken]
         self._params = raws[0]
         if not all(self._params.same(raw) for raw in raws):
             raise OtherParametersError(
                 "arrays of different parameter sets", code="scheme.wrong-params"
             )
         residues = {name: x for name, x in arrays.items() if isinstance(x, EncryptedArray)}
-        self._count = fitting(program, residues) if residues else 1
-        self._residues: frozenset[str] = of_residues(program, residues) if residues else frozenset()
-        self._shape = max((x.shape for x in residues.values()), key=math.prod, default=())
+        #: None of typed integers.
+        self._fitting = Fitting(program, residues) if residues else None
         #: The bytes of each input by its name.
         self.written = {name: x.to_bytes() for name, x in arrays.items()}
 
@@ -215,10 +220,7 @@ class Inputs:
         """The array of a result of this name. What it states of its noise is not believed: that is
         not needed to decrypt it.
         """
-        from ._params import Params
-
-        arrays = [x for x in self._arrays if isinstance(x, EncryptedArray)]
-        if not arrays:
+        if self._fitting is None:
             found = list(integers_from_bytes(data, params=Params._of(self._params)).values())
             if len(found) != 1:
                 raise FormatError(
@@ -226,14 +228,9 @@ class Inputs:
                 )
             return found[0]
         xs, _ = _rust.ciphertexts_from_bytes(self._params, octets(data), "untrusted")
-        if len(xs) != self._count:
+        if len(xs) != self._fitting.count:
             raise FormatError(
-                f"a result of {len(xs)} ciphertexts: expected {self._count}", code="python.array"
+                f"a result of {len(xs)} ciphertexts: expected {self._fitting.count}",
+                code="python.array",
             )
-        # As of Server.run.
-        return EncryptedArray._make(
-            xs,
-            self._shape,
-            signed=any(x.signed for x in arrays),
-            lost=name not in self._residues,
-        )
+        return self._fitting.result(name, xs)

@@ -10,14 +10,15 @@ import numpy.typing as npt
 
 from . import _everlevel as _rust
 from . import _layout
+from ._encrypted import no_server
 from ._kinds import interval_of
 from ._typed import Typed
-from .errors import DtypeError, NoServerError, OtherParametersError, RangeError
+from .errors import DtypeError, OtherParametersError, RangeError
 
 if TYPE_CHECKING:
     from ._integers import EncryptedIntegers
-    from ._programs import Tracer
     from ._server import Server
+    from ._tracer import Tracer
 
 
 #: The longest table.
@@ -39,11 +40,7 @@ def _bits(bits: int) -> int:
 
 def _on(server: Server | Tracer | None) -> Server | Tracer:
     if server is None:
-        raise NoServerError(
-            "no server holds this array, and computing takes server keys: load it with "
-            "Server.load first",
-            code="python.no-server",
-        )
+        raise no_server()
     return server
 
 
@@ -227,6 +224,8 @@ def _check_wrapping(operands: Sequence[Any]) -> None:
         return
     low, high = interval_of(kind)
     for x in operands:
+        if not is_typed(x) and not np.size(x):
+            continue  # No entry lies elsewhere; its shape is refused.
         least, most = x.interval if is_typed(x) else (int(np.min(x)), int(np.max(x)))
         if least < low or most > high:
             raise DtypeError(

@@ -65,7 +65,7 @@ class Params:
     def from_bytes(
         cls, data: bytes, *, insecure_research: bool = False, allow_failures: bool = False
     ) -> Params:
-        """From bytes of the wire format."""
+        """The parameter set in bytes of the wire format."""
         self = cls.__new__(cls)
         self._become(
             _rust.Params.from_bytes(bytes_of(data), insecure_research, allow_failures),
@@ -75,7 +75,7 @@ class Params:
         return self
 
     def to_bytes(self) -> bytes:
-        """As bytes of the wire format."""
+        """The bytes of the wire format."""
         return self._raw.to_bytes()
 
     @property
@@ -85,24 +85,24 @@ class Params:
 
     @property
     def id(self) -> str:
-        """What tells sets apart in files: 32 hexadecimal digits."""
+        """The id of the set, which identifies it in files: 32 hexadecimal digits."""
         return self._raw.id
 
     @property
     def spec(self) -> dict[str, Any]:
-        """The specification, as a file of parameters has it."""
+        """The specification, as in a parameter file."""
         found: dict[str, Any] = json.loads(self._raw.json)
         return found
 
     @property
     def slots(self) -> int:
-        """How many integers a ciphertext holds."""
+        """The number of slots, that is of integers in a ciphertext."""
         return self._raw.slots
 
     @property
     def dimensions(self) -> tuple[int, ...]:
-        """The dimensions of the slots, the last one contiguous: rows and columns where the index is
-        a power of two.
+        """The dimensions of the slots, the last one contiguous: rows and columns if the index is a
+        power of two.
         """
         return tuple(self._raw.dimensions)
 
@@ -140,19 +140,19 @@ class Params:
 
     @property
     def security_model(self) -> str:
-        """Where ``security_bits`` come from."""
+        """The model by which ``security_bits`` are estimated."""
         return self._raw.security_model
 
     @property
     def failure_log2(self) -> float:
-        """log2 of the probability that a bootstrapping gives wrong values without an error, as its
-        overflow exceeds its bound; -1024 if it cannot.
+        """log2 of the probability that a bootstrapping gives wrong values without an error, because
+        its overflow exceeds its bound; -1024 if this is impossible.
         """
         return self._raw.failure_log2
 
     def _warn(self) -> None:
-        """Warns, when keys are made or values decrypted, that values may be wrong, where the set
-        says so.
+        """Warns, when keys are made or values decrypted, that values may be wrong, if the set has
+        such a failure probability.
         """
         notice = self._raw.failure_notice
         if notice is not None:
@@ -165,17 +165,17 @@ class Params:
 
     @property
     def levels(self) -> int:
-        """How many levels there are."""
+        """The number of levels."""
         return self._raw.levels
 
     def explain(self) -> str:
-        """What follows from the set, for people: security by key, capacities, costs, key sizes.
-        Runs a bootstrapping without cryptography.
+        """The datasheet of the set as text: security by key, capacities, costs, key sizes. It runs
+        a bootstrapping without cryptography.
         """
         return self._raw.datasheet()[0]
 
     def facts(self) -> dict[str, Any]:
-        """The same for programs."""
+        """The datasheet of the set as a dictionary."""
         found: dict[str, Any] = json.loads(self._raw.datasheet()[1])
         return found
 
@@ -216,7 +216,7 @@ class Params:
 
 
 def _found(identity: str, insecure_research: bool, allow_failures: bool) -> Params | None:
-    """The set with this id, if it is there and wanted."""
+    """The set with this id, if it is known and allowed."""
     found = _known.get(identity)
     if found is None or not (insecure_research or found.security_bits >= 128):
         return None
@@ -226,7 +226,7 @@ def _found(identity: str, insecure_research: bool, allow_failures: bool) -> Para
 def restore(
     identity: str, text: str, insecure_research: bool, allow_failures: bool = False
 ) -> Params:
-    """The set of a pickle: the one that is there, or made again."""
+    """The set of a pickle: an existing one, or a new one."""
     found = _found(identity, insecure_research, allow_failures)
     if found is not None:
         return found
@@ -262,7 +262,7 @@ def _parameter_file(path: str) -> str:
 
 
 def params_with(identity: str, insecure_research: bool) -> Params | None:
-    """The set with this id, if it is there or has a name."""
+    """The set with this id, if it exists already or has a name."""
     found = _found(identity, insecure_research, False)
     if found is not None:
         return found

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import functools
 import inspect
-import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
 import numpy.typing as npt
 
-from . import _everlevel as _rust
-from ._html import facts, grid
+from . import _clear
 from ._integers import EncryptedIntegers
-from ._kinds import Interval, Kind, interval_of
+from ._kinds import kinds_of
 from ._params import Params
+from ._plan_text import html, text, told_bytes, told_seconds
 from ._totals import EncryptedTotal
+from ._tracer import Stage, Tracer
 from ._values import by_name
 from .errors import (
     DtypeError,
@@ -29,13 +27,10 @@ from .errors import (
     ShapeError,
 )
 
-if typing.TYPE_CHECKING:
+if TYPE_CHECKING:
     from ._public_key import PublicKey
     from ._roles import Client
     from ._server import Server
-
-#: Operations above which a plan is shown by their kinds.
-LONG = 60
 
 #: The sets that programs are planned for unless others are given.
 CANDIDATES = ("bgv-65537-n15", "bgv-65537-n16", "bgv-786433-n16")
@@ -104,81 +99,6 @@ class int64(EncryptedIntegers):
     _dtype: ClassVar[str] = "int64"
 
 
-@dataclass(frozen=True)
-class Stage:
-    """An operation of a program, on all its blocks."""
-
-    name: str
-    interval: Interval
-    products: int
-    key_switches: int
-    bootstraps: int
-    #: By the model of a typical core, one thread.
-    seconds: float
-    #: What its result has left to compute with; none if that is public.
-    capacity_bits: float | None
-
-
-class Tracer:
-    """A server that computes nothing and counts: a program runs on it once, on a block that stands
-    for all.
-    """
-
-    def __init__(self, params: Params, bootstraps: bool, factor: int, beside: bool) -> None:
-        self._trace = _rust.Trace(params._raw, bootstraps)
-        self._inner = self._trace.server(beside)
-        self._beside = beside
-        self._factor = factor
-        self._stages: list[Stage] = []
-
-    @property
-    def _integers(self) -> Tracer:
-        return self
-
-    def _check_public(self, run: npt.NDArray[Any]) -> None:
-        """Passes a run of public integers that is computed with."""
-
-    def _told(
-        self, name: str, before: tuple[int, int, int, float], x: _rust.Column | _rust.Total
-    ) -> None:
-        k, after = self._factor, self._trace.cost
-        products, switches, bootstraps = (k * (b - a) for a, b in zip(before[:3], after[:3]))
-        capacity = x.capacity_bits if isinstance(x, _rust.Column) else None
-        self._stages.append(
-            Stage(
-                name,
-                x.interval,
-                products,
-                switches,
-                bootstraps,
-                k * (after[3] - before[3]),
-                capacity,
-            )
-        )
-
-    def apply(
-        self, name: str, operands: list[_rust.Column | int], numbers: list[int]
-    ) -> list[_rust.Column]:
-        before = self._trace.cost
-        found = self._inner.apply(name, operands, numbers)
-        self._told(name, before, found[0])
-        return found
-
-    def constant(self, like: _rust.Column, values: list[int]) -> _rust.Column:
-        before = self._trace.cost
-        found = self._inner.constant(like, values)
-        self._told("constant", before, found)
-        return found
-
-    def totals(
-        self, name: str, x: _rust.Column, numbers: list[int] | None = None
-    ) -> list[_rust.Total]:
-        before = self._trace.cost
-        found = self._inner.totals(name, x, numbers or [])
-        self._told(name, before, found[0])
-        return found
-
-
 class Plan:
     """What a program takes on a parameter set, found by running it once on a scheme that only
     counts. ``print`` shows it.
@@ -205,7 +125,7 @@ class Plan:
         #: Whether comparisons of short arrays have all digits in one ciphertext.
         self.side_by_side = tracer._beside
         #: The operations, in the order of the program.
-        self.stages = tuple(tracer._stages)
+        self.stages: tuple[Stage, ...] = tuple(tracer._stages)
         #: Modeled seconds on one thread.
         self.seconds = sum(stage.seconds for stage in self.stages)
         #: Products of ciphertexts.
@@ -297,92 +217,15 @@ class Plan:
             )
 
     def __str__(self) -> str:
-        lines = [
-            f"{self._program.name} on {self.params.name}, {self.rows} rows",
-            (
-                f"{self.products} products, {self.bootstraps} bootstrappings; about "
-                f"{_seconds(self.seconds)} on one core"
-                + (", digits side by side" if self.side_by_side else "")
-            ),
-            (
-                f"server keys of {_bytes(self.key_bytes)}; {self.input_ciphertexts} ciphertexts of "
-                f"arguments, {_bytes(self.input_bytes)}"
-            ),
-        ]
-        if len(self.stages) > LONG:
-            return "\n".join(lines + self._by_operation())
-        lines.append(
-            f"{'operation':14}{'values':>28}{'products':>10}{'switches':>10}{'refreshes':>11}"
-            f"{'seconds':>10}{'bits left':>11}"
-        )
-        for s in self.stages:
-            values, left = (
-                f"{s.interval[0]} to {s.interval[1]}",
-                "" if s.capacity_bits is None else f"{s.capacity_bits:.0f}",
-            )
-            lines.append(
-                f"{s.name:14}{values:>28}{s.products:>10}{s.key_switches:>10}{s.bootstraps:>11}{s.seconds:>10.3g}{left:>11}"
-            )
-        return "\n".join(lines)
-
-    def _by_operation(self) -> list[str]:
-        """A line for each kind of operation, the longest first."""
-        groups: dict[str, list[Stage]] = {}
-        for stage in self.stages:
-            groups.setdefault(stage.name, []).append(stage)
-        lines = [
-            f"{'operation':14}{'times':>10}{'products':>10}{'switches':>10}{'refreshes':>11}{'seconds':>10}"
-        ]
-        for name, group in sorted(
-            groups.items(), key=lambda item: -sum(s.seconds for s in item[1])
-        ):
-            products = sum(s.products for s in group)
-            switches = sum(s.key_switches for s in group)
-            refreshes = sum(s.bootstraps for s in group)
-            seconds = sum(s.seconds for s in group)
-            lines.append(
-                f"{name:14}{len(group):>10}{products:>10}{switches:>10}{refreshes:>11}"
-                f"{seconds:>10.3g}"
-            )
-        return lines
+        return text(self)
 
     def _repr_html_(self) -> str:
-        summary = [
-            ("parameter set", self.params.name),
-            ("rows", f"{self.rows:,}"),
-            ("products", self.products),
-            ("bootstrappings", self.bootstraps),
-            ("modeled time, one thread", _seconds(self.seconds)),
-            ("server keys", _bytes(self.key_bytes)),
-            ("arguments", f"{self.input_ciphertexts} ciphertexts, {_bytes(self.input_bytes)}"),
-        ]
-        header = (
-            "operation",
-            "values",
-            "products",
-            "key switches",
-            "bootstrappings",
-            "seconds",
-            "capacity, bits",
-        )
-        stages = [
-            (
-                s.name,
-                f"{s.interval[0]} to {s.interval[1]}",
-                s.products,
-                s.key_switches,
-                s.bootstraps,
-                f"{s.seconds:.3g}",
-                "" if s.capacity_bits is None else f"{s.capacity_bits:.0f}",
-            )
-            for s in self.stages
-        ]
-        return facts(f"Plan of {self._program.name}", summary) + grid("Operations", header, stages)
+        return html(self)
 
     def __repr__(self) -> str:
         return (
             f"<everlevel.Plan of {self._program.name} on {self.params.name}: "
-            f"{_seconds(self.seconds)}, keys of {_bytes(self.key_bytes)}>"
+            f"{told_seconds(self.seconds)}, keys of {told_bytes(self.key_bytes)}>"
         )
 
 
@@ -398,7 +241,7 @@ class Program:
         #: The name of the function.
         self.name: str = function.__name__
         #: What its arguments may be, by name.
-        self.kinds = _kinds(function)
+        self.kinds = kinds_of(function)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """On encrypted arrays its results; on arrays that are not encrypted what these results are
@@ -407,9 +250,7 @@ class Program:
         given = self._signature.bind(*arguments, **named).arguments
         encrypted = [name for name, x in given.items() if isinstance(x, EncryptedIntegers)]
         if not encrypted:
-            from ._clear import run
-
-            return run(self._function, self.kinds, given)
+            return _clear.run(self._function, self.kinds, given)
         if len(encrypted) < len(given):
             others = [name for name in given if name not in encrypted]
             raise ProgramError(
@@ -523,40 +364,3 @@ def program(function: Callable[..., Any]) -> Program:
     like, ``everlevel.ranged(low, high)``, or NumPy's types.
     """
     return Program(function)
-
-
-def _kinds(function: Callable[..., Any]) -> dict[str, Kind]:
-    found = {}
-    for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
-        said = parameter.annotation
-        if typing.get_origin(said) is typing.Annotated:
-            said = next((x for x in said.__metadata__ if isinstance(x, Kind)), said)
-        if said is inspect.Parameter.empty or parameter.kind in (
-            parameter.VAR_POSITIONAL,
-            parameter.VAR_KEYWORD,
-        ):
-            raise DtypeError(
-                f"argument {name} of {function.__name__} has no type: annotate it, with "
-                "everlevel.uint8 for example",
-                code="python.annotation",
-            )
-        if not isinstance(said, Kind):
-            try:
-                dtype = np.dtype(getattr(said, "_dtype", said))
-                said = Kind(*interval_of(dtype))
-            except (TypeError, ValueError):
-                raise DtypeError(
-                    f"argument {name} of {function.__name__}: expected everlevel.bool_, uint8 to "
-                    "uint64, int8 to int64 or everlevel.ranged(low, high)",
-                    code="python.annotation",
-                ) from None
-        found[name] = said
-    return found
-
-
-def _seconds(seconds: float) -> str:
-    return f"{seconds:.2g} s" if seconds < 60 else f"{seconds / 60:.0f} min"
-
-
-def _bytes(count: float) -> str:
-    return f"{count / 2**20:.0f} MiB" if count < 2**30 else f"{count / 2**30:.1f} GiB"

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from . import _everlevel as _rust
 from ._array import EncryptedArray
-from ._integers import EncryptedIntegers, encrypted
+from ._integers import EncryptedIntegers
 from ._kinds import Kind, entries, kind_of, within
 from ._params import Params, params_of
 from ._values import (
@@ -112,7 +112,13 @@ def _typed(
             )
         rows = True
     within(array, (kind.low, kind.high))
-    return encrypted(key, params, array, kind, rows)
+    runs, slots = (array.shape[0] if rows else 1), params.slots
+    blocks = [
+        _rust.encrypt_column(run[i : i + slots].tolist(), kind.low, kind.high, **key)
+        for run in array.reshape(runs, -1)
+        for i in range(0, run.size, slots)
+    ]
+    return EncryptedIntegers._make(blocks, array.shape, runs=runs)
 
 
 class PublicKey:

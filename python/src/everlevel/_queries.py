@@ -1,4 +1,4 @@
-"""Queries on a table as expressions of Python's: text of SQL in the end."""
+"""Queries on a table as Python expressions, which are translated to SQL."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ class OrderKey(NamedTuple):
 
 
 def asc(column: str | Column, *, nulls: str | None = None) -> OrderKey:
-    """For ``order_by``: the least first, and what is missing last, or where ``nulls`` says:
-    ``"first"`` or ``"last"``.
+    """A key for ``order_by``: the least value first, and missing values last, unless ``nulls`` is
+    ``"first"``.
     """
     return _key(column, False, nulls)
 
 
 def desc(column: str | Column, *, nulls: str | None = None) -> OrderKey:
-    """For ``order_by``: the greatest first, and what is missing before it, or where ``nulls`` says:
-    ``"first"`` or ``"last"``.
+    """A key for ``order_by``: the greatest value first, and missing values before it, unless
+    ``nulls`` is ``"last"``.
     """
     return _key(column, True, nulls)
 
@@ -122,7 +122,7 @@ class Query:
                 raise fault(f"{part._text} is of a table of another schema")
 
     def filter(self, *conditions: Condition) -> Query:
-        """The rows that meet all of these conditions, and those of before."""
+        """Keeps the rows that meet all of these conditions, in addition to earlier ones."""
         if self._sums:
             raise fault("filter after agg: filter before, or write having(...) about sums")
         found = self._filter
@@ -133,7 +133,7 @@ class Query:
         return dataclasses.replace(self, _filter=found)
 
     def group_by(self, *columns: str | Column) -> Query:
-        """Groups of rows that have the same in each of these columns."""
+        """Forms groups of rows that have the same value in each of these columns."""
         if self._outputs:
             raise fault("group_by after agg or select: group before")
         names = tuple(self[_name(column)]._name for column in columns)
@@ -144,8 +144,8 @@ class Query:
     def agg(
         self, aggregates: Mapping[str, Aggregate] | None = None, /, **named: Aggregate
     ) -> Query:
-        """What is made of each group, after the columns of ``group_by``: ``agg(n=et.count(),
-        cost=t.cost.sum())``; a mapping for names that are not Python's.
+        """States the aggregates of each group, which follow the columns of ``group_by``:
+        ``agg(n=et.count(), cost=t.cost.sum())``; a mapping for names that are not Python's.
         """
         if self._outputs:
             raise fault("agg after agg or select: name all sums in one agg")
@@ -159,7 +159,7 @@ class Query:
         return self._with(outputs, sums=True)
 
     def select(self, *columns: str | Column, **named: str | Column) -> Query:
-        """These columns of the rows, some under other names."""
+        """Selects these columns of the rows, possibly under other names."""
         if self._outputs or self._groups:
             raise fault("select after agg, group_by or select: the answer has its columns already")
         outputs = [(name, name) for name in map(_name, columns)]
@@ -178,13 +178,13 @@ class Query:
         return dataclasses.replace(self, _outputs=tuple(outputs), _sums=sums)
 
     def distinct(self) -> Query:
-        """Of equal rows of :meth:`select` one."""
+        """Keeps one of equal rows of :meth:`select`."""
         if self._sums or not self._outputs:
             raise fault("distinct without select: write select(...).distinct()")
         return dataclasses.replace(self, _distinct=True)
 
     def having(self, *conditions: GroupCondition) -> Query:
-        """The groups that meet all of these conditions, such as ``et.count() > 2``."""
+        """Keeps the groups that meet all of these conditions, such as ``et.count() > 2``."""
         found = self._having
         for given in conditions:
             meant = group_condition(given)
@@ -206,7 +206,7 @@ class Query:
         return dataclasses.replace(self, _order=tuple(order))
 
     def limit(self, count: int) -> Query:
-        """The first rows of the answer."""
+        """Keeps the first rows of the answer."""
         rows = operator.index(count)
         if rows < 0:
             raise fault(f"limit({rows}): expected 0 or more")
@@ -224,7 +224,7 @@ class Query:
 
     @property
     def sql(self) -> str:
-        """The query in SQL: what a :class:`Plan` is made of."""
+        """The query in SQL, from which a :class:`Plan` is made."""
         if self._groups and not self._sums:
             raise fault("group_by without agg: say what is made of each group")
         if self._having is not None and not self._sums:

@@ -18,8 +18,8 @@ from ._integers import EncryptedIntegers
 from ._kinds import dtype_of
 from ._nodes import Node, Source, recorder_of
 from ._params import Params
-from ._programs import Tracer
 from ._totals import EncryptedTotal
+from ._tracer import Tracer
 from .errors import (
     DtypeError,
     FormatError,

@@ -3,53 +3,28 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import secrets
-import tempfile
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _everlevel as _rust
 from ._constants import Constants
-from ._http import Connection, count, field, malformed, told
+from ._http import Connection, count, field, malformed
 from ._integers import EncryptedIntegers
-from ._log import timed
 from ._nodes import recorder_of
-from ._objects import (
-    Computed,
-    Encrypted,
-    Inputs,
-    accepted,
-    entries_of,
-    fetched,
-    identity,
-    pushed,
-)
+from ._objects import Computed, Encrypted, Inputs, entries_of, identity
+from ._recorded import Recorder, Written, blocks_of, inputs_of, one_recorder, opened, stored
 from ._server import Server
 from ._tables import Table as Lookup
+from ._tenant import Tenant
 from ._tls import Trust
 from ._totals import EncryptedTotal
-from ._values import Path, Progress, by_name, path_text, read_file, stepper
-from .errors import (
-    DtypeError,
-    Error,
-    KeyMissingError,
-    OtherParametersError,
-    ParameterError,
-    SecretKeyError,
-    TableError,
-)
+from ._values import Path, Progress, by_name, path_text
+from .errors import DtypeError, OtherParametersError, SecretKeyError, TableError
 
 if TYPE_CHECKING:
-    from ._recorded import Recorder
     from ._remote_tables import RemoteTable
     from .tables import EncryptedTable, Plan, Result, Schema
-
-#: The most bytes of a result.
-RESULT_BYTES = 4 << 30
-#: The texts that an encrypted table may have beside its columns.
-TEXTS = ("schema.json", "files.json")
 
 
 class Estimate(NamedTuple):
@@ -72,7 +47,7 @@ class Estimate(NamedTuple):
 class Usage(NamedTuple):
     """What a tenant uses of a service, and what it may."""
 
-    #: Bytes of objects, of announced uploads and of requests of jobs.
+    #: Bytes of objects, of announced uploads and of requests that made tables and jobs.
     bytes: int
     most_bytes: int
     #: Objects, announced uploads, tables and jobs.
@@ -83,7 +58,7 @@ class Usage(NamedTuple):
     most_active_jobs: int
 
 
-class Remote:
+class Remote(Tenant):
     """A service (``everlevel serve``) that keeps server keys, encrypted arrays and tables, and
     computes on them for the bearer of a token.
 
@@ -98,12 +73,8 @@ class Remote:
     ``pip install everlevel[remote]``, for the hash by which objects are called.
     """
 
-    __slots__ = ("_connection", "_keys", "_bootstraps", "_recorders")
+    __slots__ = ("_recorders",)
 
-    #: The id of the server keys that were sent last.
-    _keys: str | None
-    #: Whether they can bootstrap; none if that is not known.
-    _bootstraps: bool | None
     #: Where operations on arrays are written down, by parameter set and number of ciphertexts.
     _recorders: dict[tuple[str, int, bool], Recorder]
 
@@ -118,8 +89,8 @@ class Remote:
         insecure_http: bool = False,
     ) -> None:
         trust = Trust(ca, certificate, key)
-        self._connection, self._keys = Connection(url, token, insecure_http, trust), None
-        self._bootstraps, self._recorders = None, {}
+        super().__init__(Connection(url, token, insecure_http, trust))
+        self._recorders = {}
 
     def close(self) -> None:
         """Forgets the token."""
@@ -140,117 +111,12 @@ class Remote:
             code="python.secret-pickle",
         )
 
-    # What the service keeps
-
-    def push(
-        self,
-        x: Server | Encrypted | Constants | EncryptedTable | Path,
-        *,
-        progress: Progress = None,
-    ) -> str:
-        """Sends a server's keys, an array, constants or a table, or the file or directory of one,
-        unless the service has it; an upload that broke off goes on. The answer is its id.
-
-        Jobs run with the server keys that were sent last, unless others are given.
-        ``progress(done, bytes)`` is called after each part, of tables after each file.
-        """
-        from .tables import EncryptedTable
-
-        step = stepper(progress)
-        if isinstance(x, EncryptedTable):
-            with tempfile.TemporaryDirectory() as directory:
-                x.save(os.path.join(directory, "table"))
-                return self._push_table(os.path.join(directory, "table"), step)
-        if isinstance(x, (str, os.PathLike)):
-            path = path_text(x)
-            if os.path.isdir(path):
-                return self._push_table(path, step)
-            return self._pushed(path, step)
-        if isinstance(x, Server):
-            return self._push_server(x, step)
-        if isinstance(x, Constants):
-            return self._pushed(x.to_bytes(), step)
-        return self._pushed(accepted(x).to_bytes(), step)
-
-    def _pushed(self, source: str | bytes, step: Any) -> str:
-        with timed("remote push"):
-            kind, found = pushed(self._connection, source, step)
-        if kind == "server keys":
-            self._keys, self._bootstraps = found, None
-        return found
-
-    def _push_server(self, server: Server, step: Any) -> str:
-        if server.elements and server.can_bootstrap:
-            raise ParameterError(
-                "the server is for whole elements, which bootstrapping of a service would lose",
-                code="python.elements",
-            )
-        if server.path is not None:
-            found = self._pushed(server.path, step)
-        else:
-            with tempfile.TemporaryDirectory() as directory:
-                path = os.path.join(directory, "server.keys")
-                server.save_keys(path)
-                found = self._pushed(path, step)
-        self._bootstraps = server.can_bootstrap
-        return found
-
-    def _push_table(self, directory: str, step: Any) -> str:
-        # What does not open here would not there; nothing is computed with its set.
-        _rust.Table.open(directory, None, True)
-        names = sorted(name for name in os.listdir(directory) if name.endswith(".columns"))
-        blocks = {}
-        for done, name in enumerate(names, 1):
-            blocks[name] = self._pushed(os.path.join(directory, name), None)
-            if step is not None:
-                step(done, len(names))
-        texts = {
-            name: read_file(os.path.join(directory, name)).decode()
-            for name in TEXTS
-            if os.path.exists(os.path.join(directory, name))
-        }
-        made = self._connection.json("POST", "/v1/tables", {"texts": texts, "blocks": blocks})
-        return identity(field(made, "id", str))
-
-    def fetch(self, object_id: str, *, progress: Progress = None) -> bytes:
-        """The bytes of an object, which are what its id says. They are verified."""
-        with timed("remote fetch"):
-            return fetched(self._connection, identity(object_id), RESULT_BYTES, stepper(progress))
-
-    def objects(self) -> list[dict[str, Any]]:
-        """All objects of the tenant, as the service describes them."""
-        return self._items("/v1/objects")
-
-    def tables(self) -> list[dict[str, Any]]:
-        """All encrypted tables of the tenant, as the service describes them."""
-        return self._items("/v1/tables")
-
-    def jobs(self) -> list[dict[str, Any]]:
-        """All jobs of the tenant, as the service describes them."""
-        return self._items("/v1/jobs")
-
-    def _items(self, path: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = field(self._connection.json("GET", path), "items", list)
-        return found
-
-    def delete(self, object_id: str) -> None:
-        """Removes an object, or a table; objects that a table is made of stay until it is gone."""
-        found = identity(object_id)
-        tables = any(table.get("id") == found for table in self.tables())
-        self._connection.send("DELETE", f"/v1/{'tables' if tables else 'objects'}/{found}")
-        if self._keys == found:
-            self._keys = None
-
-    def cancel(self, job_id: str) -> None:
-        """Cancels a job, which ends between two operations."""
-        self._connection.json("POST", f"/v1/jobs/{identity(job_id, 32)}/cancel")
-
     def usage(self) -> Usage:
         """What the tenant uses, and what it may."""
         found = self._connection.json("GET", "/v1/usage")
         return Usage(*(count(found, name) for name in Usage._fields))
 
-    # Jobs
+    # Programs and queries
 
     def run(
         self,
@@ -357,8 +223,6 @@ class Remote:
         other entries are for a server of one's own. Weights of ``np.average`` and ``normalized()``
         are not there either.
         """
-        from ._recorded import inputs_of, stored
-
         if isinstance(x, str):
             found = identity(x)
             arrays = stored(self.fetch(found), found, insecure_research)
@@ -378,8 +242,6 @@ class Remote:
     def _recorded(
         self, runs: Sequence[tuple[Any, EncryptedIntegers]], x: EncryptedIntegers
     ) -> EncryptedIntegers:
-        from ._recorded import Recorder
-
         params = x.params
         boots = params._raw.bootstraps and self._bootstraps is not False
         factor = len(x._blocks) // x._runs
@@ -400,8 +262,6 @@ class Remote:
         """Several arrays of the service, and totals of them, computed by one job: the encrypted
         results in this order. Other arguments as for :meth:`run`.
         """
-        from ._recorded import blocks_of, one_recorder, opened
-
         params = one_recorder(arrays).params
         request, names = self._asked(arrays, server_keys)
         results = self._done(request, job_name, progress)
@@ -427,8 +287,6 @@ class Remote:
         server_keys: Server | Path | None,
     ) -> tuple[dict[str, Any], list[str]]:
         """The request that makes some arrays, and the names of their blocks."""
-        from ._recorded import Written, blocks_of, one_recorder
-
         if one_recorder(arrays).remote is not self:
             raise OtherParametersError(
                 "arrays of another connection: compute them by that one", code="python.other-server"
@@ -473,54 +331,10 @@ class Remote:
             schema = EncryptedTable._make(_rust.Table.open(path, None, True)).schema
         return RemoteTable(schema, name, _remote=self, _source=x)
 
-    def _done(
-        self, request: dict[str, Any], job_name: str | None, progress: Progress
-    ) -> dict[str, str]:
-        """The ids of the results of a job, once it has ended."""
-        key = secrets.token_hex(16) if job_name is None else job_name
-        if not re.fullmatch(r"[0-9A-Za-z-]{1,64}", key):
-            raise malformed("the name of a job", "expected 1 to 64 letters, digits and -")
-        step = stepper(progress)
-        with timed("remote job"):
-            job = self._connection.json("POST", "/v1/jobs", request, key=key)
-            job_id = identity(field(job, "id", str), 32)
-            try:
-                while (state := field(job, "state", str)) in ("queued", "running"):
-                    job = self._connection.json("GET", f"/v1/jobs/{job_id}?wait=1")
-                    if step is not None:
-                        step(count(job, "done"), count(job, "total"))
-            except Error:
-                raise
-            except BaseException:
-                # Whoever stops to wait for a job without a name cannot come back to it.
-                if job_name is None:
-                    self.cancel(job_id)
-                raise
-        if state != "done":
-            raise told(job.get("error"))
-        return {name: identity(found) for name, found in field(job, "results", dict).items()}
-
     def _estimated(self, request: dict[str, Any]) -> Estimate:
         found = self._connection.json("POST", "/v1/estimates", request)
         counted = (count(found, name) for name in Estimate._fields[1:])
         return Estimate(float(field(found, "seconds", (int, float))), *counted)
-
-    def _there(self, x: Any) -> str:
-        """The id of what is there, or is sent."""
-        if isinstance(x, str) and re.fullmatch(r"[0-9a-f]{64}", x):
-            return x
-        return self.push(x)
-
-    def _server_keys(self, given: Server | Path | None) -> str:
-        if given is not None:
-            return self._there(given)
-        if self._keys is None:
-            raise KeyMissingError(
-                "no server keys were sent by this connection: push a server first, or give "
-                "server_keys=",
-                code="python.keys",
-            )
-        return self._keys
 
     def _program(
         self,

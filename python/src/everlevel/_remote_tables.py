@@ -1,4 +1,4 @@
-"""Tables of a service: queries on them that are answered there."""
+"""Queries on tables of a service, which are answered there."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RemoteTable(Query):
         return found
 
     def plan(self) -> Plan:
-        """The plan of the query, as for a table that is here: what cannot be answered exactly is
+        """The plan of the query, as for a local table; a query that cannot be answered exactly is
         refused.
         """
         return Plan(self)
@@ -63,11 +63,11 @@ class RemoteTable(Query):
     def estimate(
         self, constants: Constants | None = None, *, server_keys: Server | Path | None = None
     ) -> Estimate:
-        """What :meth:`collect` would cost; the table is sent, and nothing runs."""
+        """The cost of :meth:`collect`; the table is sent, and nothing runs."""
         return self.remote.estimate_ask(
             self._source, self.plan(), constants, server_keys=server_keys
         )
 
     def read(self, client: Client, **how: Any) -> Any:
-        """The answer itself: :meth:`collect`, and ``Result.read`` with the secret key."""
+        """The decrypted answer: :meth:`collect`, and then ``Result.read`` with the secret key."""
         return self.collect().read(client, plan=self.plan(), **how)

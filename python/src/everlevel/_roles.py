@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from typing import Any, overload
 
@@ -12,8 +11,8 @@ import numpy.typing as npt
 from . import _everlevel as _rust
 from ._array import EncryptedArray
 from ._columns import KIND, integers_from_bytes
-from ._described import LOST
-from ._integers import EncryptedIntegers, decrypted
+from ._decrypting import decrypted, decrypted_array, decrypted_results, entries_from, unknown_range
+from ._integers import EncryptedIntegers
 from ._keys import KeyChange
 from ._kinds import Kind
 from ._log import timed
@@ -27,23 +26,13 @@ from ._values import (
     Path,
     Progress,
     bytes_of,
-    centred,
     counted,
-    joined,
-    layout_of,
     octets,
-    of_range,
     path_text,
     replaceable,
     stepper,
 )
-from .errors import (
-    NotHomomorphicError,
-    OtherParametersError,
-    ParameterError,
-    RangeError,
-    SecretKeyError,
-)
+from .errors import NotHomomorphicError, OtherParametersError, ParameterError, SecretKeyError
 
 
 class Client:
@@ -284,61 +273,30 @@ class Client:
             return decrypted(self._raw, x.compute())
         if isinstance(x, EncryptedArray):
             self.params._warn()
-            raw = np.concatenate([self._raw.decrypt(part, x._elements) for part in x._xs])
-            modulus, shape, is_signed, elements, found, lost = (
-                x.modulus,
-                x._shape,
-                x._signed,
-                x._elements,
-                x.range,
-                x._lost,
+            return decrypted_array(self._raw, x, signed, all_slots, wrapping)
+        data = octets(x)
+        kind, identity, *_ = _rust.inspect(data)
+        if identity != self.params.id:
+            raise OtherParametersError(
+                f"bytes of parameter set {identity}, the key is of {self.params.name}",
+                code="wire.other-params",
             )
-        else:
-            data = octets(x)
-            kind, identity, *_ = _rust.inspect(data)
-            if identity != self.params.id:
-                raise OtherParametersError(
-                    f"bytes of parameter set {identity}, the key is of {self.params.name}",
-                    code="wire.other-params",
-                )
-            if kind == KIND:
-                arrays = integers_from_bytes(
-                    x, params=self.params, bounds="stated", allow_unknown_owner=allow_unknown_owner
-                )
-                opened = {
-                    name: self.decrypt(part, signed=signed, all_slots=all_slots, wrapping=wrapping)
-                    for name, part in arrays.items()
-                }
-                return next(iter(opened.values())) if len(opened) == 1 else opened
-            if not kind.startswith("results"):
-                array = EncryptedArray.from_bytes(
-                    x, params=self.params, bounds="stated", allow_unknown_owner=allow_unknown_owner
-                )
-                return self.decrypt(array, signed=signed, all_slots=all_slots, wrapping=wrapping)
-            self.params._warn()
-            raw, exponent, ranges, metadata = self._raw.decrypt_compact(data, allow_unknown_owner)
-            modulus = self._raw.params.plain_modulus(exponent)
-            shape, is_signed = (
-                layout_of(metadata, self.params.slots, len(ranges))[0],
-                metadata.get("signed") == "true",
+        if kind == KIND:
+            arrays = integers_from_bytes(
+                x, params=self.params, bounds="stated", allow_unknown_owner=allow_unknown_owner
             )
-            elements, found, lost = (
-                metadata.get("elements") == "true",
-                joined(ranges),
-                metadata.get(LOST) == "true",
+            opened = {
+                name: self.decrypt(part, signed=signed, all_slots=all_slots, wrapping=wrapping)
+                for name, part in arrays.items()
+            }
+            return next(iter(opened.values())) if len(opened) == 1 else opened
+        if not kind.startswith("results"):
+            array = EncryptedArray.from_bytes(
+                x, params=self.params, bounds="stated", allow_unknown_owner=allow_unknown_owner
             )
-        if lost and not wrapping:
-            raise _unknown()
-        degree = self.params.slot_degree if elements else None
-        return _entries(
-            raw,
-            modulus,
-            None if all_slots else shape,
-            degree,
-            signed,
-            is_signed,
-            None if wrapping else found,
-        )
+            return self.decrypt(array, signed=signed, all_slots=all_slots, wrapping=wrapping)
+        self.params._warn()
+        return decrypted_results(self._raw, data, signed, all_slots, wrapping, allow_unknown_owner)
 
     def decrypt_for_sharing(
         self,
@@ -364,20 +322,11 @@ class Client:
             )
         self.params._warn()
         if x._lost and not wrapping:
-            raise _unknown()
+            raise unknown_range()
         bits = counted("statistical_bits", statistical_bits, 32)
         values = counted("decryptions_log2", decryptions_log2, 32)
         parts = [self._raw.decrypt_for_sharing(part, x._elements, bits, values) for part in x._xs]
-        degree = self.params.slot_degree if x._elements else None
-        return _entries(
-            np.concatenate(parts),
-            x.modulus,
-            x._shape,
-            degree,
-            signed,
-            x._signed,
-            None if wrapping else x.range,
-        )
+        return entries_from(x, parts, signed, False, wrapping)
 
     def allow_pickle(self, allowed: bool = True) -> None:
         """Lets ``pickle`` write the secret key of this object, unencrypted."""
@@ -395,38 +344,6 @@ class Client:
                 code="python.secret-pickle",
             )
         return _restore_client, (self.params, self.expose_secret_bytes())
-
-
-def _unknown() -> RangeError:
-    """The refusal of what has a range that is too large to be told."""
-    return RangeError(
-        "decryption: the range of the entries exceeds 2^100: expected bounds that keep it, or "
-        "wrapping=True, which gives residues",
-        code="circuit.range",
-    )
-
-
-def _entries(
-    raw: npt.NDArray[np.uint64],
-    modulus: int,
-    shape: tuple[int, ...] | None,
-    degree: int | None,
-    signed: bool | None,
-    is_signed: bool,
-    found: tuple[int, int] | None,
-) -> npt.NDArray[np.int64] | np.int64:
-    """The entries of an array of this shape, or all slots, by what the caller says of signs, or the
-    array, or its range; ``degree``: elements of that many coefficients each.
-    """
-    tail = () if degree is None else (degree,)
-    values = raw.view(np.int64).reshape(-1, *tail)
-    if shape is not None:
-        values = values[: math.prod(shape)].reshape(shape + tail)
-    if found is not None and degree is None:
-        values = of_range(values, modulus, found, signed)
-    elif is_signed if signed is None else signed:
-        values = centred(values, modulus)
-    return values if values.shape else np.int64(values[()])
 
 
 def _restore_client(params: Params, data: bytes) -> Client:

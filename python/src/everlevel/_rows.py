@@ -7,16 +7,19 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from . import _layout
 from ._encrypted import Encrypted, not_homomorphic
-from ._integers import EncryptedIntegers
 from ._kinds import Kind, entries, interval_of, named
-from ._operands import _check_wrapping, _constants
+from ._operands import _check_wrapping, _constants, is_typed
+from ._typed import Typed
 from .errors import DtypeError, OtherParametersError, ShapeError
+
+if TYPE_CHECKING:
+    from ._integers import EncryptedIntegers
 
 WAY = (
     "entries along this axis lie in one ciphertext: encrypt with rows=True, or np.stack arrays, "
@@ -35,21 +38,19 @@ def rows(count: int, kind: Any) -> Kind:
     return Kind(low, high, operator.index(count))
 
 
-def _numbers(x: EncryptedIntegers) -> Any:
+def _numbers(x: Typed) -> Any:
     """The numbers of runs by leading axes, and how many runs each stands for."""
     lead = x._shape[: _layout.leading(x._shape, x._runs)]
     count = int(np.prod(lead, dtype=np.int64))
     return np.arange(count).reshape(lead), x._runs // count
 
 
-def _chosen(
-    x: EncryptedIntegers, numbers: Any, each: int, tail: tuple[int, ...]
-) -> EncryptedIntegers:
+def _chosen(x: Typed, numbers: Any, each: int, tail: tuple[int, ...]) -> EncryptedIntegers:
     runs = (numbers.reshape(-1, 1) * each + np.arange(each)).reshape(-1)
-    return x._picked(runs, (*numbers.shape, *tail))
+    return cast("EncryptedIntegers", x._picked(runs, (*numbers.shape, *tail)))
 
 
-def picked(x: EncryptedIntegers, key: Any) -> EncryptedIntegers:
+def picked(x: Typed, key: Any) -> EncryptedIntegers:
     """x[key] for leading axes."""
     keys = key if isinstance(key, tuple) else (key,)
     if any(isinstance(k, Encrypted) for k in keys):
@@ -86,7 +87,7 @@ def axis_of(axis: Any, ndim: int, what: str) -> int:
     return int(axis) % ndim
 
 
-def along(x: EncryptedIntegers, axis: int | None, what: str) -> list[EncryptedIntegers]:
+def along(x: Typed, axis: int | None, what: str) -> list[EncryptedIntegers]:
     """The parts of an array along an axis."""
     if axis is None:
         raise not_homomorphic(
@@ -105,7 +106,7 @@ def along(x: EncryptedIntegers, axis: int | None, what: str) -> list[EncryptedIn
 
 def _first(arrays: Sequence[Any]) -> EncryptedIntegers:
     """The first encrypted one."""
-    like = next((x for x in arrays if isinstance(x, EncryptedIntegers)), None)
+    like = next((x for x in arrays if is_typed(x)), None)
     if like is None:
         raise DtypeError("no encrypted array among these", code="python.input")
     return like
@@ -115,15 +116,13 @@ def _alike(arrays: Sequence[Any]) -> list[EncryptedIntegers]:
     """Encrypted arrays for encrypted and public ones."""
     like = _first(arrays)
     for x in arrays:
-        if not isinstance(x, EncryptedIntegers) and np.shape(x) != like._shape:
+        if not is_typed(x) and np.shape(x) != like._shape:
             raise ShapeError(
                 f"a public array of shape {np.shape(x)} among encrypted ones of shape "
                 f"{like._shape}: expected the same shape",
                 code="python.shape",
             )
-    found = [
-        x if isinstance(x, EncryptedIntegers) else _constants(like, entries(x)) for x in arrays
-    ]
+    found = [x if is_typed(x) else _constants(like, entries(x)) for x in arrays]
     if not all(like._params.same(x._params) for x in found):
         raise OtherParametersError("arrays of different parameter sets", code="scheme.wrong-params")
     if any(x._server is not like._server for x in found):
@@ -140,14 +139,14 @@ def _alike(arrays: Sequence[Any]) -> list[EncryptedIntegers]:
 
 def _together(parts: Sequence[EncryptedIntegers], shape: tuple[int, ...]) -> EncryptedIntegers:
     blocks = [block for x in parts for block in x._blocks]
-    return EncryptedIntegers._make(
+    return parts[0]._make(
         blocks, shape, parts[0]._server, parts[0]._wrap, sum(x._runs for x in parts)
     )
 
 
 def stack(arrays: Sequence[Any], axis: int = 0) -> EncryptedIntegers:
     """Arrays of one shape as the rows of a new one. Free."""
-    if isinstance(arrays, EncryptedIntegers):
+    if is_typed(arrays):
         arrays = list(arrays)
     parts = _alike(arrays)
     if axis_of(axis, parts[0].ndim + 1, "np.stack") != 0:
@@ -172,7 +171,7 @@ def concatenate(arrays: Sequence[Any], axis: int = 0) -> EncryptedIntegers:
     along(_first(arrays), axis, "np.concatenate")
     parts: list[Any] = []
     for x in arrays:
-        if isinstance(x, EncryptedIntegers):
+        if is_typed(x):
             parts += along(x, axis, "np.concatenate")
         else:
             parts += list(np.moveaxis(entries(x), axis, 0))
@@ -222,7 +221,7 @@ def weighted(parts: Sequence[EncryptedIntegers], weights: Sequence[int]) -> Encr
     return first._arithmetic("weighted_sum", *others, numbers=weights)
 
 
-def product(matrix: Any, x: EncryptedIntegers) -> EncryptedIntegers:
+def product(matrix: Any, x: Typed) -> EncryptedIntegers:
     """matrix @ x for a public matrix or vector and the rows of x."""
     if isinstance(matrix, Encrypted):
         raise not_homomorphic(
@@ -252,7 +251,7 @@ def _largest(
         return np.where(later, b[0], a[0]), np.where(later, b[1], a[1])
 
     found = reduced([(x, i) for i, x in enumerate(parts)], rounds)[1]
-    return found if isinstance(found, EncryptedIntegers) else parts[0].checked() * 0
+    return found if is_typed(found) else parts[0].checked() * 0
 
 
 def exchanges(n: int) -> Iterator[tuple[int, int]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _everlevel as _rust
-from ._cells import answer_of
+from ._answers import answer_of
 from ._constants import Constants
 from ._queries import Query
 from ._roles import Client

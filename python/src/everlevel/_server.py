@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import math
 import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 from . import _everlevel as _rust
 from ._array import EncryptedArray
 from ._columns import KIND, integers_from_bytes
+from ._fitting import Fitting, named_arrays
 from ._html import grid, power
 from ._integers import EncryptedIntegers
 from ._log import told_integers, told_server
@@ -21,7 +21,6 @@ from ._values import (
     Buffer,
     Path,
     Progress,
-    by_name,
     counted,
     octets,
     part_of,
@@ -30,14 +29,7 @@ from ._values import (
     replaceable,
     stepper,
 )
-from .errors import (
-    DtypeError,
-    FileError,
-    OtherParametersError,
-    ParameterError,
-    ProgramError,
-    ShapeError,
-)
+from .errors import DtypeError, FileError, OtherParametersError, ParameterError
 
 if TYPE_CHECKING:
     from ._manifest import Manifest
@@ -267,27 +259,15 @@ class Server:
         all slots. Results have the shape of the largest input. Arrays of several ciphertexts go
         through the program one ciphertext after the other, if it moves nothing between slots.
         """
-        arrays = _named(inputs, named)
-        count = fitting(program, arrays)
-        loaded = {name: self.load(x)._spread(count) for name, x in arrays.items()}
-        elements = any(x._elements for x in arrays.values())
+        arrays = named_arrays(inputs, named)
+        fitting = Fitting(program, arrays)
+        loaded = {name: self.load(x)._spread(fitting.count) for name, x in arrays.items()}
         step, parts = stepper(progress), []
-        for number in range(count):
+        for number in range(fitting.count):
             given = {name: xs[number] for name, xs in loaded.items()}
-            parts.append(self._raw.run(program, given, part_of(step, number, count)))
-        shape = max((x.shape for x in arrays.values()), key=math.prod, default=())
-        signed = any(x.signed for x in arrays.values())
-        residues = of_residues(program, arrays)
+            parts.append(self._raw.run(program, given, part_of(step, number, fitting.count)))
         return {
-            name: EncryptedArray._make(
-                [part[name] for part in parts],
-                shape,
-                server=self,
-                signed=signed,
-                elements=elements,
-                lost=name not in residues,
-            )
-            for name in parts[0]
+            name: fitting.result(name, [part[name] for part in parts], self) for name in parts[0]
         }
 
     def explain(
@@ -302,11 +282,9 @@ class Server:
         Everything in it follows from the program and the parameters, and may be shown to anybody.
         Of arrays of several ciphertexts, each one's with the least capacity.
         """
-        return Explanation(
-            *self._raw.explain(
-                program, {name: self.load(x)._worst for name, x in _named(inputs, named).items()}
-            )
-        )
+        arrays = named_arrays(inputs, named)
+        worst = {name: self.load(x)._worst for name, x in arrays.items()}
+        return Explanation(*self._raw.explain(program, worst))
 
     def __repr__(self) -> str:
         where = self.path or "memory"
@@ -377,80 +355,6 @@ class Explanation:
 
     def __repr__(self) -> str:
         return f"<everlevel.Explanation of {len(self.steps)} operations>"
-
-
-def _named(
-    inputs: Mapping[str, EncryptedArray] | None, named: Mapping[str, EncryptedArray]
-) -> dict[str, EncryptedArray]:
-    arrays = by_name(inputs, named)
-    for name, x in arrays.items():
-        if not isinstance(x, EncryptedArray):
-            raise DtypeError(
-                f"{name}: expected an encrypted array, found {type(x).__name__}",
-                code="python.input",
-            )
-    return arrays
-
-
-def fitting(program: str, arrays: Mapping[str, EncryptedArray]) -> int:
-    """How many ciphertexts each array of a program has; arrays that it would compute something else
-    on than on their entries are refused.
-    """
-    read, _, moves, stays = _rust.program_facts(program)
-    count = max((x.ciphertexts for x in arrays.values()), default=1)
-    if any(x.ciphertexts != count and not x._repeated for x in arrays.values()):
-        raise ShapeError(
-            f"arrays of different numbers of ciphertexts, up to {count}: give arrays of one shape",
-            code="python.shape",
-        )
-    elements = any(x._elements for x in arrays.values())
-    if moves and (count > 1 or elements):
-        what = "arrays of several ciphertexts" if count > 1 else "arrays of whole elements"
-        raise ProgramError(
-            f"the program rotates or adds up slots, which programs do not with {what}: use "
-            "the arrays' own operations",
-            code="python.moves",
-        )
-    # Sums of arrays that are 0 behind their entries are those of the entries.
-    sums = (
-        stays
-        and all(x._padded or x._full(x.shape) for x in arrays.values())
-        and not any(x._repeated for x in arrays.values())
-    )
-    _fitting(arrays, read, moves and not sums)
-    return count
-
-
-def of_residues(program: str, arrays: Mapping[str, EncryptedArray]) -> frozenset[str]:
-    """The names of what a program makes of arrays that are residues. All else is made of integers
-    with ranges alone: it has lost its own if that is not known.
-    """
-    residues = [name for name, x in arrays.items() if not x._ranged]
-    return frozenset(_rust.program_made_of(program, residues))
-
-
-def _fitting(arrays: Mapping[str, EncryptedArray], read: Sequence[str], moves: bool) -> None:
-    """Refuses arrays that a program would compute on with more slots than their entries have."""
-    unread = sorted(set(arrays) - set(read))
-    if unread:
-        raise ProgramError(
-            f"the program does not read {', '.join(unread)}", code="python.input", name=unread[0]
-        )
-    shapes = {x.shape for x in arrays.values() if not x._repeated}
-    if len({math.prod(shape) for shape in shapes}) > 1:
-        found = " and ".join(map(str, sorted(shapes)))
-        raise ShapeError(
-            f"arrays of shapes {found}: programs take arrays of one size, or single entries that "
-            "are in every slot",
-            code="python.shape",
-        )
-    for name, x in arrays.items():
-        if moves and not x._repeated and not x._full(x.shape):
-            raise ShapeError(
-                f"{name}: the program rotates or adds up all {x._slots()} slots, and {x.size} "
-                f"hold entries: use the arrays' own operations, such as {name}.sum()",
-                code="python.shape",
-            )
 
 
 def _restore_server(params: Params, path: str, cache_bytes: int, elements: bool) -> Server:

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
+
+import numpy as np
+
+from ._values import is_integer
+from .errors import ShapeError
 
 
 class Shaped:
@@ -28,6 +34,15 @@ class Shaped:
     def size(self) -> int:
         """The number of entries."""
         return math.prod(self._shape)
+
+    def _reshaped(self, shape: tuple[Any, ...]) -> tuple[int, ...]:
+        """The shape that is meant by the arguments of ``reshape``."""
+        wanted = shape[0] if len(shape) == 1 and not is_integer(shape[0]) else shape
+        try:
+            found: tuple[int, ...] = np.broadcast_to(np.int8(0), self._shape).reshape(wanted).shape
+        except ValueError as error:
+            raise ShapeError(str(error), code="python.shape") from None
+        return found
 
     def __len__(self) -> int:
         if not self._shape:

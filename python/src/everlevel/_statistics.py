@@ -1,4 +1,4 @@
-"""NumPy's functions that put encrypted integers in order, look for them, and count them."""
+"""NumPy's functions that sort, search and count encrypted integers."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ MOST_TOTALS = 1 << 16
 
 
 def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
-    """In a public ascending list: how many of its entries are below v, or with ``"right"`` not
-    above it.
+    """The position in a public ascending list: the number of its entries that are below v, or with
+    ``"right"`` not above it.
     """
     edges = _public(a, "the list that is searched")
     if (
@@ -42,14 +42,14 @@ def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
-    """In which of some public brackets."""
+    """The number of the public bracket that contains each entry."""
     return searchsorted(bins, x, "left" if right else "right")
 
 
 def isin(
     element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False
 ) -> Any:
-    """Which are in a public list."""
+    """Whether each entry is in a public list."""
     if not isinstance(element, EncryptedIntegers):
         raise not_homomorphic(
             "np.isin in an encrypted list",
@@ -75,7 +75,7 @@ def argsort(a: EncryptedIntegers, axis: int = -1, kind: Any = None, *, stable: A
 
 
 def partition(places: Callable[..., Any]) -> Callable[..., Any]:
-    """All entries in order are as a partition has to be, about any of them."""
+    """A partition, for which all entries are sorted: this is a partition about every entry."""
 
     def apply(a: EncryptedIntegers, kth: Any, axis: int | None = -1) -> Any:
         about = _public(kth, "the place of a partition")
@@ -109,7 +109,7 @@ def quantile(
     method: str = "linear",
     keepdims: bool = False,
 ) -> Any:
-    """An entry: those between two entries are no integers."""
+    """A quantile that is an entry, because values between two entries need not be integers."""
     if out is not None or keepdims:
         raise not_homomorphic(
             f"np.quantile with {'keepdims' if out is None else 'out'}",
@@ -135,7 +135,7 @@ def percentile(a: EncryptedIntegers, q: float, *arguments: Any, **options: Any) 
 
 
 def median(a: EncryptedIntegers, axis: Any = None) -> Any:
-    """Of an odd number of entries."""
+    """The median; the number of entries has to be odd."""
     size = _size(a, axis, "the median")
     if size % 2 == 0:
         raise not_homomorphic(
@@ -152,8 +152,8 @@ def _nth(a: EncryptedIntegers, place: int, axis: Any) -> Any:
 
 
 def bincount(x: EncryptedIntegers, weights: Any = None, minlength: int = 0) -> Any:
-    """How many entries have each value from 0 to the largest possible one, or to ``minlength`` - 1
-    if that is larger: a list of totals.
+    """The number of entries with each value from 0 to the largest possible one, or to ``minlength``
+    - 1 if that is larger, as a list of totals.
     """
     if weights is not None:
         raise not_homomorphic(
@@ -175,14 +175,14 @@ def bincount(x: EncryptedIntegers, weights: Any = None, minlength: int = 0) -> A
 
 
 def _nothing(server: Any, block: Any) -> Any:
-    """A total that is 0: of values that no entry can have."""
+    """A total that is 0, for values that no entry can have."""
     zeros = server._integers.apply("mul_public", [block], [0])[0]
     return server._integers.totals("sum", zeros, [])[0]
 
 
 def histogram(a: EncryptedIntegers, bins: Any = 10) -> Any:
-    """How many entries are between each two of some public edges, the last one included: a list of
-    totals, and the edges.
+    """The number of entries between each two neighboring public edges, the last edge included, as a
+    list of totals, and the edges.
     """
     if isinstance(bins, (int, np.integer, str)):
         raise not_homomorphic(

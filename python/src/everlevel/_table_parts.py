@@ -1,5 +1,5 @@
-"""Answers about encrypted tables by several processes, of which each computes some blocks of rows:
-on a Ray cluster.
+"""Answers from encrypted tables by several processes on a Ray cluster, each of which computes some
+blocks of rows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WAITING = 2
 
 
 class Blocks(Actor):
-    """An actor that computes blocks of a table, and joins what was computed."""
+    """An actor that computes blocks of a table, and joins parts of answers."""
 
     def _begin(self, given: tuple[str, str, str, bytes | None]) -> None:
         path, table, plan, constants = given
@@ -63,7 +63,7 @@ def run_on_ray(
     retries: int,
     progress: Progress,
 ) -> bytes:
-    """The bytes of a result, of a table in a directory that all actors can read."""
+    """The bytes of a result for a table in a directory that all actors can read."""
     ray, step = _ray(), stepper(progress)
     given = (path, table.id, plan, constants)
     with actors(Blocks, given, server, None, None, workers, threads, retries) as made:
@@ -83,7 +83,7 @@ def run_on_ray(
 def _computed(
     ray: Any, made: list[Any], parts: list[tuple[int, int]], blocks: int, step: Any
 ) -> list[Any]:
-    """References to all parts, in their order, once they are there."""
+    """References to all parts, in order, once they are computed."""
     found: list[Any] = [None] * len(parts)
     waiting = dict.fromkeys(range(len(made)), WAITING)
     under_way: dict[Any, int] = {}

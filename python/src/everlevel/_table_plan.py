@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _everlevel as _rust
-from ._cells import Clear, Partners, answer_of, clear, text_of
+from ._answers import answer_of
+from ._cells import Clear, Partners, clear, text_of
 from ._constants import Constants
 from ._explained import Explanation
 from ._params import Params

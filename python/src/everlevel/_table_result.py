@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from . import _everlevel as _rust
-from ._cells import answer_of
+from ._answers import answer_of
 from ._constants import Constants
 from ._held import Held
 from ._roles import Client

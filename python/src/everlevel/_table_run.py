@@ -7,7 +7,8 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _everlevel as _rust
-from ._cells import Clear, Partners, answer_of, clear, clear_partners, pieces_of
+from ._answers import answer_of
+from ._cells import Clear, Partners, clear, clear_partners, pieces_of
 from ._constants import Constants
 from ._params import Params
 from ._public_key import PublicKey

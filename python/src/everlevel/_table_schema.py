@@ -14,7 +14,7 @@ from .errors import FormatError, TableError
 
 
 class Schema:
-    """What the columns of a table hold: of a mapping, JSON text, or the path of a ``.json`` file.
+    """The schema of a table, from a mapping, JSON text, or the path of a ``.json`` file.
 
     Public, with all bounds and categories.
 
@@ -89,25 +89,26 @@ class Schema:
 
     @property
     def columns(self) -> dict[str, dict[str, Any]]:
-        """Type and bounds of each column by its name."""
+        """The type and the bounds of each column, by its name."""
         return {column.pop("name"): column for column in self.to_dict()["columns"]}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Of :meth:`infer`: what each column was taken for, and which were left out."""
+        """For a schema from :meth:`infer`: the inferred types, and the columns that were left out.
+        """
         return self._notes
 
     def to_dict(self) -> dict[str, Any]:
-        """As a mapping, to be changed and given to ``Schema``."""
+        """The schema as a mapping, which can be changed and passed to ``Schema``."""
         found: dict[str, Any] = json.loads(self._text)
         return found
 
     def to_json(self) -> str:
-        """As text; equal schemas have the same."""
+        """The schema as JSON text; equal schemas have equal texts."""
         return self._text
 
     def save(self, path: Path, *, overwrite: bool = False) -> None:
-        """Writes a file, in one step."""
+        """Writes a file, completely or not at all."""
         _rust.write_file(replaceable(path, overwrite), self._text.encode(), overwrite)
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,4 @@
-"""Tables of public integers that are looked up in with encrypted ones."""
+"""Lookup tables of public integers, for encrypted indices."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Table:
         return _together(found, (len(found), *place.shape))
 
     def _pair(self, x: Any, y: Any) -> Any:
-        """rows[x, y], of which one at least is encrypted."""
+        """``rows[x, y]``, where x, y or both are encrypted."""
         if not isinstance(x, EncryptedIntegers):
             return Table(self._entries[x])[y]
         if not isinstance(y, EncryptedIntegers):

@@ -1,4 +1,4 @@
-"""Which services are believed, and how a client shows who it is."""
+"""TLS: which services are trusted, and the certificate of a client."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _wrong(where: str, problem: str) -> ServiceError:
 
 
 class Trust(NamedTuple):
-    """Files in PEM, for connections by HTTPS."""
+    """The PEM files for HTTPS connections."""
 
     #: Authorities that are believed, and no others; without them those of the system.
     ca: Path | None = None
@@ -28,7 +28,7 @@ class Trust(NamedTuple):
     key: Path | None = None
 
     def context(self) -> ssl.SSLContext:
-        """What connections are made with."""
+        """The TLS context for connections."""
         ca = None if self.ca is None else path_text(self.ca)
         try:
             context = ssl.create_default_context(cafile=ca)
@@ -53,7 +53,7 @@ def _has_directory() -> bool:
 
 
 def _show(context: ssl.SSLContext, certificate: str, key: str) -> None:
-    """Lets a context show a certificate."""
+    """Adds the certificate of the client to a context."""
     try:
         shared = os.name == "posix" and os.stat(key).st_mode & 0o007
         # A key with a passphrase is refused instead of asking for it.
@@ -68,8 +68,8 @@ def _show(context: ssl.SSLContext, certificate: str, key: str) -> None:
 
 
 def unproved(error: Exception) -> ServiceError | None:
-    """What TLS has refused, which would be the same if it were tried again; none for another
-    error.
+    """The exception for a refusal of TLS, which a retry would not change; ``None`` for other
+    errors.
     """
     if isinstance(error, ssl.SSLCertVerificationError):
         problem = (

@@ -40,18 +40,18 @@ class EncryptedTotal(Encrypted, Stored):
 
     @property
     def interval(self) -> Interval:
-        """Which values the sum can have."""
+        """The least and the largest value that the sum can have."""
         low, high = zip(*(part.interval for part in self._parts))
         return self._factor * sum(low), self._factor * sum(high)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The smallest dtype that holds them."""
+        """The smallest dtype that holds all of these values."""
         return dtype_of(self.interval)
 
     @property
     def ciphertexts(self) -> int:
-        """How many ciphertexts hold it."""
+        """The number of ciphertexts that hold it."""
         return self._factor * sum(part.ciphertexts for part in self._parts)
 
     def _set(self) -> Params:

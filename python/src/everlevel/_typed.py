@@ -20,8 +20,8 @@ from ._shaped import Shaped
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from ._programs import Tracer
     from ._server import Server
+    from ._tracer import Tracer
 
 
 class Typed(Encrypted, Stored, Shaped):

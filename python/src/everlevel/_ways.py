@@ -1,4 +1,4 @@
-"""What to do instead of what encrypted integers do not have."""
+"""Advice for operations that encrypted integers do not support."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Measurements: ``python -m everlevel.bench bootstrap`` says what Python adds to a bootstrapping,
-``.. cluster`` what Ray adds, and how time grows.
+"""Measurements: ``python -m everlevel.bench bootstrap`` measures the overhead of Python for a
+bootstrapping, and ``.. cluster`` that of Ray, and how the time scales.
 """
 
 from __future__ import annotations

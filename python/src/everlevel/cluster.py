@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -167,9 +168,17 @@ class Actor:
         cache_bytes: int,
         elements: bool,
         threads: int,
+        version: str,
     ) -> None:
-        from . import set_num_threads
+        from . import __version__, set_num_threads
 
+        # Another one may not know what an array or a plan says of itself.
+        if version != __version__:
+            raise ClusterError(
+                f"this node has everlevel {__version__}, and the program that sends it work "
+                f"{version}: install one version on all nodes",
+                code="cluster.version",
+            )
         set_num_threads(threads)
         path = keys if digest is None else _key_file(keys, digest)
         self._server = Server.open(path, params=params, cache_bytes=cache_bytes, elements=elements)
@@ -215,7 +224,7 @@ def _on_ray(
 
 
 def _counted(**counts: int | None) -> None:
-    """Refuses numbers of nothing; those that are none follow from the cluster."""
+    """Refuses numbers below 1; numbers that are ``None`` follow from the cluster."""
     for name, count in counts.items():
         if count is not None and count < 1:
             raise ClusterError(f"{name} = {count}: expected at least 1", code="python.workers")
@@ -247,9 +256,11 @@ def actors(
     threads: int,
     retries: int,
 ) -> Iterator[list[Any]]:
-    """Actors with the keys of a server, each of which begins with what is given; they end with the
+    """Actors with the keys of a server, which are started with the given arguments and end with the
     context.
     """
+    from . import __version__
+
     _counted(workers=workers, threads=threads)
     ray = _ray()
     cache_bytes, elements = DEFAULT_CACHE_BYTES, False
@@ -274,7 +285,7 @@ def actors(
         workers = max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
     actor = ray.remote(num_cpus=threads, max_restarts=-1, max_task_retries=retries)(kind)
     made = [
-        actor.remote(given, params, shared, digest, cache_bytes, elements, threads)
+        actor.remote(given, params, shared, digest, cache_bytes, elements, threads, __version__)
         for _ in range(workers)
     ]
     try:
@@ -323,7 +334,7 @@ def _in_order(
 
 
 def result_of(ray: Any, reference: Any) -> Any:
-    """What an actor made, or its exception."""
+    """The result of an actor, or its exception."""
     try:
         return ray.get(reference)
     except ray.exceptions.RayTaskError as error:
@@ -333,4 +344,10 @@ def result_of(ray: Any, reference: Any) -> Any:
             else ClusterError(str(error), code="cluster.task")
         ) from None
     except ray.exceptions.RayError as error:
-        raise ClusterError(f"an actor died too often: {error}", code="cluster.actor") from None
+        if not getattr(error, "actor_init_failed", False):
+            raise ClusterError(f"an actor died too often: {error}", code="cluster.actor") from None
+        # Of what an actor's beginning raised there is the text alone, which ends with its code.
+        told = re.search(r"\[(cluster\.[a-z-]+)\]\s*\Z", str(error))
+        raise ClusterError(
+            f"an actor could not begin: {error}", code=told[1] if told else "cluster.actor"
+        ) from None

@@ -1,5 +1,5 @@
-"""What can go wrong: one tree of exceptions, each with a stable ``code`` and the numbers that its
-message states as attributes.
+"""The exceptions of the package, each with a stable ``code``, and with the numbers in its message
+as attributes.
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from typing import Any
 
 
 class Error(Exception):
-    """Any refusal of this package.
+    """The base of all exceptions of this package.
 
-    ``code`` is a name for programs, such as ``"wire.truncated"``; ``fields`` holds what the message
-    states, also as attributes.
+    ``code`` is stable, such as ``"wire.truncated"``; ``fields`` has the values in the message,
+    which are also attributes.
     """
 
     def __init__(self, message: str, *, code: str = "error", **fields: Any) -> None:
@@ -38,7 +38,7 @@ def _restore(cls: type[Error], message: str, code: str, fields: dict[str, Any]) 
 
 
 class ParameterError(Error, ValueError):
-    """A parameter set that does not hold together, or that cannot do what is asked."""
+    """A parameter set that is inconsistent, or does not support the operation."""
 
 
 class InsecureError(ParameterError):
@@ -52,20 +52,20 @@ class FrequentFailuresError(ParameterError):
 
 
 class FailureWarning(UserWarning):
-    """Keys are made or values decrypted of a set whose bootstrapping gives wrong values with a
+    """Keys are made or values decrypted with a set whose bootstrapping gives wrong values with a
     probability above 2^-128.
     """
 
 
 class UncheckedWarning(UserWarning):
-    """Bytes are decrypted that a server took from AES without a check of their AES key, their mode
-    and their vector.
+    """Bytes are decrypted that a server has transciphered without a check of their AES key, their
+    mode and their vector.
     """
 
 
 class RecoveryWarning(UserWarning):
-    """A run was interrupted while it wrote: what it had left was removed, or what it had begun to
-    replace was finished.
+    """An earlier run was interrupted while it wrote files: its remains were removed, or a
+    replacement that it had begun was finished.
     """
 
 
@@ -74,14 +74,14 @@ class OtherParametersError(ParameterError):
 
 
 class WrongKeyError(Error, ValueError):
-    """Keys or arrays of two owners; ``left`` and ``right`` are the ids of their secret keys, in
-    short.
+    """Keys or arrays of two owners; ``left`` and ``right`` are short forms of the ids of their
+    secret keys.
     """
 
 
 class DecryptionError(Error, ValueError):
-    """What was decrypted cannot be what was encrypted: another key, changed bytes, a false noise
-    bound or range; or nothing would tell.
+    """The decrypted values cannot be correct, because of another key, changed bytes, or a false
+    noise bound or range; or it would be impossible to tell.
     """
 
 
@@ -94,11 +94,13 @@ class ShapeError(Error, ValueError):
 
 
 class DtypeError(Error, TypeError):
-    """An array of something else than integers."""
+    """An array of other objects than integers."""
 
 
 class NotHomomorphicError(Error, TypeError):
-    """What cannot be done to encrypted entries, or not in this way; the message names the way."""
+    """An operation that encrypted entries do not support, or not in this form; the message names an
+    alternative.
+    """
 
 
 class NoiseError(Error, ArithmeticError):
@@ -106,7 +108,7 @@ class NoiseError(Error, ArithmeticError):
 
 
 class KeyMissingError(Error, LookupError):
-    """Server keys that were not made."""
+    """Server keys that are missing."""
 
 
 class NoServerError(Error, RuntimeError):
@@ -114,32 +116,32 @@ class NoServerError(Error, RuntimeError):
 
 
 class ProgramError(Error, ValueError):
-    """A program that cannot be read or run; ``column`` says where, from 1."""
+    """A program that cannot be parsed or run; ``column`` is the position in the text, from 1."""
 
 
 class FormatError(Error, ValueError):
-    """Bytes that are not what they should be."""
+    """Bytes that are malformed, damaged or not the expected object."""
 
 
 class FileError(Error, OSError):
-    """A file that cannot be read or written; ``path`` says which."""
+    """A file that cannot be read or written; ``path`` is its path."""
 
     def __str__(self) -> str:
         return f"{self.message} [{self.code}]"
 
 
 class TableError(Error, ValueError):
-    """A schema, a cell or a query that encrypted tables do not have, or files of them that do
+    """A schema, a cell or a query that encrypted tables do not support, or files of tables that do
     not belong together.
     """
 
 
 class AesError(Error, ValueError):
-    """AES data, keys or modes that do not fit."""
+    """AES data, keys or modes that are invalid or do not belong together."""
 
 
 class SecretKeyError(Error, TypeError):
-    """A secret key on its way to where it should not go."""
+    """An operation that would disclose a secret key, such as pickling it."""
 
 
 class ClusterError(Error, RuntimeError):
@@ -147,4 +149,4 @@ class ClusterError(Error, RuntimeError):
 
 
 class ServiceError(Error, RuntimeError):
-    """What a service refused or could not do, or that it cannot be reached."""
+    """A service refused a request, failed, or cannot be reached."""

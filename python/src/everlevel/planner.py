@@ -277,7 +277,8 @@ class Ring:
     dimensions: tuple[tuple[int, bool], ...]
     #: log2 of the largest QP at the security that was asked for; none if no modulus has it.
     log_qp: float | None
-    #: Primes in the lengths of transforms, added up: about how many operations a coefficient takes.
+    #: About how many operations a coefficient takes in a transform: the primes in the lengths of
+    #: its parts added up, and for a power of a prime the length.
     transform_radices: int
 
 
@@ -348,6 +349,11 @@ def estimate_security(
         )
     elif gaussian_deviation is not None and not 0 < gaussian_deviation < math.inf:
         problem = f"gaussian_deviation = {gaussian_deviation!r}: expected a positive number"
+    elif ntru and (error_deviation != 3.2 or not rotations):
+        problem = (
+            "ntru=True: expected neither error_deviation nor rotations=False, which say nothing of "
+            "a key g/f; gaussian_deviation is that of f and g"
+        )
     if problem is not None:
         raise RangeError(problem, code="security.out-of-range")
     n, weight = counted("n", n), counted("sparse_weight", sparse_weight or 0)

@@ -1,6 +1,6 @@
-"""Pictures of noise (``pip install everlevel[plot]``).
+"""Plots of noise (``pip install everlevel[plot]``).
 
-They show bounds, which follow from what was computed, and no measurements, which depend on the key.
+They show bounds, which follow from the operations, and not measurements, which depend on the key.
 """
 
 from __future__ import annotations

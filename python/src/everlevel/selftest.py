@@ -1,4 +1,4 @@
-"""Does this build compute correctly on this machine? ``python -m everlevel.selftest``"""
+"""A test that this build computes correctly on this machine: ``python -m everlevel.selftest``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LONGEST = 100
 
 @dataclass(frozen=True)
 class Check:
-    """What became of one check."""
+    """The result of one check."""
 
     name: str
     passed: bool

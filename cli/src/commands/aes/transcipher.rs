@@ -10,7 +10,7 @@ use everlevel::{AesMethod, AesServer, EncryptedAesKey, Params};
 use everlevel_aes::Batch;
 use everlevel_scheme::same_owner;
 use everlevel_wire::file::write_secret_file;
-use everlevel_wire::{BoundPolicy, CiphertextReader, CiphertextWriter, Metadata};
+use everlevel_wire::{BoundPolicy, CiphertextReader, CiphertextWriter, Metadata, WireError};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
@@ -93,8 +93,9 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
         CiphertextWriter::create(&params, out, existing(args.out.force), count, &metadata)
             .map_err(of_output(out))?;
     let bar = progress(common, "rounds", states * (key.size().rounds() as u64 + 1));
-    let (mut least, failed) = (f64::INFINITY, RefCell::new(None));
+    let (mut least, mut converted, failed) = (f64::INFINITY, 0, RefCell::new(None));
     let each = |batch: Batch<ServerEvaluator>| {
+        converted += batch.length as u64;
         let state = if args.refresh { server.refresh(batch.state)? } else { batch.state };
         for x in &state {
             least = least.min(params.noise().capacity(x.meta()));
@@ -133,6 +134,15 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
         return Err(of_output(out)(e));
     }
     done?;
+    // The last block stands in place of bytes that bare data have lost meanwhile.
+    if converted != length {
+        let problem = format!(
+            "it had {length} bytes at first, and {converted} when it was read: take a copy that \
+             nothing writes to"
+        );
+        let path = args.input.display().to_string();
+        return Err(of_file(&args.input)(WireError::Io { path, problem }));
+    }
     let bytes = writer.finish().map_err(of_output(out))?;
     let report = Report {
         params: params.name().into(),
@@ -212,15 +222,16 @@ pub fn decrypt(args: &AesDecryptArgs, common: &Common) -> Result<(), CliError> {
     let method = match told(METHOD) {
         "packed" => AesMethod::Packed,
         "byte-sliced" => AesMethod::ByteSliced,
-        _ => return Err(wrong("it does not say how its bytes lie in slots")),
+        _ => return Err(wrong("it does not say how its bytes lie in slots: get it again")),
     };
-    let length: usize =
-        told(LENGTH).parse().map_err(|_| wrong("it does not say how many bytes it has"))?;
+    let length: usize = told(LENGTH)
+        .parse()
+        .map_err(|_| wrong("it does not say how many bytes it has: get it again"))?;
     let aes_key = aes_key_of(reader.metadata()).map_err(of_file(input))?;
     let layout = method.layout(params.slot_shape()).map_err(CliError::usage)?;
     let width = layout.width();
     if length.div_ceil(layout.capacity()).checked_mul(width) != Some(reader.len()) {
-        return Err(wrong("its length does not fit the number of its ciphertexts"));
+        return Err(wrong("its length does not fit the number of its ciphertexts: get it again"));
     }
     // Ciphertexts are larger than what they hold. An index of empty ones, which nobody has read so
     // far, would have memory reserved for data that are not there.

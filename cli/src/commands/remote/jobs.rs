@@ -11,6 +11,7 @@ use everlevel_tables::EncryptedTable;
 use serde_json::json;
 
 use super::access::{AccessArgs, Manner};
+use super::shown;
 use crate::commands::roles::args::OutArg;
 use crate::commands::roles::eval::parse;
 use crate::commands::roles::lookup_tables;
@@ -126,7 +127,7 @@ fn done(
     let job = client.start(request, &key).map_err(told)?;
     let bar = progress(common, "waiting", 1);
     let done = client.wait(&job.id, |job| {
-        bar.set_message(job.stage.clone());
+        bar.set_message(shown(&job.stage));
         bar.set_length(job.total);
         bar.set_position(job.done);
     });

@@ -197,6 +197,11 @@ pub fn run(command: &RemoteCommand, common: &Common) -> Result<(), CliError> {
     }
 }
 
+/// What a service states, without what would steer a terminal.
+fn shown(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(200).collect()
+}
+
 /// The state of a job, as JSON has it.
 fn name(state: JobState) -> &'static str {
     match state {
@@ -217,7 +222,8 @@ fn list(client: &Client, common: &Common) -> Result<(), CliError> {
             "objects": objects, "tables": tables, "jobs": jobs, "usage": usage,
         }));
     }
-    let objects = objects.iter().map(|o| format!("{}  {}, {} bytes", o.id, o.kind, o.bytes));
+    let objects =
+        objects.iter().map(|o| format!("{}  {}, {} bytes", o.id, shown(&o.kind), o.bytes));
     let tables = tables.iter().map(|t| {
         let (rows, columns) = (counted(t.rows as u64, "row"), counted(t.columns as u64, "column"));
         format!("{}  table of {rows}, {columns}", t.id)

@@ -282,7 +282,10 @@ impl ServerKeys {
             message.scale_assign(cpu, t.centered(multiplier) as i128);
             c0.add_assign(cpu, &message);
             c0.scale_assign(cpu, Constant::inverse(meta.form.scale(t.value())));
-            c0.sub_assign(cpu, &c1.mul(cpu, &secret.main().poly().restricted(basis)));
+            // It determines s, because a is published.
+            let mut product = c1.mul(cpu, &secret.main().poly().restricted(basis));
+            product.wipe_on_drop();
+            c0.sub_assign(cpu, &product);
             sparse.push(Ciphertext::seeded(
                 params.noise().checked(meta, "key generation")?,
                 vec![c0, c1],

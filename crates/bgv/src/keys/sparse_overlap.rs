@@ -11,17 +11,20 @@
 //! differ by N/2.
 
 use everlevel_ring::Axes;
+use zeroize::Zeroizing;
 
 /// The most, over all coefficients, that coinciding terms of equal sign add to the sum of squared
 /// weights: at least the excess of that sum over the number of terms. O(h² c² + n c); its memory
-/// accesses depend on the secret.
+/// accesses depend on the secret. What it computes with is wiped.
 pub(crate) fn excess(axes: &Axes, secret: &[i64]) -> u64 {
     let (all, exponents) = (axes.all(), exponents(axes));
     let residue = |x: u64, a: usize| x % all[a].index;
     // N / l.
     let low = |a: usize| all[a].index / all[a].prime;
-    let monomials: Vec<(u64, i64)> =
-        exponents.iter().zip(secret).filter(|(_, s)| **s != 0).map(|(&u, &s)| (u, s)).collect();
+    // Growing would leave copies behind.
+    let mut monomials: Zeroizing<Vec<(u64, i64)>> =
+        Zeroizing::new(Vec::with_capacity(secret.len()));
+    monomials.extend(exponents.iter().zip(secret).filter(|(_, s)| **s != 0).map(|(&u, &s)| (u, s)));
     let sets = 1usize << all.len();
     let odd = all.iter().filter(|axis| axis.prime != 2).count() as u32;
     // For each D, by the first digits of e on its axes.
@@ -33,7 +36,8 @@ pub(crate) fn excess(axes: &Axes, secret: &[i64]) -> u64 {
     let size = |set: usize| {
         (0..all.len()).filter(|a| set >> a & 1 == 1).map(|a| all[a].prime as usize).product()
     };
-    let mut added: Vec<Vec<u64>> = (0..sets).map(|set| vec![0; size(set)]).collect();
+    let mut added: Zeroizing<Vec<Vec<u64>>> =
+        Zeroizing::new((0..sets).map(|set| vec![0; size(set)]).collect());
     for (i, &(k, sign)) in monomials.iter().enumerate() {
         for &(other, other_sign) in &monomials[i + 1..] {
             let difference =

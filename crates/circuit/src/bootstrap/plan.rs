@@ -199,15 +199,12 @@ impl BootstrapPlan {
     }
 
     /// Plans worth comparing for a number of slots: 2 or 3 groups of similar size, or 4 or 5 of
-    /// nearly equal size (in every order), for each map, and every digit removal. Groups of more
-    /// than `max_group` stages are left out: 2^(max_group + 1) diagonals are held.
+    /// nearly equal size (in every order), for each map, and the digit removals of
+    /// [`DigitMethod::CANDIDATES`]. Groups of more than `max_group` stages are left out:
+    /// 2^(max_group + 1) diagonals are held. For a set, [`BootstrapPlan::candidates_for`] has every
+    /// digit removal.
     pub fn candidates(slots: usize, max_group: usize) -> Vec<BootstrapPlan> {
-        let stages = slots.max(2).ilog2() as usize;
-        let mut sizes: Vec<Vec<usize>> = Vec::new();
-        for (groups, spread) in [(2, 2), (3, 2), (4, 1), (5, 1)] {
-            compositions(stages, groups, spread, &mut Vec::new(), &mut sizes);
-        }
-        sizes.retain(|s| s.iter().all(|x| *x <= max_group));
+        let sizes = bypass_groups(slots, max_group);
         let mut plans = Vec::new();
         for coeff_to_slot in &sizes {
             for slot_to_coeff in &sizes {
@@ -236,6 +233,17 @@ pub(super) fn axis_stages(shape: &SlotShape) -> Vec<usize> {
         _ => &[],
     };
     ahead.iter().map(|axis| axis.degree).chain([shape.carrier_slots()]).collect()
+}
+
+/// The group sizes that are worth comparing for the bypass over a power of two.
+pub(super) fn bypass_groups(slots: usize, max_group: usize) -> Vec<Vec<usize>> {
+    let stages = slots.max(2).ilog2() as usize;
+    let mut sizes: Vec<Vec<usize>> = Vec::new();
+    for (groups, spread) in [(2, 2), (3, 2), (4, 1), (5, 1)] {
+        compositions(stages, groups, spread, &mut Vec::new(), &mut sizes);
+    }
+    sizes.retain(|s| s.iter().all(|x| *x <= max_group));
+    sizes
 }
 
 /// `total` in `groups` parts that differ by one at most, the small ones first.

@@ -72,10 +72,11 @@ impl BootstrapPlan {
         Ok(self)
     }
 
-    /// Plans worth comparing for a parameter set, in its mode: for the bypass those of
+    /// Plans worth comparing for a parameter set, in its mode: for the bypass the groups of
     /// [`BootstrapPlan::candidates`], otherwise all stages in one map or in two (over indices with
     /// axes neighboring stages merged in all ways), and every digit removal that solves the set's
-    /// problem in either form.
+    /// problem in either form: [`DigitMethod::candidates`] and, where one digit is removed, r = 1
+    /// and p is at least (2B + 1)^2, the grid, but not in the full mode.
     ///
     /// # Errors
     /// As [`DigitMethod::candidates`].
@@ -110,6 +111,42 @@ mod tests {
             BootstrapPlan::from_spec(&spec, 64),
             Err(CircuitError::UnknownMethod { .. })
         ));
+    }
+
+    /// Up to B near p/2, where closed forms take a level more than one polynomial of degree p.
+    #[test]
+    fn the_bypass_and_the_thin_mode_try_every_method() {
+        for (bound, mode) in [
+            (125, BootstrapMode::Bypass),
+            (128, BootstrapMode::Bypass),
+            (5, BootstrapMode::Bypass),
+            (125, BootstrapMode::Thin),
+            (5, BootstrapMode::Thin),
+            (5, BootstrapMode::Full),
+        ] {
+            let bootstrap = BootstrapSpec {
+                overflow_bound: Some(bound),
+                mode: Some(mode),
+                ..BootstrapSpec::encapsulated(10)
+            };
+            let spec = ParamsSpec { bootstrap: Some(bootstrap), ..toy_spec(128, 257, 1) };
+            let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
+            let plans = BootstrapPlan::candidates_for(&params, 6).unwrap();
+            assert!(plans.iter().all(|plan| plan.mode == mode), "{bound}, {mode:?}");
+            let mut methods = DigitMethod::candidates(&DigitProblem::of(&params)).unwrap();
+            assert!(methods.contains(&DigitMethod::new(DigitKind::ChenHan)));
+            // (2 * 5 + 1)^2 = 121.
+            if bound == 5 && mode != BootstrapMode::Full {
+                methods.extend([0, 1].map(|extra| DigitMethod { kind: DigitKind::Global, extra }));
+            }
+            for method in &methods {
+                let plan = plans.iter().find(|plan| plan.digits == *method);
+                let plan = plan.unwrap_or_else(|| panic!("{bound}, {mode:?}: {method}")).clone();
+                let made = Bootstrapper::new(&NoOp::blank(&params), plan);
+                assert!(made.is_ok(), "{bound}, {mode:?}: {method}");
+            }
+            assert!(plans.iter().all(|plan| methods.contains(&plan.digits)), "{bound}, {mode:?}");
+        }
     }
 
     #[test]

@@ -39,6 +39,11 @@ impl GridPolynomial {
         }
     }
 
+    /// Whether p has room for the grid: the rule of [`GridPolynomial::new`], without its tables.
+    pub(crate) fn holds(prime: u64, bound: u64) -> bool {
+        check(prime, bound).is_ok()
+    }
+
     /// The polynomial for Δ = 2B + 1.
     ///
     /// # Errors

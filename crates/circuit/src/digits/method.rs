@@ -21,7 +21,9 @@ pub struct DigitMethod {
 }
 
 impl DigitMethod {
-    /// The methods that are tried in any bootstrapping with one digit, u = l + Δ h to h modulo p.
+    /// The methods whose size depends on B alone, so that any bootstrapping with one digit can try
+    /// them, u = l + Δ h to h modulo p. Those that depend on p, too, are in
+    /// [`DigitMethod::candidates`].
     pub const CANDIDATES: [DigitMethod; 6] = [
         DigitMethod { kind: DigitKind::ProductTree, extra: 1 },
         DigitMethod { kind: DigitKind::ProductTree, extra: 2 },
@@ -37,7 +39,10 @@ impl DigitMethod {
     }
 
     /// The methods that solve a problem, without those that only repeat others because B does not
-    /// restrict the values.
+    /// restrict the values, and without those that would interpolate at more than 2^13 points:
+    /// their tables take seconds, in each of the dry runs of a search. `halevi_shoup` has p/2
+    /// points, `chen_han` (p - 1)(e - 1) + 1, `geelen` p e, and `local` (2B + 1) e, or p e where
+    /// 2B >= p.
     ///
     /// # Errors
     /// As [`DigitProblem::modulus`].
@@ -213,6 +218,10 @@ mod tests {
         // No bit is always zero: B makes no difference.
         assert_eq!(stems(2, 24, 8, 100), stems(2, 11, 5, 16));
         assert_eq!(stems(2, 25, 8, 128), all);
+        // Up to 2^13 points: at e = 2 the method of Chen and Han is tried up to p = 8192. A closed
+        // form is for bounds up to 1024.
+        assert_eq!(stems(8191, 2, 1, 1025), ["halevi_shoup", "chen_han", "local"]);
+        assert_eq!(stems(8209, 2, 1, 1024), [&["halevi_shoup", "local"], &closed[..]].concat());
         // A degree of 65537 is not tried by default, but is available on request if half as many
         // points determine it.
         let large = DigitProblem { p: 65537, e: 2, v: 1, bound: 23 };

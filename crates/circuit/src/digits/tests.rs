@@ -212,6 +212,21 @@ fn costs_of_the_methods() {
     );
 }
 
+/// One polynomial of degree p takes x to its digit. A closed form evaluates N, of degree 2B + 1,
+/// and multiplies it by b: b(l) = 63^2 - l^2 for B = 62, as N(x) (x^2 - 63^2) = x^p - x modulo p.
+#[test]
+fn closed_forms_are_a_level_deeper_where_the_bound_is_near_half_of_p() {
+    let problem = DigitProblem { p: 127, e: 2, v: 1, bound: 62 };
+    assert_eq!(costs(&problem, "chen_han"), (7, 21, 18));
+    for method in ["product_tree", "product_tree_2", "paterson_stockmeyer"] {
+        let costs = costs(&problem, method);
+        assert!(costs.0 >= 8, "{method}: {costs:?}");
+    }
+    // All values: b is constant.
+    let all = DigitProblem { bound: 63, ..problem };
+    assert_eq!(costs(&all, "chen_han"), costs(&all, "paterson_stockmeyer"));
+}
+
 #[test]
 fn bits_are_cheapest_by_doubling() {
     // Bootstrapping with r = 1, 8 and 16, and table 3 of Chen-Han: products by each method, and the

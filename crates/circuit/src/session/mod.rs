@@ -5,7 +5,7 @@ mod operations;
 mod value;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, PoisonError, TryLockError};
 
 use everlevel_scheme::{Bootstrappable, SchemeError};
 
@@ -187,17 +187,30 @@ impl<S: Bootstrappable> Session<S> {
     }
 
     /// Bootstraps `x` unless another thread has done so since it was `seen`.
+    ///
+    /// A thread of a pool takes up other operations while it waits for parts of a bootstrapping. If
+    /// one of these waited for the lock that is held further down on its own stack, or on that of a
+    /// thread which waits for a part that is down there, no thread would go on. So threads of a
+    /// pool do not wait: they bootstrap for themselves.
     fn refresh_operand(
         &self,
         x: &Value<S::Ciphertext>,
         seen: &Arc<S::Ciphertext>,
     ) -> Result<(), CircuitError> {
-        let _guard = x.cell.refreshing.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = &x.cell.refreshing;
+        let _guard = match rayon::current_thread_index() {
+            None => Some(lock.lock().unwrap_or_else(PoisonError::into_inner)),
+            Some(_) => match lock.try_lock() {
+                Ok(guard) => Some(guard),
+                Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) => None,
+            },
+        };
         let current = x.get();
         if Arc::ptr_eq(&current, seen) {
             let fresh = self.bootstrapped(&current)?;
             // A fresh encryption may have more capacity than bootstrapping leaves.
-            if self.scheme.capacity_bits(&fresh) > self.scheme.capacity_bits(&current) {
+            if self.scheme.capacity_bits(&fresh) > self.scheme.capacity_bits(&x.get()) {
                 x.set(Arc::new(fresh));
             }
         }

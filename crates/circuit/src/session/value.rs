@@ -16,7 +16,8 @@ pub struct Value<C> {
 
 pub(super) struct Cell<C> {
     current: RwLock<Arc<C>>,
-    /// Held while the ciphertext is bootstrapped, so that two threads do not do it twice.
+    /// Held while the ciphertext is bootstrapped, so that threads outside of a pool do not do it
+    /// twice.
     pub(super) refreshing: Mutex<()>,
 }
 
@@ -50,6 +51,14 @@ impl<C> Value<C> {
     /// The current ciphertext.
     pub fn get(&self) -> Arc<C> {
         self.cell.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The same ciphertext, which is not copied, as a value of its own: where one of the two is
+    /// bootstrapped in place, the other one stays as it is.
+    #[must_use]
+    pub fn detached(&self) -> Self {
+        let cell = Cell { current: RwLock::new(self.get()), refreshing: Mutex::new(()) };
+        Value { cell: Arc::new(cell), range: self.range }
     }
 
     pub(super) fn set(&self, x: Arc<C>) {

@@ -147,8 +147,8 @@ fn every_grouping_and_the_grid_are_exact() {
         assert_eq!(scheme.decrypt(&fresh).unwrap(), plain, "{plan:?}");
         count += 1;
     }
-    // Four ways to merge three axes, for each map.
-    assert_eq!(count, 2 * 4 * 4);
+    // Three methods, and four ways to merge three axes, for each map.
+    assert_eq!(count, 3 * 4 * 4);
 }
 
 /// Thin and general, by every method that a user can name: bits, one digit, prime powers and two

@@ -1,7 +1,10 @@
 //! Bootstrapping with cryptography: planned on the no-op scheme, run on BGV and BFV with the keys
 //! that the plan names.
 
+use std::sync::Arc;
+
 use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
+use everlevel_circuit::Session;
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, StageReport};
 use everlevel_circuit::digits::{DigitKind, DigitMethod};
 use everlevel_circuit::rotate_by_keys;
@@ -13,6 +16,7 @@ use everlevel_scheme::{
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
+use rayon::prelude::*;
 
 /// The keys of one bootstrapping, from a dry run; and what every stage left there.
 fn dry_run(
@@ -26,6 +30,40 @@ fn dry_run(
     let mut reports = Vec::new();
     bootstrapper.bootstrap_observed(&scheme, &x, &mut reports).unwrap();
     (scheme.key_plan(), reports)
+}
+
+/// Threads of a pool take up other operations while parts of a bootstrapping are done elsewhere:
+/// those of one value do not wait for each other without end.
+#[test]
+fn operations_of_a_pool_share_a_value() {
+    let params = Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch).unwrap();
+    let plan = BootstrapPlan::balanced(params.slots());
+    let values: Vec<u64> = (0..params.slots() as u64).map(|i| i * i % 257).collect();
+    let plain = Plaintext::encode(&params, &values).unwrap();
+    let dry = Arc::new(NoOp::new(&params, 1));
+    let bootstrapper = Arc::new(Bootstrapper::new(&*dry, plan.clone()).unwrap());
+    let session = Session::new(dry.clone(), bootstrapper);
+    let x = session.share(dry.encrypt_at(&plain, Level(1)).unwrap());
+    session.mul(&x, &x).unwrap();
+
+    let mut rng = ChaCha20Rng::from_seed([7; 32]);
+    let secret = SecretKey::generate(&params, &mut rng);
+    let key_plan = dry.key_plan().merge(&KeyPlan::relinearization(&params));
+    let keys = ServerKeys::generate(&secret, &key_plan, &mut rng, |_, _| ()).unwrap();
+    let scheme = Arc::new(Evaluator::new(keys));
+    let bootstrapper = Arc::new(Bootstrapper::new(&*scheme, plan).unwrap());
+    let session = Session::new(scheme, bootstrapper);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let squares: Vec<u64> = values.iter().map(|v| v * v % 257).collect();
+    for _ in 0..4 {
+        let x = session.share(secret.encrypt_at(&plain, Level(1), &mut rng).unwrap());
+        let square = |_| session.mul(&x, &x).unwrap();
+        let found: Vec<_> = pool.install(|| (0..8).into_par_iter().map(square).collect());
+        for y in found {
+            let back = secret.decrypt(&y.get()).unwrap().decode(&params).unwrap();
+            assert_eq!(back, squares);
+        }
+    }
 }
 
 #[test]

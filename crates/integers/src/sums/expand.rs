@@ -7,7 +7,7 @@ use crate::column::BASE;
 use crate::error::IntegersError;
 use crate::interval::Interval;
 
-/// Columns that a term may multiply.
+/// The largest number of columns in a term.
 const FACTORS: usize = 6;
 
 /// Some neighboring digits of a column: Σ 16^i (d_(first + i) - their middle).
@@ -18,19 +18,20 @@ pub(crate) struct Piece {
     pub(crate) count: usize,
 }
 
-/// The middle of a digit: what its piece is less.
+/// The middle of a digit, which is subtracted from it in a piece.
 pub(crate) fn middle((low, high): (i64, i64)) -> i64 {
     (low + high).div_euclid(2)
 }
 
 /// A sum of products of pieces.
 pub(super) struct Expansion {
-    /// Pieces in order, with what multiplies them, and the largest absolute value of the product.
+    /// Products of pieces, in order, with their factors and the largest absolute values of the
+    /// products.
     terms: BTreeMap<Vec<Piece>, (i128, u64)>,
 }
 
 impl Expansion {
-    /// Of Σ k Π x, in products of at most `budget` in absolute value.
+    /// The expansion of Σ k Π x into products of at most `budget` in absolute value.
     pub(super) fn new(
         shapes: &[Shape],
         terms: &[(i128, Vec<usize>)],
@@ -67,7 +68,8 @@ impl Expansion {
         self.terms.into_iter().map(|(pieces, (weight, bound))| (pieces, weight, bound))
     }
 
-    /// `weight` times the product of what varies in some columns, in the widest pieces that fit.
+    /// `weight` times the product of the varying parts of some columns, in the widest pieces that
+    /// fit.
     fn product(
         &mut self,
         shapes: &[Shape],
@@ -114,12 +116,12 @@ impl Expansion {
     }
 }
 
-/// How many digits of a column differ between values.
+/// The number of digits of a column that are not constant.
 fn digits(shape: &Shape) -> usize {
     shape.windows.iter().filter(|(low, high)| low < high).count()
 }
 
-/// What a column is with every digit in its middle.
+/// The value of a column with every digit in the middle of its window.
 fn constant(shape: &Shape) -> Option<i128> {
     let middles = shape.windows.iter().rev().map(|w| i128::from(middle(*w)));
     let value = middles.fold(0i128, |v, m| v * i128::from(BASE) + m);
@@ -145,7 +147,7 @@ fn largest(shape: &Shape, width: usize) -> u128 {
     shape.windows.chunks(width).map(piece).max().unwrap_or(0)
 }
 
-/// More than can be added over all rows modulo p^2.
+/// The error for a product too large to be added up over all rows modulo p^2.
 fn refused(columns: usize, budget: u64) -> IntegersError {
     let allowed = Interval { low: -i128::from(budget), high: i128::from(budget) };
     IntegersError::Range {

@@ -9,19 +9,19 @@ use crate::column::Column;
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 
-/// Bits by which a piece can be noisier than a mask.
+/// The number of bits by which a piece may be noisier than a mask.
 pub(super) const MARGIN: f64 = 2.0;
-/// The depth modulo p^2 of what follows a mask: its lift, and the product with a piece.
+/// The depth, modulo p^2, of the steps after a mask: its lift, and the product with a piece.
 pub(super) const DEPTH: u32 = 3;
 
-/// Lifted truth values: all of one level and one factor.
+/// Lifted truth values, all with the same level and the same correction factor.
 pub(super) enum Masks<C> {
-    /// All rows are added up everywhere.
+    /// All sums are over all rows.
     None,
-    /// A mask for each of the plan, and the one of sums without.
+    /// A mask for each of the plan, and last the one of sums without, if there are such sums.
     Joined(Vec<C>),
-    /// The filter and the masks apart, as both together were too deep: first the masks are
-    /// multiplied, which are fresher, then the filter.
+    /// The filter and the masks separately, because their products would be too deep: products are
+    /// formed first with the masks, which have less noise, and then with the filter.
     Apart(C, Vec<C>),
 }
 
@@ -30,11 +30,13 @@ type Levels = [Level; 3];
 
 impl<S: IntegerScheme> Integers<'_, S> {
     /// What rows are chosen by, modulo p^2, so that a product with a piece has `needed` bits of
-    /// capacity at the level `end`. `one` is 1 in every slot.
+    /// capacity at the level `end`. `one` is 1 in every slot; `unmasked`: there are sums without a
+    /// mask.
     pub(super) fn masks(
         &self,
         filter: Option<&Column<S::Ciphertext>>,
         masks: &[Column<S::Ciphertext>],
+        unmasked: bool,
         one: &S::Ciphertext,
         (end, needed): (Level, f64),
     ) -> Result<Masks<S::Ciphertext>, IntegersError> {
@@ -51,8 +53,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
             if masks.is_empty() {
                 return Ok(Masks::None);
             }
-            let all = Value::from(one.clone());
-            return Ok(Masks::Joined(self.lifted([&apart[..], &[all]].concat(), leaves)?));
+            let all = unmasked.then(|| Value::from(one.clone()));
+            return Ok(Masks::Joined(self.lifted(apart.into_iter().chain(all).collect(), leaves)?));
         };
         let whole = self.mask(filter, one)?;
         if !masks.is_empty() && self.levels(&self.both(&whole, &apart)?, leaves).is_none() {
@@ -68,11 +70,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
         for mask in masks {
             joined.push(self.mask(&self.and(filter, mask)?, one)?);
         }
-        joined.push(whole);
+        joined.extend(Some(whole).filter(|_| unmasked || masks.is_empty()));
         Ok(Masks::Joined(self.lifted(joined, leaves)?))
     }
 
-    /// Filter and masks lifted by themselves; none if that does not fit.
+    /// Filter and masks lifted separately; `None` if that does not fit.
     fn apart(
         &self,
         filter: &Value<S::Ciphertext>,
@@ -120,7 +122,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         })
     }
 
-    /// What stands for these values in rehearsals.
+    /// Ciphertexts that represent these values in rehearsals.
     fn known(
         &self,
         values: &[&Value<S::Ciphertext>],
@@ -130,7 +132,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(found.unwrap_or_default())
     }
 
-    /// What stands for the conjunctions of a filter with masks, and for the filter.
+    /// Ciphertexts that represent the conjunctions of a filter with masks, and the filter, in
+    /// rehearsals.
     fn both(
         &self,
         filter: &Value<S::Ciphertext>,
@@ -144,7 +147,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(joined.collect::<Option<Vec<_>>>().unwrap_or_default())
     }
 
-    /// The lowest levels at which all of these can be lifted and leave enough.
+    /// The lowest levels at which all of these can be lifted with enough capacity left.
     fn levels(
         &self,
         values: &[NoOpCiphertext],
@@ -165,7 +168,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         (0..=top.0).map(Level).filter_map(levels).find(fits)
     }
 
-    /// All of these lifted, those with least capacity bootstrapped as far as that is needed.
+    /// Lifts all of these; those with the least capacity are bootstrapped as far as necessary.
     fn lifted(
         &self,
         values: Vec<Value<S::Ciphertext>>,
@@ -195,7 +198,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     }
 }
 
-/// The levels to which the modulus is best switched in a lift that starts at one of them.
+/// The levels to which the modulus should be switched in a lift that starts at a given level.
 fn natural<T: ExactScheme>(
     scheme: &T,
     x: &T::Ciphertext,

@@ -1,4 +1,4 @@
-//! Sums of products of columns over chosen rows, all packed into few ciphertexts.
+//! Sums of products of columns over chosen rows, packed into few ciphertexts.
 
 mod expand;
 mod lift;

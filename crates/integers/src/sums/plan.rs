@@ -1,4 +1,4 @@
-//! What is added up, and how the sums that were asked for follow from that.
+//! The sums that are computed, and how the requested sums follow from them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,25 +10,26 @@ use super::expand::{Expansion, Piece};
 use super::shape::{Shape, far};
 use crate::error::IntegersError;
 
-/// The most sums that are packed into one ciphertext: each doubling costs a bit of capacity. As
-/// many are held in memory at a time.
+/// The largest number of sums that are packed into one ciphertext, and that are in memory at a
+/// time; each doubling costs a bit of capacity.
 const PACKED: usize = 256;
-/// The most sums of a plan: each takes two key switches.
+/// The largest number of sums of a plan; each takes two key switches.
 const MOST_SUMS: usize = 1 << 16;
 
 /// A sum over rows: Σ k Π x over the terms, where a truth value is 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SumRequest {
-    /// The place of the truth values; none: all rows, or all that a filter chooses.
+    /// The index of the truth values; `None` for all rows, or all rows that a filter chooses.
     pub mask: Option<usize>,
-    /// Integers, and the places of the columns whose product they multiply; of no columns: 1.
+    /// Integers, each with the indices of the columns whose product it multiplies; the product of
+    /// no columns is 1.
     pub terms: Vec<(i128, Vec<usize>)>,
-    /// What the terms add up to in a slot behind the column, if it is chosen: else 0.
+    /// The sum of the terms in a slot behind the column, if the slot is chosen; otherwise 0.
     pub pad: i128,
 }
 
-/// Something whose sum over all slots is packed: a product of pieces of columns where a truth value
-/// is 1.
+/// A quantity whose sum over all slots is packed: a product of pieces of columns where a truth
+/// value is 1.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Accumulator {
     pub(crate) mask: Option<usize>,
@@ -36,18 +37,20 @@ pub(crate) struct Accumulator {
     pub(crate) pieces: Vec<Piece>,
 }
 
-/// A sum that was asked for: `constant` + Σ weight times the sum of an accumulator.
+/// A requested sum: `constant` plus weighted sums of accumulators.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Total {
     constant: i128,
     terms: Vec<(i128, usize)>,
 }
 
-/// How sums over many rows are computed modulo p^2 and read: public, and the same for all data.
+/// The plan by which sums over many rows are computed modulo p^2 and read. It is public, and the
+/// same for all data.
 ///
-/// A column is anchor + Σ 16^i d_i, so a product of columns is a sum of products of *pieces*, a few
-/// digits each, that cannot reach p^2/2 when they are added over all rows. For each such product
-/// and each truth value there is one sum, and all sums are packed as [`SumPacking`] says.
+/// A column is anchor + Σ 16^i d_i, so a product of columns is a sum of products of *pieces* of a
+/// few digits each, chosen such that their sums over all rows stay below p^2/2. There is one sum
+/// for each such product and each truth value, and all sums are packed as described by
+/// [`SumPacking`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SumPlan {
     pub(crate) shapes: Vec<Shape>,
@@ -61,14 +64,14 @@ pub struct SumPlan {
 }
 
 impl SumPlan {
-    /// The plan of these sums over `rows` rows in as many blocks as `slots` make of them, the last
-    /// one padded; `filtered`: rows are chosen by a filter that all sums share.
+    /// The plan of these sums over `rows` rows, in blocks of `slots` rows, the last one padded. If
+    /// `filtered`, rows are chosen by a filter that all sums share.
     ///
     /// # Errors
-    /// [`IntegersError::Set`] unless the slots are as many as the coefficients and two powers of
-    /// the prime can be computed with; [`IntegersError::Range`] if a product of single digits could
-    /// reach p^2/2 over `rows` rows, or a sum 2^126; [`IntegersError::Sums`] past 65,536 sums of
-    /// products of pieces.
+    /// [`IntegersError::Set`] unless there are as many slots as coefficients and the set supports
+    /// computation modulo the prime and its square; [`IntegersError::Range`] if a product of single
+    /// digits could reach p^2/2 over `rows` rows, or a sum 2^126; [`IntegersError::Sums`] past
+    /// 65,536 sums of products of pieces.
     pub fn new(
         shapes: Vec<Shape>,
         requests: &[SumRequest],
@@ -131,20 +134,20 @@ impl SumPlan {
         self.packings.len()
     }
 
-    /// The number of sums over all slots that they hold.
+    /// The number of sums over all slots in the answer.
     pub fn sums(&self) -> usize {
         self.accumulators.len()
     }
 
-    /// How many batches of at most 256 sums the plan has, at least one. Who adds up one batch after
-    /// the other, each over all rows, holds no more sums at a time.
+    /// The number of batches of at most 256 sums, at least one. If one batch is added up after the
+    /// other, each over all rows, at most 256 sums are in memory at a time.
     pub fn batches(&self) -> usize {
         self.packings.len().max(1)
     }
 
     /// A batch as a plan of its own, without totals, for [`Integers::accumulate`] and
-    /// [`Integers::pack`], and the places of the masks that it takes, in its order. What the
-    /// batches are packed into is the answer, one after the other.
+    /// [`Integers::pack`], and the indices of the masks that it needs, in its order. The packed
+    /// batches, one after the other, are the answer.
     ///
     /// [`Integers::accumulate`]: crate::Integers::accumulate
     /// [`Integers::pack`]: crate::Integers::pack
@@ -169,12 +172,12 @@ impl SumPlan {
         (plan, masks)
     }
 
-    /// The sums that were asked for, by the coefficients of the plaintexts of the answer.
+    /// The requested sums, from the coefficients of the plaintexts of the answer.
     ///
     /// # Errors
     /// [`IntegersError::Parts`] for another number of plaintexts; [`SchemeError::NotDecryptable`],
-    /// once all were looked at, for a sum that cannot be: a bound that was stated for an input does
-    /// not hold, or the answer was changed on its way.
+    /// after all sums were checked, for an impossible sum: a bound that was stated for an input
+    /// does not hold, or the answer was modified on its way.
     pub fn totals(&self, plaintexts: &[impl AsRef<[u64]>]) -> Result<Vec<i128>, IntegersError> {
         if plaintexts.len() != self.packings.len() {
             let (found, expected) = (plaintexts.len(), self.packings.len());
@@ -198,7 +201,7 @@ impl SumPlan {
         if possible { Ok(totals) } else { Err(SchemeError::NotDecryptable.into()) }
     }
 
-    /// Where the accumulators of each ciphertext of the answer are.
+    /// The packing of each ciphertext of the answer, with the range of its accumulators.
     pub(crate) fn groups(&self) -> impl Iterator<Item = (&SumPacking, std::ops::Range<usize>)> {
         let count = self.accumulators.len();
         let group = move |i: usize| i * PACKED..count.min((i + 1) * PACKED);

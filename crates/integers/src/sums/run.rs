@@ -16,10 +16,12 @@ use crate::column::Column;
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 
-/// Bits of capacity that a packed answer has at least.
+/// The least capacity of a packed answer, in bits.
 const ROOM: f64 = 3.0;
+/// How far above the lowest level, in bits, sums may be packed for cheaper key switches.
+const WINDOW: f64 = 12.0;
 
-/// What the accumulators of a [`SumPlan`] hold so far, for some blocks of rows.
+/// The accumulators of a [`SumPlan`], for the blocks of rows added so far.
 pub struct Accumulated<S: IntegerScheme>(Vec<Option<Sum<S>>>);
 
 impl<S: IntegerScheme> Default for Accumulated<S> {
@@ -30,28 +32,29 @@ impl<S: IntegerScheme> Default for Accumulated<S> {
 
 /// A sum of one accumulator over blocks.
 enum Sum<S: IntegerScheme> {
-    /// Of pieces, where there are no masks.
+    /// A sum of pieces, without masks.
     Plain(S::Ciphertext),
-    /// Of products with masks, to be relinearized once.
+    /// A sum of products with masks, which is relinearized once.
     Product(S::Product),
 }
 
-/// Products of pieces by the pieces; of none it is 1.
+/// Products of pieces, by the pieces; the product of none is 1.
 type Products<C> = BTreeMap<Vec<Piece>, C>;
 
 impl<S: IntegerScheme> Integers<'_, S> {
     /// Adds the rows of one block of columns: those that the truth values `filter` choose, if there
-    /// are any, of them those of the truth values that the plan names by their places in `masks`.
-    /// Two products to lift a mask to modulo p^2, one for each product of pieces, and a tensor
-    /// product for each of these and each mask; masks are bootstrapped where these do not fit.
+    /// are any, and among them those of the truth values that the plan names by their indices in
+    /// `masks`. It takes two products to lift a mask to modulo p^2, one for each product of pieces,
+    /// and a tensor product for each of these and each mask; masks are bootstrapped where these do
+    /// not fit.
     ///
-    /// All that is packed later goes the same way through products and levels, so that it has the
-    /// same factor ([`Arithmetic::linear_combination`]): to align it would take half the bits of
-    /// p^2, which only the pieces have to spare.
+    /// All sums that are packed later pass through the same products and levels, so that they have
+    /// the same correction factor ([`Arithmetic::linear_combination`]): aligning them would take
+    /// half the bits of p^2, which only the pieces have to spare.
     ///
     /// # Errors
     /// [`IntegersError::Parts`] for columns that are not those of the plan, or not modulo p^2;
-    /// [`IntegersError::Type`] for masks that are no truth values; [`IntegersError::Depth`]; those
+    /// [`IntegersError::Type`] for masks that are not truth values; [`IntegersError::Depth`]; those
     /// of the scheme.
     pub fn accumulate(
         &self,
@@ -75,7 +78,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let one = scheme.linear_combination(&[(&one, 0)], 1)?;
         let (level, capacity) = self.packed_at(plan)?;
         let blocks = f64::from(plan.blocks.next_power_of_two().ilog2());
-        let masks = self.masks(filter, masks, &one, (level, capacity + blocks + MARGIN))?;
+        let unmasked = plan.accumulators.iter().any(|accumulator| accumulator.mask.is_none());
+        let end = (level, capacity + blocks + MARGIN);
+        let masks = self.masks(filter, masks, unmasked, &one, end)?;
         let level = match &masks {
             Masks::None => None,
             Masks::Joined(masks) | Masks::Apart(_, masks) => masks.first(),
@@ -124,8 +129,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         added.collect()
     }
 
-    /// The ciphertexts whose plaintexts [`SumPlan::totals`] reads: some two key switches for each
-    /// sum, at the lowest level that has room for them.
+    /// The ciphertexts whose plaintexts [`SumPlan::totals`] reads. It takes about two key switches
+    /// for each sum, at the lowest level that has room for them.
     ///
     /// # Errors
     /// [`IntegersError::Parts`] unless a block was added; too little capacity; missing keys.
@@ -161,8 +166,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(out)
     }
 
-    /// The lowest level with keys at which sums of products can be packed, and the capacity in bits
-    /// that this takes.
+    /// The level with keys at which sums of products are packed, and the capacity in bits that this
+    /// takes: the cheapest near the lowest one at which they can be. On `bgv-65537-n15` that is a
+    /// level of 96 bits, where a key takes half of what it takes at 86.
     fn packed_at(&self, plan: &SumPlan) -> Result<(Level, f64), IntegersError> {
         let (scheme, rehearsal) = (self.session().scheme(), self.rehearsal());
         let growth = plan.packings.iter().map(SumPacking::growth_bits).max().unwrap_or(0);
@@ -171,18 +177,29 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let top = rehearsal.level(&fresh);
         let fresh = rehearsal.extend_plain_modulus(&fresh, 2)?;
         let product = rehearsal.mul(&fresh, &fresh, NextUse::LinearMap)?;
-        let fits = |level: &Level| {
+        let has_room = |level: &Level| {
             let switched = rehearsal.mod_switch_to(&product, *level);
-            let room = switched.is_ok_and(|y| rehearsal.capacity_bits(&y) >= needed + MARGIN);
-            room && plan.packings.iter().all(|packing| packing.level(scheme, *level) == *level)
+            switched.is_ok_and(|y| rehearsal.capacity_bits(&y) >= needed + MARGIN)
         };
-        let level = (0..=top.0).map(Level).find(fits);
+        let fits = |level: &Level| {
+            let has_keys = |packing: &SumPacking| packing.level(scheme, *level) == *level;
+            has_room(level) && plan.packings.iter().all(has_keys)
+        };
         let left = rehearsal.capacity_bits(&product);
-        Ok((level.ok_or(IntegersError::Depth { depth: DEPTH, left, needed })?, needed))
+        let short = || IntegersError::Depth { depth: DEPTH, left, needed };
+        // Whatever keys there are, so that those of a plan are enough where there are others, too.
+        let lowest = (0..=top.0).map(Level).find(&has_room).ok_or_else(short)?;
+        let chain = self.params().chain();
+        let near = |level: &Level| chain.bits(*level) <= chain.bits(lowest) + WINDOW;
+        let levels = || (lowest.0..=top.0).map(Level);
+        let cheapest = levels().take_while(near).filter(&fits);
+        let cheapest = cheapest.min_by_key(|level| (chain.switch_cost(*level), level.0));
+        let level = cheapest.or_else(|| levels().find(&fits)).ok_or_else(short)?;
+        Ok((level, needed))
     }
 
     /// The products of pieces that a plan names, at the lowest levels from which they reach
-    /// `level`, with the factor that pieces have there.
+    /// `level`, with the correction factor that pieces have there.
     fn products(
         &self,
         plan: &SumPlan,
@@ -229,7 +246,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(known)
     }
 
-    /// A product with the factor of a piece at its level.
+    /// A product with the correction factor of a piece at its level.
     fn like_pieces(
         &self,
         product: S::Ciphertext,
@@ -240,9 +257,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(scheme.linear_combination(&[(&like, 0), (&product, 1)], 0)?)
     }
 
-    /// The lowest level for pieces from which aligned products of `factors` of them are as good at
-    /// `level` as they are themselves; the one they have if there is none, or no level is asked
-    /// for.
+    /// The lowest level for pieces from which aligned products of `factors` pieces have as little
+    /// noise at `level` as the pieces themselves; the present level if there is none, or if `level`
+    /// is `None`.
     fn start(&self, piece: &S::Ciphertext, factors: usize, level: Option<Level>) -> Level {
         let (top, rehearsal) = (self.session().scheme().level(piece), self.rehearsal());
         let (Some(level), Some(piece)) = (level, self.pretended(piece)) else { return top };

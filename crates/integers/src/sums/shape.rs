@@ -1,4 +1,4 @@
-//! What is public of columns that are added up.
+//! The public data of columns that are added up.
 
 use crate::column::Column;
 use crate::encode::{standard_form, windows};
@@ -6,7 +6,7 @@ use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::types::Type;
 
-/// What is public of a column that is added up: its values are anchor + Σ 16^i d_i.
+/// The public data of a column that is added up; its values are anchor + Σ 16^i d_i.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub(crate) anchor: i128,
@@ -15,21 +15,21 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Of a column that was encrypted as this type.
+    /// The shape of a column that was encrypted as this type.
     pub fn of(kind: Type) -> Self {
         let interval = kind.interval();
         let (anchor, digits) = standard_form(interval);
         Shape { anchor, windows: windows(interval, anchor, digits) }
     }
 
-    /// Of an encrypted column.
+    /// The shape of an encrypted column.
     pub fn of_column<C>(x: &Column<C>) -> Self {
         let windows = x.digits.iter().map(|d| (d.low, d.high)).collect();
         Shape { anchor: x.anchor, windows }
     }
 }
 
-/// A number of at most 2^126 in absolute value.
+/// Checks that a number is at most 2^126 in absolute value.
 pub(super) fn far(x: Option<i128>) -> Result<i128, IntegersError> {
     x.filter(|x| Interval::WIDEST.contains(*x)).ok_or_else(|| IntegersError::Range {
         operation: "a sum over all rows",

@@ -1,6 +1,6 @@
 //! Along a column.
 
-use everlevel_integers::{Integers, IntegersError, Total, Type};
+use everlevel_integers::{Encrypted, Integers, IntegersError, Total, Type};
 use everlevel_scheme::noop::NoOpCiphertext;
 
 use crate::common::Bench;
@@ -41,6 +41,29 @@ fn sums_in_each_entry() {
             let chosen = bench.decrypt(&ints.select(&reached, &x, -1).unwrap());
             let expected = |x: &i128| if sum >= limit { *x } else { -1 };
             assert_eq!(chosen, xs.iter().map(expected).collect::<Vec<_>>(), "{kind} {limit}");
+        }
+    }
+}
+
+/// What is computed of a column of all slots is stored like any other: there is nothing behind it.
+#[test]
+fn columns_of_all_slots_are_stored() {
+    let bench = Bench::new(SET);
+    let ints = bench.integers();
+    let slots = bench.params.slots();
+    for (low, high) in [(1000, 1010), (-7, 9), (-300, -5)] {
+        let kind = Type::ranged(low, high).unwrap();
+        let xs = values(kind, slots, 4);
+        let x = bench.encrypt(&xs, kind);
+        let sum: i128 = xs.iter().sum();
+        let total = ints.sum_of_each(&x).unwrap();
+        assert_eq!(bench.decrypt(&total), vec![sum; slots], "{kind}");
+        let above = ints.gt(&total, sum - 1).unwrap();
+        assert_eq!(bench.decrypt(&above), vec![1; slots], "{kind}");
+        for found in [total, ints.cumsum(&x).unwrap(), ints.mul_public(&x, 5).unwrap()] {
+            let parts = Encrypted::Column(found).to_parts(slots, bench.modulus());
+            let problem = parts.err().map(|e| e.to_string());
+            assert_eq!(problem, None, "{kind}");
         }
     }
 }

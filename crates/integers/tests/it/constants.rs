@@ -86,6 +86,21 @@ fn order_and_counts_of_constants() {
     }
 }
 
+/// The widest bounds, and weights that take digits far beyond the values.
+#[test]
+fn as_far_as_bounds_go() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let ints = bench.integers();
+    let most = 1i128 << 126;
+    let x = bench.encrypt(&[-most, -1, most], Type::ranged(-most, most).unwrap());
+    assert_eq!(bench.decrypt(&x), [-most, -1, most]);
+    assert_eq!(ints.add(&x, &x).map(|_| ()).unwrap_err().code(), "integers.range");
+    let open = |c: &_| Ok::<_, IntegersError>(bench.scheme.decrypt(c)?.decode(&bench.params)?);
+    let near = bench.encrypt(&[-9, 0, 4], Type::ranged(-9, 4).unwrap());
+    let total = ints.dot(&near, &[1 << 122, 5, -(1 << 120)]).unwrap();
+    assert_eq!(total.decrypt(bench.modulus(), open).unwrap(), -(9i128 << 122) - (4i128 << 120));
+}
+
 /// Tables of few values that are far from 0, beyond 64 bits as well.
 #[test]
 fn tables_anywhere() {

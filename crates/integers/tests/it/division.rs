@@ -235,3 +235,43 @@ fn counts() {
     }
     assert!(all.iter().all(|(_, found, expected)| found == expected), "{all:?}");
 }
+
+/// The lowest bits of sums: carries of the lowest digits only.
+#[test]
+fn lowest_bits_of_sums() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let ints = bench.integers();
+    let (xs, ys) = ([0, 65_535, 255, 4_097], [1, 65_535, 1, 61_440]);
+    let (a, b) = (bench.encrypt(&xs, Type::U16), bench.encrypt(&ys, Type::U16));
+    let (sum, difference) = (ints.add(&a, &b).unwrap(), ints.sub(&a, &b).unwrap());
+    for divisor in [1, 2, 8, 16, 64, 256, 2_048, 1 << 16, 1 << 17, 1 << 20] {
+        let found = ints.rem_public(&sum, divisor).unwrap();
+        let expected = [0, 1, 2, 3].map(|i| (xs[i] + ys[i]) % divisor);
+        assert_eq!(bench.decrypt(&found), expected, "a sum modulo {divisor}");
+        assert!(expected.iter().all(|v| found.interval().contains(*v)));
+        let found = ints.rem_public(&difference, divisor).unwrap();
+        let expected = [0, 1, 2, 3].map(|i| (xs[i] - ys[i]).rem_euclid(divisor));
+        assert_eq!(bench.decrypt(&found), expected, "a difference modulo {divisor}");
+    }
+    // More digits than can be carried.
+    let wide = bench.encrypt(&[-1, 5], Type::ranged(-9, 1 << 126).unwrap());
+    let error = ints.rem_public(&wide, 1 << 125).map(|_| ()).unwrap_err();
+    assert_eq!(error.code(), "integers.width");
+}
+
+/// One table of a sum of four digits, which takes some 60 products with all carries.
+#[test]
+fn counts_of_lowest_bits() {
+    let bench = Bench::leveled("bgv-65537-n15");
+    let ints = Integers::new(&bench.session, &bench.params).unwrap();
+    let x = bench.encrypt(&[1, 2], Type::U16);
+    let sum = ints.add(&x, &x).unwrap();
+    let before = bench.scheme.cost();
+    ints.rem_public(&sum, 16).unwrap();
+    let products = (bench.scheme.cost() - before).products;
+    assert!(products < 15, "{products} products");
+    let before = bench.scheme.cost();
+    ints.rem_public(&x, 256).unwrap();
+    let cost = bench.scheme.cost() - before;
+    assert_eq!((cost.products, cost.key_switches), (0, 0));
+}

@@ -43,6 +43,8 @@ fn what_is_too_wide_is_refused() {
     };
     range(widest.checked_add(one));
     range(widest.checked_sub(one));
+    range(widest.checked_add(widest));
+    range(widest.checked_sub(widest));
     range(widest.checked_mul(Interval::point(2).unwrap()));
     range(widest.checked_mul(widest));
     range(Interval::new(2, 1));

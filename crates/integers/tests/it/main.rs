@@ -21,6 +21,7 @@ mod order;
 mod parts;
 mod products;
 mod program;
+mod ranges;
 mod refused;
 mod sums;
 mod totals;

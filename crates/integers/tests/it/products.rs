@@ -108,6 +108,8 @@ fn wrapping() {
         assert_eq!(bench.decrypt(&found), expected(&|x, y| x.wrapping_mul(y)), "{kind}");
         let found = ints.mul_wrapped(&a, -3, kind).unwrap();
         assert_eq!(bench.decrypt(&found), expected(&|x, _| -3 * x), "{kind}");
+        let found = ints.mul_wrapped(-40_503, &a, kind).unwrap();
+        assert_eq!(bench.decrypt(&found), expected(&|x, _| -40_503 * x), "{kind}");
     }
 }
 
@@ -131,6 +133,65 @@ fn public_factors() {
             assert_eq!(bench.decrypt(&found), expected, "{kind} * {factor}");
         }
     }
+}
+
+/// Factors that take nothing, one table a digit, two of them, and more; of digits as they are
+/// encrypted, and of those of a difference.
+#[test]
+fn small_public_factors() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let ints = bench.integers();
+    let others = [24, 30, 60, 91, 100, 144, 225, 240, 255, 257, 1000, -5, -15, -100];
+    for kind in [Type::U8, Type::I16, Type::ranged(-1, 0).unwrap(), Type::ranged(95, 111).unwrap()]
+    {
+        let n = bench.params.slots() - 3;
+        let (xs, ys) = (values(kind, n, 3), values(kind, n, 4));
+        let (a, b) = (bench.encrypt(&xs, kind), bench.encrypt(&ys, kind));
+        let difference = ints.sub(&a, &b).unwrap();
+        for factor in (2..=20).chain(others) {
+            let found = ints.mul_public(&a, factor).unwrap();
+            let expected: Vec<i128> = xs.iter().map(|x| x * factor).collect();
+            assert_eq!(bench.decrypt(&found), expected, "{kind} * {factor}");
+            assert_eq!(bench.decrypt(&ints.normalized(&found).unwrap()), expected);
+            let found = ints.mul_public(&difference, factor).unwrap();
+            let expected: Vec<i128> = xs.iter().zip(&ys).map(|(x, y)| (x - y) * factor).collect();
+            assert_eq!(bench.decrypt(&found), expected, "a difference of {kind} * {factor}");
+        }
+    }
+}
+
+/// Multiples of multiples, in which digits that are public stay small.
+#[test]
+fn multiples_of_multiples() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let ints = bench.integers();
+    let xs = [-70_000, 0, 7, 10, 70_000];
+    let mut x = ints.clip(&bench.encrypt(&xs, Type::I32), 0, 10).unwrap();
+    let mut expected = xs.map(|v| v.clamp(0, 10));
+    for round in 0..24 {
+        let factor = if round % 2 == 0 { 13 } else { 14 };
+        match ints.mul_public(&x, factor) {
+            Ok(next) => x = next,
+            // Digits begin lower than the values.
+            Err(error) => {
+                assert!(round > 16 && error.code() == "integers.range", "{error}");
+                break;
+            }
+        }
+        expected = expected.map(|v| v * factor);
+        assert_eq!(bench.decrypt(&x), expected);
+    }
+}
+
+/// A factor of 126 bits, and a digit that has more values than its column.
+#[test]
+fn the_largest_factor() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let ints = bench.integers();
+    let (a, b) = (bench.encrypt(&[5, 200, 7], Type::U8), bench.encrypt(&[9, 3, 7], Type::U8));
+    let x = ints.clip(&ints.sub(&a, &b).unwrap(), 0, 1).unwrap();
+    let most = (1i128 << 126) - 1;
+    assert_eq!(bench.decrypt(&ints.mul_public(&x, most).unwrap()), [0, most, 0]);
 }
 
 #[test]
@@ -198,5 +259,36 @@ fn counts() {
         let cost = bench.scheme.cost() - before;
         let depth = out.values().map(|v| v.get().meta().depth).max().unwrap();
         assert_eq!((cost.products, cost.relinearizations, depth), expected, "{name} of {kind}");
+    }
+}
+
+/// What a public factor takes at most: products and relinearizations for each digit, those of one
+/// more digit, and depth. Nothing, if sums of multiples of digits have few enough values.
+#[test]
+fn counts_of_public_factors() {
+    let bench = Bench::leveled("bgv-65537-n15");
+    let ints = Integers::new(&bench.session, &bench.params).unwrap();
+    for (kind, digits) in [(Type::U8, 2), (Type::U16, 4), (Type::U32, 8)] {
+        for (factor, each, more, depth) in [
+            (2, (0, 0), (0, 0), 0),
+            (15, (0, 0), (0, 0), 0),
+            (17, (0, 0), (0, 0), 0),
+            (255, (0, 0), (0, 0), 0),
+            (3, (7, 6), (0, 0), 4),
+            (5, (7, 6), (0, 0), 4),
+            (10, (7, 6), (0, 0), 4),
+            (60, (7, 6), (0, 0), 4),
+            (100, (18, 17), (11, 11), 9),
+        ] {
+            let x = bench.encrypt(&[1, 2], kind);
+            let before = bench.scheme.cost();
+            let out = ints.mul_public(&x, factor).unwrap();
+            let cost = bench.scheme.cost() - before;
+            let found = out.values().map(|v| v.get().meta().depth).max().unwrap();
+            assert_eq!(bench.decrypt(&out), [factor, 2 * factor]);
+            assert!(cost.products <= digits * each.0 + more.0, "{kind} * {factor}: {cost:?}");
+            assert!(cost.relinearizations <= digits * each.1 + more.1, "{kind} * {factor}");
+            assert!(found <= depth, "{kind} * {factor}: depth {found}");
+        }
     }
 }

@@ -42,7 +42,7 @@ fn floored(a: i128, b: i128) -> i128 {
 fn programs_compute_what_they_say() {
     let bench = Bench::new("insecure_bgv-65537-n11");
     type Case = (&'static str, fn(i128, i128) -> i128);
-    let cases: [Case; 45] = [
+    let cases: [Case; 47] = [
         ("y = 7*age - 100*limit + age - 5 + 2*3", |a, l| 8 * a - 100 * l + 1),
         ("y = 3 - age - age*2*(age < 50) - -limit", |a, l| 3 - a - 2 * a * i128::from(a < 50) + l),
         ("y = age + age + age + age + (0 - 4)*age", |_, _| 0),
@@ -61,6 +61,8 @@ fn programs_compute_what_they_say() {
         ("y = max(age, 60)", |a, _| a.max(60)),
         ("y = abs(limit)", |_, l| l.abs()),
         ("y = clip(limit, 0, 50)", |_, l| l.clamp(0, 50)),
+        ("y = clip(age, limit, 20)", |a, l| a.max(l).min(20)),
+        ("y = age*5 + 15*(limit % 16)", |a, l| 5 * a + 15 * l.rem_euclid(16)),
         ("y = table(age, squares)", |a, _| a * a),
         ("y = age & 15", |a, _| a & 15),
         ("y = xor(age, limit)", |a, l| a ^ l),

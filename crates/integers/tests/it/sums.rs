@@ -222,6 +222,32 @@ fn deep_filters_are_refreshed_once_or_multiplied_last() {
 }
 
 #[test]
+fn a_filter_is_lifted_for_sums_without_a_mask_alone() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let ints = bench.integers();
+    let columns = asked(&bench, 40).encrypted(0..40);
+    let truths = |of: usize| {
+        let bits: Vec<i128> = (0..40usize).map(|i| i128::from(i.is_multiple_of(of))).collect();
+        bench.encrypt(&bits, Type::Bool)
+    };
+    let (filter, masks) = (truths(2), [truths(3), truths(5)]);
+    let masked = [request(Some(0), &[(1, &[])], 0), request(Some(1), &[(1, &[])], 0)];
+    let all = [&masked[..], &[request(None, &[(1, &[3])], 0)]].concat();
+    let products = |requests: &[SumRequest], filter: Option<&Column<NoOpCiphertext>>| {
+        let shapes = kinds().map(Shape::of).to_vec();
+        let shape = bench.params.slot_shape();
+        let plan = SumPlan::new(shapes, requests, shape, 40, filter.is_some()).unwrap();
+        let mut sums = Accumulated::<NoOp>::default();
+        let before = bench.scheme.cost().products;
+        ints.accumulate(&plan, &columns, filter, &masks, &mut sums).unwrap();
+        bench.scheme.cost().products - before
+    };
+    // A lift takes two products, a conjunction and a sum one each.
+    assert_eq!([products(&masked, None), products(&all, None)], [6, 9]);
+    assert_eq!([products(&masked, Some(&filter)), products(&all, Some(&filter))], [8, 11]);
+}
+
+#[test]
 fn what_cannot_be_added_up() {
     let bench = Bench::new("insecure_bgv-65537-n11");
     let (shape, shapes) = (bench.params.slot_shape(), kinds().map(Shape::of).to_vec());

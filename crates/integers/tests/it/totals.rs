@@ -71,3 +71,17 @@ fn sums_past_64_bits() {
         }
     }
 }
+
+/// A digit that is joined with an anchor has as many values as there are residues: refused.
+#[test]
+fn chosen_sums_modulo_a_small_prime() {
+    let bench = Bench::new("insecure_bgv-257-n8");
+    let ints = bench.integers();
+    let chosen = bench.encrypt(&[1, 0, 1], Type::Bool);
+    let x = bench.encrypt(&[0, 1, 1], Type::Bool);
+    let open = |c: &_| Ok::<_, IntegersError>(bench.scheme.decrypt(c)?.decode(&bench.params)?);
+    let total = ints.sum_where(&chosen, &ints.add(&x, 200).unwrap()).unwrap();
+    assert_eq!(total.decrypt(bench.modulus(), open).unwrap(), 401);
+    let error = ints.sum_where(&chosen, &ints.add(&x, 256).unwrap()).map(|_| ()).unwrap_err();
+    assert_eq!(error.code(), "integers.set");
+}

@@ -203,6 +203,19 @@ impl AdicRing {
         self.ring().natural_order(&stored)
     }
 
+    /// The largest magnitude among the centered coefficients, by the two highest rows alone, in
+    /// units of p to the second result: what lies below is less than half a unit. Time does not
+    /// depend on the digits.
+    pub(crate) fn largest(&self, x: &AdicPoly) -> (u64, usize) {
+        let (half, p) = (i64::from(self.half()), self.prime() as i64);
+        let lowest = x.rows.len().saturating_sub(2);
+        let mut stored = Zeroizing::new(vec![0i64; self.ring().degree()]);
+        for row in x.rows[lowest..].iter().rev() {
+            stored.iter_mut().zip(&row[..]).for_each(|(s, &d)| *s = *s * p + (i64::from(d) - half));
+        }
+        (stored.iter().fold(0, |largest, s| largest.max(s.unsigned_abs())), lowest)
+    }
+
     /// The centered coefficients in natural order, rounded to doubles, divided by a power of 2 of
     /// which the logarithm is the second result.
     pub fn approximate(&self, x: &AdicPoly) -> (Vec<f64>, f64) {

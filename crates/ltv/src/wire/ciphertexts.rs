@@ -21,6 +21,9 @@ pub fn to_bytes(
     metadata: &Metadata,
 ) -> Result<Vec<u8>, WireError> {
     let plan = |c: &LtvCiphertext| {
+        if !c.fits(params) {
+            return Err(WireError::from(params.wrong("the ciphertext")));
+        }
         // The same checks as for a reader.
         LtvCiphertext::from_parts(params, *c.meta(), c.poly().clone())?;
         Ok(Planned {

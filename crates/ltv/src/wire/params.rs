@@ -6,18 +6,14 @@ use everlevel_wire::{Metadata, ObjectKind, ParamsId, ReadOptions, WireError};
 
 use crate::spec::{LtvParams, LtvSpec};
 
-/// A specification as JSON without white space, its fields in the order of [`LtvSpec`].
+/// [`LtvSpec::canonical_json`].
 pub fn canonical_json(spec: &LtvSpec) -> String {
-    serde_json::to_string(spec).expect("a specification has string keys and finite numbers only")
+    spec.canonical_json()
 }
 
-/// The id of parameters: the first 16 bytes of BLAKE3 of [`canonical_json`].
+/// [`LtvParams::id`].
 pub fn id_of(params: &LtvParams) -> ParamsId {
-    id_of_spec(params.spec())
-}
-
-fn id_of_spec(spec: &LtvSpec) -> ParamsId {
-    ParamsId::of_json(&canonical_json(spec))
+    params.id()
 }
 
 /// A parameter set as bytes.
@@ -47,7 +43,7 @@ pub fn spec_from_bytes(
     let json = layout.record(bytes, 0, options)?;
     let spec: LtvSpec = serde_json::from_slice(json)
         .map_err(|e| WireError::malformed("parameters", "the JSON of a specification", e))?;
-    if canonical_json(&spec).as_bytes() != json || id_of_spec(&spec) != layout.id {
+    if canonical_json(&spec).as_bytes() != json || spec.id() != layout.id {
         return Err(WireError::malformed(
             "parameters",
             "canonical JSON with the id of the header",

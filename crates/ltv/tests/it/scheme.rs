@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use everlevel_ltv::original::OriginalLtv;
+use everlevel_ltv::wire::ciphertexts;
 use everlevel_ltv::{
     Gadget, KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey, LtvSpec,
 };
@@ -12,6 +13,7 @@ use everlevel_scheme::{
     Scheme, SchemeError,
 };
 use everlevel_testing::Subject;
+use everlevel_wire::{BoundPolicy, Metadata, ReadOptions};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
@@ -297,6 +299,79 @@ fn keys_of_lower_levels_and_evaluations_of_other_sets_are_refused() {
         assert!(matches!(refused, Err(SchemeError::WrongParams { .. })), "{refused:?}");
     }
     assert!(matches!(f.secret.decrypt(&b), Err(SchemeError::WrongParams { .. })));
+}
+
+/// Sets of one ring that differ in the digits of key switching alone: only their ids tell.
+#[test]
+fn sets_of_equal_degree_and_modulus_are_told_apart() {
+    let [set, other] = [7, 8].map(|bits| of_gadget(Gadget::Windows { bits }, 7));
+    assert_eq!((set.degree(), set.top()), (other.degree(), other.top()));
+    assert_eq!(set.ring().prime(), other.ring().prime());
+    assert!(set.ring().transform_primes() == other.ring().transform_primes());
+    assert!(set.id() != other.id() && set.id() == set.spec().id());
+    let f = Fixture::new(&set, KeyForm::Evaluations, 1);
+    let g = Fixture::new(&other, KeyForm::Evaluations, 2);
+    let (s, bits) = (&f.scheme, f.bits());
+    let (a, b) = (f.encrypt(&bits), g.encrypt(&bits));
+    let plaintext = set.encode(&bits).unwrap();
+    for refused in [
+        s.add(&a, &b),
+        s.sub(&b, &a),
+        s.neg(&b),
+        s.add_plain(&b, &plaintext),
+        s.mul_plain(&b, &plaintext),
+        s.mul_scalar(&b, 2),
+        s.mul_monomial(&b, 1),
+        s.mod_switch_to(&b, Level(0)),
+        s.apply_galois(&b, s.slot_shape().frobenius()),
+        s.mul(&a, &b, NextUse::Keep),
+    ] {
+        assert_eq!(refused.unwrap_err().code(), "scheme.wrong-params");
+    }
+    let (own, foreign) = (s.mul_lazy(&a, &a).unwrap(), g.scheme.mul_lazy(&b, &b).unwrap());
+    assert_eq!((own.params_id(), foreign.params_id()), (set.id(), other.id()));
+    assert!(matches!(s.mul_lazy(&a, &b), Err(SchemeError::WrongParams { .. })));
+    assert!(matches!(s.add_products(&own, &foreign), Err(SchemeError::WrongParams { .. })));
+    assert!(matches!(s.relinearize(&foreign, NextUse::Keep), Err(SchemeError::WrongParams { .. })));
+    assert!(matches!(f.secret.decrypt(&b), Err(SchemeError::WrongParams { .. })));
+    let none = Metadata::new();
+    let stored = |x: &LtvCiphertext| ciphertexts::to_bytes(&set, std::slice::from_ref(x), &none);
+    assert_eq!(stored(&b).unwrap_err().code(), "scheme.wrong-params");
+    // What is computed and read is of the set.
+    let product = s.relinearize(&own, NextUse::Keep).unwrap();
+    assert_eq!(f.decrypt(&product), bits);
+    let sum = s.relinearize(&s.add_products(&own, &own).unwrap(), NextUse::Keep).unwrap();
+    let options = ReadOptions::with_bounds(BoundPolicy::Stated);
+    for result in [product, sum] {
+        let read = ciphertexts::from_bytes(&set, &stored(&result).unwrap(), &options).unwrap().0;
+        assert_eq!((result.params_id(), read[0].params_id()), (set.id(), set.id()));
+    }
+}
+
+/// Under another key a phase is as large as the modulus, and so is that of what other evaluation
+/// keys computed: sets do not tell keys apart.
+#[test]
+fn another_key_is_noticed() {
+    let set = params("insecure_ltv-m255");
+    let [f, other] = [1, 2].map(|seed| Fixture::new(&set, KeyForm::Evaluations, seed));
+    let bits = f.bits();
+    let (a, b) = (f.encrypt(&bits), other.encrypt(&bits));
+    let plaintext = set.encode(&bits).unwrap();
+    // One row, with 18 bits of capacity.
+    let mut rng = ChaCha20Rng::seed_from_u64(3);
+    let [own, low] =
+        [&f, &other].map(|f| f.secret.encrypt_at(&plaintext, Level(0), &mut rng).unwrap());
+    assert_eq!((f.decrypt(&a), f.decrypt(&own)), (bits.clone(), bits));
+    let strange = [
+        f.scheme.add(&a, &b).unwrap(),
+        other.scheme.mul(&a, &a, NextUse::Keep).unwrap(),
+        other.scheme.apply_galois(&a, other.scheme.slot_shape().frobenius()).unwrap(),
+        b,
+        low,
+    ];
+    for x in strange {
+        assert_eq!(f.secret.decrypt(&x).unwrap_err().code(), "scheme.not-decryptable");
+    }
 }
 
 #[test]

@@ -30,7 +30,8 @@ fn contents(path: &Path, secret: bool) -> Result<Zeroizing<Vec<u8>>, RemoteError
     let mut bytes = Zeroizing::new(Vec::with_capacity(if secret { 64 << 10 } else { 0 }));
     file.take(FILE_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > FILE_BYTES {
-        return Err(wrong(path, format!("expected at most {FILE_BYTES} bytes")));
+        let told = format!("expected at most {FILE_BYTES} bytes: leave out what is not needed");
+        return Err(wrong(path, told));
     }
     Ok(bytes)
 }

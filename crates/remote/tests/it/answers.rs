@@ -1,6 +1,6 @@
 //! What becomes of answers that break off, are lost, or are false.
 
-use everlevel_remote::api::{JobInfo, JobRequest, JobState, ObjectInfo};
+use everlevel_remote::api::{JobInfo, JobRequest, JobState, ObjectInfo, UploadState};
 use everlevel_remote::{
     Client, Connecting, Exposure, IdempotencyKey, JobId, ObjectId, RemoteError, Token, Told,
 };
@@ -148,6 +148,31 @@ fn a_job_that_failed_says_why() {
     assert_eq!((refused, seen), (RemoteError::Refused(told), 1));
     let missing = queued().result("y").unwrap_err();
     assert_eq!(missing.code(), "service.malformed");
+}
+
+const CIPHERTEXTS: &[u8] =
+    include_bytes!("../../../wire/tests/golden/v2/insecure_bgv-257-n8.ciphertexts");
+
+/// The service is not done with a part when it is sent again.
+#[test]
+fn a_part_that_is_being_stored_is_waited_for() {
+    let (id, length) = (id_of(CIPHERTEXTS), CIPHERTEXTS.len() as u64);
+    let state =
+        |offset, complete| json(&UploadState { id: id.clone(), bytes: length, offset, complete });
+    let service = Scripted::new(vec![
+        state(0, false),
+        refusal(408, "service.timeout"),
+        state(length, false),
+        refusal(409, "service.conflict"),
+        state(length, false),
+        state(length, true),
+    ]);
+    assert_eq!(service.client().push_bytes(CIPHERTEXTS, |_, _| ()).unwrap(), id);
+    let asked = service.asked();
+    let at = |offset: u64| format!("PUT /v1/uploads/{id}?offset={offset} ");
+    for (place, offset) in [(1, 0), (3, length), (5, length)] {
+        assert!(asked[place].starts_with(&at(offset)), "{asked:?}");
+    }
 }
 
 #[test]

@@ -113,6 +113,7 @@ fn shapes_are_the_ones_of_the_group() {
         let shape = plain.shape();
         let found: Vec<usize> = shape.dimensions().iter().map(|dimension| dimension.size).collect();
         assert_eq!((&found[..], shape.degree_of_slot()), (sizes, degree), "{index} {p}");
+        assert_eq!(SlotShape::dimensions_of(index, p).unwrap(), shape.dimensions(), "{index} {p}");
         assert_eq!(
             (shape.slots() * degree, shape.columns()),
             (plain.degree(), sizes[sizes.len() - 1])

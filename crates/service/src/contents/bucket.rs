@@ -1,8 +1,9 @@
-//! Bytes in an object store, with copies on this machine's disk of what is computed on.
+//! Bytes in an object store, with copies on the disk of this machine of the objects that are
+//! computed on.
 //!
-//! An object is `objects/TENANT/ID`. An upload is parts of one length, `uploads/TENANT/ID-PLACE/N`;
-//! how far it is stands in its record, which one process at a time can change. `PLACE` is of one
-//! upload, so that what is removed late is never a part of the next one.
+//! An object is `objects/TENANT/ID`. An upload consists of parts of one length,
+//! `uploads/TENANT/ID-PLACE/N`; its progress is in its record, which only one process at a time can
+//! change. `PLACE` belongs to one upload, so that a late removal never affects the next one.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -21,12 +22,12 @@ use crate::error::ServiceError;
 use crate::files::{opened_at, remove, system};
 use crate::store::{Paired, Store};
 
-/// Names the database that has the records of a bucket.
+/// The object that names the database with the records of a bucket.
 const PAIRED: &str = "database.id";
-/// The most bytes of what is read of that: more than any has.
+/// The number of bytes of it that are read, more than it has.
 const PAIRED_BYTES: u64 = 64;
 
-/// An object store, and what of it is here.
+/// An object store, with the copies on this machine.
 pub(crate) struct InBucket {
     depot: Depot,
     shelf: Shelf,
@@ -36,7 +37,7 @@ fn object(tenant: &Tenant, id: &ObjectId) -> String {
     format!("objects/{tenant}/{id}")
 }
 
-/// The name of what arrives of an upload.
+/// The name of the parts of an upload.
 fn place(id: &ObjectId, upload: &Upload) -> String {
     format!("{id}-{}", upload.place)
 }

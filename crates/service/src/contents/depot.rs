@@ -1,4 +1,4 @@
-//! An object store, asked from threads that may wait.
+//! An object store, for use from threads that may block.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -12,9 +12,9 @@ use tokio::runtime::{Builder, Runtime};
 use crate::error::ServiceError;
 use crate::files::system;
 
-/// How many bytes are in memory when more are sent or fetched.
+/// The number of bytes in memory when larger objects are sent or fetched.
 const PIECE_BYTES: u64 = 8 << 20;
-/// The most pieces of an object that S3 takes, with room to spare.
+/// The largest number of pieces of an object, somewhat below the limit of S3.
 const PIECES: u64 = 9_000;
 
 /// A store, below a prefix.
@@ -25,13 +25,13 @@ pub(crate) struct Depot {
     runtime: Option<Runtime>,
 }
 
-/// What went wrong is for whoever runs the service; whoever asks may try again.
+/// Logs the reason for the operator of the service; the client is told that it may try again.
 fn unavailable(e: &dyn std::fmt::Display) -> ServiceError {
     tracing::error!(problem = %e, "the object store does not answer");
     ServiceError::Unavailable
 }
 
-/// What is not there counts as none.
+/// A missing object is `None`, not an error.
 fn known<T>(found: object_store::Result<T>) -> Result<Option<T>, ServiceError> {
     match found {
         Ok(found) => Ok(Some(found)),
@@ -99,13 +99,13 @@ impl Depot {
         sent
     }
 
-    /// How many bytes there are under a name; none if there is nothing.
+    /// The number of bytes under a name; `None` if there is no such object.
     pub(crate) fn length(&self, name: &str) -> Result<Option<u64>, ServiceError> {
         let found = known(self.wait(self.store.head(&self.at(name))))?;
         Ok(found.map(|found| found.size))
     }
 
-    /// Writes the bytes of a name to the end of a file: how many there are.
+    /// Appends the bytes under a name to a file, and returns their number.
     pub(crate) fn fetch(&self, name: &str, file: &mut File) -> Result<Option<u64>, ServiceError> {
         let Some(bytes) = self.length(name)? else { return Ok(None) };
         let (at, mut done) = (self.at(name), 0);
@@ -123,7 +123,7 @@ impl Depot {
         Ok(Some(bytes))
     }
 
-    /// Some bytes of a name: fewer if it ends before.
+    /// A range of bytes under a name; fewer if the object ends before.
     pub(crate) fn range(
         &self,
         name: &str,

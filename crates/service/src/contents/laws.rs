@@ -1,5 +1,5 @@
-//! What holds for bytes wherever they are: in a directory that two processes share, or in an object
-//! store with a directory for each.
+//! Laws that hold for every storage of bytes: a directory that two processes share, and an object
+//! store with a directory for each process.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::files::entries;
 use crate::objects::Objects;
 use crate::store::Store;
 
-/// Bytes of a column that a service takes, in more than one part.
+/// Bytes of a column that a service accepts, in more than one part.
 fn column() -> Vec<u8> {
     let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
     let mut rng = ChaCha20Rng::seed_from_u64(5);
@@ -37,7 +37,7 @@ fn column() -> Vec<u8> {
     bytes
 }
 
-/// A process with records that others have, too.
+/// A process with records that it shares with others.
 fn process(
     store: &Arc<Store>,
     bucket: Option<&Arc<InMemory>>,
@@ -76,7 +76,7 @@ impl Processes {
         Processes { bytes: bytes.into(), id, tenant, here, there, bucket, directories }
     }
 
-    /// One more, without copies.
+    /// A third process, without copies.
     fn third(&self) -> Objects {
         process(&self.here.store, self.bucket.as_ref(), &self.directories, 2)
     }
@@ -96,7 +96,7 @@ impl Processes {
         to.append(&self.tenant, &self.id, at, bytes).map(|state| state.offset)
     }
 
-    /// Sends all that is missing, in turn.
+    /// Sends all missing parts, alternating between the processes.
     fn send(&self) {
         let mut offset = self.here.upload(&self.tenant, &self.id).unwrap().offset;
         let mut turn = [&self.here, &self.there].into_iter().cycle();
@@ -111,7 +111,7 @@ impl Processes {
         Depot::new(Box::new(bucket), "").unwrap().below("a/b").unwrap()
     }
 
-    /// How many bytes lie anywhere for all processes.
+    /// Whether no bytes are stored for any process.
     fn is_empty(&self) -> bool {
         match &self.bucket {
             Some(_) => self.stored().is_empty(),

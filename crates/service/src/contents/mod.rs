@@ -1,4 +1,4 @@
-//! Where the bytes of objects and uploads are: a directory, or an object store of several
+//! The storage for the bytes of objects and uploads: a directory, or an object store of several
 //! processes.
 
 #[cfg(feature = "cluster")]

@@ -1,4 +1,4 @@
-//! What a place for bytes has to do, whichever it is.
+//! The requirements on every storage for bytes.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 use crate::error::ServiceError;
 use crate::store::{Record, Store};
 
-/// Bytes that were announced.
+/// An announced upload.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Upload {
     pub(crate) bytes: u64,
-    /// How many of them are in an object store; a directory tells by itself.
+    /// The number of bytes that are in an object store; a directory knows it by itself.
     #[serde(default)]
     pub(crate) offset: u64,
-    /// What tells this upload from others of the same bytes, before and after.
+    /// A name that distinguishes this upload from earlier and later ones of the same bytes.
     #[serde(default)]
     pub(crate) place: String,
 }
@@ -27,24 +27,24 @@ impl Record for Upload {
     const KIND: &'static str = "upload";
 }
 
-/// What of a tenant stays when a process cleans up.
+/// The objects and uploads of a tenant that stay when a process cleans up.
 #[derive(Default)]
 pub(crate) struct Kept {
     pub(crate) objects: HashSet<ObjectId>,
     pub(crate) uploads: HashMap<ObjectId, Upload>,
 }
 
-/// A place for bytes by tenant and name. Names are hashes, so that nothing is ever changed; what a
-/// file holds is compared with its name by whoever reads it.
+/// A storage for bytes by tenant and name. Names are hashes, so that nothing is ever changed;
+/// readers compare the content of a file with its name.
 pub(crate) trait Contents: Send + Sync {
-    /// A file of this machine with the bytes of an object, to be opened now.
+    /// A file on this machine with the bytes of an object, which has to be opened at once.
     ///
     /// # Errors
     /// [`ServiceError::Damaged`] if there are none.
     fn file(&self, tenant: &Tenant, id: &ObjectId) -> Result<PathBuf, ServiceError>;
 
-    /// A file at the byte `offset` of an object, with the next `length` bytes of it at least, if
-    /// there are so many, and how many there are.
+    /// A file at the byte `offset` of an object, with at least the next `length` bytes of it, if
+    /// there are so many, and the number of bytes from there on.
     ///
     /// # Errors
     /// As [`file`](Self::file).
@@ -56,10 +56,11 @@ pub(crate) trait Contents: Send + Sync {
         length: u64,
     ) -> Result<(File, u64), ServiceError>;
 
-    /// Forgets a file that is not what its name says; true if another look may find it whole.
+    /// Forgets a file whose content does not match its name; true if it may be intact when it is
+    /// read again.
     fn distrust(&self, tenant: &Tenant, id: &ObjectId) -> bool;
 
-    /// Whether the bytes of an object are there, for all processes.
+    /// Whether the bytes of an object are stored, for all processes.
     fn has(&self, tenant: &Tenant, id: &ObjectId) -> Result<bool, ServiceError>;
 
     /// Stores the bytes of an object, as a whole or not at all.
@@ -68,10 +69,10 @@ pub(crate) trait Contents: Send + Sync {
     /// Removes the bytes of an object, if they are there.
     fn remove(&self, tenant: &Tenant, id: &ObjectId) -> Result<(), ServiceError>;
 
-    /// How many bytes of an upload are there; none before the first.
+    /// The number of bytes of an upload that have arrived; `None` before the first.
     fn arrived(&self, tenant: &Tenant, id: &ObjectId, upload: &Upload) -> Option<u64>;
 
-    /// Adds a part behind the first `offset` bytes of an upload, as a whole or not at all.
+    /// Adds a part after the first `offset` bytes of an upload, as a whole or not at all.
     fn append(
         &self,
         store: &Store,
@@ -81,7 +82,7 @@ pub(crate) trait Contents: Send + Sync {
         bytes: &[u8],
     ) -> Result<(), ServiceError>;
 
-    /// All bytes of an upload as a file of this machine, on its disk.
+    /// All bytes of an upload as a file on the disk of this machine.
     fn joined(
         &self,
         tenant: &Tenant,
@@ -89,8 +90,8 @@ pub(crate) trait Contents: Send + Sync {
         upload: &Upload,
     ) -> Result<PathBuf, ServiceError>;
 
-    /// Brings the file of an upload near to where its object will be, before the transaction that
-    /// makes one of it.
+    /// Moves the file of an upload close to the place of its object, before the transaction that
+    /// makes it an object.
     fn prepare(&self, tenant: &Tenant, id: &ObjectId, joined: &Path) -> Result<(), ServiceError>;
 
     /// Makes an object of the file of an upload, in that transaction.
@@ -99,8 +100,8 @@ pub(crate) trait Contents: Send + Sync {
     /// Removes the file of an upload that did not become an object, if it is a copy.
     fn discard(&self, joined: &Path);
 
-    /// Removes what has arrived of an upload, in the transaction that ends it. What an object
-    /// consists of stays, if there is one of the same name.
+    /// Removes the bytes of an upload, in the transaction that ends it. Those of an object with the
+    /// same name stay, if there is one.
     fn end_upload(
         &self,
         tenant: &Tenant,
@@ -108,22 +109,22 @@ pub(crate) trait Contents: Send + Sync {
         is_object: bool,
     ) -> Result<(), ServiceError>;
 
-    /// Removes what is left of an upload after the transaction that has ended it. What stays is
+    /// Removes remains of an upload after the transaction that has ended it. Remains that stay are
     /// found when a process starts.
     fn sweep(&self, tenant: &Tenant, id: &ObjectId, upload: &Upload);
 
     /// All tenants that have bytes.
     fn tenants(&self) -> Result<BTreeSet<Tenant>, ServiceError>;
 
-    /// Removes bytes of a tenant that nothing names, in a transaction of that tenant: how many
-    /// there were. `alone` if no other process can be making some.
+    /// Removes bytes of a tenant that no record names, in a transaction of that tenant, and returns
+    /// the number of files. `alone` states that no other process can be writing some.
     fn clean(&self, tenant: &Tenant, kept: &Kept, alone: bool) -> Result<u64, ServiceError>;
 
-    /// The directory for tables, of this machine.
+    /// The directory for tables on this machine.
     fn tables(&self) -> PathBuf;
 
-    /// Where directories of tables are copies that only this process has: what keeps that of a
-    /// table while it is read. None where all processes share them.
+    /// If directories of tables are copies of this process: a pin that keeps the copy while the
+    /// table is read. `None` if all processes share the directories.
     fn pin(&self, table: &Path, bytes: u64) -> Option<Pin>;
 }
 

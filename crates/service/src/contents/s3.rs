@@ -1,5 +1,5 @@
-//! The protocol of S3, with the HTTP client and the cryptography that this crate has anyway:
-//! nothing of it is built with C.
+//! The protocol of S3, with the HTTP client and the cryptography that this crate uses anyway, which
+//! are built without C.
 
 use std::fmt;
 use std::pin::Pin;
@@ -21,12 +21,12 @@ use zeroize::Zeroizing;
 use crate::bucket::Bucket;
 use crate::error::ServiceError;
 
-/// The most bytes of an answer: a piece of an object, with room to spare.
+/// The largest answer in bytes: a piece of an object, with a margin.
 const ANSWER_BYTES: u64 = 64 << 20;
-/// How long a request is tried again.
+/// The time for which a request is retried.
 const RETRY_TIME: Duration = Duration::from_secs(20);
 
-/// A bucket, to which nothing is sent yet.
+/// A client for a bucket; nothing is sent yet.
 pub(super) fn client(bucket: &Bucket) -> Result<AmazonS3, ServiceError> {
     let wrong = |e: &dyn fmt::Display| bucket.refused(e.to_string());
     // What signs requests needs the same instructions as TLS.
@@ -65,7 +65,7 @@ pub(super) fn client(bucket: &Bucket) -> Result<AmazonS3, ServiceError> {
         .map_err(|e| wrong(&e))
 }
 
-/// Requests by the client that the client of a service has.
+/// Requests through the HTTP client that the client of a service uses.
 struct Http(Agent);
 
 impl fmt::Debug for Http {
@@ -115,7 +115,7 @@ fn answered(agent: &Agent, request: Request<axum::body::Bytes>) -> Result<HttpRe
     Ok(Response::from_parts(head, read.into()))
 }
 
-/// Which errors may be gone at the next try.
+/// Classifies errors by whether a retry may succeed.
 fn kind(e: &ureq::Error) -> HttpErrorKind {
     match e {
         ureq::Error::Timeout(_) => HttpErrorKind::Timeout,
@@ -163,10 +163,11 @@ impl CryptoProvider for Cryptography {
     }
 }
 
-/// Hashes at the end: what is hashed is in memory anyway, a piece of an object at most.
+/// Collects the bytes and hashes them at the end; they are in memory anyway, at most a piece of an
+/// object.
 #[derive(Default)]
 struct Hashed {
-    /// None for a hash without a key.
+    /// The key; `None` for a hash without one.
     key: Option<Zeroizing<Vec<u8>>>,
     bytes: Vec<u8>,
     found: Vec<u8>,

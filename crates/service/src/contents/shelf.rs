@@ -1,4 +1,4 @@
-//! Copies of what an object store has, on this machine's disk, within a budget.
+//! Copies of objects of an object store, on the disk of this machine, within a budget.
 
 use std::collections::HashMap;
 use std::fs::{self, File, TryLockError};
@@ -12,7 +12,7 @@ use super::place::Pin;
 use crate::error::ServiceError;
 use crate::files::{private_directory, system};
 
-/// How long a copy stays after it was asked for: until whoever asked has opened it.
+/// The time for which a copy stays after it was requested, so that the requester can open it.
 const GRACE: Duration = Duration::from_secs(60);
 
 struct Copy {
@@ -21,23 +21,23 @@ struct Copy {
     pin: Pin,
 }
 
-/// A directory of copies, of one process.
+/// A directory of copies of one process.
 pub(crate) struct Shelf {
     path: PathBuf,
     budget: u64,
     grace: Duration,
     copies: Mutex<HashMap<PathBuf, Copy>>,
-    /// What is being made, one at a time.
+    /// The copies that are being made, each by one thread at a time.
     making: Mutex<HashMap<PathBuf, Weak<Mutex<()>>>>,
     /// Held as long as the process lives.
     _lock: File,
 }
 
 impl Shelf {
-    /// An empty one: what a process before has left there is removed.
+    /// An empty directory of copies; those of an earlier process are removed.
     ///
     /// # Errors
-    /// A directory that another process uses; what the system refuses.
+    /// A directory that another process uses; errors of the file system.
     pub(crate) fn open(path: &Path, budget: u64) -> Result<Self, ServiceError> {
         let failed = system("making the directory of copies");
         private_directory(path).map_err(&failed)?;
@@ -68,12 +68,12 @@ impl Shelf {
         self.copies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where something new is made, before it is put on the shelf.
+    /// A path for a new copy, before it gets its name.
     pub(crate) fn fresh(&self) -> Result<PathBuf, ServiceError> {
         Ok(self.path.join("new").join(random_hex::<8>()?))
     }
 
-    /// A lock for whoever makes a copy.
+    /// The lock for making a copy.
     pub(crate) fn one(&self, path: &Path) -> Arc<Mutex<()>> {
         let mut making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(one) = making.get(path).and_then(Weak::upgrade) {
@@ -85,7 +85,7 @@ impl Shelf {
         one
     }
 
-    /// Whether a copy is there; it stays for a while.
+    /// Whether a copy exists; it then stays for a while.
     pub(crate) fn touch(&self, path: &Path) -> bool {
         match self.lock().get_mut(path) {
             Some(copy) => {
@@ -107,8 +107,8 @@ impl Shelf {
         Ok(())
     }
 
-    /// Counts what is at a path, which stays as long as the pin does. Others that nobody needs go
-    /// if there is too much.
+    /// Counts the copy at a path, which stays as long as the pin exists. Others that are not in use
+    /// are removed if the budget is exceeded.
     pub(crate) fn pin(&self, path: &Path, bytes: u64) -> Pin {
         let mut copies = self.lock();
         let fresh = || Copy { bytes, last_use: Instant::now(), pin: Arc::default() };
@@ -135,7 +135,7 @@ impl Shelf {
     }
 }
 
-/// A file or a directory; what stays is removed when the next process starts.
+/// Removes a file or a directory; if that fails, it is removed when the next process starts.
 fn remove(path: &Path) {
     let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }

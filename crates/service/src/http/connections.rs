@@ -1,4 +1,4 @@
-//! Connections: how many, for how long, and from where.
+//! Connections: their number, their duration and their origin.
 
 use std::future::Future;
 use std::net::TcpListener;
@@ -17,23 +17,23 @@ use super::routes::router;
 use crate::error::ServiceError;
 use crate::service::{Service, Shared};
 
-/// How long the head of a request may take.
+/// The time limit for the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(10);
-/// How long the handshake of TLS may take, at most the time of a request.
+/// The time limit for a TLS handshake; the time limit of a request also holds.
 const HANDSHAKE_TIME: Duration = Duration::from_secs(5);
-/// The most bytes of the head of a request.
+/// The largest head of a request, in bytes.
 const HEAD_BYTES: usize = 64 << 10;
-/// How many requests read and write files at the same time.
+/// The number of requests that read and write files at the same time.
 const BLOCKING_THREADS: usize = 32;
-/// A connection lasts for so many times the time of a request.
+/// The time limit of a connection, as a multiple of that of a request.
 const REQUESTS: u32 = 10;
 
 impl Service {
-    /// Answers requests at an address until `end` is there.
+    /// Answers requests at an address until `end` is ready.
     ///
     /// # Errors
-    /// An address that other machines reach, without TLS and unless that was asked for; what the
-    /// system refuses.
+    /// An address that other machines can reach, without TLS and without an explicit request;
+    /// errors of the system.
     pub fn serve(
         &self,
         listener: TcpListener,
@@ -107,7 +107,7 @@ where
     let _ = connection.await;
 }
 
-/// Reads the files of TLS whenever they have changed.
+/// Reads the TLS files again whenever they have changed.
 async fn renewed(shared: Arc<Shared>) {
     let Some(tls) = &shared.tls else { return };
     loop {
@@ -120,7 +120,7 @@ async fn renewed(shared: Arc<Shared>) {
     }
 }
 
-/// Waits until the process is asked to end, by Ctrl-C or as the system does it.
+/// Waits until the process is asked to end, by Ctrl-C or by the system.
 pub async fn interrupted() {
     let (asked, mut end) = tokio::sync::mpsc::channel::<()>(1);
     #[cfg(unix)]

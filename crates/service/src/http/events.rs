@@ -1,4 +1,4 @@
-//! What a job does, told as it happens.
+//! The progress of a job as server-sent events.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use super::handlers::{App, Id, blocking, name};
 use crate::error::ServiceError;
 use crate::service::Shared;
 
-/// After how long something is sent although nothing has changed, so that whatever is between
-/// keeps the connection.
+/// The time after which something is sent although nothing has changed, so that proxies keep the
+/// connection open.
 const SILENCE: Duration = Duration::from_secs(15);
 /// The least time between two events.
 const PACE: Duration = Duration::from_millis(200);
@@ -30,13 +30,13 @@ struct Reader {
     tenant: Tenant,
     id: JobId,
     changes: watch::Receiver<()>,
-    /// What was told last.
+    /// The state that was sent last.
     told: Option<JobInfo>,
     ended: bool,
 }
 
-/// The job at once, and again whenever it has changed, as events `job`; the last is that of its
-/// end.
+/// Sends the job at once, and again whenever it has changed, as events `job`; the last event is
+/// that of its end.
 pub(super) async fn events(
     State(app): App,
     Extension(tenant): Extension<Tenant>,

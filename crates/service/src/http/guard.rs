@@ -1,4 +1,4 @@
-//! What stands before every request: who asks, whether he may, and how long it takes.
+//! Checks before every request: authentication, permission and the time limit.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ impl IntoResponse for ServiceError {
     }
 }
 
-/// A route, and the scope that it takes; none for what is public.
+/// A route, and the scope that it requires; `None` for public routes.
 pub(super) type Guard = (Arc<Shared>, &'static str, Option<Scope>);
 
 /// Passes a request on if its token allows it, with its tenant.

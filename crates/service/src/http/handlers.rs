@@ -17,10 +17,10 @@ use everlevel_remote::{IdempotencyKey, JobId, ObjectId, RemoteError, Tenant};
 use futures_util::stream::{Stream, try_unfold};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use tokio::sync::OwnedSemaphorePermit;
 
 use crate::error::ServiceError;
 use crate::service::Shared;
+use crate::shares::Share;
 
 pub(super) type App = State<Arc<Shared>>;
 type Body = Result<Bytes, BytesRejection>;
@@ -32,6 +32,8 @@ type Removed = Result<(), ServiceError>;
 const CHUNK_BYTES: u64 = 128 << 10;
 /// The longest that a request waits for the end of a job, in seconds.
 const LONGEST_WAIT: u64 = 30;
+/// The least time between two looks of such a request.
+const PACE: Duration = Duration::from_millis(20);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -266,9 +268,9 @@ pub(super) async fn delete_table(
 
 /// The place of whoever estimates. There is one: it computes, and those who wait for it must not
 /// take the threads that answer other requests.
-async fn estimating(app: &Shared) -> Result<OwnedSemaphorePermit, ServiceError> {
-    let place = app.estimating.clone().acquire_owned().await;
-    place.map_err(|e| ServiceError::internal("an estimate")(&e))
+async fn estimating(app: &Shared, tenant: &Tenant) -> Result<Share, ServiceError> {
+    let place = app.estimating.take(tenant, 1).await;
+    place.ok_or_else(|| ServiceError::internal("an estimate")(&"there is no place for it"))
 }
 
 pub(super) async fn estimate(
@@ -278,7 +280,7 @@ pub(super) async fn estimate(
 ) -> impl IntoResponse {
     // The place is given back when the work has ended, even if nobody waits for it any more. A
     // request that is read takes many times the memory of its text: it waits as that.
-    let place = estimating(&app).await?;
+    let place = estimating(&app, &tenant).await?;
     let request: JobRequest = json(body)?;
     answer(app, move |s| {
         let stop = s.patience();
@@ -317,7 +319,7 @@ pub(super) async fn add_job(
         return Ok(Json(found));
     }
     let place = match tight {
-        true => Some(estimating(&app).await?),
+        true => Some(estimating(&app, &tenant).await?),
         false => None,
     };
     answer(app, move |s| {
@@ -353,6 +355,8 @@ pub(super) async fn job(
         if info.state.is_final() || tokio::time::timeout_at(end, changes.changed()).await.is_err() {
             return Ok(Json(info));
         }
+        // Every step of every job is a change: not each is a reason to look again.
+        tokio::time::sleep(PACE).await;
     }
 }
 

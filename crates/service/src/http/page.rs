@@ -10,11 +10,11 @@ use crate::error::ServiceError;
 use crate::page::{INDEX, Page};
 use crate::service::Shared;
 
-/// What is shown where there is no page.
+/// The text that is shown if there is no page.
 const NO_PAGE: &str = include_str!("no_page.html");
 
-/// What the browser may do with the page: load its own files, and talk to its own service. So what
-/// it is given in the clear cannot be sent anywhere else, whatever is in it.
+/// The content security policy: the page may load its own files and connect to its own service. So
+/// plaintext data cannot be sent anywhere else, whatever code the page contains.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
     img-src 'self' data:; connect-src 'self'; worker-src 'self'; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";

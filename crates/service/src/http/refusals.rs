@@ -1,5 +1,6 @@
 //! What is no request of HTTP is refused below the routes, by an answer without a body. Here it
-//! gets the body of every other refusal.
+//! gets the body of every other refusal, if it is the first that a connection is told: what is
+//! written later may be a part of a download, which looks as its owner likes.
 
 use std::io;
 use std::pin::Pin;
@@ -13,13 +14,15 @@ use crate::error::ServiceError;
 /// A connection that tells why it refuses.
 pub(super) struct Refusing<S> {
     stream: S,
+    /// Whether nothing was written yet.
+    fresh: bool,
     /// What is written in the place of an answer without a body, and how far it is.
     told: Option<(Vec<u8>, usize)>,
 }
 
 impl<S> Refusing<S> {
     pub(super) fn new(stream: S) -> Self {
-        Refusing { stream, told: None }
+        Refusing { stream, fresh: true, told: None }
     }
 }
 
@@ -63,7 +66,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Refusing<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let this = &mut *self;
-        if this.told.is_none() {
+        if std::mem::take(&mut this.fresh) {
             this.told = told(bytes).map(|told| (told, 0));
         }
         let Some((told, done)) = &mut this.told else {
@@ -90,7 +93,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Refusing<S> {
 
 #[cfg(test)]
 mod tests {
-    use super::told;
+    use tokio::io::AsyncWriteExt;
+
+    use super::{Refusing, told};
 
     #[test]
     fn only_refusals_without_a_body_get_one() {
@@ -105,5 +110,24 @@ mod tests {
         let empty = b"HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Length: 0\r\n\r\n";
         let answer = String::from_utf8(told(empty).unwrap()).unwrap();
         assert!(answer.starts_with("HTTP/1.1 431 ") && answer.contains("service.malformed"));
+    }
+
+    /// An object may end like a refusal, and its end may be written by itself.
+    #[test]
+    fn the_end_of_a_download_is_left_as_it_is() {
+        let refusal = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n";
+        let head = b"HTTP/1.1 200 OK\r\ncontent-length: 47\r\n\r\n";
+        let written = |parts: &[&[u8]]| {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            runtime.block_on(async {
+                let mut connection = Refusing::new(Vec::<u8>::new());
+                for part in parts {
+                    connection.write_all(part).await.unwrap();
+                }
+                connection.stream
+            })
+        };
+        assert_eq!(written(&[head, refusal]), [&head[..], refusal].concat());
+        assert!(String::from_utf8(written(&[refusal])).unwrap().contains("service.malformed"));
     }
 }

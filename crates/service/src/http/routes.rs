@@ -1,4 +1,4 @@
-//! Which routes there are, and what each takes.
+//! The routes, and the scope that each requires.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::error::ServiceError;
 use crate::service::Shared;
 use crate::token::Scope;
 
-/// The description of all routes, as the service hands it out.
+/// The description of all routes, which the service returns.
 pub const OPENAPI: &str = include_str!("../../openapi.json");
 
 type Route = (&'static str, &'static str, Option<Scope>, MethodRouter<Arc<Shared>>);
@@ -57,7 +57,7 @@ fn routes() -> Vec<Route> {
     ]
 }
 
-/// Method, path and scope of every route, to be compared with [`OPENAPI`].
+/// The method, path and scope of every route, for a comparison with [`OPENAPI`].
 pub fn routes_and_scopes() -> Vec<(&'static str, &'static str, Option<Scope>)> {
     routes().into_iter().map(|(method, path, scope, _)| (method, path, scope)).collect()
 }

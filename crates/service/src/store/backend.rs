@@ -1,4 +1,4 @@
-//! What a place for records and the queue of jobs has to do, whichever it is.
+//! The requirements on every store of records and of the queue of jobs.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use everlevel_remote::{JobId, Tenant};
 
 use crate::error::ServiceError;
 
-/// How far a job is.
+/// The progress of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
     pub(crate) stage: String,
@@ -18,15 +18,15 @@ pub(crate) struct Progress {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct QueuedJob {
     pub(crate) job: JobId,
-    /// Counts up with every claim: who has an older number has the job no more.
+    /// A number that increases with every claim; the holder of an older number has lost the job.
     pub(crate) fence: u64,
-    /// How many times it was claimed and not given back.
+    /// The number of times that it was claimed and not given back.
     pub(crate) attempts: u32,
-    /// Whether somebody computes it.
+    /// Whether a process computes it.
     pub(crate) computed: bool,
-    /// Whether it is to end.
+    /// Whether it is cancelled.
     pub(crate) cancelled: bool,
-    /// What was told of it last, by processes that share the queue.
+    /// The progress that was last reported, by processes that share the queue.
     pub(crate) progress: Progress,
 }
 
@@ -40,43 +40,43 @@ pub(crate) struct Claim {
     pub(crate) cancelled: bool,
 }
 
-/// Jobs over all tenants.
+/// The numbers of jobs of all tenants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counted {
     pub(crate) waiting: u64,
     pub(crate) computed: u64,
 }
 
-/// What is done in a transaction.
+/// The work of a transaction.
 pub(crate) type Work<'w> = &'w mut dyn FnMut(&mut dyn Transaction) -> Result<(), ServiceError>;
 
-/// A place for records by kind, tenant and name, and for the queue of jobs.
+/// A store of records by kind, tenant and name, and of the queue of jobs.
 pub(crate) trait Backend: Send + Sync {
     fn get(&self, kind: &str, tenant: &Tenant, name: &str)
     -> Result<Option<Vec<u8>>, ServiceError>;
 
-    /// By name, in the order of their bytes.
+    /// The records of a kind by name, in the order of the bytes of the names.
     fn list(&self, kind: &str, tenant: &Tenant) -> Result<Vec<(String, Vec<u8>)>, ServiceError>;
 
-    /// All that have a record.
+    /// All tenants that have a record.
     fn tenants(&self) -> Result<Vec<Tenant>, ServiceError>;
 
     fn queued(&self, tenant: &Tenant) -> Result<Vec<QueuedJob>, ServiceError>;
 
-    /// Does all of `work`, or nothing if it returns an error. Of one tenant there is one at a time,
-    /// in all processes, and what it did is stored when this returns.
+    /// Does all of `work`, or nothing if it returns an error. There is one transaction of a tenant
+    /// at a time, in all processes, and its effects are stored when this returns.
     fn change(&self, tenant: &Tenant, work: Work<'_>) -> Result<(), ServiceError>;
 
-    /// Claims the first job that nobody computes, of the tenant whose last turn is longest ago.
+    /// Claims the first job that no process computes, of the tenant whose last turn is longest ago.
     fn claim(&self) -> Result<Option<Claim>, ServiceError>;
 
     fn counted(&self) -> Result<Counted, ServiceError>;
 
-    /// None where claims last as long as the process, which is the only one.
+    /// `None` if claims last as long as the process, which is the only one.
     fn leases(&self) -> Option<&dyn Leases>;
 }
 
-/// A transaction of one tenant. Others are not seen in it.
+/// A transaction of one tenant, which does not see others.
 pub(crate) trait Transaction {
     fn get(&mut self, kind: &str, name: &str) -> Result<Option<Vec<u8>>, ServiceError>;
 
@@ -88,39 +88,40 @@ pub(crate) trait Transaction {
 
     fn queued(&mut self) -> Result<Vec<QueuedJob>, ServiceError>;
 
-    /// Adds a job behind all others.
+    /// Adds a job after all others.
     fn enqueue(&mut self, job: &JobId) -> Result<(), ServiceError>;
 
-    /// Removes a job that nobody has claimed since; false if somebody has, or if it is not there.
+    /// Removes a job unless it was claimed since; false if it was claimed or does not exist.
     fn dequeue(&mut self, job: &JobId, fence: u64) -> Result<bool, ServiceError>;
 
-    /// Lets a job wait again that nobody else has claimed, as if it had not been claimed.
+    /// Puts a job that no other process has claimed back into the queue, as if it had not been
+    /// claimed.
     fn give_back(&mut self, job: &JobId, fence: u64) -> Result<(), ServiceError>;
 
-    /// Notes that a job is to end.
+    /// Notes that a job is cancelled.
     fn cancel(&mut self, job: &JobId) -> Result<(), ServiceError>;
 }
 
-/// What became of a claim.
+/// The state of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(feature = "cluster"), expect(dead_code, reason = "nothing is kept"))]
 pub(crate) enum Kept {
-    /// It goes on.
+    /// The claim continues.
     Yes,
-    /// The job is to end.
+    /// The job was cancelled.
     Cancelled,
     /// Another process has the job, or it has ended.
     Lost,
 }
 
-/// What processes need that share a queue: claims that end by themselves.
+/// Claims that expire, for processes that share a queue.
 pub(crate) trait Leases {
-    /// How often a claim has to be kept, with room for some that fail.
+    /// The time between two renewals of a claim, short enough that some may fail.
     fn period(&self) -> Duration;
 
-    /// Begins the time of a claim anew.
+    /// Renews a claim.
     fn keep(&self, claim: &Claim, progress: &Progress) -> Result<Kept, ServiceError>;
 
-    /// Waits until something may have changed, at most for so long.
+    /// Waits until something may have changed, at most for this time.
     fn wait(&self, most: Duration);
 }

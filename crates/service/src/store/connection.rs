@@ -1,4 +1,4 @@
-//! Which database a process connects to, and whether its directory belongs there.
+//! The connection of a process to its database, and the check that its directory belongs to it.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use super::schema::Found;
 use crate::database::Database;
 use crate::error::ServiceError;
 
-/// How long a connection may take.
+/// The time limit for connecting.
 pub(super) const CONNECT_TIME: Duration = Duration::from_secs(10);
-/// What a process that stands still keeps from others ends, and so does waiting for it.
+/// Limits for a transaction of a process that stands still, and for waiting for its locks.
 const OPTIONS: &str = "-c idle_in_transaction_session_timeout=60s -c lock_timeout=30s";
 
-/// What went wrong, without data of records: details of errors of the database have them.
+/// The text of an error without data of records, which details of database errors may contain.
 pub(super) fn told(e: &postgres::Error) -> String {
     match (e.as_db_error(), std::error::Error::source(e)) {
         (Some(e), _) => e.message().into(),
@@ -31,7 +31,8 @@ fn passes(code: &str) -> bool {
     code.starts_with("57") || ["25P03", "40P01", "55P03"].contains(&code)
 }
 
-/// A query that failed: because the database is away, or by a mistake of one's own.
+/// The error for a query that failed, because the database is not reachable or by an error of the
+/// service.
 pub(super) fn failed(e: postgres::Error) -> ServiceError {
     match e.as_db_error().is_none_or(|e| passes(e.code().code())) {
         true => unavailable(&told(&e)),
@@ -39,7 +40,7 @@ pub(super) fn failed(e: postgres::Error) -> ServiceError {
     }
 }
 
-/// What is wrong is for whoever runs the service.
+/// Logs the reason for the operator of the service.
 pub(super) fn unavailable(problem: &dyn std::fmt::Display) -> ServiceError {
     tracing::error!(%problem, "the database does not answer");
     ServiceError::Unavailable
@@ -49,8 +50,8 @@ pub(super) fn refused(problem: impl ToString) -> ServiceError {
     ServiceError::State { path: "the database".into(), problem: problem.to_string() }
 }
 
-/// What can be connected to: a socket of this machine, a loopback address, or anything if that was
-/// asked for.
+/// Checks the address of the database: a socket of this machine, a loopback address, or any address
+/// if this was requested.
 pub(super) fn checked(database: &Database) -> Result<Config, ServiceError> {
     // The parser's message may quote a part of a password.
     let mut config: Config = database.connection.parse().map_err(|_| {
@@ -92,8 +93,8 @@ pub(super) fn checked(database: &Database) -> Result<Config, ServiceError> {
     Ok(config)
 }
 
-/// Passes a place for bytes and a database that belong together: each has records or bytes of the
-/// other. Bytes of which there are no records would count as left over, and be removed.
+/// Checks that the storage for bytes and the database belong together. Bytes without records would
+/// be removed as remains.
 pub(super) fn pair(place: &dyn Paired, has_bytes: bool, found: &Found) -> Result<(), ServiceError> {
     let wrong =
         |problem: &str| Err(ServiceError::State { path: place.name(), problem: problem.into() });

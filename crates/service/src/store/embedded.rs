@@ -1,4 +1,4 @@
-//! Records and queue in one file, of one process.
+//! Records and queue of one process in one file.
 
 use std::collections::{BTreeSet, HashMap};
 use std::panic::catch_unwind;
@@ -23,7 +23,7 @@ const RECORDS: Definition = TableDefinition::new("records");
 /// `tenant/job` to a place in JSON.
 const QUEUE: Definition = TableDefinition::new("queue");
 
-/// What to do if the records are lost.
+/// Advice if the records are lost.
 pub(crate) const RESTORE: &str = "restore it from a backup, or move objects, uploads and tables \
                                   out of the directory to begin anew";
 
@@ -44,7 +44,7 @@ impl Place {
     }
 }
 
-/// What is forgotten when the process ends.
+/// State that is lost when the process ends.
 #[derive(Default)]
 struct Turns {
     /// When a tenant had its last turn.
@@ -75,7 +75,7 @@ fn parsed(bytes: &[u8]) -> Result<Place, ServiceError> {
     serde_json::from_slice(bytes).map_err(|e| ServiceError::internal("its store")(&e))
 }
 
-/// What begins with a prefix, without it.
+/// The keys that begin with a prefix, without it.
 fn under(
     table: &impl ReadableTable<&'static str, &'static [u8]>,
     prefix: &str,
@@ -104,7 +104,7 @@ fn store(queue: &mut Open<'_>, key: &str, place: &Place) -> Result<(), ServiceEr
 }
 
 impl Embedded {
-    /// The store in a file, which is made if it is not there. A second process is refused.
+    /// The store in a file, which is created if it does not exist. A second process is refused.
     pub(crate) fn open(path: &Path) -> Result<Self, ServiceError> {
         // The database panics on some files that were cut off.
         let opened = catch_unwind(|| Database::create(path));
@@ -119,7 +119,7 @@ impl Embedded {
         Err(ServiceError::State { path: path.display().to_string(), problem })
     }
 
-    /// Whoever computed a job has ended with the process before.
+    /// Releases all jobs: whatever computed them has ended with the earlier process.
     fn begin(database: Database) -> Result<Self, ServiceError> {
         let transaction = database.begin_write().map_err(failed)?;
         {
@@ -136,7 +136,7 @@ impl Embedded {
         Ok(Embedded { database, turns: Mutex::default() })
     }
 
-    /// Claims in a transaction, which is to be stored if a job is found.
+    /// Claims a job in a transaction, which has to be committed if a job is found.
     fn claim_in(&self, transaction: &WriteTransaction) -> Result<Option<Claim>, ServiceError> {
         let mut queue = transaction.open_table(QUEUE).map_err(failed)?;
         let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
@@ -235,7 +235,7 @@ impl Backend for Embedded {
 }
 
 impl Changing<'_> {
-    /// Changes a place in the queue, if it is there.
+    /// Changes a place in the queue, if it exists.
     fn place(
         &mut self,
         job: &JobId,

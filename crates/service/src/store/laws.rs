@@ -1,4 +1,4 @@
-//! What every store has to do, tried on each.
+//! The laws of stores, tested on each store.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -17,7 +17,7 @@ fn tenant(name: &str) -> Tenant {
     name.parse().unwrap()
 }
 
-/// A change that has to go well, and what it returns.
+/// A change that must succeed, and its result.
 fn change<T>(
     backend: &dyn Backend,
     of: &Tenant,
@@ -32,7 +32,7 @@ fn change<T>(
     done.unwrap()
 }
 
-/// Jobs that a tenant adds, one transaction each.
+/// Jobs that a tenant adds, each in its own transaction.
 fn enqueued<const N: usize>(backend: &dyn Backend, of: &Tenant) -> [JobId; N] {
     let jobs = [(); N].map(|()| JobId::random().unwrap());
     jobs.iter().for_each(|job| change(backend, of, |within| within.enqueue(job)));

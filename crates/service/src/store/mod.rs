@@ -1,5 +1,5 @@
-//! What the service knows, in transactions: records by kind, tenant and name, and the queue of
-//! jobs.
+//! The persistent state of the service, in transactions: records by kind, tenant and name, and the
+//! queue of jobs.
 
 mod backend;
 use everlevel_remote::{JobId, Tenant};
@@ -28,14 +28,14 @@ use self::paired::PairedFile;
 use crate::database::Database;
 use crate::error::ServiceError;
 
-/// The records of a process that has its directory for itself.
+/// The file with the records of a process that uses its directory alone.
 const EMBEDDED: &str = "state.redb";
-/// Names the database that has the records of a directory.
+/// The file that names the database with the records of a directory.
 const PAIRED: &str = "database.id";
 
-/// Something that is stored.
+/// A type that is stored as records.
 pub(crate) trait Record: Serialize + DeserializeOwned {
-    /// What its kind is called.
+    /// The name of its kind.
     const KIND: &'static str;
 }
 
@@ -61,10 +61,10 @@ fn refused(path: &Path, problem: impl ToString) -> ServiceError {
 }
 
 impl Store {
-    /// The records of a directory, which are made if it is new: in the directory itself, or in a
-    /// database, to which `place` belongs if the bytes are not in the directory. `has_bytes` tells
-    /// whether there are bytes of which there have to be records: without records all of them would
-    /// count as left over, and be removed.
+    /// Opens the records of a directory, or creates them if it is new: in the directory itself, or
+    /// in a database, to which `place` belongs if the bytes are not in the directory. `has_bytes`
+    /// states whether there are bytes, for which there must be records: without records, all bytes
+    /// would be removed as remains.
     pub(crate) fn open(
         directory: &Path,
         database: Option<&Database>,
@@ -136,7 +136,7 @@ impl Store {
         all(self.backend.list(R::KIND, tenant)?)
     }
 
-    /// All that have a record.
+    /// All tenants that have a record.
     pub(crate) fn tenants(&self) -> Result<Vec<Tenant>, ServiceError> {
         self.backend.tenants()
     }
@@ -146,8 +146,8 @@ impl Store {
         self.backend.queued(tenant)
     }
 
-    /// Does all of `work`, or nothing if it returns an error. Of one tenant there is one at a time,
-    /// in all processes, and what it did is stored when this returns.
+    /// Does all of `work`, or nothing if it returns an error. There is one transaction of a tenant
+    /// at a time, in all processes, and its effects are stored when this returns.
     pub(crate) fn change<T>(
         &self,
         tenant: &Tenant,
@@ -168,12 +168,12 @@ impl Store {
         self.backend.claim()
     }
 
-    /// Jobs over all tenants.
+    /// The numbers of jobs of all tenants.
     pub(crate) fn counted(&self) -> Result<Counted, ServiceError> {
         self.backend.counted()
     }
 
-    /// None where claims last as long as the process, which is the only one.
+    /// `None` if claims last as long as the process, which is the only one.
     pub(crate) fn leases(&self) -> Option<&dyn Leases> {
         self.backend.leases()
     }
@@ -203,22 +203,23 @@ impl Change<'_> {
         self.within.queued()
     }
 
-    /// Adds a job behind all others.
+    /// Adds a job after all others.
     pub(crate) fn enqueue(&mut self, job: &JobId) -> Result<(), ServiceError> {
         self.within.enqueue(job)
     }
 
-    /// Removes a job that nobody has claimed since; false if somebody has, or if it is not there.
+    /// Removes a job unless it was claimed since; false if it was claimed or does not exist.
     pub(crate) fn dequeue(&mut self, job: &JobId, fence: u64) -> Result<bool, ServiceError> {
         self.within.dequeue(job, fence)
     }
 
-    /// Lets a job wait again that nobody else has claimed, as if it had not been claimed.
+    /// Puts a job that no other process has claimed back into the queue, as if it had not been
+    /// claimed.
     pub(crate) fn give_back_job(&mut self, job: &JobId, fence: u64) -> Result<(), ServiceError> {
         self.within.give_back(job, fence)
     }
 
-    /// Notes that a job is to end.
+    /// Notes that a job is cancelled.
     pub(crate) fn cancel(&mut self, job: &JobId) -> Result<(), ServiceError> {
         self.within.cancel(job)
     }

@@ -1,4 +1,4 @@
-//! What says which database has the records of some bytes.
+//! The id that links stored bytes to the database with their records.
 
 use std::path::PathBuf;
 
@@ -6,23 +6,23 @@ use everlevel_wire::file::{Existing, read_file, write_file};
 
 use crate::error::ServiceError;
 
-/// The most bytes of what names a database.
+/// The largest id of a database, in bytes.
 const PAIRED_BYTES: u64 = 64;
 
-/// The place of bytes that belong to the records of a database, and name it.
+/// A storage for bytes that states the database with their records.
 #[cfg_attr(not(feature = "cluster"), expect(dead_code, reason = "no database"))]
 pub(crate) trait Paired {
-    /// What names the database, for messages.
+    /// The name of the file or object that names the database, for messages.
     fn name(&self) -> String;
 
-    /// The id of the database; none in a new place.
+    /// The id of the database; `None` in a new storage.
     fn read(&self) -> Result<Option<Vec<u8>>, ServiceError>;
 
-    /// Writes the id of the database to a new place.
+    /// Writes the id of the database to a new storage.
     fn write(&self, id: &[u8]) -> Result<(), ServiceError>;
 }
 
-/// A directory by the file in it.
+/// A directory, by the file in it that names the database.
 pub(super) struct PairedFile(pub(super) PathBuf);
 
 impl Paired for PairedFile {

@@ -1,7 +1,7 @@
-//! Records and queue in a PostgreSQL database, of several processes.
+//! Records and queue of several processes in a PostgreSQL database.
 //!
-//! What is true at a time is decided by the database alone: its clock ends leases, its locks put
-//! the changes of a tenant one after the other, and a claim is a number that it counts up.
+//! The database alone decides the state: its clock ends leases, its locks serialize the changes of
+//! a tenant, and a claim is a number that it increases.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -21,11 +21,12 @@ use super::schema::{Unusable, prepare};
 use crate::database::Database;
 use crate::error::ServiceError;
 
-/// How many connections a process has at most, beside one that listens.
+/// The largest number of connections of a process, in addition to one that listens.
 const CONNECTIONS: u32 = 8;
-/// The longest between two looks at claims and at what has changed.
+/// The longest time between two checks of claims and of changes.
 const PERIOD: Duration = Duration::from_secs(1);
-/// The locks of tenants are told from those of other programs in the same database by this.
+/// A number that distinguishes the locks of tenants from those of other programs in the same
+/// database.
 const SEED: i64 = 0x65_76_65_72_6c_65_76;
 
 type Manager = PostgresConnectionManager<NoTls>;
@@ -41,13 +42,13 @@ pub(super) struct Postgres {
 struct Changing<'t> {
     tenant: &'t str,
     transaction: postgres::Transaction<'t>,
-    /// Whether others have to look at the queue.
+    /// Whether other processes have to check the queue.
     queue_changed: bool,
 }
 
 impl Postgres {
-    /// Connects, makes the tables if they are not there, and passes what belongs to the place of
-    /// the bytes.
+    /// Connects, creates the tables if they do not exist, and checks that the database belongs to
+    /// the storage of the bytes.
     pub(super) fn open(
         database: &Database,
         place: &dyn Paired,

@@ -1,15 +1,15 @@
-//! The tables of a database, and what makes them of those of an earlier version.
+//! The tables of a database, and their migration from earlier versions.
 
 use everlevel_remote::random_hex;
 use r2d2_postgres::postgres::{self, Client};
 
 use crate::error::ServiceError;
 
-/// Held while the tables are made or changed: `everlev` in ASCII.
+/// The lock that is held while the tables are created or changed: `everlev` in ASCII.
 const LOCK: i64 = 0x65_76_65_72_6c_65_76;
 
-/// What leads from each version to the next; what is new is added at the end. `everlevel_store`
-/// stays as it is, so that every version can tell which one it has found.
+/// The migrations from each version to the next; new ones are added at the end. `everlevel_store`
+/// does not change, so that every version can tell which one it has found.
 const MIGRATIONS: [&str; 1] = ["
     CREATE TABLE everlevel_records (
         kind text NOT NULL,
@@ -35,16 +35,16 @@ const MIGRATIONS: [&str; 1] = ["
     CREATE SEQUENCE everlevel_turn;
 "];
 
-/// A database.
+/// The state of a database.
 pub(super) struct Found {
     pub(super) id: String,
-    /// Whether a directory has been made known to it.
+    /// Whether it is linked to a directory.
     pub(super) paired: bool,
-    /// Whether it has no records: nobody has stored anything, or they are lost.
+    /// Whether it has no records, because nothing was stored or because they are lost.
     pub(super) empty: bool,
 }
 
-/// Why tables cannot be used.
+/// The reason why tables cannot be used.
 pub(super) enum Unusable {
     Database(postgres::Error),
     Refused(String),
@@ -57,7 +57,7 @@ impl From<postgres::Error> for Unusable {
     }
 }
 
-/// Makes the tables, or brings them to this version. There is one at a time.
+/// Creates the tables, or migrates them to this version; only one process does so at a time.
 fn make(client: &mut Client) -> Result<(), Unusable> {
     let mut transaction = client.transaction()?;
     transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK])?;
@@ -89,7 +89,7 @@ fn make(client: &mut Client) -> Result<(), Unusable> {
     Ok(transaction.commit()?)
 }
 
-/// Makes the tables, and passes what was found to `pair`, whose success is noted.
+/// Creates the tables, and passes the state to `pair`, whose success is stored.
 pub(super) fn prepare(
     client: &mut Client,
     pair: impl FnOnce(&Found) -> Result<(), ServiceError>,

@@ -1,4 +1,4 @@
-//! A certificate that is made on the spot, by an authority that issues no other.
+//! A certificate that is issued at once, by an authority that issues no other.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -19,14 +19,14 @@ use zeroize::Zeroizing;
 use crate::error::ServiceError;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// For how many days it is valid.
+/// The number of days for which it is valid.
 const DAYS: u32 = 365;
-/// The bytes of a point of the curve P-256, with which the encoding of a public key ends.
+/// The number of bytes of a point of the curve P-256, with which the encoding of a public key ends.
 const POINT_BYTES: usize = 65;
 
-/// A certificate of a service or of a client, its private key, and the authority that issued it:
-/// all that a demonstration takes. The key of the authority is gone, so that whoever believes it
-/// believes this one certificate.
+/// A certificate of a service or of a client, its private key, and the authority that issued it,
+/// for a demonstration. The key of the authority is discarded, so that trust in the authority is
+/// trust in this one certificate.
 pub struct Issued {
     /// The certificate of the authority, in PEM.
     pub authority: String,
@@ -45,10 +45,11 @@ impl fmt::Debug for Issued {
 }
 
 impl Issued {
-    /// For a machine with these names and addresses.
+    /// Issues a certificate for a machine with these names and addresses.
     ///
     /// # Errors
-    /// A processor without the cryptography; a name that is none; a system without randomness.
+    /// A processor that does not support the cryptography; an invalid name; a system without
+    /// randomness.
     pub fn for_names(names: &[&str], addresses: &[IpAddr]) -> Result<Self, ServiceError> {
         let (issuing, own) = (Key::new()?, Key::new()?);
         let named = |name: &&str| Ok(SanType::DnsName((*name).try_into().map_err(failed)?));
@@ -89,7 +90,7 @@ fn failed(e: impl fmt::Display) -> ServiceError {
     ServiceError::internal("issuing a certificate")(&e)
 }
 
-/// What both certificates state.
+/// The parameters of both certificates.
 fn params(name: &str, key: &Key) -> Result<CertificateParams, ServiceError> {
     let mut params = CertificateParams::default();
     let mut subject = DistinguishedName::new();

@@ -1,5 +1,5 @@
-//! TLS of the service: its certificate and that of a demonstration. What clients share is in
-//! `everlevel_remote::tls`.
+//! TLS of the service: its certificate, and that of a demonstration. The code that clients also use
+//! is in `everlevel_remote::tls`.
 
 mod issued;
 mod server;

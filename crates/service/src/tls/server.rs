@@ -1,4 +1,5 @@
-//! The service's side: its certificate, and those of its clients if it asks for them.
+//! The server side of TLS: the certificate of the service, and those of its clients if it requires
+//! them.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -17,33 +18,33 @@ use tokio_rustls::server::TlsStream;
 
 use crate::error::ServiceError;
 
-/// How often the files are looked at.
+/// The time between two checks of the files.
 const RENEWAL_TIME: Duration = Duration::from_secs(60);
-/// How long the other end of a handshake that failed has to read why.
+/// The time that the peer of a failed handshake has to read the reason.
 const PARTING_TIME: Duration = Duration::from_secs(1);
-/// What it had sent by then.
+/// The largest number of bytes that are read from the peer in that time.
 const PARTING_BYTES: u64 = 64 << 10;
 
-/// The files of a service that speaks TLS.
+/// The files of a service that uses TLS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// Its certificate in PEM, followed by those between it and its authority.
+    /// Its certificate in PEM, followed by the intermediate certificates.
     pub certificate: PathBuf,
     /// The private key of the certificate in PEM, which other users cannot read.
     pub key: PathBuf,
-    /// Authorities in PEM, of one of which every client needs a certificate; without them clients
-    /// need none. A token is needed either way.
+    /// Authorities in PEM; every client needs a certificate of one of them. Without authorities
+    /// clients need none. A token is needed in any case.
     pub client_authority: Option<PathBuf>,
-    /// How often the files are looked at: new ones are for the connections from then on.
+    /// The time between two checks of the files; new files apply to later connections.
     pub renewal: Duration,
 }
 
-/// Of each file when it was changed, and its length; none of one that is not there.
+/// The time of the last change and the length of each file; `None` for a missing file.
 type Stamps = [Option<(SystemTime, u64)>; 3];
 
 impl TlsFiles {
-    /// Of a certificate and its private key, which are looked at every minute; clients need no
-    /// certificate.
+    /// The files of a certificate and its private key, which are checked every minute; clients need
+    /// no certificate.
     pub fn new(certificate: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
         let (certificate, key) = (certificate.into(), key.into());
         TlsFiles { certificate, key, client_authority: None, renewal: RENEWAL_TIME }
@@ -82,7 +83,7 @@ impl TlsFiles {
     }
 }
 
-/// What handshakes are made with, until the files change.
+/// The TLS configuration for handshakes, until the files change.
 pub struct ServerTls {
     files: TlsFiles,
     current: RwLock<(Arc<ServerConfig>, Stamps)>,
@@ -92,7 +93,7 @@ impl ServerTls {
     /// Reads the files.
     ///
     /// # Errors
-    /// A processor without the cryptography; files that cannot be used.
+    /// A processor that does not support the cryptography; files that cannot be used.
     pub fn open(files: &TlsFiles) -> Result<Self, ServiceError> {
         // Before they are read, so that a change meanwhile is one.
         let stamps = files.stamps();
@@ -100,13 +101,13 @@ impl ServerTls {
         Ok(ServerTls { files: files.clone(), current })
     }
 
-    /// Waits until it is time to look at the files.
+    /// Waits until it is time to check the files.
     pub async fn aged(&self) {
         tokio::time::sleep(self.files.renewal).await;
     }
 
-    /// Reads files that have changed, and tells whether they have. Those that cannot be used change
-    /// nothing.
+    /// Reads the files again if they have changed, and returns whether they have. Files that cannot
+    /// be used change nothing.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -120,7 +121,7 @@ impl ServerTls {
         Ok(true)
     }
 
-    /// A connection after its handshake; none if that fails or takes longer.
+    /// A connection after its handshake; `None` if this fails or takes longer.
     pub async fn greeted(&self, stream: TcpStream, most: Duration) -> Option<TlsStream<TcpStream>> {
         let config = self.current.read().unwrap_or_else(PoisonError::into_inner).0.clone();
         let accepting = TlsAcceptor::from(config).accept(stream).into_fallible();
@@ -135,8 +136,8 @@ impl ServerTls {
     }
 }
 
-/// Ends a connection so that the other end gets to read the reason: what is not read before the end
-/// would take it away.
+/// Ends a connection such that the peer can read the reason: unread data at the end would make it
+/// lose the reason.
 async fn parted(mut stream: TcpStream) {
     if stream.shutdown().await.is_ok() {
         let mut rest = stream.take(PARTING_BYTES);

@@ -1,8 +1,8 @@
 //! From a file to a result, and what is told on the way.
 
 use everlevel::files::Existing;
-use everlevel_service::api::{JobRequest, JobState};
-use everlevel_service::{IdempotencyKey, ObjectId, Scope};
+use everlevel_service::api::{JobRequest, JobState, NewTable};
+use everlevel_service::{Client, IdempotencyKey, ObjectId, Scope};
 use everlevel_tables::{Data, EncryptedTable, Plan, Schema, TableKey, TableResult};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -125,6 +125,21 @@ fn a_query_on_a_table() {
     assert_eq!((status, Schema::from_json(&told.to_string()).unwrap()), (200, schema.clone()));
     // Sent again, it is the same.
     assert_eq!(client.push_table(&path, |_, _| ()).unwrap(), table);
+    // What is stored of it counts, once.
+    let stored = |client: &Client| {
+        let used = client.usage().unwrap();
+        let objects = client.objects().unwrap();
+        let bytes: u64 = objects.iter().map(|object| object.bytes).sum();
+        (used.bytes - bytes, used.objects - objects.len() as u64)
+    };
+    let text = |name: &str| {
+        let text = std::fs::read_to_string(path.join(name)).ok()?;
+        Some((name.to_string(), text))
+    };
+    let texts = ["schema.json", "files.json"].into_iter().filter_map(text).collect();
+    let request = NewTable { texts, blocks: table.blocks.clone() };
+    let request = serde_json::to_vec(&request).unwrap().len() as u64;
+    assert_eq!(stored(&client), (request, 1));
     let plan = Plan::new("select count(*), sum(amount) from orders where paid", &schema).unwrap();
     let request = JobRequest::Table {
         server_keys: push(&client, &owner.keys),
@@ -147,6 +162,8 @@ fn a_query_on_a_table() {
     client.delete_table(&table.id).unwrap();
     client.delete_object(block).unwrap();
     assert!(client.tables().unwrap().is_empty());
+    client.delete_job(&done.id).unwrap();
+    assert_eq!(stored(&client), (0, 0));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! No tenant can name, detect or use up what another has.
 
-use everlevel_service::api::{JobState, NewUpload};
+use everlevel_service::api::{JobRequest, JobState, NewUpload};
 use everlevel_service::{Scope, Tokens};
 
 use crate::support::{Owner, Running, long_program, program, push, start, wait_until_it_computes};
@@ -146,6 +146,45 @@ fn quotas_hold() {
     assert_eq!(rival.wait(&theirs, |_| ()).unwrap().state, JobState::Done);
     acme.delete_job(&first).unwrap();
     assert_eq!(acme.job(&first).unwrap_err().code(), "service.not-found");
+}
+
+/// An input that is named again is read again, and takes memory again.
+#[test]
+fn inputs_above_the_memory_for_keys_are_refused() {
+    let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::shared());
+    let file = owner.columns("x", &[("x", &[1, 2])]);
+    // The keys fit exactly: they count as three times their file.
+    let most = 3 * owner.keys.metadata().unwrap().len();
+    let service = Running::start(directory.path(), |config| config.key_memory = most);
+    let acme = service.client("acme");
+    let (keys, columns) = (push(&acme, &owner.keys), push(&acme, &file));
+    let times = most / file.metadata().unwrap().len() + 1;
+    let request = JobRequest::Program {
+        server_keys: keys,
+        program: "y = x + 1".into(),
+        inputs: Default::default(),
+        columns: vec![columns; times as usize],
+        tables: Default::default(),
+        pad: false,
+    };
+    let key = everlevel_service::IdempotencyKey::random().unwrap();
+    let refused = acme.start(&request, &key).unwrap_err();
+    assert_eq!(refused.code(), "service.too-large", "{refused}");
+    assert_eq!(acme.estimate(&request).unwrap_err().code(), "service.too-large");
+    assert!(acme.jobs().unwrap().is_empty());
+}
+
+/// Equal results are one object, but the list of jobs has every name.
+#[test]
+fn a_job_has_no_more_results_than_a_tenant_objects() {
+    let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::shared());
+    let service = Running::start(directory.path(), |config| config.quota.objects = 2);
+    let acme = service.client("acme");
+    let file = owner.columns("x", &[("x", &[1, 2])]);
+    let (keys, columns) = (push(&acme, &owner.keys), push(&acme, &file));
+    let refused = acme.estimate(&program(&keys, &columns, "a = x; b = x; c = x")).unwrap_err();
+    assert_eq!(refused.code(), "service.malformed", "{refused}");
+    acme.estimate(&program(&keys, &columns, "a = x; b = x")).unwrap();
 }
 
 #[test]

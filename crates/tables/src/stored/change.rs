@@ -1,5 +1,5 @@
-//! Changes of an encrypted table by its owner: what they touch is decrypted, changed and encrypted
-//! anew, and all other files stay as they are.
+//! Changes of an encrypted table by its owner: the affected files are decrypted, changed and
+//! encrypted again, and all other files stay as they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -23,27 +23,26 @@ use crate::stored::header::{BlockHeader, TableId};
 use crate::stored::listing::LISTING_FILE;
 use crate::stored::table::EncryptedTable;
 
-/// What a change did.
+/// The result of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changes {
-    /// How many rows were added, removed or met the condition of an update.
+    /// The number of rows that were added or removed, or that met the condition of an update.
     pub rows: usize,
-    /// The names of the files that were written: a copy of the table elsewhere needs these, all of
-    /// them.
+    /// The names of the files that were written; a copy of the table elsewhere needs all of them.
     pub written: Vec<String>,
-    /// The names of the files that are there no more.
+    /// The names of the files that no longer exist.
     pub removed: Vec<String>,
 }
 
 impl EncryptedTable {
-    /// The table after a change, which its owner makes; a directory is replaced as a whole, with
-    /// links to the files that stay, so that it is changed altogether or not at all.
+    /// The table after a change by its owner. A directory is replaced as a whole, with links to the
+    /// files that stay, so that the change takes place completely or not at all.
     ///
-    /// Rows that are added take the place behind the last one: of the blocks that there are, the
-    /// last one is encrypted anew unless it is full. Rows that are removed make all behind them
-    /// move up. An update encrypts the columns that it sets, in the blocks where it met a row. Who
-    /// sees the files before and after learns which of them were written, and how many rows there
-    /// are. `progress(done, blocks)` is called after each block that was looked at.
+    /// Rows are added after the last one; of the existing blocks, the last one is encrypted again
+    /// unless it is full. If rows are removed, all later rows move up. An update encrypts the
+    /// columns that it sets, in the blocks where a row meets its condition. Whoever sees the files
+    /// before and after the change learns which of them were written, and the number of rows.
+    /// `progress(done, blocks)` is called after each block that was examined.
     ///
     /// # Errors
     /// [`TablesError::OtherSchema`] for a change of tables of another schema;
@@ -148,7 +147,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Encrypts rows from a block on, the full blocks of them or all, and leaves the others.
+    /// Encrypts rows from a block on, either all or only full blocks, and leaves the others.
     fn write_rows(
         &mut self,
         next: &mut usize,
@@ -168,7 +167,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Adds rows; how many there are then.
+    /// Adds rows, and returns the new number of rows.
     fn insert<E: From<TablesError>>(
         &mut self,
         data: &Data,
@@ -198,7 +197,7 @@ impl<'a> Writer<'a> {
         Ok(total)
     }
 
-    /// Passes rows that carry what the rows that are there carry of the same partners.
+    /// Checks that new rows carry the same values as existing rows with the same partners.
     fn check_partners(&self, data: &Data) -> Result<(), TablesError> {
         let schema = self.table.schema();
         let mut partners = Partners::new(schema);
@@ -217,7 +216,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Removes rows; how many there are then.
+    /// Removes rows, and returns the new number of rows.
     fn delete<E: From<TablesError>>(
         &mut self,
         condition: &Condition,
@@ -260,7 +259,7 @@ impl<'a> Writer<'a> {
         Ok(left)
     }
 
-    /// Sets columns; how many rows met the condition.
+    /// Sets columns, and returns the number of rows that met the condition.
     fn update<E: From<TablesError>>(
         &mut self,
         condition: &Condition,
@@ -310,7 +309,7 @@ impl<'a> Writer<'a> {
             .collect()
     }
 
-    /// How many rows a block has.
+    /// The number of rows of a block.
     fn length(&self, block: usize) -> usize {
         self.slots().min(self.table.rows() - block * self.slots())
     }

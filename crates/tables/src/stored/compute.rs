@@ -10,7 +10,7 @@ use everlevel_integers::{Column, Encoded, EncryptedConstant, IntegerScheme};
 use everlevel_scheme::same_owner;
 
 use crate::error::TablesError;
-use crate::kept::Kept;
+use crate::kept::{Kept, KeptColumns};
 use crate::known::Known;
 use crate::plan::Plan;
 use crate::run::Runner;
@@ -26,20 +26,20 @@ pub(crate) enum Cells<'a, C> {
     Encrypted(Column<C>),
 }
 
-/// Where the rows of a table come from, under encryption of some scheme.
+/// A source of the rows of a table, encrypted by some scheme.
 pub(crate) trait Rows<S: IntegerScheme> {
-    /// How many rows there are.
+    /// The number of rows.
     fn rows(&self) -> usize;
-    /// Whether the server knows a column, by its place in the schema.
+    /// Whether the server knows a column, by its index in the schema.
     fn knows(&self, place: usize) -> bool;
     /// A column of a block of rows.
     fn cells(&self, block: usize, place: usize) -> Result<Cells<'_, S::Ciphertext>, TablesError>;
 }
 
-/// The encrypted sums or rows that answer a plan about the table of this name. `progress(done,
-/// blocks)` is called after each block, of which there are as many again for each batch of sums
-/// ([`Layout::batches`](crate::Layout::batches)). Blocks of which the server knows that no row is
-/// meant are passed over.
+/// The encrypted sums or rows that answer a plan on the table with this id.
+/// `progress(done, blocks)` is called after each block; the blocks are processed once for each
+/// batch of sums ([`Layout::batches`](crate::Layout::batches)). Blocks of which the server knows
+/// that no row meets the condition are skipped.
 pub(crate) fn compute<E: From<TablesError>>(
     (id, table): (TableId, &impl Rows<ServerEvaluator>),
     server: &Server,
@@ -56,7 +56,8 @@ pub(crate) fn compute<E: From<TablesError>>(
 }
 
 /// The same of some blocks, on any scheme and without what a result states: with a column for each
-/// encrypted constant of the plan. No sums of blocks all of which are passed over.
+/// encrypted constant of the plan. No sums of blocks all of which are passed over. Columns that
+/// several batches take are read once, as far as there is room to keep them.
 pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
     table: &impl Rows<S>,
     ints: &Integers<'_, S>,
@@ -75,7 +76,9 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
     };
     let bound_at: BTreeMap<_, _> = places.filter_map(constant).collect();
     let (blocks, mut out) = (range.len() * layout.batches(), Vec::new());
-    let mut kept = Some(Kept::new(&layout));
+    let kept = Kept::new(&layout);
+    let mut kept_columns = KeptColumns::new(kept.room(range.len()));
+    let mut kept = Some(kept);
     for batch in 0..layout.batches() {
         let mut runner = Runner::new(ints, &schema, &layout, batch);
         for (block, rows) in layout.blocks().enumerate() {
@@ -98,8 +101,12 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
                 progress(done, blocks)?;
                 continue;
             }
+            let mut held = kept_columns.take(block);
             let columns = needed.iter().zip(&known.columns).zip(schema.fields());
             let columns = columns.map(|((place, codes), field)| -> Result<_, TablesError> {
+                if let Some(column) = held.remove(place) {
+                    return Ok(column);
+                }
                 if let Some(constant) = place.checked_sub(width) {
                     return Ok(ints.shortened(&bound[constant], rows)?);
                 }
@@ -117,6 +124,10 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
                 }
             });
             let columns = columns.collect::<Result<Vec<_>, _>>()?;
+            if batch + 1 < layout.batches() {
+                let read = needed.iter().copied().zip(&columns);
+                kept_columns.put(block, read.filter(|(place, _)| *place < width));
+            }
             let any = known.columns.iter().any(Option::is_some);
             runner.add_keeping(&columns, any.then_some(&known), &mut kept)?;
             progress(done, blocks)?;

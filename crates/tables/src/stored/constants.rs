@@ -15,11 +15,11 @@ use crate::stored::header::{ConstantsHeader, TableId};
 /// The largest file, in bytes.
 const FILE_BYTES: u64 = 1 << 30;
 
-/// The constants that a plan calls by `:name`, encrypted: the asker gives them to the server
+/// The encrypted constants of a plan, which it names `:name`; the asker gives them to the server
 /// with the plan.
 ///
-/// They name the plan that they are for. Their types are those of the columns that they are
-/// compared with, so that nothing but their number is told by their size.
+/// They state the plan that they are for. Their types are those of the columns that they are
+/// compared with, so their size reveals nothing but their number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constants {
     header: ConstantsHeader,
@@ -35,8 +35,8 @@ impl Plan {
     /// The codes of constants, each with its name, in the order of the plan.
     ///
     /// # Errors
-    /// [`TablesError::Constants`] for a text that is no value of the column that the constant is
-    /// compared with, and for constants that are missing, double, or that the plan does not have.
+    /// [`TablesError::Constants`] for a text that is not a value of the column that the constant is
+    /// compared with, and for constants that are missing, given twice, or not in the plan.
     pub fn codes(
         &self,
         constants: &[(impl AsRef<str>, impl AsRef<str>)],
@@ -74,8 +74,8 @@ impl Plan {
 }
 
 impl Constants {
-    /// Encrypts the constants of a plan: `(name, text)` each, the text as in a cell of the column
-    /// that it is compared with. The asker needs the public key only.
+    /// Encrypts the constants of a plan, given as `(name, text)`, where the text is as in a cell of
+    /// the column that the constant is compared with. The asker needs only the public key.
     ///
     /// # Errors
     /// Those of [`Plan::codes`], of typed integers and of encryption.
@@ -105,10 +105,11 @@ impl Constants {
         Self::from_bytes(named.to_bytes_with(params, &metadata)?)
     }
 
-    /// From bytes. The head is read; the constants are when they are computed with.
+    /// Constants from bytes. Only the header is read here; the constants are read when they are
+    /// used.
     ///
     /// # Errors
-    /// [`TablesError::Constants`] for an object of another kind; bytes that are cut or damaged.
+    /// [`TablesError::Constants`] for an object of another kind; truncated or damaged bytes.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, TablesError> {
         let summary = inspect(&bytes, &ReadOptions::default().limited_to(FILE_BYTES))?;
         let header = ConstantsHeader::of(&summary.metadata);
@@ -123,7 +124,7 @@ impl Constants {
         &self.bytes
     }
 
-    /// The name of this encryption, which results of it state.
+    /// The id of this encryption, which its results state.
     pub fn id(&self) -> TableId {
         self.header.id
     }
@@ -133,7 +134,7 @@ impl Constants {
         &self.header.plan
     }
 
-    /// The secret key that reads them; none if all have one possible value.
+    /// The id of the secret key that decrypts them; `None` if each has only one possible value.
     pub fn owner(&self) -> Option<KeyId> {
         self.owner
     }

@@ -1,4 +1,4 @@
-//! What a plan costs and tells, before it is run.
+//! The cost of a plan, and what it reveals, before it is run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use crate::run::Runner;
 use crate::schema::Schema;
 use crate::stored::result::lowest;
 
-/// What a plan takes on a parameter set.
+/// The cost of a plan on a parameter set.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PlanCost {
-    /// Ciphertexts of the columns that are read.
+    /// The number of ciphertexts of the columns that are read.
     pub ciphertexts: usize,
     /// Products of ciphertexts, those in bootstrappings included.
     pub products: u64,
@@ -32,29 +32,30 @@ pub struct PlanCost {
     pub key_switches: u64,
     /// Bootstrappings.
     pub refreshes: usize,
-    /// Levels between fresh columns and the answer; those of the set if something is bootstrapped
-    /// on the way.
+    /// The number of levels between fresh columns and the answer; all levels of the set if there
+    /// are bootstrappings.
     pub levels: usize,
     /// Seconds on a typical core, by a model that counts operations.
     pub seconds: f64,
-    /// Ciphertexts of the result.
+    /// The number of ciphertexts of the result.
     pub result_ciphertexts: usize,
-    /// Bytes of the columns that are read, of a table encrypted with the secret key: twice as many
-    /// with the public key.
+    /// The size in bytes of the columns that are read, if the table was encrypted with the secret
+    /// key; it is twice that with the public key.
     pub table_bytes: u64,
-    /// Bytes of the encrypted constants under the public key: half as many with the secret key.
+    /// The size in bytes of the constants, if they are encrypted with the public key; it is half of
+    /// that with the secret key.
     pub constant_bytes: u64,
-    /// Bytes of the result.
+    /// The size of the result in bytes.
     pub result_bytes: u64,
-    /// Sums that the result holds, which is what the reader learns: those that were asked for, or
-    /// sums of parts of a product of which they are made.
+    /// The number of sums in the result, which the reader learns: the requested sums, or sums of
+    /// the parts of a product from which these are computed.
     pub sums: usize,
-    /// Least and greatest values that the result holds.
+    /// The number of least and greatest values in the result.
     pub extremes: usize,
 }
 
-/// One column for each of a schema, of `rows` rows, in what `encrypt` makes of 0: for rehearsals.
-/// It is told whether the column is public.
+/// One column of `rows` rows for each column of a schema, with encryptions of 0 by `encrypt`, for
+/// rehearsals. `encrypt` is told whether the column is public.
 pub(crate) fn pretended<C>(
     params: &Params,
     schema: &Schema,
@@ -70,7 +71,7 @@ pub(crate) fn pretended<C>(
     schema.fields().iter().map(column).collect()
 }
 
-/// Whether public columns may tell of a row that a condition is as wanted.
+/// Whether public columns may decide that a condition has the value `wanted` for a row.
 fn decides(condition: &Condition, wanted: bool, public: &dyn Fn(&usize) -> bool) -> bool {
     let parts = |all: &[Condition], every: bool| {
         let mut found = all.iter().map(|c| decides(c, wanted, public));
@@ -105,16 +106,16 @@ impl Plan {
         names
     }
 
-    /// Whether public columns may tell that no row of a block is meant, so that the block is passed
-    /// over: everybody who has the table can tell which ones are.
+    /// Whether public columns may decide that no row of a block meets the condition, so that the
+    /// block is skipped; everybody who has the table can tell which blocks are skipped.
     pub fn passes_over(&self) -> bool {
         let fields = self.schema().fields();
         let public = |place: &usize| fields.get(*place).is_some_and(Field::is_public);
         decides(&self.query().filter, false, &public)
     }
 
-    /// The columns that the plan reads, or one, which has the number of rows, and those of its
-    /// encrypted constants: their places in a row, and their schema.
+    /// The columns that the plan reads, at least one for the number of rows, and those of its
+    /// encrypted constants, as indices in a row and as a schema.
     pub(crate) fn needed(&self) -> Result<(BTreeSet<usize>, Schema), TablesError> {
         let mut needed = self.query().columns();
         needed.extend(needed.is_empty().then_some(0));
@@ -123,7 +124,7 @@ impl Plan {
         Ok((needed, schema))
     }
 
-    /// Passes what can be answered exactly for tables of `rows` rows under this set.
+    /// Checks that the plan can be answered exactly for tables of `rows` rows under this set.
     ///
     /// # Errors
     /// Those of [`Layout::new`].
@@ -131,7 +132,8 @@ impl Plan {
         self.layout(params, rows).map(|_| ())
     }
 
-    /// The query on a table of the needed columns alone, and how it is answered for `rows` rows.
+    /// The query on a table with only the needed columns, and the layout of its answer for `rows`
+    /// rows.
     pub(crate) fn layout(
         &self,
         params: &Params,
@@ -143,20 +145,20 @@ impl Plan {
         Ok((query, layout))
     }
 
-    /// What the plan takes for `rows` rows, on a server that bootstraps and has keys for
+    /// The cost of the plan for `rows` rows, on a server that bootstraps and has keys for
     /// automorphisms at all levels, counted on the no-op scheme.
     ///
     /// # Errors
-    /// A set on which typed integers cannot be computed, or whose bootstrapping cannot be planned;
-    /// a query that is too deep even for it.
+    /// A set that does not support typed integers, or whose bootstrapping cannot be planned; a
+    /// query that is too deep even with bootstrapping.
     pub fn cost(&self, params: &Params, rows: usize) -> Result<PlanCost, TablesError> {
         self.cost_unless(params, rows, || false)
     }
 
-    /// The same, unless it takes so long that nobody wants it any more.
+    /// The same, with a way to cancel it.
     ///
     /// # Errors
-    /// As [`Plan::cost`]; [`SchemeError::Cancelled`] soon after `cancelled` answers true.
+    /// As [`Plan::cost`]; [`SchemeError::Cancelled`] soon after `cancelled` returns true.
     pub fn cost_unless(
         &self,
         params: &Params,

@@ -1,4 +1,4 @@
-//! Encrypted tables that come into being: in memory, in a directory, or file by file.
+//! Creation of encrypted tables: in memory, in a directory, or file by file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,9 +22,9 @@ use crate::stored::header::TableId;
 use crate::stored::table::EncryptedTable;
 
 impl EncryptedTable {
-    /// Encrypts a table, in memory: 3 to 6 MB a column of each 32,768 rows at 128 bits, and 4 bits
-    /// of a value. `progress(done, blocks)` is called after each block; an error that it returns
-    /// ends the work.
+    /// Encrypts a table in memory. At 128 bits of security, it takes 3 to 6 MB for each 4 bits of
+    /// each column and each 32,768 rows. `progress(done, blocks)` is called after each block; an
+    /// error that it returns ends the work.
     ///
     /// # Errors
     /// A schema above [`SCHEMA_BYTES`](crate::SCHEMA_BYTES); [`TablesError::Data`] for rows that
@@ -44,11 +44,11 @@ impl EncryptedTable {
         Ok(Self::of(key.params().clone(), schema.clone(), Blocks::Memory(blocks), None)?)
     }
 
-    /// Encrypts a table into a directory, block by block; the directory is there when all of it
-    /// is. One that is there is replaced if it is to be and holds a table.
+    /// Encrypts a table into a directory, block by block; the directory appears when it is
+    /// complete. An existing directory is replaced only if this is requested and it holds a table.
     ///
     /// # Errors
-    /// As [`EncryptedTable::encrypt`]; what the system refuses.
+    /// As [`EncryptedTable::encrypt`]; errors of the file system.
     pub fn create<E: From<TablesError>>(
         directory: &Path,
         existing: Existing,
@@ -67,15 +67,15 @@ impl EncryptedTable {
         Ok(Self::of(key.params().clone(), schema.clone(), blocks, None)?)
     }
 
-    /// Encrypts rows into a directory as [`EncryptedTable::create`] does, of a source that has more
-    /// of them than memory: a block of rows is held at a time, and of foreign keys what each
-    /// partner is. The source is read twice, first to count and check all rows: `open` begins it.
-    /// `progress(done, blocks)` is called after each block of either reading, with no number of
-    /// blocks in the first.
+    /// Encrypts rows into a directory as [`EncryptedTable::create`] does, from a source that may be
+    /// larger than memory: one block of rows is in memory at a time, and for foreign keys the
+    /// values of each partner. The source is opened by `open` and read twice, first to count and
+    /// check all rows. `progress(done, blocks)` is called after each block in both passes, without
+    /// the number of blocks in the first.
     ///
     /// # Errors
-    /// As [`EncryptedTable::create`] and [`Rows::next`]; [`TablesError::Data`]
-    /// for no rows, and for another number of rows in the second reading; those of `open`.
+    /// As [`EncryptedTable::create`] and [`Rows::next`]; [`TablesError::Data`] for no rows, and for
+    /// another number of rows in the second pass; those of `open`.
     pub fn create_from<R: Records, E: From<TablesError>>(
         directory: &Path,
         existing: Existing,
@@ -118,9 +118,9 @@ impl EncryptedTable {
         Ok(Self::of(key.params().clone(), schema.clone(), blocks, None)?)
     }
 
-    /// Encrypts a table and hands over each file, with the name that it has in the directory of a
-    /// table, where `schema.json` is beside them: for what keeps files elsewhere. One is in memory
-    /// at a time. An error that `write` returns ends the work.
+    /// Encrypts a table and passes each file to `write`, with the name that it has in the directory
+    /// of a table, for storage elsewhere; `schema.json` is stored beside the files. One file is in
+    /// memory at a time. An error that `write` returns ends the work.
     ///
     /// # Errors
     /// As [`EncryptedTable::encrypt`]; those of `write`.
@@ -136,7 +136,7 @@ impl EncryptedTable {
         })
     }
 
-    /// A directory under construction, with what is beside the blocks.
+    /// A directory under construction, with all files other than the blocks.
     pub(crate) fn pending(
         directory: &Path,
         existing: Existing,
@@ -152,10 +152,11 @@ impl EncryptedTable {
         Ok(pending)
     }
 
-    /// Writes a table into a directory, all or nothing, as [`EncryptedTable::create`] does.
+    /// Writes a table into a directory, completely or not at all, as [`EncryptedTable::create`]
+    /// does.
     ///
     /// # Errors
-    /// A block that is damaged or missing; what the system refuses.
+    /// A block that is damaged or missing; errors of the file system.
     pub fn save(&self, directory: &Path, existing: Existing) -> Result<(), TablesError> {
         let pending = Self::pending(directory, existing, self.params(), self.schema())?;
         for place in self.places() {

@@ -1,4 +1,4 @@
-//! An encrypted table in the clear again, where the secret key is.
+//! Decryption of an encrypted table with the secret key.
 
 use everlevel::SecretKey;
 use everlevel_ring::PrimePower;
@@ -14,8 +14,8 @@ use crate::stored::table::EncryptedTable;
 pub(crate) type Codes = Zeroizing<Vec<i128>>;
 
 impl EncryptedTable {
-    /// All rows, in their order. `progress(done, blocks)` is called after each block; an error that
-    /// it returns ends the work.
+    /// Decrypts all rows, in order. `progress(done, blocks)` is called after each block; an error
+    /// that it returns ends the work.
     ///
     /// # Errors
     /// Another secret key or parameter set; a block that is damaged, missing or of another table;
@@ -37,7 +37,7 @@ impl EncryptedTable {
         Ok(Data::from_columns(columns, self.schema())?)
     }
 
-    /// Passes the secret key of the owner.
+    /// Checks that this is the secret key of the owner.
     pub(crate) fn check_key(&self, key: &SecretKey) -> Result<(), TablesError> {
         same_owner(self.owner(), Some(key.id()), "decryption")?;
         if !key.params().same(self.params()) {

@@ -1,4 +1,4 @@
-//! Directories that are there in full or not at all.
+//! Directories that are written completely or not at all.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use everlevel_wire::file::Existing;
 use everlevel_wire::{FileSet, PendingSet, WireError};
 
-/// A directory under construction beside its destination; removed unless it is finished.
+/// A directory under construction beside its destination, which is removed unless it is finished.
 pub(crate) struct PendingDirectory {
     pending: PendingSet,
     path: PathBuf,
@@ -63,12 +63,12 @@ impl PendingDirectory {
         Ok(PendingDirectory { pending, path, existing })
     }
 
-    /// Where its files are written.
+    /// The path where its files are written.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Gives it its name. What it replaces is gone only after that.
+    /// Gives the directory its name. The directory that it replaces is removed only after that.
     pub(crate) fn finish(self) -> Result<(), WireError> {
         self.pending.finish(self.existing)
     }

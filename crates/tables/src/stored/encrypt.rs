@@ -15,15 +15,15 @@ use crate::field::Field;
 use crate::schema::Schema;
 use crate::stored::header::{BlockHeader, TableId, state_codes};
 
-/// A column of a block: the number of the block, the place of the column in the schema.
+/// A column of a block: the number of the block, and the index of the column in the schema.
 pub(crate) type Place = (usize, usize);
 
 /// The key that a table is encrypted with.
 #[derive(Clone, Copy)]
 pub enum TableKey<'a> {
-    /// The owner's: files have half the size.
+    /// The secret key of the owner; files have half the size.
     Secret(&'a SecretKey),
-    /// The public one, for parties that encrypt for the owner.
+    /// The public key, for parties that encrypt for the owner.
     Public(&'a PublicKey),
 }
 
@@ -47,7 +47,7 @@ impl TableKey<'_> {
         }
     }
 
-    /// What it adds to the metadata of files.
+    /// The metadata that it adds to files.
     pub(crate) fn metadata(&self) -> Metadata {
         let made_with = match self {
             TableKey::Secret(_) => "secret",
@@ -81,7 +81,7 @@ pub(crate) fn encrypt_column(
     Ok(named.to_bytes_with(params, &metadata)?)
 }
 
-/// An encryption of a table under way.
+/// An encryption of a table in progress.
 pub(crate) struct Encryption<'a> {
     key: TableKey<'a>,
     schema: &'a Schema,
@@ -91,7 +91,7 @@ pub(crate) struct Encryption<'a> {
 }
 
 impl<'a> Encryption<'a> {
-    /// Of so many rows.
+    /// An encryption of a given number of rows.
     pub(crate) fn new(
         key: TableKey<'a>,
         schema: &'a Schema,
@@ -118,7 +118,8 @@ impl<'a> Encryption<'a> {
     }
 }
 
-/// The bytes of each file of a table, one after the other. The name of the encryption.
+/// Passes on the bytes of each file of a table, one after the other, and returns the id of the
+/// encryption.
 pub(crate) fn encrypt_files<E: From<TablesError>>(
     key: TableKey<'_>,
     (schema, data): (&Schema, &Data),

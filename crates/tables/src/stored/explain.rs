@@ -1,4 +1,4 @@
-//! What a plan does, costs and tells, in words and numbers.
+//! Explanations of plans: what they do, cost and reveal.
 
 use std::fmt;
 
@@ -10,36 +10,37 @@ use crate::plan::Plan;
 use crate::query::{Fold, OrderedBy};
 use crate::stored::cost::PlanCost;
 
-/// What can be said of a plan before it is run, and without any key.
+/// The information about a plan that is available before it is run, and without any key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
     /// The query.
     pub query: String,
     /// The name of the parameter set.
     pub params: String,
-    /// How many rows the table has.
+    /// The number of rows of the table.
     pub rows: usize,
-    /// How many blocks of rows that is.
+    /// The number of blocks of rows.
     pub blocks: usize,
-    /// How many rows a block has.
+    /// The number of rows of a block.
     pub block_rows: usize,
     /// The columns that are read.
     pub columns_read: Vec<String>,
-    /// Those of them that are public, so that the server computes conditions on them in the clear.
+    /// The public ones among them, on which the server computes conditions in the clear.
     pub public_columns_read: Vec<String>,
-    /// Whether public columns may tell that no row of a block is meant, so that it is passed over.
+    /// Whether public columns may decide that no row of a block meets the condition, so that the
+    /// block is skipped.
     pub passes_over_blocks: bool,
-    /// Of each encrypted constant its name, and the column that it is compared with.
+    /// The name of each encrypted constant, and the column that it is compared with.
     pub encrypted_constants: Vec<(String, String)>,
-    /// For how many groups sums are computed, whether or not they have rows.
+    /// The number of groups for which sums are computed, whether or not they have rows.
     pub groups: usize,
-    /// How many sums and counts there are of each group.
+    /// The number of sums and counts of each group.
     pub sums: usize,
-    /// Whether rows are listed, and the reader makes the answer of them.
+    /// Whether rows are listed, from which the reader computes the answer.
     pub rows_listed: bool,
-    /// Who puts rows in order, if anybody does.
+    /// The party that orders rows, if any are ordered.
     pub ordered_by: OrderedBy,
-    /// What it takes.
+    /// The cost.
     pub cost: PlanCost,
     /// What the server learns.
     pub server_learns: String,
@@ -48,7 +49,7 @@ pub struct Explanation {
 }
 
 impl Plan {
-    /// What the plan does, costs and tells, for a table of `rows` rows.
+    /// The explanation of the plan for a table of `rows` rows.
     ///
     /// # Errors
     /// As [`Plan::cost`].
@@ -128,7 +129,7 @@ impl Plan {
     }
 }
 
-/// What a server learns of the rows of a table whose public columns these are.
+/// What a server learns about the rows of a table with these public columns.
 fn of_rows(public: &[String], passes_over: bool) -> String {
     if public.is_empty() {
         return ", not even how many rows are meant: it does the same for all data".into();
@@ -143,7 +144,7 @@ fn of_rows(public: &[String], passes_over: bool) -> String {
     format!("; it has {public} in the clear, and which rows meet conditions on them{passed}")
 }
 
-/// A number of bytes in the largest unit that leaves a digit before the point.
+/// A number of bytes in the largest unit in which it is at least 1.
 fn size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} bytes"),

@@ -1,4 +1,4 @@
-//! The files of an encrypted table: their names, where they are, and what their heads say.
+//! The files of an encrypted table: their names, their storage and their headers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub(crate) const SCHEMA_FILE: &str = "schema.json";
 /// The largest file, in bytes.
 pub(crate) const FILE_BYTES: u64 = 8 << 30;
 
-/// Where the files are.
+/// The storage of the files.
 #[derive(Clone)]
 pub(crate) enum Blocks {
     /// By blocks, then by columns.
@@ -36,7 +36,7 @@ pub(crate) fn no_table(problem: impl Into<String>) -> TablesError {
 }
 
 impl Blocks {
-    /// The head of a file, of a table of `width` columns.
+    /// The header of a file of a table with `width` columns.
     pub(crate) fn summary(&self, place: Place, width: usize) -> Result<Summary, TablesError> {
         Ok(match self {
             Blocks::Memory(all) => {
@@ -58,7 +58,7 @@ pub(crate) fn read_listing(directory: &Path) -> Result<Option<Listing>, TablesEr
     }
 }
 
-/// What the head of a file says of itself.
+/// The statements in the header of a file.
 pub(crate) fn header_of(
     summary: &Summary,
     (block, column): Place,
@@ -70,8 +70,8 @@ pub(crate) fn header_of(
     })
 }
 
-/// Whether a directory holds an encrypted table and nothing else, so that it may be replaced by
-/// another one.
+/// Whether a directory holds an encrypted table and nothing else, so that another table may replace
+/// it.
 pub(crate) fn is_table(directory: &Path) -> bool {
     let Ok(mut entries) = fs::read_dir(directory) else { return false };
     let known = |name: &str| {

@@ -1,4 +1,4 @@
-//! What the files of a table say about themselves.
+//! The statements of the files of a table about themselves.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,35 +9,35 @@ use rand_core::CryptoRng;
 
 use crate::error::TablesError;
 
-/// Metadata: what the columns of a file are.
+/// Metadata: the kind of content of a file.
 const CONTENT: &str = "content";
 /// Metadata: the id of the table.
 const TABLE: &str = "table";
-/// Metadata: how many rows the table has.
+/// Metadata: the number of rows of the table.
 const ROWS: &str = "rows";
 /// Metadata of blocks: the number of the block.
 const BLOCK: &str = "block";
-/// Metadata of blocks: the place of the column in the schema.
+/// Metadata of blocks: the index of the column in the schema.
 const COLUMN: &str = "column";
 /// Metadata of blocks: the id of the schema.
 const SCHEMA: &str = "table schema";
 /// Metadata of blocks of a public column: its codes.
 const CODES: &str = "codes";
-/// Metadata of parts of results: the first block, and the one behind the last one.
+/// Metadata of parts of results: the first block, and the one after the last block.
 const BLOCKS: [&str; 2] = ["first block", "end block"];
 /// Metadata of results: the plan.
 const PLAN: &str = "plan";
 /// Metadata of constants: the id of their plan.
 const PLAN_ID: &str = "plan id";
-/// Metadata of constants, and of results of them: their id.
+/// Metadata of constants, and of results that use them: their id.
 const CONSTANTS: &str = "constants";
 
-/// The public name of one encryption of a table, or of constants: 128 random bits.
+/// The public id of one encryption of a table, or of constants: 128 random bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableId([u8; 16]);
 
 impl TableId {
-    /// A new one.
+    /// A new random id.
     pub fn random(rng: &mut impl CryptoRng) -> Self {
         let mut bits = [0; 16];
         rng.fill_bytes(&mut bits);
@@ -64,12 +64,12 @@ impl FromStr for TableId {
     }
 }
 
-/// A value of metadata; none if it is not there or not what it should be.
+/// A value of the metadata; `None` if it is missing or malformed.
 fn value<T: FromStr>(metadata: &Metadata, name: &str) -> Option<T> {
     metadata.get(name)?.parse().ok()
 }
 
-/// What a block of a column says of itself.
+/// The statements of a block of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BlockHeader {
     pub(crate) table: TableId,
@@ -80,7 +80,7 @@ pub(crate) struct BlockHeader {
 }
 
 impl BlockHeader {
-    /// What it adds to the metadata of a file.
+    /// Adds the statements to the metadata of a file.
     pub(crate) fn state(&self, metadata: &mut Metadata) {
         for (name, value) in [
             (CONTENT, "table-block".to_string()),
@@ -94,7 +94,7 @@ impl BlockHeader {
         }
     }
 
-    /// From the metadata of a file; none if it is no block of a table.
+    /// The statements in the metadata of a file; `None` if it is not a block of a table.
     pub(crate) fn of(metadata: &Metadata) -> Option<Self> {
         (metadata.get(CONTENT)? == "table-block").then_some(())?;
         Some(BlockHeader {
@@ -107,18 +107,18 @@ impl BlockHeader {
     }
 }
 
-/// States what the rows of a public column hold.
+/// States the codes of the rows of a public column.
 pub(crate) fn state_codes(metadata: &mut Metadata, codes: &[i128]) {
     let codes: Vec<String> = codes.iter().map(i128::to_string).collect();
     metadata.insert(CODES.into(), codes.join(" "));
 }
 
-/// What the rows of a public column hold, if the file is of one.
+/// The codes of the rows of a public column, if the file holds one.
 pub(crate) fn codes_in(metadata: &Metadata) -> Option<Vec<i128>> {
     metadata.get(CODES)?.split(' ').map(|code| code.parse().ok()).collect()
 }
 
-/// What encrypted constants say of themselves.
+/// The statements of encrypted constants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ConstantsHeader {
     pub(crate) id: TableId,
@@ -127,7 +127,7 @@ pub(crate) struct ConstantsHeader {
 }
 
 impl ConstantsHeader {
-    /// What it adds to the metadata of a file.
+    /// Adds the statements to the metadata of a file.
     pub(crate) fn state(&self, metadata: &mut Metadata) {
         for (name, value) in [
             (CONTENT, "table-constants".to_string()),
@@ -138,26 +138,26 @@ impl ConstantsHeader {
         }
     }
 
-    /// From the metadata of a file; none if it holds no constants.
+    /// The statements in the metadata of a file; `None` if it does not hold constants.
     pub(crate) fn of(metadata: &Metadata) -> Option<Self> {
         (metadata.get(CONTENT)? == "table-constants").then_some(())?;
         Some(ConstantsHeader { id: value(metadata, CONSTANTS)?, plan: value(metadata, PLAN_ID)? })
     }
 }
 
-/// What a result says of itself.
+/// The statements of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ResultHeader {
     pub(crate) table: TableId,
     pub(crate) rows: usize,
     /// The encrypted constants that were used, if there were any.
     pub(crate) constants: Option<TableId>,
-    /// As JSON.
+    /// The plan as JSON.
     pub(crate) plan: String,
 }
 
 impl ResultHeader {
-    /// What it adds to the metadata of a file.
+    /// Adds the statements to the metadata of a file.
     pub(crate) fn state(&self, metadata: &mut Metadata) {
         for (name, value) in [
             (CONTENT, "table-result".to_string()),
@@ -172,7 +172,7 @@ impl ResultHeader {
         }
     }
 
-    /// From the metadata of a file; none if it is no result.
+    /// The statements in the metadata of a file; `None` if it is not a result.
     pub(crate) fn of(metadata: &Metadata) -> Option<Self> {
         Self::of_content(metadata, "table-result")
     }
@@ -188,17 +188,17 @@ impl ResultHeader {
     }
 }
 
-/// What a part of a result says of itself.
+/// The statements of a part of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PartHeader {
-    /// What the result will say.
+    /// The statements of the whole result.
     pub(crate) result: ResultHeader,
-    /// The blocks that it is computed of.
+    /// The blocks from which it is computed.
     pub(crate) blocks: Range<usize>,
 }
 
 impl PartHeader {
-    /// What it adds to the metadata of a file.
+    /// Adds the statements to the metadata of a file.
     pub(crate) fn state(&self, metadata: &mut Metadata) {
         self.result.state(metadata);
         metadata.insert(CONTENT.into(), "table-part".into());
@@ -207,7 +207,7 @@ impl PartHeader {
         }
     }
 
-    /// From the metadata of a file; none if it is no part of a result.
+    /// The statements in the metadata of a file; `None` if it is not a part of a result.
     pub(crate) fn of(metadata: &Metadata) -> Option<Self> {
         let result = ResultHeader::of_content(metadata, "table-part")?;
         let [first, end] = BLOCKS.map(|name| value(metadata, name));

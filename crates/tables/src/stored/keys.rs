@@ -1,4 +1,4 @@
-//! The server keys that queries take, and no others.
+//! The server keys that given queries need.
 
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ use crate::plan::Plan;
 use crate::run::Runner;
 use crate::stored::cost::{least, pretended};
 
-/// Whether a server without bootstrapping could not compute it, where one with could.
+/// Whether the error means that a server with bootstrapping could compute it, but one without could
+/// not.
 fn is_deep(e: &TablesError) -> bool {
     let deep = [
         "integers.depth",
@@ -24,7 +25,7 @@ fn is_deep(e: &TablesError) -> bool {
     deep.contains(&e.code())
 }
 
-/// What a column is encrypted with.
+/// The key with which a column is encrypted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Encryption {
     Secret,
@@ -33,7 +34,7 @@ enum Encryption {
     None,
 }
 
-/// A plan is run on such a table, with constants encrypted in such a way.
+/// A rehearsal of a plan, with the encryption of the table and of the constants.
 #[derive(Clone, Copy)]
 struct Rehearsal {
     table: Encryption,
@@ -41,7 +42,7 @@ struct Rehearsal {
 }
 
 impl Rehearsal {
-    /// All that a plan may be run on.
+    /// All combinations on which a plan may be run.
     fn of(plan: &Plan) -> Vec<Rehearsal> {
         use Encryption::{None, Public, Secret};
         let all = |tables: &[Encryption], constants: &[Encryption]| {
@@ -56,12 +57,12 @@ impl Rehearsal {
 }
 
 impl Plan {
-    /// The server keys that the plan takes for a table of `rows` rows, whichever keys it and the
-    /// constants were encrypted with, and whether the server knows the table: a few percent of
-    /// general ones where nothing has to be bootstrapped, which is so for most queries. Keys of
-    /// several plans are merged with [`KeyPlan::merge`].
+    /// The server keys that the plan needs for a table of `rows` rows, whichever keys the table and
+    /// the constants were encrypted with, and whether or not the server knows the table. They take
+    /// a few percent of the size of general keys if nothing has to be bootstrapped, as for most
+    /// queries. The keys of several plans are merged with [`KeyPlan::merge`].
     ///
-    /// Found by running it on the no-op scheme, on two full blocks and the last one.
+    /// They are found by a run on the no-op scheme, with two full blocks and the last one.
     ///
     /// # Errors
     /// As [`Plan::cost`].

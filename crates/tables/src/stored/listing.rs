@@ -1,4 +1,4 @@
-//! Which encryption each file of a table is of.
+//! The encryption to which each file of a table belongs.
 
 use std::path::Path;
 
@@ -11,19 +11,21 @@ use crate::stored::header::TableId;
 
 /// The listing in the directory of a table that was changed.
 pub(crate) const LISTING_FILE: &str = "files.json";
-/// The largest one that is read, in bytes.
+/// The largest listing that is read, in bytes.
 pub(crate) const LISTING_BYTES: u64 = 16 << 20;
 
-/// The files of a table, each by the encryption that it is of, and how many rows they hold.
+/// The files of a table, each with the encryption to which it belongs, and the number of rows.
 ///
-/// A change writes only the files that differ; those of before and after it are told apart by it.
+/// A change writes only the files that differ; the listing distinguishes files from before and
+/// after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listing {
     id: TableId,
     rows: usize,
     /// By blocks, then by columns.
     files: Vec<Vec<TableId>>,
-    /// Whether all is of one encryption, so that the heads of the files tell what it says.
+    /// Whether all files belong to one encryption, so that their headers contain the same
+    /// information.
     one: bool,
 }
 
@@ -40,7 +42,7 @@ fn wrong<T>(problem: impl Into<String>) -> Result<T, TablesError> {
 }
 
 impl Listing {
-    /// Of a table that was encrypted in one go.
+    /// The listing of a table that was encrypted at once.
     pub(crate) fn of_one(
         id: TableId,
         rows: usize,
@@ -56,7 +58,8 @@ impl Listing {
         Ok(Listing { id, rows, files: vec![vec![id; width]; blocks], one: true })
     }
 
-    /// After a change: of the files that `written` names, and of the others as they are.
+    /// The listing after a change: with the new encryption for the files in `written`, and
+    /// unchanged for the others.
     pub(crate) fn changed(
         &self,
         (id, rows): (TableId, usize),
@@ -75,7 +78,7 @@ impl Listing {
         Ok(out)
     }
 
-    /// Passes the listing of a table of `slots` rows a block and `width` columns.
+    /// Checks the listing of a table with `slots` rows in each block and `width` columns.
     pub(crate) fn checked(self, slots: usize, width: usize) -> Result<Self, TablesError> {
         let (blocks, found) = (self.rows.div_ceil(slots), self.files.len());
         if self.rows == 0 || found != blocks {
@@ -112,7 +115,7 @@ impl Listing {
         Ok(write_file(&directory.join(LISTING_FILE), text.as_bytes(), Existing::Replace)?)
     }
 
-    /// Whether files are of several encryptions, which their heads alone do not tell.
+    /// Whether files belong to several encryptions, which their headers alone do not show.
     pub(crate) fn is_of_changes(&self) -> bool {
         !self.one
     }
@@ -125,7 +128,7 @@ impl Listing {
         self.rows
     }
 
-    /// The encryption that a file is of; that of the table for files that there are none.
+    /// The encryption to which a file belongs; that of the table for files that do not exist.
     pub(crate) fn id_of(&self, (block, column): Place) -> TableId {
         self.files.get(block).and_then(|files| files.get(column)).copied().unwrap_or(self.id)
     }

@@ -1,4 +1,5 @@
-//! Encrypted tables, queries and results as files: what owner, server and reader exchange.
+//! Encrypted tables, plans, constants and results as the files that owner, asker, server and reader
+//! exchange.
 
 pub(crate) mod change;
 pub(crate) mod compute;

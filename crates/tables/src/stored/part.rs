@@ -1,4 +1,4 @@
-//! Answers about some of the blocks of a table, which several servers compute and one joins.
+//! Answers for some of the blocks of a table, which several servers compute and one server joins.
 
 use std::ops::Range;
 
@@ -17,10 +17,11 @@ use crate::stored::header::{PartHeader, ResultHeader, TableId};
 use crate::stored::result::{RESULT_BYTES, TableResult, lowest};
 use crate::stored::table::EncryptedTable;
 
-/// What a server computed of neighboring blocks of a table: their sums, or their rows.
+/// The answer of a server for neighboring blocks of a table: their sums, or their rows.
 ///
-/// Parts of all blocks, each block in one of them, are the answer ([`TablePart::result`]). As all
-/// objects they are not authenticated: a server joins parts of servers that it trusts.
+/// Parts that together contain all blocks, each block in one of them, make up the answer
+/// ([`TablePart::result`]). Like all objects they are not authenticated: a server should join only
+/// parts of servers that it trusts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TablePart {
     header: PartHeader,
@@ -33,12 +34,12 @@ fn wrong<T>(problem: impl Into<String>) -> Result<T, TablesError> {
 }
 
 impl EncryptedTable {
-    /// The part of the answer to a plan that these blocks have. `progress(done, blocks)` is called
-    /// after each of them. The same for the same blocks, wherever it is computed: work that was
-    /// lost is done again.
+    /// The part of the answer to a plan for these blocks. `progress(done, blocks)` is called after
+    /// each block. The result depends only on the plan and the blocks, so lost work can be computed
+    /// again, by any server.
     ///
-    /// Costs what [`EncryptedTable::run`] takes for these blocks, and for sums its end, once a
-    /// part.
+    /// It costs as much as [`EncryptedTable::run`] for these blocks, and for sums its last steps,
+    /// once for each part.
     ///
     /// # Errors
     /// [`TablesError::Data`] for no blocks or blocks that the table does not have; those of
@@ -98,7 +99,8 @@ impl TablePart {
         Self::from_bytes(found.to_bytes_with(server.params(), &metadata)?)
     }
 
-    /// From bytes. The head is read; the ciphertexts are when parts are joined.
+    /// A part from bytes. Only the header is read here; the ciphertexts are read when parts are
+    /// joined.
     ///
     /// # Errors
     /// [`TablesError::Result`] for an object of another kind; bytes that are cut or damaged; those
@@ -118,23 +120,23 @@ impl TablePart {
         &self.bytes
     }
 
-    /// Of which blocks, as its server states it.
+    /// The blocks, as stated by the server that computed the part.
     pub fn blocks(&self) -> Range<usize> {
         self.header.blocks.clone()
     }
 
-    /// Of which table, as its server states it.
+    /// The id of the table, as stated by the server that computed the part.
     pub fn table(&self) -> TableId {
         self.header.result.table
     }
 
-    /// Both, of which the second one begins where the first one ends: sums are added, rows follow
-    /// each other.
+    /// Joins two parts, of which the second begins where the first ends: sums are added, and rows
+    /// are concatenated.
     ///
     /// # Errors
-    /// [`TablesError::OtherResult`] for parts of different answers, or that are no neighbors;
-    /// [`TablesError::Result`] for another number of ciphertexts than the plan has; keys of another
-    /// owner; those of the scheme.
+    /// [`TablesError::OtherResult`] for parts of different answers, or parts that are not
+    /// neighbors; [`TablesError::Result`] for another number of ciphertexts than the plan has; keys
+    /// of another owner; those of the scheme.
     pub fn joined(&self, next: &TablePart, server: &Server) -> Result<Self, TablesError> {
         let (a, b) = (&self.header, &next.header);
         let other = |what, expected: String, found: String| {
@@ -172,10 +174,11 @@ impl TablePart {
         Self::new(server, PartHeader { result: a.result.clone(), blocks }, found)
     }
 
-    /// The result, of a part that has all blocks.
+    /// The result, from a part that contains all blocks.
     ///
     /// # Errors
-    /// [`TablesError::OtherResult`] for a part of some blocks; those of [`TablePart::joined`].
+    /// [`TablesError::OtherResult`] for a part that does not contain all blocks; those of
+    /// [`TablePart::joined`].
     pub fn result(&self, server: &Server) -> Result<TableResult, TablesError> {
         let ResultHeader { table, rows, constants, .. } = self.header.result;
         let all = 0..rows.div_ceil(server.params().slots());
@@ -190,7 +193,7 @@ impl TablePart {
         TableResult::new(server, &self.plan, (table, rows), constants, found)
     }
 
-    /// How many there are in a part of so many blocks, if there are any.
+    /// The number of ciphertexts in a part of this number of blocks, if there are any.
     fn count(&self, layout: &Layout) -> usize {
         match self.plan.query().listed {
             Some(_) => {

@@ -15,13 +15,12 @@ use crate::stored::constants::Constants;
 use crate::stored::header::TableId;
 use crate::stored::result::TableResult;
 
-/// A table in the clear on a server that is asked with encrypted constants: the asker has the keys,
-/// and the server learns the text of the query, and neither its constants nor its answer.
+/// A table in the clear on a server, for queries with encrypted constants. The asker has the keys;
+/// the server learns the text of the query, but neither its constants nor its answer.
 ///
-/// What the asker learns is the answer, and how often the server computed it: ciphertexts of a
-/// result are made of the table and are not re-randomized: the holder of the secret key may find
-/// more about the table in them than the answer says. It is for tables that are public, or that
-/// the asker may see.
+/// The asker may learn more than the answer: the ciphertexts of a result are computed from the
+/// table and are not re-randomized, so the holder of the secret key may find more about the table
+/// in them. Use this for tables that are public, or that the asker may see.
 pub struct PlainTable {
     schema: Schema,
     data: Data,
@@ -29,27 +28,27 @@ pub struct PlainTable {
 }
 
 impl PlainTable {
-    /// Of the rows of a schema, under a random name, which results state.
+    /// A table of these rows, with a random id, which results state.
     pub fn new(schema: Schema, data: Data, rng: &mut impl CryptoRng) -> Self {
         PlainTable { schema, data, id: TableId::random(rng) }
     }
 
-    /// What the columns hold.
+    /// The schema of the table.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// The name of this table in memory.
+    /// The id of this table in memory.
     pub fn id(&self) -> TableId {
         self.id
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.data.rows()
     }
 
-    /// How many blocks of rows are computed on, one after the other.
+    /// The number of blocks of rows, which are processed one after the other.
     pub fn blocks(&self, params: &Params) -> usize {
         self.rows().div_ceil(params.slots())
     }

@@ -1,4 +1,4 @@
-//! Answers by the server's own computation, on the no-op scheme.
+//! Answers by the computation of a server, on the no-op scheme.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::stored::compute::{Cells, Rows, evaluate};
 /// A ciphertext of the no-op scheme.
 type Pretended = <NoOp as everlevel::lab::Scheme>::Ciphertext;
 
-/// A table whose columns are encrypted, by the no-op scheme, when they are asked for.
+/// A table whose columns are encrypted, by the no-op scheme, when they are read.
 struct Rehearsed<'a> {
     scheme: &'a NoOp,
     plan: &'a Plan,
@@ -24,7 +24,7 @@ struct Rehearsed<'a> {
 }
 
 impl Rehearsed<'_> {
-    /// As columns of tables and encrypted constants are: modulo p^2.
+    /// A column encrypted modulo p^2, like the columns of tables and encrypted constants.
     fn encrypted(&self, field: &Field, entries: &[i128]) -> Result<Column<Pretended>, TablesError> {
         let params = self.scheme.params();
         let encoded = Encoded::new(entries, field.integer_type()?, params.slots())?;
@@ -55,9 +55,9 @@ impl Rows<NoOp> for Rehearsed<'_> {
 }
 
 impl Plan {
-    /// The answer for a table in the clear, by the computation that a server does, operation by
-    /// operation, on the no-op scheme: no keys, no security, and every limit of the real one on
-    /// levels, noise and ranges. `constants` are those of [`Plan::codes`].
+    /// The answer for a table in the clear, by the same operations that a server performs, on the
+    /// no-op scheme. It needs no keys and provides no security, but has all limits of the real
+    /// scheme on levels, noise and ranges. `constants` are those of [`Plan::codes`].
     ///
     /// # Errors
     /// Those of [`EncryptedTable::run`](crate::EncryptedTable::run) and
@@ -88,5 +88,92 @@ impl Plan {
         let opened = sums.iter().map(|x| scheme.decrypt(x)).collect::<Result<Vec<_>, _>>()?;
         let (_, layout) = self.layout(params, data.rows())?;
         Answer::new(self.query(), self.schema(), &layout.read(params, &opened)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Mutex;
+
+    use everlevel::OptIn;
+
+    use super::*;
+    use crate::schema::Schema;
+    use crate::stored::encrypt::Place;
+
+    /// A table that counts how often each of its columns is read, block by block.
+    struct Counting<'a> {
+        table: Rehearsed<'a>,
+        reads: Mutex<BTreeMap<Place, usize>>,
+    }
+
+    impl Rows<NoOp> for Counting<'_> {
+        fn rows(&self) -> usize {
+            Rows::<NoOp>::rows(&self.table)
+        }
+
+        fn knows(&self, place: usize) -> bool {
+            Rows::<NoOp>::knows(&self.table, place)
+        }
+
+        fn cells(&self, block: usize, place: usize) -> Result<Cells<'_, Pretended>, TablesError> {
+            *self.reads.lock().unwrap().entry((block, place)).or_insert(0) += 1;
+            Rows::<NoOp>::cells(&self.table, block, place)
+        }
+    }
+
+    /// How often each column is read for a query of two batches of sums on so many blocks, of which
+    /// the answer is right: g, h, x and y have 2, 1, 5 and 5 ciphertexts in each block.
+    fn read(blocks: usize) -> BTreeMap<Place, usize> {
+        let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
+        let schema = Schema::from_json(
+            r#"{"columns": [
+                {"name": "g", "type": "integer", "low": 0, "high": 99},
+                {"name": "h", "type": "integer", "low": 0, "high": 5},
+                {"name": "x", "type": "integer", "low": 0, "high": 1000000},
+                {"name": "y", "type": "integer", "low": -500000, "high": 500000}]}"#,
+        );
+        let schema = schema.unwrap();
+        let rows = (blocks - 1) * params.slots() + 9;
+        let column = |of: fn(i128) -> i128| (0..rows as i128).map(of).collect::<Vec<_>>();
+        let columns = vec![
+            column(|i| i * 37 % 90),
+            column(|i| i * i % 6),
+            column(|i| i * 7919 % 1_000_001),
+            column(|i| i * 104_729 % 1_000_001 - 500_000),
+        ];
+        let data = Data::from_columns(columns, &schema).unwrap();
+        let text = "select g, sum(x), sum(y) from t where h < 3 group by g";
+        let plan = Plan::new(text, &schema).unwrap();
+        let (_, layout) = plan.layout(&params, rows).unwrap();
+        assert_eq!((layout.batches(), layout.block_count()), (2, blocks));
+        let scheme = Arc::new(NoOp::new(&params, 1));
+        let session = no_op_session(&params, scheme.clone(), true).unwrap();
+        let ints = Integers::new(&session, &params).unwrap();
+        let table = Rehearsed { scheme: &scheme, plan: &plan, data: &data };
+        let counting = Counting { table, reads: Mutex::default() };
+        let quiet = |_, _| Ok::<_, TablesError>(());
+        let sums = evaluate(&counting, &ints, &params, &plan, &[], 0..blocks, quiet).unwrap();
+        let opened: Vec<_> = sums.iter().map(|x| scheme.decrypt(x).unwrap()).collect();
+        let sums = layout.read(&params, &opened).unwrap();
+        let answer = Answer::new(plan.query(), &schema, &sums).unwrap();
+        assert_eq!(answer, Answer::plain(plan.query(), &schema, &data).unwrap());
+        counting.reads.into_inner().unwrap()
+    }
+
+    #[test]
+    fn a_ciphertext_is_read_once_where_there_is_room_to_keep_it() {
+        let each = |block: usize| (0..4usize).map(move |place| (block, place));
+        let all = |blocks: usize| (0..blocks).flat_map(each);
+        // The columns of a single block are kept whatever their size, those of two within 64
+        // ciphertexts: 26, beside the filter and the group in both batches.
+        for blocks in [1, 2] {
+            let once: BTreeMap<Place, usize> = all(blocks).map(|place| (place, 1)).collect();
+            assert_eq!(read(blocks), once);
+        }
+        // 12 ciphertexts of each of five blocks, two of them truth values: y does not fit.
+        let times = |place: Place| (place, if place.1 == 3 { 2 } else { 1 });
+        assert_eq!(read(5), all(5).map(times).collect::<BTreeMap<_, _>>());
     }
 }

@@ -13,10 +13,10 @@ use crate::stored::header::{ResultHeader, TableId};
 
 /// The largest result, in bytes.
 pub(crate) const RESULT_BYTES: u64 = 8 << 30;
-/// Capacity that is left to decryption.
+/// The capacity that is left for decryption, in bits.
 const MARGIN: f64 = 1.0;
 
-/// The encrypted sums that answer a plan, with the plan: what a server gives to the reader.
+/// The encrypted answer to a plan, with the plan, which a server gives to the reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableResult {
     plan: Plan,
@@ -32,7 +32,7 @@ fn wrong<T>(problem: impl Into<String>) -> Result<T, TablesError> {
 }
 
 impl TableResult {
-    /// Of the packed sums.
+    /// A result from packed sums.
     pub(crate) fn new(
         server: &Server,
         plan: &Plan,
@@ -47,7 +47,8 @@ impl TableResult {
         Self::from_bytes(sums.to_bytes_with(server.params(), &metadata)?)
     }
 
-    /// From bytes. The head is read; the sums are when they are decrypted.
+    /// A result from bytes. Only the header is read here; the sums are read when they are
+    /// decrypted.
     ///
     /// # Errors
     /// [`TablesError::Result`] for an object of another kind; bytes that are cut or damaged; those
@@ -71,33 +72,34 @@ impl TableResult {
         &self.bytes
     }
 
-    /// What was asked, as the server states it.
+    /// The plan, as stated by the server.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Of which table, as the server states it.
+    /// The id of the table, as stated by the server.
     pub fn table(&self) -> TableId {
         self.table
     }
 
-    /// How many rows the table has.
+    /// The number of rows of the table.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Which encrypted constants were used, as the server states it; none if the query has none.
+    /// The id of the encrypted constants that were used, as stated by the server; `None` if the
+    /// query has none.
     pub fn constants(&self) -> Option<TableId> {
         self.constants
     }
 
-    /// The secret key that reads it; none if all sums are public.
+    /// The id of the secret key that decrypts it; `None` if all sums are public.
     pub fn owner(&self) -> Option<KeyId> {
         self.owner
     }
 
-    /// Passes the result of the plan, of the table and of the encrypted constants that the reader
-    /// means, as far as he says.
+    /// Checks that this is the result for the plan, the table and the encrypted constants that the
+    /// reader expects, as far as they are given.
     ///
     /// # Errors
     /// [`TablesError::OtherResult`].
@@ -132,13 +134,13 @@ impl TableResult {
     /// The answer.
     ///
     /// # Errors
-    /// Another secret key; sums that are missing, double or not those of the plan
-    /// ([`TablesError::Result`]); sums that cannot be; damaged bytes.
+    /// Another secret key; sums that are missing, duplicate or not those of the plan
+    /// ([`TablesError::Result`]); impossible sums; damaged bytes.
     pub fn read(&self, key: &SecretKey) -> Result<Answer, TablesError> {
         self.read_with(key, |_, _| ())
     }
 
-    /// The same; `step` is told how many ciphertexts of how many are decrypted.
+    /// The same; `step(done, ciphertexts)` is called after each decrypted ciphertext.
     ///
     /// # Errors
     /// Those of [`TableResult::read`].
@@ -180,7 +182,7 @@ impl TableResult {
     }
 }
 
-/// The same at the lowest level that decryption allows, where it is smallest.
+/// The same ciphertext at the lowest level that decryption allows, where it is smallest.
 pub(crate) fn lowest<S: Arithmetic>(
     evaluator: &S,
     x: &S::Ciphertext,

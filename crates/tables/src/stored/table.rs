@@ -25,11 +25,12 @@ use crate::stored::header::{TableId, codes_in};
 use crate::stored::listing::Listing;
 use crate::stored::result::TableResult;
 
-/// A table under encryption, in blocks of as many rows as there are slots.
+/// An encrypted table, in blocks of as many rows as there are slots.
 ///
-/// Each block of a column is a file, so that a server reads what a query needs. It names the
-/// table, its own place and the schema, so that files of different tables, or of one before and
-/// after a change, are not mixed. Public are the schema, the number of rows, and whose key it is.
+/// Each block of a column is a file, so that a server reads only what a query needs. The file
+/// states the table, its position and the schema, so that files of different tables, or from before
+/// and after a change, are not mixed up. The schema, the number of rows, and the id of the owner's
+/// key are public.
 #[derive(Clone)]
 pub struct EncryptedTable {
     params: Params,
@@ -40,14 +41,15 @@ pub struct EncryptedTable {
 }
 
 impl EncryptedTable {
-    /// The table in a directory. The heads of all blocks are read: one that is missing, or of
-    /// another table, is found here. The parameter set is that of the options, one with a name,
-    /// or that of `params.json` in the directory. What interrupted runs left of this table is taken
-    /// care of first, and told ([`on_recovery`](everlevel::files::on_recovery)).
+    /// The table in a directory. The headers of all blocks are read, so that a block that is
+    /// missing or belongs to another table is found here. The parameter set is that of the options,
+    /// a named one, or that of `params.json` in the directory. Remains of interrupted runs are
+    /// completed or removed first, and listeners are notified
+    /// ([`on_recovery`](everlevel::files::on_recovery)).
     ///
     /// # Errors
-    /// [`TablesError::Table`] and [`TablesError::Block`]; files that cannot be read, are damaged
-    /// or of another parameter set; a schema that describes no table.
+    /// [`TablesError::Table`] and [`TablesError::Block`]; files that cannot be read, are damaged or
+    /// belong to another parameter set; a schema that does not describe a table.
     pub fn open(directory: &Path, options: &OpenOptions) -> Result<Self, TablesError> {
         PendingDirectory::recover(directory)?;
         if !directory.is_dir() {
@@ -71,7 +73,7 @@ impl EncryptedTable {
         Ok(table)
     }
 
-    /// The name of the table that is in a directory now.
+    /// The id of the table that is in a directory now.
     pub(crate) fn id_in(directory: &Path) -> Result<TableId, TablesError> {
         match read_listing(directory)? {
             Some(listing) => Ok(listing.id()),
@@ -82,7 +84,8 @@ impl EncryptedTable {
         }
     }
 
-    /// Of files whose heads are read and compared; without a listing they are of one encryption.
+    /// A table from files, whose headers are read and compared; without a listing they belong to
+    /// one encryption.
     pub(crate) fn of(
         params: Params,
         schema: Schema,
@@ -116,7 +119,7 @@ impl EncryptedTable {
         (0..blocks).flat_map(move |block| (0..width).map(move |column| (block, column)))
     }
 
-    /// Passes a file that is where it belongs.
+    /// Checks that a file is where it belongs.
     fn check_file(&self, summary: &Summary, place: Place) -> Result<(), TablesError> {
         let (block, column) = place;
         let found = header_of(summary, place)?;
@@ -145,22 +148,22 @@ impl EncryptedTable {
         &self.params
     }
 
-    /// What the columns hold.
+    /// The schema of the table.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// The name of this encryption, or of its last change.
+    /// The id of this encryption, or of its last change.
     pub fn id(&self) -> TableId {
         self.listing.id()
     }
 
-    /// The secret key that it decrypts under; none if all columns are public.
+    /// The id of the secret key that decrypts it; `None` if all columns are public.
     pub fn owner(&self) -> Option<KeyId> {
         self.owner
     }
 
-    /// The directory that it is in; none if it is in memory.
+    /// The directory that it is in; `None` if it is in memory.
     pub fn directory(&self) -> Option<&Path> {
         match &self.blocks {
             Blocks::Memory(_) => None,
@@ -168,12 +171,12 @@ impl EncryptedTable {
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.listing.rows()
     }
 
-    /// How many blocks of rows there are.
+    /// The number of blocks of rows.
     pub fn blocks(&self) -> usize {
         self.rows().div_ceil(self.params.slots())
     }
@@ -186,10 +189,10 @@ impl EncryptedTable {
         &self.blocks
     }
 
-    /// Its bytes, schema and parameters left aside.
+    /// Its size in bytes, without schema and parameters.
     ///
     /// # Errors
-    /// What the system refuses.
+    /// Errors of the file system.
     pub fn bytes(&self) -> Result<u64, TablesError> {
         match &self.blocks {
             Blocks::Memory(all) => Ok(all.iter().map(|b| b.len() as u64).sum()),
@@ -205,7 +208,9 @@ impl EncryptedTable {
         Ok(match &self.blocks {
             Blocks::Memory(all) => Cow::Borrowed(&all[place.0 * width + place.1][..]),
             Blocks::Directory(path) => {
-                Cow::Owned(read_file(&path.join(name_of(place)), FILE_BYTES)?.to_vec())
+                // Taken out of what wipes its memory: there is nothing secret in a file of a table.
+                let mut bytes = read_file(&path.join(name_of(place)), FILE_BYTES)?;
+                Cow::Owned(std::mem::take(&mut *bytes))
             }
         })
     }
@@ -223,14 +228,14 @@ impl EncryptedTable {
         Ok((bytes, summary))
     }
 
-    /// How many rows a block has.
+    /// The number of rows of a block.
     fn length(&self, block: usize) -> usize {
         let start = block * self.params.slots();
         self.rows().min(start + self.params.slots()) - start
     }
 
-    /// An encrypted column of a block. What is not a fresh encryption is refused: a table is never
-    /// computed.
+    /// An encrypted column of a block. Ciphertexts that are not fresh encryptions are refused,
+    /// because a table is never the result of a computation.
     pub(crate) fn column(&self, place: Place) -> Result<IntegerColumn, TablesError> {
         let any = ReadOptions::default().limited_to(FILE_BYTES);
         let (bytes, summary) = self.checked_file(place, &any)?;
@@ -263,8 +268,8 @@ impl EncryptedTable {
         })
     }
 
-    /// The encrypted sums of a plan over all rows, computed by a server. `progress(done, blocks)`
-    /// is called after each block; an error that it returns ends the work.
+    /// Computes the encrypted answer to a plan over all rows, with a server.
+    /// `progress(done, blocks)` is called after each block; an error that it returns ends the work.
     ///
     /// # Errors
     /// [`TablesError::OtherSchema`] for a plan for another schema; [`TablesError::Constants`] for
@@ -282,7 +287,7 @@ impl EncryptedTable {
         compute((self.id(), self), server, plan, constants, progress)
     }
 
-    /// Passes what can be run before anything is.
+    /// Checks that a plan can be run, before anything is computed.
     pub(crate) fn check(&self, server: &Server, plan: &Plan) -> Result<(), TablesError> {
         plan.check_schema(&self.schema)?;
         same_owner(self.owner, server.keys().owner(), "evaluation")?;

@@ -1,34 +1,34 @@
-//! What is said of workloads that cannot be planned.
+//! Errors of workloads that cannot be planned.
 
 use crate::error::TablesError;
 
-/// The most rows.
+/// The largest number of rows.
 pub const MOST_ROWS: u64 = 1 << 40;
 
-/// Why there is no recommendation.
+/// The reason why there is no recommendation.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkloadError {
-    /// A largest value that is none.
+    /// An invalid largest value.
     #[error("largest value {found}: expected {expected}")]
     Value {
-        /// What was given.
+        /// The given text.
         found: String,
-        /// What can be.
+        /// The allowed values.
         expected: String,
     },
     /// No rows, or too many.
     #[error("{found} rows: expected 1 to {MOST_ROWS}")]
     Rows {
-        /// What was given.
+        /// The given text.
         found: String,
     },
-    /// A word that names no operation.
+    /// A word that does not name an operation.
     #[error("no operation is named {name:?}: expected some of {known}{meant}")]
     Operation {
         /// The word.
         name: String,
-        /// The nearest operation, as a question.
+        /// The most similar operation, as a question.
         meant: String,
         /// All operations.
         known: String,
@@ -46,9 +46,9 @@ pub enum WorkloadError {
         operation: &'static str,
         /// Rows and values.
         values: String,
-        /// What was refused.
+        /// The reason of the refusal.
         problem: String,
-        /// The way out.
+        /// An alternative.
         remedy: String,
     },
     /// A set could not be made or rehearsed at all.

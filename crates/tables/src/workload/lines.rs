@@ -1,4 +1,4 @@
-//! What to run next, and what has to be known.
+//! The commands to run next, and notes on them.
 
 use super::query::{CATEGORIES, TableQuery};
 use super::recommendation::Recommendation;
@@ -16,7 +16,7 @@ fn columns(found: &Recommendation) -> Vec<&'static str> {
     ["x", "y"].into_iter().filter(|column| names(found, column)).collect()
 }
 
-/// The option that a set below 128 bits takes, in commands and in Python.
+/// The option that a set below 128 bits requires, in commands and in Python.
 fn opt_in(found: &Recommendation) -> (&'static str, &'static str) {
     match found.security_bits < 128.0 {
         true => (" --insecure-research", ", insecure_research=True"),
@@ -38,7 +38,8 @@ fn program(found: &Recommendation) -> String {
     lines.join("; ")
 }
 
-/// Lines in Python that decrypt every result, and the notes that both ways without tables share.
+/// Adds lines in Python that decrypt every result, and the notes that both methods without tables
+/// share.
 fn results(workload: &Workload, found: &mut Recommendation) {
     let largest = workload.bounds().1;
     for operation in &workload.operations {

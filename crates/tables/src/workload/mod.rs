@@ -1,8 +1,8 @@
-//! From values, rows and operations to a way of computing and a parameter set.
+//! Recommends a method of computation and a parameter set for given values, rows and operations.
 //!
-//! The user says what the values are; plaintext moduli, slots and levels are the planner's. Nothing
-//! here is looked up: each operation is rehearsed on the no-op scheme of the set that is then
-//! recommended, at the types that are recommended, so that it is not refused later.
+//! The user states what the values are; the planner chooses plaintext modulus, slots and levels.
+//! Each operation is rehearsed on the no-op scheme, with the set and the types that are then
+//! recommended, so that it is not refused later.
 
 mod error;
 mod lines;
@@ -22,14 +22,15 @@ pub use recommendation::{OperationCost, Recommendation, Rejected, Way, WorkloadP
 pub use request::{Workload, parse_largest, parse_rows};
 
 impl Workload {
-    /// How to compute, on which set, and what that takes.
+    /// Recommends how to compute the workload, on which set, and states the cost.
     ///
-    /// Modular arithmetic where no result can wrap and its ciphertexts are no larger than those of
-    /// typed integers; tables where rows are only filtered and added up; typed integers else. Sets
-    /// have 128 bits unless `opt_in` allows others, which are then tried first. Takes seconds.
+    /// The recommendation is modular arithmetic if no result can wrap and its ciphertexts are not
+    /// larger than those of typed integers, tables if rows are only filtered and added up, and
+    /// typed integers otherwise. Sets have 128 bits of security unless `opt_in` allows others,
+    /// which are then tried first. Takes seconds.
     ///
     /// # Errors
-    /// [`WorkloadError::Unsupported`] for an operation that no set does, with the way out.
+    /// [`WorkloadError::Unsupported`] for an operation that no set supports, with an alternative.
     pub fn plan(&self, opt_in: OptIn) -> Result<WorkloadPlan, WorkloadError> {
         let mut others = Vec::new();
         let mut rejected = |way, reason| others.push(Rejected { way, reason });

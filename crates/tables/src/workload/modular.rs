@@ -1,4 +1,4 @@
-//! Workloads modulo p^r: where nothing can wrap.
+//! Workloads modulo p^r, if no result can wrap.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use super::recommendation::{OperationCost, Recommendation, Way};
 use super::request::Workload;
 use super::{lines, typed};
 
-/// Plans the workload on the set with the smallest ciphertexts of those where no result can wrap;
-/// or why this is not recommended.
+/// Plans the workload on the set with the smallest ciphertexts among those on which no result can
+/// wrap, or returns the reason why this is not recommended.
 pub(super) fn plan(workload: &Workload, opt_in: OptIn) -> Result<Recommendation, String> {
     if let Some(operation) = workload.operations.iter().find(|o| !o.entry().modular) {
         return Err(format!("{operation} is more than sums, differences and products"));
@@ -53,13 +53,13 @@ fn range(workload: &Workload) -> Option<ValueRange> {
     ValueRange::new(low, high)
 }
 
-/// Ciphertexts of a column of all rows, and their bytes.
+/// The number of ciphertexts of a column of all rows, and their size in bytes.
 fn bytes(workload: &Workload, params: &Params) -> (u64, u64) {
     let ciphertexts = workload.rows.div_ceil(params.slots() as u64);
     (ciphertexts, ciphertexts.saturating_mul(ciphertext_bytes(params, params.chain().top())))
 }
 
-/// Rehearses every operation on fresh columns; none if a result could wrap.
+/// Rehearses every operation on fresh columns; `None` if a result could wrap.
 fn on(workload: &Workload, params: &Params) -> Result<Option<Recommendation>, Error> {
     let rehearsal = Rehearsal::new(params, params.spec().bootstrap.is_some())?;
     let mut operations = Vec::new();

@@ -1,4 +1,4 @@
-//! The operations that a workload names, and how each is written.
+//! The operations of workloads, and how each is written in a program.
 
 use std::fmt;
 
@@ -7,35 +7,35 @@ use crate::nearest::did_you_mean;
 
 /// An operation on columns of integers, as a workload names it.
 ///
-/// Each stands for a line of a program on columns `x` and `y` ([`Operation::program`]), which is
-/// what the planner rehearses: what it recommends a set for is what `eval` then runs.
+/// Each corresponds to a line of a program on columns `x` and `y` ([`Operation::program`]), which
+/// the planner rehearses and `eval` then runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Operation(pub(super) usize);
 
-/// What is known of an operation.
+/// The properties of an operation.
 pub(super) struct Entry {
     name: &'static str,
-    /// Other words for it.
+    /// Other names of the operation.
     aliases: &'static [&'static str],
     group: &'static str,
     help: &'static str,
-    /// On typed columns, in the language of `eval`; none for what only tables answer. HALF stands
-    /// for half of the largest value.
+    /// The operation on typed columns, in the language of `eval`; `None` for operations that only
+    /// tables support. HALF stands for half of the largest value.
     typed: Option<&'static str>,
     /// The same in Python.
     python: &'static str,
-    /// Whether sums, products and nothing else are in it.
+    /// Whether it consists of sums and products only.
     pub(super) modular: bool,
-    /// Whether it takes all entries of a column together, so that they have to share a ciphertext.
+    /// Whether it needs all entries of a column together, so that they have to share a ciphertext.
     pub(super) along: bool,
-    /// What it is in a query on a table.
+    /// Its part of a query on a table.
     pub(super) asked: Asked,
 }
 
-/// The part of a query.
+/// The part of a query that corresponds to an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// Queries have none.
+    /// No part: queries do not support the operation.
     Nothing,
     /// A condition on rows.
     Condition(&'static str),
@@ -135,7 +135,7 @@ impl Operation {
         self.entry().name
     }
 
-    /// Other words that are understood.
+    /// Other names that are understood.
     pub fn aliases(self) -> &'static [&'static str] {
         self.entry().aliases
     }
@@ -145,8 +145,8 @@ impl Operation {
         self.entry().help
     }
 
-    /// The right side of its line in a program on typed columns, the largest values being as
-    /// stated; none for what only tables answer.
+    /// The right side of its line in a program on typed columns with this largest value; `None` for
+    /// operations that only tables support.
     pub fn program(self, largest: i128) -> Option<String> {
         self.entry().typed.map(|text| with_half(text, largest))
     }
@@ -164,8 +164,8 @@ impl Operation {
     /// The operations of a list such as `compare,sum`, each once.
     ///
     /// # Errors
-    /// [`WorkloadError::Operation`] for a word that names none, with the nearest one;
-    /// [`WorkloadError::NoOperations`] for none at all.
+    /// [`WorkloadError::Operation`] for a word that does not name an operation, with the most
+    /// similar one; [`WorkloadError::NoOperations`] for none at all.
     pub fn parse_all<'a>(
         words: impl IntoIterator<Item = &'a str>,
     ) -> Result<Vec<Operation>, WorkloadError> {

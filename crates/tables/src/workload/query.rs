@@ -1,11 +1,11 @@
-//! The query that stands for the operations of a workload.
+//! The query that corresponds to the operations of a workload.
 
 use serde_json::json;
 
 use super::operations::Asked;
 use super::request::Workload;
 
-/// Categories that are planned for where groups are asked for.
+/// The number of categories that is assumed if groups are requested.
 pub(super) const CATEGORIES: usize = 10;
 
 /// The schema and the query of a workload.
@@ -14,7 +14,7 @@ pub(super) struct TableQuery {
     pub(super) text: String,
 }
 
-/// The query that stands for the operations.
+/// The query that corresponds to the operations.
 pub(super) fn query(workload: &Workload) -> Result<TableQuery, String> {
     let (low, high) = workload.bounds();
     let (mut conditions, mut sums, mut groups, mut filtered) =

@@ -1,31 +1,31 @@
-//! What the planner answers.
+//! The answers of the planner.
 
 use everlevel::{Params, Type};
 use everlevel_integers::Counted;
 use serde::{Serialize, Serializer};
 
-/// How it is computed.
+/// The method of computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Way {
-    /// Integers modulo p^r whose sums and products stay below: one ciphertext for a column.
+    /// Integers modulo p^r whose sums and products do not wrap: one ciphertext for a column.
     Modular,
     /// Encrypted tables, asked in SQL.
     Tables,
-    /// Typed integers: a ciphertext for each hexadecimal digit, every operation.
+    /// Typed integers: one ciphertext for each hexadecimal digit; all operations are supported.
     Integers,
 }
 
-/// What an operation costs, on all rows.
+/// The cost of an operation on all rows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OperationCost {
     /// Its name.
     pub operation: &'static str,
-    /// What was rehearsed: a line of a program, or a query.
+    /// The line of a program, or the query, that was rehearsed.
     pub rehearsed: String,
-    /// The least result that there can be; none for answers in SQL.
+    /// The least possible result; `None` for answers to queries.
     pub low: Option<String>,
-    /// The largest one.
+    /// The largest possible result; `None` for answers to queries.
     pub high: Option<String>,
     /// Products of ciphertexts, those in bootstrappings included.
     pub products: u64,
@@ -36,7 +36,7 @@ pub struct OperationCost {
 }
 
 impl OperationCost {
-    /// What was counted of an operation, and the ends of its results.
+    /// The cost of an operation from its counts, and the ends of its results.
     pub(super) fn new(
         counted: Counted,
         operation: &'static str,
@@ -58,40 +58,40 @@ impl OperationCost {
 /// A recommendation: everything in it was rehearsed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Recommendation {
-    /// How to compute.
+    /// The method.
     pub way: Way,
     /// The parameter set.
     #[serde(rename = "set", serialize_with = "name")]
     pub params: Params,
     /// Its security in bits.
     pub security_bits: f64,
-    /// Values in a ciphertext.
+    /// The number of values in a ciphertext.
     pub slots: usize,
-    /// The type for the values; none where they are stated as a range.
+    /// The type for the values; `None` if they are stated as a range.
     #[serde(rename = "type", serialize_with = "shown")]
     pub kind: Option<Type>,
     /// The least value.
     pub low: String,
-    /// The largest one.
+    /// The largest value.
     pub high: String,
-    /// Ciphertexts of one column of all rows.
+    /// The number of ciphertexts of one column of all rows.
     pub ciphertexts: u64,
-    /// Their bytes, encrypted with the public key; half as many with the secret one.
+    /// Their size in bytes if they are encrypted with the public key; it is half of that with the
+    /// secret key.
     pub ciphertext_bytes: u64,
-    /// Bytes of the server keys that the commands below make.
+    /// The size in bytes of the server keys that the commands below generate.
     pub key_bytes: u64,
-    /// Whether ciphertexts are bootstrapped by themselves, so that programs may go on for as long
-    /// as they like.
+    /// Whether ciphertexts are bootstrapped automatically, so that programs may have any length.
     pub refreshes_automatically: bool,
-    /// All operations once, on one core, by a model.
+    /// The seconds for all operations, once each, on one core, by a model.
     pub seconds: f64,
-    /// Each of them.
+    /// The cost of each operation.
     pub operations: Vec<OperationCost>,
-    /// What to run next.
+    /// The commands to run next.
     pub commands: Vec<String>,
     /// The same in Python.
     pub python: Vec<String>,
-    /// What has to be known.
+    /// Notes that the user has to know.
     pub notes: Vec<String>,
 }
 
@@ -106,20 +106,20 @@ fn shown<S: Serializer>(kind: &Option<Type>, out: S) -> Result<S::Ok, S::Error> 
     }
 }
 
-/// A way that was not taken.
+/// A method that is not recommended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Rejected {
-    /// The way.
+    /// The method.
     pub way: Way,
-    /// Why not.
+    /// The reason.
     pub reason: String,
 }
 
-/// What a workload is answered.
+/// The answer to a workload.
 #[derive(Clone, Debug, Serialize)]
 pub struct WorkloadPlan {
-    /// What is recommended.
+    /// The recommendation.
     pub recommended: Recommendation,
-    /// Why the other ways are not.
+    /// The other methods, and the reasons why they are not recommended.
     pub others: Vec<Rejected>,
 }

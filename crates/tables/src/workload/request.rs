@@ -1,4 +1,4 @@
-//! What is asked of the planner.
+//! The requests to the planner.
 
 use super::error::{MOST_ROWS, WorkloadError};
 use super::operations::Operation;
@@ -6,7 +6,7 @@ use super::operations::Operation;
 /// The largest value of signed columns.
 const LARGEST_SIGNED: u64 = i64::MAX as u64;
 
-/// What is computed, in the words of the owner of the data.
+/// A description of values and operations, from which the planner recommends a method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {
     largest: u64,
@@ -18,7 +18,7 @@ pub struct Workload {
 /// The largest value from text: `1000000`, `1_000_000`, `1e6` or `2.5e3`.
 ///
 /// # Errors
-/// [`WorkloadError::Value`] for what is no positive integer below 2^64.
+/// [`WorkloadError::Value`] for a text that is not a positive integer below 2^64.
 pub fn parse_largest(text: &str) -> Result<u64, WorkloadError> {
     let wrong = || WorkloadError::Value {
         found: text.chars().take(60).collect(),
@@ -45,7 +45,7 @@ pub fn parse_largest(text: &str) -> Result<u64, WorkloadError> {
 /// Rows from text, in the forms of [`parse_largest`].
 ///
 /// # Errors
-/// [`WorkloadError::Rows`] for what is no positive integer below 2^64.
+/// [`WorkloadError::Rows`] for a text that is not a positive integer below 2^64.
 pub fn parse_rows(text: &str) -> Result<u64, WorkloadError> {
     parse_largest(text).map_err(|_| WorkloadError::Rows { found: text.chars().take(60).collect() })
 }
@@ -89,7 +89,7 @@ impl Workload {
         &self.operations
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn rows(&self) -> u64 {
         self.rows
     }

@@ -12,10 +12,11 @@ use crate::error::TablesError;
 use crate::plan::Plan;
 use crate::schema::Schema;
 
-/// The most blocks of rows for which the keys of one query are found: it is rehearsed on each.
+/// The largest number of blocks of rows for which the keys of a query are determined by a rehearsal
+/// on each block.
 const BLOCKS: u64 = 256;
-/// Plans the workload as one query, on the first set that answers it; or why that is not
-/// recommended.
+/// Plans the workload as one query, on the first set that supports it, or returns the reason why
+/// that is not recommended.
 pub(super) fn plan(workload: &Workload, opt_in: OptIn) -> Result<Recommendation, String> {
     let query = query(workload)?;
     let mut last = String::from("no set is allowed");

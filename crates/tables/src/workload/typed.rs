@@ -15,17 +15,17 @@ use crate::error::TablesError;
 /// The sets that typed integers are planned for, in the order in which they are tried: the first
 /// one is the fastest, and the others take longer columns.
 const SETS: [&str; 3] = ["bgv-65537-n15", "bgv-65537-n16", "bgv-786433-n16"];
-/// Tried before them if sets below 128 bits are asked for.
+/// The set that is tried before them if sets below 128 bits are allowed.
 const TOY: &str = "insecure_bgv-65537-n11";
-/// The most entries of a table.
+/// The largest number of entries of a table.
 const TABLE: u128 = 1 << 16;
 
-/// The allowed ones of them.
+/// The sets that are allowed.
 pub(super) fn sets(opt_in: OptIn) -> impl Iterator<Item = Params> {
     [TOY].into_iter().chain(SETS).filter_map(move |name| Params::named(name, opt_in).ok())
 }
 
-/// What one operation is refused with on one set.
+/// The refusal of one operation on one set.
 struct Refused {
     operation: Operation,
     error: IntegersError,
@@ -33,7 +33,7 @@ struct Refused {
     longest: usize,
 }
 
-/// Plans the workload on the first set that does all of it.
+/// Plans the workload on the first set that supports all of it.
 pub(super) fn plan(workload: &Workload, opt_in: OptIn) -> Result<Recommendation, WorkloadError> {
     if let Some(operation) = workload.operations.iter().find(|o| o.program(1).is_none()) {
         return Err(only_asked(workload, *operation));
@@ -64,7 +64,8 @@ pub(super) fn plan(workload: &Workload, opt_in: OptIn) -> Result<Recommendation,
     })
 }
 
-/// An operation that only queries have, among others that they have not.
+/// The error for an operation that only queries support, together with others that they do not
+/// support.
 fn only_asked(workload: &Workload, operation: Operation) -> WorkloadError {
     WorkloadError::Unsupported {
         operation: operation.name(),
@@ -122,7 +123,8 @@ pub(super) fn kind(workload: &Workload) -> Result<(Interval, Type), TablesError>
     Ok((interval, named.unwrap_or(Type::Ranged(interval))))
 }
 
-/// Ciphertexts of a column of the workload's values on a set, and their bytes.
+/// The number of ciphertexts of a column of the workload's values on a set, and their size in
+/// bytes.
 pub(super) fn size(workload: &Workload, params: &Params) -> Result<(u64, u64), TablesError> {
     let (_, kind) = kind(workload)?;
     let low = kind.interval().low();

@@ -1,6 +1,8 @@
 //! Columns of more entries than a ciphertext has slots, and arrays of several dimensions: which
 //! columns of a file belong together.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use crate::error::WireError;
@@ -67,14 +69,16 @@ impl ColumnArray {
             arrays.push(Self::of(&name, &told, slots, columns.len()).ok_or_else(|| wrong(&name))?);
         }
         let place = |name: &str| columns.iter().position(|column| *column == name);
-        let mut described = 0;
+        let mut described = BTreeSet::new();
         for array in &arrays {
-            described += array.blocks;
-            if let Some(i) = (0..array.blocks).find(|i| place(&array.column(*i)).is_none()) {
-                return Err(wrong(&array.column(i)));
+            for column in (0..array.blocks).map(|i| array.column(i)) {
+                // "a#0" is a column of "a", or one by itself, not both.
+                if !place(&column).is_some_and(|at| described.insert(at)) {
+                    return Err(wrong(&column));
+                }
             }
         }
-        if described != columns.len() {
+        if described.len() != columns.len() {
             return Err(wrong(text));
         }
         arrays.sort_by_key(|array| place(&array.column(0)));
@@ -195,5 +199,9 @@ mod tests {
         ] {
             assert!(all(text, &columns).is_err(), "{text}");
         }
+        // One column in two arrays, and another in none.
+        let twice = r#"{"x":{"blocks":2,"shape":[200]},"x#0":{"blocks":1,"shape":[128]}}"#;
+        assert!(all(twice, &["x#0", "x#1", "y"]).is_err());
+        assert!(all(r#"{"x":{"blocks":2},"y":{"blocks":1}}"#, &["x#0", "x#1", "y"]).is_ok());
     }
 }

@@ -101,6 +101,82 @@ fn directories_are_replaced_too() {
     }
 }
 
+/// A run that was to keep what is there, stopped after it has put so many files in place.
+fn stopped_while_keeping(directory: &Path, placed: usize) {
+    let pending = directory.join(".all.3.part");
+    let new = pending.join("new");
+    fill(&new, "new");
+    fs::create_dir(pending.join("old")).unwrap();
+    for name in ["lock", "keep"] {
+        fs::write(pending.join(name), "").unwrap();
+    }
+    for name in &NAMES[..placed] {
+        fs::rename(new.join(name), directory.join(name)).unwrap();
+    }
+}
+
+#[test]
+fn a_run_that_was_to_keep_what_is_there_replaces_nothing_afterwards() {
+    for placed in 0..4 {
+        let temporary = tempfile::tempdir().unwrap();
+        let directory = temporary.path();
+        stopped_while_keeping(directory, placed);
+        assert_eq!(outcomes(set(directory).recover().unwrap()), [Outcome::Finished]);
+        assert_eq!(content(directory), "new", "after {placed} files");
+    }
+
+    // Another run was quicker.
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = temporary.path();
+    stopped_while_keeping(directory, 0);
+    fill(directory, "others");
+    assert_eq!(outcomes(set(directory).recover().unwrap()), [Outcome::Removed { bytes: 12 }]);
+    assert_eq!(content(directory), "others");
+
+    // Whose the first two are cannot be told.
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = temporary.path();
+    stopped_while_keeping(directory, 2);
+    fs::write(directory.join("c"), "others").unwrap();
+    let refused = set(directory).recover().unwrap_err();
+    assert_eq!(refused.code(), "wire.interrupted");
+    assert!(refused.to_string().contains(".all.3.part"), "{refused}");
+    assert_eq!(fs::read_to_string(directory.join("c")).unwrap(), "others");
+    fs::remove_file(directory.join("c")).unwrap();
+    assert_eq!(outcomes(set(directory).recover().unwrap()), [Outcome::Finished]);
+    assert_eq!(content(directory), "new");
+}
+
+/// A run ends halfway while another one is about to put the same files in place.
+#[cfg(unix)]
+#[test]
+fn files_of_two_runs_are_not_mixed() {
+    for existing in [Existing::Keep, Existing::Replace] {
+        let temporary = tempfile::tempdir().unwrap();
+        let directory = temporary.path();
+        let pending = set(directory).begin().unwrap();
+        fill(pending.path(), "second");
+        let first = directory.join(".all.3.part");
+        fill(&first.join("new"), "first");
+        fs::create_dir(first.join("old")).unwrap();
+        fs::write(first.join("lock"), "").unwrap();
+        fs::rename(first.join("new").join("a"), directory.join("a")).unwrap();
+        let finished = pending.finish(existing);
+        let expected = match existing {
+            Existing::Keep => {
+                assert_eq!(finished.unwrap_err().code(), "wire.exists");
+                "first"
+            }
+            Existing::Replace => {
+                finished.unwrap();
+                "second"
+            }
+        };
+        assert_eq!(content(directory), expected);
+        assert!(set(directory).recover().unwrap().is_empty());
+    }
+}
+
 #[test]
 fn files_that_were_not_complete_are_removed_and_others_left() {
     let temporary = tempfile::tempdir().unwrap();

@@ -4,8 +4,8 @@ use everlevel_ring::SlotShape;
 use everlevel_scheme::spec::BootstrapMode;
 use everlevel_scheme::{Form, Params};
 
-use crate::bootstrap::plan::{BootstrapPlan, axis_stages, compositions};
-use crate::digits::{DigitKind, DigitMethod, DigitProblem};
+use crate::bootstrap::plan::{BootstrapPlan, axis_stages, bypass_groups, compositions};
+use crate::digits::{DigitKind, DigitMethod, DigitProblem, GridPolynomial};
 use crate::error::CircuitError;
 
 /// The plans of one kind of index.
@@ -100,7 +100,8 @@ impl PathPlans for ColumnPlans {
         max_group: usize,
     ) -> Result<Vec<BootstrapPlan>, CircuitError> {
         if params.bootstrap_mode() == BootstrapMode::Bypass {
-            return Ok(BootstrapPlan::candidates(params.slots(), max_group));
+            let sizes = bypass_groups(params.slots(), max_group);
+            return combined(params, &sizes, BootstrapPlan::with_groups);
         }
         let mut sizes = Vec::new();
         for (groups, spread) in [(1, 0), (2, 2), (3, 1)] {
@@ -148,7 +149,7 @@ impl PathPlans for AxisPlans {
 }
 
 /// All group sizes for each map, with every digit removal that solves the set's problem in either
-/// form.
+/// form. Closed forms come first: a search begins there, and their tables are small.
 fn combined(
     params: &Params,
     sizes: &[Vec<usize>],
@@ -156,8 +157,11 @@ fn combined(
 ) -> Result<Vec<BootstrapPlan>, CircuitError> {
     let (mode, problem) = (params.bootstrap_mode(), DigitProblem::of(params));
     let mut methods = DigitMethod::candidates(&problem)?;
-    if mode == BootstrapMode::Bypass && (problem.e, problem.v) == (2, 1) {
-        methods.push(DigitMethod::new(DigitKind::Global));
+    let closed = [DigitKind::ProductTree, DigitKind::PatersonStockmeyer];
+    methods.sort_by_key(|method| !closed.contains(&method.kind));
+    let alone = mode != BootstrapMode::Full && (problem.e, problem.v) == (2, 1);
+    if alone && GridPolynomial::holds(problem.p, problem.bound) {
+        methods.extend([0, 1].map(|extra| DigitMethod { kind: DigitKind::Global, extra }));
     }
     let mut plans = Vec::new();
     for coeff_to_slot in sizes {

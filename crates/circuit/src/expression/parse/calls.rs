@@ -18,6 +18,9 @@ impl Parser {
                 if let Some(function) = named.iter().find(|f| f.word() == name) {
                     return self.with_name(column, *function);
                 }
+                if let Some(problem) = several_results(name) {
+                    return Err(ExpressionError::new(column, problem));
+                }
                 let typed = typed.iter().map(|f| f.word());
                 let words: Vec<&str> = typed.chain(named.iter().map(|f| f.word())).collect();
                 let problem = format!(
@@ -122,4 +125,19 @@ impl Parser {
         self.expect(")")?;
         Ok(Kind::Named(function, arguments, name))
     }
+}
+
+/// What to write instead of functions with several results: a statement has one.
+fn several_results(name: &str) -> Option<String> {
+    let way = match name {
+        "bincount" => {
+            "n0 = count(x == 0); n1 = count(x == 1) and so on, a statement for each value"
+        }
+        "histogram" => {
+            "n0 = count(x < 10); n1 = count(x >= 10 & x < 20) and so on, a statement for each range"
+        }
+        "divmod" => "q = x / y; r = x % y",
+        _ => return None,
+    };
+    Some(format!("{name} would have several results, and a statement has one: write {way}"))
 }

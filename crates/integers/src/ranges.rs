@@ -1,0 +1,238 @@
+//! Membership in public ranges: comparisons with several public integers at once.
+
+use everlevel_circuit::CircuitError;
+use rayon::prelude::*;
+
+use crate::align::constants;
+use crate::column::{BASE, Column, Digit, Operand};
+use crate::compare::Question;
+use crate::context::{IntegerScheme, Integers};
+use crate::error::IntegersError;
+use crate::interval::Interval;
+use crate::narrow::top_window;
+
+/// The most ends that are compared with at once: there is a sign for each digit and each of them.
+const ENDS: usize = 4;
+/// The most truth values of digits that are held for equalities with several integers.
+const TRUTHS: usize = 64;
+
+/// Digits, and for each of several integers what is added to each digit.
+type Added<C> = (Vec<Digit<C>>, Vec<Vec<i64>>);
+
+impl<S: IntegerScheme> Integers<'_, S> {
+    /// Whether an entry lies in one of these public ranges, whose ends belong to them, as 0 or 1.
+    /// Ranges may overlap.
+    ///
+    /// An end takes a comparison with a public integer, but for the powers of the digits of x,
+    /// which up to four ends share: with the two ends of a range, a digit of 16 values takes 10
+    /// products instead of 14. Ranges of one integer take equalities ([`Integers::equal_each`]).
+    /// The answers are added up, so that ranges take no product and no level beyond these.
+    ///
+    /// # Errors
+    /// As [`Integers::lt`].
+    pub fn in_ranges(
+        &self,
+        x: &Column<S::Ciphertext>,
+        ranges: &[(i128, i128)],
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let x = self.column(Operand::Column(x))?;
+        let (low, high) = (x.interval.low(), x.interval.high());
+        let ranges = apart(ranges, (low, high));
+        if let Some(value) = x.public_value() {
+            let bit = i128::from(ranges.iter().any(|(a, b)| (*a..=*b).contains(&value)));
+            return Ok(Column::public(bit, Interval::point(bit)?, x.length));
+        }
+        // Of each range [x >= a] - [x >= b + 1], one of which may be public.
+        let (mut constant, mut ends, mut points) = (0, Vec::new(), Vec::new());
+        for (a, b) in ranges {
+            if a == b {
+                points.push(a);
+                continue;
+            }
+            if a > low {
+                ends.push((a, 1));
+            } else {
+                constant += 1;
+            }
+            if b < high {
+                ends.push((b + 1, -1));
+            }
+        }
+        let mut found: Vec<(Digit<S::Ciphertext>, i64)> = Vec::with_capacity(ends.len());
+        for some in ends.chunks(ENDS) {
+            let (integers, signs): (Vec<i128>, Vec<i64>) = some.iter().copied().unzip();
+            found.extend(self.at_least(&x, &integers)?.into_iter().zip(signs));
+        }
+        for equal in self.equal_each(&x, &points)? {
+            found.push((self.bit("a range", &equal)?, 1));
+        }
+        let terms: Vec<_> = found.iter().map(|(digit, sign)| (digit, *sign)).collect();
+        let digits = vec![self.combine(&terms, constant)?.within(0, 1)];
+        Ok(Column { interval: Interval::BOOL, anchor: 0, digits, length: x.length }.narrowed())
+    }
+
+    /// Whether an entry equals each of these public integers, as 0 or 1: what [`Integers::eq`]
+    /// gives for each of them. The truth values of the digits are computed once for all integers
+    /// that have these digits, and share powers: all 16 of a digit take 23 relinearizations. Then
+    /// each integer takes a product for each digit but one.
+    ///
+    /// # Errors
+    /// As [`Integers::lt`].
+    pub fn equal_each(
+        &self,
+        x: &Column<S::Ciphertext>,
+        integers: &[i128],
+    ) -> Result<Vec<Column<S::Ciphertext>>, IntegersError> {
+        let x = self.column(Operand::Column(x))?;
+        // Of one digit there are 16 truth values at most.
+        let count = x.digits.len();
+        let most = if count <= TRUTHS / 16 { integers.len() } else { TRUTHS / count };
+        let mut out = Vec::with_capacity(integers.len());
+        for some in integers.chunks(most.max(1)) {
+            out.extend(self.equal_each_of_some(&x, some)?);
+        }
+        Ok(out)
+    }
+
+    fn equal_each_of_some(
+        &self,
+        x: &Column<S::Ciphertext>,
+        integers: &[i128],
+    ) -> Result<Vec<Column<S::Ciphertext>>, IntegersError> {
+        let several = integers.len() > 1 && integers.iter().all(|v| x.interval.contains(*v));
+        let Some((digits, added)) = self.added_at_once(x, integers, several)? else {
+            return integers.iter().map(|v| self.eq(x, *v)).collect();
+        };
+        let (mut requests, mut wanted) = (Vec::new(), Vec::new());
+        for (i, digit) in digits.iter().enumerate() {
+            let mut values: Vec<i64> = added.iter().map(|all| -all[i]).collect();
+            values.sort_unstable();
+            values.dedup();
+            let table = |value: &i64| -> Vec<i64> {
+                (digit.low..=digit.high).map(|v| i64::from(v == *value)).collect()
+            };
+            let tables: Vec<Vec<i64>> = values.iter().map(table).collect();
+            requests.push((digit.clone(), self.plan(digit.low, digit.high, tables)?));
+            wanted.push(values);
+        }
+        let found = self.tables(requests)?;
+        let mut out = Vec::with_capacity(integers.len());
+        for all in &added {
+            let truth = |(i, values): (usize, &Vec<i64>)| {
+                let place = values.binary_search(&-all[i]).ok()?;
+                found[i].get(place).cloned()
+            };
+            let truths: Option<Vec<_>> = wanted.iter().enumerate().map(truth).collect();
+            let truths = truths.ok_or(CircuitError::Empty { what: "a digit" })?;
+            let (interval, digits) = (Interval::BOOL, vec![self.all(truths)?]);
+            out.push(Column { interval, anchor: 0, digits, length: x.length }.narrowed());
+        }
+        Ok(out)
+    }
+
+    /// The digits of x and what is added to them for the difference to each of these integers, if
+    /// there are several digits, of at most 16 values each, and no carries.
+    fn added_at_once(
+        &self,
+        x: &Column<S::Ciphertext>,
+        integers: &[i128],
+        wanted: bool,
+    ) -> Result<Option<Added<S::Ciphertext>>, IntegersError> {
+        let count = x.digits.len();
+        if !wanted || count < 2 || x.digits.iter().any(|d| d.points() > BASE) {
+            return Ok(None);
+        }
+        let public = integers.iter().map(|v| self.column(Operand::Public(*v)));
+        let public = public.collect::<Result<Vec<_>, _>>()?;
+        let added: Option<Vec<Vec<i64>>> = public.iter().map(|v| constants(x, v)).collect();
+        let added = added.filter(|all| all.iter().all(|c| c.len() == count));
+        let Some(mut added) = added else { return Ok(None) };
+        // Tables may bootstrap their digits in place, and those of x may be modulo p^2.
+        let digits = x.detached().digits;
+        let top = top_window(&digits, x.interval, x.anchor);
+        let digits = self.with_joined_top(digits, top)?;
+        if digits.len() < count {
+            for all in &mut added {
+                let highest = all.split_off(count - 1);
+                all[count - 2] += highest.iter().map(|c| BASE * c).sum::<i64>();
+            }
+        }
+        Ok(Some((digits, added)))
+    }
+
+    /// Whether an entry is at least each of these integers, which are between its least value and
+    /// its greatest.
+    fn at_least(
+        &self,
+        x: &Column<S::Ciphertext>,
+        integers: &[i128],
+    ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
+        let question = Question::GreaterOrEqual;
+        let several = integers.len() > 1 && !self.is_side_by_side();
+        let Some((digits, added)) = self.added_at_once(x, integers, several)? else {
+            let alone = |v: &i128| self.bit("a range", &self.ge(x, *v)?);
+            return integers.iter().map(alone).collect();
+        };
+        let last = digits.len() - 1;
+        // Digits below others do not matter where they cannot be negative.
+        let first = |all: &Vec<i64>| {
+            let below = digits[..last].iter().zip(all);
+            below.take_while(|(digit, c)| digit.low + **c >= 0).count()
+        };
+        let firsts: Vec<usize> = added.iter().map(first).collect();
+        let mut requests = Vec::with_capacity(digits.len());
+        for (i, digit) in digits.iter().enumerate() {
+            let all = added.iter().zip(&firsts).filter(|(_, first)| **first <= i);
+            let table = |(all, first): (&Vec<i64>, &usize)| -> Vec<i64> {
+                let values = (digit.low..=digit.high).map(|v| v + all[i]);
+                match *first == last {
+                    true => values.map(|v| question.answer(v)).collect(),
+                    false => values.map(i64::signum).collect(),
+                }
+            };
+            let tables: Vec<Vec<i64>> = all.map(table).collect();
+            requests.push((digit.clone(), self.plan(digit.low, digit.high, tables)?));
+        }
+        let mut found: Vec<_> = self.tables(requests)?.into_iter().map(Vec::into_iter).collect();
+        let mut signs: Vec<Vec<Digit<S::Ciphertext>>> = Vec::with_capacity(firsts.len());
+        for first in &firsts {
+            signs.push(found[*first..].iter_mut().filter_map(Iterator::next).collect());
+        }
+        let answers = signs.into_par_iter().zip(firsts).map(|(mut signs, first)| {
+            if first < last {
+                return self.tree(signs, question);
+            }
+            // The highest digit alone has answered.
+            signs.pop().ok_or_else(|| CircuitError::Empty { what: "a digit" }.into())
+        });
+        answers.collect()
+    }
+}
+
+/// The integers of `low..=high` in these ranges, as ranges in order that do not touch.
+fn apart(ranges: &[(i128, i128)], (low, high): (i128, i128)) -> Vec<(i128, i128)> {
+    let within = ranges.iter().map(|(a, b)| ((*a).max(low), (*b).min(high)));
+    let mut all: Vec<(i128, i128)> = within.filter(|(a, b)| a <= b).collect();
+    all.sort_unstable();
+    let mut out: Vec<(i128, i128)> = Vec::with_capacity(all.len());
+    for (a, b) in all {
+        match out.last_mut() {
+            Some(last) if a <= last.1 + 1 => last.1 = last.1.max(b),
+            _ => out.push((a, b)),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::apart;
+
+    #[test]
+    fn ranges_are_joined_and_clipped() {
+        assert_eq!(apart(&[(5, 7), (1, 2), (3, 3), (9, 8)], (0, 10)), [(1, 3), (5, 7)]);
+        assert_eq!(apart(&[(-9, 4), (4, 20)], (0, 10)), [(0, 10)]);
+        assert!(apart(&[(11, 20), (-3, -1)], (0, 10)).is_empty());
+        assert_eq!(apart(&[(2, 9), (3, 4)], (0, 10)), [(2, 9)]);
+    }
+}

@@ -1,0 +1,121 @@
+"""What a secret key makes of ciphertexts: their entries."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _everlevel as _rust
+from . import _layout
+from ._array import EncryptedArray
+from ._described import LOST
+from ._integers import EncryptedIntegers
+from ._totals import EncryptedTotal
+from ._values import centred, joined, layout_of, of_range
+from .errors import RangeError
+
+
+def decrypted(key: _rust.SecretKey, x: EncryptedIntegers | EncryptedTotal) -> Any:
+    """The entries of an array, or a total."""
+    if isinstance(x, EncryptedTotal):
+        return sum(_rust.decrypt_total(key, part) for part in x._parts)
+    values: list[int] = []
+    for block, size in zip(x._blocks, _layout.sizes(x._shape, x._runs, x._params.slots)):
+        found = _rust.decrypt_column(key, block)
+        values.extend(found if len(found) == size else found[:1] * size)
+    array = np.array(values, dtype=x.dtype).reshape(x._shape)
+    return array if array.shape else array[()]
+
+
+def decrypted_array(
+    key: _rust.SecretKey,
+    x: EncryptedArray,
+    signed: bool | None,
+    all_slots: bool,
+    wrapping: bool,
+) -> npt.NDArray[np.int64] | np.int64:
+    """The entries of an array modulo p^r, as for ``Client.decrypt``."""
+    parts = [key.decrypt(part, x._elements) for part in x._xs]
+    if x._lost and not wrapping:
+        raise unknown_range()
+    return entries_from(x, parts, signed, all_slots, wrapping)
+
+
+def entries_from(
+    x: EncryptedArray,
+    parts: Sequence[npt.NDArray[np.uint64]],
+    signed: bool | None,
+    all_slots: bool,
+    wrapping: bool,
+) -> npt.NDArray[np.int64] | np.int64:
+    """The entries of an array whose ciphertexts were decrypted to these parts."""
+    return _entries(
+        np.concatenate(parts),
+        x.modulus,
+        None if all_slots else x._shape,
+        x._xs[0].params.slot_degree if x._elements else None,
+        signed,
+        x._signed,
+        None if wrapping else x.range,
+    )
+
+
+def decrypted_results(
+    key: _rust.SecretKey,
+    data: npt.NDArray[np.uint8],
+    signed: bool | None,
+    all_slots: bool,
+    wrapping: bool,
+    allow_unknown_owner: bool,
+) -> npt.NDArray[np.int64] | np.int64:
+    """The entries in bytes that ``EncryptedArray.compact`` made."""
+    raw, exponent, ranges, metadata = key.decrypt_compact(data, allow_unknown_owner)
+    modulus = key.params.plain_modulus(exponent)
+    shape = layout_of(metadata, key.params.slots, len(ranges))[0]
+    if metadata.get(LOST) == "true" and not wrapping:
+        raise unknown_range()
+    return _entries(
+        raw,
+        modulus,
+        None if all_slots else shape,
+        key.params.slot_degree if metadata.get("elements") == "true" else None,
+        signed,
+        metadata.get("signed") == "true",
+        None if wrapping else joined(ranges),
+    )
+
+
+def unknown_range() -> RangeError:
+    """The refusal of what has a range that is too large to be told."""
+    return RangeError(
+        "decryption: the range of the entries exceeds 2^100: expected bounds that keep it, or "
+        "wrapping=True, which gives residues",
+        code="circuit.range",
+    )
+
+
+def _entries(
+    raw: npt.NDArray[np.uint64],
+    modulus: int,
+    shape: tuple[int, ...] | None,
+    degree: int | None,
+    signed: bool | None,
+    is_signed: bool,
+    found: tuple[int, int] | None,
+) -> npt.NDArray[np.int64] | np.int64:
+    """The entries of an array of this shape, or all slots, by what the caller says of signs, or the
+    array, or its range; ``degree``: elements of that many coefficients each.
+    """
+    tail = () if degree is None else (degree,)
+    values = raw.view(np.int64).reshape(-1, *tail)
+    if shape is not None:
+        values = values[: math.prod(shape)].reshape(shape + tail)
+    if found is not None and degree is None:
+        values = of_range(values, modulus, found, signed)
+    elif is_signed if signed is None else signed:
+        values = centred(values, modulus)
+    return values if values.shape else np.int64(values[()])

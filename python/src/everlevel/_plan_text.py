@@ -1,0 +1,112 @@
+"""Plans of programs as text and in notebooks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ._html import facts, grid
+from ._tracer import Stage
+
+if TYPE_CHECKING:
+    from ._programs import Plan
+
+#: Operations above which a plan is shown by their kinds.
+LONG = 60
+
+
+def text(plan: Plan) -> str:
+    """A plan as ``print`` shows it."""
+    lines = [
+        f"{plan._program.name} on {plan.params.name}, {plan.rows} rows",
+        (
+            f"{plan.products} products, {plan.bootstraps} bootstrappings; about "
+            f"{told_seconds(plan.seconds)} on one core"
+            + (", digits side by side" if plan.side_by_side else "")
+        ),
+        (
+            f"server keys of {told_bytes(plan.key_bytes)}; {plan.input_ciphertexts} ciphertexts of "
+            f"arguments, {told_bytes(plan.input_bytes)}"
+        ),
+    ]
+    if len(plan.stages) > LONG:
+        return "\n".join(lines + _by_operation(plan))
+    lines.append(
+        f"{'operation':14}{'values':>28}{'products':>10}{'switches':>10}{'refreshes':>11}"
+        f"{'seconds':>10}{'bits left':>11}"
+    )
+    for s in plan.stages:
+        values, left = (
+            f"{s.interval[0]} to {s.interval[1]}",
+            "" if s.capacity_bits is None else f"{s.capacity_bits:.0f}",
+        )
+        lines.append(
+            f"{s.name:14}{values:>28}{s.products:>10}{s.key_switches:>10}{s.bootstraps:>11}"
+            f"{s.seconds:>10.3g}{left:>11}"
+        )
+    return "\n".join(lines)
+
+
+def _by_operation(plan: Plan) -> list[str]:
+    """A line for each kind of operation, the longest first."""
+    groups: dict[str, list[Stage]] = {}
+    for stage in plan.stages:
+        groups.setdefault(stage.name, []).append(stage)
+    lines = [
+        f"{'operation':14}{'times':>10}{'products':>10}{'switches':>10}{'refreshes':>11}"
+        f"{'seconds':>10}"
+    ]
+    for name, group in sorted(groups.items(), key=lambda item: -sum(s.seconds for s in item[1])):
+        products = sum(s.products for s in group)
+        switches = sum(s.key_switches for s in group)
+        refreshes = sum(s.bootstraps for s in group)
+        seconds = sum(s.seconds for s in group)
+        lines.append(
+            f"{name:14}{len(group):>10}{products:>10}{switches:>10}{refreshes:>11}"
+            f"{seconds:>10.3g}"
+        )
+    return lines
+
+
+def html(plan: Plan) -> str:
+    """A plan as notebooks show it."""
+    summary = [
+        ("parameter set", plan.params.name),
+        ("rows", f"{plan.rows:,}"),
+        ("products", plan.products),
+        ("bootstrappings", plan.bootstraps),
+        ("modeled time, one thread", told_seconds(plan.seconds)),
+        ("server keys", told_bytes(plan.key_bytes)),
+        ("arguments", f"{plan.input_ciphertexts} ciphertexts, {told_bytes(plan.input_bytes)}"),
+    ]
+    header = (
+        "operation",
+        "values",
+        "products",
+        "key switches",
+        "bootstrappings",
+        "seconds",
+        "capacity, bits",
+    )
+    stages = [
+        (
+            s.name,
+            f"{s.interval[0]} to {s.interval[1]}",
+            s.products,
+            s.key_switches,
+            s.bootstraps,
+            f"{s.seconds:.3g}",
+            "" if s.capacity_bits is None else f"{s.capacity_bits:.0f}",
+        )
+        for s in plan.stages
+    ]
+    return facts(f"Plan of {plan._program.name}", summary) + grid("Operations", header, stages)
+
+
+def told_seconds(seconds: float) -> str:
+    """A time for readers."""
+    return f"{seconds:.2g} s" if seconds < 60 else f"{seconds / 60:.0f} min"
+
+
+def told_bytes(count: float) -> str:
+    """A size for readers."""
+    return f"{count / 2**20:.0f} MiB" if count < 2**30 else f"{count / 2**30:.1f} GiB"
