@@ -160,11 +160,7 @@ impl Binder<'_> {
         let column = match x {
             Value::Coded(column) => *column,
             // A tenth of a column is the column, with one more decimal place.
-            Value::Number(Number::Column(column), scale)
-                if fields[*column].scale() == Some(*scale) =>
-            {
-                *column
-            }
+            Value::Number(Number::Column(c), scale) if fields[*c].scale() == Some(*scale) => *c,
             _ => return Err(mistyped(e, "compare an encrypted constant with a column")),
         };
         let kind = fields[column].kind();
