@@ -107,9 +107,8 @@ impl IndexSearch {
         let mut d = 1;
         for factor in &factors {
             let power = factor.0.pow(factor.1);
-            let order = *orders
-                .entry(power)
-                .or_insert_with(|| primes::order(self.p, power, units(factor)));
+            let order =
+                *orders.entry(power).or_insert_with(|| primes::order(self.p, power, units(factor)));
             d = d / primes::gcd(d, order) * order;
             // Slots of a larger degree are refused where there are axes.
             if d > SlotShape::MAX_DEGREE as u64 && !m.is_power_of_two() {

@@ -211,9 +211,8 @@ fn cells_that_their_column_cannot_hold() {
 /// Rows that were read by another schema.
 #[test]
 fn rows_of_other_bounds_or_columns() {
-    let schema = |columns: &str| {
-        Schema::from_json(&format!(r#"{{"columns": [{columns}]}}"#)).unwrap()
-    };
+    let schema =
+        |columns: &str| Schema::from_json(&format!(r#"{{"columns": [{columns}]}}"#)).unwrap();
     let n = r#"{"name": "n", "type": "integer", "low": 0, "high": 9}"#;
     let m = n.replace("\"n\"", "\"m\"");
     let (narrow, wide) = (schema(n), schema(&format!("{n}, {m}")));
