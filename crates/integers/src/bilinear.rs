@@ -14,9 +14,9 @@ pub(crate) type Terms = Vec<(usize, i64)>;
 
 /// A function of two digits a and b: constant + f(a) + g(b) + Σ u_t(a) v_t(b).
 ///
-/// The number of products is the rank modulo p of the matrix of the coefficients of a^i b^j, i, j
-/// >= 1: 11 for the lower digit of a product of two nibbles, 10 for the upper one, 4 for their
-/// common bits, and 15 at most.
+/// The number of products is the rank modulo p of the matrix of the coefficients of a^i b^j with
+/// positive i and j: 11 for the lower digit of a product of two nibbles, 10 for the upper one, 4
+/// for their common bits, and 15 at most.
 #[derive(Clone, Debug)]
 pub(crate) struct PairForm {
     pub(crate) constant: i64,

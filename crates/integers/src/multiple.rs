@@ -84,7 +84,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let own = small.and_then(|k| Some((k, multiples(&windows(x), k)?)));
         if let Some((k, found)) = own.as_ref().filter(|(_, found)| found.is_free()) {
             let anchor = anchored(x)?;
-            let digits = self.multiplied(&x.digits, *k, found)?;
+            let digits = self.digits_times(&x.digits, *k, found)?;
             return Ok(Column { interval, anchor, digits, length: x.length });
         }
         if let Some(digits) = self.free_multiple(x, factor)? {
@@ -97,7 +97,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             // Those of canonical digits fit.
             let found = own.map(|(_, found)| found).or_else(|| multiples(&windows(&x), k));
             let found = found.ok_or(CircuitError::Empty { what: "the digits of a multiple" })?;
-            let digits = self.multiplied(&x.digits, k, &found)?;
+            let digits = self.digits_times(&x.digits, k, &found)?;
             return Ok(Column { interval, anchor, digits, length: x.length });
         }
         // Columns of multiples that are linear take no powers.
@@ -113,7 +113,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
 
     /// The multiples by k: a table for each digit that gives something to the next one, from which
     /// what is left of it follows.
-    fn multiplied(
+    fn digits_times(
         &self,
         digits: &[Digit<S::Ciphertext>],
         k: i64,
