@@ -16,8 +16,8 @@ enum Direction {
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// x times 2^bits, as [`Integers::mul_public`]. It is free for multiples of 4 bits, and otherwise
-    /// takes a table for each digit.
+    /// x times 2^bits, as [`Integers::mul_public`]. It is free for multiples of 4 bits, and
+    /// otherwise takes a table for each digit.
     ///
     /// # Errors
     /// [`IntegersError::Range`] past 2^126; those of carries.
