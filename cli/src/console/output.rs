@@ -24,6 +24,12 @@ pub fn emit_bytes(bytes: &[u8]) -> Result<(), CliError> {
     written(&[bytes])
 }
 
+/// What another party states, without characters that would steer a terminal, and at most 200 of
+/// the others.
+pub fn stated(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(200).collect()
+}
+
 fn written(parts: &[&[u8]]) -> Result<(), CliError> {
     let mut out = std::io::stdout().lock();
     parts.iter().try_for_each(|part| out.write_all(part)).and_then(|()| out.flush()).map_err(|e| {

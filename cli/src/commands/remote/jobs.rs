@@ -11,7 +11,6 @@ use everlevel_tables::EncryptedTable;
 use serde_json::json;
 
 use super::access::{AccessArgs, Manner};
-use super::shown;
 use crate::commands::roles::args::OutArg;
 use crate::commands::roles::eval::parse;
 use crate::commands::roles::lookup_tables;
@@ -20,7 +19,7 @@ use crate::console::errors::{CliError, of_service};
 use crate::console::files::{
     check_apart, check_file, check_free, create_directory, existing, read_text,
 };
-use crate::console::output::{counted, emit, emit_json, progress};
+use crate::console::output::{counted, emit, emit_json, progress, stated};
 
 /// The most bytes of a plan.
 const TEXT_BYTES: u64 = 2 << 20;
@@ -127,7 +126,7 @@ fn done(
     let job = client.start(request, &key).map_err(told)?;
     let bar = progress(common, "waiting", 1);
     let done = client.wait(&job.id, |job| {
-        bar.set_message(shown(&job.stage));
+        bar.set_message(stated(&job.stage));
         bar.set_length(job.total);
         bar.set_position(job.done);
     });

@@ -18,7 +18,7 @@ use super::roles::args::OutArg;
 use crate::console::args::Common;
 use crate::console::errors::{CliError, of_service};
 use crate::console::files::{check_apart, check_file};
-use crate::console::output::{counted, emit, emit_json};
+use crate::console::output::{counted, emit, emit_json, stated};
 
 /// A job, and what becomes of it.
 #[derive(Args, Clone)]
@@ -197,11 +197,6 @@ pub fn run(command: &RemoteCommand, common: &Common) -> Result<(), CliError> {
     }
 }
 
-/// What a service states, without what would steer a terminal.
-fn shown(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(200).collect()
-}
-
 /// The state of a job, as JSON has it.
 fn name(state: JobState) -> &'static str {
     match state {
@@ -223,7 +218,7 @@ fn list(client: &Client, common: &Common) -> Result<(), CliError> {
         }));
     }
     let objects =
-        objects.iter().map(|o| format!("{}  {}, {} bytes", o.id, shown(&o.kind), o.bytes));
+        objects.iter().map(|o| format!("{}  {}, {} bytes", o.id, stated(&o.kind), o.bytes));
     let tables = tables.iter().map(|t| {
         let (rows, columns) = (counted(t.rows as u64, "row"), counted(t.columns as u64, "column"));
         format!("{}  table of {rows}, {columns}", t.id)
