@@ -126,6 +126,8 @@ fn bench_of_all_integer_operations() {
         "shortened",
         "related",
         "chosen_rows",
+        "in_ranges",
+        "equal_each",
         "accumulate",
         "pack",
         "run",

@@ -65,6 +65,7 @@ fn an_estimate_ends_when_nobody_waits_for_it() {
     };
     let service = Running::start(directory.path(), |config| {
         config.request_time = Duration::from_secs(4);
+        config.quota.objects = 20_000;
     });
     let client = service.client("acme");
     // Comparisons of 48 bits, as many as a program may hold: several times as long.
