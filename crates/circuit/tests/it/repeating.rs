@@ -8,10 +8,11 @@ use everlevel_circuit::CircuitError;
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, Stage, StageReport};
 use everlevel_circuit::digits::{DigitKind, DigitMethod};
 use everlevel_circuit::sums::total_sum;
+use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec};
 use everlevel_scheme::{
     Arithmetic, Automorphisms, DiagonalValues, Form, Level, LinearMaps, NextUse, NoOp, OptIn,
-    Params, ParamsSpec, PeriodicSlots, Plaintext, Scheme, SchemeError,
+    Params, ParamsSpec, PeriodicSlots, Plaintext, SchemeError,
 };
 use everlevel_testing::{SplitMix, toy_spec};
 use rand_chacha::ChaCha20Rng;
@@ -125,7 +126,7 @@ fn operations_stay_within_the_used_slots() {
     let scheme = NoOp::new(&params, 1);
     let values = random(&params);
     let x = scheme.encrypt(&Plaintext::encode(&params, &values).unwrap()).unwrap();
-    let open = |x| scheme.decrypt(x).unwrap().decode(&params).unwrap();
+    let open = |x: &NoOpCiphertext| scheme.decrypt(x).unwrap().decode(&params).unwrap();
 
     let mut expected = values.clone();
     expected.chunks_exact_mut(8).for_each(|row| row.rotate_left(3));

@@ -98,10 +98,14 @@ impl Params {
         let bad = |problem: String| SchemeError::BadParams { name: spec.name.clone(), problem };
         let shape = SlotShape::new(spec.index, spec.plain_prime, spec.largest_exponent())
             .map_err(|e| bad(e.to_string()))?;
+        let all = shape.slots();
         let shape = match spec.bootstrap.as_ref().and_then(|b| b.used_slots) {
-            Some(slots) => shape
-                .repeating(slots)
-                .map_err(|e| bad(format!("used_slots = {slots}: {e}")))?,
+            Some(used) => shape.repeating(used).map_err(|e| {
+                bad(format!(
+                    "used_slots = {used}: expected a power of two from 4 to the {all} slots of \
+                     the ring, which must be in two rows ({e})"
+                ))
+            })?,
             None => shape,
         };
         let plain = PlaintextRing::new(shape, backend)?;
