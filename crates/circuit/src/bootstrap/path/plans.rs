@@ -112,7 +112,10 @@ impl PathPlans for ColumnPlans {
             return Ok(BootstrapPlan::candidates(params.slots(), max_group));
         }
         let mut sizes = Vec::new();
-        for (groups, spread) in [(1, 0), (2, 2), (3, 1)] {
+        // Where slots repeat there may be as many of them as with the bypass.
+        let repeating = params.slot_shape().repetitions() > 1;
+        let more = if repeating { &[(4, 1), (5, 1)][..] } else { &[] };
+        for (groups, spread) in [(1, 0), (2, 2), (3, 1)].iter().chain(more).copied() {
             compositions(stages(params), groups, spread, &mut Vec::new(), &mut sizes);
         }
         sizes.retain(|s| s.iter().all(|x| *x <= max_group.max(DENSE.ilog2() as usize)));
