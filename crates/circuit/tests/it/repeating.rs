@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
-use everlevel_circuit::CircuitError;
+use everlevel_circuit::{CircuitError, SumPacking};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, Stage, StageReport};
 use everlevel_circuit::digits::{DigitKind, DigitMethod};
 use everlevel_circuit::sums::total_sum;
@@ -154,6 +154,34 @@ fn operations_stay_within_the_used_slots() {
     let powers = powers.unwrap().decode(&params).unwrap();
     let turned: Vec<u64> = values.iter().zip(&powers).map(|(v, w)| v * w % 65537).collect();
     assert_eq!(open(&scheme.mul_monomial(&x, 8).unwrap()), turned);
+}
+
+#[test]
+fn sums_of_used_slots_are_packed() {
+    let params = params((256, 65537, 1, 16), BootstrapMode::Thin, Form::Bgv);
+    let scheme = NoOp::new(&params, 1);
+    let packing = SumPacking::new(params.slot_shape(), 3).unwrap();
+    let columns: Vec<Vec<u64>> =
+        (0..3).map(|j| (0..16).map(|i| 1000 * j + 7 * i * i).collect()).collect();
+    let xs: Vec<_> = columns
+        .iter()
+        .map(|values| scheme.encrypt(&Plaintext::encode(&params, values).unwrap()).unwrap())
+        .collect();
+    let mut expected = vec![0; 128];
+    for (j, values) in columns.iter().enumerate() {
+        expected[packing.place(j)] = values.iter().sum::<u64>() % 65537;
+    }
+    // Places 0, 1 and 2 of 4 powers of X^8, below X^128.
+    assert_eq!([0, 1, 2].map(|j| packing.place(j)), [0, 32, 64]);
+    let packed = packing.pack(&scheme, &xs).unwrap();
+    assert_eq!(scheme.decrypt(&packed).unwrap().coefficients(), expected);
+    // With slots of degree 2 there are fewer slots than coefficients, whether they repeat or not.
+    let other = params_of_degree_two();
+    assert_eq!(SumPacking::new(other.slot_shape(), 3), None);
+}
+
+fn params_of_degree_two() -> Params {
+    params((512, 257, 1, 16), BootstrapMode::Thin, Form::Bgv)
 }
 
 #[test]

@@ -24,5 +24,6 @@ mod program;
 mod refused;
 mod sums;
 mod totals;
+mod used_slots;
 mod weighted;
 mod wide;
