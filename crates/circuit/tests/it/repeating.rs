@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
-use everlevel_circuit::{CircuitError, SumPacking};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, Stage, StageReport};
 use everlevel_circuit::digits::{DigitKind, DigitMethod};
 use everlevel_circuit::sums::total_sum;
+use everlevel_circuit::{CircuitError, SumPacking};
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec};
 use everlevel_scheme::{
@@ -194,10 +194,8 @@ fn what_does_not_repeat_is_refused() {
     assert!(refused(Plaintext::from_coefficients(&params, any.clone(), 1).err()));
     assert!(refused(Plaintext::encode_elements(&params, &any).err()));
     // A plaintext of the same ring with all of its slots.
-    let spec = ParamsSpec {
-        bootstrap: Some(BootstrapSpec::encapsulated(8)),
-        ..toy_spec(256, 65537, 1)
-    };
+    let spec =
+        ParamsSpec { bootstrap: Some(BootstrapSpec::encapsulated(8)), ..toy_spec(256, 65537, 1) };
     let whole = Params::new(spec, OptIn::InsecureResearch).unwrap();
     assert_eq!(whole.slots(), 128);
     let foreign = Plaintext::encode(&whole, &(0..128).collect::<Vec<u64>>()).unwrap();

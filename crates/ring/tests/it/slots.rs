@@ -364,10 +364,8 @@ fn repeated_slots_are_the_periods_of_the_rows() {
         let values = random(&mut rng, slots, t);
         let thin = plain.encode(&values, e).unwrap();
         assert!(thin.iter().enumerate().all(|(i, &c)| i % degree == 0 || c == 0));
-        let repeated: Vec<u64> = values
-            .chunks(slots / 2)
-            .flat_map(|row| row.repeat(shape.repetitions()))
-            .collect();
+        let repeated: Vec<u64> =
+            values.chunks(slots / 2).flat_map(|row| row.repeat(shape.repetitions())).collect();
         assert_eq!(all.decode(&thin, e).unwrap(), repeated);
         assert_eq!(plain.decode(&thin, e).unwrap(), values);
         // A rotation is cyclic within a period.
