@@ -120,6 +120,35 @@ fn used_slots_are_bootstrapped_with_cryptography() {
     }
 }
 
+/// Key switches, transforms, bytes moved and bytes of keys of a bootstrapping by the set's plan,
+/// and the products that digits are removed with.
+fn costs(params: &Params) -> ([u64; 4], u64) {
+    let scheme = NoOp::blank(params);
+    let plan = BootstrapPlan::for_set(params).unwrap();
+    let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
+    let x = scheme.encrypt(&Plaintext::encode(params, &[]).unwrap()).unwrap();
+    let before = scheme.cost();
+    bootstrapper.bootstrap(&scheme, &x).unwrap();
+    let cost = scheme.cost() - before;
+    let keys = scheme.key_plan().seeded_bytes(params);
+    ([cost.key_switches, cost.transforms, cost.bytes, keys], cost.products)
+}
+
+/// The shares of ADR 0065.
+#[test]
+fn fewer_slots_take_fewer_steps() {
+    let spec = ParamsSpec::named("bgv-65537-n15").unwrap();
+    let (all, products) = costs(&Params::new(spec.clone(), OptIn::SecureOnly).unwrap());
+    for (slots, most) in [(1024, [71, 73, 67, 63]), (4096, [78, 75, 71, 72])] {
+        let spec = spec.clone().with_used_slots(slots).unwrap();
+        let (found, same) = costs(&Params::new(spec, OptIn::SecureOnly).unwrap());
+        assert_eq!(same, products);
+        for ((found, all), most) in found.iter().zip(&all).zip(most) {
+            assert!(100 * found <= most * all, "{slots} slots: {found} of {all}, {most} %");
+        }
+    }
+}
+
 #[test]
 fn operations_stay_within_the_used_slots() {
     let params = params((256, 65537, 1, 16), BootstrapMode::Thin, Form::Bgv);
