@@ -311,6 +311,7 @@ BOOTSTRAP_FIELDS: dict[str, Any] = {
     "slot_to_coeff": None,
     "digit_form": "bgv",
     "digit_removal": None,
+    "used_slots": None,
 }
 # The smallest and the largest value of each integer.
 RANGES = {
@@ -325,6 +326,7 @@ RANGES = {
     "digit_size": (1, 16),
     "sparse_weight": (2, 2**17),
     "digits": (1, 16),
+    "used_slots": (4, 2**17),
 }
 # How many words each gadget takes as special primes.
 BORROWED = (0, 1, 2, 3, 4, 6, 9, 14)
@@ -350,6 +352,13 @@ class Params:
         t: int = self.p**e
         require(t < 2**50, "this program covers plaintext moduli below 2^50")
         return t
+
+    def used_slots(self, slots: int) -> int:
+        """How many of the slots are used."""
+        used: int = self.spec.get("bootstrap", {}).get("used_slots", slots)
+        fits = used & (used - 1) == 0 and used <= slots and (used == slots or self.p % 4 == 1)
+        require(fits, f"used_slots {used} of {slots} slots")
+        return used
 
 
 def canonical(given: Any, fields: dict[str, Any]) -> dict[str, Any]:
@@ -726,7 +735,11 @@ def decode(message: Words, t: int, params: Params) -> Words:
     whole = "slots hold elements of a Galois ring, not integers: see --coefficients"
     require(not inner[:, 1:].any(), whole)
     if p % 4 == 1:
-        return transform(n // degree, p, t).evaluate(inner[:, 0])
+        values = transform(n // degree, p, t).evaluate(inner[:, 0])
+        used = params.used_slots(len(values))
+        # Where fewer slots are used, values repeat along the two rows.
+        require(not message.reshape(-1, n // used)[:, 1:].any(), whole)
+        return values.reshape(2, -1)[:, : used // 2].reshape(-1)
     slots = n // degree
     values = np.empty(slots, dtype=np.uint64)
     gaussian = gaussian_powers(slots, p, t)

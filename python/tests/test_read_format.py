@@ -3,6 +3,7 @@
 import csv
 import importlib.util
 import io
+import json
 import os
 import pathlib
 import re
@@ -97,6 +98,22 @@ def test_every_slot_of_a_small_set(name, tmp_path):
             assert (files.agrees(computed[letter]) == wanted).all()
     files.agrees(computed["d"])
     files.agrees(computed["d"].compact())
+
+
+def test_every_slot_of_a_set_that_uses_fewer(tmp_path):
+    whole = everlevel.Params("insecure_bgv-257-n8", insecure_research=True)
+    spec = json.loads(whole.json)
+    spec["name"] += "-s16"
+    spec["bootstrap"]["used_slots"] = 16
+    files = Files(tmp_path, json.dumps(spec))
+    assert files.params.slots == 16
+    v = np.random.default_rng(4).integers(0, 257, 16)
+    fresh = files.client.encrypt_modular(v)
+    assert (files.agrees(fresh) == v).all()
+    server = files.client.server(program="y = rotate(x^2, 3)")
+    moved = server.run("y = rotate(x^2, 3)", x=server.load(fresh))["y"]
+    wanted = np.roll((v * v % 257).reshape(2, 8), -3, axis=1).ravel()
+    assert (files.agrees(moved) == wanted).all()
 
 
 def test_every_slot_of_a_secure_set(tmp_path):

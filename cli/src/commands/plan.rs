@@ -25,7 +25,9 @@ use crate::console::params::find_planner;
 #[derive(Args)]
 pub struct PlanArgs {
     /// The set to find a bootstrapping plan for: a name or a JSON file
-    #[arg(conflicts_with_all = ["plain_modulus", "slots", "depth", "minimize", "measure", "save"])]
+    #[arg(conflicts_with_all = [
+        "plain_modulus", "slots", "repeat", "depth", "minimize", "measure", "save"
+    ])]
     pub name: Option<String>,
     /// The criterion for the bootstrapping plan
     #[arg(long, value_enum, default_value = "throughput", requires = "name")]
@@ -39,6 +41,10 @@ pub struct PlanArgs {
     /// The minimum number of slots
     #[arg(long, value_name = "K", default_value_t = 1)]
     pub slots: usize,
+    /// Use no more than these slots: sets that bootstrap are also offered with values that repeat
+    /// in all others, which is faster
+    #[arg(long, requires = "slots")]
+    pub repeat: bool,
     /// The number of multiplications in sequence, or `unlimited` for sets that bootstrap
     #[arg(
         long,
@@ -138,8 +144,11 @@ pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
         Goal::Throughput => Minimize::Throughput,
         Goal::Memory => Minimize::Memory,
     };
-    let requirements =
-        Requirements::new(plain_modulus).slots(args.slots).depth(depth).minimize(minimize);
+    let requirements = Requirements::new(plain_modulus)
+        .slots(args.slots)
+        .repeating(args.repeat)
+        .depth(depth)
+        .minimize(minimize);
     // How many sets are tried depends on which fit.
     let bar = progress(common, "parameter sets", 0);
     let byte = 1e-9 / machine::bandwidth_gb_s();

@@ -21,8 +21,8 @@ pub struct ValuesArgs {
         allow_hyphen_values = true,
         requires_all = ["rows", "ops"],
         conflicts_with_all = [
-            "name", "by", "plain_modulus", "slots", "depth", "minimize", "measure", "max_rows",
-            "save"
+            "name", "by", "plain_modulus", "slots", "repeat", "depth", "minimize", "measure",
+            "max_rows", "save"
         ]
     )]
     pub max_value: Option<String>,

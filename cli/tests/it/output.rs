@@ -368,6 +368,26 @@ fn rings_are_searched() {
 }
 
 #[test]
+fn bootstrapping_of_fewer_slots_is_benched() {
+    let args = |slots: &str| -> Vec<String> {
+        let args = format!("bench bootstrap --params {TOY} --slots {slots} --runs 1");
+        args.split(' ').chain(["--insecure-research"]).map(String::from).collect()
+    };
+    let words = args("16");
+    let report = json(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(report["params"], format!("{TOY}-s16"));
+    let numbers = ["slots", "verified_slots", "wrong_slots"].map(|key| report[key].as_u64());
+    assert_eq!(numbers, [Some(16), Some(16), Some(0)]);
+    assert!(number(&report, "noise_measured_bits") <= number(&report, "noise_bound_bits"));
+    assert!(keys(&report["stages"]).contains("trace"));
+    for slots in ["3", "256"] {
+        let words = args(slots);
+        let refused = usage(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(refused.contains("a power of two from 4 to the 128 slots"), "{refused}");
+    }
+}
+
+#[test]
 fn bootstrapping_of_whole_slots_is_benched() {
     let args = "bench bootstrap --params insecure_bfv-127e2-n8 --bootstrapping full \
                 --insecure-research --runs 1";

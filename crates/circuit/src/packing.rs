@@ -11,10 +11,14 @@ use crate::error::CircuitError;
 /// The sum of all slots of a polynomial m of degree below n is n m_0 where every slot holds an
 /// integer, so the sums of k ciphertexts are made coefficients of one polynomial, sum j that of
 /// X^(j n / 2^depth). The decryptor learns these sums and nothing else: all other coefficients
-/// are 0. Source: the packing of LWE ciphertexts by Chen, Dai, Kim and Song (2020).
+/// are 0. Where slots repeat, polynomials in X^(n/s) take the place of those in X, s the number of
+/// slots. Source: the packing of LWE ciphertexts by Chen, Dai, Kim and Song (2020).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SumPacking {
+    /// The number of slots.
     degree: usize,
+    /// n/degree: 1, or how often slots repeat.
+    step: usize,
     depth: u32,
     /// Number l, from 1 on, maps X^(n / 2^l) to its negative, and fixes X^(n / 2^k) for k < l.
     elements: Vec<GaloisElement>,
@@ -26,13 +30,14 @@ impl SumPacking {
     /// coefficients as sums.
     pub fn new(shape: &SlotShape, count: usize) -> Option<Self> {
         let degree = shape.slots();
-        let whole = shape.axes().is_none() && shape.degree_of_slot() == 1 && shape.rows() == 2;
+        let step = shape.repetitions();
+        let whole = shape.axes().is_none() && shape.degree_of_slot() == step && shape.rows() == 2;
         if !whole || !degree.is_power_of_two() || count == 0 || count > degree {
             return None;
         }
         let turns = (0..degree.ilog2() - 1).map(|l| shape.rotation(1 << l));
         let elements = std::iter::once(shape.swap_rows()).chain(turns).collect();
-        Some(SumPacking { degree, depth: count.next_power_of_two().ilog2(), elements })
+        Some(SumPacking { degree, step, depth: count.next_power_of_two().ilog2(), elements })
     }
 
     /// The automorphisms that need keys.
@@ -63,7 +68,7 @@ impl SumPacking {
 
     /// The place of sum `j` among the coefficients.
     pub fn place(&self, j: usize) -> usize {
-        j * (self.degree >> self.depth)
+        j * (self.degree >> self.depth) * self.step
     }
 
     /// The sums of these ciphertexts, which have one level and one plaintext modulus: some
@@ -107,7 +112,8 @@ impl SumPacking {
         let (sum, difference) = match odd? {
             None => (even.clone(), even),
             Some(odd) => {
-                let odd = scheme.mul_monomial(&odd, (self.degree >> depth) as i64)?;
+                let turn = (self.degree >> depth) * self.step;
+                let odd = scheme.mul_monomial(&odd, turn as i64)?;
                 (scheme.add(&even, &odd)?, scheme.sub(&even, &odd)?)
             }
         };

@@ -38,7 +38,8 @@ impl SlotShape {
     /// s in 0..d with 5^columns = p^s modulo m: what a rotation all the way round does to whole
     /// slots is Frobenius to the power s. With s = 0 the columns are a good dimension of the
     /// hypercube of slots. For an index with axes it is the last generator that has this power
-    /// modulo N, the product of the carrier. O(d + columns).
+    /// modulo N, the product of the carrier. 0 where slots repeat, as thin ones do not see it.
+    /// O(d + columns).
     pub fn column_wrap(&self) -> usize {
         self.wrap(self.dimensions().len() - 1)
     }
@@ -82,7 +83,7 @@ impl SlotShape {
 
     /// The log2 d automorphisms φ_i: X -> X^(1 + n/2^i), i = 0, 1, .., that send X^(2^i) to its
     /// negative. In this order, a <- a + φ_i(a) makes of a polynomial a d times its part in
-    /// Z\[X^d\]. With two rows they generate the same group as Frobenius. Source: Chen–Han 2018,
+    /// Z\[X^d\]. With two rows that do not repeat they generate the same group as Frobenius. Source: Chen–Han 2018,
     /// appendix A (whose range ends one step too late). None for indices with axes.
     pub fn projection(&self) -> Vec<GaloisElement> {
         let count = if self.odd().is_some() { 0 } else { self.degree_of_slot().trailing_zeros() };

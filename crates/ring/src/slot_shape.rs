@@ -39,6 +39,9 @@ use crate::slot_dimension::SlotDimension;
 /// elements that pass the end of a row are mapped by the s-th power of Frobenius, s =
 /// [`SlotShape::column_wrap`].
 ///
+/// With two rows there may be fewer slots, whose values repeat along the rows
+/// ([`SlotShape::repeating`]).
+///
 /// # Any other index: odd, or 2^k times an odd number
 /// The *carrier* consists of the fewest last [`Axes`] such that p has order d modulo the product N
 /// of their prime powers, too (it carries Frobenius). Often it is the last axis alone. ζ is the
@@ -61,6 +64,8 @@ pub struct SlotShape {
     index: u64,
     modulus: PrimePower,
     degree: usize,
+    /// How many times the values of the slots repeat along the rows: once, or a power of two.
+    repetitions: usize,
     dimensions: Vec<SlotDimension>,
     roots: Roots,
 }
@@ -93,6 +98,7 @@ impl SlotShape {
                 index,
                 modulus,
                 degree,
+                repetitions: 1,
                 dimensions: odd.dimensions(p, degree),
                 roots: Roots::Odd(odd),
             });
@@ -110,7 +116,54 @@ impl SlotShape {
         let columns = slots >> dimensions.len();
         let good = (0..columns).fold(1, |g, _| g * 5 % index) == 1;
         dimensions.push(SlotDimension { size: columns, generator: GaloisElement(5), good });
-        Ok(SlotShape { index, modulus, degree, dimensions, roots: Roots::PowerOfTwo(root) })
+        let roots = Roots::PowerOfTwo(root);
+        Ok(SlotShape { index, modulus, degree, repetitions: 1, dimensions, roots })
+    }
+
+    /// The same ring with `slots` slots in two rows, fewer than it has. Thin plaintexts are the
+    /// polynomials in X^(n/slots): their values repeat along the rows of the ring with a period of
+    /// slots/2 columns, and rotations are cyclic within a period.
+    ///
+    /// Everything is as in a ring whose slots have the degree n/slots, except that a whole slot,
+    /// (Z/p^e)\[X\]/(X^(n/slots) - ζ), is a product of n/(slots d) Galois rings.
+    ///
+    /// # Errors
+    /// [`RingError::BadPlainModulus`] unless the ring has two rows (index a power of two and p = 1
+    /// modulo 4); [`RingError::BadPeriod`] unless `slots` is a power of two from 4 that is at most
+    /// the number of slots.
+    pub fn repeating(self, slots: usize) -> Result<Self, RingError> {
+        let root = match self.roots {
+            Roots::PowerOfTwo(root) if self.rows() == 2 => root,
+            _ => {
+                return Err(RingError::BadPlainModulus {
+                    p: self.plain_prime(),
+                    exponent: self.max_exponent(),
+                    index: self.index,
+                    reason: "slots repeat in two rows only, if the index is a power of two and \
+                             p = 1 modulo 4",
+                });
+            }
+        };
+        let (columns, found) = (self.columns(), slots / 2);
+        if slots < 4 || !slots.is_power_of_two() || found > columns {
+            return Err(RingError::BadPeriod { period: found, columns });
+        }
+        let times = columns / found;
+        let ring = GaussianRing::new(self.modulus)?;
+        let root = ring.pow(root, times as u128);
+        let (degree, repetitions) = (self.degree * times, self.repetitions * times);
+        let mut dimensions = self.dimensions;
+        if let Some(last) = dimensions.last_mut() {
+            *last = SlotDimension { size: found, good: last.good && times == 1, ..*last };
+        }
+        let roots = Roots::PowerOfTwo(root);
+        Ok(SlotShape { degree, repetitions, dimensions, roots, ..self })
+    }
+
+    /// How many times the values of the slots repeat along the rows of the ring: more than once
+    /// after [`SlotShape::repeating`] only.
+    pub fn repetitions(&self) -> usize {
+        self.repetitions
     }
 
     /// The [`SlotShape::dimensions`] that the slots of an index have modulo powers of p, without
@@ -187,7 +240,8 @@ impl SlotShape {
         self.dimensions.iter().map(|dimension| dimension.size).product()
     }
 
-    /// The degree d of a slot over Z/p^e.
+    /// The degree d of a slot over Z/p^e: n divided by the number of slots, also where these
+    /// repeat.
     pub fn degree_of_slot(&self) -> usize {
         self.degree
     }
@@ -231,7 +285,8 @@ impl SlotShape {
         }
     }
 
-    /// GR(p^e, d), what a slot holds: x is the root of unity ξ of order m (powers of two) or the
+    /// GR(p^e, d), what a slot holds (where slots repeat, a product of such rings, in which not
+    /// every element has an inverse): x is the root of unity ξ of order m (powers of two) or the
     /// one of order N (of the carrier). O(d^2).
     ///
     /// # Errors

@@ -74,8 +74,8 @@ impl Plaintext {
     /// A plaintext from its n coefficients in natural order.
     ///
     /// # Errors
-    /// A number of coefficients other than n, a coefficient outside of 0..p^exponent, or an
-    /// exponent that the parameters do not provide.
+    /// A number of coefficients other than n, a coefficient outside of 0..p^exponent, an exponent
+    /// that the parameters do not provide, or slots that do not repeat if those of the set do.
     pub fn from_coefficients(
         params: &Params,
         coefficients: Vec<u64>,
@@ -95,7 +95,9 @@ impl Plaintext {
                 ),
             });
         }
-        Ok(Plaintext { coefficients, exponent })
+        let plaintext = Plaintext { coefficients, exponent };
+        plaintext.check_repeating(params)?;
+        Ok(plaintext)
     }
 
     /// A plaintext from coefficients in natural order that are reduced modulo p^exponent, for
@@ -106,16 +108,40 @@ impl Plaintext {
     }
 
     /// Refuses a plaintext of other parameters, by the number of its coefficients and by its
-    /// exponent.
+    /// exponent, and one whose slots do not repeat if those of the set do.
     ///
     /// # Errors
-    /// [`SchemeError::WrongParams`].
+    /// [`SchemeError::WrongParams`], [`SchemeError::BadArgument`].
     pub fn check(&self, params: &Params) -> Result<(), SchemeError> {
         let exponents = 1..=params.slot_shape().max_exponent();
         if self.coefficients.len() == params.degree() && exponents.contains(&self.exponent) {
-            return Ok(());
+            return self.check_repeating(params);
         }
         Err(SchemeError::WrongParams { object: "the plaintext", name: params.name().into() })
+    }
+
+    /// Refuses slots that do not repeat in a set whose slots do
+    /// ([`BootstrapSpec::used_slots`](crate::spec::BootstrapSpec::used_slots)): bootstrapping would
+    /// not keep them.
+    pub(crate) fn check_repeating(&self, params: &Params) -> Result<(), SchemeError> {
+        let shape = params.slot_shape();
+        let step = shape.degree_of_slot();
+        if shape.repetitions() == 1 {
+            return Ok(());
+        }
+        let mut coefficients = self.coefficients.iter().enumerate();
+        let outside = coefficients.position(|(i, &c)| !i.is_multiple_of(step) && c != 0);
+        outside.map_or(Ok(()), |i| {
+            Err(SchemeError::BadArgument {
+                what: "plaintext",
+                expected: format!(
+                    "a polynomial in X^{step}, as the set has {} slots that repeat: encode their \
+                     values",
+                    shape.slots()
+                ),
+                found: format!("a coefficient of X^{i}"),
+            })
+        })
     }
 
     pub(crate) fn check_exponent(params: &Params, exponent: u32) -> Result<(), SchemeError> {
@@ -226,13 +252,14 @@ impl Plaintext {
     /// slot, in the basis that [`everlevel_ring::PlaintextRing::encode_elements`] defines.
     ///
     /// # Errors
-    /// Another number of values than slots times d, or one outside of 0..p^r.
+    /// Another number of values than slots times d, one outside of 0..p^r, or elements other than
+    /// integers if the slots of the set repeat.
     pub fn encode_elements(params: &Params, values: &[u64]) -> Result<Self, SchemeError> {
         let exponent = params.plain_exponent();
-        Ok(Plaintext {
-            coefficients: params.plaintext_ring().encode_elements(values, exponent)?.into(),
-            exponent,
-        })
+        let coefficients = params.plaintext_ring().encode_elements(values, exponent)?.into();
+        let plaintext = Plaintext { coefficients, exponent };
+        plaintext.check_repeating(params)?;
+        Ok(plaintext)
     }
 
     /// The slots as elements of GR(p^e, d): d coefficients for each slot.

@@ -35,6 +35,8 @@ pub struct Requirements {
     pub depth: Depth,
     /// The quantity to minimize.
     pub minimize: Minimize,
+    /// Whether no more than `slots` slots are used, so that values may repeat in the others.
+    pub repeating: bool,
 }
 
 /// The number of sets with bootstrapping that are constructed, over the smallest rings that are
@@ -46,7 +48,7 @@ impl Requirements {
     /// latency.
     pub fn new(plain_modulus: u64) -> Self {
         let (depth, minimize) = (Depth::Unlimited, Minimize::Latency);
-        Requirements { plain_modulus, slots: 1, depth, minimize }
+        Requirements { plain_modulus, slots: 1, depth, minimize, repeating: false }
     }
 
     /// Sets the least number of slots.
@@ -65,6 +67,14 @@ impl Requirements {
     #[must_use]
     pub fn minimize(self, minimize: Minimize) -> Self {
         Requirements { minimize, ..self }
+    }
+
+    /// Sets whether no more than these slots are used: sets that bootstrap are then also offered
+    /// with this number of slots (a power of two, 4 at least), whose values repeat in all others
+    /// ([`BootstrapSpec::used_slots`](everlevel_scheme::spec::BootstrapSpec::used_slots)).
+    #[must_use]
+    pub fn repeating(self, repeating: bool) -> Self {
+        Requirements { repeating, ..self }
     }
 
     /// The sets that meet the requirements, the best first. For a bounded depth these are sets of
@@ -136,6 +146,15 @@ impl Requirements {
         ))
     }
 
+    /// The set with no more slots than are used, if its values can repeat that often.
+    fn with_fewer_slots(&self, set: &Params) -> Option<Params> {
+        let used = self.slots.next_power_of_two().max(4);
+        if !self.repeating || 2 * used > set.slots() {
+            return None;
+        }
+        Params::new(set.spec().clone().with_used_slots(used).ok()?, OptIn::SecureOnly).ok()
+    }
+
     fn leveled(
         &self,
         p: u64,
@@ -186,6 +205,8 @@ impl Requirements {
             let Ok(set) = Params::new(spec, OptIn::SecureOnly) else { continue };
             if set.slots() >= self.slots {
                 found.push(evaluate_bootstrapped(&set, model)?);
+                let fewer = self.with_fewer_slots(&set);
+                found.extend(fewer.and_then(|set| evaluate_bootstrapped(&set, model).ok()));
             }
         }
         if found.is_empty() {
@@ -238,6 +259,7 @@ mod tests {
             slots: 1000,
             depth: Depth::Levels(3),
             minimize: Minimize::Latency,
+            repeating: false,
         };
         let candidates = wanted.candidates(typical).unwrap();
         for c in &candidates {
@@ -305,12 +327,29 @@ mod tests {
     }
 
     #[test]
+    fn sets_with_no_more_slots_than_are_used_are_faster() {
+        let wanted = Requirements::new(65537).slots(1000).repeating(true);
+        let candidates = wanted.candidates(typical).unwrap();
+        let named = |name: &str| candidates.iter().find(|c| c.params.name() == name).unwrap();
+        let (all, fewer) = (named("bgv-65537-n15"), named("bgv-65537-n15-s1024"));
+        assert_eq!((all.params.slots(), fewer.params.slots()), (32768, 1024));
+        assert!(fewer.latency < all.latency && fewer.bytes < all.bytes, "{fewer:?}, {all:?}");
+        assert!(fewer.multiplications >= 3 && fewer.failure_log2 < -128.0, "{fewer:?}");
+        assert!(fewer.params.security().bits() >= 129.0);
+        // Unless it is said that no more slots are used, no set has fewer.
+        let others = wanted.repeating(false).candidates(typical).unwrap();
+        assert!(others.iter().all(|c| c.params.slot_shape().repetitions() == 1));
+        assert!(2 * others.len() >= candidates.len());
+    }
+
+    #[test]
     fn requirements_that_nothing_meets_say_why() {
         let wanted = Requirements {
             plain_modulus: 65537,
             slots: 1000,
             depth: Depth::Levels(3),
             minimize: Minimize::Memory,
+            repeating: false,
         };
         for (changed, problem) in [
             (Requirements { plain_modulus: 65536 * 3, ..wanted }, "power of a prime"),

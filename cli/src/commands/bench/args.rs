@@ -34,6 +34,10 @@ pub struct BootstrapArgs {
     /// The parameter set.
     #[command(flatten)]
     pub set: SetArg,
+    /// How many slots are used, a power of two: values repeat in the others, and bootstrapping is
+    /// faster (default: all)
+    #[arg(long, value_name = "K")]
+    pub slots: Option<usize>,
     /// What the slots hold
     #[arg(long = "bootstrapping", value_enum, default_value = "thin")]
     pub mode: Mode,

@@ -18,7 +18,7 @@ use crate::console::errors::CliError;
 use crate::console::files::{check_named, of_output};
 use crate::console::machine::{self, Floor};
 use crate::console::output::{emit, emit_json, median, progress, table, threads};
-use crate::console::params::{find_params, find_planner};
+use crate::console::params::{find_params, find_planner, find_spec, params_of, refused_set};
 
 #[derive(Serialize)]
 struct Report {
@@ -56,7 +56,13 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
         check_named(path)?;
         recorded(path)?;
     }
-    let params = find_params(&args.set.params, common)?;
+    let params = match args.slots {
+        Some(slots) => {
+            let spec = find_spec(&args.set.params)?;
+            params_of(spec.with_used_slots(slots).map_err(refused_set)?, common)?
+        }
+        None => find_params(&args.set.params, common)?,
+    };
     let mode = match args.mode {
         Mode::Thin => None,
         Mode::Full if params.ring().axes().is_some() => Some(BootstrapMode::Bypass),

@@ -251,6 +251,7 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
 
     fn mul_monomial(&self, a: &Ciphertext<E>, k: i64) -> Result<Ciphertext<E>, SchemeError> {
         self.check_owner(&a.meta, "multiplication by a monomial")?;
+        self.params.check_monomial(k)?;
         let engine = self.engine();
         let monomial = Poly::monomial(engine, a.basis(), k);
         self.counters.limbs(2 * a.components.len() * a.basis().len(), self.params.degree());

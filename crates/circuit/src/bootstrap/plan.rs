@@ -115,6 +115,16 @@ impl BootstrapPlan {
         Self::with_groups(coeff_to_slot, split_evenly(stages, stages.div_ceil(4)), balanced.digits)
     }
 
+    /// A good plan for slots that repeat ([`SlotShape::repeating`]): there are so few stages that
+    /// groups of up to three for coefficient-to-slot, where key switches are the most expensive,
+    /// take no more capacity than slot-to-coefficient saves by being short (docs/adr/0065 has a
+    /// comparison).
+    pub(super) fn for_repeating(slots: usize, digits: DigitMethod) -> Self {
+        let stages = slots.max(2).ilog2() as usize;
+        let groups = |most: usize| split_evenly(stages, stages.div_ceil(most));
+        Self::with_groups(groups(3), groups(5), digits)
+    }
+
     /// Whether digits are removed from values on a grid, l + Δ h with Δ coprime to p (type B),
     /// which is possible if the message bypasses the removal.
     pub(super) fn on_grid(&self, message_exponent: u32) -> bool {
@@ -307,5 +317,13 @@ mod tests {
         assert_eq!(sizes(1 << 16, 1 << 15), (vec![3, 3, 3, 3, 3], vec![3, 4, 4, 4]));
         assert_eq!(sizes(1 << 16, 1 << 16), (vec![4, 3, 3, 3, 3], vec![4, 4, 4, 4]));
         assert_eq!(sizes(1 << 17, 128), (vec![4, 3], vec![3, 4]));
+        let sizes = |slots| {
+            let digits = DigitMethod { kind: DigitKind::ProductTree, extra: 2 };
+            let plan = BootstrapPlan::for_repeating(slots, digits);
+            (plan.coeff_to_slot, plan.slot_to_coeff)
+        };
+        assert_eq!(sizes(1 << 10), (vec![2, 2, 3, 3], vec![5, 5]));
+        assert_eq!(sizes(1 << 12), (vec![3, 3, 3, 3], vec![4, 4, 4]));
+        assert_eq!(sizes(4), (vec![2], vec![2]));
     }
 }

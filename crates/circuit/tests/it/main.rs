@@ -13,6 +13,7 @@ mod noop;
 mod ntru;
 mod packing;
 mod ranges;
+mod repeating;
 mod rlwe;
 mod square_factors;
 mod tightness;

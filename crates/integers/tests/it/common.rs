@@ -6,7 +6,7 @@ use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_circuit::{PrimePower, Session};
 use everlevel_integers::{Column, Encoded, Integers, IntegersError, Type};
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::{NoOp, OptIn, Params, Plaintext};
+use everlevel_scheme::{NoOp, OptIn, Params, ParamsSpec, Plaintext};
 
 /// Session and parameters.
 pub struct Bench {
@@ -18,7 +18,17 @@ pub struct Bench {
 impl Bench {
     /// With bootstrapping.
     pub fn new(name: &str) -> Self {
-        let (params, scheme) = Self::scheme(name);
+        Self::of(Params::named(name, OptIn::InsecureResearch).unwrap())
+    }
+
+    /// With bootstrapping, on the set that uses so many slots.
+    pub fn with_used_slots(name: &str, slots: usize) -> Self {
+        let spec = ParamsSpec::named(name).unwrap().with_used_slots(slots).unwrap();
+        Self::of(Params::new(spec, OptIn::InsecureResearch).unwrap())
+    }
+
+    fn of(params: Params) -> Self {
+        let scheme = Arc::new(NoOp::new(&params, 1));
         let plan = BootstrapPlan::for_set(&params).unwrap();
         let bootstrapper = Arc::new(Bootstrapper::new(&*scheme, plan).unwrap());
         Bench { session: Session::new(scheme.clone(), bootstrapper), params, scheme }

@@ -25,5 +25,6 @@ mod ranges;
 mod refused;
 mod sums;
 mod totals;
+mod used_slots;
 mod weighted;
 mod wide;

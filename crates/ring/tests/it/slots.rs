@@ -340,3 +340,58 @@ fn what_does_not_fit_is_refused() {
     );
     assert_eq!(GaloisElement::IDENTITY, plain.shape().rotation(0));
 }
+
+#[test]
+fn repeated_slots_are_the_periods_of_the_rows() {
+    let mut rng = ChaCha20Rng::from_seed([12; 32]);
+    for (index, p, e, slots) in
+        [(128, 65537, 2, 8), (128, 257, 1, 4), (128, 257, 2, 64), (2048, 257, 2, 16)]
+    {
+        let whole = SlotShape::new(index, p, e).unwrap();
+        let shape = whole.clone().repeating(slots).unwrap();
+        let degree = index as usize / 2 / slots;
+        assert_eq!(
+            (shape.rows(), shape.columns(), shape.slots(), shape.degree_of_slot()),
+            (2, slots / 2, slots, degree)
+        );
+        assert_eq!(shape.repetitions(), whole.slots() / slots);
+        assert_eq!(shape == whole, shape.repetitions() == 1);
+        assert_eq!(1 << shape.projection().len(), degree);
+        let [plain, all] = [shape.clone(), whole.clone()]
+            .map(|shape| PlaintextRing::new(shape, Backend::detect()).unwrap());
+        let t = shape.plain_modulus(e);
+
+        let values = random(&mut rng, slots, t);
+        let thin = plain.encode(&values, e).unwrap();
+        assert!(thin.iter().enumerate().all(|(i, &c)| i % degree == 0 || c == 0));
+        let repeated: Vec<u64> =
+            values.chunks(slots / 2).flat_map(|row| row.repeat(shape.repetitions())).collect();
+        assert_eq!(all.decode(&thin, e).unwrap(), repeated);
+        assert_eq!(plain.decode(&thin, e).unwrap(), values);
+        // A rotation is cyclic within a period.
+        let moved = plain.galois(&thin, shape.rotation(-1), e);
+        let expected: Vec<u64> = values
+            .chunks(slots / 2)
+            .flat_map(|row| (0..row.len()).map(move |j| row[(j + row.len() - 1) % row.len()]))
+            .collect();
+        assert_eq!(plain.decode(&moved, e).unwrap(), expected);
+        assert_eq!(shape.rotation(slots as i64 / 2), shape.identity());
+        // What does not repeat is no thin plaintext.
+        let mut x = vec![0; index as usize / 2];
+        x[1] = 1;
+        let found = plain.decode(&x, e);
+        assert!(degree == 1 || found == Err(RingError::NotThin { coefficient: 1 }), "{found:?}");
+
+        let elements = random(&mut rng, index as usize / 2, t);
+        let polynomial = plain.encode_elements(&elements, e).unwrap();
+        assert_eq!(plain.decode_elements(&polynomial, e).unwrap(), elements);
+        assert_eq!(by_definition(&plain, &polynomial, e), elements);
+    }
+    let refused = |index, p, slots| SlotShape::new(index, p, 1).unwrap().repeating(slots).err();
+    for slots in [0, 2, 3, 12, 128] {
+        let bad = Some(RingError::BadPeriod { period: slots / 2, columns: 32 });
+        assert_eq!(refused(128, 257, slots), bad);
+    }
+    assert!(matches!(refused(128, 127, 8), Some(RingError::BadPlainModulus { .. })));
+    assert!(matches!(refused(15, 2, 1), Some(RingError::BadPlainModulus { .. })));
+}

@@ -289,6 +289,7 @@ impl Arithmetic for NoOp {
     }
 
     fn mul_monomial(&self, a: &NoOpCiphertext, k: i64) -> Result<NoOpCiphertext, SchemeError> {
+        self.params.check_monomial(k)?;
         let limbs = self.params.chain().basis(a.meta.level).len();
         self.counters.transforms(limbs);
         self.counters.limbs(2 * self.params.components() * limbs, self.params.degree());

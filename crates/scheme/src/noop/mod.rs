@@ -142,6 +142,7 @@ impl NoOp {
         noise: fn(&NoiseModel, u64) -> f64,
     ) -> Result<NoOpCiphertext, SchemeError> {
         Plaintext::check_exponent(&self.params, plaintext.exponent)?;
+        plaintext.check_repeating(&self.params)?;
         let t = self.params.slot_shape().plain_modulus(plaintext.exponent);
         let meta = self.params.noise().modeled(level, plaintext.exponent, |model| noise(model, t));
         let value = if self.values { plaintext.coefficients.to_vec() } else { Vec::new() };

@@ -211,5 +211,7 @@ pub trait Arithmetic: Scheme {
 
     /// The product of the message polynomial with X^k, for any integer k. It adds no noise and
     /// needs neither a key switch nor a level; it costs one transform for each prime.
+    ///
+    /// Returns an error if the slots of the set repeat and those of the product would not.
     fn mul_monomial(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError>;
 }

@@ -98,6 +98,16 @@ impl Params {
         let bad = |problem: String| SchemeError::BadParams { name: spec.name.clone(), problem };
         let shape = SlotShape::new(spec.index, spec.plain_prime, spec.largest_exponent())
             .map_err(|e| bad(e.to_string()))?;
+        let all = shape.slots();
+        let shape = match spec.bootstrap.as_ref().and_then(|b| b.used_slots) {
+            Some(used) => shape.repeating(used).map_err(|e| {
+                bad(format!(
+                    "used_slots = {used}: expected a power of two from 4 to the {all} slots of \
+                     the ring, which must be in two rows ({e})"
+                ))
+            })?,
+            None => shape,
+        };
         let plain = PlaintextRing::new(shape, backend)?;
         let (chain, moduli) = ModulusChain::build(&spec)?;
         let ring = Ring::new(spec.index, &moduli)?;
@@ -239,9 +249,30 @@ impl Params {
         self.ring().degree()
     }
 
-    /// The number of slots.
+    /// The number of slots; of those that are used, if the set says how many these are.
     pub fn slots(&self) -> usize {
         self.slot_shape().slots()
+    }
+
+    /// Refuses the monomial X^k if the slots of the set repeat
+    /// ([`BootstrapSpec::used_slots`]) and a product with it would not.
+    ///
+    /// # Errors
+    /// [`SchemeError::BadArgument`].
+    pub fn check_monomial(&self, k: i64) -> Result<(), SchemeError> {
+        let shape = self.slot_shape();
+        let step = shape.degree_of_slot();
+        if shape.repetitions() == 1 || k.rem_euclid(step as i64) == 0 {
+            return Ok(());
+        }
+        Err(SchemeError::BadArgument {
+            what: "exponent of a monomial",
+            expected: format!(
+                "a multiple of {step}, as the set has {} slots that repeat",
+                shape.slots()
+            ),
+            found: k.to_string(),
+        })
     }
 
     /// The number of polynomials of a ciphertext: 2, over NTRU 1.

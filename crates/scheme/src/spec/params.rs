@@ -102,6 +102,13 @@ pub struct BootstrapSpec {
     /// (absent: planned).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digit_removal: Option<String>,
+    /// How many slots are used, a power of two from 4, if these are fewer than the ring has: all
+    /// plaintexts of the set repeat their values along the rows, so that bootstrapping moves no
+    /// more than these
+    /// ([`SlotShape::repeating`](everlevel_ring::SlotShape::repeating)). It requires an index that
+    /// is a power of two, p = 1 modulo 4, and the bypass or the thin mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used_slots: Option<usize>,
 }
 
 impl BootstrapSpec {
@@ -117,6 +124,7 @@ impl BootstrapSpec {
             slot_to_coeff: None,
             digit_form: Form::Bgv,
             digit_removal: None,
+            used_slots: None,
         }
     }
 
@@ -213,6 +221,28 @@ impl ParamsSpec {
     /// bootstrapping removes v digits, or that of extended ciphertexts.
     pub fn largest_exponent(&self) -> u32 {
         self.raised_exponent().max(self.extended_exponent)
+    }
+
+    /// The same set for values in `slots` slots that repeat in all others
+    /// ([`BootstrapSpec::used_slots`]): its name ends in `-s` and their number, and group sizes are
+    /// planned, as there are fewer stages.
+    ///
+    /// # Errors
+    /// A set without bootstrapping. The number is checked with all else, by
+    /// [`Params::new`](crate::Params::new).
+    pub fn with_used_slots(mut self, slots: usize) -> Result<Self, SchemeError> {
+        let Some(bootstrap) = &mut self.bootstrap else {
+            return Err(SchemeError::BadParams {
+                name: self.name,
+                problem: "used slots are a property of bootstrapping, and the set has no \
+                          bootstrapping section: use one that has, such as bgv-65537-n15"
+                    .into(),
+            });
+        };
+        bootstrap.used_slots = Some(slots);
+        (bootstrap.coeff_to_slot, bootstrap.slot_to_coeff) = (None, None);
+        self.name = format!("{}-s{slots}", self.name);
+        Ok(self)
     }
 
     /// Whether the name marks the set as not meant to be secure: it begins with `insecure_`, or
@@ -342,6 +372,11 @@ impl ParamsSpec {
                     b.removed_digits(),
                     self.plain_prime
                 ));
+            }
+            if b.used_slots.is_some() && b.mode == Some(BootstrapMode::Full) {
+                return bad("used_slots: expected the mode bypass or slim, as slots that repeat \
+                            hold integers"
+                    .into());
             }
             if b.under_main_key && self.secret != SecretKind::Sparse(b.sparse_weight) {
                 return bad("under_main_key needs a sparse main secret of sparse_weight".into());

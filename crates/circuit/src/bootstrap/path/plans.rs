@@ -73,6 +73,12 @@ impl PathPlans for ColumnPlans {
         r: u32,
         v: u32,
     ) -> Result<(), CircuitError> {
+        if mode == BootstrapMode::Full && shape.repetitions() > 1 {
+            return Err(CircuitError::PlanMismatch {
+                reason: "the full mode is for whole slots, and slots that repeat hold integers: \
+                         use the thin mode",
+            });
+        }
         // With one row thin plaintexts are no polynomials in X^d, so the message has to be moved
         // into those first.
         if mode == BootstrapMode::Bypass && (shape.base_degree() > 1 || r > 1 || v > 1) {
@@ -85,7 +91,10 @@ impl PathPlans for ColumnPlans {
     }
 
     fn standard(&self, params: &Params, mode: BootstrapMode) -> BootstrapPlan {
-        let plan = BootstrapPlan::recommended(params.degree(), params.slots());
+        let mut plan = BootstrapPlan::recommended(params.degree(), params.slots());
+        if params.slot_shape().repetitions() > 1 {
+            plan = BootstrapPlan::for_repeating(params.slots(), plan.digits);
+        }
         if mode == BootstrapMode::Bypass || params.slots() > DENSE {
             return plan.in_mode(mode);
         }
@@ -104,7 +113,10 @@ impl PathPlans for ColumnPlans {
             return combined(params, &sizes, BootstrapPlan::with_groups);
         }
         let mut sizes = Vec::new();
-        for (groups, spread) in [(1, 0), (2, 2), (3, 1)] {
+        // Where slots repeat there may be as many of them as with the bypass.
+        let repeating = params.slot_shape().repetitions() > 1;
+        let more = if repeating { &[(4, 1), (5, 1)][..] } else { &[] };
+        for (groups, spread) in [(1, 0), (2, 2), (3, 1)].iter().chain(more).copied() {
             compositions(stages(params), groups, spread, &mut Vec::new(), &mut sizes);
         }
         sizes.retain(|s| s.iter().all(|x| *x <= max_group.max(DENSE.ilog2() as usize)));

@@ -20,6 +20,9 @@ pub(super) struct Projected<S: ExactScheme> {
     projection: Vec<GaloisElement>,
     /// 1/d modulo p, centered.
     inverse_degree: i64,
+    /// Whether the projection follows coefficient-to-slot, at a lower level: where slots repeat,
+    /// all diagonals are polynomials in X^d, which the projection leaves as they are.
+    late: bool,
 }
 
 impl<S: Bootstrappable> Projected<S> {
@@ -33,7 +36,8 @@ impl<S: Bootstrappable> Projected<S> {
         let maps = shelf.maps(setting, Packing::Thin, |key| map(shape, key))?;
         let p = PrimePower::new(shape.plain_prime(), 1)?;
         let inverse_degree = p.centered(p.inv(shape.degree_of_slot() as u64)?);
-        Ok(Projected { maps, projection: shape.projection(), inverse_degree })
+        let late = shape.repetitions() > 1;
+        Ok(Projected { maps, projection: shape.projection(), inverse_degree, late })
     }
 
     /// d times the part of `x` in Z\[X^d\], in log2 d steps (Chen–Han 2018, appendix A).
@@ -56,6 +60,13 @@ impl<S: Bootstrappable> SlotPath<S> for Projected<S> {
         mut u: S::Ciphertext,
         watch: &mut Watch<'_, S>,
     ) -> Result<S::Ciphertext, CircuitError> {
+        if self.late {
+            let z = self.maps.coeff_to_slots(scheme, u, NextUse::LinearMap, watch)?;
+            let projected =
+                scheme.prepare(&self.projected(scheme, z.clone())?, NextUse::Product)?;
+            watch.done(Stage::Trace, 0, Some(&z), &projected);
+            return Ok(projected);
+        }
         if !self.projection.is_empty() {
             let projected =
                 scheme.prepare(&self.projected(scheme, u.clone())?, NextUse::LinearMap)?;
@@ -106,7 +117,7 @@ impl<S: Bootstrappable> SlotPath<S> for Projected<S> {
 fn map(shape: &SlotShape, key: &MapKey) -> Result<Vec<LinearMapPlan>, CircuitError> {
     let transform = SlotTransform::new(shape, key.exponent)?;
     let maps = if key.inverse {
-        // The projection onto Z[X^d] has multiplied everything by d.
+        // The projection onto Z[X^d] multiplies everything by d.
         let factor = transform.modulus().inv(shape.degree_of_slot() as u64)?;
         let reversed: Vec<usize> = key.sizes.iter().rev().copied().collect();
         transform.coeff_to_slot(&splits(&reversed, transform.stages())?, factor)?
