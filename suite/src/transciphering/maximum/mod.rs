@@ -1,0 +1,211 @@
+//! The maximum of the numbers of packed states, over any scheme that bootstraps bits.
+
+mod flags;
+mod largest;
+mod slots;
+#[cfg(test)]
+mod tests;
+
+use everlevel_aes::integers::ByteBits;
+use everlevel_circuit::CircuitError;
+use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
+use everlevel_ring::GaloisElement;
+use everlevel_scheme::spec::BootstrapMode;
+use everlevel_scheme::{
+    Arithmetic, Bootstrappable, Level, NextUse, Params, Plaintext, SchemeError,
+};
+use rayon::prelude::*;
+
+use self::flags::Flags;
+use self::largest::Largest;
+use self::slots::{LINE, Slots};
+use super::protocol::BITS;
+use crate::error::SuiteError;
+
+/// The digits of a number: the halves of its bytes, the highest first.
+const DIGITS: usize = 4;
+/// The bits of a digit.
+const DIGIT: usize = 4;
+
+/// The levels of a computation whose weights are random, and so the noise of what is multiplied by
+/// them: set beforehand, so that a rehearsal with other weights knows all keys.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Levels {
+    /// Of what is multiplied by weights.
+    pub weighted: Level,
+    /// Of the factors of flags.
+    pub product: Level,
+    /// Of their sums.
+    pub sums: Level,
+    /// Of what is multiplied by its image.
+    pub norm: Level,
+    /// Of the largest digit when it is copied into all slots.
+    pub digit: Level,
+}
+
+/// The maximum of numbers of 16 bits, whose bytes lie side by side along lines, the higher one
+/// first.
+///
+/// Digit by digit, the highest first: of the numbers that are left, which values of the digit occur
+/// ([`Flags`]) is told by bits, one in each slot of one ciphertext, which are refreshed together;
+/// the largest value ([`Largest`]) is compared with the digits, and numbers with another one drop
+/// out. Bits of numbers and which of them are left are never refreshed.
+///
+/// Depth from the bits of a number to its last flag, in products of two ciphertexts: 2 for an equal
+/// digit, 1 for each of the two digits before the last one, 1 for the flag, 1 for the norm.
+pub(super) struct Maximum<S: Bootstrappable> {
+    bits: ByteBits<S>,
+    flags: Flags<S>,
+    refresh: Bootstrapper<S>,
+    largest: Largest<S>,
+    /// From the first byte of a number to the second.
+    onward: GaloisElement,
+    /// Of each bit of the result, its place along lines.
+    places: Vec<Plaintext>,
+}
+
+impl<S: Bootstrappable> Maximum<S> {
+    /// For states at `level` or below.
+    ///
+    /// # Errors
+    /// Slots that do not hold packed states in rows, lines and columns, a set without
+    /// bootstrapping, and those of the scheme.
+    pub fn new(
+        scheme: &S,
+        params: &Params,
+        level: Level,
+        levels: Levels,
+    ) -> Result<Self, SuiteError> {
+        let shape = scheme.slot_shape();
+        let slots = Slots::new(shape)?;
+        let plan = BootstrapPlan::for_mode(params, BootstrapMode::Thin)?;
+        let place = |bit: usize| slots.bits(scheme, |place| place == bit);
+        let bits = ByteBits::new(scheme, 1, level)?;
+        Ok(Maximum {
+            bits,
+            flags: Flags::new(scheme, &slots, levels)?,
+            refresh: Bootstrapper::new(scheme, plan)?,
+            largest: Largest::new(scheme, &slots, params.chain().top(), levels.digit)?,
+            onward: shape.rotation_along(LINE, -1),
+            places: (0..BITS as usize).map(place).collect::<Result<_, SchemeError>>()?,
+        })
+    }
+
+    /// log2 of the probability that a result is too small, by the weights alone: that in any of the
+    /// steps the largest value is missed. No result is too large.
+    #[cfg(test)]
+    pub fn error_log2(&self) -> f64 {
+        self.flags.error_log2() + (DIGITS as f64).log2()
+    }
+
+    /// The maximum of the numbers of all states: bit i in place i of every line. Every line of
+    /// every state counts.
+    ///
+    /// `random` makes words that are independent of the numbers.
+    ///
+    /// # Errors
+    /// Those of the scheme: above all too little capacity; no states.
+    pub fn run(
+        &self,
+        scheme: &S,
+        states: &[S::Ciphertext],
+        random: &mut impl FnMut() -> u64,
+    ) -> Result<S::Ciphertext, SuiteError> {
+        if states.is_empty() {
+            return Err(CircuitError::Empty { what: "the list of states" }.into());
+        }
+        // The same weights for both digits of a byte: every single step has to succeed.
+        let mut weights = |byte: usize| -> Result<Vec<_>, SuiteError> {
+            states.iter().map(|_| self.flags.weights(scheme, byte, random)).collect()
+        };
+        let weights = [weights(0)?, weights(1)?];
+        let split = |state: &S::Ciphertext| Ok(self.bits.split(scheme, state)?);
+        let bits = states.par_iter().map(split).collect::<Result<Vec<_>, SuiteError>>()?;
+        let mut left: Option<Vec<S::Ciphertext>> = None;
+        let mut found = Vec::with_capacity(DIGITS);
+        for step in 0..DIGITS {
+            let (byte, low) = (step / 2, step % 2 == 1);
+            let half = |bits: &'_ Vec<S::Ciphertext>| -> Vec<S::Ciphertext> {
+                let (lower, upper) = bits.split_at(DIGIT);
+                (if low { lower } else { upper }).to_vec()
+            };
+            let halves: Vec<Vec<S::Ciphertext>> = bits.iter().map(half).collect();
+            let digits: Vec<&[S::Ciphertext]> = halves.iter().map(Vec::as_slice).collect();
+            if step == 2 {
+                let onward = |x: &S::Ciphertext| {
+                    scheme.apply_galois(&scheme.prepare(x, NextUse::LinearMap)?, self.onward)
+                };
+                let moved = |left: Vec<S::Ciphertext>| left.par_iter().map(onward).collect();
+                left = left.map(moved).transpose()?;
+            }
+            let flags = self.flags.compute(scheme, &digits, left.as_deref(), &weights[byte])?;
+            let fresh = flags.iter().map(|flags| self.refresh.bootstrap(scheme, flags));
+            let fresh = fresh.collect::<Result<Vec<_>, CircuitError>>()?;
+            let largest = self.largest.digit(scheme, &fresh)?;
+            if step + 1 < DIGITS {
+                left = Some(self.kept(scheme, &digits, left.as_deref(), &largest)?);
+            }
+            found.push(largest);
+        }
+        self.result(scheme, &found)
+    }
+
+    /// Which numbers are left: those that were and whose digit is this one.
+    fn kept(
+        &self,
+        scheme: &S,
+        digits: &[&[S::Ciphertext]],
+        left: Option<&[S::Ciphertext]>,
+        digit: &[S::Ciphertext],
+    ) -> Result<Vec<S::Ciphertext>, SuiteError> {
+        let kept = |(state, bits): (usize, &&[S::Ciphertext])| {
+            let same = bits.iter().zip(digit).map(|(bit, wanted)| {
+                let wanted = lowered(scheme, wanted, scheme.level(bit))?;
+                scheme.linear_combination(&[(bit, 1), (&wanted, 1)], 1)
+            });
+            let same = product(scheme, same.collect::<Result<_, SchemeError>>()?)?;
+            match left {
+                None => Ok(same),
+                Some(left) => Ok(scheme.mul(&left[state], &same, NextUse::Product)?),
+            }
+        };
+        digits.par_iter().enumerate().map(kept).collect()
+    }
+
+    /// All bits of all digits, the highest digit first, in their places.
+    fn result(
+        &self,
+        scheme: &S,
+        digits: &[Vec<S::Ciphertext>],
+    ) -> Result<S::Ciphertext, SuiteError> {
+        let bits = digits.iter().rev().flatten().zip(&self.places);
+        let parts = bits.map(|(bit, place)| scheme.mul_plain(bit, place));
+        let parts = parts.collect::<Result<Vec<_>, SchemeError>>()?;
+        let terms: Vec<_> = parts.iter().map(|part| (part, 1)).collect();
+        Ok(scheme.linear_combination(&terms, 0)?)
+    }
+}
+
+/// At a level, unless it is below.
+fn lowered<S: Arithmetic>(
+    scheme: &S,
+    x: &S::Ciphertext,
+    level: Level,
+) -> Result<S::Ciphertext, SchemeError> {
+    scheme.mod_switch_to(x, level.min(scheme.level(x)))
+}
+
+/// The product, as a tree.
+fn product<S: Arithmetic>(
+    scheme: &S,
+    mut factors: Vec<S::Ciphertext>,
+) -> Result<S::Ciphertext, SuiteError> {
+    while factors.len() > 1 {
+        let pair = |pair: &[S::Ciphertext]| match pair {
+            [x, y] => scheme.mul(x, y, NextUse::Product),
+            _ => Ok(pair[0].clone()),
+        };
+        factors = factors.chunks(2).map(pair).collect::<Result<_, SchemeError>>()?;
+    }
+    factors.pop().ok_or_else(|| CircuitError::Empty { what: "the list of factors" }.into())
+}
