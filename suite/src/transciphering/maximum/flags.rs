@@ -11,11 +11,8 @@ use super::slots::{COLUMN, LINE, ROW, Slots, VALUES};
 use super::{Levels, lowered};
 use crate::error::SuiteError;
 
-/// The least number of random bits that all have to be 0 for a value to be missed.
-const RANDOM_BITS: usize = 132;
-
 /// For each value v of a digit, bits that are all 0 if no number that is left has it, and else, but
-/// for a probability of 2^-[`RANDOM_BITS`] at most, are not.
+/// for a small probability, are not.
 ///
 /// Let x_i be 1 if number i is left and its digit is v. With weights r_i that are uniform in GF(2^d)
 /// and independent of the data, Σ r_i x_i is 0 if all x_i are, and else uniform. There are several
@@ -47,15 +44,20 @@ pub(super) struct Flags<S: ExactScheme> {
 }
 
 impl<S: Bootstrappable> Flags<S> {
-    /// For digits whose bits have room for these levels.
+    /// For digits whose bits have room for these levels, with this number of random bits at least.
     ///
     /// # Errors
     /// Those of the scheme.
-    pub fn new(scheme: &S, slots: &Slots, levels: Levels) -> Result<Self, SuiteError> {
+    pub fn new(
+        scheme: &S,
+        slots: &Slots,
+        levels: Levels,
+        random_bits: usize,
+    ) -> Result<Self, SuiteError> {
         let shape = scheme.slot_shape();
         let told = (2 * slots.rows).min(slots.degree);
         let pattern = |k: usize, g: usize| {
-            slots.bits(scheme, move |place| (place + VALUES - g) % VALUES >> k & 1 == 0)
+            slots.bits(scheme, |place| ((place + VALUES - g) % VALUES) >> k & 1 == 0)
         };
         let bits = VALUES.ilog2() as usize;
         let patterns = (0..bits)
@@ -73,7 +75,7 @@ impl<S: Bootstrappable> Flags<S> {
         Ok(Flags {
             slots: slots.clone(),
             levels,
-            sums: RANDOM_BITS.div_ceil(told),
+            sums: random_bits.div_ceil(told),
             patterns,
             step: shape.rotation_along(LINE, 1),
             rows: PowerSum::along(shape, ROW)?,
@@ -84,8 +86,15 @@ impl<S: Bootstrappable> Flags<S> {
     }
 
     /// log2 of the probability that a value that some number has is missed.
+    #[cfg(test)]
     pub fn error_log2(&self) -> f64 {
         -((self.sums * (2 * self.slots.rows).min(self.slots.degree)) as f64)
+    }
+
+    /// How many ciphertexts hold the bits of all values.
+    #[cfg(test)]
+    pub fn ciphertexts(&self) -> usize {
+        self.sums.div_ceil(self.slots.columns)
     }
 
     /// Random weights of the numbers of a state, for each sum: uniform in the places of a byte of
@@ -137,10 +146,13 @@ impl<S: Bootstrappable> Flags<S> {
             let weighted = match left {
                 Some(left) => {
                     let left = lowered(scheme, &left[state], self.levels.weighted)?;
-                    let one = |weights| scheme.mul_plain(&left, weights);
+                    let one = |weights: &Plaintext| scheme.mul_plain(&left, weights);
                     self.prepared(scheme, weights, one)
                 }
-                None => self.prepared(scheme, weights, |weights| scheme.transparent(weights)),
+                None => {
+                    let one = |weights: &Plaintext| scheme.transparent(weights);
+                    self.prepared(scheme, weights, one)
+                }
             }?;
             // State after state, so that one has to be in memory.
             sums.par_iter_mut().enumerate().try_for_each(|(i, sum)| {
@@ -161,7 +173,9 @@ impl<S: Bootstrappable> Flags<S> {
         let (mut folded, mut out) = (folded.into_iter().peekable(), Vec::new());
         while folded.peek().is_some() {
             let columns = folded.by_ref().take(self.slots.columns).enumerate();
-            let moved = |(column, sum)| (shape.rotation_along(COLUMN, -(column as i64)), sum);
+            let moved = |(column, sum): (usize, S::Extended)| {
+                (shape.rotation_along(COLUMN, -(column as i64)), sum)
+            };
             let sum = scheme.galois_sum(columns.map(moved).collect(), NextUse::Keep)?;
             out.push(self.told(scheme, &sum)?);
         }

@@ -44,7 +44,7 @@ impl<S: ExactScheme> Largest<S> {
         let shape = scheme.slot_shape();
         let bits = VALUES.ilog2();
         let step = |k: u32| {
-            let length = 1 << k;
+            let length = 1usize << k;
             let within = slots.mask(|place, _| place + length < VALUES);
             Ok(Step {
                 rotation: shape.rotation_along(LINE, length as i64),

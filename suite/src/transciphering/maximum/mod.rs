@@ -26,6 +26,9 @@ use crate::error::SuiteError;
 const DIGITS: usize = 4;
 /// The bits of a digit.
 const DIGIT: usize = 4;
+/// How many random bits all have to be 0 for the largest value of a digit to be missed: so many that
+/// this happens in one of [`DIGITS`] steps with a probability of 2^-130.
+pub(super) const RANDOM_BITS: usize = 132;
 
 /// The levels of a computation whose weights are random, and so the noise of what is multiplied by
 /// them: set beforehand, so that a rehearsal with other weights knows all keys.
@@ -65,7 +68,7 @@ pub(super) struct Maximum<S: Bootstrappable> {
 }
 
 impl<S: Bootstrappable> Maximum<S> {
-    /// For states at `level` or below.
+    /// For states at `level` or below, with this number of random bits for each value at least.
     ///
     /// # Errors
     /// Slots that do not hold packed states in rows, lines and columns, a set without
@@ -75,6 +78,7 @@ impl<S: Bootstrappable> Maximum<S> {
         params: &Params,
         level: Level,
         levels: Levels,
+        random_bits: usize,
     ) -> Result<Self, SuiteError> {
         let shape = scheme.slot_shape();
         let slots = Slots::new(shape)?;
@@ -83,7 +87,7 @@ impl<S: Bootstrappable> Maximum<S> {
         let bits = ByteBits::new(scheme, 1, level)?;
         Ok(Maximum {
             bits,
-            flags: Flags::new(scheme, &slots, levels)?,
+            flags: Flags::new(scheme, &slots, levels, random_bits)?,
             refresh: Bootstrapper::new(scheme, plan)?,
             largest: Largest::new(scheme, &slots, params.chain().top(), levels.digit)?,
             onward: shape.rotation_along(LINE, -1),
@@ -125,17 +129,15 @@ impl<S: Bootstrappable> Maximum<S> {
         let mut found = Vec::with_capacity(DIGITS);
         for step in 0..DIGITS {
             let (byte, low) = (step / 2, step % 2 == 1);
-            let half = |bits: &'_ Vec<S::Ciphertext>| -> Vec<S::Ciphertext> {
-                let (lower, upper) = bits.split_at(DIGIT);
-                (if low { lower } else { upper }).to_vec()
-            };
-            let halves: Vec<Vec<S::Ciphertext>> = bits.iter().map(half).collect();
-            let digits: Vec<&[S::Ciphertext]> = halves.iter().map(Vec::as_slice).collect();
+            let half = if low { 0..DIGIT } else { DIGIT..2 * DIGIT };
+            let digits: Vec<_> = bits.iter().map(|bits| &bits[half.clone()]).collect();
             if step == 2 {
                 let onward = |x: &S::Ciphertext| {
                     scheme.apply_galois(&scheme.prepare(x, NextUse::LinearMap)?, self.onward)
                 };
-                let moved = |left: Vec<S::Ciphertext>| left.par_iter().map(onward).collect();
+                let moved = |left: Vec<S::Ciphertext>| {
+                    left.par_iter().map(onward).collect::<Result<Vec<_>, SchemeError>>()
+                };
                 left = left.map(moved).transpose()?;
             }
             let flags = self.flags.compute(scheme, &digits, left.as_deref(), &weights[byte])?;
