@@ -14,10 +14,10 @@ pub(super) type Placed = ([u8; BLOCK], [u8; BLOCK]);
 /// For the maximum they are in their order, and the last one is repeated in places that are left:
 /// every place holds data, and nothing has to be masked.
 ///
-/// For the inner product the numbers of the first half of the data are multiplied by those of the second half. A block by
-/// itself is in every place, and its numbers meet each other. Of several, block j of the first half
-/// and block j of the second are half a state apart, so that one rotation brings their numbers
-/// together.
+/// For the inner product the numbers of the first half of the data are multiplied by those of the
+/// second half. A block by itself is in every place, and its numbers meet each other. Of several,
+/// block j of the first half and block j of the second are half a state apart, so that one rotation
+/// brings their numbers together.
 ///
 /// In counter mode places that are left hold keystream: k, its complement, k, its complement
 /// against l, l and their complements. As integers modulo 2^16 the complement of x is -1 - x, so

@@ -74,8 +74,8 @@ impl Task {
     }
 }
 
-/// The levels of the maximum by the bits of their moduli. Those of products and below are as high as
-/// the digits that are compared last leave them, by rehearsals of all instances.
+/// The levels of the maximum by the bits of their moduli. Those of products and below are as high
+/// as the digits that are compared last leave them, by rehearsals of all instances.
 pub(super) fn maximum_levels(params: &Params) -> Levels {
     let level = |bits: f64| params.chain().at_least(bits);
     Levels {

@@ -14,9 +14,9 @@ use crate::error::SuiteError;
 /// For each value v of a digit, bits that are all 0 if no number that is left has it, and else, but
 /// for a small probability, are not.
 ///
-/// Let x_i be 1 if number i is left and its digit is v. With weights r_i that are uniform in GF(2^d)
-/// and independent of the data, Σ r_i x_i is 0 if all x_i are, and else uniform. There are several
-/// such sums, each with weights of its own.
+/// Let x_i be 1 if number i is left and its digit is v. With weights r_i that are uniform in
+/// GF(2^d) and independent of the data, Σ r_i x_i is 0 if all x_i are, and else uniform. There are
+/// several such sums, each with weights of its own.
 ///
 /// * The digit of the number in place q of a line is compared with q - g, for g = 0, .., 15:
 ///   adding constants to its bits and multiplying these. Rotated by g, a match is in place v. So
@@ -24,8 +24,8 @@ use crate::error::SuiteError;
 /// * Sums over rows and columns follow; in column 0 no slot has passed the end of its row, so that
 ///   these sums are those of all numbers.
 /// * A sum is in all rows then. In row a it is multiplied by x^a, and its trace to GF(4) is taken.
-///   As 1, x, .., x^(d/2 - 1) is a basis of GF(2^d) over GF(4), d/2 rows tell whether it is 0; fewer
-///   rows tell 2 bits each. For t in GF(4), t^3 = t σ(t) is 0 or 1.
+///   As 1, x, .., x^(d/2 - 1) is a basis of GF(2^d) over GF(4), d/2 rows tell whether it is 0;
+///   fewer rows tell 2 bits each. For t in GF(4), t^3 = t σ(t) is 0 or 1.
 /// * Sum k is moved to column k.
 pub(super) struct Flags<S: ExactScheme> {
     slots: Slots,

@@ -13,9 +13,9 @@ use crate::error::SuiteError;
 /// does, or 0, in bits.
 ///
 /// Let g_v be 1 if no value from v on occurs: products over rows and columns, and four steps along
-/// lines. The largest value is v for g_(v + 1) = 1 and g_v = 0, so its bit k is the sum of g_(v + 1)
-/// + g_v over all v whose bit k is 1. Of a run of such v the sum is that of two ends: the bit is 1 +
-/// Σ g_v over the multiples v of 2^k from 2^k on.
+/// lines. The largest value is the v with g_(v + 1) + g_v = 1, so its bit k is the sum of these
+/// over all v whose bit k is 1. Of a run of such v two terms are left, those at its ends: the bit
+/// is 1 + Σ g_v over the multiples v of 2^k from 2^k to 15.
 pub(super) struct Largest<S: ExactScheme> {
     level: Level,
     rows: PowerSum,

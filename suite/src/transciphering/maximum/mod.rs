@@ -26,8 +26,8 @@ use crate::error::SuiteError;
 const DIGITS: usize = 4;
 /// The bits of a digit.
 const DIGIT: usize = 4;
-/// How many random bits all have to be 0 for the largest value of a digit to be missed: so many that
-/// this happens in one of [`DIGITS`] steps with a probability of 2^-130.
+/// How many random bits all have to be 0 for the largest value of a digit to be missed: so many
+/// that this happens in one of [`DIGITS`] steps with a probability of 2^-130 at most.
 pub(super) const RANDOM_BITS: usize = 132;
 
 /// The levels of a computation whose weights are random, and so the noise of what is multiplied by
