@@ -7,7 +7,7 @@ use everlevel_scheme::spec::BootstrapSpec;
 use everlevel_scheme::{Level, OptIn, Params, ParamsSpec};
 use everlevel_wire::Metadata;
 
-use super::maximum::Levels;
+use super::maximum::levels::Levels;
 use crate::error::SuiteError;
 use crate::instance::Instance;
 use crate::keyless;

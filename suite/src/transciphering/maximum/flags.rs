@@ -7,8 +7,8 @@ use everlevel_scheme::{
 };
 use rayon::prelude::*;
 
+use super::levels::{Levels, lowered};
 use super::slots::{COLUMN, LINE, ROW, Slots, VALUES};
-use super::{Levels, lowered};
 use crate::error::SuiteError;
 
 /// For each value v of a digit, bits that are all 0 if no number that is left has it, and else, but

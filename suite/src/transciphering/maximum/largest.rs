@@ -5,8 +5,9 @@ use everlevel_ring::GaloisElement;
 use everlevel_scheme::{ExactScheme, Level, NextUse, Plaintext};
 use rayon::prelude::*;
 
+use super::levels::lowered;
+use super::product::product;
 use super::slots::{COLUMN, LINE, ROW, Slots, VALUES};
-use super::{lowered, product};
 use crate::error::SuiteError;
 
 /// From the flags of values, which are all 0 for those that do not occur, the largest value that

@@ -2,6 +2,8 @@
 
 mod flags;
 mod largest;
+pub(super) mod levels;
+mod product;
 mod slots;
 #[cfg(test)]
 mod tests;
@@ -11,13 +13,13 @@ use everlevel_circuit::CircuitError;
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_ring::GaloisElement;
 use everlevel_scheme::spec::BootstrapMode;
-use everlevel_scheme::{
-    Arithmetic, Bootstrappable, Level, NextUse, Params, Plaintext, SchemeError,
-};
+use everlevel_scheme::{Bootstrappable, Level, NextUse, Params, Plaintext, SchemeError};
 use rayon::prelude::*;
 
 use self::flags::Flags;
 use self::largest::Largest;
+use self::levels::{Levels, lowered};
+use self::product::product;
 use self::slots::{LINE, Slots};
 use super::protocol::BITS;
 use crate::error::SuiteError;
@@ -30,22 +32,6 @@ const DIGIT: usize = 4;
 /// that this happens in one of [`DIGITS`] steps with a probability of 2^-130 at most.
 pub(super) const RANDOM_BITS: usize = 132;
 
-/// The levels of a computation whose weights are random, and so the noise of what is multiplied by
-/// them: set beforehand, so that a rehearsal with other weights knows all keys.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Levels {
-    /// Of what is multiplied by weights.
-    pub weighted: Level,
-    /// Of the factors of flags.
-    pub product: Level,
-    /// Of their sums.
-    pub sums: Level,
-    /// Of what is multiplied by its image.
-    pub norm: Level,
-    /// Of the largest digit when it is copied into all slots.
-    pub digit: Level,
-}
-
 /// The maximum of numbers of 16 bits, whose bytes lie side by side along lines, the higher one
 /// first.
 ///
@@ -54,8 +40,9 @@ pub(super) struct Levels {
 /// the largest value ([`Largest`]) is compared with the digits, and numbers with another one drop
 /// out. Bits of numbers and which of them are left are never refreshed.
 ///
-/// Depth from the bits of a number to its last flag, in products of two ciphertexts: 2 for an equal
-/// digit, 1 for each of the two digits before the last one, 1 for the flag, 1 for the norm.
+/// Depth from the bits of a number to its last flag, in products of two ciphertexts: 2 for a digit
+/// that is equal, 1 for each of the two other digits that are compared, 1 for the flag, and 1 for
+/// its norm.
 pub(super) struct Maximum<S: Bootstrappable> {
     bits: ByteBits<S>,
     flags: Flags<S>,
@@ -160,10 +147,13 @@ impl<S: Bootstrappable> Maximum<S> {
         left: Option<&[S::Ciphertext]>,
         digit: &[S::Ciphertext],
     ) -> Result<Vec<S::Ciphertext>, SuiteError> {
+        // Once for all states, whose bits are at one level.
+        let level = digits.iter().flat_map(|bits| bits.iter()).map(|bit| scheme.level(bit)).max();
+        let lower = |x: &S::Ciphertext| lowered(scheme, x, level.unwrap_or(Level(0)));
+        let digit = digit.iter().map(lower).collect::<Result<Vec<_>, SchemeError>>()?;
         let kept = |(state, bits): (usize, &&[S::Ciphertext])| {
-            let same = bits.iter().zip(digit).map(|(bit, wanted)| {
-                let wanted = lowered(scheme, wanted, scheme.level(bit))?;
-                scheme.linear_combination(&[(bit, 1), (&wanted, 1)], 1)
+            let same = bits.iter().zip(&digit).map(|(bit, wanted)| {
+                scheme.linear_combination(&[(bit, 1), (wanted, 1)], 1)
             });
             let same = product(scheme, same.collect::<Result<_, SchemeError>>()?)?;
             match left {
@@ -186,28 +176,4 @@ impl<S: Bootstrappable> Maximum<S> {
         let terms: Vec<_> = parts.iter().map(|part| (part, 1)).collect();
         Ok(scheme.linear_combination(&terms, 0)?)
     }
-}
-
-/// At a level, unless it is below.
-fn lowered<S: Arithmetic>(
-    scheme: &S,
-    x: &S::Ciphertext,
-    level: Level,
-) -> Result<S::Ciphertext, SchemeError> {
-    scheme.mod_switch_to(x, level.min(scheme.level(x)))
-}
-
-/// The product, as a tree.
-fn product<S: Arithmetic>(
-    scheme: &S,
-    mut factors: Vec<S::Ciphertext>,
-) -> Result<S::Ciphertext, SuiteError> {
-    while factors.len() > 1 {
-        let pair = |pair: &[S::Ciphertext]| match pair {
-            [x, y] => scheme.mul(x, y, NextUse::Product),
-            _ => Ok(pair[0].clone()),
-        };
-        factors = factors.chunks(2).map(pair).collect::<Result<_, SchemeError>>()?;
-    }
-    factors.pop().ok_or_else(|| CircuitError::Empty { what: "the list of factors" }.into())
 }
