@@ -172,16 +172,15 @@ pub(super) fn rehearse(
     let state =
         decryption.state(&scheme, &mode, &keys, &[([0; BLOCK], [0; BLOCK])])?.swap_remove(0);
     let placement = Placement::new(workload, Layout::packed(params.slot_shape())?.blocks())?;
-    let level = state.meta().level;
     let result = match workload.task {
         Task::Maximum => {
             let levels = maximum_levels(params);
-            let maximum = Maximum::new(&scheme, params, level, levels, RANDOM_BITS)?;
+            let maximum = Maximum::new(&scheme, params, levels, RANDOM_BITS)?;
             let states = vec![state.clone(); placement.states().min(states)];
             maximum.run(&scheme, &states, &mut words())?
         }
         Task::InnerProduct => {
-            let inner = InnerProduct::new(&scheme, placement, level)?;
+            let inner = InnerProduct::new(&scheme, placement, state.meta().level)?;
             let products = inner.products(&scheme, &state)?;
             inner.total(&scheme, vec![products; placement.states()])?
         }

@@ -151,12 +151,11 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     let states = steps.time("Read inputs", || {
         read(&params, &instance, &files.states, Content::States, placement.states())
     })?;
-    let level = states.iter().map(Ciphertext::level).max().unwrap_or(Level(0));
     let (stage, result) = match workload.task {
         Task::Maximum => {
             let levels = maximum_levels(&params);
             let maximum = steps.time("Plan", || {
-                Maximum::new(&evaluator, &params, level, levels, RANDOM_BITS)
+                Maximum::new(&evaluator, &params, levels, RANDOM_BITS)
             })?;
             // Nobody knows the weights of this run before its data are there.
             let mut random = system_rng()?;
@@ -166,6 +165,7 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
             ("Maximum", result)
         }
         Task::InnerProduct => {
+            let level = states.iter().map(Ciphertext::level).max().unwrap_or(Level(0));
             let inner = steps.time("Plan", || InnerProduct::new(&evaluator, placement, level))?;
             let result = steps.time("Encrypted computation", || {
                 let products = states.par_iter().map(|state| inner.products(&evaluator, state));

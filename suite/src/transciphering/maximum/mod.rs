@@ -55,7 +55,7 @@ pub(super) struct Maximum<S: Bootstrappable> {
 }
 
 impl<S: Bootstrappable> Maximum<S> {
-    /// For states at `level` or below, with this number of random bits for each value at least.
+    /// With this number of random bits for each value at least.
     ///
     /// # Errors
     /// Slots that do not hold packed states in rows, lines and columns, a set without
@@ -63,20 +63,18 @@ impl<S: Bootstrappable> Maximum<S> {
     pub fn new(
         scheme: &S,
         params: &Params,
-        level: Level,
         levels: Levels,
         random_bits: usize,
     ) -> Result<Self, SuiteError> {
-        let shape = scheme.slot_shape();
+        let (shape, top) = (scheme.slot_shape(), params.chain().top());
         let slots = Slots::new(shape)?;
         let plan = BootstrapPlan::for_mode(params, BootstrapMode::Thin)?;
         let place = |bit: usize| slots.bits(scheme, |place| place == bit);
-        let bits = ByteBits::new(scheme, 1, level)?;
         Ok(Maximum {
-            bits,
+            bits: ByteBits::new(scheme, 1, top)?,
             flags: Flags::new(scheme, &slots, levels, random_bits)?,
             refresh: Bootstrapper::new(scheme, plan)?,
-            largest: Largest::new(scheme, &slots, params.chain().top(), levels.digit)?,
+            largest: Largest::new(scheme, &slots, top, levels.digit)?,
             onward: shape.rotation_along(LINE, -1),
             places: (0..BITS as usize).map(place).collect::<Result<_, SchemeError>>()?,
         })

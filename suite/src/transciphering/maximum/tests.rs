@@ -38,8 +38,7 @@ fn found(numbers: &[u16], random: &mut impl FnMut() -> u64) -> (Layout, Vec<u64>
         scheme.encrypt_at(&Plaintext::encode_elements(&params, &slots).unwrap(), level).unwrap()
     };
     let states: Vec<_> = blocks.chunks(layout.blocks()).map(state).collect();
-    let maximum =
-        Maximum::new(&scheme, &params, level, maximum_levels(&params), FEW_BITS).unwrap();
+    let maximum = Maximum::new(&scheme, &params, maximum_levels(&params), FEW_BITS).unwrap();
     let result = maximum.run(&scheme, &states, random).unwrap();
     let slots = scheme.decrypt(&result).unwrap().decode(&params).unwrap();
     (layout, slots)
@@ -104,9 +103,8 @@ fn failures_are_rarer_than_2_to_the_minus_128() {
     for instance in INSTANCES.iter().chain(&STAND_INS) {
         let workload = Workload { instance: *instance, task: Task::Maximum };
         let params = workload.params().unwrap();
-        let (scheme, top) = (NoOp::blank(&params), params.chain().top());
-        let maximum =
-            Maximum::new(&scheme, &params, top, maximum_levels(&params), RANDOM_BITS).unwrap();
+        let (scheme, levels) = (NoOp::blank(&params), maximum_levels(&params));
+        let maximum = Maximum::new(&scheme, &params, levels, RANDOM_BITS).unwrap();
         let refreshed = DIGITS * maximum.flags.ciphertexts();
         let overflows = params.failure_log2() + (refreshed as f64).log2();
         let failure = log_add(maximum.error_log2(), overflows);
@@ -119,9 +117,8 @@ fn failures_are_rarer_than_2_to_the_minus_128() {
 #[test]
 fn no_states_have_no_maximum() {
     let params = WORKLOAD.params().unwrap();
-    let (scheme, top) = (NoOp::blank(&params), params.chain().top());
-    let maximum =
-        Maximum::new(&scheme, &params, top, maximum_levels(&params), FEW_BITS).unwrap();
+    let scheme = NoOp::blank(&params);
+    let maximum = Maximum::new(&scheme, &params, maximum_levels(&params), FEW_BITS).unwrap();
     let error = maximum.run(&scheme, &[], &mut || 0).unwrap_err();
     assert_eq!(error.code(), "circuit.empty");
 }
