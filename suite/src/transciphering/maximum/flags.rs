@@ -61,7 +61,7 @@ impl<S: Bootstrappable> Flags<S> {
         };
         let bits = VALUES.ilog2() as usize;
         let patterns = (0..bits)
-            .map(|k| (0..1 << k).map(|g| pattern(k, g)).collect())
+            .map(|k| (0..1 << k).map(|g| pattern(k, g)).collect::<Result<Vec<_>, _>>())
             .collect::<Result<_, SchemeError>>()?;
         let field = shape.galois_ring(1)?;
         let powers = std::iter::successors(Some(field.one()), |power| Some(field.times_x(power)));
