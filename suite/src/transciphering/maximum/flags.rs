@@ -11,6 +11,11 @@ use super::levels::{Levels, lowered};
 use super::slots::{COLUMN, LINE, ROW, Slots, VALUES};
 use crate::error::SuiteError;
 
+/// The places of a number, and so the steps from one g to the next one.
+const STEP: usize = 2;
+/// How many g there are.
+const SHIFTS: usize = VALUES / STEP;
+
 /// For each value v of a digit, bits that are all 0 if no number that is left has it, and else, but
 /// for a small probability, are not.
 ///
@@ -18,9 +23,10 @@ use crate::error::SuiteError;
 /// GF(2^d) and independent of the data, Σ r_i x_i is 0 if all x_i are, and else uniform. There are
 /// several such sums, each with weights of its own.
 ///
-/// * The digit of the number in place q of a line is compared with q - g, for g = 0, .., 15:
-///   adding constants to its bits and multiplying these. Rotated by g, a match is in place v. So
-///   sums over the numbers of a line are sums over g, by one automorphism.
+/// * The digit of the number in place q of a line is compared with q - g, for g = 0, 2, .., 14, by
+///   adding constants to its bits and multiplying these. Rotated by g, a match is in place v. As
+///   each number is in an even and in an odd place, all values are compared with, and sums over the
+///   numbers of a line are sums over g, by one automorphism.
 /// * Sums over rows and columns follow; in column 0 no slot has passed the end of its row, so that
 ///   these sums are those of all numbers.
 /// * A sum is in all rows then. In row a it is multiplied by x^a, and its trace to GF(4) is taken.
@@ -31,9 +37,9 @@ pub(super) struct Flags<S: ExactScheme> {
     slots: Slots,
     levels: Levels,
     sums: usize,
-    /// For bit k of a digit and g, 1 and bit k of q - g in place q.
+    /// For bit k of a digit and each g below 2^k, 1 and bit k of q - g in place q.
     patterns: Vec<Vec<Plaintext>>,
-    /// By one place of the line.
+    /// From one g to the next one.
     step: GaloisElement,
     rows: PowerSum,
     columns: PowerSum,
@@ -56,13 +62,13 @@ impl<S: Bootstrappable> Flags<S> {
     ) -> Result<Self, SuiteError> {
         let shape = scheme.slot_shape();
         let told = (2 * slots.rows).min(slots.degree);
-        let pattern = |k: usize, g: usize| {
+        let pattern = |k: u32, g: usize| {
             slots.bits(scheme, |place| ((place + VALUES - g) % VALUES) >> k & 1 == 0)
         };
-        let bits = VALUES.ilog2() as usize;
-        let patterns = (0..bits)
-            .map(|k| (0..1 << k).map(|g| pattern(k, g)).collect::<Result<Vec<_>, _>>())
-            .collect::<Result<_, SchemeError>>()?;
+        let row = |k: u32| -> Result<Vec<_>, SchemeError> {
+            (0..1 << k).step_by(STEP).map(|g| pattern(k, g)).collect()
+        };
+        let patterns = (0..VALUES.ilog2()).map(row).collect::<Result<_, SchemeError>>()?;
         let field = shape.galois_ring(1)?;
         let powers = std::iter::successors(Some(field.one()), |power| Some(field.times_x(power)));
         let powers: Vec<Vec<u64>> = powers.take(slots.rows.min(slots.degree / 2)).collect();
@@ -77,7 +83,7 @@ impl<S: Bootstrappable> Flags<S> {
             levels,
             sums: random_bits.div_ceil(told),
             patterns,
-            step: shape.rotation_along(LINE, 1),
+            step: shape.rotation_along(LINE, STEP as i64),
             rows: PowerSum::along(shape, ROW)?,
             columns: PowerSum::along(shape, COLUMN)?,
             basis,
@@ -97,38 +103,22 @@ impl<S: Bootstrappable> Flags<S> {
         self.sums.div_ceil(self.slots.columns)
     }
 
-    /// Random weights of the numbers of a state, for each sum: uniform in the places of a byte of
-    /// each number, 0 in those of the other one.
-    ///
-    /// # Errors
-    /// None for the slots of the scheme.
-    pub fn weights(
-        &self,
-        scheme: &S,
-        byte: usize,
-        random: &mut impl FnMut() -> u64,
-    ) -> Result<Vec<Plaintext>, SuiteError> {
-        let degree = self.slots.degree;
-        let mut element = |place: usize| -> Vec<u64> {
-            if place % 2 != byte {
-                return vec![0; degree];
-            }
-            let words: Vec<u64> = (0..degree.div_ceil(64)).map(|_| random()).collect();
-            (0..degree).map(|i| words[i / 64] >> (i % 64) & 1).collect()
+    /// Random weights of the numbers of a state, for each sum: uniform polynomials, and so uniform
+    /// elements in all slots.
+    pub fn weights(&self, random: &mut impl FnMut() -> u64) -> Vec<Plaintext> {
+        let length = self.slots.slots() * self.slots.degree;
+        let mut polynomial = || {
+            let words: Vec<u64> = (0..length.div_ceil(64)).map(|_| random()).collect();
+            let bits = (0..length).map(|i| words[i / 64] >> (i % 64) & 1).collect::<Vec<u64>>();
+            Plaintext::from_reduced(bits.into(), 1)
         };
-        let drawn: Vec<Vec<u64>> = (0..self.sums)
-            .map(|_| self.slots.elements(|_, place, _| element(place)))
-            .collect();
-        Ok(drawn
-            .par_iter()
-            .map(|elements| scheme.encode_elements(elements))
-            .collect::<Result<_, SchemeError>>()?)
+        (0..self.sums).map(|_| polynomial()).collect()
     }
 
     /// The bits of all values, those of value v in places v of lines, in as many ciphertexts as the
     /// sums need columns. `digits` has the bits of a digit for each state, the lowest first, `left`
-    /// whether a number is left, in its place of the byte that has the digit (absent: all of them),
-    /// and `weights` those of each state.
+    /// whether a number is left (absent: all of them), both of them in both places of a number, and
+    /// `weights` those of each state.
     ///
     /// # Errors
     /// Those of the scheme: above all too little capacity.
@@ -140,7 +130,7 @@ impl<S: Bootstrappable> Flags<S> {
         weights: &[Vec<Plaintext>],
     ) -> Result<Vec<S::Ciphertext>, SuiteError> {
         let shape = scheme.slot_shape();
-        let mut sums: Vec<Option<S::Product>> = vec![None; self.sums * VALUES];
+        let mut sums: Vec<Option<S::Product>> = vec![None; self.sums * SHIFTS];
         for (state, (bits, weights)) in digits.iter().zip(weights).enumerate() {
             let matches = self.matches(scheme, bits)?;
             let weighted = match left {
@@ -156,7 +146,7 @@ impl<S: Bootstrappable> Flags<S> {
             }?;
             // State after state, so that one has to be in memory.
             sums.par_iter_mut().enumerate().try_for_each(|(i, sum)| {
-                let (weighted, matches) = (&weighted[i / VALUES], &matches[i % VALUES]);
+                let (weighted, matches) = (&weighted[i / SHIFTS], &matches[i % SHIFTS]);
                 let product = scheme.mul_lazy_aligned(weighted, matches)?;
                 *sum = Some(match sum.take() {
                     None => product,
@@ -167,7 +157,7 @@ impl<S: Bootstrappable> Flags<S> {
         }
         let sums: Vec<S::Product> = sums.into_iter().flatten().collect();
         let folded = sums
-            .par_chunks(VALUES)
+            .par_chunks(SHIFTS)
             .map(|products| self.folded(scheme, products))
             .collect::<Result<Vec<_>, SuiteError>>()?;
         let (mut folded, mut out) = (folded.into_iter().peekable(), Vec::new());
@@ -193,27 +183,23 @@ impl<S: Bootstrappable> Flags<S> {
         weights.par_iter().map(lower).collect()
     }
 
-    /// Whether the digit in place q is q - g, for each g: products of four factors, each the sum of
-    /// a bit and a constant.
+    /// Whether the digit in place q is q - g, for g = 0, 2, .., 14: products of four factors, each
+    /// the sum of a bit and a constant.
     ///
     /// The factors of g + 2^k and g differ in bit k, by 1, and not below: so there are products for
-    /// the first 2^k only, and sums for the others.
+    /// each g below 2^k only, and sums for the others.
     fn matches(
         &self,
         scheme: &S,
         bits: &[S::Ciphertext],
     ) -> Result<Vec<S::Ciphertext>, SuiteError> {
-        let mut matches: Vec<S::Ciphertext> = Vec::with_capacity(VALUES);
-        for (bit, patterns) in bits.iter().zip(&self.patterns) {
-            let grown = patterns.par_iter().enumerate().map(|(g, pattern)| {
+        // Bit 0 of q - g is that of q.
+        let mut matches = vec![scheme.add_plain(&bits[0], &self.patterns[0][0])?];
+        for (bit, patterns) in bits.iter().zip(&self.patterns).skip(1) {
+            let grown = patterns.par_iter().zip(&matches).map(|(pattern, below)| {
                 let factor = scheme.add_plain(bit, pattern)?;
-                match matches.get(g) {
-                    None => Ok((scheme.add_scalar(&factor, 1)?, factor)),
-                    Some(below) => {
-                        let product = scheme.mul(below, &factor, NextUse::Product)?;
-                        Ok((scheme.add(&product, below)?, product))
-                    }
-                }
+                let product = scheme.mul(below, &factor, NextUse::Product)?;
+                Ok((scheme.add(&product, below)?, product))
             });
             let grown = grown.collect::<Result<Vec<_>, SchemeError>>()?;
             let (others, products): (Vec<_>, Vec<_>) = grown.into_iter().unzip();
@@ -223,14 +209,14 @@ impl<S: Bootstrappable> Flags<S> {
         Ok(matches.par_iter().map(lower).collect::<Result<_, SchemeError>>()?)
     }
 
-    /// From the products for g = 0, .., 15, the sum of all numbers in column 0, times x^a in row a.
+    /// From the products for g = 0, 2, .., 14, the sum of all numbers in column 0, times x^a in row a.
     fn folded(&self, scheme: &S, products: &[S::Product]) -> Result<S::Extended, SuiteError> {
         let identity = scheme.slot_shape().identity();
-        let part = |(g, product): (usize, &S::Product)| {
+        let part = |(i, product): (usize, &S::Product)| {
             let sum = scheme.relinearize(product, NextUse::Keep)?;
             let sum = lowered(scheme, &sum, self.levels.sums)?;
             let part = scheme.hoist(&sum, &[identity])?.swap_remove(0);
-            Ok((if g == 0 { identity } else { self.step }, part))
+            Ok((if i == 0 { identity } else { self.step }, part))
         };
         let parts = products.iter().enumerate().rev().map(part);
         let sum = scheme.galois_chain(parts, NextUse::Keep)?;

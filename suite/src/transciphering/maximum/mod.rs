@@ -1,5 +1,6 @@
 //! The maximum of the numbers of packed states, over any scheme that bootstraps bits.
 
+mod digits;
 mod flags;
 mod largest;
 pub(super) mod levels;
@@ -8,19 +9,18 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
-use everlevel_aes::integers::ByteBits;
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
-use everlevel_ring::GaloisElement;
 use everlevel_scheme::spec::BootstrapMode;
 use everlevel_scheme::{Bootstrappable, Level, NextUse, Params, Plaintext, SchemeError};
 use rayon::prelude::*;
 
+use self::digits::{Byte, Digits};
 use self::flags::Flags;
 use self::largest::Largest;
 use self::levels::{Levels, lowered};
 use self::product::product;
-use self::slots::{LINE, Slots};
+use self::slots::Slots;
 use super::protocol::BITS;
 use crate::error::SuiteError;
 
@@ -44,12 +44,10 @@ pub(super) const RANDOM_BITS: usize = 132;
 /// that is equal, 1 for each of the two other digits that are compared, 1 for the flag, and 1 for
 /// its norm.
 pub(super) struct Maximum<S: Bootstrappable> {
-    bits: ByteBits<S>,
+    digits: Digits<S>,
     flags: Flags<S>,
     refresh: Bootstrapper<S>,
     largest: Largest<S>,
-    /// From the first byte of a number to the second.
-    onward: GaloisElement,
     /// Of each bit of the result, its place along lines.
     places: Vec<Plaintext>,
 }
@@ -66,16 +64,14 @@ impl<S: Bootstrappable> Maximum<S> {
         levels: Levels,
         random_bits: usize,
     ) -> Result<Self, SuiteError> {
-        let (shape, top) = (scheme.slot_shape(), params.chain().top());
-        let slots = Slots::new(shape)?;
+        let (slots, top) = (Slots::new(scheme.slot_shape())?, params.chain().top());
         let plan = BootstrapPlan::for_mode(params, BootstrapMode::Thin)?;
         let place = |bit: usize| slots.bits(scheme, |place| place == bit);
         Ok(Maximum {
-            bits: ByteBits::new(scheme, 1, top)?,
+            digits: Digits::new(scheme, &slots, top)?,
             flags: Flags::new(scheme, &slots, levels, random_bits)?,
             refresh: Bootstrapper::new(scheme, plan)?,
             largest: Largest::new(scheme, &slots, top, levels.digit)?,
-            onward: shape.rotation_along(LINE, -1),
             places: (0..BITS as usize).map(place).collect::<Result<_, SchemeError>>()?,
         })
     }
@@ -103,29 +99,20 @@ impl<S: Bootstrappable> Maximum<S> {
         if states.is_empty() {
             return Err(CircuitError::Empty { what: "the list of states" }.into());
         }
-        // The same weights for both digits of a byte: every single step has to succeed.
-        let mut weights = |byte: usize| -> Result<Vec<_>, SuiteError> {
-            states.iter().map(|_| self.flags.weights(scheme, byte, random)).collect()
-        };
-        let weights = [weights(0)?, weights(1)?];
-        let split = |state: &S::Ciphertext| Ok(self.bits.split(scheme, state)?);
-        let bits = states.par_iter().map(split).collect::<Result<Vec<_>, SuiteError>>()?;
+        // The same weights in all steps: what is left in one does not depend on them as long as
+        // no step has failed.
+        let weights: Vec<Vec<Plaintext>> =
+            states.iter().map(|_| self.flags.weights(random)).collect();
+        let split = |state: &S::Ciphertext| self.digits.split(scheme, state);
+        let bits: Vec<[Byte<S>; 2]> =
+            states.par_iter().map(split).collect::<Result<_, SuiteError>>()?;
         let mut left: Option<Vec<S::Ciphertext>> = None;
         let mut found = Vec::with_capacity(DIGITS);
         for step in 0..DIGITS {
             let (byte, low) = (step / 2, step % 2 == 1);
             let half = if low { 0..DIGIT } else { DIGIT..2 * DIGIT };
-            let digits: Vec<_> = bits.iter().map(|bits| &bits[half.clone()]).collect();
-            if step == 2 {
-                let onward = |x: &S::Ciphertext| {
-                    scheme.apply_galois(&scheme.prepare(x, NextUse::LinearMap)?, self.onward)
-                };
-                let moved = |left: Vec<S::Ciphertext>| {
-                    left.par_iter().map(onward).collect::<Result<Vec<_>, SchemeError>>()
-                };
-                left = left.map(moved).transpose()?;
-            }
-            let flags = self.flags.compute(scheme, &digits, left.as_deref(), &weights[byte])?;
+            let digits: Vec<_> = bits.iter().map(|bytes| &bytes[byte][half.clone()]).collect();
+            let flags = self.flags.compute(scheme, &digits, left.as_deref(), &weights)?;
             let fresh = flags.iter().map(|flags| self.refresh.bootstrap(scheme, flags));
             let fresh = fresh.collect::<Result<Vec<_>, CircuitError>>()?;
             let largest = self.largest.digit(scheme, &fresh)?;

@@ -52,6 +52,11 @@ impl Slots {
         }
     }
 
+    /// How many there are.
+    pub fn slots(&self) -> usize {
+        self.rows * VALUES * self.columns
+    }
+
     /// The element for a bit.
     fn bit(&self, bit: bool) -> Vec<u64> {
         (0..self.degree).map(|i| u64::from(i == 0 && bit)).collect()
@@ -59,7 +64,7 @@ impl Slots {
 
     /// The elements of all slots by row, place of the line and column.
     pub fn elements(&self, mut element: impl FnMut(usize, usize, usize) -> Vec<u64>) -> Vec<u64> {
-        let mut out = Vec::with_capacity(self.rows * VALUES * self.columns * self.degree);
+        let mut out = Vec::with_capacity(self.slots() * self.degree);
         for row in 0..self.rows {
             for place in 0..VALUES {
                 for column in 0..self.columns {
