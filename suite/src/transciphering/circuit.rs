@@ -9,7 +9,7 @@ use everlevel_scheme::{
     Arithmetic, ExactScheme, Level, NextUse, NoOp, Params, Plaintext, SchemeError,
 };
 
-use super::maximum::{Maximum, RANDOM_BITS};
+use super::maximum::Maximum;
 use super::placement::{Placed, Placement};
 use super::protocol::{BITS, BLOCK, PER_BLOCK, ROUND_KEYS, Task, Workload, maximum_levels};
 use crate::error::SuiteError;
@@ -174,8 +174,8 @@ pub(super) fn rehearse(
     let placement = Placement::new(workload, Layout::packed(params.slot_shape())?.blocks())?;
     let result = match workload.task {
         Task::Maximum => {
-            let levels = maximum_levels(params);
-            let maximum = Maximum::new(&scheme, params, levels, RANDOM_BITS)?;
+            let (levels, bits) = (maximum_levels(params), workload.random_bits());
+            let maximum = Maximum::new(&scheme, params, levels, bits)?;
             let states = vec![state.clone(); placement.states().min(states)];
             maximum.run(&scheme, &states, &mut words())?
         }

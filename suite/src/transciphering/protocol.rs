@@ -34,6 +34,12 @@ const STAND_IN_INDEX: u64 = 4947;
 /// The weight of the sparse secret of that ring, which is too small for the weight of the others.
 const STAND_IN_WEIGHT: usize = 14;
 
+/// How many random bits all have to be 0 for the maximum to miss a digit: so many that this happens
+/// in one of four steps with a probability of 2^-130 at most.
+const RANDOM_BITS: usize = 132;
+/// The same on that ring, where bits are expensive.
+const STAND_IN_BITS: usize = 48;
+
 /// What a server is to compute by the harness's option `--mini_workload`, which stages are not
 /// told: its number.
 pub const TASK_VARIABLE: &str = "EVERLEVEL_MINI_WORKLOAD";
@@ -79,10 +85,11 @@ impl Task {
 pub(super) fn maximum_levels(params: &Params) -> Levels {
     let level = |bits: f64| params.chain().at_least(bits);
     Levels {
-        weighted: level(184.0),
-        product: level(172.0),
-        sums: level(150.0),
-        norm: level(116.0),
+        weighted: level(145.0),
+        product: level(133.9),
+        sums: level(118.0),
+        norm: level(83.9),
+        fresh: level(640.0),
         digit: level(320.0),
     }
 }
@@ -133,6 +140,11 @@ impl Workload {
         let bootstrap = spec.bootstrap.map(lighter);
         let spec = ParamsSpec { name, index: STAND_IN_INDEX, bootstrap, ..spec };
         Ok(Params::new(spec, OptIn::InsecureResearch)?)
+    }
+
+    /// How many random bits the maximum has for each value of a digit.
+    pub fn random_bits(&self) -> usize {
+        if STAND_INS.contains(&self.instance) { STAND_IN_BITS } else { RANDOM_BITS }
     }
 
     /// How many blocks there are.

@@ -16,7 +16,7 @@ use rand_core::Rng;
 use rayon::prelude::*;
 
 use super::circuit::{Decryption, InnerProduct};
-use super::maximum::{Maximum, RANDOM_BITS};
+use super::maximum::Maximum;
 use super::placement::{Placed, Placement};
 use super::protocol::{
     BLOCK, Content, Files, ROUND_KEYS, Task, Workload, maximum_levels, metadata, read_levels,
@@ -153,10 +153,9 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     })?;
     let (stage, result) = match workload.task {
         Task::Maximum => {
-            let levels = maximum_levels(&params);
-            let maximum = steps.time("Plan", || {
-                Maximum::new(&evaluator, &params, levels, RANDOM_BITS)
-            })?;
+            let (levels, bits) = (maximum_levels(&params), workload.random_bits());
+            let maximum =
+                steps.time("Plan", || Maximum::new(&evaluator, &params, levels, bits))?;
             // Nobody knows the weights of this run before its data are there.
             let mut random = system_rng()?;
             let result = steps.time("Encrypted computation", || {

@@ -5,7 +5,7 @@ use everlevel_ring::GaloisElement;
 use everlevel_scheme::{ExactScheme, Level, NextUse, Plaintext};
 use rayon::prelude::*;
 
-use super::levels::lowered;
+use super::levels::{Levels, lowered};
 use super::product::product;
 use super::slots::{COLUMN, LINE, ROW, Slots, VALUES};
 use crate::error::SuiteError;
@@ -18,7 +18,7 @@ use crate::error::SuiteError;
 /// over all v whose bit k is 1. Of a run of such v two terms are left, those at its ends: the bit
 /// is 1 + Σ g_v over the multiples v of 2^k from 2^k to 15.
 pub(super) struct Largest<S: ExactScheme> {
-    level: Level,
+    levels: Levels,
     rows: PowerSum,
     columns: PowerSum,
     line: PowerSum,
@@ -37,11 +37,11 @@ struct Step<S: ExactScheme> {
 }
 
 impl<S: ExactScheme> Largest<S> {
-    /// For flags at any level; bits are copied into all slots at `level` or below.
+    /// For flags at `top` or below.
     ///
     /// # Errors
     /// Those of the scheme.
-    pub fn new(scheme: &S, slots: &Slots, top: Level, level: Level) -> Result<Self, SuiteError> {
+    pub fn new(scheme: &S, slots: &Slots, top: Level, levels: Levels) -> Result<Self, SuiteError> {
         let shape = scheme.slot_shape();
         let bits = VALUES.ilog2();
         let step = |k: u32| {
@@ -58,7 +58,7 @@ impl<S: ExactScheme> Largest<S> {
             Ok(scheme.diagonal(&mask, 1, top)?)
         };
         Ok(Largest {
-            level,
+            levels,
             rows: PowerSum::along(shape, ROW)?,
             columns: PowerSum::along(shape, COLUMN)?,
             line: PowerSum::along(shape, LINE)?,
@@ -77,7 +77,9 @@ impl<S: ExactScheme> Largest<S> {
         flags: &[S::Ciphertext],
     ) -> Result<Vec<S::Ciphertext>, SuiteError> {
         let identity = scheme.slot_shape().identity();
-        let absent = flags.iter().map(|flags| scheme.add_scalar(flags, 1));
+        let absent = flags.iter().map(|flags| {
+            scheme.add_scalar(&lowered(scheme, flags, self.levels.fresh)?, 1)
+        });
         let absent = product(scheme, absent.collect::<Result<_, _>>()?)?;
         let absent = self.rows.multiply(scheme, &absent)?;
         // In column 0, where no factor has passed the end of its row.
@@ -90,7 +92,7 @@ impl<S: ExactScheme> Largest<S> {
             let moved = scheme.add_plain(&moved, &step.beyond)?;
             none = scheme.mul(&x, &moved, NextUse::LinearMap)?;
         }
-        let none = scheme.prepare(&lowered(scheme, &none, self.level)?, NextUse::LinearMap)?;
+        let none = scheme.prepare(&lowered(scheme, &none, self.levels.digit)?, NextUse::LinearMap)?;
         let parts = scheme.hoist(&none, &[identity])?;
         let rows: Vec<Vec<_>> = self.counted.iter().map(|mask| vec![Some(mask)]).collect();
         let copied = |sum: S::Extended| {

@@ -14,6 +14,8 @@ pub(in crate::transciphering) struct Levels {
     pub sums: Level,
     /// Of what is multiplied by its image.
     pub norm: Level,
+    /// Of refreshed flags, which have more than they need.
+    pub fresh: Level,
     /// Of the largest digit when it is copied into all slots.
     pub digit: Level,
 }

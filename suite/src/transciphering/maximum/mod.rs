@@ -28,9 +28,6 @@ use crate::error::SuiteError;
 const DIGITS: usize = 4;
 /// The bits of a digit.
 const DIGIT: usize = 4;
-/// How many random bits all have to be 0 for the largest value of a digit to be missed: so many
-/// that this happens in one of [`DIGITS`] steps with a probability of 2^-130 at most.
-pub(super) const RANDOM_BITS: usize = 132;
 
 /// The maximum of numbers of 16 bits, whose bytes lie side by side along lines, the higher one
 /// first.
@@ -71,7 +68,7 @@ impl<S: Bootstrappable> Maximum<S> {
             digits: Digits::new(scheme, &slots, top)?,
             flags: Flags::new(scheme, &slots, levels, random_bits)?,
             refresh: Bootstrapper::new(scheme, plan)?,
-            largest: Largest::new(scheme, &slots, top, levels.digit)?,
+            largest: Largest::new(scheme, &slots, top, levels)?,
             places: (0..BITS as usize).map(place).collect::<Result<_, SchemeError>>()?,
         })
     }

@@ -100,11 +100,11 @@ fn weights_decide() {
 /// Flags that miss a value, noise and overflows together.
 #[test]
 fn failures_are_rarer_than_2_to_the_minus_128() {
-    for instance in INSTANCES.iter().chain(&STAND_INS) {
-        let workload = Workload { instance: *instance, task: Task::Maximum };
+    for instance in INSTANCES {
+        let workload = Workload { instance, task: Task::Maximum };
         let params = workload.params().unwrap();
         let (scheme, levels) = (NoOp::blank(&params), maximum_levels(&params));
-        let maximum = Maximum::new(&scheme, &params, levels, RANDOM_BITS).unwrap();
+        let maximum = Maximum::new(&scheme, &params, levels, workload.random_bits()).unwrap();
         let refreshed = DIGITS * maximum.flags.ciphertexts();
         let overflows = params.failure_log2() + (refreshed as f64).log2();
         let failure = log_add(maximum.error_log2(), overflows);
@@ -121,55 +121,4 @@ fn no_states_have_no_maximum() {
     let maximum = Maximum::new(&scheme, &params, maximum_levels(&params), FEW_BITS).unwrap();
     let error = maximum.run(&scheme, &[], &mut || 0).unwrap_err();
     assert_eq!(error.code(), "circuit.empty");
-}
-
-#[test]
-fn temporary_costs() {
-    use everlevel_scheme::{Arithmetic, Scheme};
-    let workload = Workload { instance: INSTANCES[2], task: Task::Maximum };
-    let params = workload.params().unwrap();
-    let scheme = NoOp::blank(&params);
-    let levels = maximum_levels(&params);
-    let cost = |what: &str, last: &mut everlevel_scheme::Cost| {
-        let now = scheme.cost();
-        let d = now - *last;
-        println!("{what}: transforms {} ks {} relin {} bytes {:.1} GB", d.transforms, d.key_switches, d.relinearizations, d.bytes as f64 / 1e9);
-        *last = now;
-    };
-    let mut last = scheme.cost();
-    let maximum = Maximum::new(&scheme, &params, levels, RANDOM_BITS).unwrap();
-    cost("new", &mut last);
-    let zero = Plaintext::encode(&params, &[]).unwrap();
-    let level = params.chain().at_least(284.0);
-    let state = scheme.encrypt_exhausted(&zero, level, 255.8).unwrap();
-    let bits: Vec<_> = (0..3).map(|_| maximum.digits.split(&scheme, &state).unwrap()).collect();
-    cost("bits", &mut last);
-    println!("  capacity {:.1} level bits {:.1}", scheme.capacity_bits(&bits[0][0][0]), params.chain().bits(scheme.level(&bits[0][0][0])));
-    let w: Vec<_> = (0..3).map(|_| maximum.flags.weights(&mut words())).collect();
-    let mut left: Option<Vec<_>> = None;
-    for step in 0..4 {
-        let half = if step % 2 == 1 { 0..4 } else { 4..8 };
-        let digits: Vec<_> = bits.iter().map(|b| &b[step / 2][half.clone()]).collect();
-        let flags = maximum.flags.compute(&scheme, &digits, left.as_deref(), &w).unwrap();
-        println!("step {step}: flags capacity {:.1}, needed {:.1}", scheme.capacity_bits(&flags[0]), maximum.refresh.minimum_capacity(&scheme));
-        cost("flags", &mut last);
-        let fresh: Vec<_> = flags.iter().map(|x| maximum.refresh.bootstrap(&scheme, x).unwrap()).collect();
-        println!("  fresh {:.1} {:.1}", scheme.capacity_bits(&fresh[0]), params.chain().bits(scheme.level(&fresh[0])));
-        cost("refresh", &mut last);
-        let largest = maximum.largest.digit(&scheme, &fresh).unwrap();
-        println!("  largest {:.1} {:.1}", scheme.capacity_bits(&largest[0]), params.chain().bits(scheme.level(&largest[0])));
-        cost("largest", &mut last);
-        if step < 3 {
-            left = Some(maximum.kept(&scheme, &digits, left.as_deref(), &largest).unwrap());
-            let x = &left.as_ref().unwrap()[0];
-            println!("  left {:.1} {:.1}", scheme.capacity_bits(x), params.chain().bits(scheme.level(x)));
-            cost("kept", &mut last);
-        }
-    }
-    let plan = scheme.key_plan();
-    println!("{} galois keys, {} relin; MiB {}", plan.galois.len(), plan.relin.len(), plan.seeded_bytes(&params) >> 20);
-    let mut by = std::collections::BTreeMap::<usize, usize>::new();
-    plan.galois.keys().for_each(|k| *by.entry(k.1.0).or_default() += 1);
-    println!("{by:?}");
-    let _ = scheme.prepare(&state, NextUse::Keep);
 }
