@@ -3,7 +3,7 @@
 use everlevel_circuit::sums::PowerSum;
 use everlevel_ring::GaloisElement;
 use everlevel_scheme::{
-    Bootstrappable, DiagonalValues, ExactScheme, Level, NextUse, Plaintext, SchemeError,
+    Bootstrappable, DiagonalValues, ExactScheme, Level, NextUse, Params, Plaintext, SchemeError,
 };
 use rayon::prelude::*;
 
@@ -56,6 +56,7 @@ impl<S: Bootstrappable> Flags<S> {
     /// Those of the scheme.
     pub fn new(
         scheme: &S,
+        params: &Params,
         slots: &Slots,
         levels: Levels,
         random_bits: usize,
@@ -63,12 +64,12 @@ impl<S: Bootstrappable> Flags<S> {
         let shape = scheme.slot_shape();
         let told = (2 * slots.rows).min(slots.degree);
         let pattern = |k: u32, g: usize| {
-            slots.bits(scheme, |place| ((place + VALUES - g) % VALUES) >> k & 1 == 0)
+            slots.bits(params, |place| ((place + VALUES - g) % VALUES) >> k & 1 == 0)
         };
-        let row = |k: u32| -> Result<Vec<_>, SchemeError> {
+        let row = |k: u32| -> Result<Vec<_>, SuiteError> {
             (0..1 << k).step_by(STEP).map(|g| pattern(k, g)).collect()
         };
-        let patterns = (0..VALUES.ilog2()).map(row).collect::<Result<_, SchemeError>>()?;
+        let patterns = (0..VALUES.ilog2()).map(row).collect::<Result<_, SuiteError>>()?;
         let field = shape.galois_ring(1)?;
         let powers = std::iter::successors(Some(field.one()), |power| Some(field.times_x(power)));
         let powers: Vec<Vec<u64>> = powers.take(slots.rows.min(slots.degree / 2)).collect();

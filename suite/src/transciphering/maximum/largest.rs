@@ -2,7 +2,7 @@
 
 use everlevel_circuit::sums::PowerSum;
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::{ExactScheme, Level, NextUse, Plaintext};
+use everlevel_scheme::{ExactScheme, NextUse, Params, Plaintext};
 use rayon::prelude::*;
 
 use super::levels::{Levels, lowered};
@@ -37,12 +37,17 @@ struct Step<S: ExactScheme> {
 }
 
 impl<S: ExactScheme> Largest<S> {
-    /// For flags at `top` or below.
+    /// For flags at any level.
     ///
     /// # Errors
     /// Those of the scheme.
-    pub fn new(scheme: &S, slots: &Slots, top: Level, levels: Levels) -> Result<Self, SuiteError> {
-        let shape = scheme.slot_shape();
+    pub fn new(
+        scheme: &S,
+        params: &Params,
+        slots: &Slots,
+        levels: Levels,
+    ) -> Result<Self, SuiteError> {
+        let (shape, top) = (scheme.slot_shape(), params.chain().top());
         let bits = VALUES.ilog2();
         let step = |k: u32| {
             let length = 1usize << k;
@@ -50,7 +55,7 @@ impl<S: ExactScheme> Largest<S> {
             Ok(Step {
                 rotation: shape.rotation_along(LINE, length as i64),
                 within: scheme.diagonal(&within, 1, top)?,
-                beyond: slots.bits(scheme, |place| place + length >= VALUES)?,
+                beyond: slots.bits(params, |place| place + length >= VALUES)?,
             })
         };
         let counted = |k: u32| {

@@ -63,13 +63,13 @@ impl<S: Bootstrappable> Maximum<S> {
     ) -> Result<Self, SuiteError> {
         let (slots, top) = (Slots::new(scheme.slot_shape())?, params.chain().top());
         let plan = BootstrapPlan::for_mode(params, BootstrapMode::Thin)?;
-        let place = |bit: usize| slots.bits(scheme, |place| place == bit);
+        let place = |bit: usize| slots.bits(params, |place| place == bit);
         Ok(Maximum {
             digits: Digits::new(scheme, &slots, top)?,
-            flags: Flags::new(scheme, &slots, levels, random_bits)?,
+            flags: Flags::new(scheme, params, &slots, levels, random_bits)?,
             refresh: Bootstrapper::new(scheme, plan)?,
-            largest: Largest::new(scheme, &slots, top, levels)?,
-            places: (0..BITS as usize).map(place).collect::<Result<_, SchemeError>>()?,
+            largest: Largest::new(scheme, params, &slots, levels)?,
+            places: (0..BITS as usize).map(place).collect::<Result<_, SuiteError>>()?,
         })
     }
 

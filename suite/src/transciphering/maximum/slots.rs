@@ -2,7 +2,7 @@
 
 use everlevel_aes::Layout;
 use everlevel_ring::SlotShape;
-use everlevel_scheme::{DiagonalValues, ExactScheme, Plaintext, SchemeError};
+use everlevel_scheme::{DiagonalValues, Params, Plaintext, SchemeError};
 
 use crate::error::SuiteError;
 
@@ -75,23 +75,28 @@ impl Slots {
         out
     }
 
-    /// A plaintext of bits that depend on the place of the line.
+    /// The elements of bits that depend on the place of the line and the column.
+    fn lines(&self, bit: impl Fn(usize, usize) -> bool) -> Vec<u64> {
+        let places = (0..VALUES).flat_map(|place| (0..self.columns).map(move |c| (place, c)));
+        places.flat_map(|(place, column)| self.bit(bit(place, column))).collect()
+    }
+
+    /// A plaintext of bits that depend on the place of the line, encoded along the last two axes.
     ///
     /// # Errors
-    /// None for the slots of the scheme.
-    pub fn bits<S: ExactScheme>(
+    /// None for the slots of the parameters.
+    pub fn bits(
         &self,
-        scheme: &S,
+        params: &Params,
         bit: impl Fn(usize) -> bool,
-    ) -> Result<Plaintext, SchemeError> {
-        scheme.encode_elements(&self.elements(|_, place, _| self.bit(bit(place))))
+    ) -> Result<Plaintext, SuiteError> {
+        let ring = params.plaintext_ring();
+        let coefficients = ring.encode_last(&self.lines(|place, _| bit(place)), 1)?;
+        Ok(Plaintext::from_reduced(ring.embed_last(&coefficients, 1)?.into(), 1))
     }
 
     /// A mask by place of the line and column.
     pub fn mask(&self, keep: impl Fn(usize, usize) -> bool) -> DiagonalValues {
-        let places = (0..VALUES).flat_map(|place| (0..self.columns).map(move |c| (place, c)));
-        DiagonalValues::LastDimensions(
-            places.flat_map(|(place, column)| self.bit(keep(place, column))).collect(),
-        )
+        DiagonalValues::LastDimensions(self.lines(keep))
     }
 }
