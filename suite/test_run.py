@@ -160,12 +160,26 @@ class RunTest(unittest.TestCase):
         """The harness of transciphering passes it to none of them, and checks two results a run."""
         names = ["toy", "small", "medium", "large"]
         both = "PASS AES Decryption\\n         [harness] {}  (expected=[1], got=[1])"
-        for second, passed in [("PASS IP", True), ("FAIL IP", False), ("PASS MAX", False)]:
+        for options, second, passed, directory in [
+            ([], "PASS IP", True, "ip_large"),
+            ([], "FAIL IP", False, "ip_large"),
+            ([], "PASS MAX", False, "ip_large"),
+            (["--mini-workload", "1"], "PASS IP", True, "ip_large"),
+            (["--mini-workload", "0"], "PASS MAX", True, "large"),
+            (["--mini-workload", "0"], "PASS IP", False, "large"),
+        ]:
             self.harness(both.format(second), "\\033[32m         ", names)
-            done = self.measured("--sizes", "3", "--runs", "2", workload="transciphering")
+            done = self.measured(
+                "--sizes", "3", "--runs", "2", *options, workload="transciphering"
+            )
             self.assertEqual(done.returncode == 0, passed, done.stderr)
-            (out,) = self.results.glob("*/transciphering/ip_large")
+            (out,) = self.results.glob(f"*/transciphering/{directory}")
             self.assertEqual(len(list(out.glob("results-?.json"))), 2)
+            about = json.loads((out / "about.json").read_text())
+            self.assertEqual(about["mini_workload"], 0 if directory == "large" else 1)
+        for workload, task in [("transciphering", "2"), ("zn-multiplication", "0")]:
+            done = self.measured("--mini-workload", task, workload=workload)
+            self.assertEqual(done.returncode, 2)
 
     def test_a_submission_is_a_crate_of_its_own(self) -> None:
         for workload, place in [

@@ -67,10 +67,10 @@ pub enum SuiteError {
         /// What there is.
         found: String,
     },
-    /// A mini workload that is not there.
+    /// No mini workload, or one that is not there.
     #[error(
-        "EVERLEVEL_MINI_WORKLOAD: expected 1, the inner product, found {found}: set it for all \
-         stages, and give the harness --mini_workload 1; the maximum is not there"
+        "EVERLEVEL_MINI_WORKLOAD: expected 0, the maximum, or 1, the inner product, found {found}: \
+         set it for all stages to what the harness is given as --mini_workload"
     )]
     MiniWorkload {
         /// What was asked for.

@@ -9,8 +9,9 @@ use everlevel_scheme::{
     Arithmetic, ExactScheme, Level, NextUse, NoOp, Params, Plaintext, SchemeError,
 };
 
+use super::maximum::Maximum;
 use super::placement::{Placed, Placement};
-use super::protocol::{BITS, BLOCK, PER_BLOCK, ROUND_KEYS, Workload};
+use super::protocol::{BITS, BLOCK, PER_BLOCK, ROUND_KEYS, Task, Workload, maximum_levels};
 use crate::error::SuiteError;
 
 /// The dimension of the slots along which pairs are half of it apart: the outermost one.
@@ -155,12 +156,13 @@ pub(super) fn key_levels(params: &Params, direction: Direction) -> Result<Vec<Le
 }
 
 /// A run of all that the server does, without values: the scheme, which knows the keys and the cost
-/// of it, a decrypted state, and the inner product. States after the first take the same levels and
-/// keys, and are left out.
+/// of it, a decrypted state, and the result. States after the first take the same levels and keys:
+/// AES is run for one, and the maximum for `states` of them at most.
 pub(super) fn rehearse(
     params: &Params,
     workload: &Workload,
     levels: &[Level],
+    states: usize,
 ) -> Result<(NoOp, [NoOpCiphertext; 2]), SuiteError> {
     let (scheme, top) = (NoOp::blank(params), params.chain().top());
     let mode = workload.mode(&[0; BLOCK])?;
@@ -170,10 +172,31 @@ pub(super) fn rehearse(
     let state =
         decryption.state(&scheme, &mode, &keys, &[([0; BLOCK], [0; BLOCK])])?.swap_remove(0);
     let placement = Placement::new(workload, Layout::packed(params.slot_shape())?.blocks())?;
-    let inner = InnerProduct::new(&scheme, placement, state.meta().level)?;
-    let products = inner.products(&scheme, &state)?;
-    let total = inner.total(&scheme, vec![products; placement.states()])?;
-    Ok((scheme, [state, total]))
+    let result = match workload.task {
+        Task::Maximum => {
+            let (levels, bits) = (maximum_levels(params), workload.random_bits());
+            let maximum = Maximum::new(&scheme, params, levels, bits)?;
+            let states = vec![state.clone(); placement.states().min(states)];
+            maximum.run(&scheme, &states, &mut words())?
+        }
+        Task::InnerProduct => {
+            let inner = InnerProduct::new(&scheme, placement, state.meta().level)?;
+            let products = inner.products(&scheme, &state)?;
+            inner.total(&scheme, vec![products; placement.states()])?
+        }
+    };
+    Ok((scheme, [state, result]))
+}
+
+/// Words that look random, for rehearsals.
+pub(super) fn words() -> impl FnMut() -> u64 {
+    let mut state = 0u64;
+    move || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
 }
 
 #[cfg(test)]
@@ -187,23 +210,37 @@ mod tests {
     #[test]
     fn the_set_holds_every_instance() {
         for instance in INSTANCES.iter().chain(&STAND_INS) {
-            let workload = Workload { instance: *instance };
-            let params = workload.params().unwrap();
-            let direction = workload.mode(&[0; BLOCK]).unwrap().direction();
-            let levels = key_levels(&params, direction).unwrap();
-            let (scheme, found) = rehearse(&params, &workload, &levels).unwrap();
-            let [state, total] = found.each_ref().map(|x| scheme.capacity_bits(x));
-            let keys = scheme.key_plan().seeded_bytes(&params);
-            println!(
-                "{}: {state:.1} bits after AES, {total:.1} at the end, {} MiB of keys, {:?}",
-                instance.name,
-                keys >> 20,
-                scheme.cost()
-            );
-            assert!(state > 200.0 && total > 10.0, "{}: {state}, {total}", instance.name);
-            assert!(scheme.decrypt(&found[1]).is_ok());
-            assert!(params.security().bits() >= 128.0 || STAND_INS.contains(instance));
+            for task in Task::ALL {
+                let states = if *instance == INSTANCES[3] { 2 } else { usize::MAX };
+                check_capacity(Workload { instance: *instance, task }, states);
+            }
         }
+    }
+
+    /// The maximum with all states of the largest instance.
+    #[test]
+    #[ignore = "minutes: norms of some hundred weights"]
+    fn the_set_holds_the_maximum_of_all_states() {
+        check_capacity(Workload { instance: INSTANCES[3], task: Task::Maximum }, usize::MAX);
+    }
+
+    fn check_capacity(workload: Workload, states: usize) {
+        let Workload { instance, task } = workload;
+        let params = workload.params().unwrap();
+        let direction = workload.mode(&[0; BLOCK]).unwrap().direction();
+        let levels = key_levels(&params, direction).unwrap();
+        let (scheme, found) = rehearse(&params, &workload, &levels, states).unwrap();
+        let [state, total] = found.each_ref().map(|x| scheme.capacity_bits(x));
+        let keys = scheme.key_plan().seeded_bytes(&params);
+        println!(
+            "{} {task:?}: {state:.1} bits after AES, {total:.1} at the end, {} MiB of keys, {:?}",
+            instance.name,
+            keys >> 20,
+            scheme.cost()
+        );
+        assert!(state > 200.0 && total > 10.0, "{} {task:?}: {state}, {total}", instance.name);
+        assert!(scheme.decrypt(&found[1]).is_ok());
+        assert!(params.security().bits() >= 128.0 || STAND_INS.contains(&instance));
     }
 
     /// The inner product on the no-op scheme, on the rings of all instances, against sums in the
@@ -211,7 +248,7 @@ mod tests {
     #[test]
     fn the_inner_product_is_that_in_the_clear() {
         for instance in INSTANCES.iter().chain(&STAND_INS) {
-            let workload = Workload { instance: *instance };
+            let workload = Workload { instance: *instance, task: Task::InnerProduct };
             let params = workload.params().unwrap();
             let (scheme, layout) =
                 (NoOp::new(&params, 1), Layout::packed(params.slot_shape()).unwrap());

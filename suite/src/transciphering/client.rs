@@ -13,7 +13,9 @@ use zeroize::Zeroizing;
 
 use super::circuit::{key_levels, rehearse};
 use super::placement::Placement;
-use super::protocol::{BITS, BLOCK, Content, Files, PER_BLOCK, ROUND_KEYS, Workload, metadata};
+use super::protocol::{
+    BITS, BLOCK, Content, Files, PER_BLOCK, ROUND_KEYS, Task, Workload, metadata,
+};
 use crate::error::SuiteError;
 use crate::keyless::check_file;
 use crate::keys::{self, read_secret};
@@ -42,7 +44,8 @@ pub fn generate_keys(arguments: &[&str]) -> Result<(), SuiteError> {
     let files = Files::of(&workload.instance);
     let params = workload.params()?;
     let levels = key_levels(&params, workload.mode(&[0; BLOCK])?.direction())?;
-    let plan = rehearse(&params, &workload, &levels)?.0.key_plan();
+    // States after the first take the same levels and keys.
+    let plan = rehearse(&params, &workload, &levels, 1)?.0.key_plan();
     let mut out = Output::create(files.levels)?;
     out.write(&to_bytes(&levels.iter().map(|level| level.0 as u64).collect::<Vec<_>>()))?;
     out.finish()?;
@@ -139,7 +142,7 @@ pub fn postprocess_states(arguments: &[&str]) -> Result<(), SuiteError> {
     out.finish()
 }
 
-/// `client_decrypt_decode SIZE`: the inner product as slots have it.
+/// `client_decrypt_decode SIZE`: the result as slots have it.
 ///
 /// # Errors
 /// What is not a result for this instance and key.
@@ -149,15 +152,15 @@ pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     make_place_for(&files.slots)?;
     let params = workload.params()?;
     let secret = read_secret(&params, &files.secret_key)?;
-    let found = read_results(&params, &workload, &files.download, Content::InnerProduct, 1)?;
+    let content = Content::Result(workload.task);
+    let found = read_results(&params, &workload, &files.download, content, 1)?;
     let slots = Zeroizing::new(secret.decrypt_compact(&found[0])?.decode_decrypted(&params)?);
     let mut out = Output::create(files.slots)?;
     out.write(&to_bytes(&slots))?;
     out.finish()
 }
 
-/// `client_postprocess SIZE`: the inner product, which is the same in all slots that begin a
-/// number.
+/// `client_postprocess SIZE`: the number.
 ///
 /// # Errors
 /// Slots that no honest server sends.
@@ -168,6 +171,37 @@ pub fn postprocess(arguments: &[&str]) -> Result<(), SuiteError> {
     let params = workload.params()?;
     let slots = Words::open(&files.slots, params.slots() as u64)?.read(params.slots())?;
     let layout = Layout::packed(params.slot_shape())?;
+    let value = match workload.task {
+        Task::Maximum => maximum(&layout, &slots)?,
+        Task::InnerProduct => inner_product(&layout, &slots)?,
+    };
+    let mut out = Output::create(files.output)?;
+    out.write(format!("{value}\n").as_bytes())?;
+    out.finish()
+}
+
+/// The number whose bits are along every line, the lowest first.
+fn maximum(layout: &Layout, slots: &[u64]) -> Result<u64, SuiteError> {
+    let mut value = 0;
+    for bit in 0..BITS as usize {
+        let wanted = slots[layout.place(0, bit).slot];
+        for block in 0..layout.blocks() {
+            let slot = layout.place(block, bit).slot;
+            if slots[slot] != wanted || wanted > 1 {
+                return Err(SuiteError::Result {
+                    place: format!("slot {slot}"),
+                    expected: "a bit, the same as in all other lines".into(),
+                    found: slots[slot],
+                });
+            }
+        }
+        value |= wanted << bit;
+    }
+    Ok(value)
+}
+
+/// The number that is in all slots that begin a number.
+fn inner_product(layout: &Layout, slots: &[u64]) -> Result<u64, SuiteError> {
     let value = slots[layout.place(0, 0).slot];
     for block in 0..layout.blocks() {
         for number in 0..PER_BLOCK {
@@ -181,7 +215,5 @@ pub fn postprocess(arguments: &[&str]) -> Result<(), SuiteError> {
             }
         }
     }
-    let mut out = Output::create(files.output)?;
-    out.write(format!("{value}\n").as_bytes())?;
-    out.finish()
+    Ok(value)
 }

@@ -3,7 +3,7 @@
 use everlevel_aes::Mode;
 use everlevel_scheme::SchemeError;
 
-use super::protocol::{BLOCK, PER_BLOCK, Workload};
+use super::protocol::{BLOCK, PER_BLOCK, Task, Workload};
 use crate::error::SuiteError;
 
 /// A block on its way through AES: what that is applied to, and what is added to the result.
@@ -11,10 +11,13 @@ pub(super) type Placed = ([u8; BLOCK], [u8; BLOCK]);
 
 /// Where blocks are, and so which of them meet.
 ///
-/// The numbers of the first half of the data are multiplied by those of the second half. A block by
-/// itself is in every place, and its numbers meet each other. Of several, block j of the first half
-/// and block j of the second are half a state apart, so that one rotation brings their numbers
-/// together.
+/// For the maximum they are in their order, and the last one is repeated in places that are left:
+/// every place holds data, and nothing has to be masked.
+///
+/// For the inner product the numbers of the first half of the data are multiplied by those of the
+/// second half. A block by itself is in every place, and its numbers meet each other. Of several,
+/// block j of the first half and block j of the second are half a state apart, so that one rotation
+/// brings their numbers together.
 ///
 /// In counter mode places that are left hold keystream: k, its complement, k, its complement
 /// against l, l and their complements. As integers modulo 2^16 the complement of x is -1 - x, so
@@ -24,6 +27,8 @@ pub(super) type Placed = ([u8; BLOCK], [u8; BLOCK]);
 pub(super) struct Placement {
     places: usize,
     blocks: usize,
+    /// Whether numbers are multiplied by each other.
+    paired: bool,
 }
 
 /// Pairs of places that are filled together.
@@ -35,9 +40,10 @@ impl Placement {
     /// # Errors
     /// A number of places that blocks and groups of keystream do not fill.
     pub fn new(workload: &Workload, places: usize) -> Result<Self, SuiteError> {
-        let out = Placement { places, blocks: workload.blocks() };
+        let paired = workload.task == Task::InnerProduct;
+        let out = Placement { places, blocks: workload.blocks(), paired };
         let even = places > 0 && places.is_multiple_of(2);
-        if even && (out.within_blocks() || out.left().is_multiple_of(GROUP)) {
+        if even && (!paired || out.within_blocks() || out.left().is_multiple_of(GROUP)) {
             return Ok(out);
         }
         Err(SchemeError::BadArgument {
@@ -60,6 +66,9 @@ impl Placement {
 
     /// How many states there are.
     pub fn states(&self) -> usize {
+        if !self.paired {
+            return self.blocks.div_ceil(self.places);
+        }
         (self.blocks / 2).div_ceil(self.pairs()).max(1)
     }
 
@@ -75,6 +84,9 @@ impl Placement {
 
     /// The state of a block, and its place there.
     pub fn place(&self, block: usize) -> (usize, usize) {
+        if !self.paired {
+            return (block / self.places, block % self.places);
+        }
         if self.within_blocks() {
             return (0, 0);
         }
@@ -82,13 +94,17 @@ impl Placement {
         (pair / self.pairs(), half * self.pairs() + pair % self.pairs())
     }
 
-    /// The blocks of each state, place by place.
+    /// The blocks of each state, place by place; the last one is repeated in places that are left.
     ///
     /// # Errors
     /// Those of the mode.
     pub fn states_of(&self, mode: &Mode, data: &[u8]) -> Result<Vec<Vec<Placed>>, SuiteError> {
         let blocks = mode.clone().next_blocks(data)?;
         let block = |i: usize| (blocks.inputs[i], blocks.pads[i]);
+        if !self.paired {
+            let all: Vec<Placed> = (0..self.blocks).map(block).collect();
+            return Ok(all.chunks(self.places).map(<[_]>::to_vec).collect());
+        }
         if self.within_blocks() {
             return Ok(vec![vec![block(0)]]);
         }
@@ -127,7 +143,7 @@ mod tests {
         for (instance, places) in
             instances.flat_map(|it| [1920, 120, 64, 4].map(|places| (*it, places)))
         {
-            let workload = Workload { instance };
+            let workload = Workload { instance, task: Task::InnerProduct };
             let placement = Placement::new(&workload, places).unwrap();
             let byte = |i: usize| (i * i / 7 + 31 * i) as u8;
             let data: Vec<u8> = (0..workload.bytes()).map(byte).collect();
@@ -175,11 +191,34 @@ mod tests {
     /// Three pairs of blocks leave 29 of 32, which are no groups of four.
     #[test]
     fn pairs_that_are_left_go_by_fours() {
-        let workload = Workload { instance: Instance { name: "of this test", count: 48 } };
+        let instance = Instance { name: "of this test", count: 48 };
+        let workload = Workload { instance, task: Task::InnerProduct };
         for places in [64, 63, 1, 0] {
             let error = Placement::new(&workload, places).unwrap_err();
             assert_eq!(error.code(), "scheme.bad-argument", "{places}");
         }
         assert_eq!(Placement::new(&workload, 70).unwrap().surplus(), 64);
+    }
+
+    /// For the maximum every block has a place, and every place a block of the data.
+    #[test]
+    fn blocks_follow_each_other_for_the_maximum() {
+        for (instance, places) in
+            INSTANCES.iter().chain(&STAND_INS).flat_map(|it| [120, 4].map(|places| (*it, places)))
+        {
+            let workload = Workload { instance, task: Task::Maximum };
+            let placement = Placement::new(&workload, places).unwrap();
+            let data: Vec<u8> = (0..workload.bytes()).map(|i| (i / 16 % 251) as u8).collect();
+            let mode = Mode::ctr(&[0x7f; 16]).unwrap();
+            let blocks = mode.clone().next_blocks(&data).unwrap();
+            let states = placement.states_of(&mode, &data).unwrap();
+            assert_eq!(states.len(), placement.states());
+            assert_eq!(states.iter().map(Vec::len).sum::<usize>(), workload.blocks());
+            assert!(states.iter().all(|state| (1..=places).contains(&state.len())));
+            for (i, placed) in blocks.inputs.into_iter().zip(blocks.pads).enumerate() {
+                let (state, place) = placement.place(i);
+                assert_eq!(states[state][place], placed, "{instance:?}");
+            }
+        }
     }
 }

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use everlevel_aes::Mode;
+use everlevel_scheme::spec::BootstrapSpec;
 use everlevel_scheme::{Level, OptIn, Params, ParamsSpec};
 use everlevel_wire::Metadata;
 
+use super::maximum::levels::Levels;
 use crate::error::SuiteError;
 use crate::instance::Instance;
 use crate::keyless;
@@ -29,19 +31,68 @@ pub const STAND_INS: [Instance; 2] = [
 /// The index of the ring of tests, which has the same slots but for their number and degree.
 const STAND_IN_INDEX: u64 = 4947;
 
-/// The parameter set: `aes-bgv-leveled`, whose packed states have no room for integers modulo 2^16,
-/// with two more primes and one special prime less.
-fn spec() -> Result<ParamsSpec, SuiteError> {
-    let name = "transciphering-2-m53261".into();
-    let base = ParamsSpec::named("aes-bgv-leveled")?;
-    Ok(ParamsSpec { name, words: 18, special: 2, digit_size: 2, ..base })
-}
+/// The weight of the sparse secret of that ring, which is too small for the weight of the others.
+const STAND_IN_WEIGHT: usize = 14;
+
+/// How many random bits all have to be 0 for the maximum to miss a digit: so many that this happens
+/// in one of four steps with a probability of 2^-130 at most.
+const RANDOM_BITS: usize = 132;
+/// The same on that ring, where bits are expensive.
+const STAND_IN_BITS: usize = 48;
 
 /// What a server is to compute by the harness's option `--mini_workload`, which stages are not
 /// told: its number.
 pub const TASK_VARIABLE: &str = "EVERLEVEL_MINI_WORKLOAD";
-/// The number of the inner product.
-const INNER_PRODUCT: &str = "1";
+
+/// What the server computes after AES.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Task {
+    /// The largest of all numbers.
+    Maximum,
+    /// The inner product of the halves modulo 2^16.
+    InnerProduct,
+}
+
+impl Task {
+    #[cfg(test)]
+    pub const ALL: [Task; 2] = [Task::Maximum, Task::InnerProduct];
+
+    /// By its number.
+    fn of(number: &str) -> Option<Self> {
+        match number {
+            "0" => Some(Task::Maximum),
+            "1" => Some(Task::InnerProduct),
+            _ => None,
+        }
+    }
+
+    /// The parameter set. For the inner product `aes-bgv-leveled`, whose packed states have no room
+    /// for integers modulo 2^16, with two more primes and one special prime less; for the maximum
+    /// `aes-bgv-refreshed`, whose packed states have no room for flags of numbers, with three more
+    /// primes and three special primes less.
+    fn spec(self) -> Result<ParamsSpec, SuiteError> {
+        let (name, base) = match self {
+            Task::Maximum => ("transciphering-maximum-2-m53261", "aes-bgv-refreshed"),
+            Task::InnerProduct => ("transciphering-2-m53261", "aes-bgv-leveled"),
+        };
+        let base = ParamsSpec::named(base)?;
+        Ok(ParamsSpec { name: name.into(), words: 18, special: 2, digit_size: 2, ..base })
+    }
+}
+
+/// The levels of the maximum by the bits of their moduli. Those of products and below are as high
+/// as the digits that are compared last leave them, by rehearsals of all instances.
+pub(super) fn maximum_levels(params: &Params) -> Levels {
+    let level = |bits: f64| params.chain().at_least(bits);
+    Levels {
+        weighted: level(145.0),
+        product: level(133.9),
+        sums: level(118.0),
+        norm: level(83.9),
+        fresh: level(640.0),
+        digit: level(320.0),
+    }
+}
 
 /// Bytes of a block.
 pub(super) const BLOCK: usize = 16;
@@ -56,6 +107,7 @@ pub(super) const BITS: u32 = 16;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Workload {
     pub instance: Instance,
+    pub task: Task,
 }
 
 impl Workload {
@@ -67,11 +119,11 @@ impl Workload {
             Some(instance) => *instance,
             None => Instance::at(&INSTANCES, size)?,
         };
-        let task = std::env::var_os(TASK_VARIABLE);
-        match task.as_ref().map(|task| task.to_str()) {
-            Some(Some(INNER_PRODUCT)) => Ok(Workload { instance }),
-            _ => {
-                let found = task.unwrap_or_else(|| "nothing".into());
+        let number = std::env::var_os(TASK_VARIABLE);
+        match number.as_ref().and_then(|number| Task::of(number.to_str()?)) {
+            Some(task) => Ok(Workload { instance, task }),
+            None => {
+                let found = number.unwrap_or_else(|| "nothing".into());
                 Err(SuiteError::MiniWorkload { found: found.to_string_lossy().into_owned() })
             }
         }
@@ -79,13 +131,20 @@ impl Workload {
 
     /// The parameter set.
     pub fn params(&self) -> Result<Params, SuiteError> {
-        let spec = spec()?;
+        let spec = self.task.spec()?;
         if !STAND_INS.contains(&self.instance) {
             return Ok(Params::new(spec, OptIn::SecureOnly)?);
         }
         let name = format!("insecure_{}", spec.name);
-        let spec = ParamsSpec { name, index: STAND_IN_INDEX, ..spec };
+        let lighter = |it: BootstrapSpec| BootstrapSpec { sparse_weight: STAND_IN_WEIGHT, ..it };
+        let bootstrap = spec.bootstrap.map(lighter);
+        let spec = ParamsSpec { name, index: STAND_IN_INDEX, bootstrap, ..spec };
         Ok(Params::new(spec, OptIn::InsecureResearch)?)
+    }
+
+    /// How many random bits the maximum has for each value of a digit.
+    pub fn random_bits(&self) -> usize {
+        if STAND_INS.contains(&self.instance) { STAND_IN_BITS } else { RANDOM_BITS }
     }
 
     /// How many blocks there are.
@@ -169,8 +228,8 @@ pub(super) enum Content {
     RoundKeys,
     /// States of decrypted blocks.
     States,
-    /// The inner product.
-    InnerProduct,
+    /// What was computed after AES.
+    Result(Task),
 }
 
 /// What the files of ciphertexts say of themselves.
@@ -178,7 +237,8 @@ pub(super) fn metadata(instance: &Instance, content: Content) -> Metadata {
     let content = match content {
         Content::RoundKeys => "round-keys",
         Content::States => "states",
-        Content::InnerProduct => "inner-product",
+        Content::Result(Task::Maximum) => "maximum",
+        Content::Result(Task::InnerProduct) => "inner-product",
     };
     let mut out = keyless::metadata("transciphering", instance);
     out.insert("content".into(), content.into());

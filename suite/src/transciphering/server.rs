@@ -5,17 +5,22 @@ use std::path::Path;
 use everlevel_aes::{AesError, Layout};
 use everlevel_bgv::{Ciphertext, Evaluator};
 use everlevel_ring::Cpu;
+use everlevel_ring::sample::system_rng;
 use everlevel_scheme::{Level, Params};
 use everlevel_wire::file::Existing;
 use everlevel_wire::{
     BoundPolicy, CiphertextReader, CiphertextWriter, Encryption, FileKeys, ReadOptions, WireError,
     results,
 };
+use rand_core::Rng;
 use rayon::prelude::*;
 
 use super::circuit::{Decryption, InnerProduct};
+use super::maximum::Maximum;
 use super::placement::{Placed, Placement};
-use super::protocol::{BLOCK, Content, Files, ROUND_KEYS, Workload, metadata, read_levels};
+use super::protocol::{
+    BLOCK, Content, Files, ROUND_KEYS, Task, Workload, maximum_levels, metadata, read_levels,
+};
 use crate::error::SuiteError;
 use crate::instance::Instance;
 use crate::keyless::check_file;
@@ -64,7 +69,7 @@ fn read(
     // Round keys come from the client, states are the server's own.
     let bounds = match content {
         Content::RoundKeys => BoundPolicy::Fresh(Encryption::Secret),
-        Content::States | Content::InnerProduct => BoundPolicy::Stated,
+        Content::States | Content::Result(_) => BoundPolicy::Stated,
     };
     let mut file = CiphertextReader::open(params, path, ReadOptions::with_bounds(bounds))?;
     check_file(&metadata(instance, content), file.metadata(), file.len(), count)?;
@@ -131,7 +136,7 @@ pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     steps.write_beside(&instance, "AES")
 }
 
-/// `server_encrypted_compute SIZE`: the inner product of the halves of the data.
+/// `server_encrypted_compute SIZE`: the maximum, or the inner product of the halves of the data.
 ///
 /// # Errors
 /// What `server_encrypted_aes_decryption` does not make; missing keys.
@@ -146,14 +151,31 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     let states = steps.time("Read inputs", || {
         read(&params, &instance, &files.states, Content::States, placement.states())
     })?;
-    let level = states.iter().map(Ciphertext::level).max().unwrap_or(Level(0));
-    let inner = steps.time("Plan", || InnerProduct::new(&evaluator, placement, level))?;
-    let total = steps.time("Encrypted computation", || {
-        let products = states.par_iter().map(|state| inner.products(&evaluator, state));
-        inner.total(&evaluator, products.collect::<Result<_, _>>()?)
-    })?;
+    let (stage, result) = match workload.task {
+        Task::Maximum => {
+            let (levels, bits) = (maximum_levels(&params), workload.random_bits());
+            let maximum =
+                steps.time("Plan", || Maximum::new(&evaluator, &params, levels, bits))?;
+            // Nobody knows the weights of this run before its data are there.
+            let mut random = system_rng()?;
+            let result = steps.time("Encrypted computation", || {
+                maximum.run(&evaluator, &states, &mut || random.next_u64())
+            })?;
+            ("Maximum", result)
+        }
+        Task::InnerProduct => {
+            let level = states.iter().map(Ciphertext::level).max().unwrap_or(Level(0));
+            let inner = steps.time("Plan", || InnerProduct::new(&evaluator, placement, level))?;
+            let result = steps.time("Encrypted computation", || {
+                let products = states.par_iter().map(|state| inner.products(&evaluator, state));
+                inner.total(&evaluator, products.collect::<Result<_, _>>()?)
+            })?;
+            ("Inner product", result)
+        }
+    };
     steps.time("Write outputs", || {
-        write_results(&params, &instance, &files.download, Content::InnerProduct, &[total])
+        let content = Content::Result(workload.task);
+        write_results(&params, &instance, &files.download, content, &[result])
     })?;
-    steps.write_beside(&instance, "Inner product")
+    steps.write_beside(&instance, stage)
 }

@@ -1,4 +1,5 @@
-//! `transciphering` from data under AES to their bytes and an inner product, on a small ring.
+//! `transciphering` from data under AES to their bytes, and to their maximum or an inner product,
+//! on a small ring.
 
 use std::fs;
 
@@ -64,10 +65,45 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// What a harness asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    Maximum,
+    InnerProduct,
+}
+
+pub const TASKS: [Task; 2] = [Task::Maximum, Task::InnerProduct];
+
+impl Task {
+    /// The harness's number of it.
+    pub fn number(self) -> &'static str {
+        match self {
+            Task::Maximum => "0",
+            Task::InnerProduct => "1",
+        }
+    }
+
+    /// What its steps begin with.
+    fn name(self) -> &'static str {
+        match self {
+            Task::Maximum => "Maximum",
+            Task::InnerProduct => "Inner product",
+        }
+    }
+
+    /// What the harness compares the result with.
+    fn expected(self, numbers: &[u16]) -> u16 {
+        match self {
+            Task::Maximum => *numbers.iter().max().unwrap(),
+            Task::InnerProduct => inner_product(numbers),
+        }
+    }
+}
+
 /// A harness with these numbers under AES: in counter mode, or a block by itself as it is.
-pub fn stand_in(instance: Instance, size: &str, numbers: &[u16]) -> StandIn {
+pub fn stand_in(instance: Instance, size: &str, task: Task, numbers: &[u16]) -> StandIn {
     let mut out = StandIn::new(&TRANSCIPHERING, instance.name, vec![("SIZE", size.into())]);
-    out.set_variable(TASK_VARIABLE, Some("1"));
+    out.set_variable(TASK_VARIABLE, Some(task.number()));
     let cipher = Aes128::new(&KEY.into());
     let mut data: Vec<u8> = numbers.iter().flat_map(|x| x.to_be_bytes()).collect();
     if data.len() == 16 {
@@ -96,7 +132,6 @@ pub fn numbers(instance: Instance) -> Vec<u16> {
     out
 }
 
-/// What the harness compares the result with.
 fn inner_product(numbers: &[u16]) -> u16 {
     let (first, second) = numbers.split_at(numbers.len() / 2);
     let products = first.iter().zip(second).map(|(x, y)| x.wrapping_mul(*y));
@@ -104,9 +139,8 @@ fn inner_product(numbers: &[u16]) -> u16 {
 }
 
 /// Runs all stages, the last ones more than once as a harness does.
-fn check(instance: Instance, size: &str, runs: usize) {
-    let numbers = numbers(instance);
-    let harness = stand_in(instance, size, &numbers);
+fn check(instance: Instance, size: &str, task: Task, numbers: &[u16], runs: usize) {
+    let harness = stand_in(instance, size, task, numbers);
     harness.run_until("client_postprocess");
     harness.assert_measured();
     for run in 0..runs {
@@ -116,13 +150,13 @@ fn check(instance: Instance, size: &str, runs: usize) {
             }
         }
         assert_eq!(harness.lines::<u16>("result_aes.txt"), numbers, "{size}");
-        assert_eq!(harness.lines::<u16>("result.txt"), [inner_product(&numbers)], "{size}");
+        assert_eq!(harness.lines::<u16>("result.txt"), [task.expected(numbers)], "{size}");
     }
     let steps = fs::read_to_string(harness.io("server_reported_steps.json")).unwrap();
     let steps: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&steps).unwrap();
     let names = ["Encrypted computation", "Load keys", "Plan", "Read inputs", "Total"];
     for step in names.into_iter().chain(["Write outputs"]) {
-        for stage in ["AES", "Inner product"] {
+        for stage in ["AES", task.name()] {
             let seconds = steps[&format!("{stage}: {step}")].as_f64().unwrap();
             assert!(seconds >= 0.0, "{steps:?}");
         }
@@ -130,7 +164,7 @@ fn check(instance: Instance, size: &str, runs: usize) {
     assert_eq!(steps.len(), 13, "{steps:?}");
     let report = |name: &str| fs::metadata(harness.io(name)).unwrap().len();
     println!(
-        "{size}: {steps:?}; bytes: keys {}, upload {}, states {}, result {}",
+        "{size} {task:?}: {steps:?}; bytes: keys {}, upload {}, states {}, result {}",
         report("public_keys/server.keys"),
         report("ciphertexts_upload/round_keys.ct"),
         report("ciphertext_aes_download/states.bin"),
@@ -140,35 +174,63 @@ fn check(instance: Instance, size: &str, runs: usize) {
 
 #[test]
 fn a_block_by_itself() {
-    check(STAND_INS[0], STAND_INS[0].name, 1);
+    let instance = STAND_INS[0];
+    for task in TASKS {
+        check(instance, instance.name, task, &numbers(instance), 1);
+    }
 }
 
 #[test]
 fn blocks_of_two_states() {
-    check(STAND_INS[1], STAND_INS[1].name, 2);
+    let instance = STAND_INS[1];
+    for task in TASKS {
+        check(instance, instance.name, task, &numbers(instance), 2);
+    }
+}
+
+/// Zeros only, and then a number that is larger than all others by its last bit, in the last place.
+#[test]
+fn maxima_that_are_nearly_missed() {
+    let instance = STAND_INS[1];
+    let mut numbers = vec![0; instance.count as usize];
+    check(instance, instance.name, Task::Maximum, &numbers, 1);
+    numbers.fill(0x7ffe);
+    numbers[instance.count as usize - 1] = 0x7fff;
+    check(instance, instance.name, Task::Maximum, &numbers, 1);
 }
 
 /// What the harness runs, at 128 bits.
 #[test]
 #[ignore = "minutes and gigabytes: the secure set"]
 fn toy_at_128_bits() {
-    check(INSTANCES[0], "0", 1);
+    at_128_bits(0);
 }
 
 #[test]
 #[ignore = "minutes and gigabytes: the secure set"]
 fn small_at_128_bits() {
-    check(INSTANCES[1], "1", 1);
+    at_128_bits(1);
 }
 
 #[test]
 #[ignore = "minutes and gigabytes: the secure set"]
 fn medium_at_128_bits() {
-    check(INSTANCES[2], "2", 1);
+    at_128_bits(2);
 }
 
 #[test]
 #[ignore = "minutes and gigabytes: the secure set"]
 fn large_at_128_bits() {
-    check(INSTANCES[3], "3", 1);
+    at_128_bits(3);
+}
+
+/// Both tasks, or the one whose number [`TASK_VARIABLE`] is.
+fn at_128_bits(size: usize) {
+    let wanted = std::env::var(TASK_VARIABLE).ok();
+    for task in TASKS {
+        if wanted.as_deref().is_none_or(|number| number == task.number()) {
+            let instance = INSTANCES[size];
+            check(instance, &size.to_string(), task, &numbers(instance), 1);
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use everlevel_suite::transciphering::{STAND_INS, TASK_VARIABLE};
 
 use crate::stand_in::{StandIn, failure};
-use crate::transciphering::{TRANSCIPHERING, numbers, stand_in};
+use crate::transciphering::{TASKS, TRANSCIPHERING, Task, numbers, stand_in};
 
 fn refused(harness: &StandIn, stage: &str) -> String {
     failure(&harness.stage(stage))
@@ -25,7 +25,8 @@ fn refused_with(harness: &StandIn, stage: &str, path: &Path, bytes: &[u8]) -> St
 #[test]
 fn arguments_and_tasks_that_stages_do_not_have() {
     let instance = STAND_INS[0];
-    let mut harness = stand_in(instance, instance.name, &numbers(instance));
+    let task = Task::InnerProduct;
+    let mut harness = stand_in(instance, instance.name, task, &numbers(instance));
     for (stage, _) in TRANSCIPHERING.stages {
         let code = |arguments: &[&str]| failure(&harness.start(stage, arguments));
         assert_eq!(code(&[]), "suite.usage", "{stage}");
@@ -34,8 +35,8 @@ fn arguments_and_tasks_that_stages_do_not_have() {
             assert_eq!(code(&[size]), "suite.instance", "{stage} {size:?}");
         }
     }
-    // The maximum, which is what the harness asks for if it is not told, and nothing else either.
-    for task in [None, Some("0"), Some("2"), Some("01"), Some("")] {
+    // Stages are not told what the harness asks for, so that nothing is no answer.
+    for task in [None, Some("2"), Some("01"), Some("-1"), Some("maximum"), Some("")] {
         harness.set_variable(TASK_VARIABLE, task);
         for (stage, _) in TRANSCIPHERING.stages {
             assert_eq!(refused(&harness, stage), "suite.mini-workload", "{stage} {task:?}");
@@ -46,7 +47,7 @@ fn arguments_and_tasks_that_stages_do_not_have() {
 #[test]
 fn data_and_keys_that_are_none() {
     let instance = STAND_INS[1];
-    let harness = stand_in(instance, instance.name, &numbers(instance));
+    let harness = stand_in(instance, instance.name, Task::Maximum, &numbers(instance));
     let data = |name: &str| harness.root().join("datasets").join(instance.name).join(name);
     for (name, stage) in [
         ("aes_key.hex", "client_preprocess"),
@@ -79,8 +80,35 @@ fn data_and_keys_that_are_none() {
 
 #[test]
 fn files_that_are_cut_changed_or_of_another() {
+    for task in TASKS {
+        check_files(task);
+    }
+}
+
+/// What was made for one task is refused by the stages of the other one.
+#[test]
+fn files_of_another_task() {
     let instance = STAND_INS[0];
-    let harness = stand_in(instance, instance.name, &numbers(instance));
+    for (task, other) in [(0, 1), (1, 0)] {
+        let mut harness = stand_in(instance, instance.name, TASKS[task], &numbers(instance));
+        harness.run_until("client_decrypt_decode");
+        harness.set_variable(TASK_VARIABLE, Some(TASKS[other].number()));
+        for stage in [
+            "client_decrypt_decode",
+            "client_decrypt_decode_aes_decryption",
+            "server_encrypted_compute",
+            "server_encrypted_aes_decryption",
+            "client_encode_encrypt",
+        ] {
+            let code = refused(&harness, stage);
+            assert!(code.starts_with("wire.") || code.starts_with("scheme."), "{stage}: {code}");
+        }
+    }
+}
+
+fn check_files(task: Task) {
+    let instance = STAND_INS[0];
+    let harness = stand_in(instance, instance.name, task, &numbers(instance));
     harness.run_until("client_postprocess");
     let known = ["wire.truncated", "wire.checksum", "wire.not-ours", "scheme.unreadable-key"];
     let all = [
