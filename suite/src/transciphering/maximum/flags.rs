@@ -210,7 +210,8 @@ impl<S: Bootstrappable> Flags<S> {
         Ok(matches.par_iter().map(lower).collect::<Result<_, SchemeError>>()?)
     }
 
-    /// From the products for g = 0, 2, .., 14, the sum of all numbers in column 0, times x^a in row a.
+    /// From the products for g = 0, 2, .., 14, the sum of all numbers in column 0, times x^a in
+    /// row a.
     fn folded(&self, scheme: &S, products: &[S::Product]) -> Result<S::Extended, SuiteError> {
         let identity = scheme.slot_shape().identity();
         let part = |(i, product): (usize, &S::Product)| {
