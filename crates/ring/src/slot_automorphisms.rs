@@ -83,8 +83,9 @@ impl SlotShape {
 
     /// The log2 d automorphisms φ_i: X -> X^(1 + n/2^i), i = 0, 1, .., that send X^(2^i) to its
     /// negative. In this order, a <- a + φ_i(a) makes of a polynomial a d times its part in
-    /// Z\[X^d\]. With two rows that do not repeat they generate the same group as Frobenius. Source:
-    /// Chen–Han 2018, appendix A (whose range ends one step too late). None for indices with axes.
+    /// Z\[X^d\]. With two rows that do not repeat they generate the same group as Frobenius.
+    /// Source: Chen–Han 2018, appendix A (whose range ends one step too late). None for indices
+    /// with axes.
     pub fn projection(&self) -> Vec<GaloisElement> {
         let count = if self.odd().is_some() { 0 } else { self.degree_of_slot().trailing_zeros() };
         self.sign_changes(count)

@@ -61,8 +61,7 @@ def _by_operation(plan: Plan) -> list[str]:
         refreshes = sum(s.bootstraps for s in group)
         seconds = sum(s.seconds for s in group)
         lines.append(
-            f"{name:14}{len(group):>10}{products:>10}{switches:>10}{refreshes:>11}"
-            f"{seconds:>10.3g}"
+            f"{name:14}{len(group):>10}{products:>10}{switches:>10}{refreshes:>11}{seconds:>10.3g}"
         )
     return lines
 
