@@ -93,7 +93,7 @@ class Described(Shaped):
 
     @property
     def key_id(self) -> str | None:
-        """The public id of the secret key that decrypts it; ``None`` if its file does not state it."""
+        """The public id of the secret key that decrypts it, or ``None`` if its file has none."""
         return next((x.key_id for x in self._xs if x.key_id is not None), None)
 
     @property

@@ -27,7 +27,6 @@ from ._totals import EncryptedTotal
 from ._values import is_integer
 from .errors import DtypeError, ShapeError
 
-
 #: The largest multiples that are exact before they wrap: digits may begin up to 16 times lower.
 EXACT = MOST // 16
 

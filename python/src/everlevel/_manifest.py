@@ -112,7 +112,7 @@ class Manifest:
             )
 
     def merge(self, other: Manifest) -> None:
-        """Adds the entries of another manifest; where both list an entry, the larger bound counts."""
+        """Adds the entries of another manifest; of an entry in both, the larger bound counts."""
         self._raw.merge(other._raw)
 
     @property

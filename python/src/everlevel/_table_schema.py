@@ -94,7 +94,7 @@ class Schema:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """For a schema from :meth:`infer`: the inferred types, and the columns that were left out."""
+        """For a schema from :meth:`infer`: the inferred types, and which columns were left out."""
         return self._notes
 
     def to_dict(self) -> dict[str, Any]:
