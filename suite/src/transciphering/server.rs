@@ -154,8 +154,7 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     let (stage, result) = match workload.task {
         Task::Maximum => {
             let (levels, bits) = (maximum_levels(&params), workload.random_bits());
-            let maximum =
-                steps.time("Plan", || Maximum::new(&evaluator, &params, levels, bits))?;
+            let maximum = steps.time("Plan", || Maximum::new(&evaluator, &params, levels, bits))?;
             // Nobody knows the weights of this run before its data are there.
             let mut random = system_rng()?;
             let result = steps.time("Encrypted computation", || {

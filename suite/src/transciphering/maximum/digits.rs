@@ -44,16 +44,12 @@ impl<S: ExactScheme> Digits<S> {
     /// Those of the scheme.
     pub fn split(&self, scheme: &S, state: &S::Ciphertext) -> Result<[Byte<S>; 2], SuiteError> {
         let [first, second] = &self.places;
-        let rows = [
-            vec![Some(first), None, Some(second)],
-            vec![Some(second), Some(first), None],
-        ];
+        let rows = [vec![Some(first), None, Some(second)], vec![Some(second), Some(first), None]];
         let both = |bit: &S::Ciphertext| {
             let parts = scheme.hoist(&scheme.prepare(bit, NextUse::LinearMap)?, &self.moves)?;
             let sums = scheme.combine(&parts, &rows)?.into_iter();
-            let sums = sums.map(|sum| {
-                scheme.galois_sum(vec![(self.moves[0], sum)], NextUse::LinearMap)
-            });
+            let sums =
+                sums.map(|sum| scheme.galois_sum(vec![(self.moves[0], sum)], NextUse::LinearMap));
             Ok(sums.collect::<Result<Vec<_>, _>>()?)
         };
         let bits = self.bits.split(scheme, state)?;

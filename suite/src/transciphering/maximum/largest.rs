@@ -82,9 +82,9 @@ impl<S: ExactScheme> Largest<S> {
         flags: &[S::Ciphertext],
     ) -> Result<Vec<S::Ciphertext>, SuiteError> {
         let identity = scheme.slot_shape().identity();
-        let absent = flags.iter().map(|flags| {
-            scheme.add_scalar(&lowered(scheme, flags, self.levels.fresh)?, 1)
-        });
+        let absent = flags
+            .iter()
+            .map(|flags| scheme.add_scalar(&lowered(scheme, flags, self.levels.fresh)?, 1));
         let absent = product(scheme, absent.collect::<Result<_, _>>()?)?;
         let absent = self.rows.multiply(scheme, &absent)?;
         // In column 0, where no factor has passed the end of its row.
@@ -97,7 +97,8 @@ impl<S: ExactScheme> Largest<S> {
             let moved = scheme.add_plain(&moved, &step.beyond)?;
             none = scheme.mul(&x, &moved, NextUse::LinearMap)?;
         }
-        let none = scheme.prepare(&lowered(scheme, &none, self.levels.digit)?, NextUse::LinearMap)?;
+        let none =
+            scheme.prepare(&lowered(scheme, &none, self.levels.digit)?, NextUse::LinearMap)?;
         let parts = scheme.hoist(&none, &[identity])?;
         let rows: Vec<Vec<_>> = self.counted.iter().map(|mask| vec![Some(mask)]).collect();
         let copied = |sum: S::Extended| {

@@ -139,9 +139,10 @@ impl<S: Bootstrappable> Maximum<S> {
         let lower = |x: &S::Ciphertext| lowered(scheme, x, level.unwrap_or(Level(0)));
         let digit = digit.iter().map(lower).collect::<Result<Vec<_>, SchemeError>>()?;
         let kept = |(state, bits): (usize, &&[S::Ciphertext])| {
-            let same = bits.iter().zip(&digit).map(|(bit, wanted)| {
-                scheme.linear_combination(&[(bit, 1), (wanted, 1)], 1)
-            });
+            let same = bits
+                .iter()
+                .zip(&digit)
+                .map(|(bit, wanted)| scheme.linear_combination(&[(bit, 1), (wanted, 1)], 1));
             let same = product(scheme, same.collect::<Result<_, SchemeError>>()?)?;
             match left {
                 None => Ok(same),
