@@ -211,25 +211,17 @@ mod tests {
     fn the_set_holds_every_instance() {
         for instance in INSTANCES.iter().chain(&STAND_INS) {
             for task in Task::ALL {
-                let states = if *instance == INSTANCES[3] { 2 } else { usize::MAX };
-                check_capacity(Workload { instance: *instance, task }, states);
+                check_capacity(Workload { instance: *instance, task });
             }
         }
     }
 
-    /// The maximum with all states of the largest instance.
-    #[test]
-    #[ignore = "minutes: norms of some hundred weights"]
-    fn the_set_holds_the_maximum_of_all_states() {
-        check_capacity(Workload { instance: INSTANCES[3], task: Task::Maximum }, usize::MAX);
-    }
-
-    fn check_capacity(workload: Workload, states: usize) {
+    fn check_capacity(workload: Workload) {
         let Workload { instance, task } = workload;
         let params = workload.params().unwrap();
         let direction = workload.mode(&[0; BLOCK]).unwrap().direction();
         let levels = key_levels(&params, direction).unwrap();
-        let (scheme, found) = rehearse(&params, &workload, &levels, states).unwrap();
+        let (scheme, found) = rehearse(&params, &workload, &levels, usize::MAX).unwrap();
         let [state, total] = found.each_ref().map(|x| scheme.capacity_bits(x));
         let keys = scheme.key_plan().seeded_bytes(&params);
         println!(
@@ -238,7 +230,7 @@ mod tests {
             keys >> 20,
             scheme.cost()
         );
-        assert!(state > 200.0 && total > 10.0, "{} {task:?}: {state}, {total}", instance.name);
+        assert!(state > 190.0 && total > 10.0, "{} {task:?}: {state}, {total}", instance.name);
         assert!(scheme.decrypt(&found[1]).is_ok());
         assert!(params.security().bits() >= 128.0 || STAND_INS.contains(&instance));
     }

@@ -65,19 +65,6 @@ impl Task {
             _ => None,
         }
     }
-
-    /// The parameter set. For the inner product `aes-bgv-leveled`, whose packed states have no room
-    /// for integers modulo 2^16, with two more primes and one special prime less; for the maximum
-    /// `aes-bgv-refreshed`, whose packed states have no room for flags of numbers, with three more
-    /// primes and three special primes less.
-    fn spec(self) -> Result<ParamsSpec, SuiteError> {
-        let (name, base) = match self {
-            Task::Maximum => ("transciphering-maximum-2-m53261", "aes-bgv-refreshed"),
-            Task::InnerProduct => ("transciphering-2-m53261", "aes-bgv-leveled"),
-        };
-        let base = ParamsSpec::named(base)?;
-        Ok(ParamsSpec { name: name.into(), words: 18, special: 2, digit_size: 2, ..base })
-    }
 }
 
 /// The levels of the maximum by the bits of their moduli. Those of products and below are as high
@@ -129,9 +116,23 @@ impl Workload {
         }
     }
 
+    /// The specification of the parameter set. For the inner product it is `aes-bgv-leveled`, whose
+    /// packed states have no room for integers modulo 2^16, with two more primes and one special
+    /// prime less. For the maximum it is `aes-bgv-refreshed`, whose packed states have no room for
+    /// flags of numbers, with two special primes for as many others; one more where AES decrypts.
+    fn spec(&self) -> Result<ParamsSpec, SuiteError> {
+        let (kind, base, words, special) = match (self.task, self.counts()) {
+            (Task::InnerProduct, _) => ("", "aes-bgv-leveled", 18, 2),
+            (Task::Maximum, true) => ("-maximum", "aes-bgv-refreshed", 17, 3),
+            (Task::Maximum, false) => ("-maximum-block", "aes-bgv-refreshed", 18, 2),
+        };
+        let (name, base) = (format!("transciphering{kind}-2-m53261"), ParamsSpec::named(base)?);
+        Ok(ParamsSpec { name, words, special, digit_size: special, ..base })
+    }
+
     /// The parameter set.
     pub fn params(&self) -> Result<Params, SuiteError> {
-        let spec = self.task.spec()?;
+        let spec = self.spec()?;
         if !STAND_INS.contains(&self.instance) {
             return Ok(Params::new(spec, OptIn::SecureOnly)?);
         }

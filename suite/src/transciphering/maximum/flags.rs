@@ -118,8 +118,9 @@ impl<S: Bootstrappable> Flags<S> {
 
     /// The bits of all values, those of value v in places v of lines, in as many ciphertexts as the
     /// sums need columns. `digits` has the bits of a digit for each state, the lowest first, `left`
-    /// whether a number is left (absent: all of them), both of them in both places of a number, and
-    /// `weights` those of each state.
+    /// whether a number is left (absent: all of them), which it is only if it is by `also` as well
+    /// (absent: by `left` alone), all of these in both places of a number, and `weights` those of
+    /// each state.
     ///
     /// # Errors
     /// Those of the scheme: above all too little capacity.
@@ -128,12 +129,13 @@ impl<S: Bootstrappable> Flags<S> {
         scheme: &S,
         digits: &[&[S::Ciphertext]],
         left: Option<&[S::Ciphertext]>,
+        also: Option<&[S::Ciphertext]>,
         weights: &[Vec<Plaintext>],
     ) -> Result<Vec<S::Ciphertext>, SuiteError> {
         let shape = scheme.slot_shape();
         let mut sums: Vec<Option<S::Product>> = vec![None; self.sums * SHIFTS];
         for (state, (bits, weights)) in digits.iter().zip(weights).enumerate() {
-            let matches = self.matches(scheme, bits)?;
+            let matches = self.matches(scheme, bits, also.map(|also| &also[state]))?;
             let weighted = match left {
                 Some(left) => {
                     let left = lowered(scheme, &left[state], self.levels.weighted)?;
@@ -184,8 +186,8 @@ impl<S: Bootstrappable> Flags<S> {
         weights.par_iter().map(lower).collect()
     }
 
-    /// Whether the digit in place q is q - g, for g = 0, 2, .., 14: products of four factors, each
-    /// the sum of a bit and a constant.
+    /// Whether the digit in place q is q - g, for g = 0, 2, .., 14, times another factor: products
+    /// of four factors, each the sum of a bit and a constant, at the level of products.
     ///
     /// The factors of g + 2^k and g differ in bit k, by 1, and not below: so there are products for
     /// each g below 2^k only, and sums for the others.
@@ -193,6 +195,7 @@ impl<S: Bootstrappable> Flags<S> {
         &self,
         scheme: &S,
         bits: &[S::Ciphertext],
+        also: Option<&S::Ciphertext>,
     ) -> Result<Vec<S::Ciphertext>, SuiteError> {
         // Bit 0 of q - g is that of q.
         let mut matches = vec![scheme.add_plain(&bits[0], &self.patterns[0][0])?];
@@ -206,7 +209,13 @@ impl<S: Bootstrappable> Flags<S> {
             let (others, products): (Vec<_>, Vec<_>) = grown.into_iter().unzip();
             matches = products.into_iter().chain(others).collect();
         }
-        let lower = |x: &S::Ciphertext| lowered(scheme, x, self.levels.product);
+        let lower = |x: &S::Ciphertext| match also {
+            None => lowered(scheme, x, self.levels.product),
+            Some(also) => {
+                let both = scheme.mul(x, also, NextUse::Product)?;
+                lowered(scheme, &both, self.levels.product)
+            }
+        };
         Ok(matches.par_iter().map(lower).collect::<Result<_, SchemeError>>()?)
     }
 

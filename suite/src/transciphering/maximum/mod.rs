@@ -37,9 +37,9 @@ const DIGIT: usize = 4;
 /// the largest value ([`Largest`]) is compared with the digits, and numbers with another one drop
 /// out. Bits of numbers and which of them are left are never refreshed.
 ///
-/// Depth from the bits of a number to its last flag, in products of two ciphertexts: 2 for a digit
-/// that is equal, 1 for each of the two other digits that are compared, 1 for the flag, and 1 for
-/// its norm.
+/// Depth from the bits of a number to its last flag, in products of two ciphertexts: 3 for the
+/// comparisons of the last digit with all values, 1 for the comparison of the digit before, 1 for
+/// the weights and the two comparisons before, and 1 for the norm.
 pub(super) struct Maximum<S: Bootstrappable> {
     digits: Digits<S>,
     flags: Flags<S>,
@@ -103,25 +103,30 @@ impl<S: Bootstrappable> Maximum<S> {
         let split = |state: &S::Ciphertext| self.digits.split(scheme, state);
         let bits: Vec<[Byte<S>; 2]> =
             states.par_iter().map(split).collect::<Result<_, SuiteError>>()?;
-        let mut left: Option<Vec<S::Ciphertext>> = None;
+        let (mut left, mut also): (Option<Vec<S::Ciphertext>>, Option<Vec<_>>) = (None, None);
         let mut found = Vec::with_capacity(DIGITS);
         for step in 0..DIGITS {
             let (byte, low) = (step / 2, step % 2 == 1);
             let half = if low { 0..DIGIT } else { DIGIT..2 * DIGIT };
             let digits: Vec<_> = bits.iter().map(|bytes| &bytes[byte][half.clone()]).collect();
-            let flags = self.flags.compute(scheme, &digits, left.as_deref(), &weights)?;
+            let (before, beside) = (left.as_deref(), also.as_deref());
+            let flags = self.flags.compute(scheme, &digits, before, beside, &weights)?;
             let fresh = flags.iter().map(|flags| self.refresh.bootstrap(scheme, flags));
             let fresh = fresh.collect::<Result<Vec<_>, CircuitError>>()?;
             let largest = self.largest.digit(scheme, &fresh)?;
-            if step + 1 < DIGITS {
-                left = Some(self.kept(scheme, &digits, left.as_deref(), &largest)?);
+            // The last comparison is no factor of weights, whose noise would come on top of the
+            // longest chain of products.
+            match DIGITS - step {
+                1 => {}
+                2 => also = Some(self.kept(scheme, &digits, None, &largest)?),
+                _ => left = Some(self.kept(scheme, &digits, left.as_deref(), &largest)?),
             }
             found.push(largest);
         }
         self.result(scheme, &found)
     }
 
-    /// Which numbers are left: those that were and whose digit is this one.
+    /// Which numbers are left: those that were (absent: all of them) and whose digit is this one.
     fn kept(
         &self,
         scheme: &S,
