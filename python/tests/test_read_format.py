@@ -102,7 +102,7 @@ def test_every_slot_of_a_small_set(name, tmp_path):
 
 def test_every_slot_of_a_set_that_uses_fewer(tmp_path):
     whole = everlevel.Params("insecure_bgv-257-n8", insecure_research=True)
-    spec = json.loads(whole.json)
+    spec = whole.spec
     spec["name"] += "-s16"
     spec["bootstrap"]["used_slots"] = 16
     files = Files(tmp_path, json.dumps(spec))
