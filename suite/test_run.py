@@ -169,9 +169,7 @@ class RunTest(unittest.TestCase):
             (["--mini-workload", "0"], "PASS IP", False, "large"),
         ]:
             self.harness(both.format(second), "\\033[32m         ", names)
-            done = self.measured(
-                "--sizes", "3", "--runs", "2", *options, workload="transciphering"
-            )
+            done = self.measured("--sizes", "3", "--runs", "2", *options, workload="transciphering")
             self.assertEqual(done.returncode == 0, passed, done.stderr)
             (out,) = self.results.glob(f"*/transciphering/{directory}")
             self.assertEqual(len(list(out.glob("results-?.json"))), 2)
