@@ -309,9 +309,8 @@ impl Params {
 
     /// The default bootstrapping mode of the set.
     pub fn bootstrap_mode(&self) -> BootstrapMode {
-        let bypasses = self.bypass_applies() && self.slot_shape().degree_of_slot() <= 2;
-        let mode = self.spec().bootstrap.as_ref().and_then(|b| b.mode);
-        mode.unwrap_or(if bypasses { BootstrapMode::Bypass } else { BootstrapMode::Thin })
+        let stated = self.spec().bootstrap.as_ref().and_then(|b| b.mode);
+        stated.unwrap_or(BootstrapMode::Thin)
     }
 
     fn bypass_applies(&self) -> bool {

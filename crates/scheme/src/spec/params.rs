@@ -83,8 +83,7 @@ pub struct BootstrapSpec {
     /// Whether the main secret is the sparse one, without encapsulation, as in papers before 2022.
     #[serde(default, skip_serializing_if = "is_default")]
     pub under_main_key: bool,
-    /// The mode (absent: `bypass` if it applies and slots have degree at most 2, otherwise `slim`,
-    /// the thin mode).
+    /// The mode (absent: `slim`, the thin mode).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<BootstrapMode>,
     /// Homomorphic transform stages of coeff-to-slot: how many butterfly stages each merged factor
