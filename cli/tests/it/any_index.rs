@@ -24,7 +24,7 @@ fn sets_over_any_index_bootstrap() {
             (
                 "bootstrap",
                 json!({"sparse_weight": 2, "overflow_bound": bound, "digits": digits,
-                       "mode": "slim"}),
+                       "mode": "thin"}),
             ),
         ];
         for (field, value) in changes {

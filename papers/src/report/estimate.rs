@@ -75,9 +75,8 @@ mod tests {
     fn what_was_never_run_takes_as_long_as_what_is_alike() {
         let estimates = Estimates::new();
         let of = |name: &str| {
-            let (group, label) = (String::new(), String::new());
-            let job =
-                Job { name: name.into(), group, label, program: Program::Papers, args: vec![] };
+            let (group, program) = (String::new(), Program::Papers);
+            let job = Job { name: name.into(), group, program, args: vec![] };
             estimates.of([&job].into_iter())
         };
         // Another arithmetic: the longest with this secret.

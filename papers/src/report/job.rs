@@ -2,12 +2,10 @@
 
 /// One run of the program, which makes one record.
 pub struct Job {
-    /// The record's name, without `.json`.
+    /// The record's name, which `--only` takes.
     pub name: String,
     /// The table or plot that it is for.
     pub group: String,
-    /// What the progress calls it.
-    pub label: String,
     /// The program.
     pub program: Program,
     /// Its arguments.

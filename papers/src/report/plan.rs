@@ -158,11 +158,7 @@ impl Plan {
             parts.join(" ")
         });
         let args = [words(base), words(own)].concat();
-        // Options of all jobs, and the names of those of one, say little.
-        let base = base.iter().take_while(|w| !w.starts_with("--"));
-        let label: Vec<&str> =
-            base.chain(own.iter().filter(|w| !w.starts_with("--"))).copied().collect();
-        self.jobs.push(Job { name, group: group.into(), label: label.join(" "), program, args });
+        self.jobs.push(Job { name, group: group.into(), program, args });
     }
 
     /// The options of a size: small rings, or one thread and `runs` runs.

@@ -44,7 +44,7 @@ pub fn run(
             "[{}/{}] {}, about {}; {} left",
             i + 1,
             missing.len(),
-            job.label,
+            job.name,
             duration(seconds),
             duration(left)
         ))?;

@@ -214,7 +214,7 @@ impl BootstrapPlan {
     /// 2^(max_group + 1) diagonals are held. For a set, [`BootstrapPlan::candidates_for`] has every
     /// digit removal.
     pub fn candidates(slots: usize, max_group: usize) -> Vec<BootstrapPlan> {
-        let sizes = bypass_groups(slots, max_group);
+        let sizes = several_groups(slots, max_group);
         let mut plans = Vec::new();
         for coeff_to_slot in &sizes {
             for slot_to_coeff in &sizes {
@@ -245,8 +245,8 @@ pub(super) fn axis_stages(shape: &SlotShape) -> Vec<usize> {
     ahead.iter().map(|axis| axis.degree).chain([shape.carrier_slots()]).collect()
 }
 
-/// The group sizes that are worth comparing for the bypass over a power of two.
-pub(super) fn bypass_groups(slots: usize, max_group: usize) -> Vec<Vec<usize>> {
+/// The group sizes that are worth comparing for many slots over a power of two.
+pub(super) fn several_groups(slots: usize, max_group: usize) -> Vec<Vec<usize>> {
     let stages = slots.max(2).ilog2() as usize;
     let mut sizes: Vec<Vec<usize>> = Vec::new();
     for (groups, spread) in [(2, 2), (3, 2), (4, 1), (5, 1)] {

@@ -57,8 +57,8 @@ pub enum BootstrapMode {
     /// rings of power-of-two index it requires r = 1, p = 1 modulo 4 and thin plaintexts.
     Bypass,
     /// For thin plaintexts: slot-to-coefficient comes first, and there is one digit removal
-    /// (Chen–Han 2018, Fig. 2). Its name in files is `slim`, as in the paper.
-    #[serde(rename = "slim")]
+    /// (Chen–Han 2018, Fig. 2). Its name in files is `slim`, as in the paper; `thin` is read, too.
+    #[serde(rename = "slim", alias = "thin")]
     Thin,
     /// For any plaintext: d digit removals between two linear maps (Chen–Han 2018, Fig. 1).
     Full,

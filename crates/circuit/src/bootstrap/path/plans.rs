@@ -4,7 +4,7 @@ use everlevel_ring::SlotShape;
 use everlevel_scheme::spec::BootstrapMode;
 use everlevel_scheme::{Form, Params};
 
-use crate::bootstrap::plan::{BootstrapPlan, axis_stages, bypass_groups, compositions};
+use crate::bootstrap::plan::{BootstrapPlan, axis_stages, compositions, several_groups};
 use crate::digits::{DigitKind, DigitMethod, DigitProblem, GridPolynomial};
 use crate::error::CircuitError;
 
@@ -108,12 +108,12 @@ impl PathPlans for ColumnPlans {
         params: &Params,
         max_group: usize,
     ) -> Result<Vec<BootstrapPlan>, CircuitError> {
-        if params.bootstrap_mode() == BootstrapMode::Bypass {
-            let sizes = bypass_groups(params.slots(), max_group);
+        if params.bootstrap_mode() == BootstrapMode::Bypass || params.slots() > DENSE {
+            let sizes = several_groups(params.slots(), max_group);
             return combined(params, &sizes, BootstrapPlan::with_groups);
         }
         let mut sizes = Vec::new();
-        // Where slots repeat there may be as many of them as with the bypass.
+        // Where slots repeat there may be as many groups as for many slots.
         let repeating = params.slot_shape().repetitions() > 1;
         let more = if repeating { &[(4, 1), (5, 1)][..] } else { &[] };
         for (groups, spread) in [(1, 0), (2, 2), (3, 1)].iter().chain(more).copied() {
