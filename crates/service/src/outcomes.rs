@@ -69,7 +69,8 @@ impl Jobs {
                     JobState::Done => live.ended.done += 1,
                     JobState::Cancelled => live.ended.cancelled += 1,
                     JobState::Failed => live.ended.failed += 1,
-                    JobState::Queued | JobState::Running => {}
+                    // It waits again.
+                    _ => {}
                 }
                 let code = outcome.as_ref().err().map(ServiceError::code);
                 tracing::info!(job = %claim.job, ?state, code, seconds, "ended");

@@ -16,14 +16,11 @@ pub(super) async fn usage(
 ) -> impl IntoResponse {
     answer(app, move |s| {
         let (used, quota) = (s.data.objects.store.usage(&tenant)?, s.config.quota);
-        Ok(UsageInfo {
-            bytes: used.bytes,
-            most_bytes: quota.bytes,
-            objects: used.objects,
-            most_objects: quota.objects,
-            active_jobs: s.jobs.active(&tenant)?,
-            most_active_jobs: quota.active_jobs,
-        })
+        Ok(UsageInfo::new(
+            (used.bytes, quota.bytes),
+            (used.objects, quota.objects),
+            (s.jobs.active(&tenant)?, quota.active_jobs),
+        ))
     })
     .await
 }

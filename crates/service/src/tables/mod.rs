@@ -124,15 +124,14 @@ impl Tables {
         };
         let added = self.lay(tenant, &new.texts, &new.blocks, &made, room).and_then(|copied| {
             let table = self.open_at(&made)?;
-            let info = TableInfo {
-                id: id.clone(),
-                table: table.id().to_string(),
-                params: table.params().name().into(),
-                owner: table.owner().map(|owner| format!("{owner:#}")),
-                rows: table.rows(),
-                columns: table.schema().columns().count(),
-                blocks: new.blocks.clone(),
-            };
+            let info = TableInfo::new(
+                id.clone(),
+                table.id().to_string(),
+                table.params().name(),
+                table.owner().map(|owner| format!("{owner:#}")),
+                (table.rows(), table.schema().columns().count()),
+                new.blocks.clone(),
+            );
             self.store.change(tenant, |change| {
                 if let Some(info) = change.get(id.as_ref())? {
                     return Ok(info);
