@@ -29,8 +29,7 @@ pub enum ModeKind {
 
 impl ModeKind {
     /// All of them, in the order of their numbers, which begin with 1.
-    pub const ALL: &'static [Self] =
-        &[ModeKind::Ctr, ModeKind::Gcm, ModeKind::Cbc, ModeKind::Ecb];
+    pub const ALL: &'static [Self] = &[ModeKind::Ctr, ModeKind::Gcm, ModeKind::Cbc, ModeKind::Ecb];
 
     /// As on the command line.
     pub fn name(self) -> &'static str {
