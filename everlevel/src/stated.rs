@@ -83,13 +83,11 @@ pub(crate) fn bootstrapping(metadata: &Metadata) -> Result<Option<Bootstrapping>
     if let Some(cost) = [baby, giant, key].iter().find(|x| !(x.is_finite() && **x >= 0.0)) {
         return Err(wrong(format!("a step that costs {cost}")).into());
     }
-    Ok(Some(Bootstrapping::By(BootstrapPlan {
-        mode: stored.mode,
-        coeff_to_slot: stored.coeff_to_slot,
-        slot_to_coeff: stored.slot_to_coeff,
-        digits: stored.digit_removal.parse()?,
-        digit_form: stored.digit_form,
-        steps: StepCosts { baby, giant, key, max_keys },
-        subring: stored.subring,
-    })))
+    let digits = stored.digit_removal.parse()?;
+    let mut plan = BootstrapPlan::with_groups(stored.coeff_to_slot, stored.slot_to_coeff, digits)
+        .in_mode(stored.mode);
+    plan.digit_form = stored.digit_form;
+    plan.steps = StepCosts { baby, giant, key, max_keys };
+    plan.subring = stored.subring;
+    Ok(Some(Bootstrapping::By(plan)))
 }

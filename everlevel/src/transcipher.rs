@@ -21,6 +21,7 @@ use crate::uploads::{AesUpload, mode_of};
 /// The layout of AES states in ciphertexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum AesMethod {
     /// Packed: one ciphertext holds all 16 bytes of a block side by side, one block for each 16
     /// slots. It has the lowest latency.

@@ -5,7 +5,7 @@ use aes::{Aes128, Aes192, Aes256};
 use everlevel_aes::{AesError, AesKeyId, KeySize, Mode};
 use everlevel_scheme::{KeyId, Params, same_owner};
 use everlevel_wire::uploads::{self, ModeKind, StoredUpload};
-use everlevel_wire::{Metadata, ReadOptions};
+use everlevel_wire::{Metadata, ReadOptions, WireError};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -45,7 +45,8 @@ pub struct AesUpload(StoredUpload);
 /// vector; ECB has none.
 ///
 /// # Errors
-/// A length other than that of the mode ([`ModeKind::iv_bytes`]).
+/// A length other than that of the mode ([`ModeKind::iv_bytes`]); a mode that this version does not
+/// know.
 pub fn mode_of(kind: ModeKind, iv: &[u8]) -> Result<Mode, Error> {
     Ok(match kind {
         ModeKind::Ctr => Mode::ctr(iv)?,
@@ -55,6 +56,14 @@ pub fn mode_of(kind: ModeKind, iv: &[u8]) -> Result<Mode, Error> {
         ModeKind::Ecb => {
             let (what, expected) = ("an initialization vector of ECB", "none");
             return Err(AesError::NonceLength { what, found: iv.len(), expected }.into());
+        }
+        kind => {
+            return Err(WireError::Malformed {
+                what: "mode of operation of AES",
+                expected: "one that this version can compute: ctr, gcm, cbc or ecb".into(),
+                found: kind.name().into(),
+            }
+            .into());
         }
     })
 }

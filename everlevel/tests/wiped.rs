@@ -337,7 +337,8 @@ fn bootstrapping_keys() {
     let (params, mut rng) = toy();
     let (key, cpu) = (SecretKey::generate(&params, &mut rng), params.cpu());
     let s = key.expose_secret_coefficients().main.to_vec();
-    let plan = KeyPlan { bootstrap: true, ..KeyPlan::default() };
+    let mut plan = KeyPlan::default();
+    plan.bootstrap = true;
     let keys = ServerKeys::generate(&key, &plan, &mut rng, |_, _| ()).unwrap();
     let left = pool(cpu);
     let made = keys.bootstrap().unwrap().unwrap();

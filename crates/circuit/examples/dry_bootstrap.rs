@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for digits in methods {
         let scheme = NoOp::blank(&params);
         let start = Instant::now();
-        let bootstrapper = Bootstrapper::new(&scheme, BootstrapPlan { digits, ..base.clone() })?;
+        let bootstrapper = Bootstrapper::new(&scheme, base.clone().with_digits(digits))?;
         let planned = start.elapsed();
         let exhausted = scheme.encrypt(&Plaintext::encode(&params, &[])?)?;
         let mut reports: Vec<StageReport> = Vec::new();

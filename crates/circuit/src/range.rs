@@ -125,7 +125,7 @@ impl ValueRange {
     /// The integer of the range that is `residue` modulo `modulus`; none if there is none, or more
     /// than one. No branch and no division depends on a residue below the modulus, as it may be a
     /// message.
-    pub fn integer(&self, residue: u64, modulus: u64) -> Option<i128> {
+    fn integer(&self, residue: u64, modulus: u64) -> Option<i128> {
         let t = i128::from(modulus);
         // Larger ones do not occur within the library.
         let residue = if residue < modulus { residue } else { residue % modulus };

@@ -16,6 +16,7 @@ use crate::rehearsal::{Counted, Rehearsal, ciphertext_bytes};
 
 /// One operation, or one statement, of a program.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct EstimatedStep {
     /// Its name.
     pub name: String,
@@ -25,11 +26,19 @@ pub struct EstimatedStep {
     pub counted: Counted,
 }
 
+impl EstimatedStep {
+    /// A step of this name.
+    pub fn new(name: impl Into<String>, interval: Option<Interval>, counted: Counted) -> Self {
+        EstimatedStep { name: name.into(), interval, counted }
+    }
+}
+
 /// The cost of a program on a parameter set, determined by running it once on the no-op scheme.
 ///
 /// The seconds are those of a model of a typical core, on one thread; products at low levels were
 /// measured at about twice the time of the model. All other figures are those of the real run.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Estimate {
     /// The parameter set.
     pub params: Params,

@@ -54,6 +54,7 @@ mod division;
 mod encode;
 mod error;
 mod estimate;
+mod execution;
 mod functions;
 mod interval;
 mod known;

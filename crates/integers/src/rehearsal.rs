@@ -17,6 +17,7 @@ use crate::types::Type;
 
 /// The cost of some work.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Counted {
     /// Products of ciphertexts, those in bootstrappings included.
     pub products: u64,

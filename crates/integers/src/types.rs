@@ -8,6 +8,7 @@ use crate::interval::Interval;
 
 /// The type of a column of integers, which states the values that it may hold when it is encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Type {
     /// 0 and 1.
     Bool,

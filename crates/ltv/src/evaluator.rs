@@ -146,13 +146,14 @@ impl LtvEvaluator {
     fn drop(&self, noise: f64, level: Level, next: NextUse) -> usize {
         let model = self.params.noise();
         match next {
-            NextUse::Keep => 0,
             NextUse::Product => model.best_drop(noise, level.0, None),
             NextUse::LinearMap => model.best_drop(
                 noise,
                 level.0,
                 Some(model.key_switch(self.params.digit_count(level))),
             ),
+            // To keep the level is right for every use.
+            _ => 0,
         }
     }
 

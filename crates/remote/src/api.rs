@@ -1,7 +1,11 @@
 //! The messages of clients and the service: JSON in both directions, bytes in parts.
+//!
+//! What a service answers may have more fields in a later version: these structures are made by
+//! their functions and changed field by field.
 
 use std::collections::BTreeMap;
 
+use everlevel_wire::ObjectKind;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{RemoteError, Told};
@@ -16,27 +20,28 @@ pub const JSON_BYTES: usize = 2 << 20;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewUpload {
-    /// Their BLAKE3 hash, which will be their name.
+    /// The BLAKE3 hash of the bytes, which will be the name of the object.
     pub id: ObjectId,
-    /// How many there are.
+    /// The number of bytes.
     pub bytes: u64,
 }
 
 /// The progress of an upload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UploadState {
-    /// The name of the bytes.
+    /// The name of the object that the bytes will be.
     pub id: ObjectId,
-    /// How many there are.
+    /// The number of bytes.
     pub bytes: u64,
-    /// How many have arrived: where the next part begins.
+    /// The number of bytes that have arrived: where the next part begins.
     pub offset: u64,
-    /// Whether all of them have arrived, were verified, and are an object now.
+    /// Whether all bytes have arrived and were verified, so that they are an object now.
     pub complete: bool,
 }
 
 /// The description of a stored object, from its header.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ObjectInfo {
     /// Its name.
     pub id: ObjectId,
@@ -46,10 +51,24 @@ pub struct ObjectInfo {
     pub params: String,
     /// The id of the secret key that it belongs to.
     pub owner: Option<String>,
-    /// Its bytes.
+    /// Its size in bytes.
     pub bytes: u64,
     /// Whether a job of this service made it, so that the noise bounds that it states are true.
     pub computed: bool,
+}
+
+impl ObjectInfo {
+    /// The description of an object of so many `bytes` that a client has sent.
+    pub fn new(
+        id: ObjectId,
+        kind: ObjectKind,
+        params: &str,
+        owner: Option<String>,
+        bytes: u64,
+    ) -> Self {
+        let (kind, params) = (kind.to_string(), params.to_string());
+        ObjectInfo { id, kind, params, owner, bytes, computed: false }
+    }
 }
 
 /// Makes a table of its files, which were sent as objects.
@@ -64,8 +83,9 @@ pub struct NewTable {
 
 /// A stored table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TableInfo {
-    /// Its name here.
+    /// The name of the table at the service.
     pub id: ObjectId,
     /// The public name of the encryption.
     pub table: String,
@@ -73,12 +93,26 @@ pub struct TableInfo {
     pub params: String,
     /// The id of the secret key that it belongs to.
     pub owner: Option<String>,
-    /// How many rows it has.
+    /// The number of rows.
     pub rows: usize,
-    /// How many columns.
+    /// The number of columns.
     pub columns: usize,
     /// The objects that it is made of.
     pub blocks: BTreeMap<String, ObjectId>,
+}
+
+impl TableInfo {
+    /// The description of a table with `rows` rows and `columns` columns.
+    pub fn new(
+        id: ObjectId,
+        table: String,
+        params: &str,
+        owner: Option<String>,
+        (rows, columns): (usize, usize),
+        blocks: BTreeMap<String, ObjectId>,
+    ) -> Self {
+        TableInfo { id, table, params: params.into(), owner, rows, columns, blocks }
+    }
 }
 
 /// A request for a computation.
@@ -149,7 +183,7 @@ impl JobRequest {
         }
     }
 
-    /// The objects that it is computed from, but for those of its table.
+    /// The objects that it is computed from, without those of its table.
     pub fn objects(&self) -> impl Iterator<Item = &ObjectId> {
         let (inputs, columns, constants) = match self {
             JobRequest::Program { inputs, columns, .. } => (Some(inputs), Some(columns), None),
@@ -164,6 +198,7 @@ impl JobRequest {
 /// The state of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum JobState {
     /// It waits for its turn.
     Queued,
@@ -182,28 +217,40 @@ impl JobState {
     pub fn is_final(self) -> bool {
         !matches!(self, JobState::Queued | JobState::Running)
     }
+
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            JobState::Queued => "queued",
+            JobState::Running => "running",
+            JobState::Done => "done",
+            JobState::Failed => "failed",
+            JobState::Cancelled => "cancelled",
+        }
+    }
 }
 
 /// A job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct JobInfo {
     /// Its name.
     pub id: JobId,
-    /// Where it is.
+    /// Whether it waits, is running or has ended.
     pub state: JobState,
     /// What a running job does: `keys`, `inputs`, `computing`, `results`.
     pub stage: String,
-    /// Statements or blocks of rows that are done.
+    /// The number of statements or blocks of rows that are done.
     pub done: u64,
-    /// Of how many.
+    /// The number of statements or blocks of rows of the whole job.
     pub total: u64,
-    /// How many times it was started: twice if the service ended meanwhile.
+    /// The number of times that it was started: twice if the service ended meanwhile.
     pub attempts: u32,
-    /// How many bootstrappings it took.
+    /// The number of bootstrappings that it took.
     pub refreshes: u64,
-    /// How many seconds.
+    /// The seconds that it took.
     pub seconds: f64,
-    /// Objects by the names of the results; that of a query is `result`.
+    /// The objects of the results, by name; the result of a query is called `result`.
     pub results: BTreeMap<String, ObjectId>,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -211,10 +258,26 @@ pub struct JobInfo {
 }
 
 impl JobInfo {
+    /// A job that waits for its turn.
+    pub fn queued(id: JobId) -> Self {
+        JobInfo {
+            id,
+            state: JobState::Queued,
+            stage: "queued".into(),
+            done: 0,
+            total: 0,
+            attempts: 0,
+            refreshes: 0,
+            seconds: 0.0,
+            results: BTreeMap::new(),
+            error: None,
+        }
+    }
+
     /// The object of a result.
     ///
     /// # Errors
-    /// A name that is none of a result of this job.
+    /// A name that no result of this job has.
     pub fn result(&self, name: &str) -> Result<&ObjectId, RemoteError> {
         self.results.get(name).ok_or_else(|| {
             let found: Vec<&String> = self.results.keys().collect();
@@ -223,8 +286,9 @@ impl JobInfo {
     }
 }
 
-/// What a job will cost, counted on a scheme that does everything but the cryptography.
+/// The cost of a job, counted on the no-op scheme before the job is run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Estimate {
     /// Seconds on a typical core, by a model that counts operations.
     pub seconds: f64,
@@ -240,21 +304,50 @@ pub struct Estimate {
     pub result_bytes: u64,
 }
 
-/// What a tenant uses, and what it may.
+impl Estimate {
+    /// The cost of a job that has read its server keys and done nothing else yet.
+    pub fn of_keys(key_memory_bytes: u64) -> Self {
+        Estimate {
+            seconds: 0.0,
+            products: 0,
+            key_switches: 0,
+            refreshes: 0,
+            key_memory_bytes,
+            result_bytes: 0,
+        }
+    }
+}
+
+/// What a tenant uses, and what it may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct UsageInfo {
     /// Bytes of objects, of announced uploads and of requests that made tables and jobs.
     pub bytes: u64,
-    /// The most.
+    /// The most bytes that it may use.
     pub most_bytes: u64,
     /// Objects, announced uploads, tables and jobs.
     pub objects: u64,
-    /// The most.
+    /// The most objects that it may have.
     pub most_objects: u64,
     /// Jobs that wait or are computed.
     pub active_jobs: u64,
-    /// The most.
+    /// The most jobs that may wait or be computed.
     pub most_active_jobs: u64,
+}
+
+impl UsageInfo {
+    /// Pairs of what is in use and the most that may be: bytes, objects, jobs.
+    pub fn new(bytes: (u64, u64), objects: (u64, u64), active_jobs: (u64, u64)) -> Self {
+        UsageInfo {
+            bytes: bytes.0,
+            most_bytes: bytes.1,
+            objects: objects.0,
+            most_objects: objects.1,
+            active_jobs: active_jobs.0,
+            most_active_jobs: active_jobs.1,
+        }
+    }
 }
 
 /// A list.

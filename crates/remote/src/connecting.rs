@@ -15,6 +15,7 @@ const ANSWER_TIME: Duration = Duration::from_secs(90);
 
 /// How a client gets to a service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Connecting {
     /// Whether a token is sent to another machine over HTTP, which shows it to whoever is on the
     /// way.
@@ -32,6 +33,24 @@ impl From<Exposure> for Connecting {
 }
 
 impl Connecting {
+    /// Sets whether a token is sent to another machine over HTTP.
+    #[must_use]
+    pub fn exposed(self, exposure: Exposure) -> Self {
+        Connecting { exposure, ..self }
+    }
+
+    /// Sets the file of the authorities that are believed; `None` for those of the system.
+    #[must_use]
+    pub fn believing(self, authority: impl Into<Option<PathBuf>>) -> Self {
+        Connecting { authority: authority.into(), ..self }
+    }
+
+    /// Sets the files of a certificate and of its private key; `None` to have no certificate.
+    #[must_use]
+    pub fn identified(self, identity: impl Into<Option<(PathBuf, PathBuf)>>) -> Self {
+        Connecting { identity: identity.into(), ..self }
+    }
+
     /// What makes the connections to an address.
     ///
     /// # Errors

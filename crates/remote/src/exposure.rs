@@ -6,6 +6,7 @@ use crate::error::RemoteError;
 
 /// Whether connections from other machines are accepted, although HTTP does not protect them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Exposure {
     /// From this machine only.
     #[default]

@@ -4,6 +4,7 @@ use crate::galois::GaloisElement;
 
 /// One dimension of the hypercube of slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SlotDimension {
     /// How many slots lie along it.
     pub size: usize,

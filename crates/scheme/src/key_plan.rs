@@ -12,6 +12,7 @@ use crate::spec::{GadgetId, Level};
 ///
 /// A key that is used at levels with different gadgets exists once for each gadget.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct KeyPlan {
     /// The primes of the relinearization keys.
     pub relin: BTreeMap<GadgetId, Basis>,

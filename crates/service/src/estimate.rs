@@ -66,19 +66,18 @@ impl Data {
         let keys = self.keys.peek(tenant, request.server_keys())?;
         let params = keys.params().clone();
         let top = params.chain().top();
+        let mut estimate = Estimate::of_keys(key_memory_bytes);
         match request {
             JobRequest::Table { table, plan, .. } => {
                 let plan = Plan::from_json(&plan.to_string())?;
                 let (rows, stop) = (self.tables.info(tenant, table)?.rows, stop.clone());
                 let cost = plan.cost_unless(&params, rows, move || stop.check().is_err())?;
-                Ok(Estimate {
-                    seconds: cost.seconds,
-                    products: cost.products,
-                    key_switches: cost.key_switches,
-                    refreshes: cost.refreshes as u64,
-                    key_memory_bytes,
-                    result_bytes: cost.result_ciphertexts as u64 * ciphertext_bytes(&params, top),
-                })
+                let bytes = ciphertext_bytes(&params, top);
+                estimate.seconds = cost.seconds;
+                estimate.products = cost.products;
+                estimate.key_switches = cost.key_switches;
+                estimate.refreshes = cost.refreshes as u64;
+                estimate.result_bytes = cost.result_ciphertexts as u64 * bytes;
             }
             JobRequest::Program { program, tables, .. } => {
                 let (program, bootstraps) = (Program::parse(program)?, keys.plan().bootstrap);
@@ -88,16 +87,15 @@ impl Data {
                 let before = session.scheme().cost();
                 let (parts, result_bytes) = counted(&session, &params, &program, &inputs, tables)?;
                 let cost = session.scheme().cost() - before;
-                Ok(Estimate {
-                    seconds: parts as f64 * TimeModel::typical(params.degree()).seconds(&cost),
-                    products: parts * cost.products,
-                    key_switches: parts * cost.key_switches,
-                    refreshes: parts * session.bootstraps() as u64,
-                    key_memory_bytes,
-                    result_bytes,
-                })
+                let model = TimeModel::typical(params.degree());
+                estimate.seconds = parts as f64 * model.seconds(&cost);
+                estimate.products = parts * cost.products;
+                estimate.key_switches = parts * cost.key_switches;
+                estimate.refreshes = parts * session.bootstraps() as u64;
+                estimate.result_bytes = result_bytes;
             }
         }
+        Ok(estimate)
     }
 
     /// Whether the size of the results of a job has to be estimated, because there is less room

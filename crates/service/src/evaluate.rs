@@ -14,8 +14,8 @@ use everlevel_wire::{Metadata, ObjectKind, ReadOptions, inspect};
 use crate::error::ServiceError;
 use crate::keys::{KeyCache, Stop};
 use crate::objects::Objects;
+use crate::outcomes::Outcome;
 use crate::tables::Tables;
-use crate::turns::Outcome;
 
 /// What jobs are computed with and on.
 pub(crate) struct Data {

@@ -152,18 +152,7 @@ impl Jobs {
                 let what = "jobs that wait or are computed";
                 return Err(ServiceError::Quota { what, used, limit });
             }
-            let info = JobInfo {
-                id: JobId::random()?,
-                state: JobState::Queued,
-                stage: "queued".into(),
-                done: 0,
-                total: 0,
-                attempts: 0,
-                refreshes: 0,
-                seconds: 0.0,
-                results: Default::default(),
-                error: None,
-            };
+            let info = JobInfo::queued(JobId::random()?);
             // What it needs may have been deleted since it was checked; from here on it stays.
             change.check_there(&request.request)?;
             change.take(request.bytes, &self.quota)?;
@@ -197,18 +186,20 @@ impl Jobs {
     }
 
     /// A stored job with the state that the queue or this process knows, if it has not ended.
-    fn seen(&self, info: JobInfo, queued: &[QueuedJob]) -> JobInfo {
+    fn seen(&self, mut info: JobInfo, queued: &[QueuedJob]) -> JobInfo {
         let place = queued.iter().find(|place| place.job == info.id);
         let Some(place) = place.filter(|_| !info.state.is_final()) else { return info };
-        let attempts = place.attempts;
+        info.attempts = place.attempts;
         if !place.computed {
-            return JobInfo { state: JobState::Queued, stage: "queued".into(), attempts, ..info };
+            (info.state, info.stage) = (JobState::Queued, "queued".into());
+            return info;
         }
         let live = self.lock();
         let here = live.running.get(&info.id).filter(|here| here.claim.fence == place.fence);
         let Progress { stage, done, total } = here.map_or(&place.progress, |here| &here.progress);
-        let (stage, done, total) = (stage.clone(), *done, *total);
-        JobInfo { state: JobState::Running, stage, done, total, attempts, ..info }
+        (info.state, info.stage) = (JobState::Running, stage.clone());
+        (info.done, info.total) = (*done, *total);
+        info
     }
 
     pub(crate) fn info(&self, tenant: &Tenant, id: &JobId) -> Result<JobInfo, ServiceError> {

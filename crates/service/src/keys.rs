@@ -260,6 +260,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use everlevel_remote::api::ObjectInfo;
+    use everlevel_wire::ObjectKind;
 
     use super::*;
     use crate::config::Quota;
@@ -275,14 +276,7 @@ mod tests {
         let objects = Objects::new(store.clone(), contents, opt_in, Quota::default());
         let tenant: Tenant = "acme".parse().unwrap();
         let id: ObjectId = "0".repeat(64).parse().unwrap();
-        let info = ObjectInfo {
-            id: id.clone(),
-            kind: "server-keys".into(),
-            params: "any".into(),
-            owner: None,
-            bytes: 10,
-            computed: false,
-        };
+        let info = ObjectInfo::new(id.clone(), ObjectKind::SERVER_KEYS, "any", None, 10);
         store.change(&tenant, |change| change.put(id.as_ref(), &info)).unwrap();
         let cache = KeyCache::new(Arc::new(objects), opt_in, 30);
         let stop = Arc::new(Stop::after(600));

@@ -30,6 +30,7 @@ mod keys;
 mod logs;
 mod metrics;
 mod objects;
+mod outcomes;
 mod page;
 mod recover;
 mod request;

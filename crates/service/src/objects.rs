@@ -126,14 +126,8 @@ impl Objects {
             return Err(ServiceError::malformed("an object", problem));
         }
         let params = self.set(summary.params)?;
-        Ok(ObjectInfo {
-            id: id.clone(),
-            kind: summary.kind.to_string(),
-            params: params.name().into(),
-            owner: summary.owner.map(|owner| format!("{owner:#}")),
-            bytes,
-            computed: false,
-        })
+        let owner = summary.owner.map(|owner| format!("{owner:#}"));
+        Ok(ObjectInfo::new(id.clone(), summary.kind, params.name(), owner, bytes))
     }
 
     /// The parameter set with an id, which has to have a name.
@@ -256,9 +250,10 @@ impl Objects {
         let id = ObjectId::of_hash(blake3::hash(&bytes));
         let length = bytes.len() as u64;
         let summary = inspect(&bytes, &ReadOptions::default().limited_to(length))?;
-        let info = self.described(summary, &id, length)?;
+        let mut info = self.described(summary, &id, length)?;
+        info.computed = true;
         self.contents.store(tenant, &id, &bytes)?;
-        Ok(Staged { info: ObjectInfo { computed: true, ..info }, bytes })
+        Ok(Staged { info, bytes })
     }
 
     /// Makes a result an object, with the end of its job.

@@ -29,6 +29,7 @@ impl Encryption {
 /// result, and if the owner of the key decrypts and discloses wrong results, the sender may learn
 /// about the key. So a stated bound is not trusted unless the reader requests it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BoundPolicy {
     /// The largest bound that its level allows: the ciphertext can be decrypted, but not used in
     /// computation.

@@ -15,6 +15,7 @@ const IV_BYTES: usize = 16;
 
 /// Which mode of operation of AES.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ModeKind {
     /// Counter mode; the first counter block has 16 bytes.
     Ctr,
@@ -28,7 +29,7 @@ pub enum ModeKind {
 
 impl ModeKind {
     /// All of them, in the order of their numbers, which begin with 1.
-    pub const ALL: [Self; 4] = [ModeKind::Ctr, ModeKind::Gcm, ModeKind::Cbc, ModeKind::Ecb];
+    pub const ALL: &'static [Self] = &[ModeKind::Ctr, ModeKind::Gcm, ModeKind::Cbc, ModeKind::Ecb];
 
     /// As on the command line.
     pub fn name(self) -> &'static str {
@@ -42,7 +43,7 @@ impl ModeKind {
 
     /// The mode of this name, if there is one.
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| mode.name() == name)
+        Self::ALL.iter().copied().find(|mode| mode.name() == name)
     }
 
     /// Bytes of the initialization vector, or of the first counter block.
@@ -67,7 +68,7 @@ impl ModeKind {
     }
 
     fn of_number(number: u8) -> Result<Self, WireError> {
-        let found = Self::ALL.into_iter().find(|mode| mode.number() == number);
+        let found = Self::ALL.iter().copied().find(|mode| mode.number() == number);
         found.ok_or_else(|| WireError::malformed("mode of an upload", "1 to 4", number))
     }
 }

@@ -73,7 +73,7 @@ impl Plan {
             let after = rehearsal.so_far();
             let counted = after - before;
             before = after;
-            steps.push(EstimatedStep { name: name.into(), interval: Some(interval), counted });
+            steps.push(EstimatedStep::new(name, Some(interval), counted));
         });
         let results = results.map_err(|e| match e {
             Error::Integers(e) => e,

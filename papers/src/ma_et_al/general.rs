@@ -6,21 +6,21 @@ use everlevel_cli::console::args::{Common, value_name};
 use everlevel_cli::console::circumstances::Circumstances;
 use everlevel_cli::console::errors::CliError;
 use everlevel_cli::console::machine::{self, Floor};
-use everlevel_cli::console::output::{emit, emit_json, median, progress, table};
+use everlevel_cli::console::output::{emit, emit_json, median, progress};
 use everlevel_cli::console::params::find_planner;
 use everlevel_scheme::ParamsSpec;
 use everlevel_scheme::spec::BootstrapMode;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
-use serde::Serialize;
 
 use super::choice::{chosen, usual};
 use super::keys::Keys;
+use super::results::{Run, text};
 use super::sets::{PaperSet, Variant, paper_sets};
-use super::tables::{HELIB_THIN, Measured, TABLE_6};
+use super::tables::{HELIB_THIN, TABLE_6};
 use crate::args::{MaEtAlTable, TableArgs};
 use crate::record;
-use crate::rows::{self, marked};
+use crate::rows;
 
 /// Whether general bootstrapping of the set takes too long to be run: the baseline of ring V
 /// evaluates a polynomial of degree 65537 for each of 18 digits, half a day in the paper.
@@ -34,7 +34,8 @@ fn endless(set: &PaperSet) -> bool {
 fn sized(set: &PaperSet, quick: bool) -> ParamsSpec {
     let mut spec = set.spec();
     if quick {
-        // 3 5 29 with d = 4; 7 43 with d = 7; 3 331 with d = 22; 5 43 with d = 7; 3 331 with d = 2.
+        // The factors of the index and the degree d of the slots, in order: 3, 5, 29 and 4; 7, 43
+        // and 7; 3, 331 and 22; 5, 43 and 7; 3, 331 and 2.
         spec.index = match set.ring {
             "I" => 435,
             "II" => 301,
@@ -54,62 +55,7 @@ fn sized(set: &PaperSet, quick: bool) -> ParamsSpec {
     spec
 }
 
-/// A run of one set.
-#[derive(Serialize)]
-struct Run {
-    table: String,
-    set: String,
-    quick: bool,
-    params: String,
-    p: u64,
-    r: u32,
-    n: usize,
-    slots: usize,
-    slot_degree: usize,
-    log_q: f64,
-    log_p: f64,
-    mode: BootstrapMode,
-    digit_removal: String,
-    /// At the ring that was run.
-    keys: Keys,
-    paper: Option<Measured>,
-    /// Seconds of processor time of HElib for thin bootstrapping of the same plaintexts, measured
-    /// on a machine of this kind.
-    helib_thin_seconds: Option<f64>,
-    capacity_initial: f64,
-    capacity_linear: f64,
-    capacity_digits: f64,
-    capacity_remaining: f64,
-    seconds_linear: f64,
-    seconds_digits: f64,
-    seconds_total: f64,
-    /// Of one run; absent where the time is no measurement.
-    #[serde(flatten)]
-    floor: Option<Floor>,
-    throughput: f64,
-    /// What was computed from other measurements, and how.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    extrapolated: Option<&'static str>,
-    /// Over the baseline in this library, if that was run, too.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    speedup: Option<f64>,
-    runs: u32,
-    key_seconds: f64,
-    table_seconds: f64,
-    peak_memory_bytes: u64,
-    server_key_bytes: u64,
-    galois_keys: usize,
-    key_switches: u64,
-    products: u64,
-    depth: u32,
-    failure_log2: f64,
-    verified_slots: usize,
-    wrong_slots: usize,
-    seed: String,
-    circumstances: Circumstances,
-}
-
-/// Table 6, or the same sets with thin bootstrapping.
+/// Runs table 6, or the same sets with thin bootstrapping.
 pub fn bootstrappings(
     which: MaEtAlTable,
     args: &TableArgs,
@@ -150,6 +96,7 @@ pub fn bootstrappings(
     }
 }
 
+/// Runs one set, and measures it.
 fn one(
     which: MaEtAlTable,
     set: &PaperSet,
@@ -251,8 +198,9 @@ fn one(
     })
 }
 
-/// General bootstrapping from thin bootstrapping of the same set, whose digit removal is one of d,
-/// and from that with local null polynomials, whose linear maps it shares.
+/// Estimates general bootstrapping of a set from thin bootstrapping of the same set, which removes
+/// the digits once instead of d times, and from general bootstrapping with local null polynomials,
+/// which has the same linear maps.
 fn extrapolated(set: &PaperSet, args: &TableArgs, common: &Common) -> Result<Run, CliError> {
     let sibling = PaperSet { variant: Variant::A, ..*set };
     let sibling = paper_sets().find(|s| s.name() == sibling.name()).unwrap_or(sibling);
@@ -283,119 +231,4 @@ fn extrapolated(set: &PaperSet, args: &TableArgs, common: &Common) -> Result<Run
         verified_slots: thin.verified_slots + maps.verified_slots,
         ..thin
     })
-}
-
-/// The parameters of the runs beside the paper's, which are those of its own rings.
-fn keys_text(runs: &[Run]) -> String {
-    let head = [
-        "set",
-        "removal",
-        "Δ: paper",
-        "here",
-        "log q0 R: paper",
-        "here",
-        "λ', main key: paper",
-        "here",
-        "λ, sparse key: paper",
-        "here",
-    ];
-    let mut lines = vec![head.map(String::from).to_vec()];
-    lines.extend(runs.iter().map(|r| {
-        let (keys, paper) = (&r.keys, &r.keys.paper);
-        let of_paper = |figure: f64| if r.quick { String::new() } else { format!("{figure:.1}") };
-        vec![
-            r.set.clone(),
-            marked(r.digit_removal.clone(), is_the_papers(&r.digit_removal)),
-            paper.delta.to_string(),
-            keys.delta_text(),
-            of_paper(paper.log_q0_r),
-            format!("{:.1}", keys.log_q0_r),
-            of_paper(paper.main_security),
-            format!("{:.1}", keys.main_security),
-            of_paper(paper.sparse_security),
-            format!("{:.1}", keys.sparse_security),
-        ]
-    }));
-    table(&lines)
-}
-
-/// Whether the paper has this digit removal: HElib's, local null polynomials, or the grid.
-pub fn is_the_papers(digit_removal: &str) -> bool {
-    ["halevi_shoup", "chen_han", "local", "global"].contains(&digit_removal)
-}
-
-fn text(runs: &[Run]) -> String {
-    let head = [
-        "set",
-        "removal",
-        "bits: initial",
-        "linear",
-        "digits",
-        "remaining",
-        "paper",
-        "s: linear",
-        "paper",
-        "digits",
-        "paper",
-        "total",
-        "paper",
-        "ratio",
-        "floor",
-        "bit/s",
-        "paper",
-        "speed-up",
-        "paper",
-        "peak GB",
-        "wrong",
-    ];
-    let mut lines = vec![head.map(String::from).to_vec()];
-    lines.extend(runs.iter().map(|r| {
-        // The paper's seconds are those of its own ring.
-        let paper = |f: &dyn Fn(&Measured) -> String| {
-            r.paper.as_ref().filter(|_| !r.quick).map_or_else(String::new, f)
-        };
-        let reference = match r.helib_thin_seconds.filter(|_| !r.quick) {
-            Some(seconds) => {
-                [format!("{seconds} (HElib thin)"), format!("{:.1}", seconds / r.seconds_total)]
-            }
-            None => [
-                paper(&|m| m.seconds[2].to_string()),
-                paper(&|m| format!("{:.1}", m.seconds[2] / r.seconds_total)),
-            ],
-        };
-        vec![
-            format!("{}{}", r.set, if r.extrapolated.is_some() { " *" } else { "" }),
-            r.digit_removal.clone(),
-            format!("{:.0}", r.capacity_initial),
-            format!("{:.0}", r.capacity_linear),
-            format!("{:.0}", r.capacity_digits),
-            format!("{:.0}", r.capacity_remaining),
-            paper(&|m| m.capacity[3].to_string()),
-            format!("{:.1}", r.seconds_linear),
-            paper(&|m| m.seconds[0].to_string()),
-            format!("{:.1}", r.seconds_digits),
-            paper(&|m| m.seconds[1].to_string()),
-            format!("{:.1}", r.seconds_total),
-            reference[0].clone(),
-            reference[1].clone(),
-            r.floor.map_or_else(String::new, |floor| format!("{:.1}", floor.seconds)),
-            format!("{:.2}", r.throughput),
-            paper(&|m| m.throughput.to_string()),
-            r.speedup.map_or_else(String::new, |x| format!("{x:.1}")),
-            paper(&|m| m.speedup.to_string()),
-            format!("{:.1}", r.peak_memory_bytes as f64 / 1e9),
-            format!("{}/{}", r.wrong_slots, r.verified_slots),
-        ]
-    }));
-    let mut out = format!("{}\n\n{}", table(&lines), keys_text(runs));
-    for how in runs.iter().filter_map(|r| r.extrapolated) {
-        out.push_str(&format!("\n* extrapolated: {how}"));
-    }
-    if let Some(r) = runs.first() {
-        out.push_str(&format!("\nseconds here: wall time on {}", r.circumstances.machine()));
-        if r.quick {
-            out.push_str("; quick: small rings, with which the paper's do not compare");
-        }
-    }
-    out
 }

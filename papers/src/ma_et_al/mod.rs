@@ -3,9 +3,10 @@
 
 pub mod choice;
 mod degrees;
-pub mod general;
+mod general;
 mod keys;
 mod parameters;
+pub mod results;
 pub mod sets;
 pub mod tables;
 

@@ -1,7 +1,7 @@
 //! The sets of a soak test: one small ring for every way in which bootstrapping is done, and one of
 //! full size.
 
-use everlevel::{BootstrapPlan, KeyPlanner, OptIn, Params, ParamsSpec};
+use everlevel::{KeyPlanner, OptIn, Params, ParamsSpec};
 use everlevel_cli::console::errors::CliError;
 use everlevel_cli::console::params::{find_planner, find_spec};
 use everlevel_scheme::Form;
@@ -99,7 +99,7 @@ impl Family {
         let planner = find_planner(&params, self.mode)?;
         let Some(digits) = self.digits else { return Ok((params, planner)) };
         let digits = digits.parse().map_err(CliError::failure)?;
-        let plan = BootstrapPlan { digits, ..planner.bootstrap_plan().clone() };
+        let plan = planner.bootstrap_plan().clone().with_digits(digits);
         let planner = KeyPlanner::with_plan(&params, plan).map_err(CliError::failure)?;
         Ok((params, planner))
     }

@@ -107,11 +107,11 @@ impl AccessArgs {
                 found
             }
         };
-        let connecting = Connecting {
-            exposure: if self.insecure_http { Exposure::Anywhere } else { Exposure::Loopback },
-            authority: self.tls_ca.clone(),
-            identity: self.tls_certificate.clone().zip(self.tls_key.clone()),
-        };
+        let exposure = if self.insecure_http { Exposure::Anywhere } else { Exposure::Loopback };
+        let connecting = Connecting::default()
+            .exposed(exposure)
+            .believing(self.tls_ca.clone())
+            .identified(self.tls_certificate.clone().zip(self.tls_key.clone()));
         Client::new(url, token.trim(), connecting).map_err(of_service)
     }
 

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use everlevel_remote::api::JobState;
 use everlevel_remote::{Client, JobId, ObjectId};
 use serde_json::json;
 
@@ -192,19 +191,8 @@ pub fn run(command: &RemoteCommand, common: &Common) -> Result<(), CliError> {
         }
         RemoteCommand::Cancel { service, id } => {
             let job = service.client()?.cancel(id).map_err(of_service)?;
-            if common.json { emit_json(&job) } else { emit(&format!("{id}: {}", name(job.state))) }
+            if common.json { emit_json(&job) } else { emit(&format!("{id}: {}", job.state.name())) }
         }
-    }
-}
-
-/// The state of a job, as JSON has it.
-fn name(state: JobState) -> &'static str {
-    match state {
-        JobState::Queued => "queued",
-        JobState::Running => "running",
-        JobState::Done => "done",
-        JobState::Failed => "failed",
-        JobState::Cancelled => "cancelled",
     }
 }
 
@@ -223,7 +211,8 @@ fn list(client: &Client, common: &Common) -> Result<(), CliError> {
         let (rows, columns) = (counted(t.rows as u64, "row"), counted(t.columns as u64, "column"));
         format!("{}  table of {rows}, {columns}", t.id)
     });
-    let jobs = jobs.iter().map(|j| format!("{}  job, {}, {:.1} s", j.id, name(j.state), j.seconds));
+    let jobs =
+        jobs.iter().map(|j| format!("{}  job, {}, {:.1} s", j.id, j.state.name(), j.seconds));
     let used = format!(
         "{} of {} bytes, {} of {} objects, {} of {} active jobs",
         usage.bytes,

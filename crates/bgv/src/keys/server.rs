@@ -313,11 +313,11 @@ impl ServerKeys {
 
     /// What is there.
     pub fn plan(&self) -> KeyPlan {
-        KeyPlan {
-            relin: self.relin.iter().map(|(&id, key)| (id, key.basis())).collect(),
-            galois: self.galois.iter().map(|(&id, key)| (id, key.basis())).collect(),
-            bootstrap: self.bootstrap.is_some(),
-        }
+        let mut plan = KeyPlan::default();
+        plan.relin = self.relin.iter().map(|(&id, key)| (id, key.basis())).collect();
+        plan.galois = self.galois.iter().map(|(&id, key)| (id, key.basis())).collect();
+        plan.bootstrap = self.bootstrap.is_some();
+        plan
     }
 }
 

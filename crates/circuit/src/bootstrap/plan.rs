@@ -9,6 +9,7 @@ use crate::linear::StepCosts;
 
 /// The choices that define a bootstrapping: plain data, checked by `Bootstrapper::new`.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct BootstrapPlan {
     /// The mode.
     pub mode: BootstrapMode,
@@ -137,6 +138,12 @@ impl BootstrapPlan {
     #[must_use]
     pub fn in_mode(self, mode: BootstrapMode) -> Self {
         BootstrapPlan { mode, ..self }
+    }
+
+    /// The same plan with another digit removal.
+    #[must_use]
+    pub fn with_digits(self, digits: DigitMethod) -> Self {
+        BootstrapPlan { digits, ..self }
     }
 
     /// The same plan for slots that lie in the subring GR(p^r, degree).

@@ -175,7 +175,7 @@ fn every_digit_removal_bootstraps() {
             methods.push("global".parse().unwrap());
         }
         for digits in methods {
-            let plan = BootstrapPlan { digits, ..BootstrapPlan::for_set(&set).unwrap() };
+            let plan = BootstrapPlan::for_set(&set).unwrap().with_digits(digits);
             let scheme = NoOp::new(&set, 3);
             let bootstrapper = Bootstrapper::new(&scheme, plan)
                 .unwrap_or_else(|e| panic!("{p}^{r}, {mode:?}, {digits}: {e}"));

@@ -60,7 +60,7 @@ fn bootstrapping_is_exact_on_the_no_op_scheme() {
             let scheme = NoOp::new(&params, 1);
             let bootstrapper = Bootstrapper::new(
                 &scheme,
-                BootstrapPlan { digits, ..BootstrapPlan::balanced(params.slots()) },
+                BootstrapPlan::balanced(params.slots()).with_digits(digits),
             )
             .unwrap();
             let values = message(&params, 7);

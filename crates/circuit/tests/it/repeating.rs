@@ -50,7 +50,7 @@ fn used_slots_are_bootstrapped_on_the_no_op_scheme() {
         let mut plans = vec![standard.clone()];
         if ring.2 == 1 {
             let digits = DigitMethod::new(DigitKind::Global);
-            plans.push(BootstrapPlan { digits, ..standard });
+            plans.push(standard.with_digits(digits));
         }
         for plan in plans {
             let scheme = NoOp::new(&params, 1);

@@ -83,7 +83,7 @@ fn bootstrapping_is_exact_on_bgv() {
         let values: Vec<u64> =
             (0..params.slots()).map(|_| rng.next_u64() % params.plain_modulus()).collect();
         let plain = Plaintext::encode(&params, &values).unwrap();
-        let plan = BootstrapPlan { digits, ..BootstrapPlan::balanced(params.slots()) };
+        let plan = BootstrapPlan::balanced(params.slots()).with_digits(digits);
         let (key_plan, dry) = dry_run(&params, &plan, &plain);
 
         let secret = SecretKey::generate(&params, &mut rng);

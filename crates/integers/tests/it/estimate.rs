@@ -53,7 +53,7 @@ fn an_estimate_is_what_is_done() {
     let cost = bench.scheme.cost() - before;
     let refreshes = bench.session.bootstraps() as u64;
     assert!(refreshes > 0);
-    let Counted { products, key_switches, refreshes: estimated, seconds } = found.total();
+    let Counted { products, key_switches, refreshes: estimated, seconds, .. } = found.total();
     assert_eq!(
         (products, key_switches, estimated),
         (3 * cost.products, 3 * cost.key_switches, 3 * refreshes)

@@ -18,29 +18,11 @@ fn id_of(bytes: &[u8]) -> ObjectId {
 }
 
 fn info(id: &ObjectId, bytes: u64) -> ObjectInfo {
-    ObjectInfo {
-        id: id.clone(),
-        kind: ObjectKind::COLUMNS.to_string(),
-        params: "set".into(),
-        owner: None,
-        bytes,
-        computed: true,
-    }
+    ObjectInfo::new(id.clone(), ObjectKind::COLUMNS, "set", None, bytes)
 }
 
 fn queued() -> JobInfo {
-    JobInfo {
-        id: "0".repeat(32).parse().unwrap(),
-        state: JobState::Queued,
-        stage: String::new(),
-        done: 0,
-        total: 0,
-        attempts: 0,
-        refreshes: 0,
-        seconds: 0.0,
-        results: Default::default(),
-        error: None,
-    }
+    JobInfo::queued("0".repeat(32).parse().unwrap())
 }
 
 #[test]
@@ -140,7 +122,8 @@ fn what_stays_away_is_unreachable() {
 #[test]
 fn a_job_that_failed_says_why() {
     let told = Told { code: "circuit.missing-input".into(), message: "no z".into() };
-    let failed = JobInfo { state: JobState::Failed, error: Some(told.clone()), ..queued() };
+    let mut failed = queued();
+    (failed.state, failed.error) = (JobState::Failed, Some(told.clone()));
     let service = Scripted::new(vec![json(&queued()), json(&failed)]);
     let mut seen = 0;
     let id: JobId = queued().id;

@@ -20,6 +20,7 @@ pub use security::{KeySecurity, SecurityReport, largest_modulus};
 /// Which parameter sets are accepted. Sets below 128 bits of security, and sets whose bootstrapping
 /// fails with a probability above 2^-40, require separate opt-ins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OptIn {
     /// Only sets with at least 128 bits of security for every key, and with rare failures.
     SecureOnly,

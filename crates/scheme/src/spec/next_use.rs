@@ -7,6 +7,7 @@
 /// operand of a linear map should stay there. Switching further than the next use requires loses
 /// capacity without benefit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NextUse {
     /// The result is a factor of a product.
     Product,

@@ -36,7 +36,7 @@ pub(super) fn client(bucket: &Bucket) -> Result<AmazonS3, ServiceError> {
         false => Exposure::Loopback,
     };
     let authority = bucket.authority.clone();
-    let connecting = Connecting { exposure, authority, identity: None };
+    let connecting = Connecting::default().exposed(exposure).believing(authority);
     let agent = connecting.agent(&bucket.endpoint).map_err(|e| match e {
         RemoteError::Malformed { problem, .. } => {
             let way = "; or state insecure_http where nobody else listens on the way";

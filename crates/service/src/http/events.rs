@@ -14,7 +14,7 @@ use everlevel_remote::{JobId, Tenant};
 use futures_util::stream::unfold;
 use tokio::sync::watch;
 
-use super::handlers::{App, Id, blocking, name};
+use super::extract::{App, Id, blocking, name};
 use crate::error::ServiceError;
 use crate::service::Shared;
 

@@ -12,7 +12,7 @@ use everlevel_remote::api::PART_BYTES;
 
 use super::events::events;
 use super::guard::guard;
-use super::{handlers as h, page};
+use super::{about, jobs, objects, page, tables};
 use crate::error::ServiceError;
 use crate::service::Shared;
 use crate::token::Scope;
@@ -28,32 +28,32 @@ fn routes() -> Vec<Route> {
         ("get", "/", None, get(page::index)),
         ("get", "/page/{name}", None, get(page::file)),
         ("get", "/healthz", None, get(async || "ok\n")),
-        ("get", "/metrics", Some(Metrics), get(h::metrics)),
+        ("get", "/metrics", Some(Metrics), get(about::metrics)),
         ("get", "/v1/openapi.json", None, get(openapi)),
-        ("get", "/v1/params", Some(Read), get(h::all_params)),
-        ("get", "/v1/params/{name}", Some(Read), get(h::params)),
-        ("get", "/v1/usage", Some(Read), get(h::usage)),
-        ("get", "/v1/uploads", Some(Read), get(h::uploads)),
-        ("post", "/v1/uploads", Some(Write), post(h::begin_upload)),
-        ("get", "/v1/uploads/{id}", Some(Read), get(h::upload)),
-        ("put", "/v1/uploads/{id}", Some(Write), put(h::append)),
-        ("delete", "/v1/uploads/{id}", Some(Write), delete(h::abandon)),
-        ("get", "/v1/objects", Some(Read), get(h::objects)),
-        ("get", "/v1/objects/{id}", Some(Read), get(h::object)),
-        ("get", "/v1/objects/{id}/content", Some(Read), get(h::content)),
-        ("delete", "/v1/objects/{id}", Some(Write), delete(h::delete_object)),
-        ("get", "/v1/tables", Some(Read), get(h::tables)),
-        ("post", "/v1/tables", Some(Write), post(h::add_table)),
-        ("get", "/v1/tables/{id}", Some(Read), get(h::table)),
-        ("delete", "/v1/tables/{id}", Some(Write), delete(h::delete_table)),
-        ("get", "/v1/tables/{id}/schema", Some(Read), get(h::table_schema)),
-        ("post", "/v1/estimates", Some(Run), post(h::estimate)),
-        ("get", "/v1/jobs", Some(Read), get(h::jobs)),
-        ("post", "/v1/jobs", Some(Run), post(h::add_job)),
-        ("get", "/v1/jobs/{id}", Some(Read), get(h::job)),
-        ("delete", "/v1/jobs/{id}", Some(Write), delete(h::delete_job)),
+        ("get", "/v1/params", Some(Read), get(about::all_params)),
+        ("get", "/v1/params/{name}", Some(Read), get(about::params)),
+        ("get", "/v1/usage", Some(Read), get(about::usage)),
+        ("get", "/v1/uploads", Some(Read), get(objects::uploads)),
+        ("post", "/v1/uploads", Some(Write), post(objects::begin_upload)),
+        ("get", "/v1/uploads/{id}", Some(Read), get(objects::upload)),
+        ("put", "/v1/uploads/{id}", Some(Write), put(objects::append)),
+        ("delete", "/v1/uploads/{id}", Some(Write), delete(objects::abandon)),
+        ("get", "/v1/objects", Some(Read), get(objects::list)),
+        ("get", "/v1/objects/{id}", Some(Read), get(objects::info)),
+        ("get", "/v1/objects/{id}/content", Some(Read), get(objects::content)),
+        ("delete", "/v1/objects/{id}", Some(Write), delete(objects::delete)),
+        ("get", "/v1/tables", Some(Read), get(tables::list)),
+        ("post", "/v1/tables", Some(Write), post(tables::add)),
+        ("get", "/v1/tables/{id}", Some(Read), get(tables::info)),
+        ("delete", "/v1/tables/{id}", Some(Write), delete(tables::delete)),
+        ("get", "/v1/tables/{id}/schema", Some(Read), get(tables::schema)),
+        ("post", "/v1/estimates", Some(Run), post(jobs::estimate)),
+        ("get", "/v1/jobs", Some(Read), get(jobs::list)),
+        ("post", "/v1/jobs", Some(Run), post(jobs::add)),
+        ("get", "/v1/jobs/{id}", Some(Read), get(jobs::info)),
+        ("delete", "/v1/jobs/{id}", Some(Write), delete(jobs::delete)),
         ("get", "/v1/jobs/{id}/events", Some(Read), get(events)),
-        ("post", "/v1/jobs/{id}/cancel", Some(Run), post(h::cancel)),
+        ("post", "/v1/jobs/{id}/cancel", Some(Run), post(jobs::cancel)),
     ]
 }
 

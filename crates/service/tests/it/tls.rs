@@ -35,14 +35,13 @@ impl Certified {
 
     /// What a client of this service believes.
     fn believed(&self) -> Connecting {
-        Connecting { authority: Some(self.authority.clone()), ..Connecting::default() }
+        Connecting::default().believing(self.authority.clone())
     }
 
     /// The same, with the certificate of a client.
     fn believed_by(&self, client: &Certified) -> Connecting {
         let files = &client.files;
-        let identity = Some((files.certificate.clone(), files.key.clone()));
-        Connecting { identity, ..self.believed() }
+        self.believed().identified((files.certificate.clone(), files.key.clone()))
     }
 }
 
@@ -290,17 +289,10 @@ fn files_that_cannot_be_used_are_told_before_anything_is_opened() {
         ("http://127.0.0.1:1", good.believed(), "service.malformed"),
         ("http://127.0.0.1:1", Connecting::default(), ""),
         ("https://example.org", good.believed(), ""),
+        ("https://127.0.0.1:1", Connecting::default().believing(junk), "service.tls"),
         (
             "https://127.0.0.1:1",
-            Connecting { authority: Some(junk), ..Connecting::default() },
-            "service.tls",
-        ),
-        (
-            "https://127.0.0.1:1",
-            Connecting {
-                identity: Some((good.files.certificate.clone(), other.files.key.clone())),
-                ..good.believed()
-            },
+            good.believed().identified((good.files.certificate.clone(), other.files.key.clone())),
             "service.tls",
         ),
     ] {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::names::{DEGREES, T6, largest, modulus, starred};
-use crate::ma_et_al::general::is_the_papers;
+use crate::ma_et_al::results::is_the_papers;
 use crate::report::chapters::methods::{self, Compared};
 use crate::report::model::{Fields, Figure};
 use crate::report::parts::{bars, figure, series};

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use self::names::{DEGREES, T4, T6, THIN, largest, modulus, starred};
 use super::methods;
-use crate::ma_et_al::general::is_the_papers;
+use crate::ma_et_al::results::is_the_papers;
 use crate::report::model::{Cell, Chapter, Fields, Kind, Table, column};
 use crate::report::parts::{add, shown};
 use crate::report::records::Records;

@@ -1,4 +1,7 @@
-//! Encrypted tables: directories of files that were sent as objects.
+//! The encrypted tables of tenants, which are made of objects: add, list, open, delete.
+
+mod directory;
+mod records;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
@@ -12,64 +15,16 @@ use everlevel_remote::api::{NewTable, ObjectInfo, TableInfo};
 use everlevel_remote::{ObjectId, Tenant, random_hex};
 use everlevel_tables::EncryptedTable;
 use everlevel_wire::file::{Existing, write_file};
-use serde::{Deserialize, Serialize};
 
+use self::directory::{check_names, clear, damaged, failed, link, named_again};
+pub(crate) use self::records::TableBytes;
+use self::records::{REQUEST_BYTES, Texts};
 use crate::config::Quota;
 use crate::contents::Pin;
 use crate::error::ServiceError;
-use crate::files::{entries, hash_of, named, unreadable};
+use crate::files::{entries, named};
 use crate::objects::Objects;
-use crate::store::{Change, Record, Store};
-
-/// The most bytes of all requests that made the tables of a tenant: a list of tables, which names
-/// their blocks as well, has about as many, and clients take lists of up to 64 MiB.
-const REQUEST_BYTES: u64 = 60 << 20;
-/// The texts that a table may have.
-const TEXTS: [&str; 2] = ["schema.json", "files.json"];
-
-impl Record for TableInfo {
-    const KIND: &'static str = "table";
-}
-
-/// The texts of a table, where its directory is a copy that another process does not have.
-#[derive(Serialize, Deserialize)]
-struct Texts {
-    texts: BTreeMap<String, String>,
-}
-
-impl Record for Texts {
-    const KIND: &'static str = "texts";
-}
-
-/// How many bytes of the quota a table takes beside its objects: those of the request that made
-/// it, and of copies. One of an earlier version has no such record, and takes none.
-#[derive(Clone, Copy, Default, Serialize, Deserialize)]
-pub(crate) struct TableBytes {
-    request: u64,
-    /// Of blocks that are copied as the file system has no links.
-    copied: u64,
-}
-
-impl Record for TableBytes {
-    const KIND: &'static str = "table-bytes";
-}
-
-impl TableBytes {
-    pub(crate) fn all(self) -> u64 {
-        self.request + self.copied
-    }
-
-    /// Counts a new table of a tenant, whose tables have requests of at most so many bytes.
-    fn count(self, change: &mut Change<'_>, limit: u64, quota: &Quota) -> Result<(), ServiceError> {
-        let others = change.list::<TableBytes>()?;
-        let used: u64 = others.iter().map(|(_, counted)| counted.request).sum();
-        if used + self.request > limit {
-            let what = "bytes of requests that make tables";
-            return Err(ServiceError::Quota { what, used, limit });
-        }
-        change.take(self.all(), quota)
-    }
-}
+use crate::store::Store;
 
 /// A table whose directory stays as long as this does.
 pub(crate) struct OpenTable {
@@ -85,68 +40,13 @@ impl Deref for OpenTable {
     }
 }
 
+/// The tables of all tenants.
 pub(crate) struct Tables {
     store: Arc<Store>,
     objects: Arc<Objects>,
     directory: PathBuf,
     opt_in: OptIn,
     quota: Quota,
-}
-
-/// `000000-0000.columns`.
-fn is_block(name: &str) -> bool {
-    let digits = |text: &str, n: usize| text.len() == n && text.bytes().all(|b| b.is_ascii_digit());
-    name.strip_suffix(".columns")
-        .and_then(|name| name.split_once('-'))
-        .is_some_and(|(block, column)| digits(block, 6) && digits(column, 4))
-}
-
-fn failed(e: std::io::Error) -> ServiceError {
-    ServiceError::internal("storing a table")(&e)
-}
-
-fn link(from: &Path, to: &Path) -> std::io::Result<()> {
-    fs::hard_link(from, to)
-}
-
-/// The same bytes under two names; a copy where the file system has no links. How many bytes were
-/// copied.
-fn named_again(
-    (block, from, to): (&ObjectId, &Path, &Path),
-    link: impl Fn(&Path, &Path) -> std::io::Result<()>,
-) -> Result<u64, ServiceError> {
-    match link(from, to) {
-        Ok(()) => Ok(0),
-        // A file may have tens of thousands of names. Copies of what is named so often would fill
-        // the disk.
-        Err(e) if e.kind() == std::io::ErrorKind::TooManyLinks => {
-            let problem = format!("the object {block} is a part of too many tables: delete some");
-            Err(ServiceError::Conflict { problem })
-        }
-        Err(_) => fs::copy(from, to).map_err(unreadable(block)),
-    }
-}
-
-/// The first block whose file is not what its name says.
-fn damaged<'b>(
-    path: &Path,
-    blocks: &'b BTreeMap<String, ObjectId>,
-) -> Result<Option<&'b ObjectId>, ServiceError> {
-    for (name, block) in blocks {
-        let found = hash_of(&path.join(name)).map_err(unreadable(block))?;
-        if ObjectId::of_hash(found) != *block {
-            return Ok(Some(block));
-        }
-    }
-    Ok(None)
-}
-
-/// Removes a directory, if it is there.
-fn clear(directory: &Path) -> std::io::Result<()> {
-    match fs::remove_dir_all(directory) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
-        _ => Ok(()),
-    }
 }
 
 impl Tables {
@@ -160,12 +60,12 @@ impl Tables {
         Tables { store, objects, directory, opt_in, quota }
     }
 
-    /// Removes directories that no record names: what a process left that ended between the one
-    /// and the other.
+    /// Removes directories that no record names, left by a process that ended between making a
+    /// directory and storing its record.
     pub(crate) fn recover(&self) -> Result<(), ServiceError> {
         let mut tenants: BTreeSet<Tenant> = self.store.tenants()?.into_iter().collect();
         tenants.extend(entries(&self.directory)?.iter().filter_map(|path| named::<Tenant>(path)));
-        // What is under construction has other names, and may be another process's.
+        // A directory under construction has another kind of name, and may be another process's.
         let alone = self.store.leases().is_none();
         let unknown = |tenant: &Tenant, known: Vec<(String, TableInfo)>| {
             let known: HashSet<PathBuf> =
@@ -188,6 +88,7 @@ impl Tables {
         Ok(())
     }
 
+    /// The directory of a table.
     fn path(&self, tenant: &Tenant, id: &ObjectId) -> PathBuf {
         self.directory.join(tenant.as_ref()).join(id.as_ref())
     }
@@ -202,15 +103,9 @@ impl Tables {
         found.ok_or(ServiceError::NotFound { what: "table" })
     }
 
-    /// Makes a table; the same again answers the same.
+    /// Makes a table. The same request again has the same answer.
     pub(crate) fn add(&self, tenant: &Tenant, new: &NewTable) -> Result<TableInfo, ServiceError> {
-        let wrong = |problem: String| ServiceError::malformed("the files of a table", problem);
-        if let Some(name) = new.texts.keys().find(|name| !TEXTS.contains(&name.as_str())) {
-            return Err(wrong(format!("expected schema.json or files.json, found {name:?}")));
-        }
-        if let Some(name) = new.blocks.keys().find(|name| !is_block(name)) {
-            return Err(wrong(format!("expected 000000-0000.columns and so on, found {name:?}")));
-        }
+        check_names(new)?;
         // Maps are in order, so that equal tables are equal texts.
         let text =
             serde_json::to_vec(new).map_err(|e| ServiceError::internal("naming a table")(&e))?;
@@ -218,26 +113,25 @@ impl Tables {
         if let Some(info) = self.store.get(tenant, id.as_ref())? {
             return Ok(info);
         }
-        // Several may make the same one; the first to end gives it its name.
+        // Several requests may make the same table; the first to end gives the directory its name.
         let path = self.path(tenant, &id);
         let made = path.with_extension(random_hex::<8>()?);
         let pin = self.pin(tenant, &path, &new.blocks)?;
-        // A directory that is a copy itself takes room that is no tenant's.
+        // Where directories are copies themselves, their bytes count for no tenant.
         let room = match &pin {
             Some(_) => None,
             None => Some(self.quota.bytes.saturating_sub(self.store.usage(tenant)?.bytes)),
         };
         let added = self.lay(tenant, &new.texts, &new.blocks, &made, room).and_then(|copied| {
             let table = self.open_at(&made)?;
-            let info = TableInfo {
-                id: id.clone(),
-                table: table.id().to_string(),
-                params: table.params().name().into(),
-                owner: table.owner().map(|owner| format!("{owner:#}")),
-                rows: table.rows(),
-                columns: table.schema().columns().count(),
-                blocks: new.blocks.clone(),
-            };
+            let info = TableInfo::new(
+                id.clone(),
+                table.id().to_string(),
+                table.params().name(),
+                table.owner().map(|owner| format!("{owner:#}")),
+                (table.rows(), table.schema().columns().count()),
+                new.blocks.clone(),
+            );
             self.store.change(tenant, |change| {
                 if let Some(info) = change.get(id.as_ref())? {
                     return Ok(info);
@@ -265,8 +159,8 @@ impl Tables {
         added
     }
 
-    /// The directory of a table, as the library reads it. How many bytes were copied, for which
-    /// there is so much room, if that is limited.
+    /// Makes the directory of a table, as the library reads it, and copies at most `room` bytes if
+    /// that is limited. Returns the number of bytes that were copied.
     fn lay(
         &self,
         tenant: &Tenant,
@@ -297,7 +191,8 @@ impl Tables {
         Ok(EncryptedTable::open(path, &options)?)
     }
 
-    /// What keeps the directory of a table, where it is a copy.
+    /// Keeps the directory of a table from being removed as long as the pin lives, where
+    /// directories are copies that are made again when necessary.
     fn pin(
         &self,
         tenant: &Tenant,
@@ -311,7 +206,7 @@ impl Tables {
         Ok(self.objects.contents.pin(path, bytes))
     }
 
-    /// A table, its files verified if they are to be computed on.
+    /// Opens a table, and verifies its files if `verify`, as before they are computed on.
     pub(crate) fn open(
         &self,
         tenant: &Tenant,
@@ -330,7 +225,7 @@ impl Tables {
             };
             match damaged {
                 None => break,
-                // A copy is made once more, of bytes that are fetched again.
+                // The copy is made once more, of bytes that are fetched again.
                 Some(block) if again && self.objects.contents.distrust(tenant, block) => {
                     clear(&path).map_err(failed)?;
                 }
@@ -340,7 +235,7 @@ impl Tables {
         Ok(OpenTable { table: self.open_at(&path)?, _pin: pin })
     }
 
-    /// Makes a copy of the directory of a table, which another process has made.
+    /// Makes a copy here of the directory of a table that another process has made.
     fn copy(
         &self,
         tenant: &Tenant,
@@ -353,7 +248,7 @@ impl Tables {
         let made = path.with_extension(random_hex::<8>()?);
         let laid = self.lay(tenant, &texts, &info.blocks, &made, None).and_then(|_| {
             match fs::rename(&made, path) {
-                // Another job was quicker.
+                // It is an error unless another job has made the same copy meanwhile.
                 Err(e) if !path.exists() => Err(failed(e)),
                 _ => Ok(()),
             }
@@ -376,60 +271,5 @@ impl Tables {
             clear(&self.path(tenant, id))
                 .map_err(|e| ServiceError::internal("removing a table")(&e))
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::{Error, ErrorKind};
-
-    use super::*;
-
-    #[test]
-    fn names_of_blocks_lead_nowhere_else() {
-        assert!(is_block("000001-0002.columns"));
-        for name in ["../../a.columns", "000001-0002", "1-2.columns", "00000a-0002.columns"] {
-            assert!(!is_block(name), "{name}");
-        }
-    }
-
-    /// A file system without links has copies; one whose links are used up has none.
-    #[test]
-    fn copies_count_and_are_not_made_of_what_has_too_many_names() {
-        let directory = tempfile::tempdir().unwrap();
-        let (from, to) = (directory.path().join("from"), directory.path().join("to"));
-        let block: ObjectId = "0".repeat(64).parse().unwrap();
-        fs::write(&from, [7u8; 30]).unwrap();
-        let named = |kind: Option<ErrorKind>| {
-            named_again((&block, &from, &to), |_, _| match kind {
-                Some(kind) => Err(Error::from(kind)),
-                None => Ok(()),
-            })
-        };
-        assert_eq!(named(None).unwrap(), 0);
-        assert_eq!(named(Some(ErrorKind::TooManyLinks)).unwrap_err().code(), "service.conflict");
-        assert!(!to.exists());
-        assert_eq!(named(Some(ErrorKind::Unsupported)).unwrap(), 30);
-        assert_eq!(fs::read(&to).unwrap(), [7u8; 30]);
-    }
-
-    #[test]
-    fn requests_that_make_tables_count_together() {
-        let directory = tempfile::tempdir().unwrap();
-        let store = Store::open(directory.path(), None, None, false).unwrap();
-        let (tenant, quota) = ("acme".parse().unwrap(), Quota::default());
-        let add = |name: &str, request: u64| {
-            store.change(&tenant, |change| {
-                let counted = TableBytes { request, copied: 1000 };
-                counted.count(change, 100, &quota)?;
-                change.put(name, &counted)
-            })
-        };
-        add("a", 60).unwrap();
-        let refused = add("b", 41).unwrap_err();
-        assert_eq!(refused.code(), "service.quota", "{refused}");
-        add("b", 40).unwrap();
-        let used = store.usage(&tenant).unwrap();
-        assert_eq!((used.bytes, used.objects), (2100, 2));
     }
 }
