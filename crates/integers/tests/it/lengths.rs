@@ -86,7 +86,13 @@ fn first_entries_are_stacked_and_read() {
     let one = bench.encrypt(&[7, 7], Type::ranged(7, 7).unwrap());
     let both = ints.stacked(&[one.clone(), bench.encrypt(&[9], Type::U8)]).unwrap();
     assert_eq!(bench.decrypt(&both), [7, 9]);
-    assert_eq!(bench.decrypt(&ints.stacked(&[one.clone(), one]).unwrap()), [7, 7]);
+    let sevens = ints.stacked(&[one.clone(), one]).unwrap();
+    assert_eq!(bench.decrypt(&sevens), [7, 7]);
+    // Once carries are computed it is an integer, with the digits that operations look at.
+    let negative = ints.neg(&sevens).unwrap();
+    let masks = bench.encrypt(&[12, 5], Type::U8);
+    assert_eq!(bench.decrypt(&ints.bit_and(&negative, &masks).unwrap()), [8, 1]);
+    assert_eq!(bench.decrypt(&ints.stacked(&[negative]).unwrap()), [-7]);
 }
 
 /// A ciphertext that is bootstrapped in place is another one than that of a copy.
