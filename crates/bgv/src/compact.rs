@@ -282,7 +282,7 @@ impl SecretKey {
         };
         let coefficients = phase.iter().map(|&x| message(x)).collect::<Vec<_>>().into();
         phase.zeroize();
-        let plaintext = Plaintext::from_reduced(coefficients, ciphertext.exponent);
+        let plaintext = Plaintext::from_reduced(coefficients, t);
         let allowed = (u128::from(ciphertext.distance) << last) >> 32;
         if u128::from(far) > allowed { Err(SchemeError::NotDecryptable) } else { Ok(plaintext) }
     }

@@ -125,7 +125,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         x: &Column<S::Ciphertext>,
     ) -> Result<Vec<Total<S::Ciphertext>>, IntegersError> {
         let (slots, columns) = (self.slots(), self.columns());
-        let period = (x.interval.points() as usize).next_power_of_two().max(BASE as usize);
+        // Before the interval is narrowed: there is a bin for each value that was promised.
+        let bins = x.interval.points() as usize;
+        let period = bins.next_power_of_two().max(BASE as usize);
         let whole = columns.is_power_of_two() && columns >= period;
         if !whole || slots as u64 >= self.modulus().prime() {
             return Err(IntegersError::Set {
@@ -155,7 +157,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         };
         // The first one by itself, so that the counts are bootstrapped once, if they have to be.
         let first = total(0)?;
-        let others = (1..x.interval.points() as usize).into_par_iter().map(total);
+        let others = (1..bins).into_par_iter().map(total);
         let others = others.collect::<Result<Vec<_>, IntegersError>>()?;
         Ok(std::iter::once(first).chain(others).collect())
     }

@@ -4,6 +4,7 @@ use crate::column::{BASE, Column, Digit, POINTS, value};
 use crate::context::{IntegerScheme, Integers};
 use crate::encode::standard_form;
 use crate::error::IntegersError;
+use crate::product::public_digits;
 use crate::split::{digits_of, split};
 
 /// The largest number of digits of a value for which carries are computed.
@@ -14,6 +15,14 @@ const GROUP: usize = 4;
 /// Whether the digits are 0..=15 above this anchor.
 pub(crate) fn canonical_form<C>(x: &Column<C>, anchor: i128) -> bool {
     x.anchor == anchor && x.digits.iter().all(|d| 0 <= d.low && d.high < BASE)
+}
+
+/// The column; an integer, which may be all that its interval leaves, as digits above this anchor.
+fn above<C>(x: Column<C>, anchor: i128, count: usize) -> Column<C> {
+    match x.public_value() {
+        Some(v) => Column { anchor, digits: public_digits(v - anchor, count), ..x },
+        None => x,
+    }
 }
 
 /// A carry, public or encrypted.
@@ -79,14 +88,14 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let digits = self.carried(shifted, carry as i64, !modular)?;
             let found = Column { anchor, digits, ..x.clone() };
             // What the interval says of the upper digits is known without a table.
-            return Ok(if exact { found.narrowed() } else { found });
+            return Ok(if exact { above(found.narrowed(), anchor, count) } else { found });
         }
         // No choice of constants leaves the digits within 0..=30: canonical above an anchor of
         // their own first.
         let own = x.anchor + value(x.digits.iter().map(|d| d.low));
         let reached = (x.interval.high() - own).unsigned_abs();
         let first = self.normalized_to(x, (own, digits_of(reached)))?;
-        self.normalized_to(&first, (anchor, count))
+        Ok(above(self.normalized_to(&first, (anchor, count))?, anchor, count))
     }
 
     /// Digits 0..=15 of Σ 16^i s_i + carry modulo 16^k for k digits s_i of 0..=30; `exact` if it is

@@ -19,11 +19,11 @@ impl<S: Bootstrappable> IntegerScheme for S {}
 /// An observer, which receives every input ciphertext of a table with the window of its slots.
 pub type WindowObserver<S> = Box<dyn Fn(&S, &<S as Scheme>::Ciphertext, (i64, i64)) + Send + Sync>;
 
-/// The least and the greatest value of a window, and a table of values for each output.
-type Tables = (i64, i64, Vec<Vec<i64>>);
+/// The prime, the least and the greatest value of a window, and a table of values for each output.
+type Tables = (u64, i64, i64, Vec<Vec<i64>>);
 
-/// A cache of plans of tables. Clones share it, so that a new [`Integers`] for each operation does
-/// not plan again.
+/// A cache of plans of tables, for any sets. Clones share it, so that a new [`Integers`] for each
+/// operation does not plan again.
 #[derive(Clone, Default)]
 pub struct TablePlans(Arc<Mutex<BTreeMap<Tables, Arc<TablePlan>>>>);
 
@@ -51,8 +51,13 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
     /// Typed integers over a session with a scheme of these parameters.
     ///
     /// # Errors
-    /// [`IntegersError::Set`] if the plaintext modulus is not a prime of at least 257.
+    /// [`IntegersError::Set`] if the plaintext modulus is not a prime of at least 257;
+    /// [`SchemeError::WrongParams`] for a session of other slots.
     pub fn new(session: &'a Session<S>, params: &Params) -> Result<Self, IntegersError> {
+        if session.scheme().slot_shape() != params.slot_shape() {
+            let name = params.name().into();
+            return Err(SchemeError::WrongParams { object: "the session", name }.into());
+        }
         let (p, r) = (params.spec().plain_prime, params.plain_exponent());
         if r != 1 || p < 257 {
             return Err(IntegersError::Set {
@@ -95,7 +100,7 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         self.side_by_side
     }
 
-    /// Uses an existing cache of plans, over the same plaintext modulus.
+    /// Uses an existing cache of plans.
     #[must_use]
     pub fn with_plans(self, plans: TablePlans) -> Self {
         Integers { plans, ..self }
@@ -146,11 +151,11 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
     ) -> Result<Arc<TablePlan>, IntegersError> {
         self.check_window(low, high)?;
         let lock = || self.plans.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (low, high, tables);
+        let key = (self.modulus.prime(), low, high, tables);
         if let Some(plan) = lock().get(&key) {
             return Ok(plan.clone());
         }
-        let plan = Arc::new(TablePlan::new(self.modulus, low, high, &key.2)?);
+        let plan = Arc::new(TablePlan::new(self.modulus, low, high, &key.3)?);
         lock().insert(key, plan.clone());
         Ok(plan)
     }

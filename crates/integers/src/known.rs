@@ -14,6 +14,7 @@ use everlevel_circuit::poly::Polynomial;
 use everlevel_scheme::NextUse;
 use rayon::prelude::*;
 
+use crate::carry::canonical_form;
 use crate::column::{BASE, Column, Digit};
 use crate::compare::Question;
 use crate::context::{IntegerScheme, Integers};
@@ -143,8 +144,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// relations cost up to 15 k products by plaintexts and a table for each four digits.
     ///
     /// # Errors
-    /// [`IntegersError::Length`] for no integers, or more than slots; [`IntegersError::Depth`]
-    /// without bootstrapping; those of the scheme.
+    /// [`IntegersError::Length`] for no integers, or more than slots or entries of the constant;
+    /// [`IntegersError::Type`] for a constant with carries; [`IntegersError::Depth`] without
+    /// bootstrapping; those of the scheme.
     pub fn related(
         &self,
         known: &[i128],
@@ -157,6 +159,17 @@ impl<S: IntegerScheme> Integers<'_, S> {
             return Err(IntegersError::Length { found: known.len(), expected });
         }
         let x = &constant.x;
+        if let Some(found) = x.length.filter(|n| *n < known.len()) {
+            let expected = format!("a constant in {} slots, one for each integer", known.len());
+            return Err(IntegersError::Length { found, expected });
+        }
+        if !canonical_form(x, x.anchor) {
+            return Err(IntegersError::Type {
+                operation: "a comparison with known integers",
+                found: x.interval,
+                expected: "a constant as it was encrypted, or normalized",
+            });
+        }
         let of = |a: &i128| match (*a < x.interval.low(), *a > x.interval.high()) {
             (true, _) => Known::Sign(-1),
             (_, true) => Known::Sign(1),

@@ -119,7 +119,15 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let terms: Vec<_> = placed.iter().map(|d| (d, 1)).collect();
             let sum = self.combine(&terms, 0)?;
             let ends = placed.iter().fold((0, 0), |(a, b), d| (a.min(d.low), b.max(d.high)));
-            Ok::<_, IntegersError>(Digit { pad: 0, ..sum.within(ends.0, ends.1) })
+            let sum = Digit { pad: 0, ..sum.within(ends.0, ends.1) };
+            // What is behind the column is a value like others, too: the least one.
+            let pad = digit_of(interval.low() - anchor, k);
+            if pad == 0 {
+                return Ok(sum);
+            }
+            let mut behind = vec![pad; self.slots()];
+            behind[..n].fill(0);
+            self.raised(&sum, &behind, (ends.0, ends.1.max(pad)), pad)
         };
         let digits = (0..count).map(digit).collect::<Result<_, _>>()?;
         Ok(Column { interval, anchor, digits, length: Some(n) })

@@ -41,6 +41,20 @@ impl Layer {
             _ => 1,
         }
     }
+
+    /// The factor of what is in each slot, in rows of `columns` that have moved to the left. Where
+    /// the number of columns is no power of two, the last slots of a row have no upper position in
+    /// it: what comes round is the first entries.
+    fn factors(&self, (slots, columns): (usize, usize), moved: usize) -> Vec<i64> {
+        let factor = |slot: usize| {
+            let column = (slot % columns + moved) % columns;
+            match self.distance < columns && column + self.distance >= columns {
+                true => 0,
+                false => self.factor(slot / columns * columns + column),
+            }
+        };
+        (0..slots).map(factor).collect()
+    }
 }
 
 /// The layers that bring the first `kept` of `count` entries, both powers of two, to the first
@@ -234,9 +248,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         layer: &Layer,
         moved: usize,
     ) -> Result<Digit<S::Ciphertext>, IntegersError> {
-        let columns = self.columns();
-        let place = |slot: usize| slot / columns * columns + (slot % columns + moved) % columns;
-        let factors: Vec<i64> = (0..self.slots()).map(|slot| layer.factor(place(slot))).collect();
+        let factors = layer.factors((self.slots(), self.columns()), moved);
         let swap = self.weighed(first, &factors)?;
         if !factors.contains(&-1) {
             return Ok(swap.within(0, 1));
@@ -318,6 +330,37 @@ mod tests {
                     expected.sort_unstable();
                     assert_eq!(run(x, &layers)[..kept], expected[..kept], "{kept} of {count}");
                 }
+            }
+        }
+    }
+
+    /// In rows that move and are cyclic, as slots are, whatever their length is.
+    #[test]
+    fn rows_of_any_length() {
+        for (columns, n) in [(5usize, 3usize), (5, 4), (8, 7), (12, 5), (12, 8), (29, 9), (29, 16)]
+        {
+            let entry = |i: usize| if i < n { (7 * i + 3) as i64 % 11 } else { 99 };
+            let mut expected: Vec<i64> = (0..n).map(entry).collect();
+            expected.sort_unstable();
+            for kept in [1, 2, n].map(usize::next_power_of_two) {
+                let mut slots: Vec<i64> = (0..columns).map(entry).collect();
+                let mut moved = 0;
+                for layer in layers(n.next_power_of_two(), kept) {
+                    let ahead = |x: &[i64]| [&x[layer.distance..], &x[..layer.distance]].concat();
+                    let upper = ahead(&slots);
+                    let factors = layer.factors((columns, columns), moved);
+                    let change = |(i, factor): (usize, &i64)| {
+                        let first = i64::from(upper[i] < slots[i]);
+                        let swap = if *factor < 0 { 1 - first } else { factor * first };
+                        swap * (upper[i] - slots[i])
+                    };
+                    let change: Vec<i64> = factors.iter().enumerate().map(change).collect();
+                    let back = ahead(&change);
+                    slots = (0..columns).map(|i| upper[i] - change[i] + back[i]).collect();
+                    moved = (moved + layer.distance) % columns;
+                }
+                let found = (0..kept.min(n)).map(|i| slots[(i + columns - moved) % columns]);
+                assert_eq!(found.collect::<Vec<_>>(), expected[..kept.min(n)], "{n} of {columns}");
             }
         }
     }

@@ -210,6 +210,11 @@ impl<S: IntegerScheme> Run<'_, '_, S> {
                 (_, None) => product = Some(x),
             }
         }
+        // A product of columns that are public constants is an integer.
+        if let Some(x @ Value::Public(_)) = &product {
+            k = at(node, self.functions.operated(&Operation::Multiply, &[&k, x]))?;
+            product = None;
+        }
         Ok((k, product))
     }
 

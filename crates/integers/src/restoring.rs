@@ -60,7 +60,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 Ok::<_, IntegersError>(chosen.within(low, high))
             });
             let digits = digits.collect::<Result<Vec<_>, IntegersError>>()?;
-            rest = Column { interval, anchor: 0, digits, length: a.length }.narrowed();
+            let found = Column { interval, anchor: 0, digits, length: a.length };
+            rest = self.with_digits(found.narrowed());
             let digit = &mut quotient[i / 4];
             *digit = self.combine(&[(digit, 1), (&fits, 1 << (i % 4))], 0)?;
         }
@@ -79,7 +80,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
     }
 
-    /// 2 x + bit of a canonical column above anchor 0.
+    /// 2 x + bit of a canonical column above anchor 0, which has digits even where it is public.
     fn doubled(
         &self,
         x: &Column<S::Ciphertext>,
@@ -97,6 +98,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             Ok(sum.within(low, high))
         });
         let digits = digits.collect::<Result<_, IntegersError>>()?;
-        Ok(Column { interval, anchor: 0, digits, length: x.length }.narrowed())
+        let found = Column { interval, anchor: 0, digits, length: x.length };
+        Ok(self.with_digits(found.narrowed()))
     }
 }

@@ -1,6 +1,6 @@
 //! Secret and public key, encryption and decryption.
 
-use everlevel_ring::{Eval, GaloisElement, Poly, sample};
+use everlevel_ring::{Eval, GaloisElement, Poly, PrimePower, sample};
 use everlevel_scheme::{Form, Level, Meta, Plaintext, SchemeError};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
@@ -254,7 +254,7 @@ impl LtvSecretKey {
         let coefficients = ring.parities(&phase);
         let (largest, places) = ring.largest(&phase);
         phase.wipe();
-        let plaintext = Plaintext::from_reduced(coefficients.into(), 1);
+        let plaintext = Plaintext::from_reduced(coefficients.into(), PrimePower::new(2, 1)?);
         let bits = noise.bound(ciphertext.meta.noise) + SLACK - places as f64 * noise.prime_bits();
         // Half a unit for what lies below.
         if largest as f64 > bits.exp2() + 0.5 {

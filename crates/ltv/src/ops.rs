@@ -235,7 +235,8 @@ impl LinearMaps for LtvEvaluator {
         match values {
             DiagonalValues::LastDimensions(elements) if e == 1 => {
                 let coefficients = plain.embed_last(&plain.encode_last(elements, e)?, e)?;
-                self.prepared_diagonal(&Plaintext::from_reduced(coefficients.into(), 1))
+                let modulus = plain.modulus(e);
+                self.prepared_diagonal(&Plaintext::from_reduced(coefficients.into(), modulus))
             }
             _ => Err(unsupported(
                 "diagonal",

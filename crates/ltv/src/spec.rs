@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use everlevel_arith::primes;
-use everlevel_ring::{Backend, PlaintextRing, Ring, SlotShape, sample};
+use everlevel_ring::{Backend, PlaintextRing, PrimePower, Ring, SlotShape, sample};
 use everlevel_scheme::params::KeySecurity;
 use everlevel_scheme::{Level, OptIn, Plaintext, SchemeError};
 use everlevel_wire::ParamsId;
@@ -286,7 +286,8 @@ impl LtvParams {
     /// # Errors
     /// More values than slots, one that is no bit, or a ring without slots.
     pub fn encode(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
-        Ok(Plaintext::from_reduced(self.plain()?.encode(values, 1)?.into(), 1))
+        let ring = self.plain()?;
+        Ok(Plaintext::from_reduced(ring.encode(values, 1)?.into(), ring.modulus(1)))
     }
 
     /// The bits in the slots.
@@ -303,7 +304,8 @@ impl LtvParams {
     /// # Errors
     /// Another number of values, one that is no bit, or a ring without slots.
     pub fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
-        Ok(Plaintext::from_reduced(self.plain()?.encode_elements(values, 1)?.into(), 1))
+        let ring = self.plain()?;
+        Ok(Plaintext::from_reduced(ring.encode_elements(values, 1)?.into(), ring.modulus(1)))
     }
 
     /// The elements of GF(2^d) in the slots.
@@ -319,14 +321,15 @@ impl LtvParams {
     /// # Errors
     /// Another number of coefficients, or one that is no bit.
     pub fn from_coefficients(&self, coefficients: Vec<u64>) -> Result<Plaintext, SchemeError> {
-        let plaintext = Plaintext::from_reduced(coefficients.into(), 1);
+        let plaintext = Plaintext::from_reduced(coefficients.into(), PrimePower::new(2, 1)?);
         self.message(&plaintext).map(|_| plaintext)
     }
 
     /// The coefficients of a plaintext of this set, as signed words.
     pub(crate) fn message(&self, plaintext: &Plaintext) -> Result<Vec<i64>, SchemeError> {
         let bits = plaintext.coefficients().iter().all(|&c| c < 2);
-        if plaintext.exponent() != 1 || plaintext.coefficients().len() != self.degree() || !bits {
+        let modulus = (plaintext.prime(), plaintext.exponent());
+        if modulus != (2, 1) || plaintext.coefficients().len() != self.degree() || !bits {
             return Err(self.wrong("the plaintext"));
         }
         Ok(plaintext.coefficients().iter().map(|&c| c as i64).collect())

@@ -14,6 +14,7 @@ use crate::params::Params;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Plaintext {
     pub(crate) coefficients: Zeroizing<Vec<u64>>,
+    pub(crate) prime: u64,
     pub(crate) exponent: u32,
 }
 
@@ -45,6 +46,7 @@ impl Plaintext {
         Self::check_exponent(params, exponent)?;
         Ok(Plaintext {
             coefficients: params.plaintext_ring().encode(values, exponent)?.into(),
+            prime: params.spec().plain_prime,
             exponent,
         })
     }
@@ -95,27 +97,35 @@ impl Plaintext {
                 ),
             });
         }
-        let plaintext = Plaintext { coefficients, exponent };
+        let plaintext = Plaintext { coefficients, prime: params.spec().plain_prime, exponent };
         plaintext.check_repeating(params)?;
         Ok(plaintext)
     }
 
-    /// A plaintext from coefficients in natural order that are reduced modulo p^exponent, for
-    /// schemes that have computed them. Nothing is checked here: the user of the plaintext checks
-    /// their number.
-    pub fn from_reduced(coefficients: Zeroizing<Vec<u64>>, exponent: u32) -> Self {
-        Plaintext { coefficients, exponent }
+    /// A plaintext from coefficients in natural order that are reduced modulo p^e, for schemes that
+    /// have computed them. Nothing is checked here: the user of the plaintext checks their number.
+    pub fn from_reduced(coefficients: Zeroizing<Vec<u64>>, modulus: PrimePower) -> Self {
+        Plaintext { coefficients, prime: modulus.prime(), exponent: modulus.exponent() }
     }
 
-    /// Refuses a plaintext of other parameters, by the number of its coefficients and by its
-    /// exponent, and one whose slots do not repeat if those of the set do.
+    /// Refuses a plaintext of other parameters, by the number of its coefficients, by its prime and
+    /// by its exponent, and one whose slots do not repeat if those of the set do.
     ///
     /// # Errors
     /// [`SchemeError::WrongParams`], [`SchemeError::BadArgument`].
     pub fn check(&self, params: &Params) -> Result<(), SchemeError> {
         let exponents = 1..=params.slot_shape().max_exponent();
+        self.check_prime(params)?;
         if self.coefficients.len() == params.degree() && exponents.contains(&self.exponent) {
             return self.check_repeating(params);
+        }
+        Err(SchemeError::WrongParams { object: "the plaintext", name: params.name().into() })
+    }
+
+    /// Refuses a plaintext modulo a power of another prime.
+    fn check_prime(&self, params: &Params) -> Result<(), SchemeError> {
+        if self.prime == params.spec().plain_prime {
+            return Ok(());
         }
         Err(SchemeError::WrongParams { object: "the plaintext", name: params.name().into() })
     }
@@ -204,6 +214,7 @@ impl Plaintext {
     ) -> Result<PrimePower, SchemeError> {
         same_modulus(self.exponent, other.exponent, operation)?;
         Self::check_exponent(params, self.exponent)?;
+        [self, other].iter().try_for_each(|x| x.check_prime(params))?;
         if [self, other].iter().any(|x| x.coefficients.len() != params.degree()) {
             return Err(SchemeError::WrongParams {
                 object: "the plaintext",
@@ -216,8 +227,9 @@ impl Plaintext {
     /// The slot values, row by row.
     ///
     /// # Errors
-    /// A plaintext whose slots are not all in Z/p^e.
+    /// A plaintext whose slots are not all in Z/p^e, or one of another prime.
     pub fn decode(&self, params: &Params) -> Result<Vec<u64>, SchemeError> {
+        self.check_prime(params)?;
         Ok(params.plaintext_ring().decode(&self.coefficients, self.exponent)?)
     }
 
@@ -257,7 +269,7 @@ impl Plaintext {
     pub fn encode_elements(params: &Params, values: &[u64]) -> Result<Self, SchemeError> {
         let exponent = params.plain_exponent();
         let coefficients = params.plaintext_ring().encode_elements(values, exponent)?.into();
-        let plaintext = Plaintext { coefficients, exponent };
+        let plaintext = Plaintext { coefficients, prime: params.spec().plain_prime, exponent };
         plaintext.check_repeating(params)?;
         Ok(plaintext)
     }
@@ -274,6 +286,11 @@ impl Plaintext {
     /// The coefficients modulo p^e, in natural order.
     pub fn coefficients(&self) -> &[u64] {
         &self.coefficients
+    }
+
+    /// The prime p of the plaintext modulus.
+    pub fn prime(&self) -> u64 {
+        self.prime
     }
 
     /// The exponent e of the plaintext modulus.
@@ -321,7 +338,8 @@ mod tests {
 
     #[test]
     fn debug_shows_no_coefficient() {
-        let key = Plaintext::from_reduced(Zeroizing::new(vec![54321; 3]), 2);
+        let modulus = PrimePower::new(257, 2).unwrap();
+        let key = Plaintext::from_reduced(Zeroizing::new(vec![54321; 3]), modulus);
         assert_eq!(format!("{key:?}"), "Plaintext(modulo p^2, 3 coefficients)");
     }
 }

@@ -1,7 +1,7 @@
 //! Keys meet ciphertexts and plaintexts of other parameter sets.
 
 use everlevel_bgv::{PublicKey, SecretKey};
-use everlevel_scheme::{NoOp, OptIn, Params, Plaintext, SchemeError};
+use everlevel_scheme::{Arithmetic, NoOp, OptIn, Params, Plaintext, SchemeError};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
@@ -42,7 +42,7 @@ fn a_key_refuses_ciphertexts_of_other_rings_and_chains() {
     }
 }
 
-/// Of other degrees, and modulo a higher power of p than the set of the key has.
+/// Of other degrees, modulo another prime, and modulo a higher power than the set of the key has.
 #[test]
 fn a_key_refuses_plaintexts_of_other_sets() {
     let [params, higher, larger] =
@@ -55,12 +55,23 @@ fn a_key_refuses_plaintexts_of_other_sets() {
     assert!(exponent > params.slot_shape().max_exponent());
     let high = Plaintext::encode_modulo(&higher, &[1], exponent).unwrap();
     let large = Plaintext::encode(&larger, &[1]).unwrap();
-    for plain in [&high, &large] {
+    // Its coefficients are residues modulo the prime of the key, too.
+    let low = Plaintext::encode_modulo(&higher, &[1], 1).unwrap();
+    assert_eq!((low.coefficients().len(), low.prime()), (params.degree(), 127));
+    for plain in [&high, &large, &low] {
         let found = [secret.encrypt(plain, &mut rng), public.encrypt(plain, &mut rng)];
         for found in found {
             assert!(matches!(found.err(), Some(SchemeError::WrongParams { .. })));
         }
         assert!(plain.decode_signed(&params).is_err());
     }
-    assert!(NoOp::new(&params, 1).encrypt(&high).is_err());
+    let dry = NoOp::new(&params, 1);
+    assert!(dry.encrypt(&high).is_err() && dry.encrypt(&low).is_err());
+    let own = Plaintext::encode(&params, &[1]).unwrap();
+    let x = dry.encrypt(&own).unwrap();
+    let refused = [dry.add_plain(&x, &low), dry.mul_plain(&x, &low)];
+    for found in refused {
+        assert!(matches!(found.err(), Some(SchemeError::WrongParams { .. })));
+    }
+    assert!(own.add(&low, &params).is_err() && low.scaled(2, &params).is_err());
 }

@@ -29,6 +29,8 @@ pub struct Bootstrapper<S: Bootstrappable> {
     pub(super) digits: DigitRemoval,
     /// Whether the digit removal is for values on a grid, which do not include the message.
     pub(super) on_grid: bool,
+    /// r and v, the exponent of the message and the number of digits that are removed.
+    pub(super) exponents: (u32, u32),
     /// Capacity above the floor at which the thin mode begins.
     pub(super) entry: f64,
     costs: BootstrapCosts,
@@ -77,8 +79,17 @@ impl<S: Bootstrappable> Bootstrapper<S> {
         costs.galois_keys = elements.len();
         let galois_elements = elements.into_iter().collect();
         let shape = shape.clone();
-        let mut out =
-            Bootstrapper { plan, shape, path, digits, on_grid, entry: 0.0, costs, galois_elements };
+        let mut out = Bootstrapper {
+            plan,
+            shape,
+            path,
+            digits,
+            on_grid,
+            exponents: (r, v),
+            entry: 0.0,
+            costs,
+            galois_elements,
+        };
         if out.plan.mode == BootstrapMode::Thin {
             out.entry = out.rehearse_entry(scheme)?;
         }
@@ -275,6 +286,26 @@ mod tests {
         let set = params(128, 65537);
         let other = NoOp::new(&set, 1);
         let x = other.encrypt(&Plaintext::encode(&set, &[0; 64]).unwrap()).unwrap();
+        assert!(matches!(
+            bootstrapper.bootstrap(&other, &x),
+            Err(CircuitError::PlanMismatch { .. })
+        ));
+        // The same slots modulo p^3, of which two digits are removed from a message modulo p, or
+        // one from a message modulo p^2.
+        let [two, one] = [(1, 2), (2, 1)].map(|(r, digits)| {
+            let bootstrap = BootstrapSpec {
+                digits: Some(digits),
+                mode: Some(BootstrapMode::Thin),
+                ..BootstrapSpec::encapsulated(10)
+            };
+            let spec = ParamsSpec { bootstrap: Some(bootstrap), ..toy_spec(256, 17, r) };
+            Params::new(spec, OptIn::InsecureResearch).unwrap()
+        });
+        assert_eq!(two.slot_shape(), one.slot_shape());
+        let (first, other) = (NoOp::new(&two, 1), NoOp::new(&one, 1));
+        let plan = BootstrapPlan::for_set(&two).unwrap();
+        let bootstrapper = Bootstrapper::new(&first, plan).unwrap();
+        let x = other.encrypt(&Plaintext::encode(&one, &[200, 3]).unwrap()).unwrap();
         assert!(matches!(
             bootstrapper.bootstrap(&other, &x),
             Err(CircuitError::PlanMismatch { .. })

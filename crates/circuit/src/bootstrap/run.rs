@@ -13,10 +13,10 @@ impl<S: Bootstrappable> Bootstrapper<S> {
     /// the overflow is within its bound.
     ///
     /// # Errors
-    /// [`CircuitError::PlanMismatch`] if `scheme` has other slots or a larger overflow than the one
-    /// that was planned for; [`CircuitError::ExponentMismatch`] unless `x` has values modulo p^r;
-    /// errors of the scheme: in particular, an `x` of other parameters, too much noise in it, or a
-    /// modulus chain that is too short for the plan.
+    /// [`CircuitError::PlanMismatch`] if `scheme` has other slots, another p^r or v, or a larger
+    /// overflow than the one that was planned for; [`CircuitError::ExponentMismatch`] unless `x`
+    /// has values modulo p^r; errors of the scheme: in particular, an `x` of other parameters, too
+    /// much noise in it, or a modulus chain that is too short for the plan.
     pub fn bootstrap(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
         // A thread outside of the pool would be suspended and resumed at each of several thousand
         // parallel steps.
@@ -41,6 +41,12 @@ impl<S: Bootstrappable> Bootstrapper<S> {
         if scheme.overflow_bound() > self.digits.bound() {
             return Err(CircuitError::PlanMismatch {
                 reason: "its overflow exceeds the bound it was planned for",
+            });
+        }
+        if (scheme.message_exponent(), scheme.overflow_digits()) != self.exponents {
+            return Err(CircuitError::PlanMismatch {
+                reason: "its message has another modulus, or other digits are removed, than it was \
+                         planned for",
             });
         }
         let (expected, found) = (scheme.message_exponent(), scheme.plain_exponent(x));

@@ -43,7 +43,8 @@ impl Program {
     /// ([`Session::rotate_columns`]), and what bootstrappings the depth asks for.
     ///
     /// # Errors
-    /// [`CircuitError::MissingInput`], [`CircuitError::Empty`] without input; errors of the
+    /// [`CircuitError::MissingInput`], [`CircuitError::Empty`] without input;
+    /// [`CircuitError::ProgramExponent`] for inputs of several plaintext moduli; errors of the
     /// operations.
     pub fn run<S: Bootstrappable>(
         &self,
@@ -74,15 +75,21 @@ impl Program {
             let given: Vec<&str> = inputs.keys().map(String::as_str).collect();
             return Err(CircuitError::MissingInput { name: name.into(), given: given.join(", ") });
         }
-        let first = inputs.values().find_map(|blocks| blocks.first());
-        let first = first.ok_or(CircuitError::Empty { what: "the list of inputs" })?;
+        let scheme = auto.scheme();
+        // Constants are modulo the modulus of what is read, so there has to be one.
+        let read = self.inputs().filter_map(|name| inputs.get(name)).flatten();
+        let mut exponents = read.map(|x| scheme.plain_exponent(&x.get()));
+        let exponent = exponents.next();
+        let exponent = exponent.ok_or(CircuitError::Empty { what: "the list of inputs" })?;
+        if let Some(found) = exponents.find(|found| *found != exponent) {
+            return Err(CircuitError::ProgramExponent { expected: exponent, found });
+        }
         let mut counts = inputs.values().map(Vec::len);
         let blocks = counts.next().unwrap_or_default();
         if let Some(found) = counts.find(|count| *count != blocks) {
             return Err(CircuitError::BlockCount { expected: blocks, found });
         }
-        let scheme = auto.scheme();
-        let modulus = PrimePower::new(scheme.plain_prime(), scheme.plain_exponent(&first.get()))?;
+        let modulus = PrimePower::new(scheme.plain_prime(), exponent)?;
         let mut run = Run { auto, modulus, values: inputs.clone() };
         for (done, statement) in self.statements.iter().enumerate() {
             // The parser has seen that it is no constant.

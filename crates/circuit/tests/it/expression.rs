@@ -73,6 +73,23 @@ fn programs_compute_what_they_say() {
     }
 }
 
+/// Constants are reduced by the plaintext modulus of the inputs, in which these have to agree.
+#[test]
+fn inputs_of_several_moduli_are_refused() {
+    let f = Fixture::new();
+    let input = |exponent: u32| {
+        let plain = Plaintext::encode_modulo(&f.params, &[5], exponent).unwrap();
+        f.auto.share(f.auto.scheme().encrypt(&plain).unwrap())
+    };
+    let inputs = BTreeMap::from([("a".to_string(), input(1)), ("x".to_string(), input(2))]);
+    let run = |text: &str| Program::parse(text).unwrap().run(&f.auto, &inputs, &mut |_| ());
+    let error = run("y = a + 1; z = x + 300").map(|_| ()).unwrap_err();
+    assert_eq!(error, CircuitError::ProgramExponent { expected: 1, found: 2 });
+    // Those that a program does not read do not matter.
+    let z = run("z = x + 300").unwrap()["z"].get();
+    assert_eq!(f.auto.scheme().decrypt(&z).unwrap().decode(&f.params).unwrap()[0], 305);
+}
+
 #[test]
 fn slots_move_and_add_up() {
     let f = Fixture::new();

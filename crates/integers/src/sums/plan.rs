@@ -61,6 +61,8 @@ pub struct SumPlan {
     modulus: PrimePower,
     pub(crate) packings: Vec<SumPacking>,
     pub(crate) blocks: usize,
+    /// Whether a filter chooses rows.
+    pub(crate) filtered: bool,
 }
 
 impl SumPlan {
@@ -126,7 +128,7 @@ impl SumPlan {
         let counts = (0..accumulators.len()).step_by(PACKED).map(|i| accumulators.len() - i);
         let packings = counts.map(|n| SumPacking::new(slot_shape, n.min(PACKED)));
         let packings = packings.collect::<Option<Vec<_>>>().ok_or_else(unfit)?;
-        Ok(SumPlan { shapes, accumulators, bounds, totals, modulus, packings, blocks })
+        Ok(SumPlan { shapes, accumulators, bounds, totals, modulus, packings, blocks, filtered })
     }
 
     /// The number of ciphertexts of the answer.
@@ -168,6 +170,7 @@ impl SumPlan {
             modulus: self.modulus,
             packings: self.packings.get(number).cloned().into_iter().collect(),
             blocks: self.blocks,
+            filtered: self.filtered,
         };
         (plan, masks)
     }

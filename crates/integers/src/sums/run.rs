@@ -53,7 +53,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// half the bits of p^2, which only the pieces have to spare.
     ///
     /// # Errors
-    /// [`IntegersError::Parts`] for columns that are not those of the plan, or not modulo p^2;
+    /// [`IntegersError::Parts`] for columns that are not those of the plan, or not modulo p^2, for
+    /// fewer masks than it names, and for a filter that it does not have;
     /// [`IntegersError::Type`] for masks that are not truth values; [`IntegersError::Depth`]; those
     /// of the scheme.
     pub fn accumulate(
@@ -68,6 +69,13 @@ impl<S: IntegerScheme> Integers<'_, S> {
             && columns.iter().zip(&plan.shapes).all(|(x, s)| Shape::of_column(x) == *s);
         if !fits {
             return Err(wrong("columns with other bounds than those of the plan"));
+        }
+        let named = plan.accumulators.iter().filter_map(|accumulator| accumulator.mask).max();
+        if named.is_some_and(|mask| mask >= masks.len()) {
+            return Err(wrong("a mask that was not given"));
+        }
+        if filter.is_some() && !plan.filtered {
+            return Err(wrong("a filter that the plan does not have"));
         }
         if plan.accumulators.is_empty() {
             return Ok(());

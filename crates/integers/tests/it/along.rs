@@ -146,6 +146,15 @@ fn counts_of_many_values() {
     let found: Vec<i128> =
         ints.bincount(&public).unwrap().iter().map(|bin| open(&bench, bin)).collect();
     assert_eq!(found, [3]);
+    // Bounds that say less than the digits do: a bin for each value within them.
+    let xs = values(ranged(16, 60), 2048, 3);
+    let full = ints.padded(&bench.encrypt(&xs, ranged(16, 60)), 0).unwrap();
+    let bins = ints.bincount(&full).unwrap();
+    assert_eq!(bins.len(), 61);
+    for (bin, found) in (0..).zip(&bins) {
+        let expected = xs.iter().filter(|v| **v == bin).count() as i128;
+        assert_eq!(open(&bench, found), expected, "{bin}");
+    }
     // Rows of 64 slots.
     let small = Bench::new("insecure_bgv-257-n8");
     let ints = small.integers();

@@ -61,6 +61,24 @@ fn public_divisors() {
     }
 }
 
+/// Divisors that have no short reciprocal, of values near them, whose highest bits are public.
+#[test]
+fn public_divisors_near_the_dividends() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let ints = bench.integers();
+    let c = 10_000_000_000_000_000_000i128;
+    let xs = [c - 1000, c - 1, c, c + 1, c + 1000];
+    let x = bench.encrypt(&xs, Type::ranged(c - 1000, c + 1000).unwrap());
+    assert_eq!(bench.decrypt(&ints.div_public(&x, c).unwrap()), [0, 0, 1, 1, 1]);
+    assert_eq!(bench.decrypt(&ints.rem_public(&x, c).unwrap()), [c - 1000, c - 1, 0, 1, 1000]);
+    // A public dividend.
+    let ys = [1, 3, 7, 299, 300, 301, 65_535];
+    let y = bench.encrypt(&ys, Type::ranged(1, 65_535).unwrap());
+    let (q, r) = ints.div_rem(1000, &y).unwrap();
+    assert_eq!(bench.decrypt(&q), [1000, 333, 142, 3, 3, 3, 0]);
+    assert_eq!(bench.decrypt(&r), [0, 1, 6, 103, 100, 97, 1000]);
+}
+
 /// Of sums, which have fewer digits before their carries are computed than after.
 #[test]
 fn public_divisors_of_sums() {
@@ -94,6 +112,10 @@ fn encrypted_divisors() {
         (Type::I16, ranged(-20, 0)),
         (ranged(-900, -3), ranged(-300, 700)),
         (ranged(-5, -5), Type::I8),
+        // The highest bits of these dividends are public, and some of them 1.
+        (ranged(1000, 1000), ranged(0, 700)),
+        (ranged(512, 900), ranged(300, 1000)),
+        (ranged(70, 100), ranged(1, 300)),
     ] {
         let n = bench.params.slots() - 1;
         let (xs, ys) = (values(left, n, 1), values(right, n, 2));

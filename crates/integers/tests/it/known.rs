@@ -78,4 +78,18 @@ fn as_many_as_slots_and_no_more() {
         let found = ints.related(&vec![0; count], Relation::Equal, &constant, 0);
         assert_eq!(found.err().map(|e| e.code()), Some("integers.length"));
     }
+    // A constant in fewer slots, and a sum, whose digits are not those of an integer.
+    let short = EncryptedConstant::new(bench.encrypt(&[77; 3], Type::U8));
+    let found = ints.related(&[77, 5, 77], Relation::Equal, &short, 1).unwrap();
+    assert_eq!(bench.decrypt(&found), [1, 0, 1]);
+    let found = ints.related(&[77; 4], Relation::Equal, &short, 1);
+    assert_eq!(found.err().map(|e| e.code()), Some("integers.length"));
+    let half = bench.encrypt(&vec![77; slots], Type::U8);
+    let sum = ints.add(&half, &half).unwrap();
+    let wide = EncryptedConstant::new(sum.clone());
+    let found = ints.related(&[154], Relation::Equal, &wide, 1);
+    assert_eq!(found.err().map(|e| e.code()), Some("integers.type"));
+    let normal = EncryptedConstant::new(ints.normalized(&sum).unwrap());
+    let found = ints.related(&[154, 26], Relation::Equal, &normal, 1).unwrap();
+    assert_eq!(bench.decrypt(&found), [1, 0]);
 }

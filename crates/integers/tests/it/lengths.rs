@@ -1,6 +1,6 @@
 //! Columns that are padded, extended, stacked and read by a shape, on the no-op scheme.
 
-use everlevel_integers::{ChosenShape, Order, Type};
+use everlevel_integers::{ChosenShape, Encrypted, Order, Type};
 
 use crate::common::Bench;
 
@@ -71,11 +71,28 @@ fn first_entries_are_stacked_and_read() {
         assert_eq!(ints.entries(&found, &narrow).unwrap_err().code(), "integers.parts");
     }
     assert_eq!(ints.stacked(&[]).map(|_| ()).unwrap_err().code(), "integers.length");
+    // Behind it is a value of its bounds, of which functions are computed, too.
+    for (low, high) in [(5i128, 9i128), (-1, 0), (40, 300)] {
+        let kind = Type::ranged(low, high).unwrap();
+        let columns = [high, low, low].map(|v| bench.encrypt(&[v], kind));
+        let found = ints.stacked(&columns).unwrap();
+        let table: Vec<i128> = (low..=high).map(|v| v * v).collect();
+        let squares = ints.lookup(&found, &table).unwrap();
+        assert_eq!(bench.decrypt(&squares), [high * high, low * low, low * low], "{low}..{high}");
+        let parts = Encrypted::from(found).to_parts(2048, bench.modulus());
+        assert_eq!(parts.map(|parts| parts.interval), Ok(kind.interval()), "{low}..{high}");
+    }
     // What has one possible value is a ciphertext among others, and alone as well.
     let one = bench.encrypt(&[7, 7], Type::ranged(7, 7).unwrap());
     let both = ints.stacked(&[one.clone(), bench.encrypt(&[9], Type::U8)]).unwrap();
     assert_eq!(bench.decrypt(&both), [7, 9]);
-    assert_eq!(bench.decrypt(&ints.stacked(&[one.clone(), one]).unwrap()), [7, 7]);
+    let sevens = ints.stacked(&[one.clone(), one]).unwrap();
+    assert_eq!(bench.decrypt(&sevens), [7, 7]);
+    // Once carries are computed it is an integer, with the digits that operations look at.
+    let negative = ints.neg(&sevens).unwrap();
+    let masks = bench.encrypt(&[12, 5], Type::U8);
+    assert_eq!(bench.decrypt(&ints.bit_and(&negative, &masks).unwrap()), [8, 1]);
+    assert_eq!(bench.decrypt(&ints.stacked(&[negative]).unwrap()), [-7]);
 }
 
 /// A ciphertext that is bootstrapped in place is another one than that of a copy.

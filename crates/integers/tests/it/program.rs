@@ -42,7 +42,7 @@ fn floored(a: i128, b: i128) -> i128 {
 fn programs_compute_what_they_say() {
     let bench = Bench::new("insecure_bgv-65537-n11");
     type Case = (&'static str, fn(i128, i128) -> i128);
-    let cases: [Case; 47] = [
+    let cases: [Case; 50] = [
         ("y = 7*age - 100*limit + age - 5 + 2*3", |a, l| 8 * a - 100 * l + 1),
         ("y = 3 - age - age*2*(age < 50) - -limit", |a, l| 3 - a - 2 * a * i128::from(a < 50) + l),
         ("y = age + age + age + age + (0 - 4)*age", |_, _| 0),
@@ -90,6 +90,9 @@ fn programs_compute_what_they_say() {
         ("y = if(total(age) >= 490, age, 7)", |_, _| 7),
         ("y = ranks(age)", |a, _| AGES.iter().filter(|v| **v < a).count() as i128),
         ("y = limit - limit*(limit > 9)", |_, l| if l > 9 { 0 } else { l }),
+        ("y = age - 2*cast(3, u8)*cast(4, u8)", |a, _| a - 24),
+        ("y = limit + cast(3, u8)*cast(4, u8)*age", |a, l| l + 12 * a),
+        ("y = table(age, squares) + cast(5, u8)*cast(1, u8) - 5", |a, _| a * a),
     ];
     for (text, f) in cases {
         let out = run(&bench, text).unwrap_or_else(|e| panic!("{text}: {e}"));

@@ -1,7 +1,7 @@
 //! What is refused, with its code and before anything is computed.
 
 use everlevel_circuit::{PrimePower, Session};
-use everlevel_integers::{Encoded, Integers, IntegersError, Type};
+use everlevel_integers::{Encoded, Integers, IntegersError, TablePlans, Type};
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{OptIn, Params, SchemeError};
 
@@ -97,6 +97,21 @@ fn sets_without_a_large_prime() {
         let session = Session::leveled(scheme);
         let error = Integers::new(&session, &params).map(|_| ()).unwrap_err();
         assert_eq!(error.code(), "integers.set");
+    }
+}
+
+/// Tables are of one prime: those of a set are not evaluated by the scheme or the plans of another.
+#[test]
+fn sets_are_not_mixed() {
+    let [small, large] = ["insecure_bgv-257-n8", SET].map(Bench::new);
+    let found = Integers::new(&small.session, &large.params).map(|_| ());
+    assert_eq!(found.unwrap_err().code(), "scheme.wrong-params");
+    let plans = TablePlans::default();
+    for bench in [&small, &large] {
+        let ints = bench.integers().with_plans(plans.clone());
+        let x = bench.encrypt(&[1, 2, 15], Type::ranged(0, 15).unwrap());
+        let table: Vec<i128> = (0..=15).map(|v| v * v).collect();
+        assert_eq!(bench.decrypt(&ints.lookup(&x, &table).unwrap()), [1, 4, 225]);
     }
 }
 

@@ -277,4 +277,13 @@ fn what_cannot_be_added_up() {
     assert_eq!(error.code(), "integers.parts");
     let error = ints.pack(&plan, Accumulated::<NoOp>::default()).map(|_| ()).unwrap_err();
     assert_eq!(error.code(), "integers.parts");
+    // Fewer masks than the plan names, and a filter that it does not have.
+    let masked = [Some(0), Some(1), None].map(|mask| request(mask, &[(1, &[1])], 0));
+    let plan = SumPlan::new(kinds().map(Shape::of).to_vec(), &masked, shape, 2, false).unwrap();
+    let columns = kinds().map(|k| bench.encrypt_modulo(&[k.interval().low(); 2], k, 2));
+    let truths = [[1, 0], [0, 1]].map(|bits| bench.encrypt(&bits, Type::Bool));
+    for (filter, masks) in [(None, &truths[..1]), (Some(&truths[0]), &truths[..])] {
+        let error = ints.accumulate(&plan, &columns, filter, masks, &mut sums).unwrap_err();
+        assert_eq!(error.code(), "integers.parts");
+    }
 }

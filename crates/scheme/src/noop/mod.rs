@@ -142,7 +142,9 @@ impl NoOp {
         noise: fn(&NoiseModel, u64) -> f64,
     ) -> Result<NoOpCiphertext, SchemeError> {
         Plaintext::check_exponent(&self.params, plaintext.exponent)?;
-        plaintext.check_repeating(&self.params)?;
+        if self.values {
+            plaintext.check(&self.params)?;
+        }
         let t = self.params.slot_shape().plain_modulus(plaintext.exponent);
         let meta = self.params.noise().modeled(level, plaintext.exponent, |model| noise(model, t));
         let value = if self.values { plaintext.coefficients.to_vec() } else { Vec::new() };
@@ -172,7 +174,8 @@ impl NoOp {
     /// As the real one.
     pub fn decrypt(&self, x: &NoOpCiphertext) -> Result<Plaintext, SchemeError> {
         self.params.noise().checked(x.meta, "decryption")?;
-        Ok(Plaintext { coefficients: x.value.clone().into(), exponent: x.meta.exponent })
+        let (prime, exponent) = (self.params.spec().plain_prime, x.meta.exponent);
+        Ok(Plaintext { coefficients: x.value.clone().into(), prime, exponent })
     }
 
     /// The cost of the operations so far in the real scheme, in the form of the set.

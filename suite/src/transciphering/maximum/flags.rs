@@ -1,7 +1,7 @@
 //! Which values a digit has among numbers, as bits that are few enough to be refreshed together.
 
 use everlevel_circuit::sums::PowerSum;
-use everlevel_ring::GaloisElement;
+use everlevel_ring::{GaloisElement, PrimePower};
 use everlevel_scheme::{
     Bootstrappable, DiagonalValues, ExactScheme, Level, NextUse, Params, Plaintext, SchemeError,
 };
@@ -108,10 +108,11 @@ impl<S: Bootstrappable> Flags<S> {
     /// elements in all slots.
     pub fn weights(&self, random: &mut impl FnMut() -> u64) -> Vec<Plaintext> {
         let length = self.slots.slots() * self.slots.degree;
+        let modulus = PrimePower::new(2, 1).expect("2 is a prime");
         let mut polynomial = || {
             let words: Vec<u64> = (0..length.div_ceil(64)).map(|_| random()).collect();
             let bits = (0..length).map(|i| words[i / 64] >> (i % 64) & 1).collect::<Vec<u64>>();
-            Plaintext::from_reduced(bits.into(), 1)
+            Plaintext::from_reduced(bits.into(), modulus)
         };
         (0..self.sums).map(|_| polynomial()).collect()
     }

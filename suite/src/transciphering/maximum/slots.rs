@@ -92,7 +92,7 @@ impl Slots {
     ) -> Result<Plaintext, SuiteError> {
         let ring = params.plaintext_ring();
         let coefficients = ring.encode_last(&self.lines(|place, _| bit(place)), 1)?;
-        Ok(Plaintext::from_reduced(ring.embed_last(&coefficients, 1)?.into(), 1))
+        Ok(Plaintext::from_reduced(ring.embed_last(&coefficients, 1)?.into(), ring.modulus(1)))
     }
 
     /// A mask by place of the line and column.
