@@ -42,3 +42,16 @@ def test_numbers_of_rows_of_any_type():
         assert again.rows == 300
     for rows in (np.uint8(0), -1):
         assert refused(lambda: twice.plan(rows, params=params)) == "python.rows"
+
+
+def test_ranges_at_the_end_of_64_bits(toy):
+    """A residue that no integer of such a range has became a negative one."""
+    low, high = 2**63 - 10, 2**63 - 1
+    for value in (low, 2**63 - 3, high):
+        x = toy.load([value % toy.t]).within(low, high)
+        assert toy.client.decrypt(x)[0] == value
+    for residue in ((low - 1) % toy.t, (high + 1) % toy.t):
+        x = toy.load([residue]).within(low, high)
+        assert refused(lambda: toy.client.decrypt(x)) == "scheme.not-decryptable"
+    x = toy.load([-(2**63) % toy.t]).within(-(2**63), -(2**63) + 9)
+    assert toy.client.decrypt(x)[0] == -(2**63)
