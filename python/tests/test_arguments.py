@@ -55,3 +55,13 @@ def test_ranges_at_the_end_of_64_bits(toy):
         assert refused(lambda: toy.client.decrypt(x)) == "scheme.not-decryptable"
     x = toy.load([-(2**63) % toy.t]).within(-(2**63), -(2**63) + 9)
     assert toy.client.decrypt(x)[0] == -(2**63)
+
+
+def test_tables_do_not_change(toy):
+    values = np.array([5, 6, 7, 8])
+    objects = np.array([5, 6, 7, 8], object)
+    tables = [everlevel.Table(values), everlevel.Table(objects)]
+    values[0], objects[1] = 99, 1.5
+    x = typed(toy, [0, 1, 3], bounds=(0, 3))
+    for table in tables:
+        np.testing.assert_array_equal(toy.client.decrypt(table[x]), [5, 6, 8])
