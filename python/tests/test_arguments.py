@@ -65,3 +65,17 @@ def test_tables_do_not_change(toy):
     x = typed(toy, [0, 1, 3], bounds=(0, 3))
     for table in tables:
         np.testing.assert_array_equal(toy.client.decrypt(table[x]), [5, 6, 8])
+
+
+def test_arrays_that_are_no_bytes(toy):
+    """Of an array of objects it was their addresses."""
+    for data in (np.array([1, 2], object), np.array([(1, None)], "i4,O")):
+        for operation in (
+            lambda: toy.client.decrypt(data),
+            lambda: everlevel.inspect(data),
+            lambda: everlevel.aes.key_id(data),
+        ):
+            assert refused(operation) == "python.buffer"
+    masked = np.ma.array(np.zeros(16, np.uint8), mask=[1] + [0] * 15)
+    assert refused(lambda: everlevel.aes.key_id(masked)) == "python.masked"
+    assert everlevel.aes.key_id(np.zeros(16, np.uint8)) == everlevel.aes.key_id(bytes(16))

@@ -255,6 +255,14 @@ def layout_of(
 
 def octets(data: Buffer) -> npt.NDArray[np.uint8]:
     """The bytes of any buffer, without a copy."""
+    if isinstance(data, np.ndarray):
+        unmasked(data)
+        if data.dtype.hasobject:
+            raise DtypeError(
+                f"an array of {data.dtype}, whose bytes are addresses: expected bytes or a "
+                "contiguous buffer of them",
+                code="python.buffer",
+            )
     try:
         return np.frombuffer(data, dtype=np.uint8)
     except (BufferError, TypeError, ValueError) as error:
