@@ -79,3 +79,25 @@ def test_arrays_that_are_no_bytes(toy):
     masked = np.ma.array(np.zeros(16, np.uint8), mask=[1] + [0] * 15)
     assert refused(lambda: everlevel.aes.key_id(masked)) == "python.masked"
     assert everlevel.aes.key_id(np.zeros(16, np.uint8)) == everlevel.aes.key_id(bytes(16))
+
+
+def test_masks_of_choices_are_not_ignored(toy):
+    """Of several public choices NumPy made an array without the mask."""
+    x = typed(toy, [1, 2, 3], bounds=(0, 9))
+    rows = typed(toy, [[1, 2, 3], [4, 5, 6]], bounds=(0, 9), rows=True)
+    masked = np.ma.array([True, False, True], mask=[0, 0, 1])
+    values = np.ma.array([7, 8, 9], mask=[0, 1, 0])
+    plain = np.array([True, False, False])
+    for operation in (
+        lambda: np.select([x > 1, masked], [x, 5]),
+        lambda: np.select([x > 1, plain], [x, values]),
+        lambda: np.select([x > 1, plain], [x, 5], values),
+        lambda: np.compress(masked[1:], rows, axis=0),
+    ):
+        assert refused(operation) == "python.masked"
+    found = toy.client.decrypt(np.select([x > 2, plain], [x, 5], 6))
+    np.testing.assert_array_equal(found, [5, 6, 3])
+    assert refused(lambda: np.compress(["", "a"], rows, axis=0)) == "python.dtype"
+    np.testing.assert_array_equal(
+        toy.client.decrypt(np.compress([0, 2], rows, axis=0)), [[4, 5, 6]]
+    )

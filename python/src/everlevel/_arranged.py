@@ -14,6 +14,7 @@ from . import _rows
 from ._encrypted import Encrypted, not_homomorphic
 from ._integers import EncryptedIntegers
 from ._kinds import entries
+from ._values import truths
 from .errors import ShapeError
 
 
@@ -55,7 +56,7 @@ def compress(
             "np.compress by encrypted truth values",
             "np.where(condition, x, 0): how many entries it chooses would be seen",
         )
-    mask = np.asarray(condition) != 0
+    mask = truths(condition)
     if mask.ndim != 1:
         raise ShapeError(
             f"truth values of shape {mask.shape}: expected a vector", code="python.shape"
