@@ -101,3 +101,17 @@ def test_masks_of_choices_are_not_ignored(toy):
     np.testing.assert_array_equal(
         toy.client.decrypt(np.compress([0, 2], rows, axis=0)), [[4, 5, 6]]
     )
+
+
+def test_indices_that_there_are_none_of(toy):
+    """Above 2^63 they were counted from the end."""
+    rows = typed(toy, [[1, 2], [3, 4], [5, 6]], bounds=(0, 9), rows=True)
+    for indices in (
+        np.uint64(2**64 - 1),
+        np.array([0, 2**64 - 2], np.uint64),
+        [0, 2**70],
+        np.array([-(2**70)], object),
+    ):
+        assert refused(lambda: np.take(rows, indices, axis=0)) == "python.take"
+    found = toy.client.decrypt(np.take(rows, np.array([2, 0], np.uint64), axis=0))
+    np.testing.assert_array_equal(found, [[5, 6], [1, 2]])

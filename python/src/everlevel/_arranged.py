@@ -15,7 +15,7 @@ from ._encrypted import Encrypted, not_homomorphic
 from ._integers import EncryptedIntegers
 from ._kinds import entries
 from ._values import truths
-from .errors import ShapeError
+from .errors import RangeError, ShapeError
 
 
 def _axis(a: EncryptedIntegers, axis: Any, what: str) -> int:
@@ -43,8 +43,12 @@ def take(
             f"np.take with {'out' if out is not None else f'mode={mode!r}'}",
             "results of encrypted operands are new arrays, and indices are those of entries",
         )
-    places = entries(indices).astype(np.intp)
-    return _at(a, places, _axis(a, axis, "np.take"))
+    places, ends = entries(indices), np.iinfo(np.intp)
+    if places.size and not ends.min <= int(places.min()) <= int(places.max()) <= ends.max:
+        raise RangeError(
+            f"np.take of {indices!r:.80}: expected places of entries", code="python.take"
+        )
+    return _at(a, places.astype(np.intp), _axis(a, axis, "np.take"))
 
 
 def compress(
