@@ -115,3 +115,16 @@ def test_indices_that_there_are_none_of(toy):
         assert refused(lambda: np.take(rows, indices, axis=0)) == "python.take"
     found = toy.client.decrypt(np.take(rows, np.array([2, 0], np.uint64), axis=0))
     np.testing.assert_array_equal(found, [[5, 6], [1, 2]])
+
+
+def test_diagonals_of_any_type(toy):
+    """The diagonal below that of ``uint8`` 0 was the one of 255."""
+    a = np.arange(9).reshape(3, 3)
+    x = typed(toy, a, bounds=(0, 9))
+    for k in (np.uint8(0), np.uint8(1), np.int8(-1), 1):
+        for function in (np.triu, np.tril):
+            np.testing.assert_array_equal(toy.client.decrypt(function(x, k)), function(a, int(k)))
+        assert toy.client.decrypt(np.trace(x, k)) == np.trace(a, int(k))
+    for function in (np.triu, np.tril):
+        with pytest.raises(TypeError):
+            function(x, 0.5)
