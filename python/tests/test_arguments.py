@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import everlevel
+from everlevel import EncryptedIntegers
+from everlevel._nodes import Source
+from everlevel._recorded import Recorder
 
 
 def refused(operation):
@@ -128,3 +131,16 @@ def test_diagonals_of_any_type(toy):
     for function in (np.triu, np.tril):
         with pytest.raises(TypeError):
             function(x, 0.5)
+
+
+def test_bins_of_a_service_are_counted_first(fermat):
+    """A line of a program was written for each of the 2^32 values of ``uint32``."""
+    recorder = Recorder(None, fermat.params, fermat.params.bootstraps, 1)
+    for dtype in (np.uint32, np.uint16):
+        x = fermat.client.encrypt(np.array([1, 2], dtype))
+        node = recorder.input(Source(None, "0" * 64, None), x)
+        lazy = EncryptedIntegers._make([node], x.shape, recorder)
+        assert refused(lambda: np.bincount(lazy)) == "integers.table"
+    x = fermat.client.encrypt([1, 2], bounds=(0, 3))
+    node = recorder.input(Source(None, "1" * 64, None), x)
+    assert len(np.bincount(EncryptedIntegers._make([node], x.shape, recorder))) == 4
