@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import everlevel
-from everlevel import EncryptedIntegers
+from everlevel import EncryptedIntegers, bench
 from everlevel._nodes import Source
 from everlevel._recorded import Recorder
 
@@ -144,3 +144,17 @@ def test_bins_of_a_service_are_counted_first(fermat):
     x = fermat.client.encrypt([1, 2], bounds=(0, 3))
     node = recorder.input(Source(None, "1" * 64, None), x)
     assert len(np.bincount(EncryptedIntegers._make([node], x.shape, recorder))) == 4
+
+
+def test_measurements_of_wrong_results_fail(monkeypatch, capsys):
+    """They were printed, and the exit code was 0."""
+    monkeypatch.setattr("sys.argv", ["bench", "bootstrap", "--runs", "1"])
+    monkeypatch.setattr(bench, "set_num_threads", lambda threads: None)
+    monkeypatch.setattr(bench, "bootstrap", lambda *given: {"wrong_slots": 0})
+    bench.main()
+    for found in ({"wrong_slots": 2}, {"wrong_slots": 0, "different_results": 1}):
+        monkeypatch.setattr(bench, "bootstrap", lambda *given, found=found: found)
+        with pytest.raises(SystemExit) as ended:
+            bench.main()
+        assert "please report this" in ended.value.code
+    assert "wrong_slots" in capsys.readouterr().out
