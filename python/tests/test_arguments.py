@@ -1,9 +1,12 @@
 """Arguments of NumPy's types that were computed with as they came: mended, or refused."""
 
+import decimal
+
 import numpy as np
 import pytest
 
 import everlevel
+import everlevel.tables as et
 from everlevel import EncryptedIntegers, bench
 from everlevel._nodes import Source
 from everlevel._recorded import Recorder
@@ -158,3 +161,43 @@ def test_measurements_of_wrong_results_fail(monkeypatch, capsys):
             bench.main()
         assert "please report this" in ended.value.code
     assert "wrong_slots" in capsys.readouterr().out
+
+
+def test_constants_that_were_rounded_or_are_no_cells():
+    """A floating-point number may be another one than was written, and bytes were the text of
+    their representation.
+    """
+    schema = et.Schema(
+        {
+            "columns": [
+                {"name": "n", "type": "integer", "low": 0, "high": 2**54},
+                {"name": "c", "type": "decimal", "scale": 2, "low": "0", "high": "9"},
+                {"name": "w", "type": "text", "bytes": 14},
+            ]
+        }
+    )
+    data = {"n": [2**53 + 1], "c": [decimal.Decimal("0.05")], "w": ["b'x'"]}
+
+    def count(column, value):
+        plan = et.Plan(f"select count(*) as n from t where {column} = :x", schema)
+        return plan.answer(data, arrow=False, x=value)["n"][0]
+
+    for column, value in (
+        ("n", float(2**53)),
+        ("n", np.float64(2**54)),
+        ("n", float("inf")),
+        ("c", 0.1 + 0.2),
+        ("c", np.float32(0.05)),
+        ("w", b"x"),
+        ("w", ["b'x'"]),
+        ("w", np.array(["b'x'"])),
+    ):
+        assert refused(lambda: count(column, value)) == "table.constants", (column, value)
+    for column, value in (
+        ("n", 2**53 + 1),
+        ("c", 0.05),
+        ("c", np.float64(0.05)),
+        ("c", decimal.Decimal("0.05")),
+        ("w", "b'x'"),
+    ):
+        assert count(column, value) == 1, (column, value)
