@@ -257,11 +257,21 @@ pub struct UsageInfo {
     pub most_active_jobs: u64,
 }
 
-/// A list.
+/// A list, or a part of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Page<T> {
     /// What it holds.
     pub items: Vec<T>,
+    /// Of a part of a list of jobs, after which job the next part begins; none for the last part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<JobId>,
+}
+
+impl<T> Page<T> {
+    /// A list that has no further parts.
+    pub fn whole(items: Vec<T>) -> Self {
+        Page { items, next: None }
+    }
 }
 
 /// The body of a response that refuses something.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use everlevel_remote::api::{JobInfo, JobRequest, JobState};
+use everlevel_remote::api::{JobInfo, JobRequest, JobState, Page};
 use everlevel_remote::{IdempotencyKey, JobId, Tenant};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -218,10 +218,21 @@ impl Jobs {
         Ok(self.seen(found.ok_or_else(missing)?, &queued))
     }
 
-    pub(crate) fn list(&self, tenant: &Tenant) -> Result<Vec<JobInfo>, ServiceError> {
+    /// The jobs after one, in the order of their ids: at most so many, and few enough for one
+    /// answer.
+    pub(crate) fn list(
+        &self,
+        tenant: &Tenant,
+        after: Option<&JobId>,
+        most: usize,
+    ) -> Result<Page<JobInfo>, ServiceError> {
         let queued = self.store.queued(tenant)?;
-        let stored = self.store.list::<JobInfo>(tenant)?.into_iter();
-        Ok(stored.map(|(_, info)| self.seen(info, &queued)).collect())
+        let after = after.map_or("", |id| id.as_ref());
+        let (stored, more) = self.store.list_after::<JobInfo>(tenant, after, most)?;
+        let stored = stored.into_iter().map(|(_, info)| self.seen(info, &queued));
+        let items: Vec<JobInfo> = stored.collect();
+        let next = items.last().filter(|_| more).map(|info| info.id.clone());
+        Ok(Page { items, next })
     }
 
     /// Cancels a job that waits or is running.

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::ServiceError;
 use crate::service::Shared;
 use crate::shares::Share;
+use crate::store::LIST_BYTES;
 
 pub(super) type App = State<Arc<Shared>>;
 type Body = Result<Bytes, BytesRejection>;
@@ -47,6 +48,14 @@ pub(super) struct Place {
 pub(super) struct Wait {
     #[serde(default)]
     wait: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Part {
+    /// The job before the first one; empty for the beginning.
+    after: Option<String>,
+    limit: Option<usize>,
 }
 
 /// The name in a path. What is no text names nothing.
@@ -122,7 +131,7 @@ pub(super) async fn uploads(
     State(app): App,
     Extension(tenant): Extension<Tenant>,
 ) -> impl IntoResponse {
-    answer(app, move |s| Ok(Page { items: s.data.objects.uploads(&tenant)? })).await
+    answer(app, move |s| Ok(Page::whole(s.data.objects.uploads(&tenant)?))).await
 }
 
 pub(super) async fn upload(
@@ -160,7 +169,7 @@ pub(super) async fn objects(
     State(app): App,
     Extension(tenant): Extension<Tenant>,
 ) -> impl IntoResponse {
-    answer(app, move |s| Ok(Page { items: s.data.objects.list(&tenant)? })).await
+    answer(app, move |s| Ok(Page::whole(s.data.objects.list(&tenant)?))).await
 }
 
 pub(super) async fn object(
@@ -233,7 +242,7 @@ pub(super) async fn tables(
     State(app): App,
     Extension(tenant): Extension<Tenant>,
 ) -> impl IntoResponse {
-    answer(app, move |s| Ok(Page { items: s.data.tables.list(&tenant)? })).await
+    answer(app, move |s| Ok(Page::whole(s.data.tables.list(&tenant)?))).await
 }
 
 pub(super) async fn table(
@@ -332,11 +341,23 @@ pub(super) async fn add_job(
     .await
 }
 
+/// All jobs, or those after one; a list that is too long for one answer is given in parts alone.
 pub(super) async fn jobs(
     State(app): App,
     Extension(tenant): Extension<Tenant>,
-) -> impl IntoResponse {
-    answer(app, move |s| Ok(Page { items: s.jobs.list(&tenant)? })).await
+    part: Asked<Part>,
+) -> Answer<Page<JobInfo>> {
+    let Part { after, limit } = asked(part)?;
+    let whole = after.is_none() && limit.is_none();
+    let after = after.filter(|text| !text.is_empty());
+    let after = after.map(|text| text.parse::<JobId>()).transpose()?;
+    let most = limit.map_or(usize::MAX, |limit| limit.max(1));
+    let page = blocking(app, move |s| s.jobs.list(&tenant, after.as_ref(), most)).await?;
+    if whole && page.next.is_some() {
+        let what = "bytes of a list, which ?after= asks for in parts";
+        return Err(RemoteError::TooLarge { what, limit: LIST_BYTES as u64 }.into());
+    }
+    Ok(Json(page))
 }
 
 /// A job, at once, or when it has ended if the request waits for that.
@@ -398,7 +419,7 @@ pub(super) async fn usage(
 
 pub(super) async fn all_params() -> impl IntoResponse {
     let items: Vec<&str> = everlevel_scheme::params::names().collect();
-    Json(Page { items })
+    Json(Page::whole(items))
 }
 
 pub(super) async fn params(Id(name): Id) -> impl IntoResponse {

@@ -21,7 +21,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use self::backend::{Backend, Transaction};
-pub(crate) use self::backend::{Claim, Counted, Kept, Leases, Progress, QueuedJob};
+pub(crate) use self::backend::{Claim, Counted, Kept, LIST_BYTES, Leases, Progress, QueuedJob};
 use self::embedded::{Embedded, RESTORE};
 pub(crate) use self::paired::Paired;
 use self::paired::PairedFile;
@@ -134,6 +134,18 @@ impl Store {
         tenant: &Tenant,
     ) -> Result<Vec<(String, R)>, ServiceError> {
         all(self.backend.list(R::KIND, tenant)?)
+    }
+
+    /// Records after a name, at most so many and few enough for one answer, and whether there may
+    /// be more.
+    pub(crate) fn list_after<R: Record>(
+        &self,
+        tenant: &Tenant,
+        after: &str,
+        most: usize,
+    ) -> Result<(Vec<(String, R)>, bool), ServiceError> {
+        let (found, more) = self.backend.list_after(R::KIND, tenant, after, most)?;
+        Ok((all(found)?, more))
     }
 
     /// All tenants that have a record.
