@@ -75,23 +75,29 @@ fn check_same(stored: Option<Request>, request: &JobRequest) -> Result<(), Servi
     }
 }
 
+fn ids(queued: Vec<QueuedJob>) -> HashSet<JobId> {
+    queued.into_iter().map(|place| place.job).collect()
+}
+
+/// The id of a job that has not ended, and is not in the queue.
+fn unqueued(info: JobInfo, queued: &HashSet<JobId>) -> Option<JobId> {
+    (!info.state.is_final() && !queued.contains(&info.id)).then_some(info.id)
+}
+
 impl Jobs {
     /// The jobs of a store. Jobs of an earlier version, which had no queue in its store, are
     /// queued.
     pub(crate) fn open(store: Arc<Store>, quota: Quota) -> Result<Self, ServiceError> {
-        let unknown = |jobs: Vec<(String, JobInfo)>, queued: Vec<QueuedJob>| {
-            let queued: HashSet<JobId> = queued.into_iter().map(|place| place.job).collect();
-            let jobs = jobs.into_iter().map(|(_, info)| info);
-            let jobs = jobs.filter(|info| !info.state.is_final() && !queued.contains(&info.id));
-            jobs.map(|info| info.id).collect::<Vec<JobId>>()
-        };
         for tenant in store.tenants()? {
-            if unknown(store.list(&tenant)?, store.queued(&tenant)?).is_empty() {
+            let (mut unknown, known) = (Vec::new(), ids(store.queued(&tenant)?));
+            store.each(&tenant, |info: JobInfo| unknown.extend(unqueued(info, &known)))?;
+            if unknown.is_empty() {
                 continue;
             }
             store.change(&tenant, |change| {
-                let (jobs, queued) = (change.list()?, change.queued()?);
-                unknown(jobs, queued).iter().try_for_each(|job| change.enqueue(job))
+                let (mut unknown, known) = (Vec::new(), ids(change.queued()?));
+                change.each(|info: JobInfo| unknown.extend(unqueued(info, &known)))?;
+                unknown.iter().try_for_each(|job| change.enqueue(job))
             })?;
         }
         let (live, wake, changes) = (Mutex::default(), Condvar::new(), watch::Sender::new(()));

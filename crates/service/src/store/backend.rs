@@ -98,6 +98,9 @@ pub(crate) trait Transaction {
 
     fn list(&mut self, kind: &str) -> Result<Vec<(String, Vec<u8>)>, ServiceError>;
 
+    /// As [`Backend::list_after`].
+    fn list_after(&mut self, kind: &str, after: &str, most: usize) -> Result<Part, ServiceError>;
+
     fn put(&mut self, kind: &str, name: &str, value: &[u8]) -> Result<(), ServiceError>;
 
     fn remove(&mut self, kind: &str, name: &str) -> Result<(), ServiceError>;

@@ -299,6 +299,10 @@ impl Transaction for Changing<'_> {
         under(&self.records, &key(kind, self.tenant, ""))
     }
 
+    fn list_after(&mut self, kind: &str, after: &str, most: usize) -> Result<Part, ServiceError> {
+        part_under(&self.records, &key(kind, self.tenant, ""), after, most)
+    }
+
     fn put(&mut self, kind: &str, name: &str, value: &[u8]) -> Result<(), ServiceError> {
         self.records.insert(key(kind, self.tenant, name).as_str(), value).map_err(failed)?;
         Ok(())

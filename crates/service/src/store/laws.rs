@@ -105,6 +105,12 @@ fn records_are_listed_in_parts(backend: &dyn Backend) {
     ] {
         assert_eq!(listed(after, most), (expected.to_string(), more), "{after} {most}");
     }
+    change(backend, &a, |within| {
+        let (found, more) = within.list_after("one", "a", 2)?;
+        let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!((names, more), (vec!["b", "c"], true));
+        Ok(())
+    });
     // A part ends once it has bytes enough, and has one record at least.
     let large = vec![b'x'; LIST_BYTES];
     for name in ["a", "b"] {

@@ -318,6 +318,10 @@ impl Transaction for Changing<'_> {
         list(&mut self.transaction, kind, self.tenant)
     }
 
+    fn list_after(&mut self, kind: &str, after: &str, most: usize) -> Result<Part, ServiceError> {
+        list_after(&mut self.transaction, kind, self.tenant, after, most)
+    }
+
     fn put(&mut self, kind: &str, name: &str, value: &[u8]) -> Result<(), ServiceError> {
         const PUT: &str = "INSERT INTO everlevel_records (kind, tenant, name, value)
             VALUES ($1, $2, $3, $4)
