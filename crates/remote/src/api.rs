@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::distinct::distinct;
 use crate::error::{RemoteError, Told};
 use crate::name::{JobId, ObjectId};
 
@@ -57,8 +58,10 @@ pub struct ObjectInfo {
 #[serde(deny_unknown_fields)]
 pub struct NewTable {
     /// `schema.json`, and `files.json` of a table that was changed.
+    #[serde(deserialize_with = "distinct")]
     pub texts: BTreeMap<String, String>,
     /// `000000-0000.columns` and so on.
+    #[serde(deserialize_with = "distinct")]
     pub blocks: BTreeMap<String, ObjectId>,
 }
 
@@ -93,13 +96,13 @@ pub enum JobRequest {
         program: String,
         /// Its inputs, by the names that the program has for them: objects of one column or one
         /// array of ciphertexts each.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "distinct")]
         inputs: BTreeMap<String, ObjectId>,
         /// Objects whose columns have names of their own.
         #[serde(default)]
         columns: Vec<ObjectId>,
         /// Public tables that the program looks up in.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "distinct")]
         tables: BTreeMap<String, Vec<i64>>,
         /// Whether shorter arrays modulo p^r are filled up with 0.
         #[serde(default)]
