@@ -329,6 +329,18 @@ def test_an_answer_whose_head_ends_early_is_asked_for_again(monkeypatch):
         assert lying([whole[:cut], whole]).jobs() == []
 
 
+def test_lists_of_jobs_come_in_parts():
+    first, second = (
+        http(b'{"items": [{"id": "a"}], "next": "%s"}' % (digit * 32)) for digit in (b"0", b"7")
+    )
+    last = http(b'{"items": [{"id": "b"}]}')
+    assert lying([first, second, last]).jobs() == [{"id": "a"}, {"id": "a"}, {"id": "b"}]
+    # Parts that do not end, and what would be a part of another address.
+    other = http(b'{"items": [], "next": "/../objects"}')
+    for answers in ([first, first], [second, first], [other]):
+        refusal(everlevel.ServiceError, "service.malformed", lying(answers).jobs)
+
+
 def test_a_removal_whose_answer_was_lost_has_happened(monkeypatch):
     monkeypatch.setattr("everlevel._http.PAUSE", 0.001)
     tables = http(b'{"items": []}')

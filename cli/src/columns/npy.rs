@@ -102,14 +102,20 @@ pub fn write(kind: Kind, values: &[i64]) -> Result<Vec<u8>, String> {
 /// The number of elements, their type as NumPy describes it, and their bytes.
 pub fn array(descr: &str, count: usize, data: impl Iterator<Item = u8>) -> Vec<u8> {
     let mut header = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({count},), }}");
-    // The data start at a multiple of 64 bytes, after a line end; version 2 has longer headers.
-    let long = header.len() + 64 + 10 > usize::from(u16::MAX);
+    // The data start at a multiple of 64 bytes, after a line end; version 2 has longer headers, and
+    // version 3 texts in UTF-8, where the others have Latin-1.
+    let wide = !header.is_ascii();
+    let long = wide || header.len() + 64 + 10 > usize::from(u16::MAX);
     let before = MAGIC.len() + if long { 6 } else { 4 };
     header +=
         &" ".repeat((before + header.len() + 1).next_multiple_of(64) - before - header.len() - 1);
     header.push('\n');
     let length = (header.len() as u32).to_le_bytes();
-    let (version, length) = if long { (2, &length[..]) } else { (1, &length[..2]) };
+    let (version, length) = match (wide, long) {
+        (true, _) => (3, &length[..]),
+        (_, true) => (2, &length[..]),
+        _ => (1, &length[..2]),
+    };
     let head = [MAGIC, &[version, 0], length, header.as_bytes()].concat();
     head.into_iter().chain(data).collect()
 }
@@ -249,6 +255,19 @@ mod tests {
         for none in ["", "i", "i3", "f8", "b2", "i88", "é"] {
             assert_eq!(Kind::parse(none), None);
         }
+    }
+
+    /// Names of fields are in the header, and versions below 3 take their bytes for Latin-1.
+    #[test]
+    fn headers_beyond_ascii() {
+        let descr = "[('gr\u{f6}\u{df}e', '|u1'), ('n', '|u1')]";
+        let file = array(descr, 1, [1, 2].into_iter());
+        assert_eq!(file[..8], *b"\x93NUMPY\x03\x00");
+        let length = u32::from_le_bytes(file[8..12].try_into().unwrap()) as usize;
+        assert!((12 + length).is_multiple_of(64) && file[12 + length..] == [1, 2]);
+        let header = std::str::from_utf8(&file[12..12 + length]).unwrap();
+        assert!(header.contains(descr) && header.ends_with('\n'), "{header}");
+        assert_eq!(array("'|u1'", 1, [1].into_iter())[6], 1);
     }
 
     #[test]

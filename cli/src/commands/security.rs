@@ -75,8 +75,10 @@ pub fn parse_secret(text: &str) -> Result<Secret, String> {
     match text.split_once(':') {
         None if text == "ternary" => Ok(Secret::Ternary),
         Some(("sparse", weight)) => weight.parse().map(Secret::Sparse).map_err(|_| expected()),
+        // Over NTRU it is squared, so that a negative one would not be noticed.
         Some(("gaussian", deviation)) => {
-            deviation.parse().map(Secret::Gaussian).map_err(|_| expected())
+            let deviation = deviation.parse().ok().filter(|d: &f64| *d > 0.0 && d.is_finite());
+            deviation.map(Secret::Gaussian).ok_or_else(expected)
         }
         _ => Err(expected()),
     }
@@ -198,7 +200,18 @@ mod tests {
         assert_eq!(parse_secret("ternary"), Ok(Secret::Ternary));
         assert_eq!(parse_secret("sparse:24"), Ok(Secret::Sparse(24)));
         assert_eq!(parse_secret("gaussian:3.2"), Ok(Secret::Gaussian(3.2)));
-        for bad in ["", "sparse", "sparse:", "sparse:x", "gaussian:x", "binary"] {
+        for bad in [
+            "",
+            "sparse",
+            "sparse:",
+            "sparse:x",
+            "gaussian:x",
+            "gaussian:-3.2",
+            "gaussian:0",
+            "gaussian:nan",
+            "gaussian:inf",
+            "binary",
+        ] {
             assert!(parse_secret(bad).is_err(), "{bad}");
         }
     }

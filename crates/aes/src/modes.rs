@@ -72,7 +72,9 @@ impl Mode {
     }
 
     /// The keystream of GCM with an initialization vector of 96 bits: counter blocks `iv` and a
-    /// counter of 32 bits, from 2 on (SP 800-38D, sections 7.1 and 7.2). The tag is not looked at.
+    /// counter of 32 bits, from 2 on (SP 800-38D, sections 7.1 and 7.2). The tag is no
+    /// part of the data: it is not checked, and a tag of 16 bytes that was left at the end of the
+    /// data, where libraries put it, is decrypted to 16 bytes without meaning.
     ///
     /// # Errors
     /// [`AesError::NonceLength`] for any other length than 12: such vectors pass through GHASH,

@@ -13,6 +13,10 @@ use crate::spec::{LtvParams, rows};
 /// 8 deviations, as that is an average, and products of dependent operands have heavier tails.
 const SLACK: f64 = 4.0;
 
+/// The phase of another key is taken with probability 2^-40 at most, whatever the bound says: each
+/// of the n coefficients has to leave 40/n bits of the modulus free.
+const NOTICED: f64 = 40.0;
+
 /// A polynomial from χ whose norm is within the noise model's limit, in natural order.
 pub(crate) fn key_polynomial(params: &LtvParams, rng: &mut impl CryptoRng) -> Zeroizing<Vec<i64>> {
     loop {
@@ -246,8 +250,10 @@ impl LtvSecretKey {
     /// A ciphertext of another set. [`SchemeError::NotDecryptable`] for a phase far above the bound
     /// of the ciphertext, such as one of another key, or computed with evaluation keys of another
     /// one: this is found after decoding, in a time that does not depend on the phase. With c bits
-    /// of capacity the phase of another key is taken with probability 2^-((c - 4) n) at most; where
-    /// the bound was not trusted when the ciphertext was read, every phase is.
+    /// of capacity the phase of another key is taken with probability 2^-((c - 4) n) at most. It is
+    /// taken with probability 2^-40 at most whatever the bound: where it was not trusted when the
+    /// ciphertext was read, or is false, a phase that does not leave 40/n bits of the modulus free
+    /// is refused, as one is that was reduced modulo q.
     pub fn decrypt(&self, ciphertext: &LtvCiphertext) -> Result<Plaintext, SchemeError> {
         let mut phase = self.phase(ciphertext)?;
         let (ring, noise) = (self.params().ring(), self.params().noise());
@@ -255,7 +261,11 @@ impl LtvSecretKey {
         let (largest, places) = ring.largest(&phase);
         phase.wipe();
         let plaintext = Plaintext::from_reduced(coefficients.into(), PrimePower::new(2, 1)?);
-        let bits = noise.bound(ciphertext.meta.noise) + SLACK - places as f64 * noise.prime_bits();
+        let most = self.params().modulus_bits(ciphertext.level())
+            - 1.0
+            - NOTICED / self.params().degree() as f64;
+        let stated = noise.bound(ciphertext.meta.noise) + SLACK;
+        let bits = stated.min(most) - places as f64 * noise.prime_bits();
         // Half a unit for what lies below.
         if largest as f64 > bits.exp2() + 0.5 {
             return Err(SchemeError::NotDecryptable);

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use everlevel_wire::ObjectKind;
 use serde::{Deserialize, Serialize};
 
+use crate::distinct::distinct;
 use crate::error::{RemoteError, Told};
 use crate::name::{JobId, ObjectId};
 
@@ -76,8 +77,10 @@ impl ObjectInfo {
 #[serde(deny_unknown_fields)]
 pub struct NewTable {
     /// `schema.json`, and `files.json` of a table that was changed.
+    #[serde(deserialize_with = "distinct")]
     pub texts: BTreeMap<String, String>,
     /// `000000-0000.columns` and so on.
+    #[serde(deserialize_with = "distinct")]
     pub blocks: BTreeMap<String, ObjectId>,
 }
 
@@ -127,13 +130,13 @@ pub enum JobRequest {
         program: String,
         /// Its inputs, by the names that the program has for them: objects of one column or one
         /// array of ciphertexts each.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "distinct")]
         inputs: BTreeMap<String, ObjectId>,
         /// Objects whose columns have names of their own.
         #[serde(default)]
         columns: Vec<ObjectId>,
         /// Public tables that the program looks up in.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "distinct")]
         tables: BTreeMap<String, Vec<i64>>,
         /// Whether shorter arrays modulo p^r are filled up with 0.
         #[serde(default)]
@@ -350,11 +353,21 @@ impl UsageInfo {
     }
 }
 
-/// A list.
+/// A list, or a part of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Page<T> {
     /// What it holds.
     pub items: Vec<T>,
+    /// Of a part of a list of jobs, after which job the next part begins; none for the last part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<JobId>,
+}
+
+impl<T> Page<T> {
+    /// A list that has no further parts.
+    pub fn whole(items: Vec<T>) -> Self {
+        Page { items, next: None }
+    }
 }
 
 /// The body of a response that refuses something.

@@ -261,7 +261,16 @@ impl Client {
     /// # Errors
     /// What the service refuses.
     pub fn jobs(&self) -> Result<Vec<JobInfo>, RemoteError> {
-        Ok(self.calls.get::<Page<JobInfo>>("/v1/jobs")?.items)
+        let (mut found, mut after) = (Vec::<JobInfo>::new(), String::new());
+        loop {
+            let page: Page<JobInfo> = self.calls.get(&format!("/v1/jobs?after={after}"))?;
+            found.extend(page.items);
+            let Some(next) = page.next.map(String::from) else { return Ok(found) };
+            if next <= after {
+                return Err(RemoteError::malformed("a list of jobs", "its parts do not end"));
+            }
+            after = next;
+        }
     }
 
     /// Cancels a job.

@@ -13,6 +13,7 @@ pub mod api;
 mod calls;
 mod client;
 mod connecting;
+mod distinct;
 mod error;
 mod exposure;
 mod name;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use everlevel_remote::api::{JobInfo, JobRequest, JobState};
+use everlevel_remote::api::{JobInfo, JobRequest, JobState, Page};
 use everlevel_remote::{IdempotencyKey, JobId, Tenant};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -75,23 +75,29 @@ fn check_same(stored: Option<Request>, request: &JobRequest) -> Result<(), Servi
     }
 }
 
+fn ids(queued: Vec<QueuedJob>) -> HashSet<JobId> {
+    queued.into_iter().map(|place| place.job).collect()
+}
+
+/// The id of a job that has not ended, and is not in the queue.
+fn unqueued(info: JobInfo, queued: &HashSet<JobId>) -> Option<JobId> {
+    (!info.state.is_final() && !queued.contains(&info.id)).then_some(info.id)
+}
+
 impl Jobs {
     /// The jobs of a store. Jobs of an earlier version, which had no queue in its store, are
     /// queued.
     pub(crate) fn open(store: Arc<Store>, quota: Quota) -> Result<Self, ServiceError> {
-        let unknown = |jobs: Vec<(String, JobInfo)>, queued: Vec<QueuedJob>| {
-            let queued: HashSet<JobId> = queued.into_iter().map(|place| place.job).collect();
-            let jobs = jobs.into_iter().map(|(_, info)| info);
-            let jobs = jobs.filter(|info| !info.state.is_final() && !queued.contains(&info.id));
-            jobs.map(|info| info.id).collect::<Vec<JobId>>()
-        };
         for tenant in store.tenants()? {
-            if unknown(store.list(&tenant)?, store.queued(&tenant)?).is_empty() {
+            let (mut unknown, known) = (Vec::new(), ids(store.queued(&tenant)?));
+            store.each(&tenant, |info: JobInfo| unknown.extend(unqueued(info, &known)))?;
+            if unknown.is_empty() {
                 continue;
             }
             store.change(&tenant, |change| {
-                let (jobs, queued) = (change.list()?, change.queued()?);
-                unknown(jobs, queued).iter().try_for_each(|job| change.enqueue(job))
+                let (mut unknown, known) = (Vec::new(), ids(change.queued()?));
+                change.each(|info: JobInfo| unknown.extend(unqueued(info, &known)))?;
+                unknown.iter().try_for_each(|job| change.enqueue(job))
             })?;
         }
         let (live, wake, changes) = (Mutex::default(), Condvar::new(), watch::Sender::new(()));
@@ -209,10 +215,21 @@ impl Jobs {
         Ok(self.seen(found.ok_or_else(missing)?, &queued))
     }
 
-    pub(crate) fn list(&self, tenant: &Tenant) -> Result<Vec<JobInfo>, ServiceError> {
+    /// The jobs after one, in the order of their ids: at most so many, and few enough for one
+    /// answer.
+    pub(crate) fn list(
+        &self,
+        tenant: &Tenant,
+        after: Option<&JobId>,
+        most: usize,
+    ) -> Result<Page<JobInfo>, ServiceError> {
         let queued = self.store.queued(tenant)?;
-        let stored = self.store.list::<JobInfo>(tenant)?.into_iter();
-        Ok(stored.map(|(_, info)| self.seen(info, &queued)).collect())
+        let after = after.map_or("", |id| id.as_ref());
+        let (stored, more) = self.store.list_after::<JobInfo>(tenant, after, most)?;
+        let stored = stored.into_iter().map(|(_, info)| self.seen(info, &queued));
+        let items: Vec<JobInfo> = stored.collect();
+        let next = items.last().filter(|_| more).map(|info| info.id.clone());
+        Ok(Page { items, next })
     }
 
     /// Cancels a job that waits or is running.

@@ -48,7 +48,7 @@ impl Objects {
             let counted: Option<TableBytes> = change.get(&name)?;
             count(counted.unwrap_or_default().all());
         }
-        change.list::<Request>()?.iter().for_each(|(_, request)| count(request.bytes));
+        change.each(|request: Request| count(request.bytes))?;
         change.put(ALL, &found)?;
         self.contents.clean(tenant, &kept, self.store.leases().is_none())
     }

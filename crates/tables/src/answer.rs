@@ -198,7 +198,8 @@ impl Answer {
     /// declares as encrypted, in its order.
     ///
     /// # Errors
-    /// As [`Answer::new`]; [`TablesError::Constants`] unless there is a code for each constant.
+    /// As [`Answer::new`]; [`TablesError::Constants`] unless there is a code for each constant;
+    /// [`TablesError::Data`] for data of another schema, and a query of one with more columns.
     pub fn plain_with(
         query: &Query,
         schema: &Schema,
@@ -207,6 +208,12 @@ impl Answer {
     ) -> Result<Self, TablesError> {
         query.check_constants(constants)?;
         let width = schema.fields().len();
+        data.check(schema)?;
+        let known = width + constants.len();
+        if let Some(last) = query.columns().last().filter(|last| **last >= known) {
+            let problem = format!("the query reads column {last}, from 0, and there are {width}");
+            return Err(TablesError::Data { problem });
+        }
         let mut sums = vec![vec![0; query.aggregates.len()]; query.group_codes(schema).len()];
         let mut listed = Vec::new();
         // What a server puts in order is here made of rows, too.

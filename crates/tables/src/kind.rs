@@ -1,6 +1,6 @@
 //! The types of the columns of a table, with their bounds.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::timestamp::{TimeUnit, Timestamp};
 
@@ -45,6 +45,7 @@ pub enum Kind {
         high: String,
     },
     /// `true` and `false`.
+    #[serde(deserialize_with = "no_fields")]
     Boolean,
     /// One of a list of texts, which are compared as texts, by their bytes.
     Category {
@@ -57,6 +58,15 @@ pub enum Kind {
         /// of space.
         bytes: u32,
     },
+}
+
+/// Refuses all fields: `deny_unknown_fields` does not apply to a type that has none.
+fn no_fields<'de, D: Deserializer<'de>>(fields: D) -> Result<(), D::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Nothing {}
+
+    Nothing::deserialize(fields).map(|Nothing {}| ())
 }
 
 impl Kind {

@@ -25,6 +25,20 @@ pub(crate) fn io_error(path: &Path, error: &std::io::Error) -> WireError {
     WireError::Io { path: path.display().to_string(), problem: error.to_string() }
 }
 
+/// Reads as many bytes as there is room for, from a place on. A forked process shares the position
+/// of the file with its parent, so that it is neither used nor changed where systems allow it.
+#[cfg(unix)]
+pub(crate) fn read_at(file: &File, bytes: &mut [u8], start: u64) -> std::io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, start)
+}
+
+/// Reads as many bytes as there is room for, from a place on.
+#[cfg(not(unix))]
+pub(crate) fn read_at(mut file: &File, bytes: &mut [u8], start: u64) -> std::io::Result<()> {
+    std::io::Seek::seek(&mut file, std::io::SeekFrom::Start(start))?;
+    file.read_exact(bytes)
+}
+
 /// A file under construction beside its destination; removed unless it is finished.
 pub(crate) struct Pending {
     /// Locked until it is closed, so that no other run takes it for what an ended one left.
@@ -205,4 +219,35 @@ pub fn read_file(path: &Path, max_bytes: u64) -> Result<Zeroizing<Vec<u8>>, Wire
         });
     }
     Ok(bytes)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::io::{Seek, SeekFrom};
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    /// Another process that has the file, too, moves the position that both of them have.
+    #[test]
+    fn places_are_read_whatever_the_position() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&(0..=255).collect::<Vec<u8>>()).unwrap();
+        let (mut shared, done) = (file.try_clone().unwrap(), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    shared.seek(SeekFrom::Start(7)).unwrap();
+                }
+            });
+            let mut found = [0; 16];
+            let right = (0..240u8).cycle().take(20_000).all(|start| {
+                let read = read_at(&file, &mut found, start.into());
+                read.is_ok() && (found[0], found[15]) == (start, start + 15)
+            });
+            done.store(true, Ordering::Relaxed);
+            assert!(right);
+        });
+        assert!(read_at(&file, &mut [0; 16], 250).is_err());
+    }
 }

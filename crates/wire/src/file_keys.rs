@@ -16,7 +16,7 @@ use rand_core::CryptoRng;
 
 use crate::cache::Cache;
 use crate::error::WireError;
-use crate::file::{Existing, Pending, io_error};
+use crate::file::{Existing, Pending, io_error, read_at};
 use crate::format::{Entry, HEADER_BYTES, Layout, Owners, encode_head};
 use crate::id::{ParamsId, digest};
 use crate::key_record::{Body, KeyRecord, Purpose};
@@ -265,9 +265,8 @@ impl FileKeys {
         let range = self.layout.entries[i].1.clone();
         let mut bytes = vec![0; (range.end - range.start) as usize];
         {
-            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-            let read =
-                file.seek(SeekFrom::Start(range.start)).and_then(|_| file.read_exact(&mut bytes));
+            let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            let read = read_at(&file, &mut bytes, range.start);
             read.map_err(|e| io_error(&self.path, &e))?;
         }
         self.layout.verify(i, &bytes, &ReadOptions::default())?;

@@ -96,14 +96,15 @@ impl<T: Record> VectorWriter<T> {
     /// Writes the next elements, whose records are made in parallel.
     ///
     /// # Errors
-    /// One of other parameters, of another owner than those before, or more than were announced;
-    /// what the system refuses.
+    /// One of other parameters, of another owner than those before or, after those of a known one,
+    /// of an unknown one, or the reverse; more than were announced; what the system refuses.
     pub fn push_all(&mut self, all: &[T]) -> Result<(), WireError> {
         if all.len() > self.count - self.entries.len() {
             return Err(WireError::malformed("elements of the file", self.count, "more"));
         }
+        let before = (!self.entries.is_empty()).then_some(self.owners.owner);
         let owners = all.iter().map(Record::record_owner);
-        self.owners = Owners::common(std::iter::once(self.owners.owner).chain(owners))?;
+        self.owners = Owners::common(before.into_iter().chain(owners))?;
         let record = |x: &T| {
             let record = x.planned(&self.params)?;
             let mut bytes = vec![0; record.length];

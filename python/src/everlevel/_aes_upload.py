@@ -144,8 +144,9 @@ class Upload:
         """Labels data that were encrypted elsewhere, under the AES key of this id (``key_id``);
         nothing can tell whether what is said of them is so.
 
-        ``mode``: ``"ctr"`` (iv: the first counter block), ``"gcm"`` (without its tag; iv of 12
-        bytes), ``"cbc"``, ``"ecb"`` (without iv).
+        ``mode``: ``"ctr"`` (iv: the first counter block), ``"gcm"`` (iv of 12 bytes; without the
+        tag, which nothing checks, and which would be decrypted to 16 bytes without meaning if it
+        were left at the end of the data), ``"cbc"``, ``"ecb"`` (without iv).
         """
         vector = None if iv is None else bytes_of(iv)
         return cls._make(

@@ -14,7 +14,8 @@ from . import _rows
 from ._encrypted import Encrypted, not_homomorphic
 from ._integers import EncryptedIntegers
 from ._kinds import entries
-from .errors import ShapeError
+from ._values import truths
+from .errors import RangeError, ShapeError
 
 
 def _axis(a: EncryptedIntegers, axis: Any, what: str) -> int:
@@ -42,8 +43,12 @@ def take(
             f"np.take with {'out' if out is not None else f'mode={mode!r}'}",
             "results of encrypted operands are new arrays, and indices are those of entries",
         )
-    places = entries(indices).astype(np.intp)
-    return _at(a, places, _axis(a, axis, "np.take"))
+    places, ends = entries(indices), np.iinfo(np.intp)
+    if places.size and not ends.min <= int(places.min()) <= int(places.max()) <= ends.max:
+        raise RangeError(
+            f"np.take of {indices!r:.80}: expected places of entries", code="python.take"
+        )
+    return _at(a, places.astype(np.intp), _axis(a, axis, "np.take"))
 
 
 def compress(
@@ -55,7 +60,7 @@ def compress(
             "np.compress by encrypted truth values",
             "np.where(condition, x, 0): how many entries it chooses would be seen",
         )
-    mask = np.asarray(condition) != 0
+    mask = truths(condition)
     if mask.ndim != 1:
         raise ShapeError(
             f"truth values of shape {mask.shape}: expected a vector", code="python.shape"

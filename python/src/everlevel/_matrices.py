@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -29,17 +30,18 @@ def inner(a: Any, b: Any) -> Any:
 
 def trace(a: EncryptedIntegers, offset: int = 0) -> Any:
     """The sum of a diagonal, which is decrypted."""
-    return (a * np.eye(*_matrix(a, "np.trace"), k=offset, dtype=int)).sum()
+    return (a * np.eye(*_matrix(a, "np.trace"), k=operator.index(offset), dtype=int)).sum()
 
 
 def tril(m: EncryptedIntegers, k: int = 0) -> Any:
     """The entries on and below a diagonal, and 0 above it."""
-    return m * np.tri(*_matrix(m, "np.tril"), k=k, dtype=int)
+    return m * np.tri(*_matrix(m, "np.tril"), k=operator.index(k), dtype=int)
 
 
 def triu(m: EncryptedIntegers, k: int = 0) -> Any:
     """The entries on and above a diagonal, and 0 below it."""
-    return m * (1 - np.tri(*_matrix(m, "np.triu"), k=k - 1, dtype=int))
+    # Of an unsigned integer of NumPy's, 0 less 1 would be another one.
+    return m * (1 - np.tri(*_matrix(m, "np.triu"), k=operator.index(k) - 1, dtype=int))
 
 
 def _matrix(a: EncryptedIntegers, what: str) -> tuple[int, int]:

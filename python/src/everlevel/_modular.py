@@ -4,6 +4,7 @@ what to do instead.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -152,7 +153,8 @@ FUNCTIONS: dict[Any, Operation] = {
     np.transpose: lambda x, axes=None: x.transpose(axes),
     np.reshape: lambda x, shape: x.reshape(shape),
     np.ravel: lambda x: x.reshape(-1),
-    np.roll: lambda x, shift: x.rotate(-shift),
+    # Minus an unsigned integer of NumPy's would be another one.
+    np.roll: lambda x, shift: x.rotate(-operator.index(shift)),
     np.shape: lambda x: x.shape,
     np.ndim: lambda x: x.ndim,
     np.size: lambda x: x.size,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -284,6 +285,8 @@ class Program:
                 f"minimize = {' and '.join(map(repr, goals))}: expected 'time' or 'keys'",
                 code="python.minimise",
             )
+        # Minus an unsigned integer of NumPy's would be another one.
+        rows = operator.index(rows)
         if rows < 1:
             raise RangeError(f"{rows} rows: expected at least 1", code="python.rows")
         plans, refused = [], []

@@ -147,8 +147,14 @@ class Recorder(Tracer):
         low, high = x.interval
         texts: list[tuple[str, list[int] | None]]
         if name == "bincount":
-            texts = [(f"sum({{0}} == {_literal(v)})", None) for v in range(low, high + 1)]
-        elif name in ("sum", "mean"):
+            # What has too many values is refused there, before there is a text for each.
+            counted = super().totals(name, x.traced, numbers)
+            values = range(low, high + 1)
+            return [
+                self._node(part, f"sum({{0}} == {_literal(v)})", [x])
+                for part, v in zip(counted, values)
+            ]
+        if name in ("sum", "mean"):
             texts = [(f"{name}({{0}})", None)]
         elif name == "dot" and self._factor == 1:
             texts = [("dot({0}, {entries})", _entries(numbers or []))]

@@ -13,7 +13,7 @@ from ._integers import EncryptedIntegers
 from ._operands import _apply, _constants, _modulus
 from ._statistics import _public
 from ._tables import Table
-from ._values import is_integer, truths
+from ._values import is_integer, truths, unmasked
 from ._ways import WAYS
 from .errors import DtypeError, ShapeError
 
@@ -60,6 +60,10 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
             f"{len(condlist)} conditions for {len(choicelist)} choices: expected one for each",
             code="python.shape",
         )
+    for given in (*condlist, *choicelist, default):
+        if not _encrypts(given):
+            # NumPy would make arrays without a mask of them.
+            unmasked(given)
     for condition in condlist:
         if not (condition._is_bool() if _encrypts(condition) else _is_bool(condition)):
             raise DtypeError(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import decimal
 import json
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from . import _everlevel as _rust
 from ._answers import answer_of
-from ._cells import Clear, Partners, clear, text_of
+from ._cells import NO_CELLS, Clear, Partners, clear, text_of
 from ._constants import Constants
 from ._explained import Explanation
 from ._params import Params
@@ -214,6 +217,18 @@ def _texts(constants: dict[str, Any]) -> list[tuple[str, str]]:
     """Encrypted constants by their names, as cells are written."""
     texts = []
     for name, value in constants.items():
+        if isinstance(value, NO_CELLS) or getattr(value, "shape", ()) != ():
+            raise TableError(
+                f"encrypted constants: :{name} is a {type(value).__name__}: give a number, a text, "
+                "a date or a truth value",
+                code="table.constants",
+            )
+        if _may_be_rounded(value):
+            raise TableError(
+                f"encrypted constants: :{name} is a floating-point number that may have been "
+                f"rounded, {value!r}: give an integer, a decimal.Decimal or a text",
+                code="table.constants",
+            )
         text = text_of(value)
         if text is None:
             raise TableError(
@@ -222,3 +237,14 @@ def _texts(constants: dict[str, Any]) -> list[tuple[str, str]]:
             )
         texts.append((name, text))
     return texts
+
+
+def _may_be_rounded(value: Any) -> bool:
+    """Whether it is a floating-point number of other digits than may have been written: at most 15
+    of them, below 2^53, stay as they are.
+    """
+    text = text_of(value) if isinstance(value, (float, np.floating)) else None
+    if text is None:
+        return False
+    shown = decimal.Decimal(text)
+    return abs(shown) >= 1 << 53 or len(shown.normalize().as_tuple().digits) > 15

@@ -39,7 +39,8 @@ class Table:
                 f"a table of shape {array.shape}: expected a vector of integers, or rows of them",
                 code="python.shape",
             )
-        self._entries = array
+        # What was checked, and not what it becomes.
+        self._entries = array.copy()
 
     def __len__(self) -> int:
         return len(self._entries)

@@ -216,14 +216,15 @@ def of_range(
             low=low,
             high=high,
         )
-    integers = low + (values - low % modulus) % modulus
-    if (integers > high).any():
+    # Compared before they are added: beyond 63 bits the sum would begin again below.
+    above = (values - low % modulus) % modulus
+    if (above > high - low).any():
         raise DecryptionError(
             f"decryption refused: a residue that no integer from {low} to {high} has: a stated "
             "range is false, or the array was changed",
             code="scheme.not-decryptable",
         )
-    return integers
+    return low + above
 
 
 def in_slots(
@@ -254,6 +255,14 @@ def layout_of(
 
 def octets(data: Buffer) -> npt.NDArray[np.uint8]:
     """The bytes of any buffer, without a copy."""
+    if isinstance(data, np.ndarray):
+        unmasked(data)
+        if data.dtype.hasobject:
+            raise DtypeError(
+                f"an array of {data.dtype}, whose bytes are addresses: expected bytes or a "
+                "contiguous buffer of them",
+                code="python.buffer",
+            )
     try:
         return np.frombuffer(data, dtype=np.uint8)
     except (BufferError, TypeError, ValueError) as error:

@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import statistics
+import sys
 import tempfile
 import time
 from typing import Any
@@ -111,6 +112,9 @@ def main() -> None:
     else:
         found = cluster(given.params, runs, given.workers, given.insecure_research)
     print(json.dumps(found, indent=2))
+    wrong, different = found["wrong_slots"], found.get("different_results", 0)
+    if wrong or different:
+        sys.exit(f"{wrong} slots wrong, {different} results different: please report this")
 
 
 if __name__ == "__main__":

@@ -94,8 +94,8 @@ fn parse_aes_key_id(digits: &str) -> Result<AesKeyId, String> {
 pub enum ModeArg {
     /// Counter mode: --iv is the first counter block, as for openssl enc -aes-128-ctr
     Ctr,
-    /// The counters of GCM: --iv has 24 digits; the tag is not part of the data, and the holder of
-    /// the AES key must check it
+    /// The counters of GCM: --iv has 24 digits; the tag is not part of the data: the holder of the
+    /// AES key must check it and cut it off, as it would be decrypted to bytes without meaning
     Gcm,
     /// CBC; padding stays in the data
     Cbc,

@@ -26,7 +26,7 @@ use everlevel_circuit::digits::lowest_bit;
 use everlevel_circuit::straight_line::{Circuit, CircuitCosts};
 use everlevel_circuit::{CircuitError, rotate_along};
 use everlevel_ring::{GaloisElement, RingError, SlotShape};
-use everlevel_scheme::{ExactScheme, Level, NextUse};
+use everlevel_scheme::{ExactScheme, Level, NextUse, SchemeError};
 use rayon::prelude::*;
 
 use crate::error::AesError;
@@ -199,13 +199,15 @@ impl Group {
 /// Integers whose bytes lie side by side in slots, as packed AES has them: in every slot the
 /// integer that begins there, modulo 2^e, from integers `x` below 256 modulo 2^e
 /// ([`IntegersFromBytes`] of one byte). Slots whose places along the dimension are multiples of
-/// `bytes` hold those that are meant; windows that pass the end go on at the beginning.
+/// `bytes`, which divides its size, hold those that are meant; in others windows that pass the end
+/// go on at the beginning.
 ///
 /// A rotation ([`rotate_along`]) for each byte but the first that counts modulo 2^e, and the
 /// factors of 256 for the noise of a sum.
 ///
 /// # Errors
-/// [`CircuitError::Empty`] without bytes, those of [`rotate_along`] and of the scheme.
+/// [`CircuitError::Empty`] without bytes, [`SchemeError::BadArgument`] for a number of them that
+/// does not divide the size of the dimension, those of [`rotate_along`] and of the scheme.
 pub fn joined_along<S: ExactScheme>(
     scheme: &S,
     x: &S::Ciphertext,
@@ -213,8 +215,19 @@ pub fn joined_along<S: ExactScheme>(
     bytes: usize,
     order: ByteOrder,
 ) -> Result<S::Ciphertext, AesError> {
+    if bytes == 0 {
+        return Err(CircuitError::Empty { what: "the list of bytes" }.into());
+    }
     let exponent = scheme.plain_exponent(x);
-    let size = scheme.slot_shape().dimensions().get(dimension).map_or(1, |found| found.size);
+    let sizes = scheme.slot_shape().dimensions().get(dimension).map(|found| found.size);
+    // The last integer would be made of bytes of the first one, too.
+    if let Some(size) = sizes.filter(|size| !size.is_multiple_of(bytes)) {
+        return Err(AesError::Scheme(SchemeError::BadArgument {
+            what: "number of bytes of an integer",
+            expected: format!("a divisor of {size}, the number of slots along the dimension"),
+            found: bytes.to_string(),
+        }));
+    }
     // Bytes above 2^e count for nothing.
     let counted = bytes.min(exponent.div_ceil(8) as usize);
     let first = match order {
@@ -228,9 +241,8 @@ pub fn joined_along<S: ExactScheme>(
             ByteOrder::Big => 8 * (bytes - 1 - place),
         };
         let Some(left) = left(exponent, weight) else { continue };
-        let steps = (place % size) as i64;
         let digit = scheme.reduce_plain_modulus(
-            &rotate_along(scheme, x, dimension, steps, NextUse::LinearMap)?,
+            &rotate_along(scheme, x, dimension, place as i64, NextUse::LinearMap)?,
             left,
         )?;
         let part = (0..weight).try_fold(digit, |part, _| scheme.multiply_by_p(&part))?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use everlevel_ltv::wire::{ciphertexts, eval_keys, params, public_key, secret_key};
 use everlevel_ltv::{KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey};
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::{Arithmetic, Automorphisms, Level, NextUse, OptIn};
+use everlevel_scheme::{Arithmetic, Automorphisms, Level, Meta, NextUse, OptIn};
 use everlevel_wire::{
     BoundPolicy, Encryption, Manifest, Metadata, ReadOptions, WireError, inspect,
 };
@@ -105,6 +105,43 @@ fn noise_is_believed_as_the_policy_says() {
         read(&product, BoundPolicy::Fresh(Encryption::Public)).unwrap_err().code(),
         "wire.malformed"
     );
+}
+
+/// Where a bound was not trusted, or is false, decryption refuses what does not lie well within the
+/// modulus: the phases of other keys, and those that were reduced.
+#[test]
+fn a_false_bound_is_noticed() {
+    let set = LtvParams::named(SETS[0], OptIn::InsecureResearch).unwrap();
+    let mut rng = ChaCha20Rng::seed_from_u64(5);
+    let [secret, other] = [0, 1].map(|_| LtvSecretKey::generate(&set, &mut rng));
+    let message = set.from_coefficients(vec![1; set.degree()]).unwrap();
+    let (low, none) = (Level(0), Metadata::new());
+    let x = secret.encrypt_at(&message, low, &mut rng).unwrap();
+    let bytes = ciphertexts::to_bytes(&set, std::slice::from_ref(&x), &none).unwrap();
+    let options = ReadOptions::with_bounds(BoundPolicy::Untrusted);
+    let untrusted = ciphertexts::from_bytes(&set, &bytes, &options).unwrap().0.remove(0);
+    assert_eq!(untrusted.meta().noise, set.largest_noise(low));
+    assert_eq!(secret.decrypt(&untrusted).unwrap(), message);
+    assert_eq!(other.decrypt(&untrusted).unwrap_err().code(), "scheme.not-decryptable");
+
+    // Three times the phase each time, in 31 bits of modulus.
+    let stating = |x: &LtvCiphertext, noise: f64| {
+        LtvCiphertext::from_parts(&set, Meta { noise, ..*x.meta() }, x.poly().clone()).unwrap()
+    };
+    let keys = LtvEvalKeys::generate(&secret, &[], KeyForm::Evaluations, &mut rng);
+    let (evaluator, mut x, mut right) = (LtvEvaluator::new(keys).unwrap(), x, 0);
+    for _ in 0..24 {
+        match secret.decrypt(&stating(&x, set.largest_noise(low))) {
+            Ok(found) => {
+                assert_eq!(found, message);
+                right += 1;
+            }
+            Err(e) => assert_eq!(e.code(), "scheme.not-decryptable"),
+        }
+        let lie = stating(&x, set.noise().floor());
+        x = evaluator.add(&evaluator.add(&lie, &lie).unwrap(), &lie).unwrap();
+    }
+    assert!((1..24).contains(&right), "{right} were decrypted");
 }
 
 #[test]

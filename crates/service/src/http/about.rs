@@ -27,7 +27,7 @@ pub(super) async fn usage(
 
 pub(super) async fn all_params() -> impl IntoResponse {
     let items: Vec<&str> = everlevel_scheme::params::names().collect();
-    Json(Page { items })
+    Json(Page::whole(items))
 }
 
 pub(super) async fn params(Id(name): Id) -> impl IntoResponse {

@@ -14,6 +14,7 @@ use super::extract::{Answer, App, Asked, Body, Id, Removed, answer, asked, block
 use crate::error::ServiceError;
 use crate::service::Shared;
 use crate::shares::Share;
+use crate::store::LIST_BYTES;
 
 /// The longest that a request waits for the end of a job, in seconds.
 const LONGEST_WAIT: u64 = 30;
@@ -26,6 +27,15 @@ const PACE: Duration = Duration::from_millis(20);
 pub(super) struct Wait {
     #[serde(default)]
     wait: u64,
+}
+
+/// The query of a list of jobs.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Part {
+    /// The job before the first one; empty for the beginning.
+    after: Option<String>,
+    limit: Option<usize>,
 }
 
 /// Waits for the one place for estimates. Estimates compute, and requests that wait for the place
@@ -95,11 +105,23 @@ pub(super) async fn add(
     .await
 }
 
+/// All jobs, or those after one; a list that is too long for one answer is given in parts alone.
 pub(super) async fn list(
     State(app): App,
     Extension(tenant): Extension<Tenant>,
-) -> impl IntoResponse {
-    answer(app, move |s| Ok(Page { items: s.jobs.list(&tenant)? })).await
+    part: Asked<Part>,
+) -> Answer<Page<JobInfo>> {
+    let Part { after, limit } = asked(part)?;
+    let whole = after.is_none() && limit.is_none();
+    let after = after.filter(|text| !text.is_empty());
+    let after = after.map(|text| text.parse::<JobId>()).transpose()?;
+    let most = limit.map_or(usize::MAX, |limit| limit.max(1));
+    let page = blocking(app, move |s| s.jobs.list(&tenant, after.as_ref(), most)).await?;
+    if whole && page.next.is_some() {
+        let what = "bytes of a list, which ?after= asks for in parts";
+        return Err(RemoteError::TooLarge { what, limit: LIST_BYTES as u64 }.into());
+    }
+    Ok(Json(page))
 }
 
 /// The state of a job, at once, or when it has ended if the request waits for that.

@@ -41,7 +41,7 @@ pub(super) async fn uploads(
     State(app): App,
     Extension(tenant): Extension<Tenant>,
 ) -> impl IntoResponse {
-    answer(app, move |s| Ok(Page { items: s.data.objects.uploads(&tenant)? })).await
+    answer(app, move |s| Ok(Page::whole(s.data.objects.uploads(&tenant)?))).await
 }
 
 pub(super) async fn upload(
@@ -79,7 +79,7 @@ pub(super) async fn list(
     State(app): App,
     Extension(tenant): Extension<Tenant>,
 ) -> impl IntoResponse {
-    answer(app, move |s| Ok(Page { items: s.data.objects.list(&tenant)? })).await
+    answer(app, move |s| Ok(Page::whole(s.data.objects.list(&tenant)?))).await
 }
 
 pub(super) async fn info(

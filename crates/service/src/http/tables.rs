@@ -24,7 +24,7 @@ pub(super) async fn list(
     State(app): App,
     Extension(tenant): Extension<Tenant>,
 ) -> impl IntoResponse {
-    answer(app, move |s| Ok(Page { items: s.data.tables.list(&tenant)? })).await
+    answer(app, move |s| Ok(Page::whole(s.data.tables.list(&tenant)?))).await
 }
 
 pub(super) async fn info(

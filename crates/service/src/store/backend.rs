@@ -50,6 +50,12 @@ pub(crate) struct Counted {
 /// The work of a transaction.
 pub(crate) type Work<'w> = &'w mut dyn FnMut(&mut dyn Transaction) -> Result<(), ServiceError>;
 
+/// The bytes of records after which a part of a list ends.
+pub(crate) const LIST_BYTES: usize = 8 << 20;
+
+/// Records by name, and whether there may be more behind them.
+pub(crate) type Part = (Vec<(String, Vec<u8>)>, bool);
+
 /// A store of records by kind, tenant and name, and of the queue of jobs.
 pub(crate) trait Backend: Send + Sync {
     fn get(&self, kind: &str, tenant: &Tenant, name: &str)
@@ -57,6 +63,16 @@ pub(crate) trait Backend: Send + Sync {
 
     /// The records of a kind by name, in the order of the bytes of the names.
     fn list(&self, kind: &str, tenant: &Tenant) -> Result<Vec<(String, Vec<u8>)>, ServiceError>;
+
+    /// The records of a kind after a name, in the same order: at most `most` of them, and none
+    /// after those that have [`LIST_BYTES`] together.
+    fn list_after(
+        &self,
+        kind: &str,
+        tenant: &Tenant,
+        after: &str,
+        most: usize,
+    ) -> Result<Part, ServiceError>;
 
     /// All tenants that have a record.
     fn tenants(&self) -> Result<Vec<Tenant>, ServiceError>;
@@ -81,6 +97,9 @@ pub(crate) trait Transaction {
     fn get(&mut self, kind: &str, name: &str) -> Result<Option<Vec<u8>>, ServiceError>;
 
     fn list(&mut self, kind: &str) -> Result<Vec<(String, Vec<u8>)>, ServiceError>;
+
+    /// As [`Backend::list_after`].
+    fn list_after(&mut self, kind: &str, after: &str, most: usize) -> Result<Part, ServiceError>;
 
     fn put(&mut self, kind: &str, name: &str, value: &[u8]) -> Result<(), ServiceError>;
 

@@ -12,7 +12,9 @@ use redb::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::backend::{Backend, Claim, Counted, Leases, Progress, QueuedJob, Transaction, Work};
+use super::backend::{
+    Backend, Claim, Counted, LIST_BYTES, Leases, Part, Progress, QueuedJob, Transaction, Work,
+};
 use crate::error::ServiceError;
 
 type Definition = TableDefinition<'static, &'static str, &'static [u8]>;
@@ -87,6 +89,30 @@ fn under(
         found.push((rest.to_string(), value.value().to_vec()));
     }
     Ok(found)
+}
+
+/// Some of the keys that begin with a prefix, without it: those after a name.
+fn part_under(
+    table: &impl ReadableTable<&'static str, &'static [u8]>,
+    prefix: &str,
+    after: &str,
+    most: usize,
+) -> Result<Part, ServiceError> {
+    let (first, mut found, mut bytes) = (format!("{prefix}{after}"), Vec::new(), 0);
+    for entry in table.range(first.as_str()..).map_err(failed)? {
+        let (key, value) = entry.map_err(failed)?;
+        let Some(rest) = key.value().strip_prefix(prefix) else { break };
+        if rest == after {
+            continue;
+        }
+        if found.len() >= most || bytes >= LIST_BYTES {
+            return Ok((found, true));
+        }
+        let value = value.value().to_vec();
+        bytes += value.len();
+        found.push((rest.to_string(), value));
+    }
+    Ok((found, false))
 }
 
 fn queued(
@@ -179,6 +205,18 @@ impl Backend for Embedded {
         under(&records.open_table(RECORDS).map_err(failed)?, &key(kind, tenant, ""))
     }
 
+    fn list_after(
+        &self,
+        kind: &str,
+        tenant: &Tenant,
+        after: &str,
+        most: usize,
+    ) -> Result<Part, ServiceError> {
+        let records = self.database.begin_read().map_err(failed)?;
+        let records = records.open_table(RECORDS).map_err(failed)?;
+        part_under(&records, &key(kind, tenant, ""), after, most)
+    }
+
     fn tenants(&self) -> Result<Vec<Tenant>, ServiceError> {
         let records = self.database.begin_read().map_err(failed)?;
         let records = records.open_table(RECORDS).map_err(failed)?;
@@ -259,6 +297,10 @@ impl Transaction for Changing<'_> {
 
     fn list(&mut self, kind: &str) -> Result<Vec<(String, Vec<u8>)>, ServiceError> {
         under(&self.records, &key(kind, self.tenant, ""))
+    }
+
+    fn list_after(&mut self, kind: &str, after: &str, most: usize) -> Result<Part, ServiceError> {
+        part_under(&self.records, &key(kind, self.tenant, ""), after, most)
     }
 
     fn put(&mut self, kind: &str, name: &str, value: &[u8]) -> Result<(), ServiceError> {

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use everlevel_remote::{JobId, Tenant};
 
-use super::backend::{Backend, Claim, Counted, QueuedJob, Transaction};
+use super::backend::{Backend, Claim, Counted, LIST_BYTES, QueuedJob, Transaction};
 use super::embedded::Embedded;
 use crate::error::ServiceError;
 
@@ -72,6 +72,62 @@ fn records_are_of_kind_tenant_and_name(backend: &dyn Backend) {
     assert_eq!(backend.list("one", &b).unwrap(), [("z".to_string(), b"b".to_vec())]);
     let tenants: BTreeSet<Tenant> = backend.tenants().unwrap().into_iter().collect();
     assert_eq!(tenants, [a, b].into());
+}
+
+fn records_are_listed_in_parts(backend: &dyn Backend) {
+    let (a, b) = (tenant("parts"), tenant("parts-b"));
+    let names = ["B", "a", "b", "c", "d"];
+    for name in names {
+        change(backend, &a, |within| within.put("one", name, name.as_bytes()));
+        change(backend, &a, |within| within.put("onf", name, b"of another kind"));
+        change(backend, &b, |within| within.put("one", name, b"of another tenant"));
+    }
+    let listed = |after: &str, most| {
+        let (found, more) = backend.list_after("one", &a, after, most).unwrap();
+        let own = |(name, value): (String, Vec<u8>)| {
+            assert_eq!(name.as_bytes(), value);
+            name
+        };
+        (found.into_iter().map(own).collect::<Vec<_>>().concat(), more)
+    };
+    for (after, most, expected, more) in [
+        ("", usize::MAX, "Babcd", false),
+        ("", 2, "Ba", true),
+        ("a", 2, "bc", true),
+        ("c", 2, "d", false),
+        ("b", 2, "cd", false),
+        ("d", 2, "", false),
+        // Of no record: what comes after it.
+        ("A", 1, "B", true),
+        ("bb", 9, "cd", false),
+        ("/", 1, "B", true),
+        ("~", 1, "", false),
+    ] {
+        assert_eq!(listed(after, most), (expected.to_string(), more), "{after} {most}");
+    }
+    change(backend, &a, |within| {
+        let (found, more) = within.list_after("one", "a", 2)?;
+        let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!((names, more), (vec!["b", "c"], true));
+        Ok(())
+    });
+    // A part ends once it has bytes enough, and has one record at least.
+    let large = vec![b'x'; LIST_BYTES];
+    for name in ["a", "b"] {
+        change(backend, &a, |within| within.put("large", name, &large));
+    }
+    for (after, expected) in [("", "a"), ("a", "b")] {
+        let (found, _) = backend.list_after("large", &a, after, usize::MAX).unwrap();
+        let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, [expected]);
+    }
+    assert!(backend.list_after("large", &a, "", usize::MAX).unwrap().1);
+    for kind in ["one", "onf", "large"] {
+        for name in names {
+            change(backend, &a, |within| within.remove(kind, name));
+            change(backend, &b, |within| within.remove(kind, name));
+        }
+    }
 }
 
 fn what_fails_leaves_nothing(backend: &dyn Backend) {
@@ -162,6 +218,7 @@ fn a_job_is_claimed_once(backend: &dyn Backend) {
 
 fn every_law(backend: &dyn Backend) {
     records_are_of_kind_tenant_and_name(backend);
+    records_are_listed_in_parts(backend);
     what_fails_leaves_nothing(backend);
     changes_of_a_tenant_are_one_after_the_other(backend);
     tenants_take_turns(backend);

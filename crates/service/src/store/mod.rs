@@ -20,8 +20,8 @@ use std::path::Path;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use self::backend::{Backend, Transaction};
-pub(crate) use self::backend::{Claim, Counted, Kept, Leases, Progress, QueuedJob};
+use self::backend::{Backend, Part, Transaction};
+pub(crate) use self::backend::{Claim, Counted, Kept, LIST_BYTES, Leases, Progress, QueuedJob};
 use self::embedded::{Embedded, RESTORE};
 pub(crate) use self::paired::Paired;
 use self::paired::PairedFile;
@@ -54,6 +54,24 @@ fn parsed<R: Record>(bytes: &[u8]) -> Result<R, ServiceError> {
 
 fn all<R: Record>(found: Vec<(String, Vec<u8>)>) -> Result<Vec<(String, R)>, ServiceError> {
     found.into_iter().map(|(name, value)| Ok((name, parsed(&value)?))).collect()
+}
+
+/// Every record of a kind, of which only a part is in memory at a time.
+fn each<R: Record>(
+    mut part: impl FnMut(&str) -> Result<Part, ServiceError>,
+    mut see: impl FnMut(R),
+) -> Result<(), ServiceError> {
+    let mut after = String::new();
+    loop {
+        let (found, more) = part(&after)?;
+        for (name, value) in found {
+            see(parsed(&value)?);
+            after = name;
+        }
+        if !more {
+            return Ok(());
+        }
+    }
 }
 
 fn refused(path: &Path, problem: impl ToString) -> ServiceError {
@@ -136,6 +154,27 @@ impl Store {
         all(self.backend.list(R::KIND, tenant)?)
     }
 
+    /// Records after a name, at most so many and few enough for one answer, and whether there may
+    /// be more.
+    pub(crate) fn list_after<R: Record>(
+        &self,
+        tenant: &Tenant,
+        after: &str,
+        most: usize,
+    ) -> Result<(Vec<(String, R)>, bool), ServiceError> {
+        let (found, more) = self.backend.list_after(R::KIND, tenant, after, most)?;
+        Ok((all(found)?, more))
+    }
+
+    /// Every record of a kind, of which only a part is in memory at a time.
+    pub(crate) fn each<R: Record>(
+        &self,
+        tenant: &Tenant,
+        see: impl FnMut(R),
+    ) -> Result<(), ServiceError> {
+        each(|after| self.backend.list_after(R::KIND, tenant, after, usize::MAX), see)
+    }
+
     /// All tenants that have a record.
     pub(crate) fn tenants(&self) -> Result<Vec<Tenant>, ServiceError> {
         self.backend.tenants()
@@ -186,6 +225,11 @@ impl Change<'_> {
 
     pub(crate) fn list<R: Record>(&mut self) -> Result<Vec<(String, R)>, ServiceError> {
         all(self.within.list(R::KIND)?)
+    }
+
+    /// As [`Store::each`].
+    pub(crate) fn each<R: Record>(&mut self, see: impl FnMut(R)) -> Result<(), ServiceError> {
+        each(|after| self.within.list_after(R::KIND, after, usize::MAX), see)
     }
 
     pub(crate) fn put<R: Record>(&mut self, name: &str, record: &R) -> Result<(), ServiceError> {

@@ -13,7 +13,7 @@ use r2d2_postgres::r2d2::{self, NopErrorHandler};
 use r2d2_postgres::{PostgresConnectionManager, postgres::types::ToSql};
 
 use super::backend::{
-    Backend, Claim, Counted, Kept, Leases, Progress, QueuedJob, Transaction, Work,
+    Backend, Claim, Counted, Kept, LIST_BYTES, Leases, Part, Progress, QueuedJob, Transaction, Work,
 };
 use super::connection::{CONNECT_TIME, checked, failed, pair, refused, told, unavailable};
 use super::paired::Paired;
@@ -111,6 +111,33 @@ fn list(
     Ok(found.iter().map(|row| (row.get(0), row.get(1))).collect())
 }
 
+fn list_after(
+    client: &mut impl GenericClient,
+    kind: &str,
+    tenant: &str,
+    after: &str,
+    most: usize,
+) -> Result<Part, ServiceError> {
+    // Records are in it whose predecessors have fewer bytes than end it.
+    const QUERY: &str = "SELECT name, value FROM (
+            SELECT name, value, sum(length(value)) OVER (ORDER BY name COLLATE \"C\") AS bytes
+            FROM everlevel_records
+            WHERE kind = $1 AND tenant = $2 AND name COLLATE \"C\" > $3
+        ) AS records
+        WHERE bytes - length(value) < $4 ORDER BY name COLLATE \"C\" LIMIT $5";
+    // One more tells whether there are more.
+    let limit = i64::try_from(most).unwrap_or(i64::MAX).saturating_add(1);
+    let found = client
+        .query(QUERY, &[&kind, &tenant, &after, &(LIST_BYTES as i64), &limit])
+        .map_err(failed)?;
+    let mut found: Vec<(String, Vec<u8>)> =
+        found.iter().map(|row| (row.get(0), row.get(1))).collect();
+    let bytes: usize = found.iter().map(|(_, value)| value.len()).sum();
+    let more = found.len() > most || bytes >= LIST_BYTES;
+    found.truncate(most);
+    Ok((found, more))
+}
+
 fn queued(client: &mut impl GenericClient, tenant: &str) -> Result<Vec<QueuedJob>, ServiceError> {
     const QUERY: &str = "SELECT job, fence, attempts,
             leased_until IS NOT NULL AND leased_until >= clock_timestamp(), cancelled,
@@ -147,6 +174,16 @@ impl Backend for Postgres {
 
     fn list(&self, kind: &str, tenant: &Tenant) -> Result<Vec<(String, Vec<u8>)>, ServiceError> {
         list(&mut *self.client()?, kind, tenant.as_ref())
+    }
+
+    fn list_after(
+        &self,
+        kind: &str,
+        tenant: &Tenant,
+        after: &str,
+        most: usize,
+    ) -> Result<Part, ServiceError> {
+        list_after(&mut *self.client()?, kind, tenant.as_ref(), after, most)
     }
 
     fn tenants(&self) -> Result<Vec<Tenant>, ServiceError> {
@@ -279,6 +316,10 @@ impl Transaction for Changing<'_> {
 
     fn list(&mut self, kind: &str) -> Result<Vec<(String, Vec<u8>)>, ServiceError> {
         list(&mut self.transaction, kind, self.tenant)
+    }
+
+    fn list_after(&mut self, kind: &str, after: &str, most: usize) -> Result<Part, ServiceError> {
+        list_after(&mut self.transaction, kind, self.tenant, after, most)
     }
 
     fn put(&mut self, kind: &str, name: &str, value: &[u8]) -> Result<(), ServiceError> {

@@ -8,6 +8,7 @@ mod events;
 mod example;
 mod garbage;
 mod in_use;
+mod lists;
 mod page;
 mod restarts;
 mod round_trip;

@@ -73,6 +73,7 @@ impl Plan {
         let whole = self.query().rows(self.schema())?;
         let (fields, width) = (whole.fields(), self.schema().fields().len());
         data.check_width(width)?;
+        data.check(self.schema())?;
         self.query().check_constants(constants)?;
         let scheme = Arc::new(NoOp::new(params, 1));
         let bootstraps = params.spec().bootstrap.is_some();

@@ -1,7 +1,7 @@
 //! What is refused, by its code and with the way out.
 
 use everlevel_tables::{
-    Change, Constants, Data, EncryptedTable, PlainTable, Plan, Query, Schema, TableKey,
+    Answer, Change, Constants, Data, EncryptedTable, PlainTable, Plan, Query, Schema, TableKey,
 };
 
 use crate::roles::{PARTIES, code, quiet};
@@ -231,9 +231,22 @@ fn rows_of_other_bounds_or_columns() {
     assert_eq!(code(changed), "table.data");
     let plan = Plan::new("select count(*) from t where n = :n", &public).unwrap();
     let constants = Constants::encrypt(key, &plan, &[("n", "3")], &mut rng).unwrap();
-    let known = PlainTable::new(public, one, &mut rng);
+    let known = PlainTable::new(public, one.clone(), &mut rng);
     let found = known.run(&PARTIES.server, &plan, Some(&constants), quiet);
     assert_eq!(code(found), "table.data");
+
+    // In the clear, too.
+    let sum = |schema: &Schema| Query::parse("select sum(n) from t", schema).unwrap();
+    let both = Query::parse("select sum(n + m) from t", &wide).unwrap();
+    for (query, schema, data) in [
+        (sum(&wide), &wide, &one),
+        (sum(&narrow), &narrow, &two),
+        (sum(known.schema()), known.schema(), &one),
+        (both, &narrow, &one),
+    ] {
+        assert_eq!(code(Answer::plain(&query, schema, data)), "table.data");
+    }
+    assert!(Answer::plain(&sum(&narrow), &narrow, &one).is_ok());
 }
 
 #[test]
@@ -250,6 +263,10 @@ fn schemas_that_describe_no_table() {
         r#"[{"name": "a", "type": "category", "values": ["x", "x "]}]"#,
         r#"[{"name": "a", "type": "category", "values": [" "]}]"#,
         r#"[{"name": "a", "type": "float"}]"#,
+        r#"[{"name": "a", "type": "integer", "low": 0, "high": 1, "scale": 2}]"#,
+        r#"[{"name": "a", "type": "boolean", "low": 0}]"#,
+        r#"[{"name": "a", "type": "boolean", "nulable": true}]"#,
+        r#"[{"name": "a", "nullable": true, "publik": true, "type": "boolean"}]"#,
     ] {
         let error = Schema::from_json(&format!(r#"{{"columns": {columns}}}"#)).unwrap_err();
         assert!(["table.data", "table.schema"].contains(&error.code()), "{columns}: {error}");

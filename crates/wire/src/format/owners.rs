@@ -1,6 +1,6 @@
 //! The secret keys that an object belongs to, in its index.
 
-use everlevel_scheme::{KeyId, same_owner};
+use everlevel_scheme::{KeyId, SchemeError, same_owner};
 
 use crate::error::WireError;
 use crate::kind::ObjectKind;
@@ -8,6 +8,8 @@ use crate::reader::Reader;
 
 /// The first version whose objects name their owners.
 pub(super) const OWNERS_SINCE: u16 = 2;
+/// The operation that refuses objects of several owners.
+const WRITING: &str = "writing into one file";
 /// Bytes of an id with what it is an id of.
 const OWNER_BYTES: usize = 17;
 
@@ -26,12 +28,18 @@ impl Owners {
         Owners { owner, change_from: None }
     }
 
-    /// What belongs to the only key that these objects belong to.
-    pub(crate) fn common(all: impl Iterator<Item = Option<KeyId>>) -> Result<Self, WireError> {
-        let mut owner = None;
+    /// What belongs to the only key that these objects belong to. An object of an unknown owner
+    /// does not go together with others: the file would name an owner for it.
+    pub(crate) fn common(mut all: impl Iterator<Item = Option<KeyId>>) -> Result<Self, WireError> {
+        let owner = all.next().flatten();
         for next in all {
-            same_owner(owner, next, "writing into one file")?;
-            owner = owner.or(next);
+            same_owner(owner, next, WRITING)?;
+            if next != owner {
+                return Err(WireError::from(SchemeError::UnknownOwner {
+                    operation: WRITING,
+                    problem: "others of the same file do; write it into a file of its own",
+                }));
+            }
         }
         Ok(Self::one(owner))
     }

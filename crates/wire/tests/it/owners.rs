@@ -97,15 +97,29 @@ fn one_object_has_one_owner() {
     let mut writer = CiphertextWriter::create(&a.params, &path, Existing::Keep, 2, &NONE).unwrap();
     writer.push(&x).unwrap();
     assert_eq!(writer.push(&y).map_err(code), Err("scheme.wrong-key"));
-    writer.push(&x.clone().without_owner()).unwrap();
+    let nobodys = x.clone().without_owner();
+    assert_eq!(writer.push(&nobodys).map_err(code), Err("scheme.unknown-owner"));
+    writer.push(&x).unwrap();
     writer.finish().unwrap();
     let mut reader = CiphertextReader::open(&a.params, &path, stated()).unwrap();
     assert!((0..2).all(|i| reader.read(i).unwrap().owner() == Some(a.secret.id())));
 
+    // No file names an owner for what has an unknown one, in any order.
+    let path = directory.path().join("unknown.ct");
+    let mut writer = CiphertextWriter::create(&a.params, &path, Existing::Keep, 2, &NONE).unwrap();
+    writer.push(&nobodys).unwrap();
+    assert_eq!(writer.push(&x).map_err(code), Err("scheme.unknown-owner"));
+    for mixed in [[x.clone(), nobodys.clone()], [nobodys.clone(), x.clone()]] {
+        let refused = ciphertexts::to_bytes(&a.params, &mixed, &NONE).map_err(code);
+        assert_eq!(refused, Err("scheme.unknown-owner"));
+    }
+
     // A file that somebody put together nevertheless: one half is what it says, the other decrypts
     // for nobody.
-    let joined = [x, y.without_owner()];
-    let joined = ciphertexts::to_bytes(&a.params, &joined, &NONE).unwrap();
+    let joined = [nobodys, y.without_owner()];
+    let mut joined = ciphertexts::to_bytes(&a.params, &joined, &NONE).unwrap();
+    joined[ID.start - 1] = 1;
+    let joined = claimed(&joined, a.secret.id());
     let found = read(&a, &joined).unwrap();
     assert_eq!(a.secret.decrypt(&found[0]).unwrap(), a.message(5));
     assert_eq!(a.secret.decrypt(&found[1]), Err(SchemeError::NotDecryptable));
