@@ -18,6 +18,10 @@ use rayon::prelude::*;
 
 use crate::functions::Value;
 
+/// Parts that nest deeper are computed by themselves: a thread that waits within one part may take
+/// up another one, on the same stack.
+const DEEPEST: usize = 16;
+
 /// The parts of a program that are computed at the same time: so many of the first ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Group {
@@ -58,11 +62,14 @@ impl Room {
                 continue;
             }
             total += found.len();
-            let in_common = self.apart && !taken.is_disjoint(&found);
-            if working > 0 && (in_common || total > self.ciphertexts) {
+            let (deep, in_common) = (is_deep(part), self.apart && !taken.is_disjoint(&found));
+            if working > 0 && (deep || in_common || total > self.ciphertexts) {
                 return Group { parts: before, working };
             }
             working += 1;
+            if deep {
+                return Group { parts: before + 1, working };
+            }
             taken.extend(found);
         }
         Group { parts: parts.len(), working }
@@ -124,6 +131,18 @@ impl Room {
         }
         statements.len()
     }
+}
+
+/// Whether a part nests deeper than [`DEEPEST`].
+fn is_deep(part: &Node) -> bool {
+    let mut open = vec![(part, 1)];
+    while let Some((node, depth)) = open.pop() {
+        if depth > DEEPEST {
+            return true;
+        }
+        open.extend(node.parts().into_iter().map(|x| (x, depth + 1)));
+    }
+    false
 }
 
 /// The names that a part of a program reads.
@@ -191,6 +210,18 @@ mod tests {
         assert_eq!(group("p = x < 1; q = a < 1", 3, true), (2, 2));
         // Names are no work.
         assert_eq!(group("p = a; q = b < 1; r = c; s = c < 1; t = x < 1", 2, true), (4, 2));
+    }
+
+    #[test]
+    fn deep_parts_are_computed_by_themselves() {
+        let program = |levels: usize| {
+            let (open, close) = ("1 - (".repeat(levels), ")".repeat(levels));
+            format!("p = {open}a{close}; q = b < 1; r = c < 1")
+        };
+        assert_eq!(group(&program(3), 8, true), (3, 3));
+        assert_eq!(group(&program(20), 8, true), (1, 1));
+        let last = format!("o = c < 1; {}", program(20));
+        assert_eq!(group(&last, 8, false), (1, 1));
     }
 
     #[test]
