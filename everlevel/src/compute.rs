@@ -1,7 +1,6 @@
 //! Evaluation of expressions by a server.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use everlevel_wire::WireError;
 use rayon::prelude::*;
