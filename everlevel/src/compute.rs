@@ -1,9 +1,9 @@
 //! Evaluation of expressions by a server.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use everlevel_wire::WireError;
+use rayon::prelude::*;
 
 use crate::error::Error;
 use crate::expression::{Expr, Node, Term};
@@ -42,13 +42,87 @@ pub(crate) fn operations<'a, T: Operand>(
     })
 }
 
-/// The values of expressions. For each node, `value` returns the value that it holds, or `apply`
-/// the result of its operation. A value that several nodes need is computed once, and dropped after
-/// its last use.
+/// The ciphertexts that an operation reads; `None` if an operand is not known yet.
+fn reads<T: Operand, V>(
+    inputs: &[&Node<T>],
+    known: &HashMap<*const Node<T>, V>,
+    addresses: &impl Fn(&V) -> Vec<usize>,
+) -> Option<HashSet<usize>> {
+    let mut found = HashSet::new();
+    for input in inputs {
+        found.extend(addresses(known.get(&std::ptr::from_ref(*input))?));
+    }
+    Some(found)
+}
+
+/// An operation and its operands.
+pub(crate) type Call<'a, O, V> = (&'a O, Vec<Argument<'a, V>>);
+
+/// The operation of a node, or of the sum at it, and its operands; `None` if one is not known.
+fn call<'v, T: Operand, V>(
+    node: &'v Node<T>,
+    sums: &'v Sums<'_, T>,
+    known: &'v HashMap<*const Node<T>, V>,
+) -> Option<Call<'v, T::Operation, V>> {
+    let argument = |x: &Node<T>| known.get(&std::ptr::from_ref(x)).map(Argument::Value);
+    if let Some(sum) = sums.of.get(&std::ptr::from_ref(node)) {
+        let arguments = sum.terms.iter().map(|&x| argument(x));
+        let mut arguments = arguments.collect::<Option<Vec<_>>>()?;
+        if sum.constant != 0 {
+            arguments.push(Argument::Public(sum.constant));
+        }
+        return Some((&sum.operation, arguments));
+    }
+    let Node::Result { operation, inputs } = node else { return None };
+    let arguments = inputs.iter().map(|term| match term {
+        Term::Public(k) => Some(Argument::Public(*k)),
+        Term::Expr(Expr(x)) => argument(x.as_ref()),
+    });
+    Some((operation, arguments.collect::<Option<_>>()?))
+}
+
+/// Which operations are computed at the same time, by the rules of text programs: those that need
+/// no result of each other, as long as they read at most so many ciphertexts.
+#[derive(Clone, Copy)]
+pub(crate) struct Room {
+    pub(crate) ciphertexts: usize,
+    /// Whether they may read no ciphertext in common.
+    pub(crate) apart: bool,
+}
+
+impl Room {
+    /// For one operation after the other.
+    pub(crate) const ONE: Room = Room { ciphertexts: 1, apart: true };
+
+    /// As many ciphertexts as there are threads. Two operations would both bootstrap a ciphertext
+    /// that they read in common.
+    pub(crate) fn of(server: &Server) -> Self {
+        let (ciphertexts, apart) = (rayon::current_num_threads(), server.session.can_bootstrap());
+        Room { ciphertexts, apart }
+    }
+}
+
+/// The results of operations that are computed at the same time.
+pub(crate) fn computed<O: Sync, V: Send + Sync>(
+    calls: &[Call<'_, O, V>],
+    apply: impl Fn(&O, &[Argument<'_, V>]) -> Result<V, Error> + Sync,
+) -> Vec<Result<V, Error>> {
+    match calls {
+        [(operation, x)] => vec![apply(operation, x)],
+        _ => calls.par_iter().map(|(operation, x)| apply(operation, x)).collect(),
+    }
+}
+
+/// The values of expressions. For each node, `value` returns the value that it holds, and `apply`
+/// the results of operations that are computed at the same time; `addresses` returns the
+/// ciphertexts of a value. A value that several nodes need is computed once, and dropped after its
+/// last use.
 pub(crate) fn evaluate<T: Operand, V: Clone>(
     roots: &[&Node<T>],
+    room: Room,
     mut value: impl FnMut(&T) -> Result<V, Error>,
-    mut apply: impl FnMut(&T::Operation, &[Argument<'_, V>]) -> Result<V, Error>,
+    addresses: impl Fn(&V) -> Vec<usize>,
+    mut apply: impl FnMut(&[Call<'_, T::Operation, V>]) -> Vec<Result<V, Error>>,
 ) -> Result<Vec<V>, Error> {
     let order = ordered(roots);
     let mut uses: HashMap<*const Node<T>, usize> = HashMap::new();
@@ -60,42 +134,52 @@ pub(crate) fn evaluate<T: Operand, V: Clone>(
     }
     let sums = Sums::new(&order, &uses);
     let mut known: HashMap<*const Node<T>, V> = HashMap::new();
-    for &node in &order {
-        if sums.within.contains(&std::ptr::from_ref(node)) {
-            continue;
-        }
-        let sum = sums.of.get(&std::ptr::from_ref(node));
-        let found = match (node, sum) {
-            (Node::Value(x), _) => value(x)?,
-            (_, Some(sum)) => {
-                let argument =
-                    |x: &&Node<T>| known.get(&std::ptr::from_ref(*x)).map(|x| Argument::Value(x));
-                let arguments: Option<Vec<_>> = sum.terms.iter().map(argument).collect();
-                let mut arguments = arguments.ok_or_else(no_value)?;
-                if sum.constant != 0 {
-                    arguments.push(Argument::Public(sum.constant));
+    let mut next = 0;
+    while next < order.len() {
+        let (mut group, mut taken, mut total) = (Vec::new(), HashSet::new(), 0);
+        for &node in &order[next..] {
+            if sums.within.contains(&std::ptr::from_ref(node)) {
+                next += 1;
+                continue;
+            }
+            if let Node::Value(x) = node {
+                match value(x) {
+                    Ok(x) => {
+                        known.insert(node, x);
+                    }
+                    Err(error) if group.is_empty() => return Err(error),
+                    // After the operations that come before it.
+                    Err(_) => break,
                 }
-                apply(&sum.operation, &arguments)?
+                next += 1;
+                continue;
             }
-            (Node::Result { operation, inputs }, None) => {
-                let argument = |term: &Term<T>| match term {
-                    Term::Public(k) => Some(Argument::Public(*k)),
-                    Term::Expr(x) => known.get(&Arc::as_ptr(&x.0)).map(|x| Argument::Value(x)),
-                };
-                let arguments: Option<Vec<_>> = inputs.iter().map(argument).collect();
-                apply(operation, &arguments.ok_or_else(no_value)?)?
+            let reads = reads(&sums.inputs(node), &known, &addresses);
+            total += reads.as_ref().map_or(0, HashSet::len);
+            let fits = |reads: &HashSet<usize>| {
+                let in_common = room.apart && !taken.is_disjoint(reads);
+                room.ciphertexts > 1 && total <= room.ciphertexts && !in_common
+            };
+            if !group.is_empty() && !reads.as_ref().is_some_and(fits) {
+                break;
             }
+            taken.extend(reads.into_iter().flatten());
+            group.push(node);
+            next += 1;
+        }
+        let found = {
+            let calls = group.iter().map(|&node| call(node, &sums, &known));
+            let calls = calls.collect::<Option<Vec<_>>>().ok_or_else(no_value)?;
+            apply(&calls)
         };
-        known.insert(node, found);
-        let inputs = match sum {
-            Some(sum) => sum.inputs.clone(),
-            None => node.inputs().collect(),
-        };
-        for input in inputs {
-            let left = uses.entry(input).or_default();
-            *left = left.saturating_sub(1);
-            if *left == 0 {
-                known.remove(&std::ptr::from_ref(input));
+        for (node, x) in group.into_iter().zip(found) {
+            known.insert(node, x?);
+            for input in sums.inputs(node) {
+                let left = uses.entry(input).or_default();
+                *left = left.saturating_sub(1);
+                if *left == 0 {
+                    known.remove(&std::ptr::from_ref(input));
+                }
             }
         }
     }
@@ -115,6 +199,10 @@ impl Server {
     /// Computes several expressions; subexpressions that they share are computed once. Intermediate
     /// results are dropped after their last use.
     ///
+    /// Operations that need no result of each other are computed at the same time as long as they
+    /// read at most as many ciphertexts as there are threads and, if the server bootstraps, none in
+    /// common. Results and errors do not depend on this.
+    ///
     /// # Errors
     /// As [`Server::compute`].
     pub fn compute_all<'x, T: Computed>(
@@ -123,7 +211,13 @@ impl Server {
     ) -> Result<Vec<T>, Error> {
         let engine = T::engine(self)?;
         let roots: Vec<&Node<T>> = expressions.into_iter().map(|x| &*x.0).collect();
-        evaluate(&roots, |x| Ok(x.clone()), |operation, x| T::apply(&engine, operation, x))
+        evaluate(
+            &roots,
+            Room::of(self),
+            |x| Ok(x.clone()),
+            T::addresses,
+            |calls| computed(calls, |operation, x| T::apply(&engine, operation, x)),
+        )
     }
 
     /// As [`Server::compute_all`], for an array of expressions.

@@ -76,8 +76,10 @@ pub(crate) fn linear(operation: &Operation) -> Option<Linear> {
 
 /// Operands on which a server computes. At least one operand of an operation is encrypted.
 pub trait Computed: Operand {
-    type Engine<'s>;
+    type Engine<'s>: Sync;
     fn engine(server: &Server) -> Result<Self::Engine<'_>, Error>;
+    /// Its ciphertexts ([`Value::address`]).
+    fn addresses(&self) -> Vec<usize>;
     fn apply(
         engine: &Self::Engine<'_>,
         operation: &Self::Operation,
@@ -122,6 +124,10 @@ impl Computed for Value {
 
     fn engine(server: &Server) -> Result<&Server, Error> {
         Ok(server)
+    }
+
+    fn addresses(&self) -> Vec<usize> {
+        vec![self.address()]
     }
 
     fn apply(
@@ -187,6 +193,10 @@ impl Computed for IntegerColumn {
 
     fn engine(server: &Server) -> Result<Integers<'_, ServerEvaluator>, Error> {
         server.integers()
+    }
+
+    fn addresses(&self) -> Vec<usize> {
+        self.values().map(Value::address).collect()
     }
 
     fn apply(

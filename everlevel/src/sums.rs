@@ -45,6 +45,14 @@ impl<'a, T: Operand> Sums<'a, T> {
         }
         sums
     }
+
+    /// The operands of a node, or of the sum at it, as often as they occur.
+    pub(crate) fn inputs(&self, node: &'a Node<T>) -> Vec<&'a Node<T>> {
+        match self.of.get(&std::ptr::from_ref(node)) {
+            Some(sum) => sum.inputs.clone(),
+            None => node.inputs().collect(),
+        }
+    }
 }
 
 /// The sum at a node, and the nodes within it, which are needed for nothing else. `None` if it has

@@ -180,7 +180,6 @@ def test_order_statistics(columns):
         (lambda: np.median(columns.random(0, 9, 10)[1]), "python.not-homomorphic"),
         (lambda: np.quantile(x, 0.5), "python.not-homomorphic"),
         (lambda: np.bincount(x), "python.not-homomorphic"),
-        (lambda: np.bincount(y, weights=w), "python.not-homomorphic"),
         (lambda: np.bincount(b, weights=y), "python.not-homomorphic"),
         (lambda: np.bincount(y, minlength=-1), "python.shape"),
         (lambda: columns.random(0, 9, 3000)[1].max(), "python.shape"),

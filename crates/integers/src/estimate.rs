@@ -36,7 +36,8 @@ impl EstimatedStep {
 /// The cost of a program on a parameter set, determined by running it once on the no-op scheme.
 ///
 /// The seconds are those of a model of a typical core, on one thread; products at low levels were
-/// measured at about twice the time of the model. All other figures are those of the real run.
+/// measured at about twice the time of the model. All other figures are those of the real run, which
+/// takes as many products and bootstrappings if it computes several statements at the same time.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Estimate {
@@ -124,7 +125,9 @@ impl Estimate {
         let given = Self::size_of(rehearsal.params(), inputs.values());
         let ints = rehearsal.integers().map_err(|error| ProgramError { column: 1, error })?;
         let mut after = vec![rehearsal.so_far()];
-        let found = ints.run(program, inputs, tables, &mut |_| after.push(rehearsal.so_far()))?;
+        // One statement after the other, for the cost of each.
+        let count = &mut |_| after.push(rehearsal.so_far());
+        let found = ints.run_within(1, program, inputs, tables, count)?;
         let taken = after.windows(2).map(|w| w[1] - w[0]);
         let step = |(statement, counted): (&everlevel_circuit::expression::Statement, _)| {
             let name = statement.name.clone();

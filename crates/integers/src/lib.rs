@@ -48,6 +48,7 @@ mod chosen;
 mod column;
 mod columns;
 mod compare;
+mod concurrent;
 mod context;
 mod count;
 mod division;

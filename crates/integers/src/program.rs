@@ -6,6 +6,7 @@ use everlevel_circuit::CircuitError;
 use everlevel_circuit::expression::{Kind, NamedFunction, Node, Program};
 
 use crate::column::Column;
+use crate::concurrent::{Room, names};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::functions::{Functions, Value, of_operator, refused};
@@ -35,8 +36,12 @@ impl ProgramError {
 
 impl<S: IntegerScheme> Integers<'_, S> {
     /// Runs a program on columns, with public tables, each with an entry for each integer of the
-    /// interval that is looked up in it. `progress` is called after each statement with the number
-    /// of those done.
+    /// interval that is looked up in it. `progress` is called with the number of statements done.
+    ///
+    /// Statements, and operands within one, that do not need each other are computed at the same
+    /// time as long as they read at most as many ciphertexts as there are threads and, if the
+    /// session bootstraps, none in common. Results, bootstrappings and errors do not depend on
+    /// this. Values whose names begin with `_` are dropped after their last use.
     ///
     /// `+ - * / % << >> < <= > >= == != & | !` and the functions of
     /// [`TypedFunction`](everlevel_circuit::expression::TypedFunction) and [`NamedFunction`] are the operations of these names here, `total` is
@@ -46,7 +51,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
     ///
     /// # Errors
     /// A missing input or table, an operation that columns do not support, and the errors of the
-    /// operations, all with the position in the text.
+    /// operations, all with the position in the text; of several errors the first one in the
+    /// program.
     pub fn run(
         &self,
         program: &Program,
@@ -54,12 +60,46 @@ impl<S: IntegerScheme> Integers<'_, S> {
         tables: &BTreeMap<String, Vec<i128>>,
         progress: &mut dyn FnMut(usize),
     ) -> Result<NamedValues<S::Ciphertext>, ProgramError> {
+        self.run_within(rayon::current_num_threads(), program, inputs, tables, progress)
+    }
+
+    /// As [`Integers::run`], with this number of ciphertexts that are read at the same time. If it
+    /// is below 2, one operation is computed after the other, and `progress` is called after each
+    /// statement.
+    pub(crate) fn run_within(
+        &self,
+        ciphertexts: usize,
+        program: &Program,
+        inputs: &BTreeMap<String, Column<S::Ciphertext>>,
+        tables: &BTreeMap<String, Vec<i128>>,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<NamedValues<S::Ciphertext>, ProgramError> {
         let values = inputs.iter().map(|(name, x)| (name.clone(), Value::Column(x.clone())));
         let mut run = Run { functions: Functions { ints: self }, values: values.collect(), tables };
-        for (done, statement) in program.statements().iter().enumerate() {
-            let value = run.value(&statement.value)?;
-            run.values.insert(statement.name.clone(), value);
-            progress(done + 1);
+        let room = Room { ciphertexts, apart: self.session().can_bootstrap() };
+        let statements = program.statements();
+        let mut last_uses: BTreeMap<&str, usize> = BTreeMap::new();
+        for (at, statement) in statements.iter().enumerate() {
+            last_uses.extend(names(&statement.value).into_iter().map(|name| (name, at)));
+        }
+        let mut done = 0;
+        while done < statements.len() {
+            let rest = &statements[done..];
+            let ready = &rest[..room.independent(rest)];
+            let parts: Vec<&Node> = ready.iter().map(|statement| &statement.value).collect();
+            let group = room.group(&parts, &run.values);
+            let compute = |part: &Node, room: Room| run.value(part, room);
+            let found = room.computed(group, &parts, &compute);
+            for (statement, value) in ready.iter().zip(found) {
+                run.values.insert(statement.name.clone(), value?);
+                done += 1;
+                progress(done);
+            }
+            for name in rest[..group.parts].iter().flat_map(|x| names(&x.value)) {
+                if name.starts_with('_') && last_uses.get(name).is_some_and(|last| *last < done) {
+                    run.values.remove(name);
+                }
+            }
         }
         let output = |name: &str| {
             let value = match run.values.remove(name)? {
@@ -90,7 +130,7 @@ fn at<T>(node: &Node, found: Result<T, IntegersError>) -> Result<T, ProgramError
 }
 
 impl<S: IntegerScheme> Run<'_, '_, S> {
-    fn value(&self, node: &Node) -> Result<Value<S::Ciphertext>, ProgramError> {
+    fn value(&self, node: &Node, room: Room) -> Result<Value<S::Ciphertext>, ProgramError> {
         let missing = |given: Vec<&String>, name: &str| {
             let given: Vec<&str> = given.into_iter().map(String::as_str).collect();
             let (name, given) = (name.to_string(), given.join(", "));
@@ -103,41 +143,40 @@ impl<S: IntegerScheme> Run<'_, '_, S> {
                 None => missing(self.values.keys().collect(), name),
             },
             Kind::Negative(x) => {
-                let x = self.argument(x)?;
+                let x = self.argument(x, room)?;
                 at(node, self.functions.negated(&x))
             }
-            Kind::Sum(terms) => self.sum(node, terms),
+            Kind::Sum(terms) => self.sum(node, terms, room),
             Kind::Product(_) => {
-                let (k, x) = self.multiple(node)?;
+                let (k, x) = self.multiple(node, room)?;
                 match x {
                     None => Ok(k),
                     Some(x) => at(node, self.functions.operated(&Operation::Multiply, &[&k, &x])),
                 }
             }
             Kind::Power(x, exponent) => {
-                let x = self.argument(x)?;
+                let x = self.argument(x, room)?;
                 at(node, self.functions.power(&x, *exponent))
             }
             Kind::Call(function, x) => {
-                let x = self.argument(x)?;
+                let x = self.argument(x, room)?;
                 at(node, self.functions.call(*function, &x))
             }
             Kind::Binary(operator, a, b) => {
-                let (a, b) = (self.argument(a)?, self.argument(b)?);
-                at(node, self.functions.operated(&of_operator(*operator), &[&a, &b]))
+                let x = self.arguments(&[a.as_ref(), b.as_ref()], room)?;
+                let x: Vec<_> = x.iter().collect();
+                at(node, self.functions.operated(&of_operator(*operator), &x))
             }
             Kind::Not(x) => {
-                let x = self.argument(x)?;
+                let x = self.argument(x, room)?;
                 at(node, self.functions.operated(&Operation::Not, &[&x]))
             }
             Kind::Typed(function, arguments) => {
-                let arguments =
-                    arguments.iter().map(|x| self.argument(x)).collect::<Result<Vec<_>, _>>()?;
-                at(node, self.functions.typed(*function, &arguments))
+                let x = self.arguments(&arguments.iter().collect::<Vec<_>>(), room)?;
+                at(node, self.functions.typed(*function, &x))
             }
             Kind::Named(function, arguments, name) => {
-                let x =
-                    arguments.iter().map(|x| self.argument(x)).collect::<Result<Vec<_>, _>>()?;
+                let x = self.arguments(&arguments.iter().collect::<Vec<_>>(), room)?;
                 let columns = x.iter().map(|x| self.functions.ints.column(x.into()));
                 let columns = at(node, columns.collect::<Result<Vec<_>, _>>())?;
                 if let NamedFunction::Cast | NamedFunction::Wrap = function {
@@ -157,11 +196,14 @@ impl<S: IntegerScheme> Run<'_, '_, S> {
         &self,
         node: &Node,
         terms: &[(bool, Node)],
+        room: Room,
     ) -> Result<Value<S::Ciphertext>, ProgramError> {
         let mut constant = Value::Public(0);
         let mut columns = Vec::with_capacity(terms.len());
-        for (subtracted, term) in terms {
-            let (k, x) = self.multiple(term)?;
+        let parts: Vec<&Node> = terms.iter().map(|(_, term)| term).collect();
+        let found = room.each(&parts, &self.values, |term, room| self.multiple(term, room));
+        for ((subtracted, term), found) in terms.iter().zip(found) {
+            let (k, x) = found?;
             let k = if *subtracted { at(term, self.functions.negated(&k))? } else { k };
             match (x, k) {
                 (Some(Value::Column(x)), Value::Public(k)) => columns.push((x, k)),
@@ -193,14 +235,16 @@ impl<S: IntegerScheme> Run<'_, '_, S> {
     }
 
     /// A term of a sum: a public factor, and the column that is multiplied, if there is one.
-    fn multiple(&self, node: &Node) -> Result<Multiple<S::Ciphertext>, ProgramError> {
+    fn multiple(&self, node: &Node, room: Room) -> Result<Multiple<S::Ciphertext>, ProgramError> {
         let factors = match &node.kind {
             Kind::Product(factors) => &factors[..],
             _ => std::slice::from_ref(node),
         };
         let (mut k, mut product) = (Value::Public(1), None);
-        for factor in factors {
-            let x = self.argument(factor)?;
+        let parts: Vec<&Node> = factors.iter().collect();
+        let found = room.each(&parts, &self.values, |factor, room| self.argument(factor, room));
+        for (factor, x) in factors.iter().zip(found) {
+            let x = x?;
             let multiplied = |a: &Value<S::Ciphertext>| {
                 at(factor, self.functions.operated(&Operation::Multiply, &[a, &x]))
             };
@@ -218,9 +262,19 @@ impl<S: IntegerScheme> Run<'_, '_, S> {
         Ok((k, product))
     }
 
+    /// Arguments that can be computed on.
+    fn arguments(
+        &self,
+        nodes: &[&Node],
+        room: Room,
+    ) -> Result<Vec<Value<S::Ciphertext>>, ProgramError> {
+        let found = room.each(nodes, &self.values, |node, room| self.argument(node, room));
+        found.into_iter().collect()
+    }
+
     /// An argument that can be computed on.
-    fn argument(&self, node: &Node) -> Result<Value<S::Ciphertext>, ProgramError> {
-        match self.value(node)? {
+    fn argument(&self, node: &Node, room: Room) -> Result<Value<S::Ciphertext>, ProgramError> {
+        match self.value(node, room)? {
             Value::Total(x) => at(
                 node,
                 refused(

@@ -7,6 +7,7 @@ use everlevel_integers::{Estimate, EstimatedStep, IntegersError, Rehearsal, best
 use everlevel_scheme::{Level, OptIn, Params};
 
 use super::Plan;
+use crate::compute::Room;
 use crate::error::Error;
 use crate::requirements::Minimize;
 
@@ -69,7 +70,7 @@ impl Plan {
         }
         let given = Estimate::size_of(rehearsal.params(), inputs.values());
         let (mut steps, mut before) = (Vec::new(), rehearsal.so_far());
-        let results = self.evaluated(&ints, &inputs, |name, interval| {
+        let results = self.evaluated(&ints, Room::ONE, &inputs, |name, interval| {
             let after = rehearsal.so_far();
             let counted = after - before;
             before = after;

@@ -1,6 +1,8 @@
 //! Programs on typed integers whose cost is determined before they run.
 
 mod estimates;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -15,7 +17,7 @@ use rand_core::CryptoRng;
 
 use crate::client::Client;
 use crate::columns::NamedIntegers;
-use crate::compute::{evaluate, operations};
+use crate::compute::{Room, computed, evaluate, operations};
 use crate::error::Error;
 use crate::expression::Expr;
 use crate::operand::{Arithmetic, Linear, Operand, linear};
@@ -167,25 +169,35 @@ impl Plan {
         Ok(longest.div_ceil(slots))
     }
 
-    /// Runs the program on a scheme; `told` receives its steps with their results.
+    /// Runs the program on a scheme; `told` receives its steps with their results, each before the
+    /// next one is computed if there is room for one only.
     fn evaluated<S: IntegerScheme>(
         &self,
         ints: &Integers<'_, S>,
+        room: Room,
         inputs: &BTreeMap<&str, Column<S::Ciphertext>>,
         mut told: impl FnMut(&'static str, everlevel_integers::Interval),
     ) -> Result<Vec<Encrypted<S::Ciphertext>>, Error> {
         let roots: Vec<_> = self.outputs.iter().map(|x| &*x.value.0).collect();
         let found = evaluate(
             &roots,
+            room,
             |x: &PlannedColumn| {
                 let column = inputs.get(x.name.as_str()).cloned();
                 column.ok_or_else(|| wrong(format!("argument {} is missing", x.name)))
             },
-            |operation, x| {
-                let operands: Vec<_> = x.iter().map(|x| (*x).into()).collect();
-                let found = ints.operate(operation, &operands)?;
-                told(operation.name(), found.interval());
-                Ok(found)
+            |x: &Column<S::Ciphertext>| x.values().map(|value| value.address()).collect(),
+            |calls| {
+                let found = computed(calls, |operation: &Operation, x| {
+                    let operands: Vec<_> = x.iter().map(|x| (*x).into()).collect();
+                    Ok(ints.operate(operation, &operands)?)
+                });
+                for ((operation, _), x) in calls.iter().zip(&found) {
+                    if let Ok(x) = x {
+                        told(operation.name(), x.interval());
+                    }
+                }
+                found
             },
         )?;
         let mut results = Vec::with_capacity(found.len());
@@ -252,7 +264,8 @@ impl Plan {
         }
         let ints = server.integers()?;
         let ints = ints.side_by_side(self.explain(server.params())?.side_by_side);
-        let found = parts.iter().map(|part| self.evaluated(&ints, part, |_, _| ()));
+        let room = Room::of(server);
+        let found = parts.iter().map(|part| self.evaluated(&ints, room, part, |_, _| ()));
         let mut found: Vec<_> = found.map(|x| Ok(x?.into_iter())).collect::<Result<_, Error>>()?;
         let results = self.outputs.iter().flat_map(|output| {
             let array = ColumnArray::vector(&output.name, blocks, None);

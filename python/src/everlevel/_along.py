@@ -11,9 +11,9 @@ import numpy.typing as npt
 from . import _everlevel as _rust
 from . import _rows
 from ._converted import Converted
-from ._encrypted import Encrypted, not_homomorphic
+from ._encrypted import not_homomorphic
 from ._kinds import entries
-from ._operands import _on
+from ._operands import _on, is_typed
 from ._totals import EncryptedTotal
 from .errors import RangeError, ShapeError
 
@@ -63,10 +63,12 @@ class Along(Converted):
             _on(self._server)._integers.totals("mean", self._vector("mean")), 1
         )
 
-    def dot(self, weights: npt.ArrayLike) -> EncryptedTotal | EncryptedIntegers:
-        """The scalar product with a vector of public integers."""
+    def dot(self, weights: npt.ArrayLike | EncryptedIntegers) -> EncryptedTotal | EncryptedIntegers:
+        """The scalar product with a vector of public integers; with an encrypted one, as ``@``."""
+        if is_typed(weights):
+            return cast("EncryptedIntegers", self) @ weights
         array, server = entries(weights), _on(self._server)
-        if isinstance(weights, Encrypted) or array.shape != self._shape or self.ndim != 1:
+        if array.shape != self._shape or self.ndim != 1:
             raise ShapeError(
                 f"a scalar product of shapes {array.shape} and {self._shape}: expected vectors of "
                 "one length",

@@ -20,6 +20,7 @@ from ._operands import (
     _constants,
     _each,
     _modulus,
+    _results,
     _tabulated,
     _wrapped,
 )
@@ -158,10 +159,16 @@ class EncryptedIntegers(Along):
         return _apply("rem", (_column(self, self._operand(other)), self))
 
     def __divmod__(self, other: Any) -> tuple[EncryptedIntegers, EncryptedIntegers]:
-        return self // other, self % other
+        """Quotient and remainder: by encrypted integers at little more than the cost of one."""
+        divisor = self._operand(other)
+        if not isinstance(divisor, EncryptedIntegers):
+            return self // divisor, self % divisor
+        quotient, remainder = _results("divmod", (self, divisor))
+        return quotient, remainder
 
     def __rdivmod__(self, other: Any) -> tuple[EncryptedIntegers, EncryptedIntegers]:
-        return other // self, other % self
+        quotient, remainder = _results("divmod", (_column(self, self._operand(other)), self))
+        return quotient, remainder
 
     def _divided(self, divisor: Any, name: str) -> EncryptedIntegers:
         if isinstance(divisor, np.ndarray):

@@ -165,20 +165,27 @@ def prod(a: EncryptedIntegers, axis: Any = None) -> Any:
     return _rows.reduced(_rows.along(a, axis, "np.prod"), operator.mul)
 
 
-def _reduction(operation: Operation) -> Operation:
+def _parts(a: EncryptedIntegers, axis: Any, what: str, logical: bool) -> list[EncryptedIntegers]:
+    """The rows along an axis; for logic, whether their entries are not 0."""
+    if not logical:
+        return _rows.along(a, axis, what)
+    return [x._truth() for x in _rows.along(a.checked(), axis, what)]
+
+
+def _reduction(operation: Operation, logical: bool = False) -> Operation:
     """An operation of all rows, for ``reduce``."""
 
     def apply(a: EncryptedIntegers, axis: Any) -> Any:
-        return _rows.reduced(_rows.along(a, axis, "a reduction"), operation)
+        return _rows.reduced(_parts(a, axis, "a reduction", logical), operation)
 
     return apply
 
 
-def _accumulation(operation: Operation) -> Operation:
+def _accumulation(operation: Operation, logical: bool = False) -> Operation:
     """An operation of the first rows, up to each, for ``accumulate``."""
 
     def apply(a: EncryptedIntegers, axis: Any) -> Any:
-        parts = _rows.along(a, axis, "an accumulation")
+        parts = _parts(a, axis, "an accumulation", logical)
         return _rows.joined(list(itertools.accumulate(parts, operation)), axis)
 
     return apply
@@ -300,6 +307,9 @@ FUNCTIONS: dict[Any, Operation] = {
     **_arranged.FUNCTIONS,
 }
 
+if hasattr(np, "unstack"):  # NumPy 2.1
+    FUNCTIONS[np.unstack] = lambda x, axis=0: tuple(_rows.along(x, axis, "np.unstack"))
+
 #: Methods of universal functions, along an axis.
 METHODS: dict[tuple[np.ufunc, str], Operation] = {
     (np.add, "reduce"): lambda x, axis: x.sum(axis),
@@ -308,6 +318,7 @@ METHODS: dict[tuple[np.ufunc, str], Operation] = {
     (np.minimum, "reduce"): lambda x, axis: x.min(axis),
     (np.logical_and, "reduce"): lambda x, axis: x.all(axis),
     (np.logical_or, "reduce"): lambda x, axis: x.any(axis),
+    (np.logical_xor, "reduce"): _reduction(operator.xor, logical=True),
     (np.bitwise_and, "reduce"): _reduction(operator.and_),
     (np.bitwise_or, "reduce"): _reduction(operator.or_),
     (np.bitwise_xor, "reduce"): _reduction(operator.xor),
@@ -315,4 +326,10 @@ METHODS: dict[tuple[np.ufunc, str], Operation] = {
     (np.multiply, "accumulate"): _accumulation(operator.mul),
     (np.maximum, "accumulate"): _accumulation(np.maximum),
     (np.minimum, "accumulate"): _accumulation(np.minimum),
+    (np.logical_and, "accumulate"): _accumulation(operator.and_, logical=True),
+    (np.logical_or, "accumulate"): _accumulation(operator.or_, logical=True),
+    (np.logical_xor, "accumulate"): _accumulation(operator.xor, logical=True),
+    (np.bitwise_and, "accumulate"): _accumulation(operator.and_),
+    (np.bitwise_or, "accumulate"): _accumulation(operator.or_),
+    (np.bitwise_xor, "accumulate"): _accumulation(operator.xor),
 }

@@ -118,6 +118,7 @@ KEPT = frozenset(
     {
         "div",
         "rem",
+        "divmod",
         "div_public",
         "rem_public",
         "shift_right",
@@ -130,6 +131,14 @@ KEPT = frozenset(
 
 
 def _apply(name: str, operands: Sequence[Any], numbers: Sequence[int] = ()) -> EncryptedIntegers:
+    """The result of an operation, or the first one of several."""
+    return _results(name, operands, numbers)[0]
+
+
+def _results(
+    name: str, operands: Sequence[Any], numbers: Sequence[int] = ()
+) -> list[EncryptedIntegers]:
+    """The results of an operation."""
     encrypted = [x for x in operands if is_typed(x)]
     server = _on(next((x._server for x in encrypted if x._server is not None), None))
     if not all(encrypted[0]._params.same(x._params) for x in encrypted[1:]):
@@ -142,7 +151,7 @@ def _apply(name: str, operands: Sequence[Any], numbers: Sequence[int] = ()) -> E
     shape, runs, brought = _aligned(operands)
     encrypted = [x for x in brought if is_typed(x)]
     count = len(encrypted[0]._blocks)
-    each, blocks = count // runs, []
+    each, found = count // runs, []
     for i in range(count):
         like = max((x._blocks[i] for x in encrypted), key=lambda block: block.ciphertexts)
         given: list[_rust.Column | int] = []
@@ -155,9 +164,10 @@ def _apply(name: str, operands: Sequence[Any], numbers: Sequence[int] = ()) -> E
                     if isinstance(x, np.ndarray)
                     else int(x)
                 )
-        blocks.append(server._integers.apply(name, given, list(numbers))[0])
-    found = encrypted[0]._make(blocks, shape, server, None, runs)
-    return _in(found, _modulus(operands)) if name in KEPT else found
+        found.append(server._integers.apply(name, given, list(numbers)))
+    kind = _modulus(operands) if name in KEPT else None
+    results = (encrypted[0]._make(blocks, shape, server, None, runs) for blocks in zip(*found))
+    return [_in(x, kind) for x in results]
 
 
 def _in(x: EncryptedIntegers, kind: np.dtype[Any] | None) -> EncryptedIntegers:

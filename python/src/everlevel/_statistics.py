@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Callable
@@ -11,16 +12,27 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _rows
-from ._encrypted import not_homomorphic
+from ._encrypted import Encrypted, not_homomorphic
 from ._integers import EncryptedIntegers
 from ._kinds import entries
-from ._operands import _on
+from ._operands import ENTRIES, _looked_up_all, _on
 from ._totals import EncryptedTotal
 from ._ways import WAYS
 from .errors import RangeError, ShapeError
 
 #: The most totals that ``minlength`` asks for: more are public zeros that nobody needs.
 MOST_TOTALS = 1 << 16
+
+#: Of how many values the entries that have them are in memory at the same time.
+TOGETHER = 16
+
+#: The place of a quantile, of n entries in order: that of an entry, as NumPy has it.
+PLACES: dict[str, Callable[[Any, int], int]] = {
+    "lower": lambda q, n: math.floor(q * (n - 1)),
+    "higher": lambda q, n: math.ceil(q * (n - 1)),
+    "nearest": lambda q, n: round(float(q * (n - 1))),
+    "inverted_cdf": lambda q, n: max(0, math.ceil(q * n - 1)),
+}
 
 
 def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
@@ -42,8 +54,11 @@ def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
-    """The number of the public bracket that contains each entry."""
-    return searchsorted(bins, x, "left" if right else "right")
+    """The number of the public bracket that contains each entry; edges may descend, too."""
+    edges, side = _public(bins, "the list of edges"), "left" if right else "right"
+    if edges.ndim == 1 and edges.size and edges[0] > edges[-1]:
+        return edges.size - searchsorted(edges[::-1], x, side)
+    return searchsorted(edges, x, side)
 
 
 def isin(
@@ -115,18 +130,17 @@ def quantile(
             f"np.quantile with {'keepdims' if out is None else 'out'}",
             "results of encrypted operands are new arrays, without the axis",
         )
-    if method not in ("lower", "higher"):
+    if method not in PLACES:
         raise not_homomorphic(
             f"np.quantile by method {method!r}",
-            "use method='lower' or 'higher', which are entries",
+            "use method='lower', 'higher', 'nearest' or 'inverted_cdf', which are entries",
         )
     if np.ndim(q):
         raise not_homomorphic("np.quantile at several q", "ask for one after the other")
     if not 0 <= q <= 1:
         raise RangeError(f"q = {q}: expected 0 to 1", code="python.quantile")
     # In floating point of the precision of q, as NumPy has it.
-    place = q * (_size(a, axis, "an entry in order") - 1)
-    return _nth(a, math.floor(place) if method == "lower" else math.ceil(place), axis)
+    return _nth(a, PLACES[method](q, _size(a, axis, "an entry in order")), axis)
 
 
 def percentile(a: EncryptedIntegers, q: float, *arguments: Any, **options: Any) -> Any:
@@ -151,14 +165,14 @@ def _nth(a: EncryptedIntegers, place: int, axis: Any) -> Any:
     return _rows.ordered(_rows.along(a, axis, "an entry in order"))[place]
 
 
-def bincount(x: EncryptedIntegers, weights: Any = None, minlength: int = 0) -> Any:
+def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     """The number of entries with each value from 0 to the largest possible one, or to ``minlength``
-    - 1 if that is larger, as a list of totals.
+    - 1 if that is larger, as a list of totals; with public weights, their sums.
     """
-    if weights is not None:
+    if not isinstance(x, EncryptedIntegers) or isinstance(weights, Encrypted):
         raise not_homomorphic(
-            "np.bincount with weights",
-            "(x == k) @ weights, with public integers, is the entry of each value k",
+            "np.bincount with encrypted weights",
+            "(x == k) @ weights is the entry of each value k",
         )
     least = operator.index(minlength)
     if not 0 <= least <= MOST_TOTALS:
@@ -168,10 +182,41 @@ def bincount(x: EncryptedIntegers, weights: Any = None, minlength: int = 0) -> A
             f"np.bincount of values from {x.interval[0]}", "encrypt with bounds from 0"
         )
     server, block = _on(x._server), x._vector("bincount")
-    found = list(server._integers.totals("bincount", block))
+    if weights is None:
+        found = list(server._integers.totals("bincount", block))
+    else:
+        found = _sums_by_value(x.checked(), entries(weights))
     if len(found) < least:
         found += [_nothing(server, block)] * (least - len(found))
     return [EncryptedTotal._make([total], 1) for total in found]
+
+
+def _sums_by_value(x: EncryptedIntegers, weights: npt.NDArray[Any]) -> list[Any]:
+    """For each value the sum of the public weights of the entries that have it."""
+    if weights.shape != x.shape:
+        raise ShapeError(
+            f"weights of shape {weights.shape} for entries of shape {x.shape}: expected as many",
+            code="python.shape",
+        )
+    count = x.interval[1] + 1
+    if count > ENTRIES:
+        raise RangeError(
+            f"np.bincount of {count} values with weights: expected at most {ENTRIES}; shift or "
+            "look up first",
+            code="integers.table",
+        )
+    server, factors = _on(x._server), [int(weight) for weight in weights.tolist()]
+    found: list[Any] = []
+    for first in range(0, count, TOGETHER):
+        values = range(first, min(first + TOGETHER, count))
+        for flags in _looked_up_all(x, functools.partial(_flags, values)):
+            found += server._integers.totals("dot", flags._blocks[0], factors)
+    return found
+
+
+def _flags(values: range, low: int, high: int) -> list[list[int]]:
+    """For each value a table of which entries it is."""
+    return [[int(v == value) for v in range(low, high + 1)] for value in values]
 
 
 def _nothing(server: Any, block: Any) -> Any:

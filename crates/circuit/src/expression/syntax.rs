@@ -270,7 +270,7 @@ impl Program {
 
 impl Node {
     /// The parts that it is made of; parentheses nest at most [`MAX_NESTING`] deep.
-    pub(super) fn parts(&self) -> Vec<&Node> {
+    pub fn parts(&self) -> Vec<&Node> {
         match &self.kind {
             Kind::Constant(_) | Kind::Name(_) => Vec::new(),
             Kind::Negative(x) | Kind::Power(x, _) | Kind::Call(_, x) | Kind::Not(x) => vec![x],

@@ -61,6 +61,12 @@ impl<C> Value<C> {
         Value { cell: Arc::new(cell), range: self.range }
     }
 
+    /// A number that clones share, and no other value as long as one of them exists: where one of
+    /// them is bootstrapped in place, all of them are.
+    pub fn address(&self) -> usize {
+        Arc::as_ptr(&self.cell).addr()
+    }
+
     pub(super) fn set(&self, x: Arc<C>) {
         *self.cell.current.write().unwrap_or_else(PoisonError::into_inner) = x;
     }

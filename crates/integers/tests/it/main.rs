@@ -4,6 +4,7 @@ mod along;
 mod bases;
 mod beside;
 mod common;
+mod concurrent;
 mod constants;
 mod counts;
 mod division;

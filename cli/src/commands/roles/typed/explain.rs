@@ -126,5 +126,18 @@ pub fn explain(asked: &Asked<'_>, common: &Common) -> Result<(), CliError> {
     if common.json {
         return emit_json(&Report::from(&found));
     }
-    emit(&found.to_string())
+    emit(&format!("{found}{}", at_once(rayon::current_num_threads(), found.bootstraps)))
+}
+
+/// What is computed at the same time by so many threads.
+fn at_once(threads: usize, bootstraps: bool) -> String {
+    if threads < 2 {
+        return String::new();
+    }
+    let apart = if bootstraps { ", none of them in common" } else { "" };
+    format!(
+        "\nStatements and operands that need no result of each other are computed at the same time \
+         as long as they read at most {threads} ciphertexts together{apart}; the times are those \
+         of one core."
+    )
 }
