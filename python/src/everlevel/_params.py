@@ -22,10 +22,11 @@ class Params:
     a mapping or JSON text.
 
     ``Params("bgv-65537-n15")``; ``Params("bgv-65537-n15-s1024")`` is the same set with 1024 used
-    slots, for which bootstrapping takes less time and smaller keys. Sets below 128 bits of security, whose names begin with
-    ``insecure_``, need ``insecure_research=True``; sets whose bootstrapping gives wrong values with
-    a probability above 2^-40 need ``allow_failures=True``, and what opens a file of such a set
-    takes it as ``params``. Immutable; making one takes up to a second for large rings.
+    slots, for which bootstrapping takes less time and smaller keys. Sets below 128 bits of
+    security, whose names begin with ``insecure_``, need ``insecure_research=True``; sets whose
+    bootstrapping gives wrong values with a probability above 2^-40 need ``allow_failures=True``,
+    and what opens a file of such a set takes it as ``params``. Immutable; making one takes up to a
+    second for large rings.
     """
 
     _raw: _rust.Params
