@@ -11,7 +11,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("params list", &["everlevel params list", "everlevel params list --json"]),
     (
         "params show",
-        &["everlevel params show bgv-65537-n15", "everlevel params show bgv-65537-n15 --json"],
+        &[
+            "everlevel params show bgv-65537-n15",
+            "everlevel params show bgv-65537-n15-s1024 --json",
+        ],
     ),
     ("params datasheet", &["everlevel params datasheet bgv-65537-n15"]),
     (
@@ -26,6 +29,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "keygen",
         &[
             "everlevel keygen --out keys",
+            "everlevel keygen --params bgv-65537-n15-s1024 --out keys",
             "everlevel keygen --params bgv-65537-n15 --plan query.plan --rows 100000 --out keys",
         ],
     ),

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use everlevel_tables::{
-    OperationCost, Recommendation, Way, Workload, WorkloadError, WorkloadOperation, WorkloadPlan,
-    parse_largest, parse_rows,
+    OperationCost, Recommendation, SetCost, Way, Workload, WorkloadError, WorkloadOperation,
+    WorkloadPlan, parse_largest, parse_rows,
 };
 
 use crate::console::args::Common;
@@ -89,6 +89,35 @@ fn costs(operations: &[OperationCost]) -> String {
     table(&rows)
 }
 
+/// The set that is recommended beside the one that uses all slots.
+fn compared(costs: &[SetCost]) -> String {
+    let head = [
+        "set",
+        "slots",
+        "server keys",
+        "memory",
+        "s, a refresh",
+        "s, operations",
+        "s, exhausted operands",
+    ]
+    .map(String::from);
+    let seconds = |seconds: f64| format!("{seconds:.3}");
+    let row = |cost: &SetCost| {
+        vec![
+            cost.set.clone(),
+            cost.slots.to_string(),
+            bytes(cost.key_bytes),
+            bytes(cost.memory_bytes),
+            seconds(cost.refresh_seconds),
+            seconds(cost.seconds),
+            cost.exhausted_seconds.map_or_else(|| "-".into(), seconds),
+        ]
+    };
+    let rows: Vec<Vec<String>> =
+        std::iter::once(head.to_vec()).chain(costs.iter().map(row)).collect();
+    table(&rows)
+}
+
 fn text(plan: &WorkloadPlan, workload: &Workload) -> String {
     let found: &Recommendation = &plan.recommended;
     let what = match (found.way, found.kind) {
@@ -119,6 +148,9 @@ fn text(plan: &WorkloadPlan, workload: &Workload) -> String {
         String::new(),
         costs(&found.operations),
     ];
+    if !found.compared.is_empty() {
+        lines.extend([String::new(), compared(&found.compared)]);
+    }
     let name = |way: Way| match way {
         Way::Modular => "arithmetic modulo p^r",
         Way::Tables => "tables",

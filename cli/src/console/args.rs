@@ -54,8 +54,8 @@ pub const DEFAULT_SET: &str = "bgv-65537-n15";
 /// The parameter set of a command.
 #[derive(Args, Clone)]
 pub struct SetArg {
-    /// A parameter set by name (see `params list`), or a JSON file such as `params show NAME
-    /// --json` prints
+    /// A parameter set by name (see `params list`; NAME-sK is the set NAME with K used slots), or a
+    /// JSON file such as `params show NAME --json` prints
     #[arg(long, value_name = "NAME|FILE.json", default_value = DEFAULT_SET)]
     pub params: String,
 }

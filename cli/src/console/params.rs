@@ -26,11 +26,14 @@ pub fn find_spec(name: &str) -> Result<ParamsSpec, CliError> {
             ))
         })
     } else {
-        everlevel_scheme::params::spec(name).map_err(|e| {
-            let known = everlevel_scheme::params::names();
-            let meant = did_you_mean(name, known.chain(everlevel_scheme::params::ntru_names()));
-            CliError::usage(format!("{e}; or give a file that ends in .json{meant}"))
-                .with_code(e.code())
+        everlevel_scheme::params::spec(name).map_err(|e| match e {
+            SchemeError::UnknownParams { .. } => {
+                let known = everlevel_scheme::params::names();
+                let meant = did_you_mean(name, known.chain(everlevel_scheme::params::ntru_names()));
+                CliError::usage(format!("{e}; or give a file that ends in .json{meant}"))
+                    .with_code(e.code())
+            }
+            e => CliError::usage(e),
         })
     }
 }

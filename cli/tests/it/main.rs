@@ -8,6 +8,7 @@ mod columns;
 mod common;
 #[cfg(feature = "service")]
 mod elsewhere;
+mod few_slots;
 mod interrupted;
 mod json;
 mod mistakes;

@@ -193,6 +193,24 @@ impl Rehearsal {
         encoded.encrypt(|_| Ok(encrypt(self.session.scheme(), &zero)?))
     }
 
+    /// A column whose ciphertexts have no more capacity than bootstrapping needs.
+    ///
+    /// # Errors
+    /// As [`Rehearsal::column`].
+    pub fn exhausted(
+        &self,
+        kind: Type,
+        length: usize,
+    ) -> Result<Column<NoOpCiphertext>, IntegersError> {
+        let (params, needed) = (&self.params, self.session.minimum_capacity());
+        // No noise is below that of a modulus switch.
+        let floor = params.noise().bound().floor(params.plain_modulus());
+        let top = params.chain().top();
+        let enough = |level: &Level| params.noise().noise_at(*level, needed) >= floor;
+        let level = (1..top.0).map(Level).find(enough).unwrap_or(top);
+        self.column(kind, length, |s, zero| s.encrypt_exhausted(zero, level, needed))
+    }
+
     /// A column that represents an existing one, with the same digits, levels and noise bounds.
     ///
     /// # Errors

@@ -105,6 +105,6 @@ pub use stored::result::TableResult;
 pub use stored::table::EncryptedTable;
 pub use timestamp::TimeUnit;
 pub use workload::{
-    MOST_ROWS, Operation as WorkloadOperation, OperationCost, Recommendation, Rejected, Way,
-    Workload, WorkloadError, WorkloadPlan, parse_largest, parse_rows,
+    MOST_ROWS, Operation as WorkloadOperation, OperationCost, Recommendation, Rejected, SetCost,
+    Way, Workload, WorkloadError, WorkloadPlan, parse_largest, parse_rows,
 };

@@ -1,6 +1,6 @@
 //! Parameter sets: their canonical JSON.
 
-use everlevel_scheme::params::names;
+use everlevel_scheme::params::specs;
 use everlevel_scheme::{OptIn, Params, ParamsSpec};
 
 use crate::error::WireError;
@@ -61,9 +61,7 @@ pub fn from_bytes(
     Ok((Params::new(spec, opt_in)?, metadata))
 }
 
-/// The specification of the named set with this id, if it is one of [`names`] or of NTRU's.
+/// The specification of the named set with this id, if it is one of [`specs`].
 pub fn named_spec(id: ParamsId) -> Option<ParamsSpec> {
-    use everlevel_scheme::params::{ntru_names, spec};
-    let mut named = names().chain(ntru_names()).filter_map(|name| spec(name).ok());
-    named.find(|spec| ParamsId::of_spec(spec) == id)
+    specs().find(|spec| ParamsId::of_spec(spec) == id)
 }

@@ -26,7 +26,8 @@ impl Plan {
     }
 
     /// The set with 128 bits of security on which the program takes the least time, or the least
-    /// memory.
+    /// memory. If the program has to bootstrap arguments that fill at most a quarter of the slots,
+    /// the set may be one that uses fewer slots ([`Params::with_slots_for`]).
     ///
     /// # Errors
     /// A program that fits no set, with the reason for the last one.
@@ -42,10 +43,41 @@ impl Plan {
     pub fn params_within(&self, minimize: Minimize, memory_bytes: u64) -> Result<Params, Error> {
         let sets = CANDIDATES.into_iter().map(|name| Params::named(name, OptIn::SecureOnly));
         let sets = sets.collect::<Result<Vec<_>, _>>()?;
-        let found = self.best(sets, minimize, memory_bytes)?;
+        let found = match self.best(sets.clone(), minimize, memory_bytes) {
+            // Without bootstrapping fewer slots save next to nothing.
+            Ok(found) if !found.1.bootstraps => found,
+            Ok(found) => {
+                let fewer = self.best(self.fewer_slots(&[&found.1.params]), minimize, memory_bytes);
+                match fewer {
+                    Ok(fewer) if cost(minimize, &fewer.1) < cost(minimize, &found.1) => fewer,
+                    _ => found,
+                }
+            }
+            // They also take less memory.
+            Err(error @ Error::Integers(IntegersError::Memory { .. })) => {
+                let fewer = self.fewer_slots(&sets.iter().collect::<Vec<_>>());
+                self.best(fewer, minimize, memory_bytes).map_err(|_| error)?
+            }
+            Err(error) => return Err(error),
+        };
         let params = found.1.params.clone();
         self.known.lock().unwrap_or_else(PoisonError::into_inner).push(found);
         Ok(params)
+    }
+
+    /// The sets that use no more slots than the longest argument needs, alone or, in a row, with 8
+    /// digits side by side.
+    fn fewer_slots(&self, sets: &[&Params]) -> Vec<Params> {
+        let longest = self.inputs.iter().map(|x| x.length).max().unwrap_or(1);
+        let of = |set: &&Params| {
+            let mut fewer: Vec<Params> = [longest, longest.saturating_mul(16)]
+                .into_iter()
+                .filter_map(|values| set.with_slots_for(values))
+                .collect();
+            fewer.dedup_by_key(|set| set.slots());
+            fewer
+        };
+        sets.iter().flat_map(of).collect()
     }
 
     pub(crate) fn known_on(&self, params: &Params) -> Result<(Level, Estimate), Error> {
@@ -134,10 +166,7 @@ impl Plan {
         memory_bytes: u64,
     ) -> Result<(Level, Estimate), Error> {
         let mut levels = Vec::new();
-        let cost = |x: &Estimate| match minimize {
-            Minimize::Memory => x.memory_bytes() as f64,
-            _ => x.total().seconds,
-        };
+        let cost = |x: &Estimate| cost(minimize, x);
         let rehearse = |rehearsal: &Rehearsal| {
             let (level, estimate) = self.laid_out(rehearsal, cost)?;
             levels.push((rehearsal.params().clone(), level));
@@ -146,5 +175,13 @@ impl Plan {
         let best = best_estimate(candidates, rehearse, cost)?;
         let level = levels.iter().rev().find(|(params, _)| params.same(&best.params));
         Ok((level.map_or(best.params.chain().top(), |(_, level)| *level), best))
+    }
+}
+
+/// What is minimized.
+fn cost(minimize: Minimize, x: &Estimate) -> f64 {
+    match minimize {
+        Minimize::Memory => x.memory_bytes() as f64,
+        _ => x.total().seconds,
     }
 }

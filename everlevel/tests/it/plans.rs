@@ -32,11 +32,22 @@ fn risk() -> Plan {
 
 #[test]
 fn a_plan_is_what_is_run() {
-    let (plan, params) = (risk(), toy());
+    planned_and_run(&toy());
+}
+
+#[test]
+fn a_plan_is_what_is_run_on_used_slots() {
+    let params = Params::named("insecure_bgv-65537-n11-s256", OptIn::InsecureResearch).unwrap();
+    assert_eq!(params.slots(), 256);
+    planned_and_run(&params);
+}
+
+fn planned_and_run(params: &Params) {
+    let plan = risk();
     let mut rng = ChaCha20Rng::seed_from_u64(3);
-    let estimate = plan.explain(&params).unwrap();
+    let estimate = plan.explain(params).unwrap();
     assert!(estimate.bootstraps && estimate.total().refreshes > 0);
-    let client = Client::new(&params, &mut rng);
+    let client = Client::new(params, &mut rng);
     let server = plan.server(&client, &mut rng).unwrap();
     assert_eq!(server.keys().plan(), estimate.keys);
     let (ages, incomes, limits) =
@@ -156,6 +167,48 @@ fn a_plan_chooses_the_layout() {
     let chosen = |i: usize| if least[i] - xs[i] < -7 { ys[i] } else { least[i] };
     assert_eq!(opened(1), std::array::from_fn::<i64, 6, _>(|i| i64::from(chosen(i) >= xs[i])));
     assert_eq!(server.bootstraps() as u64, estimate.total().refreshes);
+}
+
+/// A program that bootstraps short arguments is planned for fewer slots, a long one for all.
+#[test]
+fn a_plan_for_few_rows_uses_fewer_slots() {
+    let plan = |length: usize| {
+        Plan::trace(|g| {
+            let [mut x, y] = ["x", "y"].map(|name| g.input(name, Type::U8, length));
+            // Deeper than any set allows.
+            for _ in 0..24 {
+                x = x.min(&y);
+            }
+            g.output("least", &x);
+            Ok(())
+        })
+        .unwrap()
+    };
+    for minimize in [Minimize::Latency, Minimize::Memory] {
+        let few = plan(300);
+        let params = few.params(minimize).unwrap();
+        let (all, slots) = params.name().rsplit_once("-s").unwrap();
+        assert!(["512", "8192"].contains(&slots), "{params:?}");
+        assert_eq!(params.slots().to_string(), slots);
+        assert!(params.security().bits() >= 128.0);
+        let all = Params::named(all, OptIn::SecureOnly).unwrap();
+        let (fewer, all) = (few.explain(&params).unwrap(), few.explain(&all).unwrap());
+        assert!(fewer.bootstraps && all.bootstraps);
+        match minimize {
+            Minimize::Memory => assert!(fewer.memory_bytes() < all.memory_bytes()),
+            _ => assert!(fewer.total().seconds < all.total().seconds),
+        }
+    }
+    let many = plan(10_000).params(Minimize::Latency).unwrap();
+    assert_eq!(many.slot_shape().repetitions(), 1, "{many:?}");
+    // What takes no bootstrapping has all slots.
+    let shallow = Plan::trace(|g| {
+        let x = g.input("x", Type::U8, 300);
+        g.output("small", &x.lt(9));
+        Ok(())
+    });
+    let params = shallow.unwrap().params(Minimize::Latency).unwrap();
+    assert_eq!(params.slot_shape().repetitions(), 1, "{params:?}");
 }
 
 /// Columns of as many entries as there are slots are put in order by a network, whose entries are

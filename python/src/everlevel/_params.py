@@ -21,10 +21,12 @@ class Params:
     """A validated parameter set: by name, by the path of a ``.json`` file, or by a specification as
     a mapping or JSON text.
 
-    ``Params("bgv-65537-n15")``. Sets below 128 bits of security, whose names begin with
-    ``insecure_``, need ``insecure_research=True``; sets whose bootstrapping gives wrong values with
-    a probability above 2^-40 need ``allow_failures=True``, and what opens a file of such a set
-    takes it as ``params``. Immutable; making one takes up to a second for large rings.
+    ``Params("bgv-65537-n15")``; ``Params("bgv-65537-n15-s1024")`` is the same set with 1024 used
+    slots, for which bootstrapping takes less time and smaller keys. Sets below 128 bits of
+    security, whose names begin with ``insecure_``, need ``insecure_research=True``; sets whose
+    bootstrapping gives wrong values with a probability above 2^-40 need ``allow_failures=True``,
+    and what opens a file of such a set takes it as ``params``. Immutable; making one takes up to a
+    second for large rings.
     """
 
     _raw: _rust.Params
@@ -167,6 +169,11 @@ class Params:
     def levels(self) -> int:
         """The number of levels."""
         return self._raw.levels
+
+    def _with_slots_for(self, values: int) -> Params | None:
+        """The set with the least number of used slots for so many values, if it may have fewer."""
+        raw = self._raw.with_slots_for(values)
+        return None if raw is None else Params._of(raw)
 
     def explain(self) -> str:
         """The datasheet of the set as text: security by key, capacities, costs, key sizes. It runs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy.typing as npt
@@ -275,9 +275,10 @@ class Program:
         some sets. ``minimize``: ``"time"``, which is the default, or ``"keys"``, their bytes.
 
         On each set first without bootstrapping, and with it if that does not fit; where arrays are
-        short, with the digits that are compared apart and side by side in one ciphertext. It is run
-        a few times for this, on a scheme that only counts. ``minimise`` is an older name of
-        ``minimize``.
+        short, with the digits that are compared apart and side by side in one ciphertext. If the
+        best of the default sets bootstraps, also on that set with fewer used slots, such as
+        ``bgv-65537-n15-s1024``, if the rows fill at most a quarter of its slots. It is run a few
+        times for this, on a scheme that only counts. ``minimise`` is an older name of ``minimize``.
         """
         goals = [goal for goal in (minimize, minimise) if goal is not None] or ["time"]
         if any(goal not in ("time", "keys") or goal != goals[0] for goal in goals):
@@ -289,9 +290,38 @@ class Program:
         rows = operator.index(rows)
         if rows < 1:
             raise RangeError(f"{rows} rows: expected at least 1", code="python.rows")
-        plans, refused = [], []
-        for candidate in (params,) if params is not None else candidates:
-            given = Params(candidate) if isinstance(candidate, str) else candidate
+
+        def cost(plan: Plan) -> float:
+            return plan.seconds if goals[0] == "time" else plan.key_bytes
+
+        sets = (params,) if params is not None else candidates
+        plans, refused = self._plans(
+            [Params(given) if isinstance(given, str) else given for given in sets], rows
+        )
+        if not plans:
+            raise ParameterError(
+                f"none of the sets can run {self.name}: {refused[-1].message}",
+                code="integers.depth",
+            )
+        best = min(plans, key=cost)
+        if sets is not CANDIDATES or best.bootstraps == 0 or 4 * rows > best.params.slots:
+            return best
+        # Alone or, in a row, with 8 digits side by side.
+        fewer = [best.params._with_slots_for(values) for values in (rows, 16 * rows)]
+        plans = [best]
+        for given in {given.slots: given for given in fewer if given is not None}.values():
+            try:
+                plans += self._plans([given], rows)[0]
+            except Error:
+                # What the program makes of its arguments may need more slots than they do.
+                continue
+        return min(plans, key=cost)
+
+    def _plans(self, sets: Iterable[Params], rows: int) -> tuple[list[Plan], list[Error]]:
+        """The plans on sets, and why there are none on others."""
+        plans: list[Plan] = []
+        refused: list[Error] = []
+        for given in sets:
             # Side by side in a row, half of the slots, there is room for two digits at least.
             layouts = (False, True) if 4 * rows <= given.slots else (False,)
             for bootstraps in (False, True) if given._raw.bootstraps else (False,):
@@ -311,12 +341,7 @@ class Program:
                 plans += found
                 if found:
                     break
-        if not plans:
-            raise ParameterError(
-                f"none of the sets can run {self.name}: {refused[-1].message}",
-                code="integers.depth",
-            )
-        return min(plans, key=lambda plan: plan.seconds if goals[0] == "time" else plan.key_bytes)
+        return plans, refused
 
     def _traced(self, params: Params, rows: int, bootstraps: bool, beside: bool) -> Plan:
         slots = params.slots

@@ -19,6 +19,7 @@ __all__ = [
     "OperationCost",
     "Recommendation",
     "Ring",
+    "SetCost",
     "Tuned",
     "estimate_security",
     "operations",
@@ -64,6 +65,27 @@ class OperationCost:
 
 
 @dataclass(frozen=True)
+class SetCost:
+    """What the operations take on one of the sets that are compared. Seconds are those of the model
+    of a typical core, one thread.
+    """
+
+    #: The name of the set, and its slots.
+    set: str
+    slots: int
+    #: Server keys in a file, and in memory with a column of all rows.
+    key_bytes: int
+    memory_bytes: int
+    #: A bootstrapping.
+    refresh_seconds: float
+    #: All operations once, on arrays as they are encrypted.
+    seconds: float
+    #: The same on arrays that have to be bootstrapped before anything; none unless they are typed
+    #: integers.
+    exhausted_seconds: float | None
+
+
+@dataclass(frozen=True)
 class Recommendation:
     """How to compute with values that :func:`plan` was told of, and on which set.
 
@@ -89,6 +111,9 @@ class Recommendation:
     #: All operations once, by the model of a typical core, one thread.
     seconds: float
     operations: tuple[OperationCost, ...]
+    #: If the set uses fewer slots than its ring has: what it takes, and what the one with all slots
+    #: takes. Otherwise empty.
+    compared: tuple[SetCost, ...]
     #: What to run next, with the program and in Python.
     commands: tuple[str, ...]
     python: tuple[str, ...]
@@ -107,6 +132,11 @@ class Recommendation:
                 f"server keys of {self.key_bytes / 2**20:.1f} MiB"
             ),
             f"about {self.seconds:.3g} s on one core",
+            *(
+                f"{cost.set}: {cost.slots} slots, a bootstrapping {cost.refresh_seconds:.2g} s, "
+                f"server keys {cost.key_bytes / 2**20:.1f} MiB"
+                for cost in self.compared
+            ),
             *(f"not {way}: {reason}" for way, reason in self.others.items()),
             *(f"note: {note}" for note in self.notes),
         ]
@@ -225,6 +255,7 @@ def _recommendation(found: dict[str, Any], insecure_research: bool) -> Recommend
         refreshes_automatically=best["refreshes_automatically"],
         seconds=best["seconds"],
         operations=tuple(cost(row) for row in best["operations"]),
+        compared=tuple(SetCost(**row) for row in best["compared"]),
         commands=tuple(best["commands"]),
         python=tuple(best["python"]),
         notes=tuple(best["notes"]),

@@ -3,6 +3,7 @@
 mod named;
 mod products;
 mod security;
+mod used;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -14,7 +15,7 @@ use crate::noise::{Events, NoiseTracker, raise_digit_count};
 use crate::spec::{BootstrapMode, BootstrapSpec, Level, ModulusChain, ParamsSpec};
 use security::MIN_SECURITY_BITS;
 
-pub use named::{names, ntru_names, spec};
+pub use named::{names, ntru_names, spec, specs};
 pub use security::{KeySecurity, SecurityReport, largest_modulus};
 
 /// Which parameter sets are accepted. Sets below 128 bits of security, and sets whose bootstrapping
@@ -173,7 +174,7 @@ impl Params {
         })
     }
 
-    /// The set with this name, see [`names`].
+    /// The set with this name, see [`names`]; `NAME-sK` is that with K used slots.
     pub fn named(name: &str, opt_in: OptIn) -> Result<Self, SchemeError> {
         Self::new(spec(name)?, opt_in)
     }

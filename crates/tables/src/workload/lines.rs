@@ -64,6 +64,15 @@ fn keygen(found: &Recommendation) -> String {
     format!("everlevel keygen --params {}{} --out keys", found.params.name(), opt_in(found).0)
 }
 
+/// The note on a set that uses `used` of `all` slots.
+pub(super) fn few_slots(used: usize, all: usize) -> String {
+    format!(
+        "the set uses {used} of the {all} slots of its ring, for which bootstrapping takes less; \
+         more than {used} rows take several ciphertexts in place of each, so plan for the most \
+         rows that there will be"
+    )
+}
+
 pub(super) fn typed(workload: &Workload, found: &mut Recommendation) {
     let (low, high, opt) = (found.low.clone(), found.high.clone(), opt_in(found).0);
     let columns = columns(found);

@@ -5,6 +5,7 @@
 //! recommended, so that it is not refused later.
 
 mod error;
+mod fewer;
 mod lines;
 mod modular;
 mod operations;
@@ -18,7 +19,7 @@ use everlevel::OptIn;
 
 pub use error::{MOST_ROWS, WorkloadError};
 pub use operations::Operation;
-pub use recommendation::{OperationCost, Recommendation, Rejected, Way, WorkloadPlan};
+pub use recommendation::{OperationCost, Recommendation, Rejected, SetCost, Way, WorkloadPlan};
 pub use request::{Workload, parse_largest, parse_rows};
 
 impl Workload {
@@ -27,7 +28,9 @@ impl Workload {
     /// The recommendation is modular arithmetic if no result can wrap and its ciphertexts are not
     /// larger than those of typed integers, tables if rows are only filtered and added up, and
     /// typed integers otherwise. Sets have 128 bits of security unless `opt_in` allows others,
-    /// which are then tried first. Takes seconds.
+    /// which are then tried first. If the rows fill at most a quarter of the slots and ciphertexts
+    /// are bootstrapped, the set with fewer used slots is recommended, where it takes less. Takes
+    /// seconds.
     ///
     /// # Errors
     /// [`WorkloadError::Unsupported`] for an operation that no set supports, with an alternative.
@@ -57,6 +60,6 @@ impl Workload {
                 typed::plan(self, opt_in)?
             }
         };
-        Ok(WorkloadPlan { recommended, others })
+        Ok(WorkloadPlan { recommended: fewer::or_all(self, recommended), others })
     }
 }

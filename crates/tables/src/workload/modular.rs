@@ -60,7 +60,7 @@ fn bytes(workload: &Workload, params: &Params) -> (u64, u64) {
 }
 
 /// Rehearses every operation on fresh columns; `None` if a result could wrap.
-fn on(workload: &Workload, params: &Params) -> Result<Option<Recommendation>, Error> {
+pub(super) fn on(workload: &Workload, params: &Params) -> Result<Option<Recommendation>, Error> {
     let rehearsal = Rehearsal::new(params, params.spec().bootstrap.is_some())?;
     let mut operations = Vec::new();
     for operation in &workload.operations {
@@ -105,6 +105,7 @@ fn on(workload: &Workload, params: &Params) -> Result<Option<Recommendation>, Er
         refreshes_automatically: rehearsal.session().can_bootstrap(),
         seconds: seconds(&operations),
         operations,
+        compared: Vec::new(),
         commands: Vec::new(),
         python: Vec::new(),
         notes: Vec::new(),

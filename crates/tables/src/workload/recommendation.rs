@@ -87,12 +87,36 @@ pub struct Recommendation {
     pub seconds: f64,
     /// The cost of each operation.
     pub operations: Vec<OperationCost>,
+    /// What the set takes and what the one that uses all slots of the ring takes, if the set uses
+    /// fewer; otherwise empty.
+    pub compared: Vec<SetCost>,
     /// The commands to run next.
     pub commands: Vec<String>,
     /// The same in Python.
     pub python: Vec<String>,
     /// Notes that the user has to know.
     pub notes: Vec<String>,
+}
+
+/// What a workload takes on one of the sets that are compared. Seconds are those of one core by
+/// [`everlevel::TimeModel::typical`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SetCost {
+    /// The name of the set.
+    pub set: String,
+    /// The number of values in a ciphertext.
+    pub slots: usize,
+    /// The size in bytes of the server keys in a file.
+    pub key_bytes: u64,
+    /// The bytes of the server keys in memory and of one column of all rows.
+    pub memory_bytes: u64,
+    /// The seconds of one bootstrapping.
+    pub refresh_seconds: f64,
+    /// The seconds for all operations, once each, on columns as they are encrypted.
+    pub seconds: f64,
+    /// The seconds for all operations, once each, on columns that have to be bootstrapped before
+    /// anything; `None` unless they are typed integers.
+    pub exhausted_seconds: Option<f64>,
 }
 
 fn name<S: Serializer>(params: &Params, out: S) -> Result<S::Ok, S::Error> {

@@ -29,7 +29,8 @@ pub(super) fn plan(workload: &Workload, opt_in: OptIn) -> Result<Recommendation,
     Err(last)
 }
 
-fn on(
+/// Plans the query on one set.
+pub(super) fn on(
     workload: &Workload,
     query: &TableQuery,
     params: &Params,
@@ -67,6 +68,7 @@ fn on(
         refreshes_automatically: params.spec().bootstrap.is_some(),
         seconds: cost.seconds,
         operations: vec![operation],
+        compared: Vec::new(),
         commands: Vec::new(),
         python: Vec::new(),
         notes: Vec::new(),

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use everlevel::lab::NoOp;
 use everlevel::{Integers, IntegersError, Interval, OptIn, Params, Program, Type, general_keys};
-use everlevel_integers::{Encoded, Rehearsal, ciphertext_bytes};
+use everlevel_integers::{Column, Encoded, Rehearsal, ciphertext_bytes};
+use everlevel_scheme::noop::NoOpCiphertext;
 
 use super::error::WorkloadError;
 use super::lines;
@@ -26,7 +28,7 @@ pub(super) fn sets(opt_in: OptIn) -> impl Iterator<Item = Params> {
 }
 
 /// The refusal of one operation on one set.
-struct Refused {
+pub(super) struct Refused {
     operation: Operation,
     error: IntegersError,
     /// The longest column that can be sorted and ranked.
@@ -135,7 +137,7 @@ pub(super) fn size(workload: &Workload, params: &Params) -> Result<(u64, u64), T
 }
 
 /// Rehearses every operation on fresh columns.
-fn on(
+pub(super) fn on(
     workload: &Workload,
     params: &Params,
 ) -> Result<Result<Recommendation, Refused>, TablesError> {
@@ -143,9 +145,10 @@ fn on(
     let ints = rehearsal.integers()?;
     let longest = ints.longest_ordered();
     let (interval, kind) = kind(workload)?;
+    let fresh = |length| rehearsal.column(kind, length, |s, zero| s.encrypt_publicly(zero));
     let mut operations = Vec::new();
     for &operation in &workload.operations {
-        match rehearsed(workload, &rehearsal, &ints, operation, kind) {
+        match rehearsed(workload, (&rehearsal, &ints), operation, kind, fresh) {
             Ok(cost) => operations.push(cost),
             Err(error) => return Ok(Err(Refused { operation, error, longest })),
         }
@@ -165,6 +168,7 @@ fn on(
         refreshes_automatically: rehearsal.session().can_bootstrap(),
         seconds: operations.iter().map(|cost| cost.seconds).sum(),
         operations,
+        compared: Vec::new(),
         commands: Vec::new(),
         python: Vec::new(),
         notes: Vec::new(),
@@ -173,12 +177,27 @@ fn on(
     Ok(Ok(found))
 }
 
+/// The seconds for all operations, once each, on columns with no more capacity than bootstrapping
+/// needs; `None` if one of them does not fit what bootstrapping leaves.
+pub(super) fn exhausted(workload: &Workload, params: &Params) -> Option<f64> {
+    let rehearsal = Rehearsal::new(params, true).ok()?;
+    let ints = rehearsal.integers().ok()?;
+    let (_, kind) = kind(workload).ok()?;
+    let column = |length| rehearsal.exhausted(kind, length);
+    let seconds = |&operation: &Operation| {
+        let cost = rehearsed(workload, (&rehearsal, &ints), operation, kind, column).ok()?;
+        Some(cost.seconds)
+    };
+    workload.operations.iter().map(seconds).sum()
+}
+
+/// The cost of an operation on columns of all rows, each of whose blocks is like a `column`.
 fn rehearsed(
     workload: &Workload,
-    rehearsal: &Rehearsal,
-    ints: &Integers<'_, everlevel::lab::NoOp>,
+    (rehearsal, ints): (&Rehearsal, &Integers<'_, NoOp>),
     operation: Operation,
     kind: Type,
+    column: impl Fn(usize) -> Result<Column<NoOpCiphertext>, IntegersError>,
 ) -> Result<OperationCost, IntegersError> {
     let (rows, slots) = (workload.rows, rehearsal.params().slots());
     let blocks = rows.div_ceil(slots as u64);
@@ -193,8 +212,7 @@ fn rehearsed(
     let mut inputs = BTreeMap::new();
     for input in program.inputs() {
         let length = rows.min(slots as u64) as usize;
-        let column = rehearsal.column(kind, length, |s, zero| s.encrypt_publicly(zero))?;
-        inputs.insert(input.to_string(), column);
+        inputs.insert(input.to_string(), column(length)?);
     }
     // One entry for each value, where a table can have that many.
     let points = kind.interval().points().min(TABLE + 1) as i128;

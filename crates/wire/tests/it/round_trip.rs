@@ -46,6 +46,10 @@ fn parameters_keep_their_names_and_ids() {
         let refused = params::from_bytes(&bytes, OptIn::SecureOnly, &ReadOptions::default());
         assert!(matches!(refused, Err(WireError::Scheme(_))), "an insecure set without opt-in");
     }
+    let fewer = named("insecure_bgv-257-n8-s16");
+    assert_eq!(fewer.slots(), 16);
+    let found = params::named_spec(ParamsId::of(&fewer)).unwrap();
+    assert_eq!(&found, fewer.spec());
     // Pinned: ids must never change. b3sum of the JSON, the first 16 bytes.
     let set = named("insecure_ltv-257-n8");
     assert_eq!(
