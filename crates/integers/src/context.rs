@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use everlevel_circuit::{PrimePower, Session, Value};
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::{Bootstrappable, NoOp, Params, Plaintext, Scheme};
+use everlevel_scheme::{Bootstrappable, NoOp, Params, Plaintext, Scheme, SchemeError};
 
 use crate::error::IntegersError;
 use crate::plan::TablePlan;

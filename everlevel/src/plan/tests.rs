@@ -8,15 +8,14 @@ use crate::error::Error;
 use crate::expression::Expr;
 use crate::operand::Argument;
 
+/// The names of operations, by groups.
+type Groups = Vec<Vec<&'static str>>;
+
 /// The operations of a plan, by groups, on arguments that are one ciphertext each. Operations of
 /// the name `failing` fail.
-fn groups(
-    plan: &Plan,
-    room: Room,
-    failing: &str,
-) -> (Vec<Vec<&'static str>>, Result<Vec<Vec<usize>>, Error>) {
+fn groups(plan: &Plan, room: Room, failing: &str) -> (Groups, Result<Vec<Vec<usize>>, Error>) {
     let roots: Vec<_> = plan.outputs.iter().map(|x| &*x.value.0).collect();
-    let (mut groups, mut made) = (Vec::new(), 0);
+    let (mut groups, mut made) = (Groups::new(), 0);
     let found = evaluate(
         &roots,
         room,

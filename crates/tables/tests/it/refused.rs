@@ -226,7 +226,7 @@ fn rows_of_other_bounds_or_columns() {
         let made = EncryptedTable::encrypt(key, schema, data, &mut rng, quiet);
         assert_eq!(code(made), "table.data");
     }
-    let change = Change::insert(&narrow, two);
+    let change = Change::insert(&narrow, two.clone());
     let changed = table.changed(PARTIES.client.secret(), &change, &mut rng, quiet);
     assert_eq!(code(changed), "table.data");
     let plan = Plan::new("select count(*) from t where n = :n", &public).unwrap();
