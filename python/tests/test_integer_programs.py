@@ -189,6 +189,22 @@ def test_plans_with_bootstrapping_are_exact(fermat):
     assert server.bootstraps == plan.bootstraps
 
 
+def test_plans_for_few_rows_use_fewer_slots():
+    @everlevel.program
+    def deep(x: everlevel.uint8, y: everlevel.uint8):
+        for _ in range(24):
+            x = np.minimum(x, y)
+        return x
+
+    plan = deep.plan(rows=300)
+    name, slots = plan.params.name.rsplit("-s", 1)
+    assert plan.params.slots == int(slots) <= 8192
+    every = deep.plan(rows=300, params=everlevel.Params(name))
+    assert plan.bootstraps > 0 and plan.seconds < every.seconds
+    assert deep.plan(rows=300, candidates=[name]).params == every.params
+    assert deep.plan(rows=20_000, candidates=("bgv-65537-n15",)).params.slots == 32768
+
+
 def test_plans_for_time_or_for_keys(fermat):
     """Short arrays, whose digits lie apart, which takes fewer keys, or side by side."""
 

@@ -126,6 +126,19 @@ def test_a_set_by_values():
     assert set(planner.operations()) >= {"add", "compare", "sum", "group-by", "table"}
 
 
+def test_few_rows_are_planned_for_fewer_slots():
+    found = planner.plan(max_value=1e6, signed=True, rows=300, ops=["compare", "max"])
+    fewer, every = found.compared
+    assert found.params.name == fewer.set == "bgv-65537-n15-s512"
+    assert (fewer.slots, every.slots, every.set) == (512, 32768, "bgv-65537-n15")
+    assert fewer.key_bytes < every.key_bytes and fewer.memory_bytes < every.memory_bytes
+    assert fewer.refresh_seconds < every.refresh_seconds
+    assert fewer.exhausted_seconds < every.exhausted_seconds
+    assert "512 slots, a bootstrapping" in str(found) and found.params.slots == 512
+    query = planner.plan(max_value=1e6, signed=True, rows=300, ops=["compare", "sum"])
+    assert query.params.name == "bgv-65537-n15" and query.compared == ()
+
+
 def test_what_is_recommended_is_not_refused():
     """Every operation, with its lines in Python, on a toy."""
     values = {"x_values": np.array([-900, 1000, 7, 600]), "y_values": np.array([5, 1000, -7, 0])}

@@ -158,6 +158,11 @@ def test_parameters(toy):
     assert number > 10 and size > 10_000
     default = everlevel.Params("bgv-65537-n15")
     assert default.security_bits >= 128 and default.slots == 32768 and " bits>" in repr(default)
+    fewer = everlevel.Params("bgv-65537-n15-s1024")
+    assert fewer.slots == 1024 and fewer.security_bits == default.security_bits
+    assert fewer.spec["bootstrap"]["used_slots"] == 1024
+    with pytest.raises(everlevel.ParameterError):
+        everlevel.Params("bgv-65537-n15-s1000")
 
 
 def test_progress_and_interrupts(toy):

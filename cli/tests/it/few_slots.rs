@@ -2,9 +2,9 @@
 
 use crate::common::{Place, json, usage};
 
-const SET: &str = "insecure_bgv-65537-n11-s256";
+const SET: &str = "insecure_bgv-65537-n11-s64";
 
-/// Three ciphertexts, the last one not full.
+/// Ten ciphertexts, the last one not full.
 const ROWS: i64 = 600;
 
 fn x(i: i64) -> i64 {
@@ -29,9 +29,9 @@ fn columns_in_used_slots() {
     place.write("d.csv", data());
     let encrypt = "encrypt --key keys/public.key --in d.csv --types x=u8,y=u8 --out d.ct";
     let told = place.told(encrypt);
-    assert_eq!((&told["params"], &told["slots"]), (&SET.into(), &256.into()));
+    assert_eq!((&told["params"], &told["slots"]), (&SET.into(), &64.into()));
     // Two digits for each column.
-    assert_eq!((&told["values"], &told["ciphertexts"]), (&ROWS.into(), &12.into()));
+    assert_eq!((&told["values"], &told["ciphertexts"]), (&ROWS.into(), &40.into()));
     place.told(&format!("{EVAL} more=x>y;n=count(more);s=sum(x);m=max(min(x,y),x-y) d.ct"));
     let opened = |name: &str| {
         place.told(&format!("decrypt --key keys/secret.key --in out/{name}.ct"))[name].clone()

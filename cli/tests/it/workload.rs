@@ -37,6 +37,31 @@ fn a_recommendation_says_everything() {
 }
 
 #[test]
+fn few_rows_are_planned_for_fewer_slots() {
+    let of = |rows, ops| plan(&["1e6", "--signed", "--rows", rows, "--ops", ops]);
+    let found = json(&of("300", "compare,max"));
+    let best = &found["recommended"];
+    assert_eq!((&best["set"], &best["slots"]), (&"bgv-65537-n15-s512".into(), &512.into()));
+    let costs = best["compared"].as_array().unwrap();
+    let sets: Vec<&Value> = costs.iter().map(|cost| &cost["set"]).collect();
+    assert_eq!(sets, ["bgv-65537-n15-s512", "bgv-65537-n15"]);
+    for key in ["slots", "key_bytes", "memory_bytes", "refresh_seconds", "exhausted_seconds"] {
+        let [less, most] = [0, 1].map(|i: usize| costs[i][key].as_f64().unwrap());
+        assert!(0.0 < less && less < most, "{key}: {less}, {most}");
+    }
+    let command = best["commands"][0].as_str().unwrap();
+    assert_eq!(command, "everlevel keygen --params bgv-65537-n15-s512 --out keys");
+    let text = success(&of("300", "compare,max"));
+    assert!(text.contains("s, a refresh") && text.contains("uses 512 of the 32768"), "{text}");
+    // Too many rows, and a query that takes no bootstrapping.
+    for (rows, ops) in [("8193", "compare,max"), ("300", "compare,sum")] {
+        let best = &json(&of(rows, ops))["recommended"];
+        assert_eq!(best["set"], "bgv-65537-n15", "{rows} {ops}");
+        assert_eq!(best["compared"].as_array().unwrap().len(), 0);
+    }
+}
+
+#[test]
 fn mistakes_are_refused_by_code() {
     for (rest, code, told) in [
         (["0", "--rows", "1", "--ops", "add"], "workload.value", "1 to 2^64 - 1"),

@@ -37,8 +37,8 @@ fn a_plan_is_what_is_run() {
 
 #[test]
 fn a_plan_is_what_is_run_on_used_slots() {
-    let params = Params::named("insecure_bgv-65537-n11-s256", OptIn::InsecureResearch).unwrap();
-    assert_eq!(params.slots(), 256);
+    let params = Params::named("insecure_bgv-65537-n11-s64", OptIn::InsecureResearch).unwrap();
+    assert_eq!(params.slots(), 64);
     planned_and_run(&params);
 }
 
@@ -199,7 +199,7 @@ fn a_plan_for_few_rows_uses_fewer_slots() {
             _ => assert!(fewer.total().seconds < all.total().seconds),
         }
     }
-    let many = plan(10_000).params(Minimize::Latency).unwrap();
+    let many = plan(20_000).params(Minimize::Latency).unwrap();
     assert_eq!(many.slot_shape().repetitions(), 1, "{many:?}");
     // What takes no bootstrapping has all slots.
     let shallow = Plan::trace(|g| {
