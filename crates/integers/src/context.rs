@@ -108,8 +108,8 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         Integers { plans, ..self }
     }
 
-    /// The cache of plans.
-    pub(crate) fn plans(&self) -> TablePlans {
+    /// The cache of plans, for others over the same plaintext modulus.
+    pub fn plans(&self) -> TablePlans {
         self.plans.clone()
     }
 
@@ -253,7 +253,13 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         stage: &Stage<'_>,
         inputs: usize,
     ) -> Result<bool, IntegersError> {
-        let Some(bootstrapper) = self.session.bootstrapper() else { return Ok(false) };
+        let Some(bootstrapper) = self.session.bootstrapper() else {
+            // Where bootstrapping is refused, so is what would follow it.
+            return match self.session.can_bootstrap() {
+                true => Err(CircuitError::NoBootstrapping.into()),
+                false => Ok(false),
+            };
+        };
         let needed = self.session.minimum_capacity();
         // Not locked while it is found: threads that wait there take up other digits.
         let lock = || self.refreshed.lock().unwrap_or_else(PoisonError::into_inner);
