@@ -106,8 +106,8 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         Integers { plans, ..self }
     }
 
-    /// The cache of plans.
-    pub(crate) fn plans(&self) -> TablePlans {
+    /// The cache of plans, for others over the same plaintext modulus.
+    pub fn plans(&self) -> TablePlans {
         self.plans.clone()
     }
 

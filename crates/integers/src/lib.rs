@@ -62,6 +62,7 @@ mod known;
 mod large;
 mod lengths;
 mod lookup;
+mod lowered;
 mod method;
 mod multiple;
 mod narrow;

@@ -9,6 +9,7 @@ use crate::error::TablesError;
 use crate::known::Known;
 use crate::ranges::Ranges;
 use crate::schema::Schema;
+use crate::starts::{Part, Starts};
 
 /// Up to this number of values, membership in a set of codes is a table of truth values, of depth
 /// 5.
@@ -39,12 +40,28 @@ pub(crate) struct Block<'a, S: IntegerScheme> {
     /// The schema of the columns: those of the table, and then those of rankings.
     pub(crate) schema: &'a Schema,
     pub(crate) columns: Vec<Column<S::Ciphertext>>,
-    pub(crate) known: Option<&'a Known<'a, S::Ciphertext>>,
-    pub(crate) numbers: HashMap<Number, Column<S::Ciphertext>>,
+    known: Option<&'a Known<'a, S::Ciphertext>>,
+    /// The levels at which conditions begin.
+    starts: &'a Starts,
+    /// The columns of parts that begin lower than at the top.
+    lowered: HashMap<usize, Column<S::Ciphertext>>,
+    numbers: HashMap<Number, Column<S::Ciphertext>>,
     pub(crate) masks: HashMap<Condition, Mask<S::Ciphertext>>,
 }
 
-impl<S: IntegerScheme> Block<'_, S> {
+impl<'a, S: IntegerScheme> Block<'a, S> {
+    /// A block of which nothing is computed yet.
+    pub(crate) fn new(
+        ints: &'a Integers<'a, S>,
+        schema: &'a Schema,
+        columns: Vec<Column<S::Ciphertext>>,
+        known: Option<&'a Known<'a, S::Ciphertext>>,
+        starts: &'a Starts,
+    ) -> Self {
+        let (lowered, numbers, masks) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Block { ints, schema, columns, known, starts, lowered, numbers, masks }
+    }
+
     /// Truth values of a condition that depends on the row.
     pub(crate) fn column(
         &mut self,
@@ -118,7 +135,11 @@ impl<S: IntegerScheme> Block<'_, S> {
                 Mask::Some(self.related(*comparison, a, b)?)
             }
             Condition::Compare(comparison, a, b) => {
-                let (a, b) = (self.number(a)?, self.number(b)?);
+                let (mut a, mut b) = (self.number(a)?, self.number(b)?);
+                if let Some(level) = Part::of(condition).and_then(|part| self.starts.of(&part)) {
+                    a = self.ints.lowered(&a, level)?;
+                    b = self.ints.lowered(&b, level)?;
+                }
                 Mask::Some(match comparison {
                     Comparison::Less => self.ints.lt(&a, &b)?,
                     Comparison::LessOrEqual => self.ints.le(&a, &b)?,
@@ -141,6 +162,19 @@ impl<S: IntegerScheme> Block<'_, S> {
         };
         self.masks.insert(condition.clone(), mask.clone());
         Ok(mask)
+    }
+
+    /// A column at the level at which conditions on it alone begin.
+    fn begun(&mut self, place: usize) -> Result<Column<S::Ciphertext>, TablesError> {
+        if let Some(known) = self.lowered.get(&place) {
+            return Ok(known.clone());
+        }
+        let Some(level) = self.starts.of(&Part::Column(place)) else {
+            return Ok(self.columns[place].clone());
+        };
+        let lowered = self.ints.lowered(&self.columns[place], level)?;
+        self.lowered.insert(place, lowered.clone());
+        Ok(lowered)
     }
 
     /// Whether a condition depends on columns that the server knows, and on no others.
@@ -298,13 +332,13 @@ impl<S: IntegerScheme> Block<'_, S> {
         for (place, of_column) in tables.into_iter().filter(|(_, all)| all.len() > 1) {
             let (conditions, tables): (Vec<_>, Vec<_>) = of_column.into_iter().unzip();
             let tables: Vec<&[i128]> = tables.iter().map(|table| &table[..]).collect();
-            let truths = self.ints.lookup_all(&self.columns[place], &tables)?;
+            let truths = self.ints.lookup_all(&self.begun(place)?, &tables)?;
             let masks = conditions.into_iter().cloned().zip(truths.into_iter().map(Mask::Some));
             self.masks.extend(masks);
         }
         for (place, of_column) in points.into_iter().filter(|(_, all)| all.len() > 1) {
             let (conditions, codes): (Vec<_>, Vec<_>) = of_column.into_iter().unzip();
-            let truths = self.ints.equal_each(&self.columns[place], &codes)?;
+            let truths = self.ints.equal_each(&self.begun(place)?, &codes)?;
             let masks = conditions.into_iter().cloned().zip(truths.into_iter().map(Mask::Some));
             self.masks.extend(masks);
         }
@@ -313,8 +347,8 @@ impl<S: IntegerScheme> Block<'_, S> {
 
     /// Whether a code is in a set: a table where the column has few values, else comparisons with
     /// the ends of the set.
-    fn within(&self, place: usize, codes: &Ranges) -> Result<Mask<S::Ciphertext>, TablesError> {
-        let column = &self.columns[place];
+    fn within(&mut self, place: usize, codes: &Ranges) -> Result<Mask<S::Ciphertext>, TablesError> {
+        let column = &self.begun(place)?;
         let (low, high) = self.schema.fields()[place].bounds();
         if high - low < 2 {
             // Truth values already, or their opposite.

@@ -25,6 +25,11 @@ impl<C> Kept<C> {
         Kept { conditions: shared(layout), blocks: HashMap::new() }
     }
 
+    /// The truth values of the first block, for one batch.
+    pub(crate) fn holding(masks: HashMap<Condition, Mask<C>>) -> Self {
+        Kept { conditions: HashSet::new(), blocks: HashMap::from([(0, masks)]) }
+    }
+
     /// The truth values of a block that earlier batches kept.
     pub(crate) fn take(&mut self, block: usize) -> HashMap<Condition, Mask<C>> {
         self.blocks.remove(&block).unwrap_or_default()
@@ -135,11 +140,13 @@ mod tests {
 
     use super::*;
     use crate::answer::Answer;
+    use crate::block::Block;
     use crate::data::Data;
     use crate::error::TablesError;
     use crate::query::Query;
     use crate::run::Runner;
     use crate::schema::Schema;
+    use crate::starts::Starts;
 
     /// The answer, what it took in products, and what the filter of all blocks takes, once.
     struct Counted {
@@ -185,10 +192,8 @@ mod tests {
         let sums = layout.read(params, &opened).unwrap();
         let filter = layout.filter.as_ref().unwrap();
         for number in 0..2 {
-            let (numbers, masks) = (HashMap::new(), HashMap::new());
-            let (ints, schema, columns) = (&ints, &layout.schema, columns(number));
-            let mut block =
-                crate::block::Block { ints, schema, columns, known: None, numbers, masks };
+            let (starts, columns) = (&Starts::default(), columns(number));
+            let mut block = Block::new(&ints, &layout.schema, columns, None, starts);
             block.column(filter).unwrap();
         }
         let filter = scheme.cost().products - products;

@@ -1,6 +1,7 @@
 //! Queries over encrypted columns.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
 
 use everlevel_integers::{Accumulated, Column, Encoded, IntegerScheme, Integers, SumPlan, Type};
 
@@ -12,6 +13,10 @@ use crate::known::Known;
 use crate::layout::{Form, Layout};
 use crate::ordered::{self, Found};
 use crate::schema::Schema;
+use crate::starts::Starts;
+
+/// All conditions begin at the level of their columns.
+static TOP: LazyLock<Starts> = LazyLock::new(Starts::default);
 
 /// Answers a query, block by block of rows: a batch of its sums ([`Layout::batches`]).
 pub struct Runner<'a, S: IntegerScheme> {
@@ -22,6 +27,8 @@ pub struct Runner<'a, S: IntegerScheme> {
     plan: Option<SumPlan>,
     /// The sets of rows over which the sums of the batch are computed.
     masks: Vec<&'a Condition>,
+    /// The levels at which conditions begin.
+    starts: &'a Starts,
     /// Whether the batch is the last one, with which least and greatest values are found.
     last: bool,
     blocks: usize,
@@ -55,6 +62,7 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
             layout,
             plan,
             masks: masks.into_iter().map(|i| &layout.masks[i]).collect(),
+            starts: &TOP,
             last: batch + 1 == layout.batches(),
             blocks: 0,
             added: false,
@@ -62,6 +70,11 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
             found: Vec::new(),
             rows: Vec::new(),
         }
+    }
+
+    /// The same with conditions that begin at these levels.
+    pub(crate) fn beginning(self, starts: &'a Starts) -> Self {
+        Runner { starts, ..self }
     }
 
     /// Adds the sums over the next block of rows, or the rows that are listed. `columns` has a
@@ -126,10 +139,9 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         };
         let summed = if detached.is_empty() { columns } else { &detached[..] };
         let masks = kept.as_mut().map_or_else(HashMap::new, |kept| kept.take(number));
-        let numbers = HashMap::new();
         let (ints, schema) = (self.ints, &self.layout.schema);
-        let all = columns.to_vec();
-        let mut block = Block { ints, schema, columns: all, known, numbers, masks };
+        let mut block = Block::new(ints, schema, columns.to_vec(), known, self.starts);
+        block.masks = masks;
         let mut named = BTreeSet::new();
         let conditions = self.layout.filter.iter().chain(self.masks.iter().copied());
         conditions.for_each(|condition| condition.columns(&mut named));

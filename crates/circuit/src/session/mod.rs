@@ -29,6 +29,8 @@ pub struct Session<S: Bootstrappable> {
     scheme: Arc<S>,
     /// None: operations that exceed the capacity are refused.
     bootstrapper: Option<Arc<Bootstrapper<S>>>,
+    /// Without a bootstrapper: whether the session stands for one that has it.
+    stands_for_one: bool,
     minimum_capacity: f64,
     bootstraps: AtomicUsize,
 }
@@ -40,6 +42,7 @@ impl<S: Bootstrappable> Session<S> {
             minimum_capacity: bootstrapper.minimum_capacity(&scheme),
             scheme,
             bootstrapper: Some(bootstrapper),
+            stands_for_one: false,
             bootstraps: AtomicUsize::new(0),
         }
     }
@@ -50,9 +53,17 @@ impl<S: Bootstrappable> Session<S> {
         Session {
             scheme,
             bootstrapper: None,
+            stands_for_one: false,
             minimum_capacity: 0.0,
             bootstraps: AtomicUsize::new(0),
         }
+    }
+
+    /// An evaluator that does what one with bootstrapping does as long as nothing is bootstrapped,
+    /// and refuses the first bootstrapping: for rehearsals that ask whether there is one. Results
+    /// keep `minimum_capacity` bits. Unlike [`Session::new`] it prepares no tables.
+    pub fn unrefreshed(scheme: Arc<S>, minimum_capacity: f64) -> Self {
+        Session { stands_for_one: true, minimum_capacity, ..Session::leveled(scheme) }
     }
 
     /// The scheme.
@@ -65,12 +76,13 @@ impl<S: Bootstrappable> Session<S> {
         self.minimum_capacity
     }
 
-    /// Whether there is bootstrapping.
+    /// Whether there is bootstrapping. A session that refuses it ([`Session::unrefreshed`]) says
+    /// that there is, as the one that it stands for.
     pub fn can_bootstrap(&self) -> bool {
-        self.bootstrapper.is_some()
+        self.bootstrapper.is_some() || self.stands_for_one
     }
 
-    /// The bootstrapper; none for a leveled session.
+    /// The bootstrapper; none for a session that does not bootstrap.
     pub fn bootstrapper(&self) -> Option<&Bootstrapper<S>> {
         self.bootstrapper.as_deref()
     }

@@ -155,8 +155,16 @@ impl<S: IntegerScheme> Integers<'_, S> {
     ) -> Option<Levels> {
         let rehearsal = self.rehearsal();
         let top = values.iter().map(|x| rehearsal.level(x)).min()?;
+        // Most masks have been through the same operations.
+        let mut distinct: Vec<&NoOpCiphertext> = Vec::new();
+        for x in values {
+            if !distinct.iter().any(|y| y.meta() == x.meta()) {
+                distinct.push(x);
+            }
+        }
+        let values = distinct;
         let fits = |levels: &Levels| {
-            let left = |x| leaves(&lift(rehearsal, x, *levels).ok()?);
+            let left = |x: &NoOpCiphertext| leaves(&lift(rehearsal, x, *levels).ok()?);
             values.iter().all(|x| left(x) == Some(true))
         };
         let levels = |level| {

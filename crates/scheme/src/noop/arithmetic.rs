@@ -244,6 +244,7 @@ impl Arithmetic for NoOp {
         next: NextUse,
     ) -> Result<NoOpCiphertext, SchemeError> {
         self.still_wanted()?;
+        self.check_relin(a.meta.level)?;
         let params = &self.params;
         let basis = params.chain().basis(a.meta.level);
         let meta = params.noise().checked(

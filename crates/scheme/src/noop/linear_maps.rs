@@ -13,6 +13,16 @@ use crate::ops::{Automorphisms, DiagonalValues, LinearMaps, Scheme};
 use crate::spec::{Level, NextUse};
 
 impl Automorphisms for NoOp {
+    fn galois_level(&self, g: GaloisElement, from: Level) -> Option<Level> {
+        let Some(held) = &self.held else { return Some(from) };
+        let chain = self.params.chain();
+        let there = |level: &Level| {
+            let basis = held.galois.get(&(g, chain.gadget_id(*level)));
+            g.is_identity() || basis.is_some_and(|basis| chain.basis(*level).is_subset(*basis))
+        };
+        (0..=from.0).rev().map(Level).find(there)
+    }
+
     fn apply_galois(
         &self,
         a: &NoOpCiphertext,

@@ -61,6 +61,8 @@ pub struct NoOp {
     values: bool,
     counters: Counters,
     plan: Mutex<KeyPlan>,
+    /// The keys that there are; none if there are all.
+    held: Option<KeyPlan>,
     overflow: Mutex<ChaCha20Rng>,
     /// Asks whether the computation was cancelled; none if it cannot be.
     cancelled: Option<Cancelled>,
@@ -77,6 +79,7 @@ impl NoOp {
             values: true,
             counters: Counters::default(),
             plan: Mutex::new(KeyPlan::default()),
+            held: None,
             overflow: Mutex::new(ChaCha20Rng::seed_from_u64(seed)),
             cancelled: None,
         }
@@ -93,6 +96,16 @@ impl NoOp {
     #[must_use]
     pub fn cancelled_by(self, cancelled: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         NoOp { cancelled: Some(Box::new(cancelled)), ..self }
+    }
+
+    /// The same for a server that has only these keys: relinearization without one of them is
+    /// refused, as the real scheme would, and [`Automorphisms::galois_level`] is that of these
+    /// keys.
+    ///
+    /// [`Automorphisms::galois_level`]: crate::Automorphisms::galois_level
+    #[must_use]
+    pub fn holding(self, keys: KeyPlan) -> Self {
+        NoOp { held: Some(keys), ..self }
     }
 
     fn still_wanted(&self) -> Result<(), SchemeError> {
@@ -190,6 +203,20 @@ impl NoOp {
 
     fn use_key(&self, f: impl FnOnce(&mut KeyPlan)) {
         f(&mut self.plan.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Refuses relinearization at a level without a key.
+    fn check_relin(&self, level: Level) -> Result<(), SchemeError> {
+        let Some(held) = &self.held else { return Ok(()) };
+        let chain = self.params.chain();
+        let (operation, key) = ("relinearization", "relinearization key".to_string());
+        match held.relin.get(&chain.gadget_id(level)) {
+            None => Err(SchemeError::MissingKey { operation, key }),
+            Some(covered) if !chain.basis(level).is_subset(*covered) => {
+                Err(SchemeError::KeyTooShort { operation, key, level })
+            }
+            Some(_) => Ok(()),
+        }
     }
 
     fn use_galois(&self, g: GaloisElement, level: Level) {

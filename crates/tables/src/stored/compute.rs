@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use everlevel::lab::ServerEvaluator;
-use everlevel::{IntegerColumn, Integers, Params, Server};
+use everlevel::{IntegerColumn, Integers, KeyPlan, Params, Server};
 use everlevel_integers::{Column, Encoded, EncryptedConstant, IntegerScheme};
 use everlevel_scheme::same_owner;
 
@@ -14,6 +14,7 @@ use crate::kept::{Kept, KeptColumns};
 use crate::known::Known;
 use crate::plan::Plan;
 use crate::run::Runner;
+use crate::starts::Starts;
 use crate::stored::constants::Constants;
 use crate::stored::header::TableId;
 use crate::stored::result::TableResult;
@@ -50,17 +51,20 @@ pub(crate) fn compute<E: From<TablesError>>(
     let bound = bound(server, plan, constants)?;
     let ints = server.integers().map_err(TablesError::from)?;
     let all = 0..table.rows().div_ceil(server.params().slots());
-    let sums = evaluate(table, &ints, server.params(), plan, &bound, all, progress)?;
+    let server_keys = Some(server.keys().plan());
+    let with = (&ints, server_keys.as_ref());
+    let sums = evaluate(table, with, server.params(), plan, &bound, all, progress)?;
     let used = constants.map(Constants::id).filter(|_| !bound.is_empty());
     Ok(TableResult::new(server, plan, (id, table.rows()), used, sums)?)
 }
 
 /// The same of some blocks, on any scheme and without what a result states: with a column for each
 /// encrypted constant of the plan. No sums of blocks all of which are passed over. Columns that
-/// several batches take are read once, as far as there is room to keep them.
+/// several batches take are read once, as far as there is room to keep them. `keys` are those of
+/// the server; none if it has all.
 pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
     table: &impl Rows<S>,
-    ints: &Integers<'_, S>,
+    (ints, keys): (&Integers<'_, S>, Option<&KeyPlan>),
     params: &Params,
     plan: &Plan,
     bound: &[Column<S::Ciphertext>],
@@ -75,12 +79,19 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
         place.checked_sub(width).map(|k| (i, EncryptedConstant::new(bound[k].clone())))
     };
     let bound_at: BTreeMap<_, _> = places.filter_map(constant).collect();
+    // Noise of comparisons with a table in the clear depends on the table.
+    let fields = plan.schema().fields();
+    let clear = |place: &usize| table.knows(*place) && !fields[*place].is_public();
+    let starts = match needed.iter().filter(|place| **place < width).any(clear) {
+        true => Starts::default(),
+        false => plan.starts_with((ints, keys), params, table.rows())?,
+    };
     let (blocks, mut out) = (range.len() * layout.batches(), Vec::new());
     let kept = Kept::new(&layout);
     let mut kept_columns = KeptColumns::new(kept.room(range.len()));
     let mut kept = Some(kept);
     for batch in 0..layout.batches() {
-        let mut runner = Runner::new(ints, &schema, &layout, batch);
+        let mut runner = Runner::new(ints, &schema, &layout, batch).beginning(&starts);
         for (block, rows) in layout.blocks().enumerate() {
             if !range.contains(&block) {
                 runner.skip();

@@ -19,6 +19,7 @@ use crate::plan::Plan;
 use crate::query::Query;
 use crate::run::Runner;
 use crate::schema::Schema;
+use crate::starts::{Part, parts};
 use crate::stored::result::lowest;
 
 /// The cost of a plan on a parameter set.
@@ -52,6 +53,16 @@ pub struct PlanCost {
     pub sums: usize,
     /// The number of least and greatest values in the result.
     pub extremes: usize,
+}
+
+/// The modulus at which conditions on some columns begin, if it is a smaller one than that of the
+/// columns: the server drops a part of the modulus that these conditions do not need.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ConditionStart {
+    /// The columns: one if codes of this column are looked for, or those of a comparison.
+    pub columns: Vec<String>,
+    /// The bits of the modulus.
+    pub modulus_bits: u32,
 }
 
 /// One column of `rows` rows for each column of a schema, with encryptions of 0 by `encrypt`, for
@@ -165,6 +176,16 @@ impl Plan {
         rows: usize,
         cancelled: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Result<PlanCost, TablesError> {
+        Ok(self.costed(params, rows, cancelled)?.0)
+    }
+
+    /// The same, with the levels at which the conditions begin.
+    pub(crate) fn costed(
+        &self,
+        params: &Params,
+        rows: usize,
+        cancelled: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Result<(PlanCost, Vec<ConditionStart>), TablesError> {
         let (needed, schema) = self.needed()?;
         let (_, layout) = self.layout(params, rows)?;
         let blocks = layout.block_count();
@@ -172,6 +193,7 @@ impl Plan {
         let bootstraps = params.spec().bootstrap.is_some();
         let session = no_op_session(params, scheme.clone(), bootstraps)?;
         let ints = Integers::new(&session, params)?;
+        let starts = self.starts(params, rows, &ints.plans())?;
         let table = |length: usize| {
             pretended(params, &schema, length, |zero, public| match public {
                 true => scheme.transparent(zero),
@@ -184,7 +206,7 @@ impl Plan {
         let (mut columns, mut answer) = (Vec::new(), Vec::new());
         let mut kept = Some(Kept::new(&layout));
         for batch in 0..layout.batches() {
-            let mut runner = Runner::new(&ints, &schema, &layout, batch);
+            let mut runner = Runner::new(&ints, &schema, &layout, batch).beginning(&starts);
             // What a block takes, and how many of its ciphertexts are bootstrapped.
             let mut add = |columns: &[Column<_>], length: usize| -> Result<_, TablesError> {
                 let least = least(&schema, length);
@@ -238,7 +260,7 @@ impl Plan {
         let times = layout.ciphertexts() / answer.len().max(1);
         let result_bytes = result_bytes * times as u64;
         let fresh = ciphertext_bytes(params, top);
-        Ok(PlanCost {
+        let cost = PlanCost {
             ciphertexts: read * blocks,
             levels: if refreshes > 0 { top.0 } else { top.0 - reached.0 },
             table_bytes: (read * blocks) as u64 * fresh / 2,
@@ -251,6 +273,16 @@ impl Plan {
             result_ciphertexts: layout.ciphertexts(),
             sums: layout.sums(),
             extremes: layout.extremes(),
-        })
+        };
+        let start = |(part, _): (Part, Vec<Condition>)| {
+            let modulus_bits = params.chain().bits(starts.of(&part)?).round() as u32;
+            let name = |place: &usize| schema.fields()[*place].name().to_string();
+            Some(ConditionStart {
+                columns: part.columns().iter().map(name).collect(),
+                modulus_bits,
+            })
+        };
+        let parts = parts::<()>(&layout, None);
+        Ok((cost, parts.into_iter().filter_map(start).collect()))
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::error::TablesError;
 use crate::plan::Plan;
 use crate::query::{Fold, OrderedBy};
-use crate::stored::cost::PlanCost;
+use crate::stored::cost::{ConditionStart, PlanCost};
 
 /// The information about a plan that is available before it is run, and without any key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -40,6 +40,10 @@ pub struct Explanation {
     pub rows_listed: bool,
     /// The party that orders rows, if any are ordered.
     pub ordered_by: OrderedBy,
+    /// The bits of the modulus of the columns.
+    pub modulus_bits: u32,
+    /// The conditions that begin at a smaller modulus, on a server with keys at all levels.
+    pub starts: Vec<ConditionStart>,
     /// The cost.
     pub cost: PlanCost,
     /// What the server learns.
@@ -55,7 +59,7 @@ impl Plan {
     /// As [`Plan::cost`].
     pub fn explain(&self, params: &Params, rows: usize) -> Result<Explanation, TablesError> {
         let (schema, query) = (self.schema(), self.query());
-        let cost = self.cost(params, rows)?;
+        let (cost, starts) = self.costed(params, rows, || false)?;
         let name = |place: usize| schema.fields()[place].name().to_string();
         let names = |places: &mut dyn Iterator<Item = usize>| {
             let mut names: Vec<String> = places.map(name).collect();
@@ -122,6 +126,8 @@ impl Plan {
             sums,
             rows_listed: query.listed.is_some(),
             ordered_by: query.ordered_by,
+            modulus_bits: params.chain().bits(params.chain().top()).round() as u32,
+            starts,
             cost,
             server_learns,
             reader_learns,
@@ -168,6 +174,13 @@ impl fmt::Display for Explanation {
         writeln!(f, "it reads the columns: {read}")?;
         writeln!(f, "the reader learns: {}", self.reader_learns)?;
         writeln!(f, "{}: {} blocks of {} rows", self.params, self.blocks, self.block_rows)?;
+        let starts = self.starts.iter().map(|start| {
+            format!("{} bits for {}", start.modulus_bits, start.columns.join(" and "))
+        });
+        let starts: Vec<String> = starts.collect();
+        let lower = if starts.is_empty() { "" } else { "; conditions begin at " };
+        let (bits, starts) = (self.modulus_bits, starts.join(", "));
+        writeln!(f, "the modulus of the columns has {bits} bits{lower}{starts}")?;
         writeln!(
             f,
             "{} ciphertexts read, {} levels, {} products, {} key switches, {} refreshes, about \

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use everlevel::lab::{Bootstrappable, Bootstrapper, NoOp, Session};
 use everlevel::{Integers, KeyPlan, Params, Plaintext, bootstrap_plan};
-use everlevel_integers::EncryptedConstant;
+use everlevel_integers::{EncryptedConstant, TablePlans};
 
 use crate::error::TablesError;
 use crate::kept::Kept;
 use crate::known::Known;
 use crate::plan::Plan;
 use crate::run::Runner;
+use crate::starts::Starts;
 use crate::stored::cost::{least, pretended};
 
 /// Whether the error means that a server with bootstrapping could compute it, but one without could
@@ -67,15 +68,29 @@ impl Plan {
     /// # Errors
     /// As [`Plan::cost`].
     pub fn keys(&self, params: &Params, rows: usize) -> Result<KeyPlan, TablesError> {
-        let mut found = KeyPlan::default();
+        let plans = TablePlans::default();
+        let starts = self.starts(params, rows, &plans)?;
+        self.keys_from(&starts, (params, &plans), rows)
+    }
+
+    /// The same where the conditions begin at these levels.
+    pub(crate) fn keys_from(
+        &self,
+        starts: &Starts,
+        (params, plans): (&Params, &TablePlans),
+        rows: usize,
+    ) -> Result<KeyPlan, TablesError> {
+        let (mut found, top) = (KeyPlan::default(), Starts::default());
         // What a server puts in order it bootstraps.
         let orders = self.layout(params, rows)?.1.orders();
         let bootstraps = params.spec().bootstrap.is_some();
         for of in Rehearsal::of(self) {
-            let keys = match self.rehearsed(params, rows, of, orders && bootstraps) {
-                Err(e) if is_deep(&e) && bootstraps && !orders => {
-                    self.rehearsed(params, rows, of, true)
-                }
+            // A table in the clear has conditions that begin at the top.
+            let starts = if of.table == Encryption::None { &top } else { starts };
+            let rehearsed =
+                |bootstraps| self.rehearsed((params, plans), rows, of, starts, bootstraps);
+            let keys = match rehearsed(orders && bootstraps) {
+                Err(e) if is_deep(&e) && bootstraps && !orders => rehearsed(true),
                 keys => keys,
             };
             found = found.merge(&keys?);
@@ -86,9 +101,10 @@ impl Plan {
     /// The keys that were used.
     fn rehearsed(
         &self,
-        params: &Params,
+        (params, plans): (&Params, &TablePlans),
         rows: usize,
         of: Rehearsal,
+        starts: &Starts,
         bootstraps: bool,
     ) -> Result<KeyPlan, TablesError> {
         let (needed, schema) = self.needed()?;
@@ -101,7 +117,7 @@ impl Plan {
         } else {
             Session::leveled(scheme.clone())
         };
-        let ints = Integers::new(&session, params)?;
+        let ints = Integers::new(&session, params)?.with_plans(plans.clone());
         let width = self.schema().fields().len();
         let encrypt = |zero: &Plaintext, with: Encryption| match with {
             Encryption::Secret => scheme.encrypt(zero),
@@ -118,7 +134,7 @@ impl Plan {
         let count = layout.block_count();
         let mut kept = Some(Kept::new(&layout));
         for batch in 0..layout.batches() {
-            let mut runner = Runner::new(&ints, &schema, &layout, batch);
+            let mut runner = Runner::new(&ints, &schema, &layout, batch).beginning(starts);
             for (block, rows) in layout.blocks().enumerate() {
                 if (2..count.saturating_sub(1)).contains(&block) {
                     runner.skip();

@@ -18,4 +18,5 @@ pub(crate) mod part;
 pub(crate) mod plain;
 pub(crate) mod rehearse;
 pub(crate) mod result;
+pub(crate) mod start;
 pub(crate) mod table;

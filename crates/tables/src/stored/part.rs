@@ -69,7 +69,9 @@ impl EncryptedTable {
         let bound = bound(server, plan, constants)?;
         let ints = server.integers().map_err(TablesError::from)?;
         let params = server.params();
-        let found = evaluate(self, &ints, params, plan, &bound, blocks.clone(), progress)?;
+        let keys = Some(server.keys().plan());
+        let with = (&ints, keys.as_ref());
+        let found = evaluate(self, with, params, plan, &bound, blocks.clone(), progress)?;
         let result = ResultHeader {
             table: self.id(),
             rows: self.rows(),

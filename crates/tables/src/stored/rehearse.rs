@@ -85,7 +85,7 @@ impl Plan {
         let bound = bound.collect::<Result<Vec<_>, _>>()?;
         let quiet = |_, _| Ok::<_, TablesError>(());
         let blocks = 0..data.rows().div_ceil(params.slots());
-        let sums = evaluate(&table, &ints, params, self, &bound, blocks, quiet)?;
+        let sums = evaluate(&table, (&ints, None), params, self, &bound, blocks, quiet)?;
         let opened = sums.iter().map(|x| scheme.decrypt(x)).collect::<Result<Vec<_>, _>>()?;
         let (_, layout) = self.layout(params, data.rows())?;
         Answer::new(self.query(), self.schema(), &layout.read(params, &opened)?)
@@ -97,10 +97,12 @@ mod tests {
     use std::collections::BTreeMap;
     use std::sync::Mutex;
 
-    use everlevel::OptIn;
+    use everlevel::{KeyPlan, OptIn, general_keys};
+    use everlevel_integers::TablePlans;
 
     use super::*;
     use crate::schema::Schema;
+    use crate::starts::Starts;
     use crate::stored::encrypt::Place;
 
     /// A table that counts how often each of its columns is read, block by block.
@@ -154,8 +156,9 @@ mod tests {
         let ints = Integers::new(&session, &params).unwrap();
         let table = Rehearsed { scheme: &scheme, plan: &plan, data: &data };
         let counting = Counting { table, reads: Mutex::default() };
+        let with = (&ints, None);
         let quiet = |_, _| Ok::<_, TablesError>(());
-        let sums = evaluate(&counting, &ints, &params, &plan, &[], 0..blocks, quiet).unwrap();
+        let sums = evaluate(&counting, with, &params, &plan, &[], 0..blocks, quiet).unwrap();
         let opened: Vec<_> = sums.iter().map(|x| scheme.decrypt(x).unwrap()).collect();
         let sums = layout.read(&params, &opened).unwrap();
         let answer = Answer::new(plan.query(), &schema, &sums).unwrap();
@@ -176,5 +179,48 @@ mod tests {
         // 12 ciphertexts of each of five blocks, two of them truth values: y does not fit.
         let times = |place: Place| (place, if place.1 == 3 { 2 } else { 1 });
         assert_eq!(read(5), all(5).map(times).collect::<BTreeMap<_, _>>());
+    }
+
+    #[test]
+    fn conditions_begin_as_low_as_the_keys_of_a_server_allow() {
+        let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
+        let schema = Schema::from_json(
+            r#"{"columns": [
+                {"name": "g", "type": "integer", "low": 0, "high": 2},
+                {"name": "x", "type": "integer", "low": 0, "high": 9999},
+                {"name": "y", "type": "integer", "low": 0, "high": 9999}]}"#,
+        );
+        let (schema, rows) = (schema.unwrap(), params.slots() + 9);
+        let column = |of: fn(i128) -> i128| (0..rows as i128).map(of).collect::<Vec<_>>();
+        let columns = vec![column(|i| i % 3), column(|i| i * 37 % 9999), column(|i| i * i % 9999)];
+        let data = Data::from_columns(columns, &schema).unwrap();
+        for text in [
+            "select sum(y) from t where x between 100 and 4000 and g = 1",
+            "select y from t where x = 37",
+        ] {
+            let plan = Plan::new(text, &schema).unwrap();
+            let plans = TablePlans::default();
+            let starts = plan.starts(&params, rows, &plans).unwrap();
+            assert!(!starts.is_empty(), "{text}");
+            let least = plan.keys(&params, rows).unwrap();
+            // As an earlier release made them.
+            let top = plan.keys_from(&Starts::default(), (&params, &plans), rows).unwrap();
+            let size = |keys: &KeyPlan| keys.seeded_bytes(&params);
+            assert!(size(&least) < size(&top), "{text}: {} and {}", size(&least), size(&top));
+            for keys in [least, top, general_keys(&params).unwrap()] {
+                let scheme = Arc::new(NoOp::new(&params, 1).holding(keys.clone()));
+                let session = no_op_session(&params, scheme.clone(), false).unwrap();
+                let ints = Integers::new(&session, &params).unwrap();
+                let table = Rehearsed { scheme: &scheme, plan: &plan, data: &data };
+                let quiet = |_, _| Ok::<_, TablesError>(());
+                let with = (&ints, Some(&keys));
+                let sums = evaluate(&table, with, &params, &plan, &[], 0..2, quiet).unwrap();
+                let opened: Vec<_> = sums.iter().map(|x| scheme.decrypt(x).unwrap()).collect();
+                let (_, layout) = plan.layout(&params, rows).unwrap();
+                let sums = layout.read(&params, &opened).unwrap();
+                let answer = Answer::new(plan.query(), &schema, &sums).unwrap();
+                assert_eq!(answer, Answer::plain(plan.query(), &schema, &data).unwrap(), "{text}");
+            }
+        }
     }
 }

@@ -62,6 +62,6 @@ fn explanations_say_what_is_learned_and_sent() {
     // A line break in a query makes no line of the text.
     let plan = Plan::new("select count(*)\nfrom shop where 'x\ny' = kind", &schema).unwrap();
     let told = plan.explain(&params, 10).unwrap();
-    assert_eq!(told.to_string().lines().count(), 7);
+    assert_eq!(told.to_string().lines().count(), 8);
     assert_eq!((told.cost.constant_bytes, told.columns_read.len()), (0, 0));
 }

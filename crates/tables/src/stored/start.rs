@@ -1,0 +1,278 @@
+//! The search for the lowest levels at which the conditions of a query can begin.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use everlevel::lab::{Bootstrappable, NoOp, Session};
+use everlevel::{Integers, KeyPlan, Level, Params, TimeModel};
+use everlevel_integers::{Column, IntegerScheme, TablePlans};
+
+use crate::block::{Block, Mask};
+use crate::condition::Condition;
+use crate::error::TablesError;
+use crate::field::Field;
+use crate::kept::Kept;
+use crate::known::Known;
+use crate::layout::Layout;
+use crate::plan::Plan;
+use crate::run::Runner;
+use crate::schema::Schema;
+use crate::starts::{Part, Starts, parts};
+use crate::stored::cost::{least as least_codes, pretended};
+
+/// Bits of capacity that results keep above what a scheme needs to bootstrap them: the thin mode
+/// needs some more than the others.
+const ROOM: f64 = 24.0;
+/// The most parts that are tried one by one; further ones begin where all can begin.
+const MOST: usize = 12;
+
+/// A ciphertext of the no-op scheme.
+type Pretended = <NoOp as everlevel::lab::Scheme>::Ciphertext;
+/// The truth values of the conditions of a part, and the seconds that they take by the model.
+type Found = (Vec<(Condition, Mask<Pretended>)>, f64);
+
+/// The levels that are tried, highest first: each is the highest one at which a key switch costs
+/// less than at all levels above it.
+fn steps(params: &Params) -> Vec<Level> {
+    let (chain, mut least, mut found) = (params.chain(), usize::MAX, Vec::new());
+    for level in (0..=chain.top().0).rev().map(Level) {
+        let cost = chain.switch_cost(level);
+        if cost < least {
+            least = cost;
+            found.push(level);
+        }
+    }
+    found
+}
+
+/// A query on the no-op scheme, in a session of some kind.
+struct Trial<'a> {
+    scheme: &'a NoOp,
+    ints: &'a Integers<'a, NoOp>,
+    schema: &'a Schema,
+    layout: &'a Layout,
+    known: Option<&'a Known<'a, Pretended>>,
+    columns: &'a [Column<Pretended>],
+    model: TimeModel,
+}
+
+impl Trial<'_> {
+    /// The seconds of a batch if it fits; `masks` are truth values that are known already.
+    fn batch(
+        &self,
+        batch: usize,
+        starts: &Starts,
+        masks: HashMap<Condition, Mask<Pretended>>,
+    ) -> Option<f64> {
+        let before = self.scheme.cost();
+        let runner = Runner::new(self.ints, self.schema, self.layout, batch);
+        let mut runner = runner.beginning(starts);
+        let mut kept = Some(Kept::holding(masks));
+        runner.add_keeping(self.columns, self.known, &mut kept).ok()?;
+        runner.skip_rest();
+        runner.finish().ok()?;
+        Some(self.model.seconds(&(self.scheme.cost() - before)))
+    }
+
+    /// Whether all batches fit with these starts.
+    fn fits(&self, starts: &Starts) -> bool {
+        (0..self.layout.batches()).all(|batch| self.batch(batch, starts, HashMap::new()).is_some())
+    }
+
+    /// The truth values of some conditions, all of one part.
+    fn part(&self, conditions: &[Condition], starts: &Starts) -> Option<Found> {
+        let before = self.scheme.cost();
+        let columns = self.columns.to_vec();
+        let mut block = Block::new(self.ints, &self.layout.schema, columns, self.known, starts);
+        block.together(conditions.iter()).ok()?;
+        let mask = |condition: &Condition| Some((condition.clone(), block.mask(condition).ok()?));
+        let masks = conditions.iter().map(mask).collect::<Option<Vec<_>>>()?;
+        Some((masks, self.model.seconds(&(self.scheme.cost() - before))))
+    }
+}
+
+/// The parts of a query, and from which step each of them begins.
+struct Search<'a> {
+    trial: &'a Trial<'a>,
+    parts: Vec<(Part, Vec<Condition>)>,
+    steps: Vec<Level>,
+    found: HashMap<(usize, usize), Option<Found>>,
+}
+
+impl Search<'_> {
+    /// The starts where each part begins at a step; the first of these is the top.
+    fn starts(&self, at: &[usize]) -> Starts {
+        let parts = self.parts.iter().zip(at).filter(|(_, step)| **step > 0);
+        Starts::new(parts.map(|((part, _), step)| (part.clone(), self.steps[*step])))
+    }
+
+    /// The seconds of the first batch where each part begins at a step; `None` if it does not fit.
+    fn seconds(&mut self, at: &[usize]) -> Option<f64> {
+        let starts = self.starts(at);
+        let (mut masks, mut seconds) = (HashMap::new(), 0.0);
+        for (part, step) in at.iter().enumerate() {
+            let (trial, conditions) = (self.trial, &self.parts[part].1);
+            let found = self.found.entry((part, *step));
+            let found = found.or_insert_with(|| trial.part(conditions, &starts));
+            let (truths, taken) = found.as_ref()?;
+            masks.extend(truths.iter().cloned());
+            seconds += taken;
+        }
+        Some(seconds + self.trial.batch(0, &starts, masks)?)
+    }
+
+    /// Lets all parts begin at the step at which the query takes least, if it fits there. Time is
+    /// not monotonic: below some step, a filter that no longer fits with masks is multiplied last,
+    /// which takes more products, and pays for them only some steps further down.
+    fn common(&mut self, at: &mut [usize], top: f64) -> f64 {
+        let mut best = (0, top);
+        for step in 1..self.steps.len() {
+            if let Some(seconds) = self.seconds(&vec![step; at.len()])
+                && seconds <= best.1
+            {
+                best = (step, seconds);
+            }
+        }
+        at.fill(best.0);
+        best.1
+    }
+
+    /// The last step at which a part can begin such that the query fits and takes no longer than
+    /// `best`, and the seconds that it takes.
+    fn lowest(&mut self, at: &mut [usize], part: usize, mut best: f64) -> f64 {
+        let (mut low, mut high) = (at[part], self.steps.len());
+        while high - low > 1 {
+            let middle = low.midpoint(high);
+            at[part] = middle;
+            match self.seconds(at).filter(|seconds| *seconds <= best) {
+                Some(seconds) => (low, best) = (middle, seconds),
+                None => high = middle,
+            }
+        }
+        at[part] = low;
+        best
+    }
+
+    /// The steps at which the parts begin; `None` if the query does not fit from the top on.
+    fn run(&mut self) -> Option<Vec<usize>> {
+        if self.parts.is_empty() {
+            return None;
+        }
+        let mut at = vec![0; self.parts.len()];
+        let top = self.seconds(&at)?;
+        let mut best = self.common(&mut at, top);
+        for part in 0..at.len().min(MOST) {
+            best = self.lowest(&mut at, part, best);
+        }
+        Some(at)
+    }
+}
+
+impl Plan {
+    /// The levels at which the conditions begin on every server with keys at all levels, for a
+    /// table of `rows` rows: the lowest ones at which the whole query, with its sums, fits without
+    /// bootstrapping, and with the capacity that a server keeps for that. They are found by
+    /// rehearsals; there are none where the query has to be bootstrapped, where the server orders
+    /// rows, and where it compares what it knows with an encrypted constant, since the noise of
+    /// that depends on what it knows.
+    ///
+    /// # Errors
+    /// Those of [`Layout::new`]; a set without typed integers.
+    pub(crate) fn starts(
+        &self,
+        params: &Params,
+        rows: usize,
+        plans: &TablePlans,
+    ) -> Result<Starts, TablesError> {
+        let bootstraps = params.spec().bootstrap.as_ref();
+        let least = bootstraps.map(|_| NoOp::blank(params).minimum_capacity() + ROOM);
+        let secret = self.tried(params, rows, plans, (None, least, false), |trial| {
+            let parts = parts(trial.layout, trial.known);
+            let (steps, found) = (steps(params), HashMap::new());
+            let mut search = Search { trial, parts, steps, found };
+            let at = search.run()?;
+            Some(search.starts(&at)).filter(|starts| !starts.is_empty())
+        });
+        let Some(found) = secret?.flatten() else { return Ok(Starts::default()) };
+        // The public key leaves more noise; and the search takes the first batch for all.
+        let fits = self.tried(params, rows, plans, (None, least, true), |trial| trial.fits(&found));
+        Ok(if fits? == Some(true) { found } else { Starts::default() })
+    }
+
+    /// The same for a server in whose session the query is computed, with these keys, or all:
+    /// levels that are higher by as many steps as it takes.
+    ///
+    /// # Errors
+    /// As [`Plan::starts`].
+    pub(crate) fn starts_with<S: IntegerScheme>(
+        &self,
+        (ints, keys): (&Integers<'_, S>, Option<&KeyPlan>),
+        params: &Params,
+        rows: usize,
+    ) -> Result<Starts, TablesError> {
+        let (plans, session) = (ints.plans(), ints.session());
+        let found = self.starts(params, rows, &plans)?;
+        if found.is_empty() {
+            return Ok(found);
+        }
+        let least = session.can_bootstrap().then(|| session.minimum_capacity());
+        let raised = self.tried(params, rows, &plans, (keys.cloned(), least, true), |trial| {
+            let steps = steps(params);
+            let mut all = (0..steps.len()).map(|by| found.raised(&steps, by));
+            all.find(|starts| starts.is_empty() || trial.fits(starts))
+        });
+        Ok(raised?.flatten().unwrap_or_default())
+    }
+
+    /// What `work` finds by trials of the query on columns that were just encrypted, with the
+    /// public key or with the secret one. The server has these keys, or all if there are none here;
+    /// the session refuses to bootstrap and keeps `least` bits, or does not know bootstrapping.
+    /// `None` for a query that begins at the top in any case.
+    fn tried<T>(
+        &self,
+        params: &Params,
+        rows: usize,
+        plans: &TablePlans,
+        (keys, least, publicly): (Option<KeyPlan>, Option<f64>, bool),
+        work: impl FnOnce(&Trial<'_>) -> T,
+    ) -> Result<Option<T>, TablesError> {
+        let (_, schema) = self.needed()?;
+        let (_, layout) = self.layout(params, rows)?;
+        let public = schema.fields().iter().any(Field::is_public);
+        let compared = public && !self.query().parameters.is_empty();
+        if rows == 0 || layout.is_empty() || layout.orders() || compared {
+            return Ok(None);
+        }
+        let scheme = NoOp::blank(params);
+        let scheme = Arc::new(match keys {
+            Some(keys) => scheme.holding(keys),
+            None => scheme,
+        });
+        let session = match least {
+            Some(least) => Session::unrefreshed(scheme.clone(), least),
+            None => Session::leveled(scheme.clone()),
+        };
+        let ints = &Integers::new(&session, params)?.with_plans(plans.clone());
+        let length = rows.min(params.slots());
+        let columns =
+            pretended(params, &schema, length, |zero, public| match (public, publicly) {
+                (true, _) => scheme.transparent(zero),
+                (_, true) => scheme.encrypt_publicly(zero),
+                _ => scheme.encrypt(zero),
+            })?;
+        let (codes, constants) = (least_codes(&schema, length), BTreeMap::new());
+        let codes = schema.fields().iter().zip(&codes);
+        let codes = codes.map(|(field, codes)| field.is_public().then_some(&codes[..]));
+        let known = Known { columns: codes.collect(), constants: &constants, rows: length };
+        let trial = Trial {
+            scheme: &scheme,
+            ints,
+            schema: &schema,
+            layout: &layout,
+            known: Some(&known).filter(|_| public),
+            columns: &columns,
+            model: TimeModel::typical(params.degree()),
+        };
+        Ok(Some(work(&trial)))
+    }
+}
