@@ -117,16 +117,12 @@ fn results_can_be_computed_on() {
     check(product, 128, |a, b| a.wrapping_mul(b));
     let square = server.multiply(product, product).unwrap();
     check(&square, 256, |a, b| a.wrapping_mul(b).wrapping_pow(2));
-    check(&server.multiply(product, left).unwrap(), 192, |a, b| {
-        a.wrapping_mul(b).wrapping_mul(a)
-    });
+    check(&server.multiply(product, left).unwrap(), 192, |a, b| a.wrapping_mul(b).wrapping_mul(a));
     check(&server.add(product, right).unwrap(), 129, |a, b| a.wrapping_mul(b).wrapping_add(b));
     // (a b + a b) (a^2 + b^2), and what is left of it: a sum with itself that fits no more.
     let squares = [left, right].map(|x| server.multiply(x, x).unwrap());
-    let sums = [
-        server.add(product, product).unwrap(),
-        server.add(&squares[0], &squares[1]).unwrap(),
-    ];
+    let sums =
+        [server.add(product, product).unwrap(), server.add(&squares[0], &squares[1]).unwrap()];
     let last = server.multiply(&sums[0], &sums[1]).unwrap();
     check(&last, 258, |a, b| {
         let squares = a.wrapping_mul(a).wrapping_add(b.wrapping_mul(b));

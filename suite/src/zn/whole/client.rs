@@ -155,8 +155,7 @@ pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let slots = client.slots();
     let blocks = blocks(&instance, slots);
     let (path, bits, options) = (&files.download, 2 * INPUT_BITS, ReadOptions::default());
-    let mut results =
-        WholeReader::open(&client.params, path, &instance, bits, blocks, &options)?;
+    let mut results = WholeReader::open(&client.params, path, &instance, bits, blocks, &options)?;
     let mut out = Output::create(files.products)?;
     for batch in batches(blocks, 1) {
         let first = batch.start;

@@ -122,6 +122,8 @@ mod tests {
             let number = Plaintext::encode(&params, &[3]).unwrap();
             let x = scheme.encrypt(&number).unwrap();
             let product = scheme.mul(&x, &x, NextUse::Product).unwrap();
+            // In limbs of 8,192 words.
+            assert_eq!((scheme.cost().transforms, scheme.cost().bytes >> 16), (20, 107));
             let sum = scheme.add(&product, &product).unwrap();
             let last = scheme.mul(&sum, &sum, NextUse::Product).unwrap();
             let found = scheme.decrypt(&last).unwrap().decode(&params).unwrap();

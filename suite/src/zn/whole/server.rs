@@ -60,11 +60,7 @@ impl Server {
     /// # Errors
     /// More bits than residues hold (`suite.range`), too much noise for the levels that are left,
     /// numbers under another key.
-    pub fn multiply(
-        &self,
-        a: &WholeNumbers,
-        b: &WholeNumbers,
-    ) -> Result<WholeNumbers, SuiteError> {
+    pub fn multiply(&self, a: &WholeNumbers, b: &WholeNumbers) -> Result<WholeNumbers, SuiteError> {
         let product = |evaluator: &Evaluator<Cpu, FileKeys>, x: &Ciphertext, y: &Ciphertext| {
             evaluator.mul(x, y, NextUse::Product)
         };
@@ -97,9 +93,8 @@ impl Server {
     ) -> Result<WholeNumbers, SuiteError> {
         WholeNumbers::check_bits(bits)?;
         let evaluators = self.evaluators.par_iter().enumerate();
-        let residues = evaluators.map(|(i, evaluator)| {
-            operation(evaluator, &a.residues[i], &b.residues[i])
-        });
+        let residues =
+            evaluators.map(|(i, evaluator)| operation(evaluator, &a.residues[i], &b.residues[i]));
         WholeNumbers::new(residues.collect::<Result<_, _>>()?, bits)
     }
 }
