@@ -83,8 +83,8 @@ impl Client {
         let largest = self.residues.largest(numbers.bits);
         let count = count.min(self.slots());
         let mut out = Zeroizing::new(Vec::with_capacity(count));
-        for slot in 0..count {
-            let digits = self.residues.digits(&std::array::from_fn(|i| values[i][slot]));
+        let digits = |slot| self.residues.digits(&std::array::from_fn(|i| values[i][slot]));
+        for (slot, digits) in (0..count).map(digits).enumerate() {
             if !Residues::is_at_most(&digits, &largest) {
                 return Err(SuiteError::Result {
                     place: format!("pair {}", first + slot as u64),
