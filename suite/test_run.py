@@ -21,6 +21,7 @@ task = sys.argv[sys.argv.index("--mini_workload") + 1] if "--mini_workload" in s
 assert os.environ.get("EVERLEVEL_MINI_WORKLOAD") == task
 measured = "count_" + name if counting else "ip_" + name if task == "1" else name
 assert Path("scripts/build_task.sh").stat().st_mode & 0o100
+print("program:", os.readlink("everlevel-programs/client_key_generation").split("/")[-1])
 assert not Path("submission/reference").exists() and not Path("measurements", name).exists()
 Path("io", name).mkdir(parents=True)
 Path("io", name, "server_reported_steps.json").write_text("{{}}")
@@ -179,6 +180,27 @@ class RunTest(unittest.TestCase):
             done = self.measured("--mini-workload", task, workload=workload)
             self.assertEqual(done.returncode, 2)
 
+    def test_variants_have_programs_and_results_of_their_own(self) -> None:
+        for options, variant, program, directory in [
+            ([], "digits", "zn_client_key_generation", "zn-multiplication"),
+            (["--variant", "digits"], "digits", "zn_client_key_generation", "zn-multiplication"),
+            (
+                ["--variant", "whole"],
+                "whole",
+                "zn_whole_client_key_generation",
+                "zn-multiplication-whole",
+            ),
+        ]:
+            done = self.measured("--sizes", "0", "--runs", "1", *options)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"program: {program}\n", done.stdout)
+            (out,) = self.results.glob(f"*/{directory}/single")
+            about = json.loads((out / "about.json").read_text())
+            self.assertEqual(about["variant"], variant)
+        for workload, variant in [("zn-multiplication", "other"), ("ml-inference", "whole")]:
+            done = self.measured("--variant", variant, workload=workload)
+            self.assertEqual(done.returncode, 2)
+
     def test_a_submission_is_a_crate_of_its_own(self) -> None:
         for workload, place in [
             ("zn-multiplication", "submission/target/release"),
@@ -187,11 +209,21 @@ class RunTest(unittest.TestCase):
             ("transciphering", "submission/target/release"),
         ]:
             self.exported(workload, place)
+        manifest = self.root / "zn-multiplication" / "submission" / "Cargo.toml"
+        self.assertNotIn("whole", manifest.read_text())
 
-    def exported(self, workload: str, place: str) -> None:
+    def test_a_variant_is_a_submission(self) -> None:
+        self.exported("zn-multiplication", "submission/target/release", "--variant", "whole")
+        submission = self.root / "zn-multiplication" / "submission"
+        manifest = (submission / "Cargo.toml").read_text()
+        self.assertEqual(manifest.count('path = "zn-multiplication/whole/'), 4)
+        readme = HERE / "zn-multiplication" / "whole" / "README.md"
+        self.assertEqual((submission / "README.md").read_text(), readme.read_text())
+
+    def exported(self, workload: str, place: str, *options: str) -> None:
         """Writes a submission, whose programs its script puts at this place."""
         out = self.root / workload
-        done = self.run_suite("--export", str(out), workload=workload)
+        done = self.run_suite("--export", str(out), *options, workload=workload)
         self.assertEqual(done.returncode, 0, done.stderr)
         manifest = out / "submission" / "Cargo.toml"
         command = ["cargo", "metadata", "--no-deps", "--offline", "--format-version", "1"]

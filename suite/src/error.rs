@@ -48,6 +48,17 @@ pub enum SuiteError {
         /// The value.
         found: u64,
     },
+    /// Encrypted whole numbers that could be too large for their residues.
+    #[error(
+        "expected a result of at most {limit} bits, found one of {bits}: decrypt the numbers and \
+         encrypt them again, modulo 2^64, before this operation"
+    )]
+    Range {
+        /// How many bits the result could have.
+        bits: u32,
+        /// How many bits residues tell apart.
+        limit: u32,
+    },
     /// Matches that share their slots of the sums of payloads with each other.
     #[error(
         "{left} of {} matches cannot be told apart: ask for their number with --count_only, or for \
@@ -107,6 +118,7 @@ everlevel_ring::error_codes! {
         Instance => "suite.instance",
         Numbers => "suite.numbers",
         Result => "suite.result",
+        Range => "suite.range",
         Collision => "suite.collision",
         Model => "suite.model",
         MiniWorkload => "suite.mini-workload",

@@ -6,10 +6,13 @@
 //!
 //! Decrypted sums are below the plaintext modulus, a prime above 4 (2^16 - 1)^2, and so exact; the
 //! noise bound of the library holds for whatever values slots have.
+//!
+//! The variant [`whole`] has other keys and ciphertexts, and results that can be computed on.
 
 mod client;
 mod protocol;
 mod server;
+pub mod whole;
 
 pub use client::{decrypt, encrypt, generate_key, postprocess, preprocess};
 pub use protocol::{INSTANCES, spec};

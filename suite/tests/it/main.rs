@@ -11,3 +11,4 @@ mod transciphering;
 mod transciphering_hostile;
 mod zn;
 mod zn_hostile;
+mod zn_whole;

@@ -7,6 +7,7 @@ use crate::ml::ML;
 use crate::stand_in::Workload;
 use crate::transciphering::TRANSCIPHERING;
 use crate::zn::ZN;
+use crate::zn_whole::{WHOLE, WHOLE_STAGES};
 
 #[test]
 fn pins_name_stages_and_instances() {
@@ -38,4 +39,19 @@ fn pins_name_stages_and_instances() {
         assert!(found.eq(instances.iter().map(|instance| (instance.name, instance.count))));
         assert_eq!(pinned["commit"].as_str().unwrap().len(), 40);
     }
+}
+
+/// A variant has programs of its own for some of the stages, which have the same arguments.
+#[test]
+fn pins_name_the_programs_of_variants() {
+    let text = include_str!("../../pins.json");
+    let pins: serde_json::Value = serde_json::from_str(text).unwrap();
+    let variants = pins[WHOLE.name]["variants"].as_object().unwrap();
+    let programs = |variant: &str| {
+        let all = variants[variant]["programs"].as_array().unwrap().iter();
+        all.map(|program| program.as_str().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(variants.len(), 2);
+    assert!(programs("digits").is_empty());
+    assert_eq!(programs("whole"), WHOLE_STAGES);
 }

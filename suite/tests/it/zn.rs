@@ -2,23 +2,26 @@
 
 use std::fs;
 
-use crate::stand_in::{StandIn, Workload};
+use crate::stand_in::{Stage, StandIn, Workload};
 
-pub static ZN: Workload = Workload {
-    name: "zn-multiplication",
-    stages: &[
-        ("client_preprocess_input", &["COUNT"]),
-        ("client_key_generation", &["INSTANCE"]),
-        ("client_encode_encrypt_input", &["INSTANCE"]),
-        ("server_encrypted_compute", &["INSTANCE", "COUNT"]),
-        ("client_decrypt_decode", &["INSTANCE", "COUNT"]),
-        ("client_postprocess", &["INSTANCE", "COUNT"]),
-    ],
-    program,
-    measured: &["public_keys", "ciphertexts_upload", "ciphertexts_download"],
-};
+pub static ZN: Workload = workload(program);
 
-fn program(stage: &str) -> &'static str {
+/// The workload with these programs.
+pub const fn workload(program: fn(&str) -> &'static str) -> Workload {
+    let measured = &["public_keys", "ciphertexts_upload", "ciphertexts_download"];
+    Workload { name: "zn-multiplication", stages: STAGES, program, measured }
+}
+
+const STAGES: &[Stage] = &[
+    ("client_preprocess_input", &["COUNT"]),
+    ("client_key_generation", &["INSTANCE"]),
+    ("client_encode_encrypt_input", &["INSTANCE"]),
+    ("server_encrypted_compute", &["INSTANCE", "COUNT"]),
+    ("client_decrypt_decode", &["INSTANCE", "COUNT"]),
+    ("client_postprocess", &["INSTANCE", "COUNT"]),
+];
+
+pub fn program(stage: &str) -> &'static str {
     match stage {
         "client_preprocess_input" => env!("CARGO_BIN_EXE_zn_client_preprocess_input"),
         "client_key_generation" => env!("CARGO_BIN_EXE_zn_client_key_generation"),
@@ -32,8 +35,17 @@ fn program(stage: &str) -> &'static str {
 
 /// A data set of these pairs.
 pub fn stand_in(instance: &'static str, pairs: &[(u64, u64)]) -> StandIn {
+    stand_in_of(&ZN, instance, pairs)
+}
+
+/// The same for the programs of a variant.
+pub fn stand_in_of(
+    variant: &'static Workload,
+    instance: &'static str,
+    pairs: &[(u64, u64)],
+) -> StandIn {
     let arguments = vec![("INSTANCE", instance.into()), ("COUNT", pairs.len().to_string())];
-    let out = StandIn::new(&ZN, instance, arguments);
+    let out = StandIn::new(variant, instance, arguments);
     let text = |of: fn(&(u64, u64)) -> u64| {
         pairs.iter().map(|pair| format!("{}\n", of(pair))).collect::<String>()
     };
@@ -43,7 +55,7 @@ pub fn stand_in(instance: &'static str, pairs: &[(u64, u64)]) -> StandIn {
 }
 
 /// The products that the last stage wrote.
-fn result(harness: &StandIn) -> Vec<u64> {
+pub fn result(harness: &StandIn) -> Vec<u64> {
     harness.lines("cleartext_output/out.txt")
 }
 
@@ -59,7 +71,8 @@ pub fn pairs(count: usize) -> Vec<(u64, u64)> {
     ends.into_iter().chain(random).take(count).collect()
 }
 
-fn products(pairs: &[(u64, u64)]) -> Vec<u64> {
+/// The products of pairs modulo 2^64.
+pub fn products(pairs: &[(u64, u64)]) -> Vec<u64> {
     pairs.iter().map(|(x, y)| x.wrapping_mul(*y)).collect()
 }
 

@@ -1,0 +1,173 @@
+//! The stages of the client that differ from those of digits, and what it holds.
+
+use std::path::Path;
+
+use everlevel_bgv::{Ciphertext, SecretKey};
+use everlevel_ring::sample::system_rng;
+use everlevel_scheme::{KeyPlan, Params, Plaintext};
+use everlevel_wire::{Metadata, ReadOptions};
+use rayon::prelude::*;
+use zeroize::Zeroizing;
+
+use super::protocol::{Files, INPUT_BITS, params, part};
+use super::residues::Residues;
+use super::vector::{WholeNumbers, WholeReader, WholeWriter};
+use crate::error::SuiteError;
+use crate::instance::Instance;
+use crate::keyless::{batches, blocks};
+use crate::keys::{generate, read_secret};
+use crate::numbers::{Words, to_bytes};
+use crate::output::Output;
+use crate::stage::usage;
+use crate::zn::INSTANCES;
+
+/// The owner of numbers: a secret key for each modulus.
+pub struct Client {
+    params: Vec<Params>,
+    secrets: Vec<SecretKey>,
+    residues: Residues,
+}
+
+impl Client {
+    /// A client with the keys in files, one for each modulus, that begin with this path.
+    ///
+    /// # Errors
+    /// Files that are not of these keys; what the system refuses.
+    pub fn open(path: &Path) -> Result<Self, SuiteError> {
+        let params = params()?;
+        let read = |params: &Params| read_secret(params, &part(path, params.plain_modulus()));
+        let secrets = params.iter().map(read).collect::<Result<_, _>>()?;
+        Ok(Client { params, secrets, residues: Residues::new()? })
+    }
+
+    /// Numbers of a block.
+    pub fn slots(&self) -> usize {
+        self.params[0].slots()
+    }
+
+    /// Encrypts a block of numbers, or fewer.
+    ///
+    /// # Errors
+    /// More numbers than slots; what the system refuses.
+    pub fn encrypt(&self, numbers: &[u64]) -> Result<WholeNumbers, SuiteError> {
+        let encrypt = |secret: &SecretKey| {
+            let params = secret.params();
+            let t = params.plaintext_ring().modulus(1);
+            let residues = numbers.iter().map(|&number| t.reduce_u64(number));
+            let residues = Zeroizing::new(residues.collect::<Vec<u64>>());
+            let message = Plaintext::encode(params, &residues)?;
+            Ok::<_, SuiteError>(secret.encrypt(&message, &mut system_rng()?)?)
+        };
+        let residues = self.secrets.par_iter().map(encrypt).collect::<Result<_, _>>()?;
+        WholeNumbers::new(residues, INPUT_BITS)
+    }
+
+    /// The first `count` numbers of a block modulo 2^64; errors name them by their places from
+    /// `first` on.
+    ///
+    /// # Errors
+    /// Numbers under another key; residues that are not those of numbers of so many bits, which no
+    /// honest result has (`suite.result`).
+    pub fn decrypt(
+        &self,
+        numbers: &WholeNumbers,
+        first: u64,
+        count: usize,
+    ) -> Result<Zeroizing<Vec<u64>>, SuiteError> {
+        let decrypt = |(secret, residue): (&SecretKey, &Ciphertext)| {
+            let values = secret.decrypt(residue)?.decode_decrypted(secret.params())?;
+            Ok::<_, SuiteError>(Zeroizing::new(values))
+        };
+        let pairs = self.secrets.par_iter().zip(&numbers.residues);
+        let values = pairs.map(decrypt).collect::<Result<Vec<_>, _>>()?;
+        let largest = self.residues.largest(numbers.bits);
+        let count = count.min(self.slots());
+        let mut out = Zeroizing::new(Vec::with_capacity(count));
+        let digits = |slot| self.residues.digits(&std::array::from_fn(|i| values[i][slot]));
+        for (slot, digits) in (0..count).map(digits).enumerate() {
+            if !Residues::is_at_most(&digits, &largest) {
+                return Err(SuiteError::Result {
+                    place: format!("pair {}", first + slot as u64),
+                    expected: format!("a number of at most {} bits", numbers.bits),
+                    found: Residues::bits(&digits),
+                });
+            }
+            out.push(self.residues.word(&digits));
+        }
+        Ok(out)
+    }
+}
+
+/// `client_key_generation INSTANCE`: for each modulus a secret key, and a key by which the server
+/// relinearizes products.
+///
+/// # Errors
+/// What the system refuses.
+pub fn generate_keys(arguments: &[&str]) -> Result<(), SuiteError> {
+    let [name] = arguments else { return Err(usage("INSTANCE", arguments)) };
+    let files = Files::of(&Instance::named(&INSTANCES, name)?);
+    params()?.par_iter().try_for_each(|params| {
+        let plan = KeyPlan::relinearization(params);
+        let place = |path: &Path| part(path, params.plain_modulus());
+        let (secret, server) = (place(&files.secret_keys), place(&files.server_keys));
+        generate(params, &plan, &Metadata::new(), &secret, &server)
+    })
+}
+
+/// `client_encode_encrypt_input INSTANCE`: the left and the right factors of each block of pairs.
+///
+/// # Errors
+/// A file of another number of pairs, what the system refuses.
+pub fn encrypt(arguments: &[&str]) -> Result<(), SuiteError> {
+    let [name] = arguments else { return Err(usage("INSTANCE", arguments)) };
+    let instance = Instance::named(&INSTANCES, name)?;
+    let files = Files::of(&instance);
+    let client = Client::open(&files.secret_keys)?;
+    let slots = client.slots();
+    let blocks = blocks(&instance, slots);
+    let mut operands = Words::open(&files.operands, 2 * instance.count)?;
+    let (path, count) = (&files.upload, 2 * blocks);
+    let mut upload = WholeWriter::create(&client.params, path, &instance, INPUT_BITS, count)?;
+    let mut left = instance.count as usize;
+    for batch in batches(blocks, 1) {
+        let pairs = left.min(batch.len() * slots);
+        left -= pairs;
+        let words = Zeroizing::new(operands.read(2 * pairs)?);
+        let sides = words.par_chunks(2 * slots).flat_map(|pairs| [(pairs, 0), (pairs, 1)]);
+        let encrypted = sides.map(|(pairs, side): (&[u64], usize)| {
+            let side = pairs.iter().skip(side).step_by(2).copied();
+            client.encrypt(&Zeroizing::new(side.collect::<Vec<u64>>()))
+        });
+        upload.push_all(encrypted.collect::<Result<_, _>>()?)?;
+    }
+    upload.finish_without_sync()
+}
+
+/// `client_decrypt_decode INSTANCE COUNT`: the products modulo 2^64.
+///
+/// # Errors
+/// What is not a result for this instance and key, or cannot be one.
+pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
+    let [name, count] = arguments else { return Err(usage("INSTANCE COUNT", arguments)) };
+    let instance = Instance::with_count(&INSTANCES, name, count)?;
+    let files = Files::of(&instance);
+    let client = Client::open(&files.secret_keys)?;
+    let slots = client.slots();
+    let blocks = blocks(&instance, slots);
+    let (path, bits, options) = (&files.download, 2 * INPUT_BITS, ReadOptions::default());
+    let mut results = WholeReader::open(&client.params, path, &instance, bits, blocks, &options)?;
+    let mut out = Output::create(files.products)?;
+    for batch in batches(blocks, 1) {
+        let first = batch.start;
+        let results = results.read_range(batch)?;
+        let words = results.par_iter().enumerate().map(|(i, numbers)| {
+            let start = ((first + i) * slots) as u64;
+            let pairs = (instance.count - start).min(slots as u64) as usize;
+            client.decrypt(numbers, start, pairs)
+        });
+        for block in words.collect::<Result<Vec<_>, _>>()? {
+            out.write(&to_bytes(&block))?;
+        }
+    }
+    out.finish()
+}
