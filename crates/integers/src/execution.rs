@@ -94,7 +94,13 @@ impl<S: IntegerScheme> Integers<'_, S> {
         stage: &Stage<'_>,
         inputs: usize,
     ) -> Result<bool, IntegersError> {
-        let Some(bootstrapper) = self.session().bootstrapper() else { return Ok(false) };
+        let Some(bootstrapper) = self.session().bootstrapper() else {
+            // Where bootstrapping is refused, so is what would follow it.
+            return match self.session().can_bootstrap() {
+                true => Err(CircuitError::NoBootstrapping.into()),
+                false => Ok(false),
+            };
+        };
         let (rehearsal, needed) = (self.rehearsal(), self.session().minimum_capacity());
         // Not locked during the bootstrapping: a thread that waits in it may take up another digit,
         // which comes here, too.
