@@ -7,7 +7,7 @@
 use everlevel_arith::Modulus;
 use everlevel_arith::kernels::Kernels;
 use rand_chacha::ChaCha20Rng;
-use rand_core::{CryptoRng, Rng, SeedableRng};
+use rand_core::{CryptoRng, SeedableRng};
 
 use crate::basis::Basis;
 use crate::cpu::{Cpu, Limb, limbs_mut};
@@ -251,6 +251,7 @@ mod tests {
     use std::sync::Arc;
 
     use everlevel_arith::{Backend, primes};
+    use rand_core::Rng;
 
     use super::*;
     use crate::cpu::limbs;

@@ -20,7 +20,7 @@ use everlevel_scheme::SchemeError;
 /// decomposition and multiplied after), so one key serves every plaintext modulus, and BGV and BFV
 /// alike. δ does not depend on the level, so the key serves every level whose primes it has.
 ///
-/// In memory, residues are packed. The uniform halves a can stay seeds ([`SwitchingKey::seeded`]).
+/// In memory, residues are packed where that is faster. The uniform halves a can stay seeds ([`SwitchingKey::seeded`]).
 #[derive(Clone)]
 pub struct SwitchingKey {
     basis: Basis,
@@ -49,7 +49,7 @@ impl SwitchingKey {
             .map(|(group, primes)| {
                 let mut components = destination.zero(params, full, (&seed, group as u32), rng);
                 components[0].add_raised(cpu, &hidden, special, primes);
-                let components = components.iter().map(|c| KeyPoly::packed(cpu, c)).collect();
+                let components = components.into_iter().map(|c| KeyPoly::new(cpu, c)).collect();
                 KeyDigit { group, components }
             })
             .collect();
@@ -114,7 +114,7 @@ impl SwitchingKey {
             let expanded =
                 seed.iter().map(|seed| sample::expand(params.cpu(), seed, group as u32, full));
             let components = std::iter::once(first).chain(expanded);
-            let components = components.map(|c| KeyPoly::packed(params.cpu(), &c)).collect();
+            let components = components.map(|c| KeyPoly::new(params.cpu(), c)).collect();
             KeyDigit { group, components }
         };
         Ok(SwitchingKey {

@@ -1,19 +1,21 @@
 //! Switching keys in the memory of the processor.
 //!
 //! They are what takes most memory, and every residue is read once a use: packed, they are 22 %
-//! smaller, and products with them wait for memory that much less. A uniformly random polynomial
-//! can stay its seed, and is then expanded a few words at a time wherever it is used.
+//! smaller, and products with them wait for memory that much less, which pays with AVX-512; with
+//! four lanes unpacking takes longer than it saves. A uniformly random polynomial can stay its
+//! seed, and is then expanded a few words at a time wherever it is used.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use everlevel_arith::kernels::Kernels;
-use everlevel_arith::{Modulus, pack, unpack};
+use everlevel_arith::{Backend, Modulus, pack, unpack};
 use rayon::prelude::*;
 
-use super::access::limbs;
+use super::access::{limb, limbs};
 use super::limb::Limb;
 use super::processor::Cpu;
+use super::sum::within;
 use crate::basis::Basis;
 use crate::poly::{Eval, Poly};
 use crate::sample::{Seed, Uniform, expand};
@@ -28,6 +30,8 @@ pub struct KeyPoly {
 
 #[derive(Clone)]
 enum Form {
+    /// A word for each residue.
+    Words(Poly<Eval>),
     /// Packed limbs, in the order of the basis.
     Packed(Arc<[Limb]>),
     /// The uniform polynomial ([`expand`]) of a seed and a component.
@@ -35,6 +39,14 @@ enum Form {
 }
 
 impl KeyPoly {
+    /// A polynomial, packed if the engine multiplies packed ones as fast as others.
+    pub fn new(cpu: &Cpu, x: Poly<Eval>) -> Self {
+        match cpu.backend() {
+            Backend::Avx512 => Self::packed(cpu, &x),
+            _ => KeyPoly { basis: x.basis(), degree: x.degree(), form: Form::Words(x) },
+        }
+    }
+
     /// A polynomial, packed.
     pub fn packed(cpu: &Cpu, x: &Poly<Eval>) -> Self {
         let packed = |limb: &Arc<Limb>| {
@@ -60,6 +72,7 @@ impl KeyPoly {
     /// The polynomial.
     pub fn expanded(&self, cpu: &Cpu) -> Poly<Eval> {
         match &self.form {
+            Form::Words(x) => x.clone(),
             Form::Packed(packed) => {
                 let unpacked = |packed: &Limb| {
                     let mut limb = cpu.limb();
@@ -75,6 +88,7 @@ impl KeyPoly {
     /// Bytes in memory.
     pub fn memory_bytes(&self) -> u64 {
         match &self.form {
+            Form::Words(_) => self.expanded_bytes(),
             Form::Packed(limbs) => limbs.iter().map(|limb| size_of_val(&limb[..]) as u64).sum(),
             Form::Seeded(..) => size_of::<Seed>() as u64,
         }
@@ -88,6 +102,7 @@ impl KeyPoly {
     /// What the residues modulo the prime at `position` come from.
     fn source(&self, cpu: &Cpu, position: usize) -> Source<'_> {
         match &self.form {
+            Form::Words(x) => Source::Words(limb(x, position)),
             Form::Packed(limbs) => {
                 let place = self.basis.limb_of(position).expect("the key was checked to cover it");
                 Source::Packed(&limbs[place])
@@ -101,26 +116,37 @@ impl KeyPoly {
 
 /// What the residues of one polynomial modulo one prime come from.
 enum Source<'k> {
+    Words(&'k [u64]),
     Packed(&'k [u64]),
     Seeded(Box<Uniform>),
 }
 
 /// The polynomials of one component of a key modulo one prime, digit by digit.
 enum Rows<'k> {
+    /// All of them as words.
+    Words(Vec<&'k [u64]>),
     /// All of them packed.
     Packed(Vec<&'k [u64]>),
-    /// Some of them to be expanded: the residues at the places from the given one on.
+    /// In several forms, or to be expanded: the residues at the places from the given one on.
     Expanded(Vec<(Source<'k>, Vec<u64>)>, usize),
 }
 
 impl<'k> Rows<'k> {
     fn new(sources: Vec<Source<'k>>) -> Self {
+        let words = |source: &Source<'k>| match source {
+            Source::Words(limb) => Some(*limb),
+            _ => None,
+        };
         let packed = |source: &Source<'k>| match source {
             Source::Packed(limb) => Some(*limb),
-            Source::Seeded(_) => None,
+            _ => None,
         };
-        let limbs: Option<Vec<&'k [u64]>> = sources.iter().map(packed).collect();
-        match limbs {
+        let all: Option<Vec<&'k [u64]>> = sources.iter().map(words).collect();
+        if let Some(limbs) = all {
+            return Rows::Words(limbs);
+        }
+        let all: Option<Vec<&'k [u64]>> = sources.iter().map(packed).collect();
+        match all {
             Some(limbs) => Rows::Packed(limbs),
             None => Rows::Expanded(sources.into_iter().map(|s| (s, Vec::new())).collect(), 0),
         }
@@ -133,6 +159,7 @@ impl<'k> Rows<'k> {
         for (source, words) in rows {
             words.resize(chunk.len(), 0);
             match source {
+                Source::Words(limb) => words.copy_from_slice(&limb[chunk.clone()]),
                 Source::Packed(limb) => unpack(limb, chunk.start, words),
                 Source::Seeded(stream) => stream.fill(words),
             }
@@ -140,7 +167,7 @@ impl<'k> Rows<'k> {
     }
 
     /// The residues at the places `from`, of which `rows` hold those from `start` on.
-    fn words<'r>(
+    fn expanded<'r>(
         rows: &'r [(Source<'k>, Vec<u64>)],
         start: usize,
         from: &Range<usize>,
@@ -180,16 +207,25 @@ impl<'k> KeyLimbs<'k> {
         digits: &[&[u64]],
         from: &Range<usize>,
     ) {
-        if let ([o0, o1], [Rows::Packed(b), Rows::Packed(a)]) = (&mut *outs, &self.0[..]) {
-            let (o0, o1) = (&mut o0[to.clone()], &mut o1[to.clone()]);
-            return kernels.packed_product2(q, o0, o1, digits, b, a, from.start);
+        match (&mut *outs, &self.0[..]) {
+            ([o0, o1], [Rows::Packed(b), Rows::Packed(a)]) => {
+                let (o0, o1) = (&mut o0[to.clone()], &mut o1[to.clone()]);
+                return kernels.packed_product2(q, o0, o1, digits, b, a, from.start);
+            }
+            ([o0, o1], [Rows::Words(b), Rows::Words(a)]) => {
+                let (o0, o1) = (&mut o0[to.clone()], &mut o1[to.clone()]);
+                let (b, a) = (within(b, from), within(a, from));
+                return kernels.inner_product2(q, o0, o1, digits, &b, &a);
+            }
+            _ => {}
         }
         for (out, rows) in outs.iter_mut().zip(&self.0) {
             let out = &mut out[to.clone()];
             match rows {
+                Rows::Words(key) => kernels.inner_product(q, out, digits, &within(key, from)),
                 Rows::Packed(key) => kernels.packed_product(q, out, digits, key, from.start),
                 Rows::Expanded(rows, start) => {
-                    kernels.inner_product(q, out, digits, &Rows::words(rows, *start, from));
+                    kernels.inner_product(q, out, digits, &Rows::expanded(rows, *start, from));
                 }
             }
         }
@@ -206,11 +242,14 @@ impl<'k> KeyLimbs<'k> {
     ) {
         match self.0.get(k) {
             None => {}
+            Some(Rows::Words(key)) => {
+                kernels.inner_product_scale_add(q, out, digits, &within(key, from), c);
+            }
             Some(Rows::Packed(key)) => {
                 kernels.packed_product_scale_add(q, out, digits, key, from.start, c);
             }
             Some(Rows::Expanded(rows, start)) => {
-                let key = Rows::words(rows, *start, from);
+                let key = Rows::expanded(rows, *start, from);
                 kernels.inner_product_scale_add(q, out, digits, &key, c);
             }
         }

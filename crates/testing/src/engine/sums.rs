@@ -45,11 +45,12 @@ impl<E: Engine> Laws<'_, E> {
     /// A key of two components with digits for all groups, over all primes.
     fn random_key(&self) -> Arc<[KeyDigit]> {
         let all = Basis::of(0..6);
+        // In all forms, one of which is not expanded before it is used.
         let packed = || KeyPoly::packed(&self.host, &self.drawn(all));
-        // One that is not expanded before it is used.
+        let words = || KeyPoly::new(&self.host, self.drawn(all));
         let seeded = KeyPoly::seeded(&self.host, &[11; 32], 5, all);
         let digit = |group, components| KeyDigit { group, components };
-        [digit(0, vec![packed(), packed()]), digit(1, vec![packed(), seeded])].into()
+        [digit(0, vec![packed(), words()]), digit(1, vec![packed(), seeded])].into()
     }
 
     /// The digits of a polynomial that is given by coefficients over the level.
