@@ -53,16 +53,6 @@ macro_rules! compile_kernels {
 
             pub(crate) fn scalar_mul_add_assign(q: Modulus, out: &mut [u64], a: &[u64], c: u64);
 
-            pub(crate) fn inner_product(q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]]);
-
-            pub(crate) fn inner_product_scale_add(
-                q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]], c: u64
-            );
-
-            pub(crate) fn inner_product2(
-                q: Modulus, out0: &mut [u64], out1: &mut [u64],
-                a: &[&[u64]], b0: &[&[u64]], b1: &[&[u64]]
-            );
             pub(crate) fn weighted_sum(q: Modulus, out: &mut [u64], xs: &[&[u64]], weights: &[u64]);
 
             pub(crate) fn rounded_quotient(out: &mut [u64], ys: &[&[u64]], inverses: &[f64]);
@@ -76,6 +66,34 @@ macro_rules! compile_kernels {
             pub(crate) fn reduce_assign(q: Modulus, a: &mut [u64]);
 
             pub(crate) fn from_signed(q: Modulus, out: &mut [u64], a: &[i64]);
+        }
+        compile_for! { $features, $token, crate::arch::inner;
+            pub(crate) fn inner_product(q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]]);
+
+            pub(crate) fn inner_product_scale_add(
+                q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]], c: u64
+            );
+
+            pub(crate) fn inner_product2(
+                q: Modulus, out0: &mut [u64], out1: &mut [u64],
+                a: &[&[u64]], b0: &[&[u64]], b1: &[&[u64]]
+            );
+
+            pub(crate) fn packed_product(
+                q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]], place: usize
+            );
+
+            pub(crate) fn packed_product2(
+                q: Modulus, out0: &mut [u64], out1: &mut [u64],
+                a: &[&[u64]], b0: &[&[u64]], b1: &[&[u64]], place: usize
+            );
+
+            pub(crate) fn packed_product_scale_add(
+                q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]], place: usize, c: u64
+            );
+        }
+        compile_for! { $features, $token, crate::arch::chacha;
+            pub(crate) fn chacha20(key: &[u32; 8], stream: u64, block: u64, out: &mut [u64]);
         }
         compile_for! { $features, $token, crate::arch::matrix;
             pub(crate) fn matrix_product(

@@ -14,6 +14,7 @@ use crate::backend::Backend;
 use crate::compiled;
 use crate::error::ArithError;
 use crate::modulus::Modulus;
+use crate::packed::check;
 
 /// The largest number of pairs or terms that the inner products, [`Kernels::weighted_sum`] and
 /// [`Kernels::matrix_product`] take.
@@ -30,6 +31,9 @@ type DigitSums = fn(Modulus, &mut [u64], &[&[u32]], &[u64], u64);
 type TwoScalars = fn(Modulus, &mut [u64], &[u64], u64, &[u64], u64);
 type Products = fn(Modulus, &mut [u64], &[&[u64]], &[&[u64]]);
 type ScaledProducts = fn(Modulus, &mut [u64], &[&[u64]], &[&[u64]], u64);
+type PackedProducts = fn(Modulus, &mut [u64], &[&[u64]], &[&[u64]], usize);
+type PackedScaledProducts = fn(Modulus, &mut [u64], &[&[u64]], &[&[u64]], usize, u64);
+type PackedProducts2 = fn(Modulus, &mut [u64], &mut [u64], &[&[u64]], &[&[u64]], &[&[u64]], usize);
 type Products2 = fn(Modulus, &mut [u64], &mut [u64], &[&[u64]], &[&[u64]], &[&[u64]]);
 
 /// The kernels of one backend; see [`on`]. A reference to them proves that this
@@ -50,6 +54,9 @@ pub struct Kernels {
     pub(crate) inner_product: Products,
     pub(crate) inner_product_scale_add: ScaledProducts,
     pub(crate) inner_product2: Products2,
+    pub(crate) packed_product: PackedProducts,
+    pub(crate) packed_product2: PackedProducts2,
+    pub(crate) packed_product_scale_add: PackedScaledProducts,
     pub(crate) weighted_sum: Weighted,
     pub(crate) matrix_product: Matrix,
     pub(crate) rounded_quotient: fn(&mut [u64], &[&[u64]], &[f64]),
@@ -60,6 +67,7 @@ pub struct Kernels {
     pub(crate) digit_residues: DigitSums,
     pub(crate) multiply_add_halves: fn(&mut [u64], &[&[u64]], &[u32]),
     pub(crate) carry_digits: fn(u32, &mut [u32], &[u64], &mut [u64], u32),
+    pub(crate) chacha20: fn(&[u32; 8], u64, u64, &mut [u64]),
 }
 
 /// Builds the table of a module that defines every kernel under its own name.
@@ -82,6 +90,9 @@ macro_rules! kernel_table {
             inner_product: bodies::inner_product,
             inner_product_scale_add: bodies::inner_product_scale_add,
             inner_product2: bodies::inner_product2,
+            packed_product: bodies::packed_product,
+            packed_product2: bodies::packed_product2,
+            packed_product_scale_add: bodies::packed_product_scale_add,
             weighted_sum: bodies::weighted_sum,
             matrix_product: bodies::matrix_product,
             rounded_quotient: bodies::rounded_quotient,
@@ -92,6 +103,7 @@ macro_rules! kernel_table {
             digit_residues: bodies::digit_residues,
             multiply_add_halves: bodies::multiply_add_halves,
             carry_digits: bodies::carry_digits,
+            chacha20: bodies::chacha20,
         }
     }};
 }
@@ -139,9 +151,11 @@ fn same_length<T>(expected: usize, slice: &[T]) {
 }
 
 fn same_lengths(expected: usize, slices: &[&[u64]]) {
-    for slice in slices {
-        same_length(expected, slice);
-    }
+    slices.iter().for_each(|slice| same_length(expected, slice));
+}
+
+fn hold(packed: &[&[u64]], count: usize) {
+    packed.iter().for_each(|packed| check(packed, count));
 }
 
 fn check_terms(left: usize, right: usize) {
@@ -240,12 +254,8 @@ kernels! {
     ///
     /// As [`Kernels::inner_product`], with 3 pairs + 2 streams.
     fn inner_product2(
-        q: Modulus,
-        out0: &mut [u64],
-        out1: &mut [u64],
-        a: &[&[u64]],
-        b0: &[&[u64]],
-        b1: &[&[u64]]
+        q: Modulus, out0: &mut [u64], out1: &mut [u64],
+        a: &[&[u64]], b0: &[&[u64]], b1: &[&[u64]]
     ) {
         check_terms(a.len(), b0.len());
         check_terms(a.len(), b1.len());
@@ -253,6 +263,37 @@ kernels! {
         same_lengths(out0.len(), a);
         same_lengths(out0.len(), b0);
         same_lengths(out0.len(), b1);
+    }
+
+    /// [`Kernels::inner_product`] where b_j are the residues from `place` on of slices that
+    /// [`pack`](crate::pack) has made.
+    fn packed_product(q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]], place: usize) {
+        check_terms(a.len(), b.len());
+        same_lengths(out.len(), a);
+        hold(b, place + out.len());
+    }
+
+    /// [`Kernels::inner_product2`] for packed slices, as [`Kernels::packed_product`].
+    fn packed_product2(
+        q: Modulus, out0: &mut [u64], out1: &mut [u64],
+        a: &[&[u64]], b0: &[&[u64]], b1: &[&[u64]], place: usize
+    ) {
+        check_terms(a.len(), b0.len());
+        check_terms(a.len(), b1.len());
+        same_length(out0.len(), out1);
+        same_lengths(out0.len(), a);
+        hold(b0, place + out0.len());
+        hold(b1, place + out0.len());
+    }
+
+    /// [`Kernels::inner_product_scale_add`] for packed slices, as [`Kernels::packed_product`].
+    fn packed_product_scale_add(
+        q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]], place: usize, c: u64
+    ) {
+        check_terms(a.len(), b.len());
+        same_lengths(out.len(), a);
+        hold(b, place + out.len());
+        check_scalar(q, c);
     }
 
     /// out = sum_j w_j x_j over at most [`MAX_TERMS`] terms, for x_j < 2^50 (not necessarily below
@@ -342,6 +383,10 @@ kernels! {
         same_length(acc.len(), out);
         same_length(acc.len(), carry);
     }
+
+    /// A stream of ChaCha20 from a block on, which has 8 words: block and stream are numbers of 64
+    /// bits, as its author has them.
+    fn chacha20(key: &[u32; 8], stream: u64, block: u64, out: &mut [u64]) { }
 }
 
 /// A constant factor outside [0, q) is a programming error, and a public one: constants come from

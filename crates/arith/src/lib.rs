@@ -50,6 +50,7 @@ mod memory;
 mod modulus;
 mod ntt;
 pub mod order;
+mod packed;
 pub mod primes;
 
 pub use axes::{Axes, Axis, Cycle};
@@ -61,3 +62,4 @@ pub use ntt::{NttTable, TensorTable};
 pub use order::{
     coefficient_position, evaluation_exponent, evaluation_index, gather_natural, scatter_natural,
 };
+pub use packed::{PACKED_BITS, pack, packed_words, unpack};

@@ -1,7 +1,7 @@
 //! The digits into which key switching decomposes polynomials.
 
 use crate::basis::Basis;
-use crate::poly::{Eval, Poly};
+use crate::cpu::KeyPoly;
 
 /// How polynomials are decomposed for key switching: a digit is a polynomial modulo the primes of
 /// one group, and the special primes, product P, are what the sum of digits times keys is divided
@@ -40,5 +40,5 @@ pub struct KeyDigit {
     /// The position of the digit among the groups of the gadget.
     pub group: usize,
     /// One polynomial for each component of the result.
-    pub components: Vec<Poly<Eval>>,
+    pub components: Vec<KeyPoly>,
 }

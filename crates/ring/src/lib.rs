@@ -48,7 +48,7 @@ mod slot_dimension;
 mod slot_shape;
 
 pub use basis::{Basis, MAX_PRIMES};
-pub use cpu::{Cpu, Limb, Timings, Work};
+pub use cpu::{Cpu, KeyPoly, Limb, Timings, Work};
 pub use engine::{Constant, Engine, Hoist, Pair, Rest, RoundingScale, Source, Sum, Use};
 pub use error::RingError;
 #[doc(hidden)]

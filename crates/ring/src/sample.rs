@@ -5,8 +5,9 @@
 //! values only.
 
 use everlevel_arith::Modulus;
+use everlevel_arith::kernels::Kernels;
 use rand_chacha::ChaCha20Rng;
-use rand_core::{CryptoRng, Rng, SeedableRng};
+use rand_core::{CryptoRng, SeedableRng};
 
 use crate::basis::Basis;
 use crate::cpu::{Cpu, Limb, limbs_mut};
@@ -34,28 +35,67 @@ pub fn seed(rng: &mut impl CryptoRng) -> Seed {
     seed
 }
 
-fn fill_uniform(q: Modulus, rng: &mut impl Rng, out: &mut [u64]) {
-    let mask = u64::MAX >> q.value().leading_zeros();
-    for x in out {
-        *x = loop {
-            let candidate = rng.next_u64() & mask;
-            if candidate < q.value() {
-                break candidate;
+/// The residues of the uniform polynomial (`seed`, `component`) modulo one prime, in evaluations, in
+/// order.
+///
+/// Each limb has a stream of its own, so a polynomial can be expanded for any subset of the primes
+/// and in any order. `component` < 2^32 tells polynomials of one seed apart.
+pub(crate) struct Uniform {
+    kernels: &'static Kernels,
+    q: Modulus,
+    key: [u32; 8],
+    stream: u64,
+    /// The next block of the stream, and the words ahead of it, of which some are used.
+    block: u64,
+    words: [u64; WORDS],
+    used: usize,
+}
+
+/// Words of a stream of ChaCha20 that are made at a time, 16 blocks: what vectors make at once.
+const WORDS: usize = 128;
+
+impl Uniform {
+    /// From the first residue on, modulo the prime at `position`.
+    pub(crate) fn new(cpu: &Cpu, seed: &Seed, component: u32, position: usize) -> Self {
+        let (words, _) = seed.as_chunks::<4>();
+        Uniform {
+            kernels: cpu.kernels(),
+            q: cpu.ring().modulus(position),
+            key: std::array::from_fn(|k| u32::from_le_bytes(words[k])),
+            stream: (component as u64) << 32 | position as u64,
+            block: 0,
+            words: [0; WORDS],
+            used: WORDS,
+        }
+    }
+
+    /// The next residues: words of the stream, cut to the width of the prime, but for those that
+    /// are not below it.
+    pub(crate) fn fill(&mut self, mut out: &mut [u64]) {
+        let q = self.q.value();
+        let mask = u64::MAX >> q.leading_zeros();
+        while !out.is_empty() {
+            if self.used == WORDS {
+                self.kernels.chacha20(&self.key, self.stream, self.block, &mut self.words);
+                (self.block, self.used) = (self.block + WORDS as u64 / 8, 0);
             }
-        };
+            let end = WORDS.min(self.used + out.len());
+            let mut kept = 0;
+            for &word in &self.words[self.used..end] {
+                out[kept] = word & mask;
+                kept += usize::from(out[kept] < q);
+            }
+            self.used = end;
+            out = &mut out[kept..];
+        }
     }
 }
 
 /// The limb of the uniform polynomial (`seed`, `component`) modulo the prime at `position`, in
 /// evaluations.
-///
-/// Each limb has a stream of its own, so a polynomial can be expanded for any subset of the primes
-/// and in any order. `component` < 2^32 tells polynomials of one seed apart.
 pub fn expand_limb(cpu: &Cpu, seed: &Seed, component: u32, position: usize) -> Limb {
-    let mut rng = ChaCha20Rng::from_seed(*seed);
-    rng.set_stream((component as u64) << 32 | position as u64);
     let mut limb = cpu.limb();
-    fill_uniform(cpu.ring().modulus(position), &mut rng, &mut limb);
+    Uniform::new(cpu, seed, component, position).fill(&mut limb);
     limb
 }
 
@@ -211,6 +251,7 @@ mod tests {
     use std::sync::Arc;
 
     use everlevel_arith::{Backend, primes};
+    use rand_core::Rng;
 
     use super::*;
     use crate::cpu::limbs;
@@ -218,6 +259,31 @@ mod tests {
 
     fn rng() -> ChaCha20Rng {
         ChaCha20Rng::from_seed([7; 32])
+    }
+
+    /// Piece by piece, on every processor, what a generator of the same seed draws.
+    #[test]
+    fn uniform_residues_are_those_of_a_generator() {
+        let mut primes: Vec<u64> = primes::primes_congruent_one(512, 1 << 50).take(1).collect();
+        primes.push(12289);
+        let ring = Arc::new(Ring::new(512, &primes).unwrap());
+        for backend in Backend::available() {
+            let cpu = Cpu::new(ring.clone(), backend).unwrap();
+            for (position, &q) in primes.iter().enumerate() {
+                let mut generator = rng();
+                generator.set_stream(5 << 32 | position as u64);
+                let mask = u64::MAX >> q.leading_zeros();
+                let mut stream = Uniform::new(&cpu, &[7; 32], 5, position);
+                for length in [1, 200, 0, 77, 1000] {
+                    let mut found = vec![0; length];
+                    stream.fill(&mut found);
+                    for x in found {
+                        let mut drawn = std::iter::repeat_with(|| generator.next_u64() & mask);
+                        assert_eq!(Some(x), drawn.find(|drawn| *drawn < q));
+                    }
+                }
+            }
+        }
     }
 
     #[test]

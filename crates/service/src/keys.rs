@@ -13,8 +13,8 @@ use crate::error::ServiceError;
 use crate::objects::Objects;
 
 /// The largest ratio of the memory of keys to the size of their file: seeds are expanded to
-/// polynomials, which doubles the size, and residues of some 45 bits are unpacked to words of 64.
-/// The measured ratio on three sets was 2.05 to 2.2 (docs/service.md).
+/// polynomials, which doubles the size, and residues of some 45 bits take 50. The measured ratio
+/// on three sets was 2.05 to 2.2 when they took 64 (docs/service.md).
 const EXPANSION: u64 = 3;
 
 /// The signals that end a job early.

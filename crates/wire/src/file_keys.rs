@@ -113,7 +113,7 @@ fn generate_at<E: From<WireError> + From<SchemeError>>(
     let mut done = 0;
     ServerKeys::generate_each(secret, plan, rng, |key| {
         let bodies = match &key {
-            ServerKey::Relin(_, key) | ServerKey::Galois(_, _, key) => vec![Body::of_switch(key)],
+            ServerKey::Relin(_, key) | ServerKey::Galois(_, _, key) => vec![Body::Switch(key)],
             ServerKey::Bootstrap(key) => Body::of_bootstrapping(key),
         };
         for body in bodies {

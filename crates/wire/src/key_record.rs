@@ -1,5 +1,6 @@
 //! The records of server keys: what each is for, and how it is laid out.
 
+use everlevel_bgv::Ciphertext;
 use everlevel_bgv::keys::{BootstrapKey, SwitchingKey};
 use everlevel_ring::{Basis, Eval, Gadget, GaloisElement, Poly};
 use everlevel_scheme::spec::GadgetId;
@@ -242,34 +243,40 @@ fn seed_bytes(params: &Params) -> usize {
 type Parts = (Option<[u8; SEED_BYTES]>, Vec<Poly<Eval>>);
 
 /// What a record is written from.
-pub(crate) struct Body<'k> {
-    seed: Option<&'k [u8; SEED_BYTES]>,
-    firsts: Vec<&'k Poly<Eval>>,
+pub(crate) enum Body<'k> {
+    Switch(&'k SwitchingKey),
+    /// One of the encryptions of s0, w s0, ..
+    Sparse(&'k Ciphertext),
 }
 
 impl<'k> Body<'k> {
-    pub(crate) fn of_switch(key: &'k SwitchingKey) -> Self {
-        Body { seed: key.seed(), firsts: key.firsts().map(|(_, first)| first).collect() }
-    }
-
     /// The records of a bootstrapping key, in order.
     pub(crate) fn of_bootstrapping(key: &'k BootstrapKey) -> Vec<Self> {
-        let sparse =
-            key.sparse().iter().map(|c| Body { seed: c.seed(), firsts: vec![&c.components()[0]] });
-        key.encapsulation().map(Self::of_switch).into_iter().chain(sparse).collect()
+        let sparse = key.sparse().iter().map(Body::Sparse);
+        key.encapsulation().map(Body::Switch).into_iter().chain(sparse).collect()
     }
 
     /// Writes the record into as many bytes as [`KeyRecord::length`] says.
     pub(crate) fn write(&self, params: &Params, mut out: &mut [u8]) {
-        if let Some(seed) = self.seed {
+        let seed = match self {
+            Body::Switch(key) => key.seed(),
+            Body::Sparse(ciphertext) => ciphertext.seed(),
+        };
+        if let Some(seed) = seed {
             let (head, rest) = out.split_at_mut(SEED_BYTES);
             head.copy_from_slice(seed);
             out = rest;
         }
-        for first in &self.firsts {
-            let (slice, rest) = out.split_at_mut(poly_len(params.ring(), first.basis()));
+        let mut write = |first: &Poly<Eval>| {
+            let (slice, rest) =
+                std::mem::take(&mut out).split_at_mut(poly_len(params.ring(), first.basis()));
             write_poly(params.ring(), first, slice);
             out = rest;
+        };
+        match self {
+            // Expanded one by one.
+            Body::Switch(key) => key.firsts(params.cpu()).for_each(|(_, first)| write(&first)),
+            Body::Sparse(ciphertext) => write(&ciphertext.components()[0]),
         }
     }
 }

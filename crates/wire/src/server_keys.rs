@@ -29,8 +29,7 @@ pub fn to_bytes(keys: &ServerKeys, metadata: &Metadata) -> Result<Vec<u8>, WireE
     }
     let bootstrap = keys.bootstrap()?;
     let tail = bootstrap.iter().flat_map(|key| Body::of_bootstrapping(key));
-    let bodies: Vec<Body<'_>> =
-        switches.iter().map(|key| Body::of_switch(key)).chain(tail).collect();
+    let bodies: Vec<Body<'_>> = switches.iter().map(|key| Body::Switch(key)).chain(tail).collect();
     let records: Vec<_> =
         KeyRecord::of_plan(params, &plan).iter().map(|record| record.planned(params)).collect();
     let owners = Owners { owner: keys.owner(), change_from: keys.change_from() };
@@ -40,7 +39,7 @@ pub fn to_bytes(keys: &ServerKeys, metadata: &Metadata) -> Result<Vec<u8>, WireE
     })
 }
 
-/// Server keys from bytes, all of them in memory and expanded: twice their bytes and more.
+/// Server keys from bytes, all of them in memory and expanded: about twice their bytes.
 /// [`FileKeys`](crate::FileKeys) expands them when they are used.
 ///
 /// # Errors

@@ -50,6 +50,10 @@ pub struct BootstrapArgs {
     /// Print which share of the time each stage and kind of work takes
     #[arg(long)]
     pub profile: bool,
+    /// Keep the uniform halves of keys as seeds, which are expanded wherever they are used: less
+    /// memory, more time
+    #[arg(long)]
+    pub seeded_keys: bool,
 }
 
 /// The names of all operations on typed integers, and `all`.

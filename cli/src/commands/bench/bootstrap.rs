@@ -68,7 +68,9 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
         Mode::Full if params.ring().axes().is_some() => Some(BootstrapMode::Bypass),
         Mode::Full => (params.slot_shape().degree_of_slot() > 1).then_some(BootstrapMode::Full),
     };
-    let mut bench = Bench::new(&params, find_planner(&params, mode)?).profiled(args.profile);
+    let mut bench = Bench::new(&params, find_planner(&params, mode)?)
+        .profiled(args.profile)
+        .with_seeded_keys(args.seeded_keys);
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let bar = progress(common, "bootstrapping", u64::from(args.runs) * 4);
     let outcomes = (0..args.runs)

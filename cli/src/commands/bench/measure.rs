@@ -50,18 +50,31 @@ pub struct Bench {
     planner: KeyPlanner,
     bootstrapper: Option<Bootstrapper<Evaluator>>,
     profiled: bool,
+    seeded_keys: bool,
 }
 
 impl Bench {
     /// For the set of a planner.
     pub fn new(params: &Params, planner: KeyPlanner) -> Self {
-        Bench { params: params.clone(), planner, bootstrapper: None, profiled: false }
+        Bench {
+            params: params.clone(),
+            planner,
+            bootstrapper: None,
+            profiled: false,
+            seeded_keys: false,
+        }
     }
 
     /// Whether the kinds of work are timed.
     #[must_use]
     pub fn profiled(self, profiled: bool) -> Self {
         Bench { profiled, ..self }
+    }
+
+    /// Whether the uniform halves of keys stay seeds.
+    #[must_use]
+    pub fn with_seeded_keys(self, seeded_keys: bool) -> Self {
+        Bench { seeded_keys, ..self }
     }
 
     /// The planner.
@@ -83,8 +96,12 @@ impl Bench {
     pub fn run(&mut self, rng: &mut impl CryptoRng, tick: &dyn Fn()) -> Result<Outcome, CliError> {
         let started = Instant::now();
         let secret = SecretKey::generate(&self.params, rng);
-        let evaluator =
-            Evaluator::new(ServerKeys::generate(&secret, &self.planner.keys(), rng, |_, _| ())?);
+        let plan = self.planner.keys();
+        let keys = match self.seeded_keys {
+            true => ServerKeys::generate_seeded(&secret, &plan, rng, |_, _| ())?,
+            false => ServerKeys::generate(&secret, &plan, rng, |_, _| ())?,
+        };
+        let evaluator = Evaluator::new(keys);
         let key_seconds = started.elapsed().as_secs_f64();
         tick();
 

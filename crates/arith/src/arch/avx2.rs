@@ -4,6 +4,7 @@ use super::float::FloatModulus;
 use super::lanes::Lanes;
 use super::portable::ROUNDER;
 use crate::modulus::Modulus;
+use crate::packed::{MASK, PACKED_BITS};
 use core::arch::x86_64::*;
 
 /// Proof that the processor has AVX2 and FMA.
@@ -33,6 +34,8 @@ macro_rules! vouched {
 const TWO_52: f64 = 4_503_599_627_370_496.0;
 /// 2^103: adding it rounds a product below 2^102 to a multiple of 2^[`HIGH`].
 const TWO_103: f64 = TWO_52 * TWO_52 / 2.0;
+/// The byte at which the upper two of four packed residues are read: they end at byte 25.75.
+const HALF: usize = 12;
 /// The unit of the high parts of products, log2.
 pub(super) const HIGH: u32 = 51;
 /// Sums of low parts are at most 2^61 in magnitude: adding that makes them positive.
@@ -66,6 +69,9 @@ impl Lanes for Avx2 {
     type Sum = Sum;
     type Reducer = Reducer;
     type Transform = FloatModulus<Avx2>;
+    /// For each residue the eight bytes that it is among, and the bits ahead of it there.
+    type Unpacker = [__m256i; 2];
+    const PACKED_BYTES: usize = HALF + 16;
 
     #[inline(always)]
     unsafe fn load(self, source: *const u64) -> __m256i {
@@ -77,6 +83,28 @@ impl Lanes for Avx2 {
     unsafe fn store(self, target: *mut u64, x: __m256i) {
         // SAFETY: the caller promises four writable words.
         unsafe { _mm256_storeu_si256(target.cast(), x) }
+    }
+
+    #[inline(always)]
+    fn unpacker(self, phase: usize) -> [__m256i; 2] {
+        // Within its half, the upper one of which begins at byte 12.
+        let bit = |k: usize| (2 * phase + PACKED_BITS * k - 8 * HALF * (k / 2)) as u64;
+        let bytes: [u64; 4] =
+            std::array::from_fn(|k| bit(k) / 8 * 0x0101_0101_0101_0101 + 0x0706_0504_0302_0100);
+        let shifts: [u64; 4] = std::array::from_fn(|k| bit(k) % 8);
+        // SAFETY: arrays of four words.
+        unsafe { [self.load(bytes.as_ptr()), self.load(shifts.as_ptr())] }
+    }
+
+    #[inline(always)]
+    unsafe fn load_packed(self, source: *const u8, unpacker: [__m256i; 2]) -> __m256i {
+        // SAFETY: the caller promises 28 readable bytes.
+        unsafe {
+            let low = _mm_loadu_si128(source.cast());
+            let high = _mm_loadu_si128(source.add(HALF).cast());
+            let bytes = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), unpacker[0]);
+            _mm256_and_si256(_mm256_srlv_epi64(bytes, unpacker[1]), self.splat(MASK))
+        }
     }
 
     #[inline(always)]
@@ -139,6 +167,24 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn mul_halves(self, a: __m256i, b: __m256i) -> __m256i {
         vouched!(self, _mm256_mul_epu32(a, b))
+    }
+
+    #[inline(always)]
+    fn add_halves(self, a: __m256i, b: __m256i) -> __m256i {
+        vouched!(self, _mm256_add_epi32(a, b))
+    }
+
+    #[inline(always)]
+    fn rotate_halves(self, x: __m256i, by: u32) -> __m256i {
+        vouched!(self, {
+            let left = _mm256_sllv_epi32(x, _mm256_set1_epi32(by as i32));
+            _mm256_or_si256(left, _mm256_srlv_epi32(x, _mm256_set1_epi32(32 - by as i32)))
+        })
+    }
+
+    #[inline(always)]
+    fn raise_half(self, x: __m256i) -> __m256i {
+        vouched!(self, _mm256_slli_epi64::<32>(x))
     }
 
     #[inline(always)]

@@ -27,6 +27,10 @@ pub(crate) trait Lanes: Copy {
     type Reducer: Copy;
     /// The arithmetic of the transform.
     type Transform: Butterflies;
+    /// Where packed residues are in the bytes that are read for them.
+    type Unpacker: Copy;
+    /// The bytes that are read for `WIDTH` packed residues.
+    const PACKED_BYTES: usize;
 
     /// Reads `WIDTH` words.
     ///
@@ -39,6 +43,15 @@ pub(crate) trait Lanes: Copy {
     /// # Safety
     /// The words must be writable; no alignment is needed.
     unsafe fn store(self, target: *mut u64, x: Self::U);
+
+    /// For packed residues of which the first begins at bit 2 `phase` of a byte, `phase` below 4.
+    fn unpacker(self, phase: usize) -> Self::Unpacker;
+
+    /// Reads `WIDTH` residues of [`PACKED_BITS`](crate::packed::PACKED_BITS) bits.
+    ///
+    /// # Safety
+    /// [`PACKED_BYTES`](Self::PACKED_BYTES) bytes must be readable; no alignment is needed.
+    unsafe fn load_packed(self, source: *const u8, unpacker: Self::Unpacker) -> Self::U;
 
     /// Reads `WIDTH` half words, widened.
     ///
@@ -84,6 +97,15 @@ pub(crate) trait Lanes: Copy {
 
     /// The products of the low halves of words.
     fn mul_halves(self, a: Self::U, b: Self::U) -> Self::U;
+
+    /// The sums of the halves of words, each modulo 2^32.
+    fn add_halves(self, a: Self::U, b: Self::U) -> Self::U;
+
+    /// Each half rotated to the left by 0 < `by` < 32 bits.
+    fn rotate_halves(self, x: Self::U, by: u32) -> Self::U;
+
+    /// The low half of each word as its high half, the low one being 0.
+    fn raise_half(self, x: Self::U) -> Self::U;
 
     /// The high 32 bits of each word.
     fn high_half(self, a: Self::U) -> Self::U;

@@ -11,9 +11,13 @@ pub(crate) mod avx512;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod butterfly;
 #[cfg(target_arch = "x86_64")]
+pub(crate) mod chacha;
+#[cfg(target_arch = "x86_64")]
 pub(crate) mod digits;
 #[cfg(target_arch = "x86_64")]
 mod float;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod inner;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod lanes;
 #[cfg(target_arch = "x86_64")]

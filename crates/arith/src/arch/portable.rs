@@ -2,6 +2,7 @@
 //! of their slices.
 
 use crate::modulus::{Modulus, wide_product};
+use crate::packed::residue_at;
 
 /// 1.5 * 2^52: adding it to a number of magnitude below 2^51 leaves the nearest integer (ties to
 /// even) in the low bits.
@@ -130,6 +131,73 @@ pub(crate) fn inner_product_scale_add(
     c: u64,
 ) {
     inner_product_scale_add_from(q, 0, out, a, b, c);
+}
+
+/// [`inner_product_from`] for the right factors at the places from `place` on of packed slices.
+pub(crate) fn packed_product_from(
+    q: Modulus,
+    start: usize,
+    out: &mut [u64],
+    a: &[&[u64]],
+    b: &[&[u64]],
+    place: usize,
+) {
+    for (i, o) in out.iter_mut().enumerate().skip(start) {
+        let products = a.iter().zip(b).map(|(x, y)| wide_product(x[i], residue_at(y, place + i)));
+        *o = q.reduce_u128(products.sum());
+    }
+}
+
+pub(crate) fn packed_product(
+    q: Modulus,
+    out: &mut [u64],
+    a: &[&[u64]],
+    b: &[&[u64]],
+    place: usize,
+) {
+    packed_product_from(q, 0, out, a, b, place);
+}
+
+pub(crate) fn packed_product2(
+    q: Modulus,
+    out0: &mut [u64],
+    out1: &mut [u64],
+    a: &[&[u64]],
+    b0: &[&[u64]],
+    b1: &[&[u64]],
+    place: usize,
+) {
+    packed_product_from(q, 0, out0, a, b0, place);
+    packed_product_from(q, 0, out1, a, b1, place);
+}
+
+/// [`inner_product_scale_add_from`] for the right factors at the places from `place` on of packed
+/// slices.
+pub(crate) fn packed_product_scale_add_from(
+    q: Modulus,
+    start: usize,
+    out: &mut [u64],
+    a: &[&[u64]],
+    b: &[&[u64]],
+    place: usize,
+    c: u64,
+) {
+    let c = q.shoup(c);
+    for (i, o) in out.iter_mut().enumerate().skip(start) {
+        let products = a.iter().zip(b).map(|(x, y)| wide_product(x[i], residue_at(y, place + i)));
+        *o = q.add(*o, q.mul_shoup(q.reduce_u128(products.sum()), c));
+    }
+}
+
+pub(crate) fn packed_product_scale_add(
+    q: Modulus,
+    out: &mut [u64],
+    a: &[&[u64]],
+    b: &[&[u64]],
+    place: usize,
+    c: u64,
+) {
+    packed_product_scale_add_from(q, 0, out, a, b, place, c);
 }
 
 /// Writes sum_j w_j x_j for the indices from `start` on.
@@ -272,5 +340,39 @@ pub(crate) fn carry_digits(
     for ((o, &a), c) in out.iter_mut().zip(acc).zip(carry) {
         let sum = a.wrapping_add(*c).wrapping_add(u64::from(constant));
         (*o, *c) = ((sum % p) as u32, sum / p);
+    }
+}
+
+/// The words of a block of ChaCha20.
+pub(crate) const BLOCK: usize = 8;
+
+/// What ChaCha20 makes a block from: constants, key, number of the block and of the stream.
+pub(crate) fn chacha_state(key: &[u32; 8], stream: u64, block: u64) -> [u32; 16] {
+    let mut state = [0; 16];
+    state[..4].copy_from_slice(&[0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574]);
+    state[4..12].copy_from_slice(key);
+    let ends = [block as u32, (block >> 32) as u32, stream as u32, (stream >> 32) as u32];
+    state[12..].copy_from_slice(&ends);
+    state
+}
+
+pub(crate) fn chacha20(key: &[u32; 8], stream: u64, mut block: u64, out: &mut [u64]) {
+    for out in out.chunks_mut(BLOCK) {
+        let start = chacha_state(key, stream, block);
+        let mut x = start;
+        let mut quarter = |a: usize, b: usize, c: usize, d: usize| {
+            let steps = [(a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)];
+            for (sum, other, turned, by) in steps {
+                x[sum] = x[sum].wrapping_add(x[other]);
+                x[turned] = (x[turned] ^ x[sum]).rotate_left(by);
+            }
+        };
+        for _ in 0..10 {
+            (0..4).for_each(|k| quarter(k, 4 + k, 8 + k, 12 + k));
+            (0..4).for_each(|k| quarter(k, 4 + (k + 1) % 4, 8 + (k + 2) % 4, 12 + (k + 3) % 4));
+        }
+        let word = |k: usize| u64::from(x[k].wrapping_add(start[k]));
+        out.iter_mut().enumerate().for_each(|(k, out)| *out = word(2 * k) | word(2 * k + 1) << 32);
+        block = block.wrapping_add(1);
     }
 }

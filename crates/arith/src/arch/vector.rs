@@ -31,21 +31,47 @@ pub(super) fn put<L: Lanes>(l: L, slice: &mut [u64], i: usize, x: L::U) {
     unsafe { l.store(slice.as_mut_ptr().add(i), x) }
 }
 
+/// Writes the bits of a vector of doubles to `slice[i..i + WIDTH]`.
+#[inline(always)]
+pub(super) fn put_bits<L: Lanes>(l: L, slice: &mut [u64], i: usize, x: L::F) {
+    assert!(i + L::WIDTH <= slice.len(), "room for a vector");
+    // SAFETY: as just checked; doubles are written as words.
+    unsafe { l.store_f(slice.as_mut_ptr().add(i).cast(), x) }
+}
+
 /// How many words ahead of their use the factors of an inner product are asked for.
 const AHEAD: usize = 128;
 
 /// [`at`], for one of many streams from far: the processor's own prefetching stops at the end of
 /// each page, so the line that comes [`AHEAD`] words later is asked for here.
 #[inline(always)]
-fn stream<L: Lanes>(l: L, slice: &[u64], i: usize) -> L::U {
+pub(super) fn stream<L: Lanes>(l: L, slice: &[u64], i: usize) -> L::U {
     // SAFETY: a hint: any address will do.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(slice.as_ptr().wrapping_add(i + AHEAD).cast()) };
     at(l, slice, i)
 }
 
+/// The residues of a packed slice from bit 8 `byte` and a phase on, which `unpacker` knows; asked
+/// for ahead as by [`stream`].
+#[inline(always)]
+pub(super) fn stream_packed<L: Lanes>(
+    l: L,
+    packed: &[u64],
+    byte: usize,
+    unpacker: L::Unpacker,
+) -> L::U {
+    debug_assert!(byte + L::PACKED_BYTES <= 8 * packed.len());
+    let first = packed.as_ptr().cast::<u8>();
+    // SAFETY: a hint: any address will do.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(byte + 8 * AHEAD).cast()) };
+    // SAFETY: the residues are among those that the kernels have checked the slice to hold, after
+    // which there are two more words: at most 14 bytes more than the residues have are read.
+    unsafe { l.load_packed(first.add(byte), unpacker) }
+}
+
 /// A constant factor c < q as a double of least magnitude.
 #[inline(always)]
-fn constant<L: Lanes>(l: L, q: Modulus, c: u64) -> L::F {
+pub(super) fn constant<L: Lanes>(l: L, q: Modulus, c: u64) -> L::F {
     l.splat_f(q.centered(c) as f64)
 }
 
@@ -186,106 +212,6 @@ pub(crate) fn scalar_mul_add_assign<L: Lanes>(
 }
 
 pub(super) use for_vectors;
-
-/// Runs `$body` for each vector start `$i` with the canonical sum of a_j b_j; gives the number of
-/// words covered.
-macro_rules! for_inner_products {
-    ($l:expr, $q:expr, $out:expr, $a:expr, $b:expr, |$i:ident, $sum:ident| $body:expr) => {{
-        let (l, pairs) = ($l, $a.len());
-        if L::REDUCES_FEW && pairs <= FEW {
-            let m = FloatModulus::new(l, $q);
-            for_vectors!(l, $out, |$i| {
-                let mut sum = l.splat_f(0.0);
-                for (x, y) in $a.iter().zip($b) {
-                    sum = l.add_f(sum, m.mul(l.widen(stream(l, x, $i)), l.widen(stream(l, y, $i))));
-                }
-                let $sum = m.canonical(m.reduce(sum));
-                $body
-            })
-        } else {
-            // Products of canonical residues are below 2^100.
-            let (reducer, small) = (l.reducer($q), pairs < SMALL);
-            for_vectors!(l, $out, |$i| {
-                let mut sum = l.sum_zero();
-                for (x, y) in $a.iter().zip($b) {
-                    sum = l.sum_add(sum, l.factor(stream(l, x, $i)), l.factor(stream(l, y, $i)));
-                }
-                let $sum = l.sum_reduce(sum, pairs, small, reducer);
-                $body
-            })
-        }
-    }};
-}
-
-#[inline(always)]
-pub(crate) fn inner_product<L: Lanes>(
-    l: L,
-    q: Modulus,
-    out: &mut [u64],
-    a: &[&[u64]],
-    b: &[&[u64]],
-) {
-    let done = for_inner_products!(l, q, out, a, b, |i, sum| put(l, out, i, sum));
-    portable::inner_product_from(q, done, out, a, b);
-}
-
-#[inline(always)]
-pub(crate) fn inner_product_scale_add<L: Lanes>(
-    l: L,
-    q: Modulus,
-    out: &mut [u64],
-    a: &[&[u64]],
-    b: &[&[u64]],
-    c: u64,
-) {
-    let (m, factor) = (FloatModulus::new(l, q), constant(l, q, c));
-    let done = for_inner_products!(l, q, out, a, b, |i, sum| {
-        let scaled = m.canonical(m.mul(l.widen(sum), factor));
-        put(l, out, i, l.subtract_once(l.add(scaled, at(l, out, i)), m.word));
-    });
-    portable::inner_product_scale_add_from(q, done, out, a, b, c);
-}
-
-#[inline(always)]
-pub(crate) fn inner_product2<L: Lanes>(
-    l: L,
-    q: Modulus,
-    out0: &mut [u64],
-    out1: &mut [u64],
-    a: &[&[u64]],
-    b0: &[&[u64]],
-    b1: &[&[u64]],
-) {
-    if L::REDUCES_FEW && a.len() <= FEW {
-        let m = FloatModulus::new(l, q);
-        let done = for_vectors!(l, out0, |i| {
-            let (mut sum0, mut sum1) = (l.splat_f(0.0), l.splat_f(0.0));
-            for ((x, y0), y1) in a.iter().zip(b0).zip(b1) {
-                let x = l.widen(stream(l, x, i));
-                sum0 = l.add_f(sum0, m.mul(x, l.widen(stream(l, y0, i))));
-                sum1 = l.add_f(sum1, m.mul(x, l.widen(stream(l, y1, i))));
-            }
-            put(l, out0, i, m.canonical(m.reduce(sum0)));
-            put(l, out1, i, m.canonical(m.reduce(sum1)));
-        });
-        portable::inner_product_from(q, done, out0, a, b0);
-        return portable::inner_product_from(q, done, out1, a, b1);
-    }
-    // Products of canonical residues are below 2^100.
-    let (reducer, small) = (l.reducer(q), a.len() < SMALL);
-    let done = for_vectors!(l, out0, |i| {
-        let (mut sum0, mut sum1) = (l.sum_zero(), l.sum_zero());
-        for ((x, y0), y1) in a.iter().zip(b0).zip(b1) {
-            let x = l.factor(stream(l, x, i));
-            sum0 = l.sum_add(sum0, x, l.factor(stream(l, y0, i)));
-            sum1 = l.sum_add(sum1, x, l.factor(stream(l, y1, i)));
-        }
-        put(l, out0, i, l.sum_reduce(sum0, a.len(), small, reducer));
-        put(l, out1, i, l.sum_reduce(sum1, a.len(), small, reducer));
-    });
-    portable::inner_product_from(q, done, out0, a, b0);
-    portable::inner_product_from(q, done, out1, a, b1);
-}
 
 #[inline(always)]
 pub(crate) fn weighted_sum<L: Lanes>(

@@ -1,7 +1,7 @@
 //! Every kernel on every backend against wide integer arithmetic.
 
 use everlevel_arith::kernels::{self, Kernels};
-use everlevel_arith::{Backend, Modulus};
+use everlevel_arith::{Backend, Modulus, pack, packed_words};
 
 pub struct Words(u64);
 
@@ -173,6 +173,41 @@ fn inner_products() {
     });
 }
 
+/// The same residues as words and packed, from every phase.
+#[test]
+fn packed_products() {
+    everywhere(|k, q, n, words| {
+        let (pairs, place) = (words.next() as usize % 12, words.next() as usize % 9);
+        let mut streams =
+            |n: usize| -> Vec<Vec<u64>> { (0..pairs).map(|_| words.below(q.value(), n)).collect() };
+        let (a, wide) = (streams(n), [streams(place + n), streams(place + n)]);
+        let packed = wide.each_ref().map(|streams| {
+            let packed = streams.iter().map(|residues| {
+                let mut packed = vec![u64::MAX; packed_words(place + n)];
+                pack(residues, &mut packed);
+                packed
+            });
+            packed.collect::<Vec<_>>()
+        });
+        let b = wide.each_ref().map(|streams| {
+            streams.iter().map(|residues| residues[place..].to_vec()).collect::<Vec<_>>()
+        });
+        let (mut out, mut out0, mut out1) = (vec![9; n], vec![9; n], vec![9; n]);
+        let (p0, p1) = (slices(&packed[0]), slices(&packed[1]));
+        k.packed_product(q, &mut out, &slices(&a), &p0, place);
+        k.packed_product2(q, &mut out0, &mut out1, &slices(&a), &p0, &p1, place);
+        let (mut want0, mut want1) = (vec![9; n], vec![9; n]);
+        k.inner_product2(q, &mut want0, &mut want1, &slices(&a), &slices(&b[0]), &slices(&b[1]));
+        assert_eq!((&out, &out0, &out1), (&want0, &want0, &want1), "{pairs} from {place}, {q:?}");
+        let c = words.below(q.value(), 1)[0];
+        (out0, want0) = (words.below(q.value(), n), Vec::new());
+        want0.clone_from(&out0);
+        k.packed_product_scale_add(q, &mut out0, &slices(&a), &p1, place, c);
+        k.inner_product_scale_add(q, &mut want0, &slices(&a), &slices(&b[1]), c);
+        assert_eq!(out0, want0, "{pairs} from {place}, {q:?}");
+    });
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "thousands of terms, and the same accesses as with few")]
 fn inner_products_of_the_greatest_length_do_not_overflow() {
@@ -327,4 +362,28 @@ fn digits_to_a_base() {
             assert_eq!((u64::from(digits[i]), carry[i]), (want[i] % p, want[i] / p));
         }
     });
+}
+
+#[test]
+fn streams_of_chacha20() {
+    // The key stream of zeros, and blocks on both sides of 2^32 and of 2^64.
+    let zeros = [0; 8];
+    let known = [0x903d_f1a0_ade0_b876, 0x28bd_8653_e56a_5d40, 0x1aed_8da0_b819_d2bd];
+    let key = std::array::from_fn(|k| 0x9E37_79B9u32.wrapping_mul(k as u32 + 1));
+    let portable = kernels::on(Backend::Portable).unwrap();
+    for backend in Backend::available() {
+        let k = kernels::on(backend).unwrap();
+        let mut words = vec![9; 300];
+        k.chacha20(&zeros, 0, 0, &mut words);
+        assert_eq!(words[..3], known, "{backend}");
+        for first in [0, (1 << 32) - 9, u64::MAX - 6] {
+            for count in [0, 3, 8, 64, 128, 300] {
+                let mut want = vec![7; count];
+                portable.chacha20(&key, 0x0123_4567_89AB_CDEF, first, &mut want);
+                let found = &mut words[..count];
+                k.chacha20(&key, 0x0123_4567_89AB_CDEF, first, found);
+                assert_eq!(found, want, "{count} from {first} on {backend}");
+            }
+        }
+    }
 }

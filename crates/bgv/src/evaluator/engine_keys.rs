@@ -29,7 +29,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     fn copied(&self, name: KeyName, host: &SwitchingKey) -> E::Key {
         let key = self.engine.key(host.digits());
         let resident = Resident::Switching(host.basis(), key.clone());
-        self.resident.hold(name, host.memory_bytes(), &resident);
+        self.resident.hold(name, host.expanded_bytes(), &resident);
         key
     }
 

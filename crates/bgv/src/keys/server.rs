@@ -69,7 +69,7 @@ impl BootstrapKey {
         &self.sparse
     }
 
-    /// The size in memory in bytes, with all seeds expanded.
+    /// The size in memory in bytes.
     pub fn memory_bytes(&self) -> u64 {
         let sparse = self.sparse.iter().flat_map(|c| &c.components).map(Poly::memory_bytes);
         sparse.sum::<u64>() + self.encapsulation.as_ref().map_or(0, SwitchingKey::memory_bytes)
@@ -135,6 +135,19 @@ pub enum ServerKey {
     Bootstrap(BootstrapKey),
 }
 
+impl ServerKey {
+    /// The same key with its uniform halves as seeds ([`SwitchingKey::seeded`]); that of
+    /// bootstrapping, which is small, as it is.
+    #[must_use]
+    pub fn seeded(self, params: &Params) -> Self {
+        match self {
+            ServerKey::Relin(id, key) => ServerKey::Relin(id, key.seeded(params)),
+            ServerKey::Galois(g, id, key) => ServerKey::Galois(g, id, key.seeded(params)),
+            ServerKey::Bootstrap(key) => ServerKey::Bootstrap(key),
+        }
+    }
+}
+
 /// Server keys in memory.
 pub struct ServerKeys {
     params: Params,
@@ -192,6 +205,29 @@ impl ServerKeys {
         let mut done = 0;
         Self::generate_each(secret, plan, rng, |key| {
             keys.insert(key);
+            done += 1;
+            progress(done, total);
+            Ok::<(), SchemeError>(())
+        })?;
+        Ok(keys)
+    }
+
+    /// [`ServerKeys::generate`] with the uniform halves as seeds ([`SwitchingKey::seeded`]): the
+    /// same keys in half of the memory, and operations take longer.
+    ///
+    /// # Errors
+    /// As [`ServerKeys::generate`].
+    pub fn generate_seeded(
+        secret: &SecretKey,
+        plan: &KeyPlan,
+        rng: &mut impl CryptoRng,
+        mut progress: impl FnMut(usize, usize),
+    ) -> Result<Self, SchemeError> {
+        let mut keys = Self::empty(secret.params()).owned_by(Some(secret.id()), None);
+        let (params, total) = (secret.params(), plan.len() + plan.bootstrap as usize);
+        let mut done = 0;
+        Self::generate_each(secret, plan, rng, |key| {
+            keys.insert(key.seeded(params));
             done += 1;
             progress(done, total);
             Ok::<(), SchemeError>(())

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use everlevel_ring::{Basis, Eval, Gadget, KeyDigit, Poly, sample};
+use everlevel_ring::{Basis, Cpu, Eval, Gadget, KeyDigit, KeyPoly, Poly, sample};
 use rand_core::CryptoRng;
 
 use super::secret::MainSecret;
@@ -19,6 +19,9 @@ use everlevel_scheme::SchemeError;
 /// Its errors are not multiplied by the plaintext modulus (ciphertexts are divided by t before the
 /// decomposition and multiplied after), so one key serves every plaintext modulus, and BGV and BFV
 /// alike. δ does not depend on the level, so the key serves every level whose primes it has.
+///
+/// In memory, residues are packed where that is faster. The uniform halves a can stay seeds ([`SwitchingKey::seeded`]).
+#[derive(Clone)]
 pub struct SwitchingKey {
     basis: Basis,
     seed: Option<sample::Seed>,
@@ -46,6 +49,7 @@ impl SwitchingKey {
             .map(|(group, primes)| {
                 let mut components = destination.zero(params, full, (&seed, group as u32), rng);
                 components[0].add_raised(cpu, &hidden, special, primes);
+                let components = components.into_iter().map(|c| KeyPoly::new(cpu, c)).collect();
                 KeyDigit { group, components }
             })
             .collect();
@@ -61,6 +65,22 @@ impl SwitchingKey {
     /// The seed of the uniformly random polynomials; none over NTRU.
     pub fn seed(&self) -> Option<&sample::Seed> {
         self.seed.as_ref()
+    }
+
+    /// The same key with half of the memory, and over NTRU the key itself: the uniform halves are
+    /// not in memory, but expanded from their seed wherever they are used, one ChaCha20 stream a
+    /// limb, which takes longer than reading them does.
+    #[must_use]
+    pub fn seeded(&self, params: &Params) -> Self {
+        let Some(seed) = self.seed else { return self.clone() };
+        let digit = |digit: &KeyDigit| {
+            let uniform =
+                |c: &KeyPoly| KeyPoly::seeded(params.cpu(), &seed, digit.group as u32, c.basis());
+            let (firsts, rest) = digit.components.split_at(1);
+            let components = firsts.iter().cloned().chain(rest.iter().map(uniform)).collect();
+            KeyDigit { group: digit.group, components }
+        };
+        SwitchingKey { digits: self.digits.iter().map(digit).collect(), ..*self }
     }
 
     /// A key for `gadget` over `basis` and its special primes, from the first component of each
@@ -93,7 +113,9 @@ impl SwitchingKey {
         let digit = |(group, first): (usize, Poly<Eval>)| {
             let expanded =
                 seed.iter().map(|seed| sample::expand(params.cpu(), seed, group as u32, full));
-            KeyDigit { group, components: std::iter::once(first).chain(expanded).collect() }
+            let components = std::iter::once(first).chain(expanded);
+            let components = components.map(|c| KeyPoly::new(params.cpu(), c)).collect();
+            KeyDigit { group, components }
         };
         Ok(SwitchingKey {
             basis,
@@ -103,8 +125,8 @@ impl SwitchingKey {
     }
 
     /// The first component of each digit, by the group of primes.
-    pub fn firsts(&self) -> impl Iterator<Item = (usize, &Poly<Eval>)> {
-        self.digits.iter().map(|digit| (digit.group, &digit.components[0]))
+    pub fn firsts(&self, cpu: &Cpu) -> impl Iterator<Item = (usize, Poly<Eval>)> {
+        self.digits.iter().map(|digit| (digit.group, digit.components[0].expanded(cpu)))
     }
 
     /// The digits.
@@ -112,9 +134,14 @@ impl SwitchingKey {
         &self.digits
     }
 
-    /// The size in memory in bytes, with the seed expanded.
+    /// The size in memory in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        self.digits.iter().flat_map(|d| &d.components).map(Poly::memory_bytes).sum()
+        self.digits.iter().flat_map(|d| &d.components).map(KeyPoly::memory_bytes).sum()
+    }
+
+    /// The size in bytes with a word for each residue and the seed expanded.
+    pub fn expanded_bytes(&self) -> u64 {
+        self.digits.iter().flat_map(|d| &d.components).map(KeyPoly::expanded_bytes).sum()
     }
 }
 
@@ -157,8 +184,8 @@ mod tests {
                 let full = basis.union(gadget.special());
                 for (group, primes) in gadget.digits(basis) {
                     let digit = key.digits.iter().find(|digit| digit.group == group).unwrap();
-                    let mut error =
-                        digit.components[0].restricted(full).mul(cpu, &f.restricted(full));
+                    let first = digit.components[0].expanded(cpu).restricted(full);
+                    let mut error = first.mul(cpu, &f.restricted(full));
                     error.neg_assign(cpu);
                     error.add_raised(cpu, &square, gadget.special(), primes);
                     let error = error.into_coeff(cpu);

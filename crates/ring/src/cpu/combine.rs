@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use everlevel_arith::{Axes, NttTable, TensorTable, scatter_natural};
+use everlevel_arith::{Axes, Modulus, NttTable, TensorTable, scatter_natural};
 use rayon::prelude::*;
 
 use super::access::limb;
@@ -180,5 +180,26 @@ impl Cpu {
             }
         }
         all
+    }
+
+    /// Writes Σ diagonal_j x_kj to the places `to` of every component k, from slices of that
+    /// length.
+    fn write_inner_products(
+        &self,
+        q: Modulus,
+        outs: &mut [Limb],
+        to: Range<usize>,
+        diagonals: &[&[u64]],
+        inputs: &[Vec<&[u64]>],
+    ) {
+        match (outs, inputs) {
+            ([o0, o1], [x0, x1]) => {
+                let (o0, o1) = (&mut o0[to.clone()], &mut o1[to]);
+                self.kernels.inner_product2(q, o0, o1, diagonals, x0, x1);
+            }
+            (outs, inputs) => outs.iter_mut().zip(inputs).for_each(|(out, x)| {
+                self.kernels.inner_product(q, &mut out[to.clone()], diagonals, x);
+            }),
+        }
     }
 }

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::access::limb;
 use super::convert::CenteredLift;
+use super::keys::{KeyLimbs, KeyPoly};
 use super::limb::Limb;
 use super::processor::Cpu;
 use super::timings::Work;
@@ -127,12 +128,13 @@ impl Digits {
         out
     }
 
-    /// The key's limbs modulo the prime at `position`: those of each component, digit by digit.
+    /// The key modulo the prime at `position`, for these digits.
     pub(super) fn key_limbs<'k>(
         &self,
+        cpu: &Cpu,
         key: &'k [KeyDigit],
         position: usize,
-    ) -> Vec<Vec<&'k [u64]>> {
+    ) -> KeyLimbs<'k> {
         let digit = |cut: &Digit| {
             key.iter()
                 .find(|digit| digit.group == cut.group)
@@ -140,9 +142,10 @@ impl Digits {
         };
         let digits: Vec<&KeyDigit> = self.digits.iter().map(digit).collect();
         let components = digits.first().map_or(0, |digit| digit.components.len());
-        (0..components)
-            .map(|k| digits.iter().map(|digit| &limb(&digit.components[k], position)[..]).collect())
-            .collect()
+        let component = |k: usize| -> Vec<&'k KeyPoly> {
+            digits.iter().map(|digit| &digit.components[k]).collect()
+        };
+        KeyLimbs::new(cpu, position, (0..components).map(component))
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use everlevel_arith::kernels::{self, Kernels};
-use everlevel_arith::{ArithError, Backend, NttTable, TensorTable};
+use everlevel_arith::{ArithError, Backend, NttTable, TensorTable, packed_words};
 
 use super::limb::{Limb, Limbs, Pool};
 use super::timings::{Timer, Timings, Work};
@@ -24,6 +24,8 @@ pub struct Cpu {
     /// there only. Computed at their first use.
     pub(super) last_axes: Vec<Vec<OnceLock<Result<TensorTable, ArithError>>>>,
     pool: Arc<Pool>,
+    /// That of packed limbs, which are shorter.
+    packed: Arc<Pool>,
     transforms: AtomicU64,
 }
 
@@ -65,6 +67,7 @@ impl Cpu {
             tables: (0..ring.prime_count()).map(table).collect::<Result<_, RingError>>()?,
             last_axes: (0..axes).map(unset).collect(),
             pool: Arc::new(Pool::default()),
+            packed: Arc::new(Pool::default()),
             transforms: AtomicU64::new(0),
             ring,
         })
@@ -124,6 +127,11 @@ impl Cpu {
     /// A limb of unspecified content.
     pub fn limb(&self) -> Limb {
         Limb::uninit(&self.pool, self.ring.degree())
+    }
+
+    /// What holds the residues of a limb packed, of unspecified content.
+    pub(super) fn packed_limb(&self) -> Limb {
+        Limb::uninit(&self.packed, packed_words(self.ring.degree()))
     }
 
     /// A limb of zeros.

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::access::{limb, limbs_mut};
 use super::limb::Limb;
-use super::processor::{CHUNK, Cpu, chunks};
+use super::processor::{Cpu, chunks};
 use super::timings::Work;
 use crate::basis::Basis;
 use crate::engine::{Hoist, Rest, Sum};
@@ -76,25 +76,18 @@ impl Cpu {
             }
             return;
         };
-        let key = digits.get().key_limbs(key, i);
+        let mut key = digits.get().key_limbs(self, key, i);
         let digits = digits.modulo(self, i);
         let digits: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
-        // A polynomial times P c is one more product.
-        let wanted = sum.rest.iter().any(|rest| matches!(rest, Rest::Poly(_)));
-        let constant = raise.filter(|_| wanted).map(|c| vec![c; CHUNK.min(self.ring.degree())]);
         for chunk in chunks(&self.ring) {
+            key.expand(&chunk);
             for (to, from) in moves(shift, chunk) {
-                let mut left = within(&digits, &from);
-                for ((out, key), rest) in outs.iter_mut().zip(&key).zip(&sum.rest) {
+                let digits = within(&digits, &from);
+                for (k, (out, rest)) in outs.iter_mut().zip(&sum.rest).enumerate() {
                     let out = &mut out[to.clone()];
-                    let mut right = within(key, &from);
-                    if let (Rest::Poly(x), Some(constant)) = (rest, &constant) {
-                        left.push(&limb(x, i)[from.clone()]);
-                        right.push(&constant[..from.len()]);
-                    }
-                    self.kernels.inner_product_scale_add(q, out, &left, &right, factor);
-                    left.truncate(digits.len());
-                    if let (Rest::Products(_), Some(raise)) = (rest, raise) {
+                    let kernels = (self.kernels, q);
+                    key.add_scaled_products(kernels, (k, &mut *out), &digits, &from, factor);
+                    if let Some(raise) = raise {
                         self.add_rest(q, i, rest, q.mul(factor, raise), out, &from);
                     }
                 }
@@ -145,27 +138,6 @@ impl Cpu {
         }
     }
 
-    /// Writes Σ digits_j key_kj to the places `to` of every component k; `key` holds those of the
-    /// same length.
-    pub(super) fn write_inner_products(
-        &self,
-        q: Modulus,
-        outs: &mut [Limb],
-        to: Range<usize>,
-        digits: &[&[u64]],
-        key: &[Vec<&[u64]>],
-    ) {
-        match (outs, key) {
-            ([o0, o1], [b, a]) => {
-                let (o0, o1) = (&mut o0[to.clone()], &mut o1[to]);
-                self.kernels.inner_product2(q, o0, o1, digits, b, a);
-            }
-            (outs, key) => outs.iter_mut().zip(key).for_each(|(out, key)| {
-                self.kernels.inner_product(q, &mut out[to.clone()], digits, key);
-            }),
-        }
-    }
-
     pub(super) fn hoisted(&self, hoist: &Hoist<'_, Cpu>) -> Vec<Vec<Poly<Eval>>> {
         let count = hoist.components.len();
         let positions: Vec<usize> = hoist.basis.iter().collect();
@@ -196,8 +168,9 @@ impl Cpu {
         let Some(cut) = &hoist.digits else { return all };
         let digits = cut.modulo(self, i, false);
         let digits: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
-        let keys: Vec<_> =
-            hoist.images.iter().map(|(_, key)| key.map(|key| cut.key_limbs(key, i))).collect();
+        let images = hoist.images.iter();
+        let mut keys: Vec<_> =
+            images.map(|(_, key)| key.map(|key| cut.key_limbs(self, key, i))).collect();
         let constants: Vec<&Limb> = match hoist.components.split_last() {
             Some((_, rest)) if ordinary => rest.iter().map(|c| limb(c, i)).collect(),
             _ => Vec::new(),
@@ -205,13 +178,13 @@ impl Cpu {
         // Chunk by chunk, so that the digits stay in the second-level cache while the keys stream
         // by.
         for chunk in chunks(ring) {
-            for ((&(g, _), key), outs) in hoist.images.iter().zip(&keys).zip(&mut all) {
+            for ((&(g, _), key), outs) in hoist.images.iter().zip(&mut keys).zip(&mut all) {
                 let Some(key) = key else { continue };
+                key.expand(&chunk);
                 // Each contiguous piece goes straight to where the automorphism puts it.
                 for (to, from) in g.evaluation_shift(ring).pieces_of(chunk.clone()) {
-                    let key: Vec<_> = key.iter().map(|limbs| within(limbs, &from)).collect();
                     let digits = within(&digits, &from);
-                    self.write_inner_products(q, outs, to.clone(), &digits, &key);
+                    key.write_products((self.kernels, q), outs, &to, &digits, &from);
                     for (out, c) in outs.iter_mut().zip(&constants) {
                         let (out, c) = (&mut out[to.clone()], &c[from.clone()]);
                         self.kernels.scalar_mul_add_assign(q, out, c, factor);
@@ -253,10 +226,14 @@ impl Cpu {
             let mut sums: Vec<Limb> = column.iter().map(|_| self.limb()).collect();
             match &sum.switched {
                 Some((digits, key)) => {
-                    let key = digits.get().key_limbs(key, i);
+                    let mut key = digits.get().key_limbs(self, key, i);
                     let digits = digits.modulo(self, i);
                     let digits: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
-                    self.write_inner_products(q, &mut sums, 0..ring.degree(), &digits, &key);
+                    for chunk in chunks(ring) {
+                        key.expand(&chunk);
+                        let digits = within(&digits, &chunk);
+                        key.write_products((self.kernels, q), &mut sums, &chunk, &digits, &chunk);
+                    }
                 }
                 None => sums.iter_mut().for_each(|sum| sum.fill(0)),
             }

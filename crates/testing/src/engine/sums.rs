@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use everlevel_ring::cpu::limb;
 use everlevel_ring::{
-    Basis, Coeff, Constant, Engine, Eval, Gadget, GaloisElement, Hoist, KeyDigit, Poly, Rest,
-    RoundingScale, Source, Sum, Use,
+    Basis, Coeff, Constant, Engine, Eval, Gadget, GaloisElement, Hoist, KeyDigit, KeyPoly, Poly,
+    Rest, RoundingScale, Source, Sum, Use,
 };
 
 use super::{Known, Laws, Words};
@@ -45,8 +45,12 @@ impl<E: Engine> Laws<'_, E> {
     /// A key of two components with digits for all groups, over all primes.
     fn random_key(&self) -> Arc<[KeyDigit]> {
         let all = Basis::of(0..6);
-        let digit = |group| KeyDigit { group, components: vec![self.drawn(all), self.drawn(all)] };
-        [0, 1].map(digit).into()
+        // In all forms, one of which is not expanded before it is used.
+        let packed = || KeyPoly::packed(&self.host, &self.drawn(all));
+        let words = || KeyPoly::new(&self.host, self.drawn(all));
+        let seeded = KeyPoly::seeded(&self.host, &[11; 32], 5, all);
+        let digit = |group, components| KeyDigit { group, components };
+        [digit(0, vec![packed(), words()]), digit(1, vec![packed(), seeded])].into()
     }
 
     /// The digits of a polynomial that is given by coefficients over the level.
@@ -79,7 +83,8 @@ impl<E: Engine> Laws<'_, E> {
                 for (group, values) in digits {
                     let digit = &values[wide.limb_of(i).expect("a prime")];
                     let own = key.iter().find(|own| own.group == *group).expect("every group");
-                    let products = digit.iter().zip(&limb(&own.components[k], i)[..]);
+                    let key = own.components[k].expanded(&self.host);
+                    let products = digit.iter().zip(&limb(&key, i)[..]);
                     sum.iter_mut().zip(products).for_each(|(s, (&x, &y))| *s = q.mul_add(x, y, *s));
                 }
             }

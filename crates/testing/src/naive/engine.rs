@@ -65,7 +65,8 @@ impl Engine for Naive {
 
     fn key(&self, digits: &Arc<[KeyDigit]>) -> Key {
         let digit = |digit: &KeyDigit| {
-            (digit.group, digit.components.iter().map(|c| self.upload(c)).collect())
+            let expanded = digit.components.iter().map(|c| c.expanded(&self.host));
+            (digit.group, expanded.map(|c| self.upload(&c)).collect())
         };
         Key(digits.iter().map(digit).collect())
     }

@@ -4,6 +4,7 @@ use super::ifma::IfmaModulus;
 use super::{Avx512, vouched};
 use crate::arch::lanes::Lanes;
 use crate::modulus::Modulus;
+use crate::packed::{MASK, PACKED_BITS};
 use core::arch::x86_64::*;
 
 /// The constants of [`Lanes::sum_reduce`]: powers of two modulo q with their 52-bit Shoup
@@ -40,6 +41,9 @@ impl Lanes for Avx512 {
     type Sum = Sum;
     type Reducer = Reducer;
     type Transform = IfmaModulus;
+    /// For each residue the four half words that it is among, and the bits ahead of it there.
+    type Unpacker = [__m512i; 2];
+    const PACKED_BYTES: usize = 64;
 
     #[inline(always)]
     unsafe fn load(self, source: *const u64) -> __m512i {
@@ -51,6 +55,26 @@ impl Lanes for Avx512 {
     unsafe fn store(self, target: *mut u64, x: __m512i) {
         // SAFETY: the caller promises eight writable words.
         unsafe { _mm512_storeu_si512(target.cast(), x) }
+    }
+
+    #[inline(always)]
+    fn unpacker(self, phase: usize) -> [__m512i; 2] {
+        let bit = |k: usize| (2 * phase + PACKED_BITS * k) as u64;
+        let halves: [u64; 8] =
+            std::array::from_fn(|k| bit(k) / 16 * 0x0001_0001_0001_0001 + 0x0003_0002_0001_0000);
+        let shifts: [u64; 8] = std::array::from_fn(|k| bit(k) % 16);
+        // SAFETY: arrays of eight words.
+        unsafe { [self.load(halves.as_ptr()), self.load(shifts.as_ptr())] }
+    }
+
+    #[inline(always)]
+    unsafe fn load_packed(self, source: *const u8, unpacker: [__m512i; 2]) -> __m512i {
+        // The shifts are even and below 16: 50 bits are left.
+        // SAFETY: the caller promises 64 readable bytes.
+        unsafe {
+            let halves = _mm512_permutexvar_epi16(unpacker[0], _mm512_loadu_si512(source.cast()));
+            _mm512_and_si512(_mm512_srlv_epi64(halves, unpacker[1]), self.splat(MASK))
+        }
     }
 
     #[inline(always)]
@@ -110,6 +134,21 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn mul_halves(self, a: __m512i, b: __m512i) -> __m512i {
         vouched!(self, _mm512_mul_epu32(a, b))
+    }
+
+    #[inline(always)]
+    fn add_halves(self, a: __m512i, b: __m512i) -> __m512i {
+        vouched!(self, _mm512_add_epi32(a, b))
+    }
+
+    #[inline(always)]
+    fn rotate_halves(self, x: __m512i, by: u32) -> __m512i {
+        vouched!(self, _mm512_rolv_epi32(x, _mm512_set1_epi32(by as i32)))
+    }
+
+    #[inline(always)]
+    fn raise_half(self, x: __m512i) -> __m512i {
+        vouched!(self, _mm512_slli_epi64::<32>(x))
     }
 
     #[inline(always)]
