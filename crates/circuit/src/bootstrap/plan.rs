@@ -90,9 +90,9 @@ impl BootstrapPlan {
     /// coefficient-to-slot, whose levels are the most expensive, and of four for
     /// slot-to-coefficient.
     ///
-    /// Measured on the no-op scheme (modeled seconds by [`super::TimeModel::typical`]; capacity
-    /// and multiplications after a bootstrapping; server keys seeded, relinearization at all levels
-    /// included), the recommended plan first:
+    /// Measured on the no-op scheme in the bypass mode (modeled seconds by
+    /// [`super::TimeModel::typical`]; capacity and multiplications after a bootstrapping; server keys
+    /// seeded, relinearization at all levels included), the recommended plan first:
     ///
     /// | set | coeff_to_slot | slot_to_coeff | digits | transforms | GB | s | capacity | mult. | MiB |
     /// |---|---|---|---|---|---|---|---|---|---|
