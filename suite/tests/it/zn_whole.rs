@@ -91,8 +91,8 @@ fn the_server_needs_the_upload_and_its_keys_only() {
     assert!(result(&harness) == products(&pairs(1_000)));
 }
 
-/// What the stage of the server wrote is multiplied and added again, at 128 bits: by itself, by what
-/// was uploaded, and as a product of sums.
+/// What the stage of the server wrote is multiplied and added again, at 128 bits: by itself, by
+/// what was uploaded, and as a product of sums.
 #[test]
 fn results_can_be_computed_on() {
     let harness = run_until("small", 1_000, "server_encrypted_compute");

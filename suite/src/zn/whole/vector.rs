@@ -54,8 +54,8 @@ pub struct WholeReader {
 }
 
 impl WholeReader {
-    /// Opens the files of `count` blocks of numbers of so many bits. Noise bounds are what `options`
-    /// trusts.
+    /// Opens the files of `count` blocks of numbers of so many bits. Noise bounds are what
+    /// `options` trusts.
     ///
     /// # Errors
     /// Files of something else, or of another instance; what the system refuses.
@@ -107,8 +107,8 @@ pub struct WholeWriter {
 }
 
 impl WholeWriter {
-    /// Begins the files of `count` blocks of numbers of so many bits. What an earlier run left there
-    /// is removed.
+    /// Begins the files of `count` blocks of numbers of so many bits. What an earlier run left
+    /// there is removed.
     ///
     /// # Errors
     /// What the system refuses.
