@@ -35,8 +35,8 @@ pub fn seed(rng: &mut impl CryptoRng) -> Seed {
     seed
 }
 
-/// The residues of the uniform polynomial (`seed`, `component`) modulo one prime, in evaluations, in
-/// order.
+/// The residues of the uniform polynomial (`seed`, `component`) modulo one prime, in evaluations,
+/// in order.
 ///
 /// Each limb has a stream of its own, so a polynomial can be expanded for any subset of the primes
 /// and in any order. `component` < 2^32 tells polynomials of one seed apart.

@@ -20,7 +20,8 @@ use everlevel_scheme::SchemeError;
 /// decomposition and multiplied after), so one key serves every plaintext modulus, and BGV and BFV
 /// alike. δ does not depend on the level, so the key serves every level whose primes it has.
 ///
-/// In memory, residues are packed where that is faster. The uniform halves a can stay seeds ([`SwitchingKey::seeded`]).
+/// In memory, residues are packed where that is faster. The uniform halves a can stay seeds
+/// ([`SwitchingKey::seeded`]).
 #[derive(Clone)]
 pub struct SwitchingKey {
     basis: Basis,
