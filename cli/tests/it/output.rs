@@ -136,6 +136,7 @@ fn bench_of_all_integer_operations() {
         "padded",
         "extended",
         "stacked",
+        "lowered",
         "entries",
     ];
     let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/integers/src");

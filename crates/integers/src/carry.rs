@@ -4,8 +4,7 @@ use crate::column::{BASE, Column, Digit, POINTS, value};
 use crate::context::{IntegerScheme, Integers};
 use crate::encode::standard_form;
 use crate::error::IntegersError;
-use crate::product::public_digits;
-use crate::split::{digits_of, split};
+use crate::split::{digits_of, public_digits, split};
 
 /// The largest number of digits of a value for which carries are computed.
 pub(crate) const DIGITS: usize = 31;

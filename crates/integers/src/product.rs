@@ -12,7 +12,7 @@ use crate::context::{IntegerScheme, Integers};
 use crate::encode::standard_form;
 use crate::error::IntegersError;
 use crate::interval::Interval;
-use crate::split::digits_of;
+use crate::split::{digits_of, public_digits};
 use crate::stage::Stage;
 use crate::types::Type;
 
@@ -300,9 +300,4 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         Ok(digits)
     }
-}
-
-/// The digits of a public integer, modulo 16^count.
-pub(crate) fn public_digits<C>(value: i128, count: usize) -> Vec<Digit<C>> {
-    (0..count).map(|i| Digit::public((value >> (4 * i).min(127) & 15) as i64)).collect()
 }

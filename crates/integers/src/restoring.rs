@@ -7,8 +7,7 @@ use crate::context::{IntegerScheme, Integers};
 use crate::division::Both;
 use crate::error::IntegersError;
 use crate::interval::Interval;
-use crate::product::public_digits;
-use crate::split::digits_of;
+use crate::split::{digits_of, public_digits};
 
 impl<S: IntegerScheme> Integers<'_, S> {
     /// Quotient and remainder of canonical columns, 0 < b, above anchor 0: for each bit of a,

@@ -4,8 +4,7 @@ use crate::column::{BASE, Column, Digit};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
-use crate::product::public_digits;
-use crate::split::digits_of;
+use crate::split::{digits_of, public_digits};
 use crate::types::Type;
 
 /// The direction of a shift.

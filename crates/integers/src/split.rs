@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::column::BASE;
+use crate::column::{BASE, Digit};
 
 /// Digits c_i in the given ranges with Σ 16^i c_i = `k`, each as small as possible from the lowest
 /// on: modulo 16^n for n ranges if `modular`, otherwise exactly. `None` if there are no such
@@ -42,6 +42,11 @@ fn descend(
 /// The number of digits of the integers up to `highest`, at least one.
 pub(crate) fn digits_of(highest: u128) -> usize {
     (128 - highest.leading_zeros()).div_ceil(4).max(1) as usize
+}
+
+/// The digits of a public integer, modulo 16^count.
+pub(crate) fn public_digits<C>(value: i128, count: usize) -> Vec<Digit<C>> {
+    (0..count).map(|i| Digit::public((value >> (4 * i).min(127) & 15) as i64)).collect()
 }
 
 #[cfg(test)]

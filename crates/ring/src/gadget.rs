@@ -1,7 +1,7 @@
 //! The digits into which key switching decomposes polynomials.
 
 use crate::basis::Basis;
-use crate::cpu::KeyPoly;
+use crate::cpu::keys::KeyPoly;
 
 /// How polynomials are decomposed for key switching: a digit is a polynomial modulo the primes of
 /// one group, and the special primes, product P, are what the sum of digits times keys is divided

@@ -10,7 +10,9 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{CryptoRng, SeedableRng};
 
 use crate::basis::Basis;
-use crate::cpu::{Cpu, Limb, limbs_mut};
+use crate::cpu::access::limbs_mut;
+use crate::cpu::limb::Limb;
+use crate::cpu::processor::Cpu;
 use crate::error::RingError;
 use crate::poly::{Coeff, Eval, Poly};
 use crate::ring::Ring;

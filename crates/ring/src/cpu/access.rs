@@ -1,6 +1,7 @@
 //! The limbs of polynomials, for code that stores them or has arithmetic of its own. Schemes
 //! compute by the methods of [`Poly`] and of engines.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::limb::{Limb, Limbs};
@@ -39,4 +40,9 @@ pub fn from_limbs<R: Representation>(cpu: &Cpu, basis: Basis, limbs: Vec<Limb>) 
     assert_eq!(basis.len(), limbs.len(), "one limb a prime");
     let limbs = Limbs(limbs.into_iter().map(Arc::new).collect());
     Poly::new(basis, cpu.ring().degree(), limbs)
+}
+
+/// The same places of every limb.
+pub(super) fn within<'a>(limbs: &[&'a [u64]], places: &Range<usize>) -> Vec<&'a [u64]> {
+    limbs.iter().map(|limb| &limb[places.clone()]).collect()
 }

@@ -12,10 +12,9 @@ use everlevel_arith::kernels::Kernels;
 use everlevel_arith::{Backend, Modulus, pack, unpack};
 use rayon::prelude::*;
 
-use super::access::{limb, limbs};
+use super::access::{limb, limbs, within};
 use super::limb::Limb;
 use super::processor::Cpu;
-use super::sum::within;
 use crate::basis::Basis;
 use crate::poly::{Eval, Poly};
 use crate::sample::{Seed, Uniform, expand};

@@ -4,14 +4,14 @@
 //! words, they do so a few words at a time, so that what one pass leaves is still in a near cache
 //! for the next; whatever is consumed once is made where it is consumed and never stored.
 
-mod access;
+pub(crate) mod access;
 mod combine;
 mod convert;
 mod decompose;
 mod divide;
 mod elementwise;
 mod engine;
-mod keys;
+pub(crate) mod keys;
 pub(crate) mod limb;
 mod matrix;
 pub(crate) mod processor;

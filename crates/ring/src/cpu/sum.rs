@@ -5,7 +5,7 @@ use std::ops::Range;
 use everlevel_arith::Modulus;
 use rayon::prelude::*;
 
-use super::access::{limb, limbs_mut};
+use super::access::{limb, limbs_mut, within};
 use super::limb::Limb;
 use super::processor::{Cpu, chunks};
 use super::timings::Work;
@@ -14,11 +14,6 @@ use crate::engine::{Hoist, Rest, Sum};
 use crate::galois::{EvaluationShift, GaloisElement};
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
-
-/// The same places of every limb.
-pub(super) fn within<'a>(limbs: &[&'a [u64]], places: &Range<usize>) -> Vec<&'a [u64]> {
-    limbs.iter().map(|limb| &limb[places.clone()]).collect()
-}
 
 /// Where an automorphism puts the places of a chunk, as contiguous pieces (target, source).
 fn moves(

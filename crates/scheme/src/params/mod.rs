@@ -311,8 +311,11 @@ impl Params {
 
     /// The default bootstrapping mode of the set.
     pub fn bootstrap_mode(&self) -> BootstrapMode {
+        let few = self.slot_shape().degree_of_slot() <= 2;
+        let large = self.ring().axes().is_none() && self.degree() >= 1 << 16;
+        let bypasses = self.bypass_applies() && few && !large;
         let stated = self.spec().bootstrap.as_ref().and_then(|b| b.mode);
-        stated.unwrap_or(BootstrapMode::Thin)
+        stated.unwrap_or(if bypasses { BootstrapMode::Bypass } else { BootstrapMode::Thin })
     }
 
     fn bypass_applies(&self) -> bool {

@@ -83,7 +83,8 @@ pub struct BootstrapSpec {
     /// Whether the main secret is the sparse one, without encapsulation, as in papers before 2022.
     #[serde(default, skip_serializing_if = "is_default")]
     pub under_main_key: bool,
-    /// The mode (absent: `slim`, the thin mode).
+    /// The mode (absent: `bypass` if it applies, slots have degree at most 2 and the ring is not of
+    /// degree 2^16 or more over a power of two; otherwise `slim`, the thin mode).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<BootstrapMode>,
     /// Homomorphic transform stages of coeff-to-slot: how many butterfly stages each merged factor

@@ -81,45 +81,24 @@ fn slots(a: &[i64], zeta: i64, modulus: i64) -> Vec<i64> {
     [1, 5, 7, 3].map(value).to_vec()
 }
 
-/// X^i.
-fn monomial(n: i64, i: usize) -> Vec<i64> {
-    let mut out = vec![0; n as usize];
-    out[i] = 1;
-    out
-}
-
 #[test]
 fn the_worked_example_adds_up() {
     let page = Worked::read();
     let [n, p, zeta, q0, q1] = ["n", "p", "zeta", "q0", "q1"].map(|name| page.number(name));
-    let [message, values, moved, s0, e] =
-        ["m", "slots", "M", "s0", "e"].map(|name| page.list(name));
+    let [message, s0, e] = ["m", "s0", "e"].map(|name| page.list(name));
     assert!(page.values.values().all(|list| list.len() == 1 || list.len() == n as usize));
-    let square = p * p;
 
-    // 0: the setting.
-    assert_eq!(zeta.pow(4).rem_euclid(square), square - 1);
-    assert_eq!(slots(message, zeta, p), values);
+    // 0, 1: the setting and a ciphertext.
+    assert_eq!(zeta.pow(4).rem_euclid(p * p), p * p - 1);
+    assert_eq!(slots(message, zeta, p), page.list("slots"));
     assert_eq!([q0 % p, q1 % p], [1, 1]);
     assert_eq!(s0.iter().map(|x| x.abs()).sum::<i64>(), 2, "h");
-
-    // 1: slots to coefficients.
-    assert_eq!(values.iter().map(|x| centered(*x, p)).collect::<Vec<_>>(), moved);
-    assert_eq!(slots(moved, zeta, p), page.list("M_slots"));
-    for (i, found) in page.list("M_slots").iter().enumerate() {
-        let row = page.list(&format!("stc_{i}"));
-        assert_eq!(zip(row, values, |a, b| a * b).iter().sum::<i64>().rem_euclid(p), *found);
-        let column = (0..n as usize).map(|j| slots(&monomial(n, j), zeta, p)[i]);
-        assert_eq!(column.collect::<Vec<_>>(), row);
-    }
-
-    // 2: a ciphertext.
     let phase = |c: [&str; 2]| zip(page.list(c[0]), &product(page.list(c[1]), s0), |a, b| a + b);
     let found: Vec<i64> = phase(["c0", "c1"]).iter().map(|x| centered(*x, q0 * q1)).collect();
     assert_eq!(found, page.list("phase"));
-    assert_eq!(found, zip(moved, e, |m, e| m + p * e));
+    assert_eq!(found, zip(message, e, |m, e| m + p * e));
 
-    // 3: the modulus switch.
+    // 2: the modulus switch.
     for (from, to) in [("c0", "d0"), ("c1", "d1")] {
         let switch = |x: &i64| {
             let residue = centered(*x, q1);
@@ -130,74 +109,20 @@ fn the_worked_example_adds_up() {
         };
         assert_eq!(page.list(from).iter().map(switch).collect::<Vec<_>>(), page.list(to));
     }
-    let switched = phase(["d0", "d1"]);
-    let w: Vec<i64> = switched.iter().map(|x| centered(*x, q0)).collect();
-    assert_eq!(w, page.list("w"));
+
+    // 3: without the mask.
+    let inner = phase(["d0", "d1"]);
+    assert_eq!(inner, page.list("inner"));
+    let w: Vec<i64> = inner.iter().map(|x| centered(*x, q0)).collect();
+    let overflow = zip(&inner, &w, |a, b| (a - b) / q0);
+    assert_eq!((&w[..], &overflow[..]), (page.list("w"), page.list("I")));
     assert!(
-        zip(&w, moved, |a, b| (a - b) % p).iter().all(|x| *x == 0),
+        zip(&w, message, |a, b| (a - b) % p).iter().all(|x| *x == 0),
         "w is the message modulo p"
     );
+    assert!(w.iter().all(|x| 2 * p * x.abs() < q0), "room for u");
 
-    // 4: times p, without the mask, divided by q0.
-    assert!(w.iter().all(|x| 2 * p * x.abs() < q0), "room for p w");
-    for (from, to) in [("d0", "pd0"), ("d1", "pd1")] {
-        let multiple = page.list(from).iter().map(|x| centered(p * x, q0));
-        assert_eq!(multiple.collect::<Vec<_>>(), page.list(to));
-    }
-    let inner = phase(["pd0", "pd1"]);
-    assert_eq!(inner, page.list("inner"));
-    let overflow = page.list("I");
-    assert_eq!(inner, zip(&w, overflow, |w, i| p * w + q0 * i));
-    let inverse = page.number("inverse");
-    assert_eq!((inverse * q0).rem_euclid(square), 1);
-    for (from, to) in [("pd0", "r0"), ("pd1", "r1")] {
-        let quotient = page.list(from).iter().map(|x| centered(inverse * x, square));
-        assert_eq!(quotient.collect::<Vec<_>>(), page.list(to));
-    }
-    let z: Vec<i64> = phase(["r0", "r1"]).iter().map(|x| centered(*x, square)).collect();
-    assert_eq!(z, page.list("z"));
-    assert_eq!(z, zip(overflow, moved, |low, high| low + p * high));
-
-    // 5: coefficients to slots.
-    assert_eq!(slots(&z, zeta, square), page.list("z_slots"));
-    for (i, coefficient) in z.iter().enumerate() {
-        let row = page.list(&format!("cts_{i}"));
-        assert_eq!(
-            zip(row, page.list("z_slots"), |a, b| a * b).iter().sum::<i64>().rem_euclid(square),
-            coefficient.rem_euclid(square)
-        );
-        // 4 times the row, moved back by ζ^(g i), is 1.
-        let powers = slots(&monomial(n, i), zeta, square);
-        let ones = zip(row, &powers, |a, b| (n * a * b).rem_euclid(square));
-        assert_eq!(ones, vec![1; n as usize]);
-    }
-
-    // 6: digit removal, by the table and by the library.
-    let remove = |x: i64| {
-        let null = (x.pow(3) - x).rem_euclid(square);
-        assert_eq!(null % p, 0);
-        let b = (10 * x * x - 1).rem_euclid(p);
-        [null, null / p, b, centered(null / p * b, p)]
-    };
-    let expected: Vec<Vec<i64>> = z
-        .iter()
-        .zip(overflow.iter().zip(moved))
-        .map(|(z, (low, high))| [&[*low, *high, *z][..], &remove(*z)[..]].concat())
-        .collect();
-    assert_eq!(page.rows(), expected);
-    let all: Vec<(i64, i64)> =
-        (-1..=1).flat_map(|low| (-8..=8).map(move |high| (low + p * high, high))).collect();
-    assert_eq!(all.len(), 51);
-    assert!(all.iter().all(|(x, high)| remove(*x)[3] == *high));
-    let (xs, highs): (Vec<i64>, Vec<i64>) = all.into_iter().unzip();
-    assert_eq!(removed_by_the_library(p as u64, &xs), highs);
-
-    // 7: the values are where they were.
-    let answer: Vec<i64> = z.iter().map(|x| remove(*x)[3].rem_euclid(p)).collect();
-    assert_eq!(answer, page.list("answer"));
-    assert_eq!(answer, values);
-
-    // Message bypass: the overflow by itself.
+    // 4: the overflow by itself.
     for (from, to) in [("d0", "O0"), ("d1", "O1")] {
         let quotient = |x: &i64| (p * x - centered(p * x, q0)) / q0;
         assert_eq!(page.list(from).iter().map(quotient).collect::<Vec<_>>(), page.list(to));
@@ -205,28 +130,70 @@ fn the_worked_example_adds_up() {
     }
     let u: Vec<i64> = phase(["O0", "O1"]).iter().map(|x| -x).collect();
     assert_eq!(u, page.list("u"));
-    let other = page.list("J");
-    assert_eq!(switched, zip(&w, other, |w, j| w + q0 * j));
-    assert_eq!(u, zip(overflow, other, |low, high| low - p * high));
-    assert!(overflow.iter().chain(other).all(|x| x.abs() <= 1), "B = 1");
-    assert!([overflow, other].iter().all(|x| x.iter().any(|x| *x != 0)), "an example of something");
+    assert_eq!(u, zip(page.list("I'"), &overflow, |low, high| low - p * high));
+    assert!(overflow.iter().chain(page.list("I'")).all(|x| x.abs() <= 1), "B = 1");
+    assert!(
+        [&overflow[..], page.list("I'")].iter().all(|x| x.iter().any(|x| *x != 0)),
+        "an example of something"
+    );
+
+    // 5: coefficients to slots.
+    let square = p * p;
+    assert_eq!(slots(&u, zeta, square), page.list("u_slots"));
+    for (i, coefficient) in u.iter().enumerate() {
+        let row = page.list(&format!("row_{i}"));
+        assert_eq!(
+            zip(row, page.list("u_slots"), |a, b| a * b).iter().sum::<i64>().rem_euclid(square),
+            coefficient.rem_euclid(square)
+        );
+        // 4 times the row, moved back by ζ^(g i), is 1.
+        let mut monomial = vec![0; n as usize];
+        monomial[i] = 1;
+        let ones = zip(row, &slots(&monomial, zeta, square), |a, b| (n * a * b).rem_euclid(square));
+        assert_eq!(ones, vec![1; n as usize]);
+    }
+
+    // 6: digit removal, by the table and by the library.
+    let remove = |u: i64| {
+        let null = (u.pow(3) - u).rem_euclid(square);
+        assert_eq!(null % p, 0);
+        let b = (10 * u * u - 1).rem_euclid(p);
+        [null, null / p, b, centered(null / p * b, p)]
+    };
+    let rows = page.rows();
+    assert_eq!(rows.len(), 9);
+    for (row, (low, high)) in
+        rows.iter().zip((-1..=1).flat_map(|low| (-1..=1).map(move |high| (low, high))))
+    {
+        let u = low - p * high;
+        let [null, quotient, b, found] = remove(u);
+        assert_eq!(row[..], [low, high, u, null, quotient, b, found]);
+        assert_eq!(found, -high);
+    }
+    let us: Vec<i64> = rows.iter().map(|row| row[2]).collect();
+    assert_eq!(
+        removed_by_the_library(p as u64, &us),
+        rows.iter().map(|row| row[6]).collect::<Vec<_>>()
+    );
     let h: Vec<i64> = u.iter().map(|u| remove(*u)[3]).collect();
     assert_eq!(h, page.list("h"));
-    assert_eq!(removed_by_the_library(p as u64, &u), h);
-    assert_eq!(zip(&switched, &h, |inner, h| inner + q0 * h), w);
+
+    // 8: together.
+    let answer: Vec<i64> = zip(&inner, &h, |inner, h| centered(inner + q0 * h, p));
+    assert_eq!(answer, page.list("answer"));
+    assert_eq!(answer, message);
 
     // Nothing on the page that was not looked at.
-    let names = "n p zeta slots m q0 q1 s0 stc_0 stc_1 stc_2 stc_3 M_slots M c0 c1 e phase d0 d1 w \
-                 pd0 pd1 inner I inverse r0 r1 z z_slots cts_0 cts_1 cts_2 cts_3 answer O0 O1 u J \
-                 h";
+    let names = "n p zeta slots m q0 q1 s0 c0 c1 e phase d0 d1 inner w I O0 O1 u I' u_slots row_0 \
+                 row_1 row_2 row_3 h answer";
     assert_eq!(
         page.values.keys().map(String::as_str).collect::<BTreeSet<_>>(),
         names.split(' ').collect()
     );
 }
 
-/// h from x = l + p h by the closed form of the library, on the scheme without cryptography.
-fn removed_by_the_library(p: u64, xs: &[i64]) -> Vec<i64> {
+/// -I from u = I' - p I by the closed form of the library, on the scheme without cryptography.
+fn removed_by_the_library(p: u64, us: &[i64]) -> Vec<i64> {
     let mut spec = everlevel_scheme::params::spec("insecure_bgv-257-n8").unwrap();
     (spec.name, spec.plain_prime, spec.plain_exponent, spec.bootstrap) =
         ("insecure_worked-example".into(), p, 2, None);
@@ -236,8 +203,8 @@ fn removed_by_the_library(p: u64, xs: &[i64]) -> Vec<i64> {
     assert_eq!(removal.degrees(), [[3, 2]]);
     let square = PrimePower::new(p, 2).unwrap();
     let mut found = Vec::new();
-    for part in xs.chunks(params.slots()) {
-        let values: Vec<u64> = part.iter().map(|x| square.reduce_i64(*x)).collect();
+    for part in us.chunks(params.slots()) {
+        let values: Vec<u64> = part.iter().map(|u| square.reduce_i64(*u)).collect();
         let x = scheme.encrypt(&Plaintext::encode(&params, &values).unwrap()).unwrap();
         let h = scheme.decrypt(&removal.remove(&scheme, &x, NextUse::Keep).unwrap()).unwrap();
         found.extend(h.decode_signed(&params).unwrap().into_iter().take(part.len()));
@@ -255,19 +222,19 @@ fn the_worked_example_compares_with_the_default_set() {
         DigitMethod { kind: DigitKind::ProductTree, extra: 2 },
     )
     .unwrap();
-    let overflows = 2 * bound + 1;
+    let values = (2 * bound + 1).pow(2);
     let weight = params.bootstrap.as_ref().unwrap().sparse_weight;
     let page = Worked::read().page;
     for row in [
         format!("| n, p | 4, 17 | {}, {} |", params.index / 2, params.plain_prime),
         format!("| h, B | 2, 1 | {weight}, {bound} |"),
-        format!("| possible values of z | 3 · 17 | {overflows} · {} |", params.plain_prime),
+        format!("| possible values of u | 9 | {values} |"),
         format!(
             "| degree of N, of b | 3, 2 | {}, {} |",
             removal.degrees()[0][0],
             removal.degrees()[0][1]
         ),
-        format!("| q0 | 3673 | a prime of {} bits |", params.base_bits),
+        format!("| q0 | 3469 | a prime of {} bits |", params.base_bits),
     ] {
         assert!(page.contains(&row), "{row}");
     }
