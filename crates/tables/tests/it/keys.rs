@@ -51,6 +51,7 @@ fn keys_of_plans_are_enough() {
         let other = Plan::new("select sum(price * count * price) from shop", &schema).unwrap();
         let few = plans[1].keys(params, count).unwrap();
         let server = PARTIES.client.server_for(&few, &bootstrap, &mut rng, |_, _| ()).unwrap();
-        assert_eq!(code(table.run(&server, &other, None, quiet)), "scheme.missing-key");
+        let refused = code(table.run(&server, &other, None, quiet));
+        assert!(["scheme.missing-key", "scheme.key-too-short"].contains(&refused), "{refused}");
     }
 }
