@@ -123,10 +123,8 @@ fn runs_resume_where_they_ended() {
     assert_eq!(entered(), ["ma-et-al-degrees-row-1", "ma-et-al-degrees-row-2"]);
     let (code, text) = all(out, &["--only", "ma-et-al-degrees"]);
     assert_eq!(code, Some(0), "{text}");
-    assert!(
-        text.contains("[1/3] ma-et-al degrees") && text.contains("left") && !text.contains("/5]"),
-        "{text}"
-    );
+    let first = "[1/3] ma-et-al-degrees-row-3, about";
+    assert!(text.contains(first) && text.contains("left") && !text.contains("/5]"), "{text}");
     assert_eq!(entered().len(), 5);
     // Nothing is left.
     assert!(all(out, &["--only", "ma-et-al-degrees"]).1.contains(" 0 to run"));
