@@ -36,8 +36,9 @@ impl EstimatedStep {
 /// The cost of a program on a parameter set, determined by running it once on the no-op scheme.
 ///
 /// The seconds are those of a model of a typical core, on one thread; products at low levels were
-/// measured at about twice the time of the model. All other figures are those of the real run, which
-/// takes as many products and bootstrappings if it computes several statements at the same time.
+/// measured at about twice the time of the model. All other figures are those of the real run,
+/// which takes as many products and bootstrappings if it computes several statements at the same
+/// time.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Estimate {

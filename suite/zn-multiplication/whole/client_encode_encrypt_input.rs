@@ -1,4 +1,5 @@
-//! The stage `client_encode_encrypt_input` of `Zn-multiplication`, with results that can be computed on.
+//! The stage `client_encode_encrypt_input` of `Zn-multiplication`, with results that can be
+//! computed on.
 
 use std::process::ExitCode;
 

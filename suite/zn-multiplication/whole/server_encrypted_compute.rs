@@ -1,4 +1,5 @@
-//! The stage `server_encrypted_compute` of `Zn-multiplication`, with results that can be computed on.
+//! The stage `server_encrypted_compute` of `Zn-multiplication`, with results that can be
+//! computed on.
 
 use std::process::ExitCode;
 

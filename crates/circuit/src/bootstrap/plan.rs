@@ -91,8 +91,8 @@ impl BootstrapPlan {
     /// slot-to-coefficient.
     ///
     /// Measured on the no-op scheme in the bypass mode (modeled seconds by
-    /// [`super::TimeModel::typical`]; capacity and multiplications after a bootstrapping; server keys
-    /// seeded, relinearization at all levels included), the recommended plan first:
+    /// [`super::TimeModel::typical`]; capacity and multiplications after a bootstrapping; server
+    /// keys seeded, relinearization at all levels included), the recommended plan first:
     ///
     /// | set | coeff_to_slot | slot_to_coeff | digits | transforms | GB | s | capacity | mult. | MiB |
     /// |---|---|---|---|---|---|---|---|---|---|

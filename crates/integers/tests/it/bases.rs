@@ -46,11 +46,13 @@ impl Trial {
     }
 
     fn encrypt(&self, plain: &Plaintext) -> Result<NoOpCiphertext, SchemeError> {
-        let scheme = self.session().scheme();
-        match self.worn {
-            true => scheme.encrypt_exhausted(plain, Level(1), self.session().minimum_capacity()),
-            false => scheme.encrypt(plain),
+        let (scheme, needed) = (self.session().scheme(), self.session().minimum_capacity());
+        if !self.worn {
+            return scheme.encrypt(plain);
         }
+        let room = |level: &Level| scheme.params().modulus_bits(*level) > needed + 20.0;
+        let lowest = (1..).map(Level).find(room).unwrap();
+        scheme.encrypt_exhausted(plain, lowest, needed)
     }
 
     fn ciphers(&self, count: usize) -> Vec<Cipher> {
