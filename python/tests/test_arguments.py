@@ -172,7 +172,7 @@ def test_constants_that_were_rounded_or_are_no_cells():
             "columns": [
                 {"name": "n", "type": "integer", "low": 0, "high": 2**54},
                 {"name": "c", "type": "decimal", "scale": 2, "low": "0", "high": "9"},
-                {"name": "w", "type": "text", "bytes": 14},
+                {"name": "w", "type": "category", "values": ["b'x'", "x"]},
             ]
         }
     )

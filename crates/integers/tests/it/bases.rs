@@ -50,7 +50,8 @@ impl Trial {
         if !self.worn {
             return scheme.encrypt(plain);
         }
-        let room = |level: &Level| scheme.params().modulus_bits(*level) > needed + 20.0;
+        // Above the noise of switches of the modulus.
+        let room = |level: &Level| scheme.params().modulus_bits(*level) > needed + 45.0;
         let lowest = (1..).map(Level).find(room).unwrap();
         scheme.encrypt_exhausted(plain, lowest, needed)
     }
@@ -355,7 +356,7 @@ fn tables() {
 }
 
 /// The finding, where it is closest: fresh digits to the base 16 take less than bytes; bytes
-/// without capacity do not fit the first set, and gain less than a quarter on the other one, which
+/// without capacity do not fit the first set, and gain less than a third on the other one, which
 /// takes twice as many slots; side by side, full columns take longer and short ones less.
 #[test]
 fn one_base_is_enough() {
@@ -370,6 +371,6 @@ fn one_base_is_enough() {
     let other = Trial::new("bgv-786433-n16", true).of(Type::U16, 4);
     for (ours, found) in worn_ours.iter().zip(other) {
         let (ours, bytes) = (seconds(ours[0]), seconds(found[1]));
-        assert!(bytes > 0.75 * ours, "{ours} and {bytes}");
+        assert!(bytes > 0.67 * ours, "{ours} and {bytes}");
     }
 }
