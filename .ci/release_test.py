@@ -82,6 +82,16 @@ class Release(unittest.TestCase):
             made = release.numbered(text, "0.1.0", "0.2.0")
             self.assertEqual((made.count('"0.2.0"'), made.count('"0.1.0"')), (own, 1), made)
 
+    def test_tags_are_of_the_commits_of_their_releases(self):
+        history = "ccc3333 Later\nbbb2222 Release 0.2.0\nabc1234 Release 0.1.0 in part\n"
+        expected = {"0.2.0": "bbb2222", "0.1.0": "3890bdc"}
+        self.assertEqual(release.tagged(AFTER, history), expected)
+        # Before the commit of the release.
+        self.assertIsNone(release.tagged(AFTER, "ccc3333 Later\n")["0.2.0"])
+        # A link between two commits.
+        linked = AFTER.replace("3890bdc...v0.2.0", "3890bdc...aaa1111")
+        self.assertEqual(release.tagged(linked, history)["0.2.0"], "aaa1111")
+
     def test_mistakes_are_found(self):
         found = list(release.changelog(BEFORE.replace("## [Unreleased]\n", ""), "0.2.0"))
         self.assertEqual(len(found), 2, found)
