@@ -655,7 +655,7 @@ def read_product(record: Record, secret: Signed, params: Params) -> tuple[Words,
 def read_components(
     record: Record, secret: Signed, params: Params, count: int
 ) -> tuple[Words, int]:
-    """What a ciphertext or a product of so many components holds."""
+    """The plaintext polynomial of a ciphertext of ``count`` components, and its modulus."""
     require(len(record.descriptor) == 32, "the descriptor of a ciphertext does not have 32 bytes")
     level, e, form, encoding, reserved, depth, more, factor, noise = struct.unpack(
         "<HBBB3sI4sQd", record.descriptor

@@ -1,6 +1,6 @@
-//! Example 7. A researcher's corner: a digit removal of one's own, written as a program, proved on
-//! every input without cryptography, run with it, and compared with the methods of the library by
-//! depth, products and the capacity that it takes.
+//! Example 7. A researcher's corner: a custom digit removal, written as a program, checked on every
+//! input without cryptography, run with it, and compared with the methods of the library by depth,
+//! products and the capacity that it takes.
 //!
 //! The problem: x = z + p m modulo p^2 with a balanced digit z; m is wanted. The idea: x^p = z^p
 //! modulo p^2, whatever m is, and z^p - z = p w(z) for a polynomial w modulo p. So m = (x -

@@ -81,8 +81,8 @@ fn call<'v, T: Operand, V>(
     Some((operation, arguments.collect::<Option<_>>()?))
 }
 
-/// Which operations are computed at the same time, by the rules of text programs: those that need
-/// no result of each other, as long as they read at most so many ciphertexts.
+/// The limits of what is computed at the same time, by the rules of text programs: operations that
+/// need no result of each other, as long as they read at most this number of ciphertexts.
 #[derive(Clone, Copy)]
 pub(crate) struct Room {
     pub(crate) ciphertexts: usize,

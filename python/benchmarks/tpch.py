@@ -137,7 +137,7 @@ REFERENCE = {
 
 
 def quotient(a, b, places):
-    """a / b to so many decimal places, halves away from zero; none of nothing."""
+    """a / b to a number of decimal places, halves away from zero; None if b is 0."""
     if not b:
         return None
     scaled = Fraction(a) / Fraction(b) * 10**places

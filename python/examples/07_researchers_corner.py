@@ -1,5 +1,5 @@
-"""Example 7. A researcher's corner: a digit polynomial of one's own, proved on every input in
-NumPy, evaluated on ciphertexts, and compared with the library's.
+"""Example 7. A researcher's corner: a custom digit polynomial, checked on every input in NumPy,
+evaluated on ciphertexts, and compared with the library's.
 
 The lowest balanced digit z of x = z + p m modulo p^2. The idea: x^p = z^p modulo p^2, whatever m
 is, and z^p - z = p w(z) for a polynomial w modulo p, so that z = x^p - p w(x). (Halevi and Shoup

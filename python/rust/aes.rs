@@ -303,7 +303,7 @@ impl AesServer {
 type Each<'a> = dyn FnMut(Batch<ServerEvaluator>) -> std::result::Result<(), AesError> + 'a;
 
 impl AesServer {
-    /// Runs a transciphering of so many bytes, and keeps its states.
+    /// Runs a transciphering, and keeps its states.
     fn states<R>(
         &self,
         py: Python<'_>,

@@ -135,7 +135,7 @@ impl Params {
         self.0.chain().top().0 + 1
     }
 
-    /// The set with the least number of used slots for so many values, if it may have fewer.
+    /// The set with the least number of used slots that holds `values` values, if there is one.
     fn with_slots_for(&self, py: Python<'_>, values: usize) -> Result<Option<Self>> {
         detached(py, || Ok(self.0.with_slots_for(values).map(Params)))
     }

@@ -53,7 +53,7 @@ pub(crate) fn residue_at(packed: &[u64], place: usize) -> u64 {
     ((packed[word] >> shift) | (packed[word + 1] << 1 << (63 - shift))) & MASK
 }
 
-/// Checks that a slice holds so many packed residues.
+/// Checks that a slice holds `count` packed residues.
 pub(crate) fn check(packed: &[u64], count: usize) {
     assert!(packed.len() >= packed_words(count), "a slice that holds {count} packed residues");
 }

@@ -5,7 +5,7 @@
 //! last steps of comparisons, at tables of one digit, at rotations and bootstrappings of one
 //! ciphertext. So parts that do not need each other are computed at the same time as long as the
 //! ciphertexts that they read are together no more than the threads. The memory that they work in
-//! is then that of one operation on so many digits, which occupies all threads by itself.
+//! is then that of one operation on as many digits, which occupies all threads by itself.
 //!
 //! A ciphertext that is bootstrapped in place is fresh for whatever reads it later. Parts that read
 //! one in common are therefore computed in the order of the program if the session bootstraps, and
@@ -22,7 +22,7 @@ use crate::functions::Value;
 /// up another one, on the same stack.
 const DEEPEST: usize = 16;
 
-/// The parts of a program that are computed at the same time: so many of the first ones.
+/// The parts of a program that are computed at the same time: the first `parts` of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Group {
     /// How many they are.
@@ -175,7 +175,7 @@ mod tests {
     use crate::column::{Column, Digit};
     use crate::interval::Interval;
 
-    /// A column of so many digits, without ciphertexts behind them.
+    /// A column of a given number of digits, without ciphertexts behind them.
     fn column(digits: usize) -> Value<()> {
         let digit = || Digit { cipher: Some(().into()), low: 0, high: 15, pad: 0 };
         let digits = (0..digits).map(|_| digit()).collect();

@@ -135,8 +135,9 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         if u64::try_from(high - low).is_ok_and(|most| most >= self.modulus.prime()) {
             return Err(IntegersError::Set {
                 name: self.params.name().into(),
-                problem: "its plaintext modulus is too small for values of so many digits: take \
-                          bgv-65537-n15, or state narrower bounds when the values are encrypted",
+                problem: "its plaintext modulus is smaller than the range of a digit of these \
+                          values: take bgv-65537-n15, or state narrower bounds when the values \
+                          are encrypted",
             });
         }
         Ok(())

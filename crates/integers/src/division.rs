@@ -206,8 +206,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(self.bit_by_bit(y, &divisor)?.0)
     }
 
-    /// What is congruent to x modulo 16^count and has so many canonical digits: of a sum no carries
-    /// but those within these. A column that has more than can be carried as it is.
+    /// A column of `count` canonical digits that is congruent to x modulo 16^count: only carries
+    /// within these digits are computed. A column that has more than can be carried as it is.
     fn lower_digits(
         &self,
         x: &Column<S::Ciphertext>,

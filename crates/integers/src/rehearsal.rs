@@ -182,7 +182,7 @@ impl Rehearsal {
         length: usize,
         encrypt: impl Fn(&NoOp, &Plaintext) -> Result<NoOpCiphertext, SchemeError>,
     ) -> Result<Column<NoOpCiphertext>, IntegersError> {
-        // Before so many entries are made.
+        // Before entries are made that would not fit.
         let most = self.params.slots();
         if length > most {
             let expected = format!("at most {most}, which share a ciphertext of this set");

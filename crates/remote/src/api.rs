@@ -59,7 +59,7 @@ pub struct ObjectInfo {
 }
 
 impl ObjectInfo {
-    /// The description of an object of so many `bytes` that a client has sent.
+    /// The description of an object that a client has sent, whose length is `bytes`.
     pub fn new(
         id: ObjectId,
         kind: ObjectKind,

@@ -27,8 +27,8 @@ impl Bodies {
         Bodies(Shares::new(units(bytes).max(least), units(bytes / SHARE).max(least)))
     }
 
-    /// Waits until there is room for a body of so many bytes; of unknown length it counts as the
-    /// longest. None if nobody waits any more.
+    /// Waits until there is room for a body of the declared length; if that is unknown, it
+    /// counts as the longest. None if nobody waits any more.
     pub(crate) async fn room(&self, tenant: &Tenant, declared: Option<u64>) -> Option<Share> {
         let units = units(declared.unwrap_or(PART_BYTES).min(PART_BYTES)) as u32;
         self.0.take(tenant, units).await

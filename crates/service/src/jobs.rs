@@ -215,7 +215,7 @@ impl Jobs {
         Ok(self.seen(found.ok_or_else(missing)?, &queued))
     }
 
-    /// The jobs after one, in the order of their ids: at most so many, and few enough for one
+    /// The jobs after one, in the order of their ids: at most `most`, and few enough for one
     /// answer.
     pub(crate) fn list(
         &self,

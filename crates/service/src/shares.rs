@@ -20,7 +20,7 @@ pub(crate) struct Share {
 }
 
 impl Shares {
-    /// So many places over all tenants, and for each of them.
+    /// `all` places over all tenants, and `share` for each of them.
     pub(crate) fn new(all: usize, share: usize) -> Self {
         Shares { all: Arc::new(Semaphore::new(all)), share, tenants: Mutex::default() }
     }

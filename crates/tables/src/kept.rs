@@ -43,7 +43,7 @@ impl<C> Kept<C> {
         }
     }
 
-    /// How many ciphertexts of columns may be kept beside the truth values, of each of so many
+    /// How many ciphertexts of columns may be kept beside the truth values, of each of `blocks`
     /// blocks. Those of a single block are held during each batch anyway.
     pub(crate) fn room(&self, blocks: usize) -> usize {
         match blocks {

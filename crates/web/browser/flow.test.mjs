@@ -174,7 +174,7 @@ browsed("what is asked again takes no new keys, also after a reload", async () =
   const before = watched.sent().length;
   assert.deepEqual(await ask(), expected);
   assert.ok(watched.sent().length - before < 100_000, "keys were sent again");
-  // SQL of one's own, and what cannot be answered is told.
+  // A query that the user types, and an error for one that cannot be answered.
   await page.fill("#sql", "select ward, max(cost) from t group by ward order by ward");
   const most = (ward) => rows.filter((row) => row.ward === ward).map((row) => row.cents);
   const largest = WARDS.map((ward) => [

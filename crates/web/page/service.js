@@ -3,8 +3,9 @@
 const TRIES = 5;
 const PART_BYTES = 4 << 20;
 // What an upload is told whose part was sent twice, as its answer was lost, or whose part is still
-// being stored: the service says how far it is. So many times in a row, which is about a minute.
+// being stored: the service says how far it is.
 const STANDING = ["service.offset", "service.conflict", "service.timeout"];
+// The most of these answers in a row, which take about a minute.
 const STANDSTILLS = 10;
 const LONGEST_PAUSE = 10_000;
 

@@ -27,9 +27,9 @@ pub struct Recovered {
 /// What was done to what an interrupted run had left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was not complete: so many bytes were removed, and what was there before is as it was.
+    /// It was not complete: its bytes were removed, and what was there before is as it was.
     Removed {
-        /// How many.
+        /// The number of these bytes.
         bytes: u64,
     },
     /// It was complete, and had partly replaced what was there before: now it has altogether.

@@ -47,7 +47,7 @@ class EncryptedArray(Encrypted, Indexed):
         return (self[i] for i in range(len(self)))
 
     def __reduce__(self) -> Any:
-        # Bounds of one's own pickle are trusted: who can change a pickle can run code.
+        # A pickle's own bounds are trusted: whoever can change a pickle can run code anyway.
         return _restore, (self.params, self.to_bytes())
 
     def within(self, low: int, high: int) -> EncryptedArray:

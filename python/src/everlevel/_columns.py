@@ -104,7 +104,7 @@ class Stored:
         return found[0]
 
     def __reduce__(self) -> Any:
-        # Bounds of one's own pickle are trusted: who can change a pickle can run code.
+        # A pickle's own bounds are trusted: whoever can change a pickle can run code anyway.
         return _restore, (self._set(), self.to_bytes())
 
     def _set(self) -> Params:

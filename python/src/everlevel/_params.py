@@ -171,7 +171,7 @@ class Params:
         return self._raw.levels
 
     def _with_slots_for(self, values: int) -> Params | None:
-        """The set with the least number of used slots for so many values, if it may have fewer."""
+        """The set with the fewest used slots that hold ``values`` values, if there is one."""
         raw = self._raw.with_slots_for(values)
         return None if raw is None else Params._of(raw)
 

@@ -220,7 +220,7 @@ class Remote(Tenant):
         toy set takes ``insecure_research=True`` there.
 
         Public arrays beside it have to be one integer, or one for each row; single ciphertexts of
-        other entries are for a server of one's own. Weights of ``np.average`` and ``normalized()``
+        other entries require a local server. Weights of ``np.average`` and ``normalized()``
         are not there either.
         """
         if isinstance(x, str):

@@ -77,7 +77,7 @@ def picked(x: Typed, key: Any) -> EncryptedIntegers:
 
 
 def axis_of(axis: Any, ndim: int, what: str) -> int:
-    """The place of an axis among so many, from 0."""
+    """The number of an axis of an array of ``ndim`` dimensions, from 0."""
     if isinstance(axis, (bool, np.bool_)):
         raise ShapeError(f"axis {axis}: expected its number", code="python.shape")
     if not isinstance(axis, (int, np.integer)):

@@ -46,9 +46,7 @@ def is_integer(value: Any) -> bool:
 
 
 def counted(name: str, value: Any, bits: int = 63, code: str = "python.value-range") -> int:
-    """A number of something, which the compiled half takes if it is not negative and has at most so
-    many bits.
-    """
+    """A number of something as the compiled half takes it: from 0 to 2^``bits`` - 1."""
     found = operator.index(value)
     if not 0 <= found < 1 << bits:
         raise RangeError(f"{name} = {found}: expected 0 to 2^{bits} - 1", code=code, found=found)

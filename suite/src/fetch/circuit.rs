@@ -132,7 +132,7 @@ impl Search {
         Ok(found.swap_remove(0))
     }
 
-    /// The number of matches, in sums of so many slots each that none wraps.
+    /// The number of matches, in sums over so few slots each that none wraps.
     fn count<S: ExactScheme>(
         &self,
         scheme: &S,

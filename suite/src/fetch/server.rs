@@ -56,7 +56,7 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     steps.write(&workload.instance)
 }
 
-/// A file of so many ciphertexts of this workload, fresh from the secret key.
+/// A file of `count` ciphertexts of this workload, fresh from the secret key.
 fn open(
     params: &Params,
     workload: &Workload,

@@ -58,7 +58,7 @@ fn evaluator(params: &Params, path: &Path) -> Result<Evaluator<Cpu, FileKeys>, W
     Ok(Evaluator::new(FileKeys::open(params, path, KEY_CACHE)?))
 }
 
-/// All ciphertexts of a file of so many.
+/// All ciphertexts of a file of `count` of them.
 fn read(
     params: &Params,
     instance: &Instance,

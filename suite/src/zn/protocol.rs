@@ -85,7 +85,8 @@ pub(super) fn batches(blocks: usize) -> impl Iterator<Item = std::ops::Range<usi
     keyless::batches(blocks, BLOCKS_AT_ONCE)
 }
 
-/// The threads that so many blocks are worth: starting some takes longer than one block.
+/// Starts threads for `blocks` blocks: none for a single one, which takes less time than starting
+/// them.
 pub(super) fn use_threads(blocks: usize) {
     if blocks == 1 {
         // Fails only where threads were started before, which is as well.

@@ -1,4 +1,4 @@
-//! Manifests of noise bounds: their key, what is trusted of them, what is written of one's own.
+//! Manifests of noise bounds: their key, reading those of others, and writing new ones.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -75,7 +75,7 @@ fn slots_without_data_repeat_the_last_block() {
     }
 }
 
-/// Blocks of a stream in an order of one's own, twice, and with pads of one's own.
+/// Blocks of a stream in a chosen order, some of them twice, and with chosen pads.
 #[test]
 fn blocks_in_chosen_places() {
     let scheme = NoOp::new(&bgv(2, 32), 1);

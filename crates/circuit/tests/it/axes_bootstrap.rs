@@ -221,7 +221,7 @@ fn bootstrapping_is_exact_with_cryptography() {
     }
 }
 
-/// Bootstraps so many times with cryptography: the message is there each time, with no more noise
+/// Bootstraps `times` times with cryptography: the message is there each time, with no more noise
 /// than its bound, which is the one that the no-op scheme has foretold.
 pub(crate) fn exact_with_cryptography(params: &Params, plan: BootstrapPlan, times: usize) {
     let name = format!("{}, {:?}", params.name(), params.bootstrap_mode());

@@ -266,8 +266,8 @@ impl Trial {
         self.step(&[&sum, &carry], 1, &work)?.pop()
     }
 
-    /// Seconds for 32,768 values, of what is done for as many as a ciphertext, or one of so many
-    /// parts of it, holds; none if it does not fit.
+    /// Seconds for 32,768 values, of work that is done for as many as one of `parts` equal parts of
+    /// a ciphertext holds; none if it does not fit.
     fn seconds<T>(&self, parts: usize, work: impl FnOnce(&Self) -> Option<T>) -> Option<f64> {
         let before = self.rehearsal.so_far();
         work(self)?;

@@ -21,7 +21,7 @@ impl Bench {
         Self::of(Params::named(name, OptIn::InsecureResearch).unwrap())
     }
 
-    /// With bootstrapping, on the set that uses so many slots.
+    /// With bootstrapping, on the set that uses `slots` slots.
     pub fn with_used_slots(name: &str, slots: usize) -> Self {
         let spec = ParamsSpec::named(name).unwrap().with_used_slots(slots).unwrap();
         Self::of(Params::new(spec, OptIn::InsecureResearch).unwrap())

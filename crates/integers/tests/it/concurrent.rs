@@ -14,7 +14,7 @@ const SET: &str = "insecure_bgv-65537-n11";
 /// the same time.
 const THREADS: [usize; 4] = [1, 2, 6, 40];
 
-/// A program on three columns, by a pool of so many threads.
+/// A program on three columns, by a pool with this number of threads.
 fn run(
     bench: &Bench,
     text: &str,

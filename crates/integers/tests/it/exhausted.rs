@@ -13,7 +13,7 @@ pub fn exhausted(bench: &Bench, values: &[i128], kind: Type) -> Column<NoOpCiphe
     with_left(bench, values, kind, 0.0)
 }
 
-/// The same with so many bits more.
+/// The same with `bits` more bits of capacity.
 pub fn with_left(bench: &Bench, values: &[i128], kind: Type, bits: f64) -> Column<NoOpCiphertext> {
     let left = bench.session.minimum_capacity() + bits;
     let encoded = Encoded::new(values, kind, bench.params.slots()).unwrap();

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::ring::{AdicPoly, AdicRing};
 
-/// The coefficients of a polynomial in digits of so many bits; see [`AdicRing::windows`].
+/// The coefficients of a polynomial in digits of a number of bits; see [`AdicRing::windows`].
 pub struct Windows {
     bits: u32,
     count: usize,
@@ -21,7 +21,7 @@ impl Windows {
     /// The digits number `t`, counted from the lowest, of all coefficients in storage order.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If there are no more than `t` digits.
     pub fn digit(&self, t: usize) -> Vec<u64> {
         assert!(t < self.count, "one of the digits");
         let bit = t * self.bits as usize;

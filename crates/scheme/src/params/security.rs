@@ -261,8 +261,8 @@ fn is_known_to_hold(key: &Lwe) -> bool {
 }
 
 /// log2 of the largest modulus with at least `bits` bits of security for a uniform ternary secret
-/// in a ring of this degree, to a tenth; `None` if the degree is below 16 or no modulus has so
-/// many.
+/// in a ring of this degree, to a tenth; `None` if the degree is below 16 or no modulus has
+/// them.
 ///
 /// ```
 /// use everlevel_scheme::params::largest_modulus;

@@ -10,7 +10,7 @@ const LEAST: usize = 256;
 const PART: usize = 4;
 
 impl Params {
-    /// The set with the least number of used slots that holds so many values in a ciphertext
+    /// The set with the least number of used slots that holds `values` values in a ciphertext
     /// ([`ParamsSpec::with_used_slots`](crate::ParamsSpec::with_used_slots)): a power of two, 256
     /// at least and at most a quarter of all slots. `None` if there is no such number, and for sets
     /// whose slots cannot repeat, or already do.

@@ -43,8 +43,8 @@ pub(crate) trait Contents: Send + Sync {
     /// [`ServiceError::Damaged`] if there are none.
     fn file(&self, tenant: &Tenant, id: &ObjectId) -> Result<PathBuf, ServiceError>;
 
-    /// A file at the byte `offset` of an object, with at least the next `length` bytes of it, if
-    /// there are so many, and the number of bytes from there on.
+    /// A file at the byte `offset` of an object, with at least the next `length` bytes of it, or
+    /// all that there are, and the number of bytes from there on.
     ///
     /// # Errors
     /// As [`file`](Self::file).

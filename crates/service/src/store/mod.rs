@@ -154,7 +154,7 @@ impl Store {
         all(self.backend.list(R::KIND, tenant)?)
     }
 
-    /// Records after a name, at most so many and few enough for one answer, and whether there may
+    /// Records after a name, at most `most` and few enough for one answer, and whether there may
     /// be more.
     pub(crate) fn list_after<R: Record>(
         &self,

@@ -52,8 +52,8 @@ pub(super) fn named_again(
 ) -> Result<u64, ServiceError> {
     match link(from, to) {
         Ok(()) => Ok(0),
-        // A file may have tens of thousands of names. Copies of a file that has so many would fill
-        // the disk.
+        // A file may have tens of thousands of names. Copies of a file that has them all would
+        // fill the disk.
         Err(e) if e.kind() == std::io::ErrorKind::TooManyLinks => {
             let problem = format!("the object {block} is a part of too many tables: delete some");
             Err(ServiceError::Conflict { problem })

@@ -1,4 +1,4 @@
-//! A PostgreSQL server of one's own, in a temporary directory, reached by a socket there.
+//! A PostgreSQL server for the tests alone, in a temporary directory, reached by a socket there.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! An object store of one's own, at a loopback address: as much of the protocol of S3 as a service
+//! An object store for the tests, at a loopback address: as much of the protocol of S3 as a service
 //! speaks. Signatures are computed anew and compared; lists come in pages of three.
 
 use std::collections::BTreeMap;

@@ -10,7 +10,7 @@ fn jobs(answer: &str) -> Vec<JobInfo> {
     told.map(|text| serde_json::from_str(text).unwrap()).collect()
 }
 
-/// A job that takes so many statements.
+/// A job whose program has `statements` statements.
 fn started(client: &Client, owner: &Owner, statements: usize) -> JobId {
     let file = owner.columns("x", &[("x", &[1, 2])]);
     let (keys, columns) = (push(client, &owner.keys), push(client, &file));

@@ -46,7 +46,7 @@ impl Process {
         Self::spawn(directory, command)
     }
 
-    /// The same, where no file may have more than so many KiB: a write beyond fails, as on a full
+    /// The same, where no file may have more than `kib` KiB: a write beyond fails, as on a full
     /// disk.
     #[cfg(unix)]
     pub fn with_small_files(directory: &Path, kib: u64) -> Self {

@@ -15,7 +15,7 @@ use crate::tenant::Tenant;
 const REQUEST_SECONDS: u64 = 8;
 /// How long some requests of the others may take, one after the other, on a busy machine.
 const PROMPT: Duration = Duration::from_secs(20);
-/// Slow clients announce so many bytes, and send few of them.
+/// The bytes that slow clients announce; they send few of them.
 const ANNOUNCED: usize = 4 << 20;
 
 pub fn run(options: &Options, tenants: &[Tenant], directory: &Path) -> Value {

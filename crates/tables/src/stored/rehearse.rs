@@ -126,8 +126,8 @@ mod tests {
         }
     }
 
-    /// How often each column is read for a query of two batches of sums on so many blocks, of which
-    /// the answer is right: g, h, x and y have 2, 1, 5 and 5 ciphertexts in each block.
+    /// How often each column is read for a query of two batches of sums on `blocks` blocks, whose
+    /// answer is right: g, h, x and y have 2, 1, 5 and 5 ciphertexts in each block.
     fn read(blocks: usize) -> BTreeMap<Place, usize> {
         let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
         let schema = Schema::from_json(

@@ -137,7 +137,7 @@ fn results_that_say_something_else() {
             .and_then(|result| result.read(PARTIES.client.secret()))
     };
     assert!(read(sums(), &stated).is_ok());
-    // Ciphertexts that are missing, too many, of one's own, or modulo p.
+    // Ciphertexts that are missing, too many, fresh from the key, or modulo p.
     assert_eq!(code(read(sums()[1..].to_vec(), &stated)), "wire.unknown-owner");
     assert_eq!(code(read([sums(), sums()].concat(), &stated)), "table.result");
     let mut rng = everlevel::system_rng().unwrap();

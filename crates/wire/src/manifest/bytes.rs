@@ -79,7 +79,7 @@ impl ManifestKey {
 
 impl Manifest {
     /// Lists the bytes of an object of ciphertexts with the bounds that it states. Those who
-    /// trust the manifest trust these: for objects of one's own making.
+    /// trust the manifest trust these: list only objects that you have made.
     ///
     /// # Errors
     /// Bytes that are no ciphertexts of the parameter set, more than

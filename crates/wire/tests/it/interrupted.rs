@@ -101,7 +101,7 @@ fn directories_are_replaced_too() {
     }
 }
 
-/// A run that was to keep what is there, stopped after it has put so many files in place.
+/// A run that was to keep what is there, stopped after it has put `placed` files in place.
 fn stopped_while_keeping(directory: &Path, placed: usize) {
     let pending = directory.join(".all.3.part");
     let new = pending.join("new");

@@ -66,8 +66,8 @@ impl Client {
     /// `first` on.
     ///
     /// # Errors
-    /// Numbers under another key; residues that are not those of numbers of so many bits, which no
-    /// honest result has (`suite.result`).
+    /// Numbers under another key; residues that are not those of numbers of the stated bits, which
+    /// no honest result has (`suite.result`).
     pub fn decrypt(
         &self,
         numbers: &WholeNumbers,

@@ -29,7 +29,7 @@ pub const MODULI: [u64; COUNT] = [
 
 /// Bits of a number that is encrypted.
 pub const INPUT_BITS: u32 = 64;
-/// Numbers of so many bits are told apart by their residues: 2^258 is at most the product of the
+/// The most bits of numbers that their residues tell apart: 2^258 is at most the product of the
 /// moduli.
 pub const LARGEST_BITS: u32 = 258;
 
@@ -91,7 +91,7 @@ pub(super) fn part(path: &Path, modulus: u64) -> PathBuf {
     name.into()
 }
 
-/// What files of numbers of so many bits say of themselves.
+/// The metadata of files of numbers of `bits` bits.
 pub(super) fn metadata(instance: &Instance, bits: u32) -> Metadata {
     let mut metadata = keyless::metadata("zn-multiplication", instance);
     metadata.insert("bits".into(), bits.to_string());

@@ -78,7 +78,7 @@ impl Server {
         self.each(a, b, a.bits.max(b.bits) + 1, sum)
     }
 
-    /// The same operation on the residues for each modulus, whose result has so many bits.
+    /// The same operation on the residues for each modulus, whose result has `bits` bits.
     fn each(
         &self,
         a: &WholeNumbers,

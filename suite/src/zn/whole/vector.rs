@@ -54,7 +54,7 @@ pub struct WholeReader {
 }
 
 impl WholeReader {
-    /// Opens the files of `count` blocks of numbers of so many bits. Noise bounds are what
+    /// Opens the files of `count` blocks of numbers of `bits` bits. Noise bounds are what
     /// `options` trusts.
     ///
     /// # Errors
@@ -107,7 +107,7 @@ pub struct WholeWriter {
 }
 
 impl WholeWriter {
-    /// Begins the files of `count` blocks of numbers of so many bits. What an earlier run left
+    /// Begins the files of `count` blocks of numbers of `bits` bits. What an earlier run left
     /// there is removed.
     ///
     /// # Errors

@@ -129,7 +129,7 @@ pub fn explain(asked: &Asked<'_>, common: &Common) -> Result<(), CliError> {
     emit(&format!("{found}{}", at_once(rayon::current_num_threads(), found.bootstraps)))
 }
 
-/// What is computed at the same time by so many threads.
+/// A line that says what is computed at the same time by a number of threads.
 fn at_once(threads: usize, bootstraps: bool) -> String {
     if threads < 2 {
         return String::new();

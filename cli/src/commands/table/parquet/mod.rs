@@ -157,7 +157,7 @@ impl ParquetRecords {
 }
 
 impl Chosen {
-    /// The next cells, exactly so many.
+    /// Decodes the next `count` cells, and no fewer.
     fn decode(&mut self, count: usize) -> Result<(), TablesError> {
         let Some(reader) = &mut self.reader else { return Err(wrong("no column")) };
         self.cells.clear();
