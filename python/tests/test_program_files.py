@@ -24,6 +24,19 @@ def run(tmp_path):
     return run
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["serve", "--demo"],
+        ["remote", "jobs"],
+        ["eval", "--remote", "http://127.0.0.1:1", "y = x", "x.ct", "--out", "out"],
+    ],
+)
+def test_a_program_without_the_service_says_what_to_do(words):
+    done = subprocess.run([*PROGRAM, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "cargo install --path cli" in done.stderr, done.stderr
+
+
 def column(path):
     return np.loadtxt(path, dtype=np.int64, skiprows=1)
 

@@ -37,7 +37,10 @@ use roles::args::{EncryptArgs, EvalArgs};
 
 /// Runs the program `everlevel` with these arguments, its own name first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError> {
-    let Some(Cli { command, common }) = &program::parse_with(command(), arguments)? else {
+    let parsed = program::parse_with(command(), arguments);
+    #[cfg(not(feature = "service"))]
+    let parsed = parsed.map_err(without_service);
+    let Some(Cli { command, common }) = &parsed? else {
         return Ok(());
     };
     program::start(common)?;
@@ -73,6 +76,26 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError
         Command::Man { out } => manual::pages(out),
         Command::Version { verbose } => version::run(*verbose, common),
     }
+}
+
+/// Says what to do if the arguments are those of a service: this program was built without it.
+#[cfg(not(feature = "service"))]
+fn without_service(error: CliError) -> CliError {
+    let unknown = [
+        "unrecognized subcommand 'serve'",
+        "unrecognized subcommand 'remote'",
+        "unexpected argument '--remote'",
+    ];
+    let asked = matches!(&error, CliError::Usage(told)
+        if unknown.iter().any(|start| told.text.starts_with(start)));
+    if !asked {
+        return error;
+    }
+    CliError::usage(
+        "this program was built without the feature service, which `serve`, `remote` and \
+         `--remote` need, as programs in wheels are: build it in a checkout by `cargo install \
+         --path cli`, or use `everlevel.Remote` in Python",
+    )
 }
 
 /// Runs `encrypt`, with a service or without.
