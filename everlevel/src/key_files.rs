@@ -42,7 +42,7 @@ pub struct KeyFiles {
 pub struct KeysWritten {
     /// The paths of the files and their sizes in bytes.
     pub files: Vec<(PathBuf, u64)>,
-    /// What was completed or removed in the directory after an interrupted run.
+    /// The files of an interrupted run that were completed or removed in the directory.
     pub recovered: Vec<Recovered>,
 }
 

@@ -28,7 +28,7 @@ pub const UNCHECKED: &str = "unchecked";
 /// The name of the file of parameters beside keys.
 pub const PARAMS_FILE: &str = "params.json";
 
-/// Which noise bounds of a file of ciphertexts are trusted.
+/// The noise bounds of a file of ciphertexts that are trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Bounds {

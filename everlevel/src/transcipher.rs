@@ -41,7 +41,7 @@ impl AesMethod {
         }
     }
 
-    /// Which slot holds which byte.
+    /// The slot of each byte.
     ///
     /// # Errors
     /// Slots that cannot hold bytes or, for the packed layout, no good dimension of 16 slots.
@@ -70,7 +70,7 @@ impl AesMethod {
     }
 }
 
-/// Which slot holds which byte.
+/// The slot of each byte.
 fn layout_of(method: AesMethod, shape: &SlotShape) -> Result<Layout, Error> {
     Ok(match method {
         AesMethod::Packed => Layout::packed(shape)?,
@@ -224,7 +224,7 @@ impl AesServer {
         &self.evaluator
     }
 
-    /// Which slot holds which byte.
+    /// The slot of each byte.
     #[cfg(feature = "unstable")]
     pub fn layout(&self) -> &Layout {
         match &self.method {

@@ -147,7 +147,7 @@ pub enum TokenCommand {
         /// The tenant whose objects and jobs the token gives access to
         #[arg(long, value_name = "NAME")]
         tenant: Tenant,
-        /// What the token allows: read, write, run or metrics, separated by commas
+        /// The rights of the token: read, write, run or metrics, separated by commas
         #[arg(
             long,
             value_name = "SCOPES",

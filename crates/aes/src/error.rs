@@ -108,7 +108,7 @@ pub enum AesError {
     RoundKeys {
         /// Keys given.
         found: usize,
-        /// Keys that there are.
+        /// Keys expected.
         expected: usize,
     },
     /// A round key at too low a level.

@@ -185,7 +185,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let product = Column { interval: whole, anchor: 0, digits, length: y.length };
             return self.without_low(&product, s / 4, interval);
         }
-        // Of all digits that there are once carries are computed: sums have fewer before.
+        // Of all digits that exist once carries are computed: sums have fewer before.
         let count = digits_of(highest.unsigned_abs()) as i128;
         let remainders = count.saturating_mul(c - 1);
         if remainders >> 8 < highest >> 16 {

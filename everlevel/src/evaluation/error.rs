@@ -13,7 +13,7 @@ pub enum EvaluationError {
     /// Inputs that cannot be combined, or that the program does not accept.
     #[error("{problem}")]
     Inputs {
-        /// What was expected and found, and what to do.
+        /// The sentence that says what was expected, what was found, and what to do.
         problem: String,
     },
     /// Columns of different lengths, of which the shorter ones could be filled up with 0.

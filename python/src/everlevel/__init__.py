@@ -4,7 +4,7 @@
     >>> # A toy: for data, everlevel.Params("bgv-65537-n15").
     >>> params = everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)
     >>> client = everlevel.Client(params)          # holds the secret key
-    >>> server = client.server()                   # holds evaluation keys only
+    >>> server = client.server()                   # holds server keys only
     >>> x = server.load(client.encrypt_modular(np.arange(10)))
     >>> y = 3 * x * (1 - x)                        # bootstraps by itself when it must
     >>> client.decrypt(y, signed=True)

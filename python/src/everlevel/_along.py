@@ -1,4 +1,4 @@
-"""What is computed along arrays of typed integers: sums, extremes, order."""
+"""Computations along arrays of typed integers: sums, extremes, order."""
 
 from __future__ import annotations
 
@@ -129,16 +129,16 @@ class Along(Converted):
         return self._ordered("minimum", axis)
 
     def argmax(self, axis: int | None = None) -> EncryptedIntegers:
-        """Where the largest entry is, the first one of equal ones, as ``max``."""
+        """The position of the largest entry, the first one of equal ones; it costs as ``max``."""
         return self._ordered("argmax", axis)
 
     def argmin(self, axis: int | None = None) -> EncryptedIntegers:
-        """Where the least entry is, the first one of equal ones, as ``max``."""
+        """The position of the least entry, the first one of equal ones; it costs as ``max``."""
         return self._ordered("argmin", axis)
 
     def any(self, axis: int | None = None) -> EncryptedIntegers:
-        """Whether one entry at least is not 0: of a vector by the sum in each entry and a
-        comparison, along an axis of rows by logic of whole rows.
+        """True, encrypted, if at least one entry is not 0: of a vector by the sum in each entry and
+        a comparison, along an axis of rows by logic of whole rows.
         """
         if self._is_vector(axis, "any"):
             return self.checked()._truth()._of_count("any", "gt", 0)
@@ -148,7 +148,7 @@ class Along(Converted):
         return found
 
     def all(self, axis: int | None = None) -> EncryptedIntegers:
-        """Whether no entry is 0, as ``any``."""
+        """True, encrypted, if no entry is 0; computed as ``any``."""
         if self._is_vector(axis, "all"):
             return self.checked()._truth()._of_count("all", "eq", self.size)
         found: EncryptedIntegers = _rows.reduced(

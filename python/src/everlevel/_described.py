@@ -103,12 +103,12 @@ class Described(Shaped):
 
     @property
     def signed(self) -> bool:
-        """Whether entries are decrypted as the integers of least absolute value."""
+        """True if entries are decrypted as the integers of least absolute value."""
         return self._signed
 
     @property
     def elements(self) -> bool:
-        """Whether entries are whole elements of GR(p^r, d)."""
+        """True if entries are whole elements of GR(p^r, d)."""
         return self._elements
 
     @property

@@ -24,7 +24,7 @@ def no_server() -> NoServerError:
 
 
 class Encrypted:
-    """What is encrypted has no value here: everything of Python's that asks for one says what to do
+    """An encrypted value, which has no value here: whatever asks Python for one says what to do
     instead.
     """
 

@@ -85,12 +85,12 @@ class Explanation:
 
     @property
     def server_learns(self) -> str:
-        """What the server learns."""
+        """The facts that the server learns."""
         return str(self._facts["server_learns"])
 
     @property
     def reader_learns(self) -> str:
-        """What the holder of the secret key learns."""
+        """The facts that the holder of the secret key learns."""
         return str(self._facts["reader_learns"])
 
     def __str__(self) -> str:

@@ -102,13 +102,13 @@ class Value(Expression):
         return self._compared(">=", other)
 
     def between(self, low: Any, high: Any) -> Condition:
-        """Whether it is in an interval, both ends included."""
+        """True where it is in an interval, both ends included."""
         low, high = literal(low), literal(high)
         text = f"{self._at(ADD)} between {low._at(ADD)} and {high._at(ADD)}"
         return Condition(text, COMPARE, shared(self, low, high))
 
     def isin(self, values: Iterable[Any]) -> Condition:
-        """Whether it is one of several values."""
+        """True where it is one of several values."""
         if isinstance(values, (str, bytes, Mapping, Expression)):
             raise fault("isin takes a list of values: x.isin([...])")
         several = [literal(value) for value in values]
@@ -118,13 +118,13 @@ class Value(Expression):
         return Condition(text, COMPARE, shared(self, *several))
 
     def like(self, pattern: str) -> Condition:
-        """Whether a text is of a pattern, in which ``%`` stands for any text and ``_`` for a
+        """True where a text matches a pattern, in which ``%`` stands for any text and ``_`` for a
         letter.
         """
         return Condition(f"{self._at(ADD)} like {quoted(pattern, chr(39))}", COMPARE, self._schema)
 
     def startswith(self, start: str) -> Condition:
-        """Whether a text begins with another one."""
+        """True where a text begins with another one."""
         if "%" in start or "_" in start:
             raise fault(
                 f"startswith({start!r}): % and _ would stand for other letters: list the texts "
@@ -133,11 +133,11 @@ class Value(Expression):
         return self.like(start + "%")
 
     def isnull(self) -> Condition:
-        """Whether nothing is there."""
+        """True where the value is missing."""
         return Condition(f"{self._at(ATOM)} is null", COMPARE, self._schema)
 
     def notnull(self) -> Condition:
-        """Whether something is there."""
+        """True where the value is not missing."""
         return Condition(f"{self._at(ATOM)} is not null", COMPARE, self._schema)
 
     def _folded(self, name: str, where: Condition | None) -> Aggregate:
@@ -164,11 +164,11 @@ class Value(Expression):
         return self._folded("median", where)
 
     def count(self, where: Condition | None = None) -> Aggregate:
-        """In how many rows something is there."""
+        """The number of rows where the value is not missing."""
         return self._folded("count", where)
 
     def nunique(self, where: Condition | None = None) -> Aggregate:
-        """How many different ones there are."""
+        """The number of different values."""
         return _call(f"count(distinct {self._text})", where, self)
 
 
@@ -179,7 +179,7 @@ def _number(sign: str, level: int, a: Any, b: Any) -> Value:
 
 
 def condition(x: Any, where: str) -> Condition:
-    """What stands where a condition on rows is expected."""
+    """The argument, if it is a condition on rows."""
     if isinstance(x, Condition):
         return x
     told = f"{x._text} in {where}" if isinstance(x, Expression) else f"{where}({x!r})"
@@ -188,7 +188,7 @@ def condition(x: Any, where: str) -> Condition:
 
 
 class Condition(Value):
-    """What is true of a row, false, or unknown where nothing is there."""
+    """A condition on rows: true, false, or unknown where a value is missing."""
 
     __slots__ = ()
 
@@ -229,7 +229,7 @@ def _call(call: str, where: Condition | None, *parts: Expression) -> Aggregate:
 
 
 def count(where: Condition | None = None) -> Aggregate:
-    """How many rows a group has, or how many of them meet a condition."""
+    """The number of rows of a group, or of those that meet a condition."""
     return _call("count(*)", where)
 
 
@@ -262,7 +262,7 @@ def case(*cases: tuple[Condition, Any], default: Any = None) -> Value:
 
 
 class Aggregate(Expression):
-    """What is made of the rows of a group, and what is computed of that."""
+    """A value computed from the rows of a group, and arithmetic with such values."""
 
     __slots__ = ()
 
@@ -317,7 +317,7 @@ class Aggregate(Expression):
         return self._compared(">=", other)
 
     def between(self, low: Any, high: Any) -> GroupCondition:
-        """Whether it is in an interval, both ends included."""
+        """True of a group if it is in an interval, both ends included."""
         low, high = _aggregate(low), _aggregate(high)
         text = f"{self._at(ADD)} between {low._at(ADD)} and {high._at(ADD)}"
         return GroupCondition(text, COMPARE, shared(self, low, high))
@@ -339,7 +339,7 @@ def _of_groups(sign: str, level: int, a: Any, b: Any) -> Aggregate:
 
 
 class GroupCondition(Expression):
-    """Which groups are meant, for ``having``."""
+    """A condition on groups, for ``having``."""
 
     __slots__ = ()
 
@@ -356,7 +356,7 @@ class GroupCondition(Expression):
 
 
 def group_condition(x: Any) -> GroupCondition:
-    """What stands where a condition on groups is expected."""
+    """The argument, if it is a condition on groups."""
     if isinstance(x, GroupCondition):
         return x
     told = x._text if isinstance(x, Expression) else repr(x)

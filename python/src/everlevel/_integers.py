@@ -334,7 +334,7 @@ class EncryptedIntegers(Along):
         return self._apply("not") if self._is_bool() else -self - 1
 
     def __lt__(self, other: Any) -> EncryptedIntegers:
-        """Where it is less: a tree of signs of digits."""
+        """True, encrypted, where it is less: a tree of signs of digits."""
         return self._apply("lt", self._operand(other))
 
     def __le__(self, other: Any) -> EncryptedIntegers:
@@ -347,7 +347,7 @@ class EncryptedIntegers(Along):
         return self._apply("ge", self._operand(other))
 
     def __eq__(self, other: object) -> EncryptedIntegers:  # type: ignore[override]
-        """Where they are equal, encrypted: 10 products a digit."""
+        """True, encrypted, where they are equal: 10 products a digit."""
         return self._apply("eq", self._operand(other))
 
     def __ne__(self, other: object) -> EncryptedIntegers:  # type: ignore[override]

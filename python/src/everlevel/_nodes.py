@@ -53,7 +53,7 @@ class Node:
 
     @property
     def is_public(self) -> bool:
-        """Whether it is a public integer in the program."""
+        """True if it is a public integer in the program."""
         return self.source is None and not self.operands
 
     def __getattr__(self, name: str) -> Any:

@@ -1,5 +1,5 @@
-"""NumPy's functions on encrypted integers: those that there are, each in a line, and a refusal that
-says what to do for all others.
+"""NumPy's functions on encrypted integers: a line for each that is supported, and for all others an
+error that says what to do instead.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Operation = Callable[..., Any]
 
 
 def way(name: str) -> str:
-    """What to do instead of a function or a method of NumPy's."""
+    """The advice instead of a function or a method of NumPy's."""
     found = None if name.startswith("_") else getattr(np, name, None)
     if name not in WAYS and callable(found) and found in FUNCTIONS:
         # A method that is a function here.
@@ -210,7 +210,7 @@ def rounded(a: EncryptedIntegers, decimals: int = 0) -> Any:
 
 
 def array_equal(a: Any, b: Any) -> Any:
-    """Whether all entries are equal: False if shapes differ, else encrypted."""
+    """True, encrypted, if all entries are equal; False, in the clear, if shapes differ."""
     return (a == b).all() if np.shape(a) == np.shape(b) else False
 
 

@@ -162,7 +162,7 @@ class Params:
 
     @property
     def bootstraps(self) -> bool:
-        """Whether the set has bootstrapping."""
+        """True if the set has bootstrapping."""
         return self._raw.bootstraps
 
     @property

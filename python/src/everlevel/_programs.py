@@ -101,7 +101,7 @@ class int64(EncryptedIntegers):
 
 
 class Plan:
-    """What a program takes on a parameter set, found by running it once on a scheme that only
+    """The cost of a program on a parameter set, found by running it once on a scheme that only
     counts. ``print`` shows it.
 
     Seconds are those of the model of a typical core, on one thread: an estimate. Everything else is
@@ -271,8 +271,8 @@ class Program:
         minimize: str | None = None,
         minimise: str | None = None,
     ) -> Plan:
-        """What it takes for arrays of a given number of entries: on ``params``, or on the best of
-        some sets. ``minimize``: ``"time"``, which is the default, or ``"keys"``, their bytes.
+        """The cost for arrays of a given number of entries: on ``params``, or on the best of some
+        sets. ``minimize``: ``"time"``, which is the default, or ``"keys"``, their bytes.
 
         On each set first without bootstrapping, and with it if that does not fit; where arrays are
         short, with the digits that are compared apart and side by side in one ciphertext. If the

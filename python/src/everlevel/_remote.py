@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Estimate(NamedTuple):
-    """What a job will cost, counted by the service without cryptography."""
+    """The cost of a job, counted by the service without cryptography before it runs."""
 
     #: Seconds on a typical core, by a model that counts operations.
     seconds: float
@@ -45,7 +45,7 @@ class Estimate(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """What a tenant uses of a service, and what it may."""
+    """The share of a service that a tenant uses, and its limits."""
 
     #: Bytes of objects, of announced uploads and of requests that made tables and jobs.
     bytes: int
@@ -112,7 +112,7 @@ class Remote(Tenant):
         )
 
     def usage(self) -> Usage:
-        """What the tenant uses, and what it may."""
+        """The share of the service that the tenant uses, and its limits."""
         found = self._connection.json("GET", "/v1/usage")
         return Usage(*(count(found, name) for name in Usage._fields))
 
@@ -187,7 +187,7 @@ class Remote(Tenant):
         tables: Mapping[str, Lookup | Sequence[int]] | None = None,
         **named: Encrypted,
     ) -> Estimate:
-        """What :meth:`run` would cost with the same arguments; they are sent, and nothing runs."""
+        """The cost of :meth:`run` with the same arguments; they are sent, and nothing runs."""
         given = Inputs(program, by_name(inputs, named))
         return self._estimated(self._program(given, server_keys, tables))
 
@@ -199,7 +199,7 @@ class Remote(Tenant):
         *,
         server_keys: Server | Path | None = None,
     ) -> Estimate:
-        """What :meth:`ask` would cost with the same arguments; they are sent, and nothing runs."""
+        """The cost of :meth:`ask` with the same arguments; they are sent, and nothing runs."""
         return self._estimated(self._query(table, plan, constants, server_keys))
 
     # Arrays and tables
@@ -220,8 +220,8 @@ class Remote(Tenant):
         toy set takes ``insecure_research=True`` there.
 
         Public arrays beside it have to be one integer, or one for each row; single ciphertexts of
-        other entries require a local server. Weights of ``np.average`` and ``normalized()``
-        are not there either.
+        other entries require a local server, and so do weights of ``np.average`` and
+        ``normalized()``.
         """
         if isinstance(x, str):
             found = identity(x)
@@ -278,7 +278,7 @@ class Remote(Tenant):
         *arrays: EncryptedIntegers | EncryptedTotal,
         server_keys: Server | Path | None = None,
     ) -> Estimate:
-        """What :meth:`compute` would cost; inputs are sent, and nothing runs."""
+        """The cost of :meth:`compute`; inputs are sent, and nothing runs."""
         return self._estimated(self._asked(arrays, server_keys)[0])
 
     def _asked(

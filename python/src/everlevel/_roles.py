@@ -36,7 +36,7 @@ from .errors import NotHomomorphicError, OtherParametersError, ParameterError, S
 
 
 class Client:
-    """Who holds the secret key: encrypts, decrypts, makes keys for others.
+    """The holder of the secret key: it encrypts, decrypts, and makes keys for others.
 
     ``Client(params)`` draws a key. It is wiped from memory with the object.
     """

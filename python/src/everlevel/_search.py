@@ -45,7 +45,7 @@ class Search:
 
     @property
     def rounds(self) -> int:
-        """How many rounds there are."""
+        """The number of rounds."""
         return self._raw.rounds
 
     def collect(

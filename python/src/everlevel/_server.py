@@ -111,17 +111,17 @@ class Server:
 
     @property
     def bootstraps(self) -> int:
-        """How many bootstrappings were done by themselves so far."""
+        """The number of automatic bootstrappings so far."""
         return self._raw.bootstraps
 
     @property
     def can_bootstrap(self) -> bool:
-        """Whether there are keys for it."""
+        """True if the keys suffice for bootstrapping."""
         return self._raw.keys.bootstraps
 
     @property
     def elements(self) -> bool:
-        """Whether it takes arrays of whole elements: it bootstraps in full mode, or not at all."""
+        """True if it accepts arrays of whole elements: it bootstraps in full mode or not at all."""
         return self._raw.elements
 
     @property
@@ -305,7 +305,7 @@ class Server:
 
 
 class Explanation:
-    """How results came to be, operation by operation; ``print`` shows it."""
+    """A report of how results were computed, operation by operation; ``print`` shows it."""
 
     def __init__(self, text: str, data: str) -> None:
         self._text, self._data = text, json.loads(data)
@@ -366,6 +366,6 @@ def _restore_server(params: Params, path: str, cache_bytes: int, elements: bool)
 def plan_bytes(
     params: Params, *, program: str | None = None, elements: bool = False
 ) -> tuple[int, int]:
-    """How many server keys ``Client.server`` makes, and the bytes that they take in a file."""
+    """The number of server keys that ``Client.server`` makes, and their bytes in a file."""
     plan = _rust.Plan(params._raw, program, elements)
     return len(plan), plan.bytes(params._raw)

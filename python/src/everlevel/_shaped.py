@@ -12,7 +12,7 @@ from .errors import ShapeError
 
 
 class Shaped:
-    """What has a shape, as NumPy's arrays have one."""
+    """An object with a shape, like NumPy's arrays."""
 
     __slots__ = ()
 

@@ -64,7 +64,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
 def isin(
     element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False
 ) -> Any:
-    """Whether each entry is in a public list."""
+    """True, encrypted, where an entry is in a public list."""
     if not isinstance(element, EncryptedIntegers):
         raise not_homomorphic(
             "np.isin in an encrypted list",

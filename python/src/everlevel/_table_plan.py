@@ -110,7 +110,7 @@ class Plan:
 
     @property
     def ordered_by(self) -> str:
-        """Who puts rows in order, ``"reader"`` or ``"server"``."""
+        """The party that puts rows in order, ``"reader"`` or ``"server"``."""
         return "server" if self._facts[3] else "reader"
 
     @property
@@ -141,10 +141,9 @@ class Plan:
         )
 
     def cost(self, params: Params, rows: int | None = None) -> dict[str, Any]:
-        """What it takes for ``rows`` rows, ``params.slots`` if none are given, counted without
-        cryptography: products, key switches, refreshes, seconds of a
-        typical core by a model, ciphertexts read and of the result, and how many sums the reader
-        sees.
+        """The cost of the query for ``rows`` rows, ``params.slots`` if none are given, counted
+        without cryptography: products, key switches, refreshes, seconds of a typical core by a
+        model, ciphertexts read and of the result, and the number of sums that the reader sees.
         """
         found: dict[str, Any] = json.loads(
             _rust.table_plan_cost(
@@ -154,9 +153,8 @@ class Plan:
         return found
 
     def explain(self, params: Params, rows: int | None = None) -> Explanation:
-        """What it does, costs and tells, for ``rows`` rows, ``params.slots`` if none are given:
-        levels, products, refreshes, seconds by a model, bytes, what the server and the reader
-        learn.
+        """A report on the query for ``rows`` rows, ``params.slots`` if none are given: levels,
+        products, refreshes, seconds by a model, bytes, what the server and the reader learn.
         """
         count = params.slots if rows is None else counted("rows", rows)
         return Explanation._of(self._text, params, count)
@@ -184,8 +182,8 @@ class Plan:
         **constants: Any,
     ) -> Any:
         """The same by the computation that a server does, operation by operation, on numbers
-        instead of ciphertexts: without keys and without security, and with all limits on levels,
-        noise and ranges that there are under encryption. To test queries.
+        instead of ciphertexts: without keys and without security, and with the same limits on
+        levels, noise and ranges as under encryption. To test queries.
         """
         return self._in_the_clear(clear(data, self.schema, partners), params, arrow, constants)
 

@@ -32,12 +32,12 @@ class Result(Held):
 
     @property
     def plan(self) -> Plan:
-        """What was asked, as the server states it."""
+        """The plan of the query, as the server states it."""
         return Plan.from_json(self._facts[0])
 
     @property
     def table_id(self) -> str:
-        """Of which table, as the server states it."""
+        """The id of the table, as the server states it."""
         return self._facts[1]
 
     @property

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 class Changed(NamedTuple):
-    """What a change of a table did."""
+    """The effect of a change of a table."""
 
-    #: How many rows were added or removed, or met the condition of an update.
+    #: The number of rows that were added or removed, or that met the condition of an update.
     rows: int
     #: The files of a directory that were written: a copy of it elsewhere needs all of these.
     written: tuple[str, ...]
-    #: The files that are there no more.
+    #: The files that were removed.
     removed: tuple[str, ...]
 
 
@@ -167,7 +167,7 @@ class EncryptedTable:
 
     @property
     def schema(self) -> Schema:
-        """What the columns hold."""
+        """The names and types of the columns."""
         return Schema(self._raw.schema)
 
     @property
@@ -186,12 +186,12 @@ class EncryptedTable:
 
     @property
     def rows(self) -> int:
-        """How many rows there are. Public."""
+        """The number of rows, which is public."""
         return self._raw.rows
 
     @property
     def blocks(self) -> int:
-        """How many blocks of ``params.slots`` rows there are."""
+        """The number of blocks of ``params.slots`` rows."""
         return self._raw.blocks
 
     @property
@@ -246,7 +246,7 @@ class PlainTable:
 
     @property
     def schema(self) -> Schema:
-        """What the columns hold."""
+        """The names and types of the columns."""
         return Schema(self._raw.schema)
 
     @property
@@ -256,7 +256,7 @@ class PlainTable:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self._raw.rows
 
     def __len__(self) -> int:

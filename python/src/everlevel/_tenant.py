@@ -1,4 +1,4 @@
-"""What a tenant of a service has there: objects, encrypted tables and jobs."""
+"""The objects, encrypted tables and jobs that a tenant has at a service."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TEXTS = ("schema.json", "files.json")
 
 
 class Tenant:
-    """What is sent to a service and fetched from it, and jobs there."""
+    """A tenant of a service: sends objects, fetches results, and manages jobs there."""
 
     __slots__ = ("_connection", "_keys", "_bootstraps")
 

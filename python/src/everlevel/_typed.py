@@ -86,7 +86,7 @@ class Typed(Encrypted, Stored, Shaped):
 
     @property
     def interval(self) -> Interval:
-        """Which values entries can have: public, and never from the data."""
+        """The least and the largest possible value of an entry: public, and never from the data."""
         low, high = zip(*(x.interval for x in self._blocks))
         return min(low), max(high)
 
@@ -99,12 +99,12 @@ class Typed(Encrypted, Stored, Shaped):
 
     @property
     def ciphertexts(self) -> int:
-        """How many ciphertexts hold the entries."""
+        """The number of ciphertexts that hold the entries."""
         return sum(x.ciphertexts for x in self._blocks)
 
     @property
     def capacity_bits(self) -> float:
-        """What the ciphertext with the least has left to compute with; infinite if all entries are
+        """The least remaining capacity of the ciphertexts, in bits; infinite if all entries are
         public.
         """
         return min(

@@ -39,7 +39,7 @@ PIECE_BYTES = 1 << 20
 
 
 def is_integer(value: Any) -> bool:
-    """Whether it is an integer of Python or NumPy, or a truth value; NumPy's durations, which are
+    """True for an integer of Python or NumPy, or a truth value; NumPy's durations, which are
     integers by their class, are none.
     """
     return isinstance(value, (int, np.integer, np.bool_)) and not isinstance(value, np.timedelta64)

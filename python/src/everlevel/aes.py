@@ -81,12 +81,12 @@ class EncryptedBytes:
 
     @property
     def method(self) -> str:
-        """How bytes lie in slots: ``"packed"`` or ``"byte-sliced"``."""
+        """The layout of bytes in slots: ``"packed"`` or ``"byte-sliced"``."""
         return self._method
 
     @property
     def capacity_bits(self) -> float:
-        """What is left to compute with, of the ciphertext that has least."""
+        """The least remaining capacity of the ciphertexts, in bits."""
         return min(x.capacity_bits for state in self._states for x in state)
 
     def to_bytes(self) -> bytes:
@@ -216,12 +216,12 @@ class AesServer:
 
     @property
     def method(self) -> str:
-        """How bytes lie in slots."""
+        """The layout of bytes in slots."""
         return self._method
 
     @property
     def state_bytes(self) -> int:
-        """How many bytes are computed at a time."""
+        """The number of bytes that are computed at a time."""
         return self._raw.capacity[0]
 
     def transcipher(

@@ -50,7 +50,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class OperationCost:
-    """What an operation takes on all rows."""
+    """The cost of an operation on all rows."""
 
     operation: str
     #: What was rehearsed: a line of a program, or a query.
@@ -66,8 +66,8 @@ class OperationCost:
 
 @dataclass(frozen=True)
 class SetCost:
-    """What the operations take on one of the sets that are compared. Seconds are those of the model
-    of a typical core, one thread.
+    """The cost of the operations on one of the sets that are compared. Seconds are those of the
+    model of a typical core, one thread.
     """
 
     #: The name of the set, and its slots.
@@ -87,7 +87,7 @@ class SetCost:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """How to compute with values that :func:`plan` was told of, and on which set.
+    """A parameter set and a way to compute with the values that :func:`plan` was told of.
 
     ``print`` shows it.
 
@@ -114,10 +114,10 @@ class Recommendation:
     #: If the set uses fewer slots than its ring has: what it takes, and what the one with all slots
     #: takes. Otherwise empty.
     compared: tuple[SetCost, ...]
-    #: What to run next, with the program and in Python.
+    #: The next commands, of the program and in Python.
     commands: tuple[str, ...]
     python: tuple[str, ...]
-    #: What has to be known.
+    #: Remarks.
     notes: tuple[str, ...]
     #: Why other ways are not recommended, by their names.
     others: dict[str, str]
@@ -272,7 +272,7 @@ class Tuned:
     params: Params
     #: Seconds of a bootstrapping on one thread.
     seconds: float
-    #: What is left to compute with afterwards.
+    #: The capacity that is left afterwards, in bits.
     capacity_bits: float
     #: Multiplications in a row until the next one; a fraction is what is left over.
     multiplications: float

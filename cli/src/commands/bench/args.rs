@@ -19,7 +19,7 @@ pub enum BenchCommand {
     Integers(IntegersArgs),
 }
 
-/// Which slots are bootstrapped.
+/// The content of the slots that are bootstrapped.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
     /// Slots that hold integers modulo p^r
@@ -34,11 +34,11 @@ pub struct BootstrapArgs {
     /// The parameter set.
     #[command(flatten)]
     pub set: SetArg,
-    /// How many slots are used, a power of two: values repeat in the others, and bootstrapping is
-    /// faster (default: all)
+    /// The number of slots that are used, a power of two: values repeat in the others, and
+    /// bootstrapping is faster (default: all)
     #[arg(long, value_name = "K")]
     pub slots: Option<usize>,
-    /// What the slots hold
+    /// The content of the slots
     #[arg(long = "bootstrapping", value_enum, default_value = "thin")]
     pub mode: Mode,
     /// The number of runs, each with new keys and values

@@ -45,7 +45,7 @@ pub struct DemoArgs {
     /// Use the column of this name of a CSV file with a header
     #[arg(long, value_name = "NAME", requires = "input")]
     pub column: Option<String>,
-    /// How many times to apply the map
+    /// The number of times to apply the map
     #[arg(
         long,
         default_value_t = 100,

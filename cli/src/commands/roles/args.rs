@@ -109,7 +109,7 @@ pub struct EncryptArgs {
     /// have wrapped, and decryption refuses them (default: 0 to p^r - 1)
     #[arg(long, value_name = "LOW..HIGH", allow_hyphen_values = true)]
     pub range: Option<ValueRange>,
-    /// Whether the first line of a CSV file is the name of the column
+    /// Read the first line of a CSV file as the name of the column
     #[arg(long, value_enum, default_value = "auto")]
     pub header: Header,
     /// The manifest.
@@ -174,7 +174,7 @@ pub struct ManifestsArg {
 /// Which noise bounds to trust.
 #[derive(Args, Clone)]
 pub struct BoundsArg {
-    /// Which noise bounds to trust
+    /// The noise bounds to trust
     #[arg(long, value_enum, default_value = "stated")]
     pub bounds: Bounds,
     /// Manifests.
@@ -314,7 +314,7 @@ pub struct DecryptArgs {
     /// Print all slots, not only as many as the encrypted columns had rows
     #[arg(long)]
     pub all: bool,
-    /// Which noise bounds to trust (default: those that the file states). A ciphertext with more
+    /// The noise bounds to trust (default: those that the file states). A ciphertext with more
     /// noise than its bound is rejected, so `untrusted` rejects hardly anything, and decrypts only
     /// files that name their secret key; `manifest` decrypts only files that the manifests list
     #[arg(long, value_enum)]

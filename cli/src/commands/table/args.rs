@@ -31,7 +31,7 @@ pub enum Orderer {
 /// Who puts rows in order.
 #[derive(Args)]
 pub struct OrderArg {
-    /// Who puts rows in order for min, max, median and order by … limit
+    /// The party that puts rows in order for min, max, median and order by … limit
     #[arg(long, value_name = "reader|server", value_enum, default_value = "reader")]
     pub ordered_by: Orderer,
 }

@@ -153,7 +153,7 @@ fn misuse_is_refused() {
     run.next_batch(&[0; 5], &mut ignore).unwrap();
     assert_eq!(refused(run.next_batch(&[0; 5], &mut ignore)), AesError::Ended { offset: 5 });
 
-    // Keys below the level of the state, keys that are missing, rounds that there are not.
+    // Keys below the level of the state, keys that are missing, rounds that do not exist.
     let low = round_keys(&scheme, &aes, &key, Level(1));
     let mut source = low.source(&scheme);
     let mut run =

@@ -62,7 +62,7 @@ impl Fixture {
         self.secret.params().decode(&self.secret.decrypt(x).unwrap()).unwrap()
     }
 
-    /// Good dimensions with rotations that there are keys for.
+    /// Good dimensions with rotations whose keys exist.
     fn steps(&self) -> Vec<(usize, i64)> {
         let dimensions = self
             .scheme

@@ -61,7 +61,7 @@ pub struct NoOp {
     values: bool,
     counters: Counters,
     plan: Mutex<KeyPlan>,
-    /// The keys that there are; none if there are all.
+    /// The keys that exist; none if all of them do.
     held: Option<KeyPlan>,
     overflow: Mutex<ChaCha20Rng>,
     /// Asks whether the computation was cancelled; none if it cannot be.

@@ -44,7 +44,7 @@ pub(crate) trait Contents: Send + Sync {
     fn file(&self, tenant: &Tenant, id: &ObjectId) -> Result<PathBuf, ServiceError>;
 
     /// A file at the byte `offset` of an object, with at least the next `length` bytes of it, or
-    /// all that there are, and the number of bytes from there on.
+    /// all that follow, and the number of bytes from there on.
     ///
     /// # Errors
     /// As [`file`](Self::file).

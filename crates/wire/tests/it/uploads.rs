@@ -8,7 +8,7 @@ use everlevel_wire::file::{Existing, write_file};
 use everlevel_wire::uploads::{self, ModeKind, StoredUpload};
 use everlevel_wire::{Metadata, ObjectKind, ParamsId, ReadOptions, WireError, inspect, secret_key};
 
-/// The sets that there are stored uploads for, one in each mode.
+/// The sets of the stored uploads, one in each mode.
 const STORED: [(&str, ModeKind); 4] = [
     ("insecure_bgv-2-m255", ModeKind::Ctr),
     ("insecure_bgv-7-m120", ModeKind::Gcm),
