@@ -37,7 +37,7 @@ use roles::args::{EncryptArgs, EvalArgs};
 
 /// Runs the program `everlevel` with these arguments, its own name first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError> {
-    let parsed = program::parse_with(command(), arguments);
+    let parsed = program::parse_with::<Cli>(command(), arguments);
     #[cfg(not(feature = "service"))]
     let parsed = parsed.map_err(without_service);
     let Some(Cli { command, common }) = &parsed? else {
