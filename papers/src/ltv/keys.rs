@@ -115,7 +115,7 @@ pub fn table_6() -> Result<Chapter, CliError> {
         remarks: vec![
             "the paper's GBytes are 2^30 bytes; its text has 6.15 for 6.13".into(),
             "transformed: 2^16 points, primes of 60 bits in words of 64 for exact sums; the \
-             paper's are 4 to 5 % smaller"
+             paper's are 3 to 5 % smaller"
                 .into(),
             "today: digits to base 2^w, ⌈log q / w⌉ polynomials instead of log q; digits to the \
              base of a power of p, and of products of distinct primes, with a special modulus as \
