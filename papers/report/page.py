@@ -78,7 +78,8 @@ def summary(s, figures):
     yield "</div>\n"
     for c, f in figures:
         link = f'<a href="#{escaped(c["id"])}">{escaped(FIRST[f["id"]])}</a>'
-        yield f"<figure>\n<figcaption>{link}</figcaption>\n{drawing(f)}</figure>\n"
+        yield f"<figure>\n<figcaption>{link}</figcaption>\n{drawing(f)}"
+        yield f"{notes(f['notes'])}</figure>\n"
     yield from times(s["times"])
     for name, error in s["failed"]:
         yield f'<p class="missing"><b>{escaped(name)}</b> failed: {escaped(error)}</p>\n'

@@ -144,6 +144,14 @@ class Page(unittest.TestCase):
         self.assertIn('data-v="0.00001234"', cell("1.2e-5", "number", 1.234e-5))
         self.assertNotIn("data-v", cell("0.5", "number", 0.5))
 
+    def test_plots_of_the_first_page_keep_their_notes(self):
+        name = next(iter(page.FIRST))
+        figure = {"part": "figure", "id": name, "notes": ["only `one`"], "command": "c"}
+        made = page.page(report("text", [{**figure, "plot": bars()}]))
+        summary = made.split('<section id="summary">')[1].split("</section>")[0]
+        self.assertIn("<li>only <code>one</code></li>", summary)
+        self.assertEqual(made.count("<li>"), 1)
+
     def test_columns_with_a_group_stand_under_one_head(self):
         columns = [("", "x"), ("g", "a"), ("g", "b"), ("", "y")]
         made = page.heads([{"group": g, "label": n, "kind": "number"} for g, n in columns])
@@ -162,13 +170,19 @@ class Page(unittest.TestCase):
         for plot in page.FIRST:
             self.assertEqual(summary.count(f'id="{plot}"'), 1)
             self.assertEqual(made.count(f'id="{plot}"'), 1)
+            # The paper, its method here and the best here are bars of their own.
+            drawn = summary.split(f'id="{plot}"')[1].split("</svg>")[0]
+            told = re.findall(r'<rect [^>]*class="dot(\d)"><title>', drawn)
+            self.assertEqual(set(told), {"0", "1", "2"}, plot)
 
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 COPY = """const inner = this.contentDocument, root = document.documentElement;
 Object.assign(root.dataset, inner.documentElement.dataset);
 const cells = [...inner.querySelectorAll('#wide td')];
-root.dataset.labels = cells.map(cell => cell.dataset.label).join('|');"""
+root.dataset.labels = cells.map(cell => cell.dataset.label).join('|');
+const widths = cells.slice(0, 2).map(cell => cell.getBoundingClientRect().width);
+root.dataset.heading = String(widths[0] > 2 * widths[1]);"""
 
 
 @unittest.skipUnless(CHROMIUM, "no Chromium")
@@ -205,8 +219,10 @@ class Phone(unittest.TestCase):
         self.assertEqual(found["tables"], "times machines wide narrow")
         labels = [name if not group else f"{group}, {name}" for group, name in names]
         self.assertEqual(found["labels"].split("|"), labels)
+        self.assertEqual(found["heading"], "true")  # the first column heads its card
         found = self.shown(made, 1280)
-        self.assertEqual((found["cards"], found["overflow"]), ("0", "0"))
+        shown = [found[what] for what in ("cards", "overflow", "heading")]
+        self.assertEqual(shown, ["0", "0", "false"])
 
     def test_the_page_in_the_sources_fits_phones_and_screens(self):
         made = (Path(__file__).parent / "index.html").read_text(encoding="utf-8")

@@ -7,6 +7,7 @@ mod experiment;
 mod keys;
 mod noise;
 mod parameters;
+mod runs;
 pub mod sets;
 mod timing;
 
@@ -18,8 +19,9 @@ use serde::Serialize;
 
 use crate::args::{LtvTable, TableArgs};
 use crate::{record, rows};
-pub use aes::hours_of_paper;
+pub use aes::{seconds_by_windows, seconds_of_paper};
 use chapter::Chapter;
+pub use runs::degree;
 
 #[derive(Serialize)]
 struct Record<'a> {
