@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::chapter::{Chapter, Figure};
 use super::parameters::VARIANCE;
-use crate::record;
+use crate::record::{self, COMMITTED};
 
 /// A set as the paper prints it.
 struct Set {
@@ -70,9 +70,6 @@ const BOUND: f64 = 2.0;
 /// r', the deviation of the error.
 const DEVIATION: &str = "1.55";
 
-/// Where runs are recorded, seen from the root of the source tree.
-const RECORDS: &str = "papers/results";
-
 /// What is read of a run of `papers aes`.
 #[derive(Deserialize)]
 struct Run {
@@ -116,7 +113,7 @@ impl Run {
 /// a source tree that has some.
 fn recorded(n: usize) -> Result<Vec<Run>, CliError> {
     // Records of other things, and of other schemes, may have another form.
-    let mut runs: Vec<Run> = record::read_all(Path::new(RECORDS))?.into_values().collect();
+    let mut runs: Vec<Run> = record::read_all(Path::new(COMMITTED))?.into_values().collect();
     runs.retain(|run| {
         run.scheme == "ltv"
             && run.params.ends_with(&n.to_string())
@@ -240,7 +237,7 @@ pub fn table_5() -> Result<Chapter, CliError> {
         );
     } else {
         remarks.push(format!(
-            "times: none recorded in {RECORDS} for every set; `papers aes --scheme ltv \
+            "times: none recorded in {COMMITTED} for every set; `papers aes --scheme ltv \
              --chain prime-power --params ltv-32768 --json --insecure-research` runs one"
         ));
     }

@@ -6,10 +6,8 @@ use everlevel_cli::console::errors::CliError;
 use serde::Deserialize;
 
 use super::chapter::Figure;
-use crate::record;
+use crate::record::{self, COMMITTED};
 
-/// The directory of the record, seen from the root of the source tree.
-pub const RECORDS: &str = "papers/results";
 /// The name of the record.
 pub const NAME: &str = "ltv-table-2-experiment";
 
@@ -58,7 +56,7 @@ struct Found {
 
 /// The record, if the program runs in a source tree that has it.
 pub fn read() -> Result<Option<Experiment>, CliError> {
-    record::read(Path::new(RECORDS), NAME)
+    record::read(Path::new(COMMITTED), NAME)
 }
 
 fn reduction(block_size: u32) -> String {
