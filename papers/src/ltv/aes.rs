@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::chapter::{Chapter, Figure};
 use super::parameters::VARIANCE;
-use crate::record::{self, COMMITTED};
+use crate::record;
 
 /// A set as the paper prints it.
 struct Set {
@@ -70,6 +70,9 @@ const BOUND: f64 = 2.0;
 /// r', the deviation of the error.
 const DEVIATION: &str = "1.55";
 
+/// Where runs are recorded, seen from the root of the source tree.
+const RECORDS: &str = "papers/results";
+
 /// What is read of a run of `papers aes`.
 #[derive(Deserialize)]
 struct Run {
@@ -113,7 +116,7 @@ impl Run {
 /// a source tree that has some.
 fn recorded(n: usize) -> Result<Vec<Run>, CliError> {
     // Records of other things, and of other schemes, may have another form.
-    let mut runs: Vec<Run> = record::read_all(Path::new(COMMITTED))?.into_values().collect();
+    let mut runs: Vec<Run> = record::read_all(Path::new(RECORDS))?.into_values().collect();
     runs.retain(|run| {
         run.scheme == "ltv"
             && run.params.ends_with(&n.to_string())
@@ -167,12 +170,12 @@ pub fn table_5() -> Result<Chapter, CliError> {
                 .note(format!("of degree d = {}", set.slot_degree)),
             Figure::new(row, at("hours in all"))
                 .paper(set.hours)
-                .measured(run.map(|r| r.seconds_total / 3600.0))
+                .recorded(run.map(|r| r.seconds_total / 3600.0))
                 .digits(3),
             Figure::new(row, at("seconds a block"))
                 .paper(set.seconds_a_block)
                 .formula(hours * 3600.0 / slots)
-                .measured(run.map(|r| r.seconds_per_block))
+                .recorded(run.map(|r| r.seconds_per_block))
                 .digits(3),
             Figure::new(row, at("log2 of the stable noise times α = 8"))
                 .paper(set.stable_noise)
@@ -204,7 +207,7 @@ pub fn table_5() -> Result<Chapter, CliError> {
         figures.extend(runs.iter().map(|run| {
             Figure::new(row, at(&format!("seconds in all, {}", run.name())))
                 .digits(1)
-                .measured(Some(run.seconds_total))
+                .recorded(Some(run.seconds_total))
         }));
     }
     let mut remarks = vec![
@@ -237,7 +240,7 @@ pub fn table_5() -> Result<Chapter, CliError> {
         );
     } else {
         remarks.push(format!(
-            "times: none recorded in {COMMITTED} for every set; `papers aes --scheme ltv \
+            "times: none recorded in {RECORDS} for every set; `papers aes --scheme ltv \
              --chain prime-power --params ltv-32768 --json --insecure-research` runs one"
         ));
     }

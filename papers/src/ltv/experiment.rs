@@ -73,7 +73,7 @@ impl Experiment {
                 reduction(fit.block_size)
             );
             let figure =
-                Figure::new(row, what).measured(Some(fit.degree_at_q_over_4_for_1024_bits));
+                Figure::new(row, what).recorded(Some(fit.degree_at_q_over_4_for_1024_bits));
             let figure =
                 if fit.block_size == 2 { figure.paper(LAST_DEGREE_OF_LLL) } else { figure };
             figure.note(format!("{:.4} bits a degree", fit.bits_per_degree))
@@ -85,7 +85,7 @@ impl Experiment {
                     limit.log2_q,
                     reduction(found.block_size)
                 );
-                let figure = Figure::new(row + 1 + i, what).measured(Some(found.largest_degree));
+                let figure = Figure::new(row + 1 + i, what).recorded(Some(found.largest_degree));
                 if found.block_size == 2 {
                     figure.formula(limit.paper_model_degree).today(limit.dense_sublattice_degree)
                 } else {

@@ -84,7 +84,7 @@ pub fn table_6() -> Result<Chapter, CliError> {
         figures.push(
             Figure::new(row, format!("n = {n}: times that AES is faster with transformed keys"))
                 .digits(2)
-                .measured(speed_up_of_transformed_keys(n)?),
+                .recorded(speed_up_of_transformed_keys(n)?),
         );
     }
     let row = TABLE_6.len() + 1;
@@ -115,7 +115,7 @@ pub fn table_6() -> Result<Chapter, CliError> {
              large as a digit: the sets that `papers aes` runs"
                 .into(),
             "times that AES is faster: by the text, as relinearizations are 70 % of the time and \
-             become 3 times faster; measured with the digits of the sets here, in recorded runs \
+             become 3 times faster; recorded with the digits of the sets here, in earlier runs \
              of `papers aes --chain prime-power` with `--keys polynomials` and without"
                 .into(),
         ],
@@ -143,7 +143,7 @@ pub fn table_7() -> Result<Chapter, CliError> {
     let largest = |times: &[f64]| times.first().copied().unwrap_or(f64::NAN);
     let mean = |times: &[f64]| times.iter().sum::<f64>() / times.len() as f64;
     let time = |what: &str, paper: &str, value: f64| {
-        Figure::new(3, what).paper(paper).digits(2).measured(Some(value))
+        Figure::new(3, what).paper(paper).digits(2).measured(value)
     };
     let figures = vec![
         Figure::new(1, "products, YASHE")
@@ -201,8 +201,8 @@ pub fn table_7() -> Result<Chapter, CliError> {
             "the mean is that of the largest and the smallest modulus; the papers' milliseconds \
              are those of their machines"
                 .into(),
-            "measured: here and now, over prime powers p^1 to p^5 of 25 bits; YASHE' with t = 257 \
-             and RNS digits"
+            "milliseconds here: over prime powers p^1 to p^5 of 25 bits; YASHE' with t = 257 and \
+             RNS digits"
                 .into(),
         ],
     })

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::common::{json, papers, read_records, success};
+use crate::common::{SOURCES, json, papers, papers_in, read_records, success};
 use serde_json::Value;
 
 fn figures(table: usize) -> Vec<Value> {
@@ -135,6 +135,28 @@ fn table_7_has_its_columns_in_place() {
     {
         let figure = figure(&figures, what);
         assert_eq!((value(figure, "formula"), value(figure, "corrected")), (printed, corrected));
+    }
+}
+
+/// Tables 2, 5 and 6 show the records of a checkout; table 7 is measured when it is made.
+#[test]
+fn times_are_recorded_or_measured() {
+    for (table, row, kept, other) in [
+        (2, "7", "recorded", "measured"),
+        (5, "1", "recorded", "measured"),
+        (6, "1", "recorded", "measured"),
+        (7, "3", "measured", "recorded"),
+    ] {
+        let table = format!("table-{table}");
+        let options = ["ltv", &table, "--row", row];
+        let run = papers_in(Path::new(SOURCES), &[&options[..], &["--json"]].concat());
+        let chapter: Value = serde_json::from_slice(&run.stdout).expect("JSON");
+        let figures = chapter["figures"].as_array().expect("figures");
+        let has = |column: &str| figures.iter().any(|f| f[column].is_number());
+        assert!(has(kept) && !has(other), "{chapter}");
+        let run = papers_in(Path::new(SOURCES), &options);
+        let text = String::from_utf8(run.stdout).expect("UTF-8");
+        assert!(text.contains(&format!("* {kept}: by ")) && !text.contains(other), "{text}");
     }
 }
 

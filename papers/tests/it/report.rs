@@ -164,7 +164,13 @@ fn the_page_in_the_sources_is_current() {
         &["all", "--full", "--no-run", "--records", "papers/results", "--out", made],
     );
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    // Records are told as such, whatever was measured when they were made.
+    let shown = report(out.path());
+    let ltv = shown["chapters"].as_array().unwrap().iter().find(|c| c["id"] == "ltv").unwrap();
+    let told = ltv.to_string();
+    assert!(told.contains("\"recorded\"") && !told.contains("measured"), "{told}");
     let Some(page) = page(out.path()) else { return };
+    assert!(page.contains("Recorded: ") && !page.contains(">Run: "));
     assert!(page.len() < 1_500_000, "{} bytes", page.len());
     let tables = std::fs::read_to_string(out.path().join("tables.md")).unwrap();
     for (name, made) in [("index.html", page), ("tables.md", tables)] {
