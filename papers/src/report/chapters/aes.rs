@@ -146,7 +146,7 @@ fn compared(records: &Records<'_>) -> Vec<Compared> {
         let own = format!("{ring}-{digits}");
         let way = |r: &&Value| {
             let name = [r.text("params"), r.text("chain"), r.text("method")].join(", ");
-            Some((r.number("seconds_total")?, name))
+            methods::Way::of(r, "seconds_total", name)
         };
         let on_ring = |r: &&&Value| r.text("params").starts_with(&ring);
         Compared {
