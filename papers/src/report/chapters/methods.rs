@@ -67,8 +67,8 @@ impl Compared {
     }
 }
 
-/// Three columns, the paper, its method here and the best here, the floor of the best, and the ratio
-/// of each pair; none where no method of a paper was run.
+/// Three columns, the paper, its method here and the best here, the floor of the best, and the
+/// ratio of each pair; none where no method of a paper was run.
 pub fn table<'a>(
     records: &Records<'a>,
     group: &'a str,

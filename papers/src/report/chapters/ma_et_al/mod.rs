@@ -169,8 +169,8 @@ fn removal(r: &Value) -> Cell {
     Cell::text(marked(name.clone(), is_the_papers(&name)))
 }
 
-/// A parameter of what ran, marked where it is not the paper's; without the paper's there is nothing
-/// to mark.
+/// A parameter of what ran, marked where it is not the paper's; unmarked where the paper's is not
+/// shown beside it.
 fn parameter(here: Option<f64>, paper: Option<f64>, digits: usize) -> Cell {
     match here.zip(paper) {
         Some((value, paper)) => Cell { text: marked_number(value, paper, digits), value: here },
