@@ -98,7 +98,7 @@ class Markdown(unittest.TestCase):
         told = markdown.tables({"quick": False, "chapters": [chapter("ltv", made)]})
         self.assertIn("| a | a | seconds: here beside paper |\n| --- | --- | --- |\n", told)
         self.assertIn("| a\\|b | a\\|b | 10.0× faster |\n", told)
-        self.assertIn("commit a|b", told)
+        self.assertIn("\nRecorded: a|b, 1 thread of a|b, commit a|b.\n", told)
 
     def test_chapters_that_are_not_of_a_paper_are_left_out(self):
         told = markdown.tables({"quick": True, "chapters": [chapter("peers", table("x"))]})

@@ -22,7 +22,7 @@ def beside(text):
 
 
 def origins(found):
-    """On what days, machines and commits the records of a table were made."""
+    """On what days, machines and commits the records of a table were made: none is of now."""
     runs = {}
     for o in found:
         commits = runs.setdefault((o["date"].split("T")[0], o["threads"], o["cpu"]), [])
@@ -34,4 +34,4 @@ def origins(found):
         f"commit {', '.join(commits)}"
         for (day, threads, cpu), commits in sorted(runs.items())
     ]
-    return f"Run: {'; '.join(told)}." if told else ""
+    return f"Recorded: {'; '.join(told)}." if told else ""

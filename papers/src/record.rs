@@ -11,6 +11,8 @@ use everlevel_wire::file::{Existing, write_file};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
+/// The committed records, seen from the root of a checkout.
+pub const COMMITTED: &str = "papers/results";
 /// The largest file of records in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 /// The end of the names of runs over small rings.

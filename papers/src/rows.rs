@@ -15,11 +15,31 @@ pub fn marked(text: impl Into<String>, is_the_papers: bool) -> String {
     text.into() + if is_the_papers { "" } else { ", not the paper's" }
 }
 
+/// A number as a table shows it: marked where it does not round to what the paper prints.
+pub fn marked_number(here: f64, paper: f64, digits: usize) -> String {
+    let [here, paper] = [here, paper].map(|number| format!("{number:.digits$}"));
+    let same = here == paper;
+    marked(here, same)
+}
+
 /// The rows of a table of `count` that `--row` asks for, from 0.
 pub fn rows(args: &TableArgs, count: usize) -> Result<Vec<usize>, CliError> {
     match args.row {
         None => Ok((0..count).collect()),
         Some(row) if (1..=count).contains(&row) => Ok(vec![row - 1]),
         Some(row) => Err(CliError::usage(format!("--row {row}: the table has rows 1 to {count}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::marked_number;
+
+    #[test]
+    fn numbers_are_marked_where_the_paper_prints_others() {
+        assert_eq!(marked_number(1461.89, 1462.0, 0), "1462");
+        assert_eq!(marked_number(2252.14, 2253.0, 0), "2252, not the paper's");
+        assert_eq!(marked_number(63.84, 63.8, 1), "63.8");
+        assert_eq!(marked_number(89.98, 63.8, 1), "90.0, not the paper's");
     }
 }

@@ -7,7 +7,8 @@ use everlevel_ltv::analysis::{log2_failure, log2_not_invertible};
 
 use super::chapter::{Chapter, Figure};
 use super::parameters::VARIANCE;
-use super::runs::{BITS, RECORDS, Run, WINDOWS, fastest, recorded};
+use super::runs::{BITS, Run, WINDOWS, fastest, recorded};
+use crate::record::COMMITTED;
 
 /// A set as the paper prints it.
 struct Set {
@@ -101,7 +102,7 @@ pub fn table_5() -> Result<Chapter, CliError> {
         let timed = |what: &str, paper: &str, run: Option<&Run>, value: fn(&Run) -> f64| {
             let figure = Figure::new(row, at(what)).paper(paper).digits(3);
             match run {
-                Some(run) => figure.measured(Some(value(run))).note(run.name()),
+                Some(run) => figure.recorded(Some(value(run))).note(run.name()),
                 None => figure,
             }
         };
@@ -159,7 +160,7 @@ pub fn table_5() -> Result<Chapter, CliError> {
         figures.extend(runs.iter().map(|run| {
             Figure::new(row, at(&format!("seconds in all, {}", run.name())))
                 .digits(1)
-                .measured(Some(run.seconds_total))
+                .recorded(Some(run.seconds_total))
         }));
     }
     let mut remarks = vec![
@@ -195,7 +196,7 @@ pub fn table_5() -> Result<Chapter, CliError> {
         );
     } else {
         remarks.push(format!(
-            "times: none recorded in {RECORDS} for every set; `papers aes --scheme ltv \
+            "times: none recorded in {COMMITTED} for every set; `papers aes --scheme ltv \
              --chain prime-power --params ltv-32768-binary --json --insecure-research` runs one"
         ));
     }

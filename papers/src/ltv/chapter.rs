@@ -1,8 +1,10 @@
 //! A table of Doröz–Hu–Sunar, figure by figure: as printed, by the paper's formula, corrected where
-//! it slips, by today's estimate, and as recorded where something was run.
+//! it slips, by today's estimate, as recorded where something was run before, and as measured now.
 
 use everlevel_cli::console::output::table;
 use serde::Serialize;
+
+use crate::record::COMMITTED;
 
 /// How a printed figure and the formula compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -31,6 +33,8 @@ pub struct Figure {
     /// What is known today.
     today: Option<f64>,
     /// From a recorded run.
+    recorded: Option<f64>,
+    /// From the run that makes the table.
     measured: Option<f64>,
     agreement: Option<Agreement>,
     note: Option<String>,
@@ -51,6 +55,7 @@ impl Figure {
             formula: None,
             corrected: None,
             today: None,
+            recorded: None,
             measured: None,
             agreement: None,
             note: None,
@@ -103,8 +108,14 @@ impl Figure {
     }
 
     /// From a recorded run, if there is one.
-    pub fn measured(mut self, value: Option<f64>) -> Self {
-        self.measured = value;
+    pub fn recorded(mut self, value: Option<f64>) -> Self {
+        self.recorded = value;
+        self
+    }
+
+    /// From the run that makes the table.
+    pub fn measured(mut self, value: f64) -> Self {
+        self.measured = Some(value);
         self
     }
 
@@ -115,8 +126,8 @@ impl Figure {
     }
 
     /// The values, in the order of the columns.
-    pub fn columns(&self) -> [Option<f64>; 5] {
-        [self.paper, self.formula, self.corrected, self.today, self.measured]
+    pub fn columns(&self) -> [Option<f64>; 6] {
+        [self.paper, self.formula, self.corrected, self.today, self.recorded, self.measured]
     }
 }
 
@@ -135,7 +146,7 @@ pub struct Chapter {
 
 /// The table as text.
 pub fn text(chapter: &Chapter) -> String {
-    const HEADS: [&str; 5] = ["paper", "formula", "corrected", "today", "measured"];
+    const HEADS: [&str; 6] = ["paper", "formula", "corrected", "today", "recorded", "measured"];
     let used: Vec<usize> = (0..HEADS.len())
         .filter(|c| chapter.figures.iter().any(|f| f.columns()[*c].is_some()))
         .collect();
@@ -164,6 +175,37 @@ pub fn text(chapter: &Chapter) -> String {
     let body: Vec<String> = lines
         .map(|(line, note)| note.map_or_else(|| line.to_string(), |n| format!("{line}  {n}")))
         .collect();
-    let remarks: String = chapter.remarks.iter().map(|r| format!("\n* {r}")).collect();
+    let origins = used.iter().filter_map(|c| match HEADS[*c] {
+        "recorded" => Some(format!("recorded: by earlier runs, in {COMMITTED}")),
+        "measured" => Some("measured: by this run".to_string()),
+        _ => None,
+    });
+    let remarks = chapter.remarks.iter().cloned().chain(origins);
+    let remarks: String = remarks.map(|r| format!("\n* {r}")).collect();
     format!("{}\n{}{remarks}", chapter.title, body.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_recorded_is_not_called_measured() {
+        let of = |figure: Figure| {
+            text(&Chapter {
+                table: "ltv table-0",
+                title: "Title",
+                figures: vec![figure.digits(1)],
+                remarks: vec!["a remark".into()],
+            })
+        };
+        let recorded = of(Figure::new(1, "seconds").paper("2").recorded(Some(1.0)));
+        assert!(recorded.ends_with("* recorded: by earlier runs, in papers/results"), "{recorded}");
+        assert!(recorded.contains("* a remark\n") && !recorded.contains("measured"), "{recorded}");
+        let measured = of(Figure::new(1, "seconds").paper("2").measured(1.0));
+        assert!(measured.ends_with("* measured: by this run"), "{measured}");
+        assert!(!measured.contains("recorded"), "{measured}");
+        let neither = of(Figure::new(1, "seconds").paper("2").recorded(None));
+        assert!(neither.ends_with("* a remark"), "{neither}");
+    }
 }

@@ -6,10 +6,8 @@ use everlevel_cli::console::errors::CliError;
 use serde::Deserialize;
 
 use super::chapter::Figure;
-use crate::record;
+use crate::record::{self, COMMITTED};
 
-/// The directory of the record, seen from the root of the source tree.
-pub const RECORDS: &str = "papers/results";
 /// The name of the record.
 pub const NAME: &str = "ltv-table-2-experiment";
 
@@ -58,7 +56,7 @@ struct Found {
 
 /// The record, if the program runs in a source tree that has it.
 pub fn read() -> Result<Option<Experiment>, CliError> {
-    record::read(Path::new(RECORDS), NAME)
+    record::read(Path::new(COMMITTED), NAME)
 }
 
 fn reduction(block_size: u32) -> String {
@@ -75,7 +73,7 @@ impl Experiment {
                 reduction(fit.block_size)
             );
             let figure =
-                Figure::new(row, what).measured(Some(fit.degree_at_q_over_4_for_1024_bits));
+                Figure::new(row, what).recorded(Some(fit.degree_at_q_over_4_for_1024_bits));
             let figure =
                 if fit.block_size == 2 { figure.paper(LAST_DEGREE_OF_LLL) } else { figure };
             figure.note(format!("{:.4} bits a degree", fit.bits_per_degree))
@@ -87,7 +85,7 @@ impl Experiment {
                     limit.log2_q,
                     reduction(found.block_size)
                 );
-                let figure = Figure::new(row + 1 + i, what).measured(Some(found.largest_degree));
+                let figure = Figure::new(row + 1 + i, what).recorded(Some(found.largest_degree));
                 if found.block_size == 2 {
                     figure.formula(limit.paper_model_degree).today(limit.dense_sublattice_degree)
                 } else {

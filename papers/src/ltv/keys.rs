@@ -89,7 +89,7 @@ pub fn table_6() -> Result<Chapter, CliError> {
             let what = format!("n = {n}: {FASTER_AES} transformed keys, {}", name_of(digits));
             let figure = Figure::new(row, what).digits(2);
             match speed_up_of_transformed_keys(&runs, digits) {
-                Some(times) => figure.measured(Some(times)),
+                Some(times) => figure.recorded(Some(times)),
                 None => figure.note("none recorded"),
             }
         }));
@@ -122,7 +122,7 @@ pub fn table_6() -> Result<Chapter, CliError> {
              large as a digit: the sets that `papers aes` runs"
                 .into(),
             "times that AES is faster: by the text, as relinearizations are 70 % of the time and \
-             become 3 times faster; measured in recorded runs of `papers aes --chain prime-power` \
+             become 3 times faster; recorded in earlier runs of `papers aes --chain prime-power` \
              with `--keys polynomials` and without. Digits to base p^6 are those of the sets \
              here, not the paper's, so their ratio does not stand beside its 2.5"
                 .into(),
@@ -151,7 +151,7 @@ pub fn table_7() -> Result<Chapter, CliError> {
     let largest = |times: &[f64]| times.first().copied().unwrap_or(f64::NAN);
     let mean = |times: &[f64]| times.iter().sum::<f64>() / times.len() as f64;
     let time = |what: &str, paper: &str, value: f64| {
-        Figure::new(3, what).paper(paper).digits(2).measured(Some(value))
+        Figure::new(3, what).paper(paper).digits(2).measured(value)
     };
     let figures = vec![
         Figure::new(1, "products, YASHE")
@@ -209,8 +209,8 @@ pub fn table_7() -> Result<Chapter, CliError> {
             "the mean is that of the largest and the smallest modulus; the papers' milliseconds \
              are those of their machines"
                 .into(),
-            "measured: here and now, over prime powers p^1 to p^5 of 25 bits; YASHE' with t = 257 \
-             and RNS digits"
+            "milliseconds here: over prime powers p^1 to p^5 of 25 bits; YASHE' with t = 257 and \
+             RNS digits"
                 .into(),
         ],
     })

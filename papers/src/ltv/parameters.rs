@@ -7,6 +7,7 @@ use everlevel_estimator::{hermite, ntru};
 use super::bkz;
 use super::chapter::{Chapter, Figure};
 use super::experiment::{self, LAST_DEGREE_OF_LLL};
+use crate::record::COMMITTED;
 
 /// The variance of a coefficient of χ as the library samples it: a Gaussian of deviation 1.55, cut
 /// at B = 2.
@@ -124,7 +125,7 @@ pub fn table_2() -> Result<Chapter, CliError> {
             "no experiment found: run papers/ltv/attack.py (see its README) in the source tree, \
              which enters {} in {}",
             experiment::NAME,
-            experiment::RECORDS
+            COMMITTED
         )),
     }
     Ok(Chapter {

@@ -6,10 +6,8 @@ use everlevel_cli::console::errors::CliError;
 use everlevel_ltv::{Gadget, LtvSpec};
 use serde::Deserialize;
 
-use crate::record;
+use crate::record::{self, COMMITTED};
 
-/// Where runs are recorded, seen from the root of the source tree.
-pub const RECORDS: &str = "papers/results";
 /// The digits of the paper's key switching.
 pub const BITS: Gadget = Gadget::Windows { bits: 1 };
 /// Those of Öztürk, Doröz, Savaş and Sunar (2015).
@@ -74,7 +72,7 @@ pub fn degree(set: &str) -> Option<usize> {
 /// in a source tree that has some.
 pub fn recorded(n: usize) -> Result<Vec<Run>, CliError> {
     // Records of other things, and of other schemes, may have another form.
-    let mut runs: Vec<Run> = record::read_all(Path::new(RECORDS))?.into_values().collect();
+    let mut runs: Vec<Run> = record::read_all(Path::new(COMMITTED))?.into_values().collect();
     runs.retain(|run| {
         run.scheme == "ltv"
             && degree(&run.params) == Some(n)

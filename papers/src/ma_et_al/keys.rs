@@ -5,7 +5,7 @@ use everlevel_cli::console::errors::CliError;
 use serde::Serialize;
 
 use super::sets::PaperSet;
-use crate::rows::marked;
+use crate::rows::{marked, marked_number};
 
 /// The keys of a set and its Δ, here and in the paper.
 #[derive(Clone, Serialize)]
@@ -62,6 +62,16 @@ impl Keys {
     pub fn delta_text(&self) -> String {
         marked(self.delta.to_string(), self.delta == self.paper.delta)
     }
+
+    /// log2 QP as a table shows it.
+    pub fn log_qp_text(&self) -> String {
+        marked_number(self.log_qp, self.paper.log_q, 0)
+    }
+
+    /// log2(q0 R) as a table shows it.
+    pub fn log_q0_r_text(&self) -> String {
+        marked_number(self.log_q0_r, self.paper.log_q0_r, 1)
+    }
 }
 
 #[cfg(test)]
@@ -71,7 +81,7 @@ mod tests {
     use everlevel::OptIn;
 
     #[test]
-    fn only_two_sets_run_with_another_delta() {
+    fn what_is_not_the_papers_is_marked() {
         for set in paper_sets() {
             let params = Params::new(set.spec(), OptIn::InsecureAllowFailures).unwrap();
             let plan = BootstrapPlan::for_set(&params).unwrap();
@@ -84,6 +94,9 @@ mod tests {
                 set.name().starts_with("ma-V-B")
             );
             assert_eq!((keys.h, keys.overflow_bound), (set.weight, set.bound));
+            // Whole primes make up the size of ring I alone, and R is a prime of 50 bits.
+            assert_eq!(keys.log_qp_text().contains("not the paper's"), set.ring != "I");
+            assert!(keys.log_q0_r_text().ends_with(", not the paper's"), "{}", set.name());
         }
     }
 }

@@ -86,7 +86,7 @@ pub fn table_4(args: &TableArgs, common: &Common) -> Result<(), CliError> {
             paper.d.to_string(),
             r.d.to_string(),
             format!("{:.0}", paper.log_q),
-            format!("{:.0}", keys.log_qp),
+            keys.log_qp_text(),
             format!("{:.1}", paper.main_security),
             format!("{:.1}", keys.main_security),
             keys.h.to_string(),
@@ -97,7 +97,7 @@ pub fn table_4(args: &TableArgs, common: &Common) -> Result<(), CliError> {
             paper.delta.to_string(),
             keys.delta_text(),
             format!("{:.1}", paper.log_q0_r),
-            format!("{:.1}", keys.log_q0_r),
+            keys.log_q0_r_text(),
         ]
     }));
     let foot = "\nλ', λ: of the main and of the encapsulated key, here by the library's \

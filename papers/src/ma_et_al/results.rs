@@ -70,6 +70,8 @@ fn keys_text(runs: &[Run]) -> String {
     let head = [
         "set",
         "removal",
+        "log QP: paper",
+        "here",
         "Δ: paper",
         "here",
         "log q0 R: paper",
@@ -82,17 +84,26 @@ fn keys_text(runs: &[Run]) -> String {
     let mut lines = vec![head.map(String::from).to_vec()];
     lines.extend(runs.iter().map(|r| {
         let (keys, paper) = (&r.keys, &r.keys.paper);
-        let of_paper = |figure: f64| if r.quick { String::new() } else { format!("{figure:.1}") };
+        let of_paper = |figure: f64, digits: usize| match r.quick {
+            true => String::new(),
+            false => format!("{figure:.digits$}"),
+        };
+        let (log_qp, log_q0_r) = match r.quick {
+            true => (format!("{:.0}", keys.log_qp), format!("{:.1}", keys.log_q0_r)),
+            false => (keys.log_qp_text(), keys.log_q0_r_text()),
+        };
         vec![
             r.set.clone(),
             marked(r.digit_removal.clone(), is_the_papers(&r.digit_removal)),
+            of_paper(paper.log_q, 0),
+            log_qp,
             paper.delta.to_string(),
             keys.delta_text(),
-            of_paper(paper.log_q0_r),
-            format!("{:.1}", keys.log_q0_r),
-            of_paper(paper.main_security),
+            of_paper(paper.log_q0_r, 1),
+            log_q0_r,
+            of_paper(paper.main_security, 1),
             format!("{:.1}", keys.main_security),
-            of_paper(paper.sparse_security),
+            of_paper(paper.sparse_security, 1),
             format!("{:.1}", keys.sparse_security),
         ]
     }));

@@ -2,7 +2,8 @@
 //!
 //! Names are `ma-` and the paper's, with `-80` for the variants in braces, whose encapsulated key
 //! was meant to hold 80 bits. The main secret has weight 120, which the paper counts as about 82
-//! bits. The moduli have the paper's total size, log2 QP, a quarter to a third of it for P.
+//! bits. The moduli have the paper's total size, log2 QP, less up to 24 bits that make no prime; a
+//! quarter to a third of it is P.
 
 use everlevel::{Form, ParamsSpec};
 use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};

@@ -22,7 +22,8 @@ pub struct AllArgs {
     /// Run only jobs whose names contain this; * stands for anything
     #[arg(long, value_name = "PATTERN")]
     pub only: Option<String>,
-    /// Print the jobs and their estimated times, without running them
+    /// Print the jobs, their estimated times and their records, without running them; those of
+    /// papers/results count where there is this directory and no --records
     #[arg(long)]
     pub list: bool,
     /// Run no jobs; report on the existing records

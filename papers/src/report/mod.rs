@@ -18,9 +18,9 @@ use std::path::{Path, PathBuf};
 use everlevel_cli::console::args::Common;
 use everlevel_cli::console::errors::CliError;
 use everlevel_cli::console::output::{emit, emit_json, table};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::record;
+use crate::record::{self, COMMITTED};
 use args::{AllArgs, matches};
 use estimate::Estimates;
 use job::Job;
@@ -40,7 +40,7 @@ pub fn run(all: &AllArgs, common: &Common) -> Result<(), CliError> {
     }
     let plan = Plan::new(!all.full, common.threads);
     let out = all.out.clone().unwrap_or_else(|| PathBuf::from(OUT));
-    let mut store = Store::open(&out, &all.records)?;
+    let mut store = Store::open(&out, &further(all))?;
     let wanted = |job: &Job| all.only.as_deref().is_none_or(|pattern| matches(pattern, &job.name));
     if all.list {
         return list(&plan, &store, &wanted, common);
@@ -82,6 +82,18 @@ pub fn run(all: &AllArgs, common: &Common) -> Result<(), CliError> {
     }
 }
 
+/// Directories of records beside the report's own. A list also has the committed ones of a
+/// checkout, unless it is given others; a run makes records of its own, unless it is given some.
+fn further(all: &AllArgs) -> Vec<PathBuf> {
+    let committed = PathBuf::from(COMMITTED);
+    if all.list && all.records.is_empty() && committed.is_dir() {
+        vec![committed]
+    } else {
+        all.records.clone()
+    }
+}
+
+/// Prints the jobs, and how many of them are without record.
 fn list(
     plan: &Plan,
     store: &Store,
@@ -93,6 +105,7 @@ fn list(
     let there = |job: &Job| {
         store.find(&job.name).map(|stored| stored.elsewhere.unwrap_or_else(|| "here".into()))
     };
+    let missing: Vec<&Job> = jobs.iter().copied().filter(|job| there(job).is_none()).collect();
     if common.json {
         let one = |job: &&Job| {
             let seconds = estimates.of([*job].into_iter());
@@ -103,7 +116,8 @@ fn list(
                 "record": there(job),
             })
         };
-        return emit_json(&jobs.iter().map(one).collect::<Vec<_>>());
+        let jobs: Vec<Value> = jobs.iter().map(one).collect();
+        return emit_json(&json!({ "missing": missing.len(), "jobs": jobs }));
     }
     let row = |job: &&Job| {
         let seconds = runner::duration(estimates.of([*job].into_iter()));
@@ -111,13 +125,12 @@ fn list(
     };
     let head = ["job", "about", "record"].map(String::from).to_vec();
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(jobs.iter().map(row)).collect();
-    let missing = jobs.iter().copied().filter(|job| there(job).is_none());
-    let left = runner::duration(estimates.of(missing.clone()));
+    let left = runner::duration(estimates.of(missing.iter().copied()));
     emit(&format!(
         "{}\n{} jobs, {} of them without record, about {left}",
         table(&rows),
         jobs.len(),
-        missing.count()
+        missing.len()
     ))
 }
 

@@ -6,10 +6,19 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
+/// The root of the source tree.
+pub const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
 /// Runs the program with these arguments.
 pub fn papers(args: &[&str]) -> Output {
+    papers_in(Path::new(env!("CARGO_MANIFEST_DIR")), args)
+}
+
+/// Runs the program in a directory.
+pub fn papers_in(directory: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_papers"))
         .args(args)
+        .current_dir(directory)
         .stdin(Stdio::null())
         .output()
         .expect("the program starts")

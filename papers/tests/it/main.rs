@@ -3,6 +3,7 @@
 mod aes;
 mod bad_input;
 mod common;
+mod list;
 mod ltv;
 mod report;
 mod security;

@@ -151,7 +151,7 @@ fn compared(records: &Records<'_>) -> Vec<Compared> {
         let own = format!("ltv-{n}-{digits}");
         let way = |r: &&Value| {
             let name = [r.text("params"), r.text("chain"), r.text("method")].join(", ");
-            Some((r.number("seconds_total")?, name))
+            methods::Way::of(r, "seconds_total", name)
         };
         let on_ring = |r: &&&Value| degree(&r.text("params")) == Some(n);
         Compared {

@@ -47,7 +47,7 @@ const COLUMNS: [Column; 9] = [
     column("here", "by its formula", Kind::Here),
     column("here", "corrected", Kind::Here),
     column("here", "today", Kind::Here),
-    column("here", "measured", Kind::Here),
+    column("here", "recorded", Kind::Here),
     column("", "here ÷ paper", Kind::Relation),
     column("", "agreement", Kind::Text),
     column("", "remark", Kind::Text),
@@ -62,20 +62,34 @@ fn figure(value: Option<f64>) -> Cell {
     }
 }
 
-/// A remark, with commands as they are called now: records keep what was written with them.
+/// What records say in other words than are used now: they keep what was written with them. What
+/// a record measured is recorded.
+const REWORDED: [(&str, &str); 3] = [
+    ("`aes bench`", "`papers aes`"),
+    ("; measured with ", "; recorded with "),
+    ("measured: here and now, ", "milliseconds here: "),
+];
+
+/// A remark, in the words that are used now.
 fn remark(v: &Value) -> String {
-    v.text("").replace("`aes bench`", "`papers aes`")
+    REWORDED.into_iter().fold(v.text(""), |text, (then, now)| text.replace(then, now))
+}
+
+/// What a run found: of an earlier run when the record was made, or of the one that made it.
+fn recorded(figure: &Value) -> Option<f64> {
+    figure.number("recorded").or_else(|| figure.number("measured"))
 }
 
 fn one<'a>(records: &Records<'a>, group: &'a str) -> Table {
     let found = records.of(group).next().map(|(_, stored)| &stored.value);
     let row = |f: &Value| {
-        let columns =
-            ["paper", "formula", "corrected", "today", "measured"].map(|key| f.number(key));
+        let [paper, formula, corrected, today] =
+            ["paper", "formula", "corrected", "today"].map(|key| f.number(key));
+        let columns = [paper, formula, corrected, today, recorded(f)];
         // What the paper could have printed: its formula without the slip, else its formula, else
-        // what was measured.
+        // what was recorded.
         let here = columns[2].or(columns[1]).or(columns[4]).or(columns[3]);
-        let [paper, formula, corrected, today, measured] = columns.map(figure);
+        let [paper, formula, corrected, today, recorded] = columns.map(figure);
         let agreement = f.text("agreement").replace('-', " ");
         let ratio = Cell::ratio(here, columns[0]);
         vec![
@@ -84,7 +98,7 @@ fn one<'a>(records: &Records<'a>, group: &'a str) -> Table {
             formula,
             corrected,
             today,
-            measured,
+            recorded,
             ratio,
             Cell::text(agreement),
             Cell::text(f.text("note")),
@@ -108,4 +122,20 @@ fn one<'a>(records: &Records<'a>, group: &'a str) -> Table {
         .map(|r| r.into_iter().enumerate().filter(|(c, _)| kept(c)).map(|(_, cell)| cell).collect())
         .collect();
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_a_record_measured_is_recorded() {
+        assert_eq!(recorded(&json!({ "measured": 2.0 })), Some(2.0));
+        assert_eq!(recorded(&json!({ "recorded": 1.0, "measured": null })), Some(1.0));
+        assert_eq!(recorded(&json!({ "recorded": null, "measured": null })), None);
+        let told = remark(&json!("measured: here and now, over prime powers p^1 to p^5"));
+        assert_eq!(told, "milliseconds here: over prime powers p^1 to p^5");
+        assert_eq!(remark(&json!("ways as `aes bench` has them")), "ways as `papers aes` has them");
+    }
 }

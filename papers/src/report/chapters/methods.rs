@@ -1,10 +1,16 @@
 //! A paper's own method beside the paper, and beside the best way here: what the machine and the
 //! code do, and what other methods do.
 
-use crate::report::model::{Cell, Figure, Kind, Table, column};
+use serde_json::Value;
+
+use crate::report::model::{Cell, Fields, Figure, Kind, Table, column};
 use crate::report::parts::{bars, figure, series};
 use crate::report::plot::BarPlot;
 use crate::report::records::Records;
+
+/// What every table says below its own notes.
+const FLOOR: &str = "Floor: what the transforms and the memory traffic of the best take alone, on \
+                     the same machine.";
 
 /// A row of a paper's table.
 #[derive(Clone)]
@@ -15,22 +21,54 @@ pub struct Compared {
     pub paper: Option<f64>,
     /// Seconds of the paper's method here.
     pub method: Option<f64>,
-    /// Seconds of every way here, and which way it is.
-    pub ways: Vec<(f64, String)>,
+    /// Every way here.
+    pub ways: Vec<Way>,
+}
+
+/// One way to compute a row here.
+#[derive(Clone)]
+pub struct Way {
+    name: String,
+    seconds: f64,
+    /// The floor of the machine, where the record has one.
+    floor: Option<f64>,
+}
+
+impl Way {
+    /// Of a record that has its time in a field; none if it was not timed.
+    pub fn of(r: &Value, seconds: &str, name: String) -> Option<Self> {
+        Some(Way { name, seconds: r.number(seconds)?, floor: r.number("floor_seconds") })
+    }
 }
 
 impl Compared {
-    fn best(&self) -> Option<&(f64, String)> {
-        self.ways.iter().min_by(|a, b| a.0.total_cmp(&b.0))
+    fn best(&self) -> Option<&Way> {
+        self.ways.iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds))
     }
 
     fn best_seconds(&self) -> Option<f64> {
-        self.best().map(|best| best.0)
+        self.best().map(|best| best.seconds)
+    }
+
+    /// Its cells, in the order of the columns.
+    fn cells(&self) -> Vec<Cell> {
+        let (best, seconds) = (self.best(), self.best_seconds());
+        vec![
+            Cell::text(self.name.clone()),
+            Cell::exact(self.paper),
+            Cell::number(self.method),
+            Cell::number(seconds),
+            Cell::number(best.and_then(|best| best.floor)),
+            Cell::ratio(self.method, self.paper),
+            Cell::ratio(seconds, self.method),
+            Cell::ratio(seconds, self.paper),
+            Cell::text(best.map_or("", |best| &best.name)),
+        ]
     }
 }
 
-/// Three columns, the paper, its method here and the best here, and the ratio of each pair; none
-/// where no method of a paper was run.
+/// Three columns, the paper, its method here and the best here, the floor of the best, and the
+/// ratio of each pair; none where no method of a paper was run.
 pub fn table<'a>(
     records: &Records<'a>,
     group: &'a str,
@@ -43,25 +81,17 @@ pub fn table<'a>(
         column("seconds", "paper", Kind::Paper),
         column("seconds", "its method here", Kind::Here),
         column("seconds", "best here", Kind::Here),
+        column("seconds", "floor of the best", Kind::Number),
         column("seconds, machine and code", "its method here ÷ paper", Kind::Ratio),
         column("seconds, method", "best ÷ its method", Kind::Ratio),
+        column("seconds, both", "best ÷ paper", Kind::Ratio),
         column("", "the best here", Kind::Text),
     ];
-    let cells = |row: &Compared| {
-        vec![
-            Cell::text(row.name.clone()),
-            Cell::exact(row.paper),
-            Cell::number(row.method),
-            Cell::number(row.best_seconds()),
-            Cell::ratio(row.method, row.paper),
-            Cell::ratio(row.best_seconds(), row.method),
-            Cell::text(row.best().map_or("", |best| &best.1)),
-        ]
-    };
+    let notes = [notes, &[FLOOR]].concat();
     rows.iter().any(|row| row.method.is_some()).then(|| Table {
         id: format!("{group}-methods"),
         missing: Vec::new(),
-        ..records.table(group, title, &columns, rows.iter().map(cells).collect(), notes)
+        ..records.table(group, title, &columns, rows.iter().map(Compared::cells).collect(), &notes)
     })
 }
 
@@ -88,13 +118,31 @@ pub fn drawn(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn the_best_way_is_the_fastest() {
-        let ways = vec![(2.0, "b".into()), (1.5, "a".into()), (9.0, "c".into())];
+        let way = |name: &str, r: Value| Way::of(&r, "seconds", name.into());
+        let ways = [
+            way("b", json!({ "seconds": 2.0, "floor_seconds": 1.0 })),
+            way("a", json!({ "seconds": 1.5, "floor_seconds": 1.2 })),
+            way("c", json!({ "seconds": 9.0 })),
+            way("not timed", json!({ "floor_seconds": 0.1 })),
+        ];
+        let ways: Vec<Way> = ways.into_iter().flatten().collect();
+        assert_eq!(ways.len(), 3);
         let row = Compared { name: "x".into(), paper: Some(60.0), method: Some(9.0), ways };
-        assert_eq!(row.best(), Some(&(1.5, "a".into())));
+        let cells = row.cells();
+        let texts: Vec<&str> = cells.iter().map(|cell| cell.text.as_str()).collect();
+        assert_eq!((texts[0], texts[8]), ("x", "a"));
+        let values: Vec<Option<f64>> = cells[1..8].iter().map(|cell| cell.value).collect();
+        // Paper, its method, the best, its floor, and the ratio of each pair.
+        assert_eq!(values, [60.0, 9.0, 1.5, 1.2, 0.15, 1.5 / 9.0, 0.025].map(Some));
+        // The ratios of machine and code and of the method make up that of both.
+        let [code, method, both] = [4, 5, 6].map(|i| values[i].unwrap());
+        assert!((code * method - both).abs() < 1e-12);
         let none = Compared { ways: vec![], ..row };
         assert_eq!(none.best_seconds(), None);
+        assert_eq!(none.cells().len(), cells.len());
     }
 }

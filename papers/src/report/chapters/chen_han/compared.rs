@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::names::{T3, T4, T5, is_the_papers, problem, space, way};
-use crate::report::chapters::methods::{self, Compared};
+use crate::report::chapters::methods::{self, Compared, Way};
 use crate::report::model::{Chapter, Fields, Figure};
 use crate::report::parts::{add, shown};
 use crate::report::plan::CHEN_HAN;
@@ -15,7 +15,7 @@ use crate::report::records::Records;
 fn removals(records: &Records<'_>) -> Vec<Compared> {
     let compared = |r: &Value| {
         let methods = r.list("methods");
-        let seconds = |m: &Value| Some((m.number("seconds")?, m.text("method")));
+        let timed = |m: &Value| Way::of(m, "seconds", m.text("method"));
         Compared {
             name: problem(r, "paper."),
             paper: r.number("paper.chen_han.0").filter(|_| !records.quick()),
@@ -23,7 +23,7 @@ fn removals(records: &Records<'_>) -> Vec<Compared> {
                 .iter()
                 .find(|m| m.text("method") == CHEN_HAN)
                 .and_then(|m| m.number("seconds")),
-            ways: methods.iter().filter_map(seconds).collect(),
+            ways: methods.iter().filter_map(timed).collect(),
         }
     };
     records.of(T3).map(|(_, stored)| compared(&stored.value)).collect()
@@ -37,7 +37,7 @@ fn bootstrappings<'a>(records: &Records<'a>, group: &'a str) -> Vec<Compared> {
             rows.entry(row).or_default().push(&stored.value);
         }
     }
-    let timed = |r: &Value| Some((r.number("seconds_median")?, way(r)));
+    let timed = |r: &Value| Way::of(r, "seconds_median", way(r));
     let compared = |runs: &Vec<&Value>| {
         let first = runs.first()?;
         let kind = if group == T4 { "full" } else { "slim" };

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::names::{DEGREES, T6, largest, modulus, starred};
 use crate::ma_et_al::results::is_the_papers;
-use crate::report::chapters::methods::{self, Compared};
+use crate::report::chapters::methods::{self, Compared, Way};
 use crate::report::model::{Fields, Figure};
 use crate::report::parts::{bars, figure, series};
 use crate::report::plot::{BarPlot, Bars};
@@ -65,7 +65,7 @@ pub fn compared(records: &Records<'_>) -> Vec<Compared> {
         if is_the_papers(&removal) {
             rows[at].method = r.number("seconds_total");
         }
-        rows[at].ways.extend(r.number("seconds_total").map(|seconds| (seconds, removal)));
+        rows[at].ways.extend(Way::of(r, "seconds_total", removal));
     }
     rows
 }

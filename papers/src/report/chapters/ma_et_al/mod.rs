@@ -11,7 +11,7 @@ use crate::ma_et_al::results::is_the_papers;
 use crate::report::model::{Cell, Chapter, Fields, Kind, Table, column};
 use crate::report::parts::{add, shown};
 use crate::report::records::Records;
-use crate::rows::marked;
+use crate::rows::{marked, marked_number};
 
 pub fn chapter(records: &Records<'_>) -> Chapter {
     let mut chapter = Chapter::new(
@@ -131,7 +131,7 @@ fn sets(records: &Records<'_>) -> Table {
             Cell::exact(r.number("paper.d")),
             Cell::exact(r.number("d")),
             Cell::digits(r.number("paper.log_q"), 0),
-            Cell::digits(r.number("log_qp"), 0),
+            parameter(r.number("log_qp"), r.number("paper.log_q"), 0),
             Cell::ratio(r.number("log_qp"), r.number("paper.log_q")),
             Cell::exact(r.number("paper.main_security")),
             Cell::digits(r.number("main_security"), 1),
@@ -143,9 +143,9 @@ fn sets(records: &Records<'_>) -> Table {
             Cell::digits(r.number("epsilon_log2"), 1),
             Cell::exact(r.number("overflow_bound")),
             Cell::exact(r.number("paper.delta")),
-            delta(r),
+            parameter(r.number("delta"), r.number("paper.delta"), 0),
             Cell::digits(r.number("paper.log_q0_r"), 1),
-            Cell::digits(r.number("log_q0_r"), 1),
+            parameter(r.number("log_q0_r"), r.number("paper.log_q0_r"), 1),
         ]
     };
     let rows = records
@@ -157,6 +157,8 @@ fn sets(records: &Records<'_>) -> Table {
          moduli here: more than any estimate of 2024 counts against sparse keys.",
         "ε: that some coefficient of an overflow exceeds B; the paper has 2^−34. Sets in braces \
          are those that end in -80.",
+        "QP here is a product of whole primes, up to 24 bits below the paper's. R is a prime of \
+         50 bits, and q0 has 40 or 45.",
     ];
     records.table(T4, "Table 4: the parameter sets", &columns, rows, &notes)
 }
@@ -167,11 +169,13 @@ fn removal(r: &Value) -> Cell {
     Cell::text(marked(name.clone(), is_the_papers(&name)))
 }
 
-/// Δ of the plan that runs, marked where it is not the paper's.
-fn delta(keys: &Value) -> Cell {
-    let (here, paper) = (keys.number("delta"), keys.number("paper.delta"));
-    let text = here.map_or_else(String::new, |delta| marked(delta.to_string(), here == paper));
-    Cell { text, value: here }
+/// A parameter of what ran, marked where it is not the paper's; unmarked where the paper's is not
+/// shown beside it.
+fn parameter(here: Option<f64>, paper: Option<f64>, digits: usize) -> Cell {
+    match here.zip(paper) {
+        Some((value, paper)) => Cell { text: marked_number(value, paper, digits), value: here },
+        None => Cell::digits(here, digits),
+    }
 }
 
 /// The throughput of a set over that of the baseline of its ring, if both are there.
@@ -238,7 +242,7 @@ fn general(records: &Records<'_>) -> Table {
     let rows = records.of(T6).map(|(_, s)| row(&s.value)).collect();
     let notes = [
         "Bits a second are remaining bits over the time of one bootstrapping, the paper's \
-         throughput. The total modulus is the paper's.",
+         throughput. The total modulus is the paper's, less up to 24 bits.",
         "paterson_stockmeyer is the closed form, which the paper does not have.",
         "* extrapolated: the digit removal of a thin bootstrapping times the slots' degree, with \
          the linear maps of variant A; the baseline of ring V evaluates a polynomial of degree \
@@ -254,6 +258,8 @@ fn keys(records: &Records<'_>) -> Table {
     let columns = [
         column("", "set", Kind::Text),
         column("", "removal", Kind::Text),
+        column("log QP", "paper", Kind::Paper),
+        column("log QP", "here", Kind::Here),
         column("Δ", "paper", Kind::Paper),
         column("Δ", "here", Kind::Here),
         column("log q0 R", "paper", Kind::Paper),
@@ -266,17 +272,20 @@ fn keys(records: &Records<'_>) -> Table {
     let row = |r: &Value| {
         let keys = r.at("keys").unwrap_or(&Value::Null);
         // The paper's are of its own ring.
-        let of_paper = |key: &str| Cell::exact(keys.number(key).filter(|_| !records.quick()));
+        let of_paper = |key: &str| keys.number(key).filter(|_| !records.quick());
+        let [log_q, log_q0_r] = ["paper.log_q", "paper.log_q0_r"].map(of_paper);
         vec![
             Cell::text(starred(r)),
             removal(r),
+            Cell::exact(log_q),
+            parameter(keys.number("log_qp"), log_q, 0),
             Cell::exact(keys.number("paper.delta")),
-            delta(keys),
-            of_paper("paper.log_q0_r"),
-            Cell::digits(keys.number("log_q0_r"), 1),
-            of_paper("paper.main_security"),
+            parameter(keys.number("delta"), keys.number("paper.delta"), 0),
+            Cell::exact(log_q0_r),
+            parameter(keys.number("log_q0_r"), log_q0_r, 1),
+            Cell::exact(of_paper("paper.main_security")),
             Cell::digits(keys.number("main_security"), 1),
-            of_paper("paper.sparse_security"),
+            Cell::exact(of_paper("paper.sparse_security")),
             Cell::digits(keys.number("sparse_security"), 1),
         ]
     };
