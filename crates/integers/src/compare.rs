@@ -251,14 +251,14 @@ impl<S: IntegerScheme> Integers<'_, S> {
         if !self.session().can_bootstrap() {
             return Ok(());
         }
-        digits.par_iter().try_for_each(|d| {
-            let (Some(x), most) = (&d.cipher, d.high - d.low) else { return Ok(()) };
+        let stale = digits.par_iter().map(|d| {
+            let (Some(x), most) = (&d.cipher, d.high - d.low) else { return Ok(None) };
             let plan = self.plan(-most, most, vec![(-most..=most).map(i64::signum).collect()])?;
-            match plan.ways() > 0 && !self.fits(&Stage::Table(&plan), &[&*self.operand(x)?]) {
-                true => self.refresh(x),
-                false => Ok(()),
-            }
-        })
+            let exhausted = !self.fits(&Stage::Table(&plan), &[&*self.operand(x)?]);
+            Ok((plan.ways() > 0 && exhausted).then_some(x))
+        });
+        let stale = stale.collect::<Result<Vec<_>, IntegersError>>()?;
+        self.refresh_all(&stale.into_iter().flatten().collect::<Vec<_>>())
     }
 
     /// The bits of capacity that a product takes: somewhat more than twice those of p.

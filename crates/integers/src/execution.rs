@@ -28,6 +28,12 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(self.session().refresh_in_place(x)?)
     }
 
+    /// Bootstraps several ciphertexts in place, modulo p, some of them together.
+    pub(crate) fn refresh_all(&self, xs: &[&Value<S::Ciphertext>]) -> Result<(), IntegersError> {
+        xs.iter().try_for_each(|x| self.session().reduce_in_place(x))?;
+        Ok(self.session().refresh_all(xs)?)
+    }
+
     /// Bootstraps a digit in place if no product of it fits, not even with a fresh operand. This
     /// comes before several products of the digit are computed in parallel, so that it is
     /// bootstrapped once.

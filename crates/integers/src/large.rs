@@ -134,7 +134,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let now = inputs.iter().map(|x| self.operand(x)).collect::<Result<Vec<_>, _>>()?;
         let now: Vec<&S::Ciphertext> = now.iter().map(AsRef::as_ref).collect();
         if self.session().can_bootstrap() && !self.fits(&stage, &now) {
-            inputs.par_iter().try_for_each(|x| self.refresh(x))?;
+            self.refresh_all(&inputs)?;
         }
         let found = self.staged(&inputs, &stage, &vec![(0, 1); inputs.len()])?;
         Ok(found.into_iter().flatten().collect())

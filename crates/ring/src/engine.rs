@@ -168,11 +168,15 @@ pub trait Engine: Memory + Send + Sync + Sized {
     /// residues modulo the primes of each group.
     fn decompose(&self, gadget: &Gadget, source: Source<'_, Self>) -> Self::Digits;
 
-    /// Automorphisms of one ciphertext before the division by P, each as its components.
-    fn hoist(&self, hoist: Hoist<'_, Self>) -> Vec<Vec<Poly<Eval, Self>>>;
+    /// Automorphisms of some ciphertexts before the division by P: for each ciphertext its images,
+    /// each as its components. The ciphertexts are given together, so that the engine can read the
+    /// keys once for all of them.
+    fn hoist(&self, hoist: Hoist<'_, Self>) -> Vec<Vec<Vec<Poly<Eval, Self>>>>;
 
-    /// Adds a sum, component by component. None of its rests may be in coefficients.
-    fn accumulate(&self, acc: &mut [Poly<Eval, Self>], sum: Sum<'_, Self>);
+    /// Adds a sum to each accumulator, component by component. None of the rests may be in
+    /// coefficients. Sums with the same key are given together, so that the engine can read it
+    /// once.
+    fn accumulate(&self, sums: Vec<Accumulation<'_, Self>>);
 
     /// Divides a sum with rounding, component by component: from its basis S to `to` T, with A the
     /// product of T \ S and D that of S \ T, (gamma A x - beta v) / D, where v is alpha A x modulo
@@ -249,23 +253,32 @@ impl<'a, E: Engine> Sum<'a, E> {
     }
 }
 
-/// Automorphisms g of one ciphertext, from one decomposition: component k of the result for g and
-/// its key is g( Σ_j digit_j key_jk + P c rest_k ), rest_k being component k of the ciphertext for
-/// all but the last component, which the digits are of. Without a key it is P c times the
-/// ciphertext.
+/// Accumulators, one for each component, and what is added to them.
+pub type Accumulation<'a, E> = (&'a mut [Poly<Eval, E>], Sum<'a, E>);
+
+/// The same automorphisms g of some ciphertexts, each from one decomposition: component k of the
+/// result for g and its key is g( Σ_j digit_j key_jk + P c rest_k ), rest_k being component k of
+/// the ciphertext for all but the last component, which the digits are of. Without a key it is P c
+/// times the ciphertext.
 pub struct Hoist<'a, E: Engine> {
     /// The primes of the results.
     pub basis: Basis,
-    /// The digits of the last component, if there is a key.
-    pub digits: Option<E::Digits>,
     /// The automorphisms with their keys; only the identity has none.
     pub images: Vec<(GaloisElement, Option<&'a E::Key>)>,
-    /// The components of the ciphertext, over the primes of `basis` but for those of `raise`.
-    pub components: &'a [Poly<Eval, E>],
+    /// The ciphertexts, all of them with equally many components.
+    pub sources: Vec<Hoisted<'a, E>>,
     /// The primes of P.
     pub raise: Basis,
     /// c.
     pub factor: Constant,
+}
+
+/// A ciphertext of which images are made.
+pub struct Hoisted<'a, E: Engine> {
+    /// The digits of the last component, if there is a key.
+    pub digits: Option<E::Digits>,
+    /// The components, over the primes of the results but for those of P.
+    pub components: &'a [Poly<Eval, E>],
 }
 
 /// Digits in a sum.

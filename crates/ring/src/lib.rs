@@ -49,7 +49,9 @@ mod slot_shape;
 
 pub use basis::{Basis, MAX_PRIMES};
 pub use cpu::{Cpu, KeyPoly, Limb, Timings, Work};
-pub use engine::{Constant, Engine, Hoist, Pair, Rest, RoundingScale, Source, Sum, Use};
+pub use engine::{
+    Accumulation, Constant, Engine, Hoist, Hoisted, Pair, Rest, RoundingScale, Source, Sum, Use,
+};
 pub use error::RingError;
 #[doc(hidden)]
 pub use everlevel_arith::error_codes;

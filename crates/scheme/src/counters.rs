@@ -35,6 +35,21 @@ impl std::ops::Sub for Cost {
     }
 }
 
+impl std::ops::Div<u64> for Cost {
+    type Output = Cost;
+    /// The share of one of `parts` equal parts.
+    fn div(self, parts: u64) -> Cost {
+        Cost {
+            transforms: self.transforms / parts,
+            key_switches: self.key_switches / parts,
+            relinearizations: self.relinearizations / parts,
+            products: self.products / parts,
+            bytes: self.bytes / parts,
+            roundings: self.roundings / parts,
+        }
+    }
+}
+
 /// Counters of one evaluator, safe to bump from many threads.
 #[derive(Debug, Default)]
 pub struct Counters {

@@ -54,6 +54,11 @@ pub struct BootstrapArgs {
     /// memory, more time
     #[arg(long)]
     pub seeded_keys: bool,
+    /// Bootstrap K ciphertexts together in each run, which reads the keys of linear maps once for
+    /// several of them; the seconds are those of one ciphertext
+    #[arg(long, value_name = "K", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub batch: u32,
 }
 
 /// The names of all operations on typed integers, and `all`.

@@ -29,6 +29,7 @@ struct Report {
     security_bits: f64,
     security_model: &'static str,
     failure_log2: f64,
+    batch: u32,
     seconds_median: f64,
     seconds_min: f64,
     stages: BTreeMap<&'static str, f64>,
@@ -70,7 +71,8 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
     };
     let mut bench = Bench::new(&params, find_planner(&params, mode)?)
         .profiled(args.profile)
-        .with_seeded_keys(args.seeded_keys);
+        .with_seeded_keys(args.seeded_keys)
+        .with_batch(args.batch);
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let bar = progress(common, "bootstrapping", u64::from(args.runs) * 4);
     let outcomes = (0..args.runs)
@@ -83,6 +85,7 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
         return Err(CliError::usage("--runs: expected at least 1"));
     };
     let cost = first.cost;
+    let batch = args.batch as usize;
     let seconds: Vec<f64> = outcomes.iter().map(|o| o.seconds).collect();
     let names = first.stages.keys().copied();
     let stage = |name| {
@@ -98,6 +101,7 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
         security_bits: params.security().bits(),
         security_model: params.security().model(),
         failure_log2: failure_log2(&params, &cost),
+        batch: args.batch,
         seconds_median: median(&seconds),
         seconds_min: seconds.iter().copied().fold(f64::INFINITY, f64::min),
         stages: names.map(|n| (n, stage(n))).collect(),
@@ -114,7 +118,7 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
         floor: Floor::of(params.cpu(), &cost),
         noise_bound_bits: least(|o| o.bound),
         noise_measured_bits: most(|o| o.measured),
-        verified_slots: params.slots() * outcomes.len(),
+        verified_slots: params.slots() * outcomes.len() * batch,
         wrong_slots: outcomes.iter().map(|o| o.wrong).sum(),
     };
     if let Some(path) = args.record.as_ref().filter(|_| report.wrong_slots == 0) {
@@ -181,7 +185,8 @@ fn text(r: &Report, outcomes: &[Outcome]) -> Result<String, CliError> {
             r.params, r.slots, r.threads, r.backend, r.security_bits
         ),
         format!(
-            "one bootstrapping: {:.3} s (median of {}), {:.3} s at best",
+            "one bootstrapping{}: {:.3} s (median of {}), {:.3} s at best",
+            if r.batch > 1 { format!(" of {} together", r.batch) } else { String::new() },
             r.seconds_median,
             outcomes.len(),
             r.seconds_min

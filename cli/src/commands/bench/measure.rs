@@ -51,6 +51,7 @@ pub struct Bench {
     bootstrapper: Option<Bootstrapper<Evaluator>>,
     profiled: bool,
     seeded_keys: bool,
+    batch: u32,
 }
 
 impl Bench {
@@ -62,7 +63,14 @@ impl Bench {
             bootstrapper: None,
             profiled: false,
             seeded_keys: false,
+            batch: 1,
         }
+    }
+
+    /// How many ciphertexts are bootstrapped together.
+    #[must_use]
+    pub fn with_batch(self, batch: u32) -> Self {
+        Bench { batch, ..self }
     }
 
     /// Whether the kinds of work are timed.
@@ -119,31 +127,45 @@ impl Bench {
         let table_seconds = started.elapsed().as_secs_f64();
         tick();
         let needed = boot.minimum_capacity(&evaluator);
-        let (exhausted, value) = self.exhausted(&evaluator, &secret, needed, rng)?;
+        let inputs = (0..self.batch).map(|_| self.exhausted(&evaluator, &secret, needed, rng));
+        let inputs = inputs.collect::<Result<Vec<(Ciphertext, Plaintext)>, CliError>>()?;
+        let (exhausted, values): (Vec<_>, Vec<_>) = inputs.into_iter().unzip();
         tick();
 
         let counted = evaluator.cost();
         let profile = self.profiled.then(|| evaluator.engine().timings());
         let mut watch = Watch::new(profile, threads());
         let started = Instant::now();
-        let fresh = boot.bootstrap_observed(&evaluator, &exhausted, &mut watch)?;
-        let seconds = started.elapsed().as_secs_f64();
-        let cost = evaluator.cost() - counted;
+        let together: Vec<&Ciphertext> = exhausted.iter().collect();
+        let fresh = boot.bootstrap_many_observed(&evaluator, &together, &mut watch)?;
+        let seconds = started.elapsed().as_secs_f64() / f64::from(self.batch);
+        let cost = (evaluator.cost() - counted) / u64::from(self.batch);
         self.bootstrapper = Some(boot);
 
         let Watch { reports, shares, .. } = watch;
         let mut stages = BTreeMap::new();
         for r in &reports {
-            *stages.entry(r.stage.name()).or_insert(0.0) += r.elapsed.as_secs_f64();
+            let share = r.elapsed.as_secs_f64() / f64::from(self.batch);
+            *stages.entry(r.stage.name()).or_insert(0.0) += share;
         }
         let first = |stage: Stage| reports.iter().position(|r| r.stage == stage).unwrap_or(0);
         let (raise, removal) = (first(Stage::ModRaise), first(Stage::DigitRemoval));
         let capacities = [raise, removal.saturating_sub(1), removal]
             .map(|i| reports.get(i).map_or(0.0, |r| r.capacity_bits));
-        let measured = secret.measure_noise(&fresh)?;
-        let wrong = self.wrong_slots(&secret, &fresh, &value)?;
+        let (mut measured, mut wrong) = (f64::NEG_INFINITY, 0);
+        for (x, value) in fresh.iter().zip(&values) {
+            measured = secret.measure_noise(x)?.max(measured);
+            wrong += self.wrong_slots(&secret, x, value)?;
+        }
+        let none = || CliError::failure("no ciphertext was bootstrapped");
+        let bits = |x: &Ciphertext| evaluator.capacity_bits(x);
+        let before = exhausted.iter().map(bits).fold(f64::INFINITY, f64::min);
+        let after = fresh.iter().map(bits).fold(f64::INFINITY, f64::min);
+        let bound = fresh.iter().map(Ciphertext::noise_bound_bits).fold(f64::INFINITY, f64::min);
+        let fresh = fresh.into_iter().next().ok_or_else(none)?;
+        let value = values.into_iter().next().ok_or_else(none)?;
         let (multiplications, depth_after) =
-            self.multiply_on(&evaluator, &secret, fresh.clone(), value.clone(), needed)?;
+            self.multiply_on(&evaluator, &secret, fresh, value.clone(), needed)?;
         let new = secret.encrypt(&value, rng)?;
         let (_, depth_fresh) = self.multiply_on(&evaluator, &secret, new, value, needed)?;
         tick();
@@ -152,12 +174,12 @@ impl Bench {
             stages,
             shares,
             cost,
-            before: evaluator.capacity_bits(&exhausted),
+            before,
             capacities,
-            after: evaluator.capacity_bits(&fresh),
+            after,
             multiplications,
             depth: [depth_fresh, depth_after],
-            bound: fresh.noise_bound_bits(),
+            bound,
             measured,
             wrong,
             key_seconds,

@@ -367,7 +367,15 @@ impl<E: Engine, K: EvalKeys> LinearMaps for Evaluator<E, K> {
         x: &Ciphertext<E>,
         gs: &[GaloisElement],
     ) -> Result<Vec<Extended<E>>, SchemeError> {
-        self.hoisted(x, gs)
+        Ok(self.hoisted(&[x], gs)?.pop().expect("one ciphertext, its images"))
+    }
+
+    fn hoist_each(
+        &self,
+        xs: &[&Ciphertext<E>],
+        gs: &[GaloisElement],
+    ) -> Result<Vec<Vec<Extended<E>>>, SchemeError> {
+        self.hoisted(xs, gs)
     }
 
     fn combine(
@@ -383,7 +391,15 @@ impl<E: Engine, K: EvalKeys> LinearMaps for Evaluator<E, K> {
         parts: Vec<(GaloisElement, Extended<E>)>,
         next: NextUse,
     ) -> Result<Ciphertext<E>, SchemeError> {
-        self.summed(parts, next)
+        Ok(self.summed(vec![parts], next)?.pop().expect("one list of parts, its sum"))
+    }
+
+    fn galois_sum_each(
+        &self,
+        sums: Vec<Vec<(GaloisElement, Extended<E>)>>,
+        next: NextUse,
+    ) -> Result<Vec<Ciphertext<E>>, SchemeError> {
+        self.summed(sums, next)
     }
 
     fn galois_chain(

@@ -4,8 +4,8 @@
 //! plaintext products and automorphisms needs only one division by P.
 
 use everlevel_ring::{
-    Basis, Constant, Cpu, Engine, Eval, GaloisElement, Hoist, Poly, Rest, RoundingScale, Source,
-    Sum, Use,
+    Basis, Constant, Cpu, Engine, Eval, GaloisElement, Hoist, Hoisted, Poly, Rest, RoundingScale,
+    Source, Sum, Use,
 };
 
 use super::diagonal::Diagonal;
@@ -19,10 +19,25 @@ use everlevel_scheme::{no_parts, same_parts};
 
 const OPERATION: &str = "linear map";
 
+/// As many ciphertexts read keys together: all of their digits are in memory at the same time, and
+/// what they save is shared by that many.
+const TOGETHER: usize = 4;
+
 /// A ciphertext before the division by P.
 pub struct Extended<E: Engine = Cpu> {
     pub(crate) meta: ExtendedMeta,
     pub(crate) components: Vec<Poly<Eval, E>>,
+}
+
+/// A sum of automorphisms of parts, to which the moved parts have yet to be added.
+struct PartialSum<E: Engine> {
+    acc: Vec<Poly<Eval, E>>,
+    moved: Vec<(GaloisElement, Vec<Poly<Eval, E>>)>,
+    /// What the result is.
+    out: Meta,
+    level: Level,
+    /// t, by which the parts were divided.
+    divisor: u64,
 }
 
 impl<E: Engine> Extended<E> {
@@ -36,39 +51,62 @@ fn name(g: GaloisElement) -> String {
 }
 
 impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
+    /// The images of each ciphertext; those at one level with one divisor read the keys together.
     pub(super) fn hoisted(
         &self,
-        x: &Ciphertext<E>,
+        xs: &[&Ciphertext<E>],
         gs: &[GaloisElement],
-    ) -> Result<Vec<Extended<E>>, SchemeError> {
+    ) -> Result<Vec<Vec<Extended<E>>>, SchemeError> {
+        let mut all = Vec::with_capacity(xs.len());
+        let divisor = |x: &Ciphertext<E>| self.params.noise().divisor(&x.meta);
+        for alike in xs.chunk_by(|x, y| x.basis() == y.basis() && divisor(x) == divisor(y)) {
+            for together in alike.chunks(TOGETHER) {
+                all.extend(self.hoisted_together(together, gs)?);
+            }
+        }
+        Ok(all)
+    }
+
+    fn hoisted_together<'x>(
+        &self,
+        xs: &[&'x Ciphertext<E>],
+        gs: &[GaloisElement],
+    ) -> Result<Vec<Vec<Extended<E>>>, SchemeError> {
         self.engine.status()?;
         let params = self.params();
         params.check_switching()?;
-        let basis = x.basis();
-        let gadget = params.chain().gadget(x.meta.level);
+        let Some(first) = xs.first() else { return Ok(Vec::new()) };
+        let (basis, level) = (first.basis(), first.meta.level);
+        let gadget = params.chain().gadget(level);
         let special = gadget.special();
-        let t = params.noise().divisor(&x.meta);
-        let keys = self.galois_keys(x, gs)?;
+        let t = params.noise().divisor(&first.meta);
+        xs.iter().try_for_each(|x| self.check_owner(&x.meta, "automorphism"))?;
+        let keys = self.galois_keys(first, gs)?;
         let switched = keys.iter().flatten().count();
-        let digits = (switched > 0).then(|| {
-            let digits = self.engine.decompose(gadget, Source::Eval(x.last(), t));
-            self.count_key_switches(x.components.len(), switched, basis, x.meta.level);
-            digits
-        });
+        let digits = |x: &Ciphertext<E>| {
+            self.count_key_switches(x.components.len(), switched, basis, level);
+            self.engine.decompose(gadget, Source::Eval(x.last(), t))
+        };
+        let source = |x: &&'x Ciphertext<E>| Hoisted {
+            digits: (switched > 0).then(|| digits(x)),
+            components: &x.components,
+        };
         let hoist = Hoist {
             basis: basis.union(special),
-            digits,
             images: gs.iter().copied().zip(keys.iter().map(Option::as_ref)).collect(),
-            components: &x.components,
+            sources: xs.iter().map(source).collect(),
             raise: special,
             factor: Constant::inverse(t),
         };
-        let meta = |key: &Option<_>| {
-            if key.is_some() { params.noise().key_switch(&x.meta) } else { x.meta }
+        let images = |(x, images): (&&Ciphertext<E>, Vec<Vec<Poly<Eval, E>>>)| {
+            let meta = |key: &Option<_>| {
+                if key.is_some() { params.noise().key_switch(&x.meta) } else { x.meta }
+            };
+            let metas = keys.iter().map(|key| ExtendedMeta::flat(meta(key)));
+            let images = images.into_iter().zip(metas);
+            images.map(|(components, meta)| Extended { meta, components }).collect()
         };
-        let metas = keys.iter().map(|key| ExtendedMeta::flat(meta(key)));
-        let all = self.engine.hoist(hoist).into_iter().zip(metas);
-        Ok(all.map(|(components, meta)| Extended { meta, components }).collect())
+        Ok(xs.iter().zip(self.engine.hoist(hoist)).map(images).collect())
     }
 
     /// Counts `count` key switches that share one decomposition of a component over `basis`.
@@ -190,12 +228,33 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         Ok(all.map(|(components, meta)| Extended { meta, components }).collect())
     }
 
+    /// The sum of each list of parts; lists with the same automorphisms at one level read the keys
+    /// together.
     pub(super) fn summed(
+        &self,
+        sums: Vec<Vec<(GaloisElement, Extended<E>)>>,
+        next: NextUse,
+    ) -> Result<Vec<Ciphertext<E>>, SchemeError> {
+        self.engine.status()?;
+        let begun = |parts| self.begun(parts, next);
+        let mut sums = sums.into_iter().map(begun).collect::<Result<Vec<_>, SchemeError>>()?;
+        for alike in sums.chunk_by_mut(|x, y| {
+            let moves = |sum: &PartialSum<E>| sum.moved.iter().map(|(g, _)| *g).collect::<Vec<_>>();
+            x.level == y.level && moves(x) == moves(y)
+        }) {
+            for together in alike.chunks_mut(TOGETHER) {
+                self.add_all_moved(together)?;
+            }
+        }
+        Ok(sums.into_iter().map(|sum| self.reduced(&sum.acc, sum.out, sum.divisor)).collect())
+    }
+
+    /// The sum of the parts that do not move.
+    fn begun(
         &self,
         parts: Vec<(GaloisElement, Extended<E>)>,
         next: NextUse,
-    ) -> Result<Ciphertext<E>, SchemeError> {
-        self.engine.status()?;
+    ) -> Result<PartialSum<E>, SchemeError> {
         let params = self.params();
         for (_, x) in &parts {
             self.check_owner(&x.meta.meta, OPERATION)?;
@@ -211,10 +270,23 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         let mut identity = identity.into_iter().map(|(_, x)| x.components);
         let mut acc = identity.next().unwrap_or_else(|| self.zeros(extended));
         identity.for_each(|x| self.add_components(&mut acc, &x));
-        for (g, x) in moved {
-            self.add_moved(&mut acc, g, x.components, sum.meta.level)?;
+        let moved = moved.into_iter().map(|(g, x)| (g, x.components)).collect();
+        let (level, divisor) = (sum.meta.level, params.noise().divisor(&sum.meta));
+        Ok(PartialSum { acc, moved, out, level, divisor })
+    }
+
+    /// Adds the moved parts of sums at one level that have the same automorphisms.
+    fn add_all_moved(&self, sums: &mut [PartialSum<E>]) -> Result<(), SchemeError> {
+        let Some(level) = sums.first().map(|sum| sum.level) else { return Ok(()) };
+        let mut moved: Vec<_> =
+            sums.iter_mut().map(|sum| std::mem::take(&mut sum.moved).into_iter()).collect();
+        loop {
+            let parts: Vec<_> = moved.iter_mut().filter_map(Iterator::next).collect();
+            let Some(&(g, _)) = parts.first() else { return Ok(()) };
+            let parts = parts.into_iter().map(|(_, x)| x);
+            let accs = sums.iter_mut().map(|sum| &mut sum.acc[..]);
+            self.add_moved(accs.zip(parts).collect(), g, level)?;
         }
-        Ok(self.reduced(&acc, out, params.noise().divisor(&sum.meta)))
     }
 
     pub(super) fn chained(
@@ -238,7 +310,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
                 switched += 1;
                 let meta = x.meta.shifted(g.evaluation_shift(params.ring()));
                 let mut acc = self.zeros(x.basis());
-                self.add_moved(&mut acc, g, x.components, meta.meta.level)?;
+                self.add_moved(vec![(&mut acc, x.components)], g, meta.meta.level)?;
                 x = Extended { meta, components: acc };
             }
             sum = Some(x);
@@ -256,27 +328,29 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         acc.iter_mut().zip(x).for_each(|(acc, x)| acc.add_assign(self.engine(), x));
     }
 
-    /// Adds g(x), x over the extended modulus of `level`, after its key switch.
+    /// Adds g(x) to each accumulator, x over the extended modulus of `level`, after its key switch.
     fn add_moved(
         &self,
-        acc: &mut [Poly<Eval, E>],
+        sums: Vec<(&mut [Poly<Eval, E>], Vec<Poly<Eval, E>>)>,
         g: GaloisElement,
-        mut x: Vec<Poly<Eval, E>>,
         level: Level,
     ) -> Result<(), SchemeError> {
         let chain = self.params().chain();
         let basis = chain.basis(level);
         let key = self.galois_key(g, basis, level, OPERATION, || name(g))?;
-        let last = x.pop().expect("a ciphertext has a component");
-        let extended = last.basis();
-        let digits = self.engine.decompose(chain.gadget(level), Source::Quotient(last, basis));
-        self.count_key_switches(acc.len(), 1, basis, level);
-        let sum = Sum {
-            switched: Some((Use::Once(digits), &key)),
-            automorphism: g,
-            ..Sum::of_rests(extended, x.iter().map(Rest::Poly).chain([Rest::None]).collect())
-        };
-        self.engine.accumulate(acc, sum);
+        let (accs, mut xs): (Vec<_>, Vec<_>) = sums.into_iter().unzip();
+        let last = |x: &mut Vec<_>| x.pop().expect("a ciphertext has a component");
+        let lasts: Vec<Poly<Eval, E>> = xs.iter_mut().map(last).collect();
+        let mut added = Vec::with_capacity(accs.len());
+        for ((acc, x), last) in accs.into_iter().zip(&xs).zip(lasts) {
+            self.count_key_switches(acc.len(), 1, basis, level);
+            let rest = x.iter().map(Rest::Poly).chain([Rest::None]).collect();
+            let rests = Sum::of_rests(last.basis(), rest);
+            let digits = self.engine.decompose(chain.gadget(level), Source::Quotient(last, basis));
+            let switched = Some((Use::Once(digits), &key));
+            added.push((acc, Sum { switched, automorphism: g, ..rests }));
+        }
+        self.engine.accumulate(added);
         Ok(())
     }
 

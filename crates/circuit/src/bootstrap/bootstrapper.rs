@@ -150,9 +150,10 @@ impl<S: Bootstrappable> Bootstrapper<S> {
             let blank = scheme.encrypt_zero_at(entry)?;
             let mut silent = ();
             let mut watch = Watch::new(scheme, &mut silent);
-            let result = self.path.slot_to_coeff(scheme, blank, &mut watch);
+            let result = self.path.slot_to_coeff(scheme, vec![blank], &mut watch);
+            let enough = |y| scheme.capacity_bits(y) >= needed;
             match result {
-                Ok(y) if scheme.capacity_bits(&y) >= needed => return Ok(entry),
+                Ok(ys) if ys.iter().all(enough) => return Ok(entry),
                 Ok(_) | Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. }))
                     if entry < needed + LONGEST_ENTRY =>
                 {

@@ -62,28 +62,27 @@ pub(super) struct Maps<S: ExactScheme> {
 }
 
 impl<S: ExactScheme> Maps<S> {
-    /// Coefficient-to-slot; `next` is what is done to the result.
+    /// Coefficient-to-slot of each ciphertext; `next` is what is done to the results.
     pub(super) fn coeff_to_slots(
         &self,
         scheme: &S,
-        u: S::Ciphertext,
+        us: Vec<S::Ciphertext>,
         next: NextUse,
         watch: &mut Watch<'_, S>,
-    ) -> Result<S::Ciphertext, CircuitError> {
-        let stage = Stage::CoeffToSlot;
-        Ok(apply_groups(scheme, &self.coeff_to_slot, vec![u], next, stage, watch)?.0)
+    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        let (stage, lists) = (Stage::CoeffToSlot, us.into_iter().map(|u| vec![u]).collect());
+        Ok(apply_groups(scheme, &self.coeff_to_slot, lists, next, stage, watch)?.results)
     }
 
-    /// Slot-to-coefficient, from as many inputs as the first group has; and the input of the last
-    /// group, if that has one input.
+    /// Slot-to-coefficient of each list of as many inputs as the first group has.
     pub(super) fn slots_to_coeff(
         &self,
         scheme: &S,
-        inputs: Vec<S::Ciphertext>,
+        lists: Vec<Vec<S::Ciphertext>>,
         watch: &mut Watch<'_, S>,
-    ) -> Result<(S::Ciphertext, Option<S::Ciphertext>), CircuitError> {
+    ) -> Result<Applied<S>, CircuitError> {
         let (next, stage) = (NextUse::Keep, Stage::SlotToCoeff);
-        apply_groups(scheme, &self.slot_to_coeff, inputs, next, stage, watch)
+        apply_groups(scheme, &self.slot_to_coeff, lists, next, stage, watch)
     }
 
     /// Prepares the diagonals of a group for ciphertexts of one level, if there is such a group.
@@ -221,24 +220,34 @@ impl<S: ExactScheme> Shelf<S> {
     }
 }
 
-/// Applies the groups in order, the first one to all inputs; returns the result and the input of
-/// the last group, if that has one input.
+/// What groups give, for each list of inputs.
+pub(super) struct Applied<S: ExactScheme> {
+    /// The results.
+    pub(super) results: Vec<S::Ciphertext>,
+    /// The inputs of the last group; none without groups.
+    pub(super) before: Option<Vec<S::Ciphertext>>,
+}
+
+/// Applies the groups in order, the first one to all inputs of each list.
 fn apply_groups<S: ExactScheme>(
     scheme: &S,
     groups: &[Group<S>],
-    mut inputs: Vec<S::Ciphertext>,
+    lists: Vec<Vec<S::Ciphertext>>,
     last: NextUse,
     stage: Stage,
     watch: &mut Watch<'_, S>,
-) -> Result<(S::Ciphertext, Option<S::Ciphertext>), CircuitError> {
-    let mut before = None;
+) -> Result<Applied<S>, CircuitError> {
+    let none = || CircuitError::Empty { what: "the list of inputs" };
+    let (mut lists, mut before) = (lists, None);
     for (i, group) in groups.iter().enumerate() {
         let next = if i + 1 == groups.len() { last } else { NextUse::LinearMap };
-        let first = inputs.first().ok_or(CircuitError::Empty { what: "the list of inputs" })?;
-        let y = group.prepared(scheme, scheme.level(first))?.apply_all(scheme, &inputs, next)?;
-        watch.done(stage, i, Some(first), &y);
-        before = std::mem::replace(&mut inputs, vec![y]).pop();
+        let inputs: Vec<&[S::Ciphertext]> = lists.iter().map(Vec::as_slice).collect();
+        let first = inputs.first().and_then(|list| list.first()).ok_or_else(none)?;
+        let prepared = group.prepared(scheme, scheme.level(first))?;
+        let ys = prepared.apply_each(scheme, &inputs, next)?;
+        watch.done(stage, i, Some(first), ys.first().ok_or_else(none)?);
+        let used = std::mem::replace(&mut lists, ys.into_iter().map(|y| vec![y]).collect());
+        before = Some(used.into_iter().flatten().collect());
     }
-    let result = inputs.pop().ok_or(CircuitError::Empty { what: "the list of inputs" })?;
-    Ok((result, before))
+    Ok(Applied { results: lists.into_iter().flatten().collect(), before })
 }

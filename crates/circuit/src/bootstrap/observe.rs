@@ -97,6 +97,18 @@ impl<'a, S: ExactScheme> Watch<'a, S> {
         Watch { scheme, observer, since: now() }
     }
 
+    /// A stage of several ciphertexts, which have the same levels and bounds: reported once.
+    pub(super) fn all_done(
+        &mut self,
+        stage: Stage,
+        before: Option<&[S::Ciphertext]>,
+        after: &[S::Ciphertext],
+    ) {
+        if let Some(after) = after.first() {
+            self.done(stage, 0, before.and_then(<[_]>::first), after);
+        }
+    }
+
     pub(super) fn done(
         &mut self,
         stage: Stage,

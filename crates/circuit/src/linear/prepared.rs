@@ -74,33 +74,62 @@ impl<S: ExactScheme> PreparedLinearMap<S> {
         inputs: &[S::Ciphertext],
         next: NextUse,
     ) -> Result<S::Ciphertext, CircuitError> {
-        if inputs.len() != self.inputs {
-            return Err(CircuitError::InputCount { expected: self.inputs, found: inputs.len() });
+        let results = self.apply_each(scheme, &[inputs], next)?;
+        results.into_iter().next().ok_or(CircuitError::Empty { what: "the list of results" })
+    }
+
+    /// The map of each list of inputs, all at one level. A scheme may read each key once for all of
+    /// them; the baby steps of all inputs are in memory at the same time.
+    ///
+    /// # Errors
+    /// As [`PreparedLinearMap::apply_all`].
+    pub fn apply_each(
+        &self,
+        scheme: &S,
+        lists: &[&[S::Ciphertext]],
+        next: NextUse,
+    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        for inputs in lists {
+            if inputs.len() != self.inputs {
+                return Err(CircuitError::InputCount {
+                    expected: self.inputs,
+                    found: inputs.len(),
+                });
+            }
         }
-        let mut babies = Vec::with_capacity(inputs.len() * self.babies.len());
-        for x in inputs {
+        let inputs: Vec<&S::Ciphertext> = lists.iter().copied().flatten().collect();
+        for x in &inputs {
             let found = scheme.plain_exponent(x);
             if found != self.exponent {
                 return Err(CircuitError::ExponentMismatch { expected: self.exponent, found });
             }
-            babies.extend(scheme.hoist(x, &self.babies)?);
         }
+        let mut babies = scheme.hoist_each(&inputs, &self.babies)?.into_iter();
         let rows: Vec<Vec<Option<&S::Diagonal>>> =
             self.rows.iter().map(|r| r.iter().map(Option::as_ref).collect()).collect();
+        let of_a_list = lists.iter().map(|inputs| {
+            babies.by_ref().take(inputs.len()).flatten().collect::<Vec<S::Extended>>()
+        });
         match &self.giants {
             GiantSteps::Sum(elements) => {
-                let sums = scheme.combine(&babies, &rows)?;
-                drop(babies);
-                Ok(scheme.galois_sum(elements.iter().copied().zip(sums).collect(), next)?)
+                let parts = of_a_list.map(|babies| {
+                    let sums = scheme.combine(&babies, &rows)?;
+                    Ok(elements.iter().copied().zip(sums).collect())
+                });
+                let sums = parts.collect::<Result<Vec<Vec<_>>, SchemeError>>()?;
+                Ok(scheme.galois_sum_each(sums, next)?)
             }
             GiantSteps::Chain(elements) => {
-                let blocks = rows.chunks(ROWS_AT_ONCE).zip(elements.chunks(ROWS_AT_ONCE));
-                let parts =
-                    blocks.flat_map(|(rows, elements)| match scheme.combine(&babies, rows) {
-                        Ok(sums) => elements.iter().copied().zip(sums).map(Ok).collect(),
-                        Err(error) => vec![Err::<_, SchemeError>(error)],
-                    });
-                Ok(scheme.galois_chain(parts, next)?)
+                let result = |babies: Vec<S::Extended>| {
+                    let blocks = rows.chunks(ROWS_AT_ONCE).zip(elements.chunks(ROWS_AT_ONCE));
+                    let parts =
+                        blocks.flat_map(|(rows, elements)| match scheme.combine(&babies, rows) {
+                            Ok(sums) => elements.iter().copied().zip(sums).map(Ok).collect(),
+                            Err(error) => vec![Err::<_, SchemeError>(error)],
+                        });
+                    Ok(scheme.galois_chain(parts, next)?)
+                };
+                of_a_list.map(result).collect()
             }
         }
     }

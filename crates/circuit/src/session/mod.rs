@@ -14,6 +14,10 @@ use crate::error::CircuitError;
 
 pub use value::Value;
 
+/// As many values are bootstrapped together: their baby steps and digits are in memory at the same
+/// time, some 150 MiB for each at n = 2^15.
+pub const TOGETHER: usize = 4;
+
 /// An evaluator for circuits of any depth.
 ///
 /// Every result keeps at least the capacity that a later bootstrapping needs. If an operation would
@@ -112,6 +116,50 @@ impl<S: Bootstrappable> Session<S> {
     /// As [`Session::refresh`].
     pub fn refresh_in_place(&self, a: &Value<S::Ciphertext>) -> Result<(), CircuitError> {
         self.refresh_operand(a, &a.get())
+    }
+
+    /// Bootstraps several values in place, as [`Session::refresh_in_place`] does for one, and all
+    /// of them together ([`Bootstrapper::bootstrap_many`]), [`TOGETHER`] at a time.
+    ///
+    /// # Errors
+    /// As [`Session::refresh`]; some of the values may have been bootstrapped then.
+    pub fn refresh_all(&self, values: &[&Value<S::Ciphertext>]) -> Result<(), CircuitError> {
+        let mut distinct: Vec<&Value<S::Ciphertext>> = Vec::with_capacity(values.len());
+        for x in values {
+            if !distinct.iter().any(|y| y.is(x)) {
+                distinct.push(x);
+            }
+        }
+        for values in distinct.chunks(TOGETHER) {
+            let [x] = values else {
+                self.refresh_together(values)?;
+                continue;
+            };
+            self.refresh_in_place(x)?;
+        }
+        Ok(())
+    }
+
+    /// Bootstraps values that no other thread bootstraps now, and waits for no lock, as it holds
+    /// several.
+    fn refresh_together(&self, values: &[&Value<S::Ciphertext>]) -> Result<(), CircuitError> {
+        let bootstrapper = self.bootstrapper.as_ref().ok_or(CircuitError::NoBootstrapping)?;
+        let _guards: Vec<_> = values.iter().map(|x| x.cell.refreshing.try_lock().ok()).collect();
+        let seen: Vec<Arc<S::Ciphertext>> = values.iter().map(|x| x.get()).collect();
+        let xs: Vec<&S::Ciphertext> = seen.iter().map(|x| &**x).collect();
+        let fresh = bootstrapper.bootstrap_many(&self.scheme, &xs)?;
+        self.bootstraps.fetch_add(fresh.len(), Ordering::Relaxed);
+        for (x, fresh) in values.iter().zip(fresh) {
+            self.set_if_better(x, fresh);
+        }
+        Ok(())
+    }
+
+    /// A fresh encryption may have more capacity than bootstrapping leaves.
+    fn set_if_better(&self, x: &Value<S::Ciphertext>, fresh: S::Ciphertext) {
+        if self.scheme.capacity_bits(&fresh) > self.scheme.capacity_bits(&x.get()) {
+            x.set(Arc::new(fresh));
+        }
     }
 
     /// Reduces the plaintext modulus to the one that bootstrapping supports, in place, for all
@@ -220,11 +268,7 @@ impl<S: Bootstrappable> Session<S> {
         };
         let current = x.get();
         if Arc::ptr_eq(&current, seen) {
-            let fresh = self.bootstrapped(&current)?;
-            // A fresh encryption may have more capacity than bootstrapping leaves.
-            if self.scheme.capacity_bits(&fresh) > self.scheme.capacity_bits(&x.get()) {
-                x.set(Arc::new(fresh));
-            }
+            self.set_if_better(x, self.bootstrapped(&current)?);
         }
         Ok(())
     }

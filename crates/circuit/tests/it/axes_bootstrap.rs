@@ -17,6 +17,8 @@ use everlevel_scheme::{
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
+use crate::together::same_together;
+
 /// (m, p, r, v, B).
 pub(crate) type Ring = (u64, u64, u32, u32, u64);
 
@@ -237,6 +239,7 @@ pub(crate) fn exact_with_cryptography(params: &Params, plan: BootstrapPlan, time
     let scheme = Evaluator::new(keys);
     let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
     let mut x = secret.encrypt(&plain, &mut rng).unwrap();
+    same_together(&bootstrapper, &scheme, &[&x, &secret.encrypt(&plain, &mut rng).unwrap()]);
     for _ in 0..times {
         x = bootstrapper.bootstrap(&scheme, &x).unwrap();
         assert_eq!(secret.decrypt(&x).unwrap(), plain, "{name}");

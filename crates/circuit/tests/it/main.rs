@@ -17,5 +17,6 @@ mod repeating;
 mod rlwe;
 mod square_factors;
 mod tightness;
+mod together;
 mod wide_primes;
 mod windows;

@@ -18,6 +18,8 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 
+use crate::together::same_together;
+
 /// The keys of one bootstrapping, from a dry run; and what every stage left there.
 fn dry_run(
     params: &Params,
@@ -94,6 +96,8 @@ fn bootstrapping_is_exact_on_bgv() {
         let exhausted = secret.encrypt_at(&plain, Level(1), &mut rng).unwrap();
         let mut reports: Vec<StageReport> = Vec::new();
         let fresh = bootstrapper.bootstrap_observed(&scheme, &exhausted, &mut reports).unwrap();
+        let other = secret.encrypt(&plain, &mut rng).unwrap();
+        same_together(&bootstrapper, &scheme, &[&exhausted, &other, &exhausted]);
 
         let back = secret.decrypt(&fresh).unwrap().decode(&params).unwrap();
         assert_eq!(

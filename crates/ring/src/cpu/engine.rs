@@ -6,7 +6,7 @@ use super::combine::Diagonal;
 use super::decompose::Digits;
 use super::processor::Cpu;
 use crate::basis::Basis;
-use crate::engine::{Constant, Engine, Hoist, Pair, RoundingScale, Source, Sum};
+use crate::engine::{Accumulation, Constant, Engine, Hoist, Pair, RoundingScale, Source, Sum};
 use crate::error::RingError;
 use crate::gadget::{Gadget, KeyDigit};
 use crate::poly::{Coeff, Eval, Poly, Representation};
@@ -136,12 +136,12 @@ impl Engine for Cpu {
         self.decomposed(gadget, source)
     }
 
-    fn hoist(&self, hoist: Hoist<'_, Self>) -> Vec<Vec<Poly<Eval>>> {
+    fn hoist(&self, hoist: Hoist<'_, Self>) -> Vec<Vec<Vec<Poly<Eval>>>> {
         self.hoisted(&hoist)
     }
 
-    fn accumulate(&self, acc: &mut [Poly<Eval>], sum: Sum<'_, Self>) {
-        self.accumulated(acc, &sum);
+    fn accumulate(&self, sums: Vec<Accumulation<'_, Self>>) {
+        self.accumulated(sums);
     }
 
     fn divide(&self, sum: Sum<'_, Self>, to: Basis, scale: RoundingScale) -> Vec<Poly<Eval>> {

@@ -62,6 +62,16 @@ pub trait LinearMaps: Automorphisms {
         gs: &[GaloisElement],
     ) -> Result<Vec<Self::Extended>, SchemeError>;
 
+    /// [`LinearMaps::hoist`] of each ciphertext; a scheme may read each key once for several of
+    /// them.
+    fn hoist_each(
+        &self,
+        xs: &[&Self::Ciphertext],
+        gs: &[GaloisElement],
+    ) -> Result<Vec<Vec<Self::Extended>>, SchemeError> {
+        xs.iter().map(|x| self.hoist(x, gs)).collect()
+    }
+
     /// One output for each row: the sum over j of `rows[i][j] * inputs[j]` (absent entries are
     /// zero). Inputs of several levels or correction factors are refused, as are such parts below.
     fn combine(
@@ -78,6 +88,16 @@ pub trait LinearMaps: Automorphisms {
         parts: Vec<(GaloisElement, Self::Extended)>,
         next: NextUse,
     ) -> Result<Self::Ciphertext, SchemeError>;
+
+    /// [`LinearMaps::galois_sum`] of each list of parts; a scheme may read each key once for several
+    /// of them.
+    fn galois_sum_each(
+        &self,
+        sums: Vec<Vec<(GaloisElement, Self::Extended)>>,
+        next: NextUse,
+    ) -> Result<Vec<Self::Ciphertext>, SchemeError> {
+        sums.into_iter().map(|parts| self.galois_sum(parts, next)).collect()
+    }
 
     /// The nested sum g_n(x_n + .. g_2(x_2 + g_1(x_1))) over the `parts` (g_1, x_1), (g_2, x_2), ..
     /// in the order in which they arrive, with the noise and the number of key switches of

@@ -2,6 +2,7 @@
 
 mod combinations;
 mod sums;
+mod together;
 
 use std::cell::Cell;
 
@@ -41,6 +42,7 @@ pub fn engine_laws<E: Engine>(engine: &E) {
     laws.conversions();
     laws.hoisted_sums();
     laws.accumulated_sums();
+    laws.accumulated_together();
     laws.divided_sums();
     laws.divided_coefficients();
     laws.combinations();

@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use everlevel_ring::cpu::limb;
 use everlevel_ring::{
-    Basis, Coeff, Constant, Engine, Eval, Gadget, GaloisElement, Hoist, KeyDigit, KeyPoly, Poly,
-    Rest, RoundingScale, Source, Sum, Use,
+    Basis, Coeff, Constant, Engine, Eval, Gadget, GaloisElement, KeyDigit, KeyPoly, Poly, Rest,
+    RoundingScale, Source, Sum, Use,
 };
 
 use super::{Known, Laws, Words};
 
 /// Two groups of two primes, and two special primes.
-fn gadget() -> Gadget {
+pub(super) fn gadget() -> Gadget {
     Gadget::new(special(), vec![Basis::of([0, 1]), Basis::of([2, 3])])
 }
 
-fn special() -> Basis {
+pub(super) fn special() -> Basis {
     Basis::of([4, 5])
 }
 
@@ -25,7 +25,7 @@ pub(super) fn level() -> Basis {
 }
 
 /// The digits of a polynomial as values modulo the primes of the level and the special ones.
-type Digits = Vec<(usize, Words)>;
+pub(super) type Digits = Vec<(usize, Words)>;
 
 /// What a rest holds, in values; nothing modulo special primes.
 type Plain = Option<Vec<(usize, Vec<u64>)>>;
@@ -36,14 +36,14 @@ impl<E: Engine> Laws<'_, E> {
     }
 
     /// An automorphism that is not the identity.
-    fn automorphism(&self) -> GaloisElement {
+    pub(super) fn automorphism(&self) -> GaloisElement {
         let m = self.definitions.ring.index();
         let unit = |g| GaloisElement::new(m, g).ok();
         (m / 3..m).find_map(unit).expect("-1 is a unit")
     }
 
     /// A key of two components with digits for all groups, over all primes.
-    fn random_key(&self) -> Arc<[KeyDigit]> {
+    pub(super) fn random_key(&self) -> Arc<[KeyDigit]> {
         let all = Basis::of(0..6);
         // In all forms, one of which is not expanded before it is used.
         let packed = || KeyPoly::packed(&self.host, &self.drawn(all));
@@ -54,7 +54,7 @@ impl<E: Engine> Laws<'_, E> {
     }
 
     /// The digits of a polynomial that is given by coefficients over the level.
-    fn digits(&self, coefficients: &Words, divisor: u64) -> Digits {
+    pub(super) fn digits(&self, coefficients: &Words, divisor: u64) -> Digits {
         let (ring, wide) = (&self.definitions.ring, self.extended());
         let digit = |(group, primes): (usize, Basis)| {
             let quotient = self.words(primes, |i, k| {
@@ -67,7 +67,7 @@ impl<E: Engine> Laws<'_, E> {
     }
 
     /// Component k of a sum, in values.
-    fn component(
+    pub(super) fn component(
         &self,
         switched: Option<(&Digits, &[KeyDigit], usize)>,
         rest: &Plain,
@@ -100,12 +100,12 @@ impl<E: Engine> Laws<'_, E> {
         wide.iter().map(limb).collect()
     }
 
-    fn plain(&self, x: &Known) -> Plain {
+    pub(super) fn plain(&self, x: &Known) -> Plain {
         Some(x.basis.iter().map(|i| (i, x.values(i).to_vec())).collect())
     }
 
     /// Digits from every source, with the digits that they are.
-    fn every_source(&self) -> Vec<(E::Digits, Digits)> {
+    pub(super) fn every_source(&self) -> Vec<(E::Digits, Digits)> {
         let (engine, gadget) = (self.engine, gadget());
         let x = self.random(level());
         let wide = self.random(self.extended());
@@ -121,53 +121,6 @@ impl<E: Engine> Laws<'_, E> {
                 self.digits(&quotient, 1),
             ),
         ]
-    }
-
-    pub(super) fn hoisted_sums(&self) {
-        let (engine, wide, g) = (self.engine, self.extended(), self.automorphism());
-        let factor = Constant { numerator: -5, denominator: 9 };
-        for (digits, expected) in self.every_source() {
-            let known = [0; 2].map(|_| self.random(level()));
-            let components = known.each_ref().map(|x| self.eval(x));
-            let host = [0; 2].map(|_| self.random_key());
-            let keys = host.each_ref().map(|key| engine.key(key));
-            let one = GaloisElement::IDENTITY;
-            let images = vec![(g, Some(&keys[0])), (one, None), (one, Some(&keys[1]))];
-            let hoist = Hoist {
-                basis: wide,
-                digits: Some(digits),
-                images,
-                components: &components,
-                raise: special(),
-                factor,
-            };
-            let results = engine.hoist(hoist);
-            let rests = known.each_ref().map(|x| self.plain(x));
-            for (image, (g, key)) in
-                results.iter().zip([(g, Some(&host[0])), (one, None), (one, Some(&host[1]))])
-            {
-                for (k, component) in image.iter().enumerate() {
-                    let switched = key.map(|key| (&expected, &key[..], k));
-                    let rest = if k == 1 && key.is_some() { &None } else { &rests[k] };
-                    let values = self.component(switched, rest, special(), factor, g);
-                    self.assert_is(component, wide, &values, "hoist");
-                }
-                assert_eq!(image.len(), 2, "hoist: as many components as the ciphertext");
-            }
-            assert_eq!(results.len(), 3, "hoist: an image for each automorphism");
-        }
-        let known = self.random(level());
-        let hoist = Hoist {
-            basis: wide,
-            digits: None,
-            images: vec![(GaloisElement::IDENTITY, None)],
-            components: &[self.eval(&known)],
-            raise: special(),
-            factor,
-        };
-        let values =
-            self.component(None, &self.plain(&known), special(), factor, GaloisElement::IDENTITY);
-        self.assert_is(&engine.hoist(hoist)[0][0], wide, &values, "hoist without digits");
     }
 
     pub(super) fn accumulated_sums(&self) {
@@ -192,7 +145,8 @@ impl<E: Engine> Laws<'_, E> {
         let x = self.random(wide);
         let a = self.eval(&x);
         let mut acc = [self.engine.zero(wide)];
-        engine.accumulate(&mut acc, Sum { automorphism: self.automorphism(), ..Sum::of(&a) });
+        let sum = Sum { automorphism: self.automorphism(), ..Sum::of(&a) };
+        engine.accumulate(vec![(&mut acc, sum)]);
         let none = Basis::EMPTY;
         let values =
             self.component(None, &self.plain(&x), none, Constant::ONE, self.automorphism());
@@ -216,7 +170,7 @@ impl<E: Engine> Laws<'_, E> {
             automorphism: g,
             ..Sum::of_rests(wide, rest.into())
         };
-        self.engine.accumulate(&mut acc, sum);
+        self.engine.accumulate(vec![(&mut acc, sum)]);
         for (k, (before, after)) in before.iter().zip(&acc).enumerate() {
             let (switched, rest) = expected(k);
             let added = self.component(switched, &rest, Basis::EMPTY, Constant::ONE, g);

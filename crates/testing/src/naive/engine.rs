@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use everlevel_ring::cpu::{from_limbs, limbs};
 use everlevel_ring::{
-    Basis, Coeff, Constant, Engine, Eval, Gadget, GaloisElement, Hoist, KeyDigit, Poly,
-    Representation, Rest, Ring, RingError, RoundingScale, Source, Sum, Use,
+    Accumulation, Basis, Coeff, Constant, Engine, Eval, Gadget, GaloisElement, Hoist, Hoisted,
+    KeyDigit, Poly, Representation, Rest, Ring, RingError, RoundingScale, Source, Sum, Use,
 };
 
 use super::{Diagonal, Digits, Key, Naive, Residues, limb};
@@ -179,22 +179,25 @@ impl Engine for Naive {
         Digits(gadget.digits(x.basis()).map(digit).collect())
     }
 
-    fn hoist(&self, hoist: Hoist<'_, Self>) -> Vec<Vec<Poly<Eval, Self>>> {
-        let image = |&(automorphism, key): &(GaloisElement, Option<&Key>)| {
-            let mut rest: Vec<Rest<'_, Self>> = hoist.components.iter().map(Rest::Poly).collect();
+    fn hoist(&self, hoist: Hoist<'_, Self>) -> Vec<Vec<Vec<Poly<Eval, Self>>>> {
+        let image = |source: &Hoisted<'_, Self>, automorphism, key: Option<&Key>| {
+            let mut rest: Vec<Rest<'_, Self>> = source.components.iter().map(Rest::Poly).collect();
             if let (Some(last), Some(_)) = (rest.last_mut(), key) {
                 *last = Rest::None;
             }
             let (basis, raise, factor) = (hoist.basis, hoist.raise, hoist.factor);
-            let digits = hoist.digits.as_ref().map(Use::Shared);
+            let digits = source.digits.as_ref().map(Use::Shared);
             let switched = digits.and_then(|digits| key.map(|key| (digits, key)));
             self.total(&Sum { basis, switched, rest, raise, factor, automorphism })
         };
-        hoist.images.iter().map(image).collect()
+        let images = |source| hoist.images.iter().map(|&(g, key)| image(source, g, key)).collect();
+        hoist.sources.iter().map(images).collect()
     }
 
-    fn accumulate(&self, acc: &mut [Poly<Eval, Self>], sum: Sum<'_, Self>) {
-        acc.iter_mut().zip(self.total(&sum)).for_each(|(acc, x)| self.add(acc, &x));
+    fn accumulate(&self, sums: Vec<Accumulation<'_, Self>>) {
+        for (acc, sum) in sums {
+            acc.iter_mut().zip(self.total(&sum)).for_each(|(acc, x)| self.add(acc, &x));
+        }
     }
 
     fn divide(&self, sum: Sum<'_, Self>, to: Basis, scale: RoundingScale) -> Vec<Poly<Eval, Self>> {

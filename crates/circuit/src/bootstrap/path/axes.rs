@@ -68,16 +68,28 @@ impl<S: Bootstrappable> AxisPath<S> {
         watch: &mut Watch<'_, S>,
         mut visit: impl FnMut(S::Ciphertext, &mut Watch<'_, S>) -> Result<(), CircuitError>,
     ) -> Result<(), CircuitError> {
-        let z = self.maps.coeff_to_slots(scheme, u, NextUse::LinearMap, watch)?;
-        if self.packing == Packing::Thin {
-            let traced = scheme.prepare(&self.trace.apply(scheme, &z)?, NextUse::Product)?;
-            watch.done(Stage::Trace, 0, Some(&z), &traced);
-            return visit(traced, watch);
+        for z in self.maps.coeff_to_slots(scheme, vec![u], NextUse::LinearMap, watch)? {
+            let coordinates = self.coordinates(scheme, scheme.level(&z))?;
+            coordinates.each(scheme, &z, NextUse::Product, |_, part| {
+                watch.done(Stage::Trace, 0, Some(&z), &part);
+                visit(part, watch)
+            })?;
         }
-        self.coordinates(scheme, scheme.level(&z))?.each(scheme, &z, NextUse::Product, |_, part| {
-            watch.done(Stage::Trace, 0, Some(&z), &part);
-            visit(part, watch)
-        })
+        Ok(())
+    }
+
+    /// The traces of the slots of all ciphertexts.
+    fn traced(
+        &self,
+        scheme: &S,
+        us: Vec<S::Ciphertext>,
+        watch: &mut Watch<'_, S>,
+    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        let zs = self.maps.coeff_to_slots(scheme, us, NextUse::LinearMap, watch)?;
+        let trace = |z| Ok(scheme.prepare(&self.trace.apply(scheme, z)?, NextUse::Product)?);
+        let traced = zs.iter().map(trace).collect::<Result<Vec<_>, CircuitError>>()?;
+        watch.all_done(Stage::Trace, Some(&zs), &traced);
+        Ok(traced)
     }
 }
 
@@ -89,37 +101,53 @@ impl<S: Bootstrappable> SlotPath<S> for AxisPath<S> {
     fn thin_slots(
         &self,
         scheme: &S,
-        u: S::Ciphertext,
+        us: Vec<S::Ciphertext>,
         watch: &mut Watch<'_, S>,
-    ) -> Result<S::Ciphertext, CircuitError> {
-        let mut first = None;
-        self.each(scheme, u, watch, |part, _| {
-            first.get_or_insert(part);
-            Ok(())
-        })?;
-        first.ok_or(CircuitError::Empty { what: "the list of coordinates" })
+    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        if self.packing == Packing::Thin {
+            return self.traced(scheme, us, watch);
+        }
+        let mut all = Vec::with_capacity(us.len());
+        for u in us {
+            let mut first = None;
+            self.each(scheme, u, watch, |part, _| {
+                first.get_or_insert(part);
+                Ok(())
+            })?;
+            all.push(first.ok_or(CircuitError::Empty { what: "the list of coordinates" })?);
+        }
+        Ok(all)
     }
 
     fn map(
         &self,
         scheme: &S,
-        u: S::Ciphertext,
+        us: Vec<S::Ciphertext>,
         f: &mut SlotFunction<'_, S>,
         watch: &mut Watch<'_, S>,
     ) -> Result<Mapped<S>, CircuitError> {
-        let mut parts = Vec::with_capacity(self.packing.vectors(self.degree));
-        self.each(scheme, u, watch, |part, watch| {
-            parts.push(f(part, watch)?);
-            Ok(())
-        })?;
-        let result = self.maps.slots_to_coeff(scheme, parts, watch)?.0;
-        let result = match self.packing {
+        if self.packing == Packing::Thin {
+            let values = f(self.traced(scheme, us, watch)?, watch)?;
+            let lists = values.into_iter().map(|x| vec![x]).collect();
+            let results = self.maps.slots_to_coeff(scheme, lists, watch)?.results;
+            return Ok(Mapped { results, like: None });
+        }
+        let mut results = Vec::with_capacity(us.len());
+        for u in us {
+            let mut parts = Vec::with_capacity(self.packing.vectors(self.degree));
+            self.each(scheme, u, watch, |part, watch| {
+                parts.extend(f(vec![part], watch)?);
+                Ok(())
+            })?;
+            results.extend(self.maps.slots_to_coeff(scheme, vec![parts], watch)?.results);
+        }
+        if let Packing::First(_) = self.packing {
             // A polynomial that Frobenius to the power k fixes, from what its first k coordinates
             // gave.
-            Packing::First(_) => self.trace.apply(scheme, &result)?,
-            Packing::Thin | Packing::Whole => result,
-        };
-        Ok(Mapped { result, like: None })
+            let completed = results.iter().map(|result| self.trace.apply(scheme, result));
+            results = completed.collect::<Result<_, _>>()?;
+        }
+        Ok(Mapped { results, like: None })
     }
 
     fn project(&self, _: &S, message: S::Ciphertext) -> Result<(S::Ciphertext, i64), CircuitError> {

@@ -40,6 +40,21 @@ impl<S: Bootstrappable> Projected<S> {
         Ok(Projected { maps, projection: shape.projection(), inverse_degree, late })
     }
 
+    /// The projections of all ciphertexts.
+    fn each_projected(
+        &self,
+        scheme: &S,
+        xs: Vec<S::Ciphertext>,
+        next: NextUse,
+        watch: &mut Watch<'_, S>,
+    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        let projected =
+            |x: &S::Ciphertext| Ok(scheme.prepare(&self.projected(scheme, x.clone())?, next)?);
+        let ys = xs.iter().map(projected).collect::<Result<Vec<_>, CircuitError>>()?;
+        watch.all_done(Stage::Trace, Some(&xs), &ys);
+        Ok(ys)
+    }
+
     /// d times the part of `x` in Z\[X^d\], in log2 d steps (Chen–Han 2018, appendix A).
     fn projected(&self, scheme: &S, mut x: S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
         for g in &self.projection {
@@ -57,36 +72,32 @@ impl<S: Bootstrappable> SlotPath<S> for Projected<S> {
     fn thin_slots(
         &self,
         scheme: &S,
-        mut u: S::Ciphertext,
+        mut us: Vec<S::Ciphertext>,
         watch: &mut Watch<'_, S>,
-    ) -> Result<S::Ciphertext, CircuitError> {
+    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
         if self.late {
-            let z = self.maps.coeff_to_slots(scheme, u, NextUse::LinearMap, watch)?;
-            let projected =
-                scheme.prepare(&self.projected(scheme, z.clone())?, NextUse::Product)?;
-            watch.done(Stage::Trace, 0, Some(&z), &projected);
-            return Ok(projected);
+            let zs = self.maps.coeff_to_slots(scheme, us, NextUse::LinearMap, watch)?;
+            return self.each_projected(scheme, zs, NextUse::Product, watch);
         }
         if !self.projection.is_empty() {
-            let projected =
-                scheme.prepare(&self.projected(scheme, u.clone())?, NextUse::LinearMap)?;
-            watch.done(Stage::Trace, 0, Some(&u), &projected);
-            u = projected;
+            us = self.each_projected(scheme, us, NextUse::LinearMap, watch)?;
         }
-        self.maps.coeff_to_slots(scheme, u, NextUse::Product, watch)
+        self.maps.coeff_to_slots(scheme, us, NextUse::Product, watch)
     }
 
     fn map(
         &self,
         scheme: &S,
-        u: S::Ciphertext,
+        us: Vec<S::Ciphertext>,
         f: &mut SlotFunction<'_, S>,
         watch: &mut Watch<'_, S>,
     ) -> Result<Mapped<S>, CircuitError> {
-        let result = f(self.thin_slots(scheme, u, watch)?, watch)?;
-        let (result, before) = self.maps.slots_to_coeff(scheme, vec![result], watch)?;
+        let values = f(self.thin_slots(scheme, us, watch)?, watch)?;
+        let lists = values.into_iter().map(|x| vec![x]).collect();
+        let applied = self.maps.slots_to_coeff(scheme, lists, watch)?;
         // 1/d is a large constant: one group higher there is room for its noise.
-        Ok(Mapped { result, like: before.filter(|_| !self.projection.is_empty()) })
+        let like = applied.before.filter(|_| !self.projection.is_empty());
+        Ok(Mapped { results: applied.results, like })
     }
 
     fn project(

@@ -8,20 +8,21 @@ use crate::bootstrap::observe::{Stage, Watch};
 use crate::bootstrap::plan::BootstrapCosts;
 use crate::error::CircuitError;
 
-/// What is done to the values in slots before they return to the coefficients; reports its stage.
+/// What is done to the values in slots of each ciphertext before they return to the coefficients;
+/// reports its stage.
 pub(in crate::bootstrap) type SlotFunction<'a, S> = dyn FnMut(
-        <S as Scheme>::Ciphertext,
+        Vec<<S as Scheme>::Ciphertext>,
         &mut Watch<'_, S>,
-    ) -> Result<<S as Scheme>::Ciphertext, CircuitError>
+    ) -> Result<Vec<<S as Scheme>::Ciphertext>, CircuitError>
     + 'a;
 
-/// The result of [`SlotPath::map`].
+/// The results of [`SlotPath::map`], for each ciphertext.
 pub(in crate::bootstrap) struct Mapped<S: ExactScheme> {
-    /// The polynomial whose coefficients are the results.
-    pub(in crate::bootstrap) result: S::Ciphertext,
-    /// A ciphertext that what [`SlotPath::project`] is given should be like, if not `result`: with
-    /// room for the noise of the constant that comes with the projection.
-    pub(in crate::bootstrap) like: Option<S::Ciphertext>,
+    /// The polynomials whose coefficients are the results.
+    pub(in crate::bootstrap) results: Vec<S::Ciphertext>,
+    /// Ciphertexts that what [`SlotPath::project`] is given should be like, if not the results:
+    /// with room for the noise of the constant that comes with the projection.
+    pub(in crate::bootstrap) like: Option<Vec<S::Ciphertext>>,
 }
 
 /// What a path costs: its share of [`BootstrapCosts`].
@@ -36,7 +37,8 @@ pub(in crate::bootstrap) struct PathCosts {
     pub(in crate::bootstrap) project: BootstrapCosts,
 }
 
-/// How coefficients reach the slots and come back.
+/// How coefficients reach the slots and come back, for several ciphertexts of one level at a time,
+/// which may read keys together.
 ///
 /// Errors are those of the scheme and of the maps. What an implementation does in which order is
 /// part of it: keys, levels and noise bounds follow from that.
@@ -46,20 +48,20 @@ pub(in crate::bootstrap) trait SlotPath<S: Bootstrappable>:
     /// The linear maps.
     fn maps(&self) -> &Maps<S>;
 
-    /// The coefficients of `u` that thin slots stand for, in the slots of one ciphertext.
+    /// The coefficients of each ciphertext that thin slots stand for, in the slots of one.
     fn thin_slots(
         &self,
         scheme: &S,
-        u: S::Ciphertext,
+        us: Vec<S::Ciphertext>,
         watch: &mut Watch<'_, S>,
-    ) -> Result<S::Ciphertext, CircuitError>;
+    ) -> Result<Vec<S::Ciphertext>, CircuitError>;
 
-    /// The coefficients of `u` that the path keeps to the slots of one or several ciphertexts, `f`
-    /// of each, and the results back to the coefficients they came from.
+    /// The coefficients of each ciphertext that the path keeps to the slots of one or several, `f`
+    /// of these, and the results back to the coefficients they came from.
     fn map(
         &self,
         scheme: &S,
-        u: S::Ciphertext,
+        us: Vec<S::Ciphertext>,
         f: &mut SlotFunction<'_, S>,
         watch: &mut Watch<'_, S>,
     ) -> Result<Mapped<S>, CircuitError>;
@@ -78,14 +80,15 @@ pub(in crate::bootstrap) trait SlotPath<S: Bootstrappable>:
     /// Key switches, plaintext products and levels.
     fn costs(&self) -> PathCosts;
 
-    /// From thin slots to the polynomial whose coefficients they hold.
+    /// From thin slots to the polynomials whose coefficients they hold.
     fn slot_to_coeff(
         &self,
         scheme: &S,
-        x: S::Ciphertext,
+        xs: Vec<S::Ciphertext>,
         watch: &mut Watch<'_, S>,
-    ) -> Result<S::Ciphertext, CircuitError> {
-        Ok(self.maps().slots_to_coeff(scheme, vec![x], watch)?.0)
+    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        let lists = xs.into_iter().map(|x| vec![x]).collect();
+        Ok(self.maps().slots_to_coeff(scheme, lists, watch)?.results)
     }
 
     /// Prepares the plaintexts of a stage (of one of its groups) for ciphertexts of one level;

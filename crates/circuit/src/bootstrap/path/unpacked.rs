@@ -38,30 +38,36 @@ impl<S: Bootstrappable> SlotPath<S> for Unpacked<S> {
     fn thin_slots(
         &self,
         scheme: &S,
-        u: S::Ciphertext,
+        us: Vec<S::Ciphertext>,
         watch: &mut Watch<'_, S>,
-    ) -> Result<S::Ciphertext, CircuitError> {
-        self.part.thin_slots(scheme, u, watch)
+    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        self.part.thin_slots(scheme, us, watch)
     }
 
     fn map(
         &self,
         scheme: &S,
-        u: S::Ciphertext,
+        us: Vec<S::Ciphertext>,
         f: &mut SlotFunction<'_, S>,
         watch: &mut Watch<'_, S>,
     ) -> Result<Mapped<S>, CircuitError> {
-        let (maps, mut parts) = (self.maps(), Repacking::new());
-        self.unpacking.unpack(scheme, u, |j, part| {
-            let part = scheme.prepare(&part, NextUse::LinearMap)?;
-            watch.done(Stage::Trace, 0, None, &part);
-            let part = maps.coeff_to_slots(scheme, part, NextUse::Product, watch)?;
-            let part = f(part, watch)?;
-            parts.add(scheme, j, &maps.slots_to_coeff(scheme, vec![part], watch)?.0)
-        })?;
-        let result = parts.finish()?;
-        watch.done(Stage::Assemble, 0, Some(&result), &result);
-        Ok(Mapped { result, like: None })
+        let maps = self.maps();
+        let mut results = Vec::with_capacity(us.len());
+        for u in us {
+            let mut parts = Repacking::new();
+            self.unpacking.unpack(scheme, u, |j, part| {
+                let part = scheme.prepare(&part, NextUse::LinearMap)?;
+                watch.done(Stage::Trace, 0, None, &part);
+                let slots = maps.coeff_to_slots(scheme, vec![part], NextUse::Product, watch)?;
+                let lists = f(slots, watch)?.into_iter().map(|part| vec![part]).collect();
+                let applied = maps.slots_to_coeff(scheme, lists, watch)?;
+                applied.results.iter().try_for_each(|part| parts.add(scheme, j, part))
+            })?;
+            let result = parts.finish()?;
+            watch.done(Stage::Assemble, 0, Some(&result), &result);
+            results.push(result);
+        }
+        Ok(Mapped { results, like: None })
     }
 
     fn project(&self, _: &S, message: S::Ciphertext) -> Result<(S::Ciphertext, i64), CircuitError> {
