@@ -217,6 +217,8 @@ def measure_ours(program, work, params, threads):
         environment = {**os.environ, "COMPARE_SET": params, "RAYON_NUM_THREADS": str(threads)}
         command = [programs_python(), str(OURS / "report.py"), json.dumps(work.asked)]
         return run(command, "everlevel in Python", env=environment)
+    if work.kind == "queries":
+        return measure_query(program, work, params, threads)
     command = [
         program,
         "bench",
@@ -279,6 +281,17 @@ def measure_integers(program, work, params, threads):
     if wrong:
         raise Failed(f"everlevel: {wrong} wrong values")
     return found
+
+
+def measure_query(program, work, params, threads):
+    """Seconds of a query on as many rows as a ciphertext has slots, and what is known of it."""
+    command = [program, "table", "demo", "--only", work.asked["query"], "--params", params]
+    command += ["--threads", str(threads), "--json", "--insecure-research"]
+    found = run(command, "everlevel table demo")
+    (query,) = found["queries"]
+    if not query["exact"]:
+        raise Failed(f"everlevel: the answer of {query['name']} is wrong")
+    return {**query, "security_bits": found["security_bits"]}
 
 
 def security(program, n, log_qp, secret="ternary"):
@@ -377,8 +390,41 @@ def program_rows(peer, work, ours, theirs):
     ]
 
 
+def query_rows(peer, work, ours, theirs, program):
+    """A query on the rows of one ciphertext a column."""
+    if not all(t.get("verified") is True for t in theirs):
+        raise Failed(f"{work.asked['query']}: results were not verified by decryption")
+    own, their = ours[0], theirs[0]
+    seconds = statistics.median(t["seconds"] for t in theirs)
+    mine = statistics.median(o["seconds"] for o in ours)
+    bits = security(program, their["n"], their["log_qp"])
+    return [
+        {
+            "what": f"{own['name']}, {own['rows']} rows",
+            "form": "bgv",
+            "params": (
+                f"{work.params}, {own['security_bits']:.0f} bits, decimals to the cent; "
+                f"{peer.name}: BFV, n = 2^15, log QP = {their['log_qp']}, {bits:.0f} bits, small "
+                "random integers"
+            ),
+            "peer": peer.name,
+            "version": peer.version,
+            "seconds": seconds,
+            "ours_seconds": mine,
+            "ratio": seconds / mine,
+            "runs": work.runs * work.rounds,
+            "note": (
+                f"its sums wrap around modulo 65537: they were checked with {their['rows']} rows, "
+                "which take it as long as all"
+            ),
+        }
+    ]
+
+
 def make_rows(peer, work, ours, theirs, threads, program):
     """One row for each operation that both sides have measured."""
+    if work.kind == "queries":
+        return query_rows(peer, work, ours, theirs, program)
     if work.kind == "integers":
         return integer_rows(peer, work, ours, theirs)
     if work.kind == "programs":

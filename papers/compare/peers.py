@@ -9,7 +9,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from work import integers, primitives, programs, thin_bootstrap
+from work import integers, primitives, programs, queries, thin_bootstrap
 
 HERE = Path(__file__).resolve().parent
 
@@ -262,9 +262,39 @@ class Concrete(Peer):
         return {**os.environ, "OMP_NUM_THREADS": str(threads)}
 
 
+class Nshedb(Peer):
+    """The programs of NSHEDB for queries derived from TPC-H, over SEAL. No registry has them."""
+
+    name, version, licence = "nshedb", "b467da6", "none stated; SEAL: MIT"
+    needs = (
+        "its sources with the submodule SEAL (NSHEDB_SOURCES names a clone of "
+        "https://github.com/escalab/ShaftDB), CMake, and a C++ compiler with OpenMP"
+    )
+    threaded = True
+
+    def prepare(self, cache):
+        sources = os.environ.get("NSHEDB_SOURCES")
+        if not sources or not (Path(sources) / "thirdparty/SEAL/CMakeLists.txt").exists():
+            raise Absent("NSHEDB_SOURCES names no clone of its sources with the submodule SEAL")
+        cmake = found("cmake", "install CMake 3.13 or later")
+        build = cache / "nshedb"
+        # SEAL would download these, which only its files need.
+        off = [f"-DSEAL_USE_{name}=OFF" for name in ("MSGSL", "ZLIB", "ZSTD")]
+        # Differences of equal ciphertexts, which its programs compute, are refused otherwise.
+        off.append("-DSEAL_THROW_ON_TRANSPARENT_CIPHERTEXT=OFF")
+        configure = [cmake, "-S", sources, "-B", str(build), "-DCMAKE_BUILD_TYPE=Release", *off]
+        call(configure, "configuring NSHEDB")
+        targets = [f"tpch{work.asked['query'][1:]}_omp" for work in self.works(False)]
+        call([cmake, "--build", str(build), "-j", "2", "--target", *targets], "building NSHEDB")
+        return [sys.executable, str(HERE / "nshedb" / "report.py"), str(build / "bin")]
+
+    def works(self, quick):
+        return queries(quick)
+
+
 def programs_python():
     """The interpreter that has the package of this repository."""
     return os.environ.get("EVERLEVEL_PYTHON", sys.executable)
 
 
-PEERS = [OpenFhe(), Lattigo(), Fheanor(), FheRs(), TfheRs(), Concrete()]
+PEERS = [OpenFhe(), Lattigo(), Fheanor(), FheRs(), TfheRs(), Concrete(), Nshedb()]

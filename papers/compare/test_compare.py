@@ -33,6 +33,10 @@ elif a[2] == "integers":
     print(json.dumps({{"set": "s", "values": 1000, "wrong_values": wrong, "seconds": seconds,
                        "refreshes": int(seconds) - 2, "security_bits": 128.4,
                        "failure_log2": -130.0, "op": a[a.index("--op") + 1]}}))
+elif a[1] == "table":
+    query = {{"name": a[a.index("--only") + 1], "rows": 32768, "seconds": 0.5}}
+    exact = a[a.index("--params") + 1] != "wrong"
+    print(json.dumps({{"queries": [{{**query, "exact": exact}}], "security_bits": 128.4}}))
 elif a[1] == "security":
     print(json.dumps({{"security_bits": 100.0}}))
 else:
@@ -55,6 +59,10 @@ if asked["kind"] == "integers":
 if asked["kind"] == "programs":
     print(json.dumps({{"version": "7", "seconds": 2.0, "keys": 1.5, "values": 4, "error": 2**-17,
                        "bootstraps": 12, "verified": True}}))
+    sys.exit()
+if asked["kind"] == "queries":
+    print(json.dumps({{"seconds": 5.0, "verified": asked["query"] == "Q6", "rows": 9,
+                       "log_qp": 881, "n": 32768}}))
     sys.exit()
 seconds = {{"rotate": [0.001, 0.008, 0.003], "add": [0.002], "of no concern": [1.0]}}
 print(json.dumps({{"version": "7", "log_q": 90.0, "log_p": 40.0, "facts": "3 digits",
@@ -125,16 +133,15 @@ class Compare(unittest.TestCase):
         lines = done.stdout.splitlines()
         self.assertEqual(
             [line.split()[0] for line in lines],
-            ["openfhe", "lattigo", "fheanor", "fhe-rs", "tfhe-rs", "concrete"],
+            ["openfhe", "lattigo", "fheanor", "fhe-rs", "tfhe-rs", "concrete", "nshedb"],
         )
+        known = r"MIT|Apache-2\.0|BSD-2-Clause|BSD-3-Clause-Clear|none stated; SEAL: MIT"
         for line in lines:
-            self.assertRegex(
-                line, r"^\S+ \S+, (MIT|Apache-2\.0|BSD-2-Clause|BSD-3-Clause-Clear): needs \S"
-            )
+            self.assertRegex(line, rf"^\S+ \S+, ({known}): needs \S")
 
     def test_absent_toolchains_are_one_line_each(self):
         with (
-            mock.patch.dict(os.environ, {"PATH": "", "HOME": str(self.path)}),
+            mock.patch.dict(os.environ, {"PATH": "", "HOME": str(self.path), "NSHEDB_SOURCES": ""}),
             mock.patch.object(sys, "executable", ""),
         ):
             code, out = run(self.places)
@@ -146,7 +153,8 @@ class Compare(unittest.TestCase):
         self.assertRegex(lines[3], r"^skipped: fhe-rs: cargo not found \(install Rust .+\)$")
         self.assertRegex(lines[4], r"^skipped: tfhe-rs: cargo not found \(install Rust .+\)$")
         self.assertRegex(lines[5], r"^skipped: concrete: importing everlevel \(.+\) failed: .+$")
-        self.assertEqual(lines[6:], ["nothing was compared: no peer could be set up"])
+        self.assertRegex(lines[6], r"^skipped: nshedb: NSHEDB_SOURCES names no clone .+$")
+        self.assertEqual(lines[7:], ["nothing was compared: no peer could be set up"])
         self.assertFalse((self.path / "out").exists())
 
     def test_a_failed_set_up_is_skipped_and_others_run(self):
@@ -255,6 +263,21 @@ class Compare(unittest.TestCase):
             code, out = run(self.places, [FakePeer(self.peer, [asked])])
             self.assertEqual(code, 1, out)
             self.assertIn("wrong: results were not verified", out)
+
+    def test_queries_are_compared_on_full_ciphertexts(self):
+        def of(query, params="s"):
+            return work.Work("queries", params, {"kind": "queries", "query": query}, 2, 1)
+
+        code, out = run(self.places, [FakePeer(self.peer, [of("Q6")])])
+        self.assertEqual(code, 0, out)
+        (row,) = records.read(self.path / "out")["compare-fake"]["rows"]
+        self.assertEqual(row["what"], "Q6, 32768 rows")
+        self.assertEqual((row["seconds"], row["ours_seconds"], row["ratio"]), (5.0, 0.5, 10.0))
+        self.assertIn("checked with 9 rows", row["note"])
+        for wrong in (of("Q1"), of("Q6", "wrong")):
+            code, out = run(self.places, [FakePeer(self.peer, [wrong])])
+            self.assertEqual(code, 1, out)
+            self.assertRegex(out, "the answer of Q6 is wrong|not verified by decryption")
 
     def test_both_sides_have_every_program(self):
         for side in ("ours", "theirs"):

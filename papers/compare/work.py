@@ -45,7 +45,7 @@ def ring(name, form, log_n, t, base, word, words, special, digit_size, **more):
 class Work:
     """One thing that both sides do."""
 
-    kind: str  # primitives, bootstrap, integers or programs
+    kind: str  # primitives, bootstrap, integers, programs or queries
     params: object  # a dictionary (a parameter file) or the name of a set, on our side
     asked: dict = field(default_factory=dict)  # what the peer's program is told
     rounds: int = 3
@@ -60,6 +60,8 @@ class Work:
             return f"{self.asked['op']} {self.asked['type']}"
         if self.kind == "programs":
             return self.asked["program"]
+        if self.kind == "queries":
+            return self.asked["query"]
         return f"{self.kind} {self.name}"
 
     @property
@@ -157,4 +159,18 @@ def programs(quick):
     return [
         Work("programs", set_name, {"kind": "programs", "program": name}, 1 if quick else 2, 1)
         for name in names
+    ]
+
+
+# The queries that both sides have, in the names of TPC-H.
+QUERIES = ["Q6", "Q1"]
+
+
+def queries(quick):
+    """A query on one full ciphertext of rows a column: 32,768 rows."""
+    set_name = "insecure_bgv-65537-n11" if quick else "bgv-65537-n15"
+    rounds = 1 if quick else 2
+    return [
+        Work("queries", set_name, {"kind": "queries", "query": query}, rounds, 1)
+        for query in (QUERIES[:1] if quick else QUERIES)
     ]
