@@ -14,6 +14,7 @@ use crate::error::TablesError;
 use crate::formula::{Formula, Operator};
 use crate::kind::Kind;
 use crate::literal::{Value, mistyped, text_of};
+use crate::parameter::Meaning;
 use crate::query::{Aggregate, Fold};
 use crate::ranges::Ranges;
 use crate::schema::Schema;
@@ -168,7 +169,7 @@ impl Binder<'_> {
         if !ordered && comparison != Comparison::Equal {
             return Err(mistyped(e, "compare categories and truth values with = <> and in"));
         }
-        Ok(match self.parameter(e, name, column)? {
+        Ok(match self.parameter(e, name, column, Meaning::Value)? {
             None => Condition::Constant(true),
             Some(place) => {
                 let (x, constant) = (Number::Column(column), Number::Column(place));

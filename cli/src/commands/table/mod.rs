@@ -52,8 +52,8 @@ pub enum TableCommand {
     /// Make schemas, which describe the columns of a table
     #[command(subcommand)]
     Schema(SchemaCommand),
-    /// Encrypt a table of line items, run queries derived from TPC-H, and compare the answers
-    /// with those in the clear
+    /// Encrypt a table of line items, run a lookup and queries derived from TPC-H, which are not
+    /// comparable with published TPC-H results, and compare the answers with those in the clear
     Demo(demo::DemoArgs),
     /// Encrypt a table, run one query, decrypt the answer and compare it with that in the clear,
     /// with all parties on this machine, to see what a query costs

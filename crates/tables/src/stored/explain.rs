@@ -69,7 +69,7 @@ impl Plan {
         };
         let mut read = query.columns().into_iter().filter(|place| *place < schema.fields().len());
         let (groups, sums) = (query.group_codes(schema).len(), query.aggregates.len());
-        let constants = query.parameters.iter().map(|p| (p.name.clone(), name(p.column)));
+        let constants = query.constants().map(|p| (p.name.clone(), name(p.column)));
         let encrypted_constants: Vec<_> = constants.collect();
         let public_columns_read: Vec<_> =
             self.public_columns().into_iter().map(str::to_string).collect();
