@@ -8,6 +8,7 @@ use crate::condition::{Condition, Number};
 use crate::error::TablesError;
 use crate::formula::{Formula, Having};
 use crate::parameter::{Meaning, Parameter, with_parameters};
+use crate::quantile::Quantile;
 use crate::schema::Schema;
 
 /// The function by which the numbers of the rows of a group are combined.
@@ -19,8 +20,8 @@ pub enum Fold {
     Least,
     /// The greatest value; for a column of categories, the last text.
     Greatest,
-    /// Twice the median: the sum of the two middle values.
-    Middle,
+    /// A quantile, times its denominator: for the median, the sum of the two middle values.
+    Quantile(Quantile),
     /// The number of distinct values.
     Distinct,
 }

@@ -45,8 +45,8 @@ pub enum TableCommand {
     Inspect(args::InspectArgs),
     /// Show what a plan costs, and what the server and the reader learn
     Explain(args::ExplainArgs),
-    /// Search for a least, greatest or middle value in rounds, in which the reader learns counts
-    /// and no rows
+    /// Search for a least or greatest value or a quantile in rounds, in which the reader learns
+    /// counts and no rows
     #[command(subcommand)]
     Search(SearchCommand),
     /// Make schemas, which describe the columns of a table

@@ -96,7 +96,7 @@ impl Plan {
                 format!("{meant}{with}, and their places in the table")
             }
             None if query.orders_groups() => {
-                let medians = query.aggregates.iter().any(|a| a.fold == Fold::Middle);
+                let medians = query.aggregates.iter().any(|a| matches!(a.fold, Fold::Quantile(_)));
                 let medians =
                     if medians { "; of a median the two values in the middle" } else { "" };
                 format!(
