@@ -71,6 +71,8 @@ def test_every_part(t):
     assert count() == 5 and count(t.ward.isin([])) == 0 and count(~t.ward.isin([])) == 5
     assert count(t.ward.isnull()) == 1 and count(t.ward.notnull(), t.surgery) == 2
     assert count(t.ward.startswith("no")) == count(t.ward.like("n_rth")) == 2
+    assert count(t.ward.like(et.parameter("start")), start="no%") == 2
+    assert count(t.ward.like(et.parameter("start")), start="e%") == 0
     assert count(t.ward.isin(["west", "north"])) == 3 and count(t.days.between(2, 7)) == 3
     assert count(t.cost > D("310.25")) == 2 and count(np.int64(2) < t.days) == 3
     assert count(t.admitted == np.datetime64("2025-03-01")) == 1

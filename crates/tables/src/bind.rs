@@ -7,11 +7,9 @@ use sqlparser::ast::{BinaryOperator, CaseWhen, Expr, UnaryOperator};
 use crate::condition::{Condition, Number};
 use crate::error::TablesError;
 use crate::formula::{Formula, Operator};
-use crate::kind::Kind;
 use crate::literal::{Value, mistyped, moment};
-use crate::pattern::matches;
-use crate::query::{Aggregate, Fold, Parameter};
-use crate::ranges::Ranges;
+use crate::parameter::{Meaning, Parameter};
+use crate::query::{Aggregate, Fold};
 use crate::schema::Schema;
 use crate::scope::Scope;
 
@@ -51,12 +49,13 @@ impl<'a> Binder<'a> {
         e: &Expr,
         name: &str,
         column: usize,
+        meaning: Meaning,
     ) -> Result<Option<usize>, TablesError> {
         let fields = self.schema.fields();
         let mut met = self.met.borrow_mut();
-        let known = met.iter().find(|p| p.name == name).map(|p| p.column);
+        let known = met.iter().find(|p| p.name == name).map(|p| (p.column, p.meaning));
         match known {
-            Some(other) if fields[other].kind() != fields[column].kind() => {
+            Some((other, _)) if fields[other].kind() != fields[column].kind() => {
                 let (a, b) = (fields[other].name(), fields[column].name());
                 let told = format!(
                     ":{name} is compared with {a} and with {b}, which hold different values: use \
@@ -64,10 +63,17 @@ impl<'a> Binder<'a> {
                 );
                 return Err(mistyped(e, &told));
             }
-            Some(_) => {}
-            None => met.push(Parameter { name: name.into(), column }),
+            Some((_, other)) if (other == Meaning::Value) != (meaning == Meaning::Value) => {
+                let told = format!(":{name} is a value and a prefix: use two constants");
+                return Err(mistyped(e, &told));
+            }
+            _ => {}
         }
-        let place = self.bound.iter().position(|p| p.name == name);
+        let same = |p: &Parameter| p.name == name && p.meaning == meaning;
+        if !met.iter().any(same) {
+            met.push(Parameter { name: name.into(), column, meaning });
+        }
+        let place = self.bound.iter().position(same);
         Ok(place.map(|i| self.width() + i))
     }
 
@@ -199,28 +205,6 @@ impl<'a> Binder<'a> {
         };
         x.interval(self.schema, &e.to_string())?;
         Ok(Value::Number(x, scale))
-    }
-
-    pub(crate) fn like(
-        &self,
-        e: &Expr,
-        expr: &Expr,
-        pattern: &Expr,
-    ) -> Result<Condition, TablesError> {
-        let column = match self.value(expr)? {
-            Value::Coded(column) => column,
-            _ => return Err(mistyped(e, "like compares a column of categories")),
-        };
-        self.check_text(e, column)?;
-        let (Kind::Category { values }, Value::Text(pattern)) =
-            (self.schema.fields()[column].kind(), self.value(pattern)?)
-        else {
-            return Err(mistyped(e, "like compares a column of categories with a text"));
-        };
-        let pattern: Vec<char> = pattern.chars().collect();
-        let matching = |v: &String| matches(&v.chars().collect::<Vec<_>>(), &pattern);
-        let places = values.iter().enumerate().filter(|(_, v)| matching(v));
-        Ok(Condition::Within { column, codes: Ranges::of(places.map(|(i, _)| i as i128)) })
     }
 
     /// A column of the answer.

@@ -1,20 +1,16 @@
-//! Comparisons of expressions, dates moved by intervals, and calls of functions.
+//! Comparisons of expressions, and dates moved by intervals.
 
 use std::cmp::Ordering;
 
-use sqlparser::ast::{
-    BinaryOperator, DateTimeField, DuplicateTreatment, Expr, Function, FunctionArg,
-    FunctionArgExpr, FunctionArguments,
-};
+use sqlparser::ast::{BinaryOperator, DateTimeField, Expr};
 
 use crate::bind::{Binder, scaled};
 use crate::cell::{Unit, moved, parse_date};
 use crate::condition::{Comparison, Condition, Number};
 use crate::error::TablesError;
-use crate::formula::{Formula, Operator};
 use crate::kind::Kind;
 use crate::literal::{Value, mistyped, text_of};
-use crate::query::{Aggregate, Fold};
+use crate::parameter::Meaning;
 use crate::ranges::Ranges;
 use crate::schema::Schema;
 use crate::timestamp::Timestamp;
@@ -168,7 +164,7 @@ impl Binder<'_> {
         if !ordered && comparison != Comparison::Equal {
             return Err(mistyped(e, "compare categories and truth values with = <> and in"));
         }
-        Ok(match self.parameter(e, name, column)? {
+        Ok(match self.parameter(e, name, column, Meaning::Value)? {
             None => Condition::Constant(true),
             Some(place) => {
                 let (x, constant) = (Number::Column(column), Number::Column(place));
@@ -250,98 +246,6 @@ impl Binder<'_> {
         };
         let pair = (Number::Column(a), Number::Column(*b));
         comparable.then_some(Condition::Compare(comparison, pair.0, pair.1))
-    }
-
-    /// A sum, a count, an average, or a function that the reader computes from listed rows.
-    pub(crate) fn call(&mut self, e: &Expr, function: &Function) -> Result<Formula, TablesError> {
-        let name = function.name.to_string().to_lowercase();
-        let remedy = "there are sum, count, avg, min, max, median and count (distinct …), with \
-                      filter (where …)";
-        let FunctionArguments::List(list) = &function.args else {
-            return Err(TablesError::unsupported(&e.to_string(), remedy));
-        };
-        // What it may hold is taken out of it; nothing else may be left.
-        let distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
-        let plain = (list.duplicate_treatment.is_none() || (distinct && name == "count"))
-            && list.clauses.is_empty()
-            && function.over.is_none()
-            && function.within_group.is_empty()
-            && function.null_treatment.is_none()
-            && function.parameters == FunctionArguments::None;
-        let when = match &function.filter {
-            Some(filter) => self.condition(filter)?,
-            None => Condition::Constant(true),
-        };
-        match (&name[..], &list.args[..], plain) {
-            ("count", [FunctionArg::Unnamed(FunctionArgExpr::Expr(x))], true) if distinct => {
-                Ok(self.folded(Fold::Distinct, x, when)?.0)
-            }
-            ("count", [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)], true) if !distinct => {
-                Ok(self.count(when))
-            }
-            ("count", [FunctionArg::Unnamed(FunctionArgExpr::Expr(x))], true) => {
-                let there = self.there(x)?;
-                Ok(self.count(Condition::And(vec![when, there])))
-            }
-            ("sum", [FunctionArg::Unnamed(FunctionArgExpr::Expr(x))], true) => {
-                let (sum, count) = self.sum(x, &when)?;
-                Ok(Formula::Over(Box::new(count), Box::new(sum)))
-            }
-            ("avg", [FunctionArg::Unnamed(FunctionArgExpr::Expr(x))], true) => {
-                let (sum, count) = self.sum(x, &when)?;
-                Ok(Formula::Of(Operator::Divide, Box::new(sum), Box::new(count)))
-            }
-            ("min" | "max" | "median", [FunctionArg::Unnamed(FunctionArgExpr::Expr(x))], true) => {
-                let fold = match &name[..] {
-                    "min" => Fold::Least,
-                    "max" => Fold::Greatest,
-                    _ => Fold::Middle,
-                };
-                let (value, when) = self.folded(fold, x, when)?;
-                Ok(Formula::Over(Box::new(self.count(when)), Box::new(value)))
-            }
-            _ => Err(TablesError::unsupported(&e.to_string(), remedy)),
-        }
-    }
-
-    /// A function that the reader computes from the rows that meet a condition and have a value,
-    /// and these rows.
-    fn folded(
-        &mut self,
-        fold: Fold,
-        e: &Expr,
-        when: Condition,
-    ) -> Result<(Formula, Condition), TablesError> {
-        let when = Condition::And(vec![when, self.there(e)?]).simplified(self.schema);
-        let (value, column, scale) = match self.value(e)? {
-            Value::Coded(column) if fold != Fold::Middle => {
-                self.check_text(e, column)?;
-                (Number::Column(column), Some(column), 0)
-            }
-            _ => {
-                let (value, scale) = self.number(e)?;
-                (value, None, scale)
-            }
-        };
-        let place = self.aggregate(Aggregate { fold, value, when: when.clone() });
-        let value = match (fold, column) {
-            (Fold::Distinct, _) => Formula::Aggregate { place, scale: 0 },
-            (Fold::Middle, _) => {
-                let twice = Formula::Aggregate { place, scale };
-                let two = Formula::Constant { units: 2, scale: 0 };
-                Formula::Of(Operator::Divide, Box::new(twice), Box::new(two))
-            }
-            (_, Some(column)) => Formula::Code { place, column },
-            (_, None) => Formula::Aggregate { place, scale },
-        };
-        Ok((value, when))
-    }
-
-    pub(crate) fn count(&mut self, when: Condition) -> Formula {
-        let when = when.simplified(self.schema);
-        let (fold, value) = (Fold::Sum, Number::Constant(1));
-        let place = self.aggregate(Aggregate { fold, value, when });
-        Formula::Aggregate { place, scale: 0 }
     }
 }
 

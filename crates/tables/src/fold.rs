@@ -57,10 +57,9 @@ fn fold(aggregate: &Aggregate, schema: &Schema, mut values: Vec<i128>) -> i128 {
         Fold::Distinct => values.into_iter().collect::<BTreeSet<_>>().len() as i128,
         Fold::Least => values.into_iter().min_by_key(|v| (text(v), *v)).unwrap_or(0),
         Fold::Greatest => values.into_iter().max_by_key(|v| (text(v), *v)).unwrap_or(0),
-        Fold::Middle if values.is_empty() => 0,
-        Fold::Middle => {
+        Fold::Quantile(quantile) => {
             values.sort_unstable();
-            values[(values.len() - 1) / 2] + values[values.len() / 2]
+            quantile.of(&values)
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::condition::{Condition, Number};
 use crate::error::TablesError;
 use crate::field::Field;
 use crate::kind::Kind;
+use crate::quantile::Quantile;
 use crate::query::{Aggregate, Fold, OrderKey, Query};
 use crate::schema::Schema;
 
@@ -218,6 +219,44 @@ impl Ranking {
             Pick::Middle => 2,
         }
     }
+}
+
+/// Checks that a server can compute these aggregates of groups.
+pub(crate) fn orderable(
+    aggregates: &[Aggregate],
+    few: bool,
+    schema: &Schema,
+) -> Result<(), TablesError> {
+    let refused = |what: &str, remedy: &str| Err(TablesError::unsupported(what, remedy));
+    if !few {
+        return refused(
+            "a group by of more than 256 combinations of values, ordered by the server",
+            "leave it to the reader, who groups listed rows: ordered by the reader",
+        );
+    }
+    for Aggregate { fold, value, .. } in aggregates {
+        match (fold, value) {
+            (Fold::Distinct, _) => {
+                return refused(
+                    "count (distinct …), ordered by the server",
+                    "group by the column, if it has up to 256 values, or leave it to the reader, \
+                     who counts listed rows: ordered by the reader",
+                );
+            }
+            (Fold::Quantile(quantile), _) if *quantile != Quantile::MEDIAN => {
+                return refused(
+                    "a quantile other than the median, ordered by the server",
+                    "leave it to the reader, of listed rows: ordered by the reader; or ask for the \
+                     value in rounds (Search), which tells counts alone",
+                );
+            }
+            (Fold::Least | Fold::Greatest, Number::Column(place)) => {
+                text_order(&schema.fields()[*place])?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Checks the number of rows of a table whose rows are to be ranked.

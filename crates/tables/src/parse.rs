@@ -2,15 +2,16 @@
 
 use crate::error::TablesError;
 use crate::flatten::flattened;
-use crate::query::{OrderedBy, Query, with_parameters};
+use crate::parameter::with_parameters;
+use crate::query::{OrderedBy, Query};
 use crate::schema::Schema;
 use crate::sql::ast_of;
 
 impl Query {
     /// Reads a query: a `select` of sums, counts, averages and columns of groups, `from` one table,
     /// which may be joined with the tables of its foreign keys on their keys, with `where`,
-    /// `group by`, `order by` and `limit`. A constant that is compared with a column may be
-    /// `:name`, and is then encrypted.
+    /// `group by`, `order by` and `limit`. A constant that is compared with a column, or a prefix
+    /// after `like`, may be `:name`, and is then encrypted.
     ///
     /// # Errors
     /// [`TablesError::Syntax`] for text that is not SQL; [`TablesError::Unsupported`] for SQL that

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::condition::{Condition, Number};
 use crate::error::TablesError;
-use crate::field::Field;
 use crate::formula::{Formula, Having};
+use crate::parameter::{Meaning, Parameter, with_parameters};
+use crate::quantile::Quantile;
 use crate::schema::Schema;
 
 /// The function by which the numbers of the rows of a group are combined.
@@ -19,8 +20,8 @@ pub enum Fold {
     Least,
     /// The greatest value; for a column of categories, the last text.
     Greatest,
-    /// Twice the median: the sum of the two middle values.
-    Middle,
+    /// A quantile, times its denominator: for the median, the sum of the two middle values.
+    Quantile(Quantile),
     /// The number of distinct values.
     Distinct,
 }
@@ -54,15 +55,6 @@ pub struct OrderKey {
     pub descending: bool,
     /// Whether missing values come before all values, and not after them.
     pub nulls_first: bool,
-}
-
-/// A constant of a query that is encrypted: `:name` in its text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parameter {
-    /// Its name, without the colon.
-    pub name: String,
-    /// The index of a column that it is compared with, and whose values it can have.
-    pub column: usize,
 }
 
 /// The party that orders rows for `min`, `max`, `median` and `order by … limit`.
@@ -114,17 +106,6 @@ pub struct Query {
 
 /// The largest number of groups of a query; each group has the same cost.
 pub const MOST_GROUPS: i128 = 256;
-
-/// The columns of a table and those for encrypted constants.
-pub(crate) fn with_parameters(
-    schema: &Schema,
-    parameters: &[Parameter],
-) -> Result<Schema, TablesError> {
-    let constant = |p: &Parameter| {
-        Field::new(format!(":{}", p.name), schema.fields()[p.column].kind().clone(), false)
-    };
-    schema.followed_by(parameters.iter().map(constant).collect::<Result<Vec<_>, _>>()?)
-}
 
 impl Query {
     /// The same query on a table that has only these columns, in this order; they must include
@@ -187,6 +168,11 @@ impl Query {
             aggregate.when.columns(&mut out);
         }
         out
+    }
+
+    /// The encrypted constants that the asker gives, each of which has a name of its own.
+    pub fn constants(&self) -> impl Iterator<Item = &Parameter> {
+        self.parameters.iter().filter(|p| p.meaning != Meaning::Last)
     }
 
     /// Checks that there is a code for each encrypted constant.

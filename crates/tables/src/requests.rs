@@ -105,7 +105,7 @@ impl<'a> Requests<'a> {
                 continue;
             }
             let (place, exists) = match aggregate.fold {
-                Fold::Middle => self.middle(aggregate, mask)?,
+                Fold::Quantile(_) => self.middle(aggregate, mask)?,
                 _ => self.extreme(i, aggregate, mask)?,
             };
             places.insert(i, place);

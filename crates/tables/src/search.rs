@@ -1,4 +1,4 @@
-//! Least, greatest and middle values in rounds: a search by counts below constants that the server
+//! Least and greatest values and quantiles in rounds: a search by counts below constants that the server
 //! does not see.
 //!
 //! A round counts the rows that meet the condition and have a value below each of some constants,
@@ -26,9 +26,9 @@ const MOST_PARTS: usize = 32;
 /// The prefix of the names of the constants of a round, which is followed by a number from 1.
 const NAME: &str = "search_";
 
-/// The search for a `min`, `max` or `median` of a column, in rounds. In each round, the party that
-/// reads the counts runs [`Search::plan`] with the constants of [`Search::constants`], until there
-/// are none.
+/// The search for a `min`, `max`, `median` or `quantile_cont` of a column, in rounds. In each
+/// round, the party that reads the counts runs [`Search::plan`] with the constants of
+/// [`Search::constants`], until there are none.
 #[derive(Clone, Debug)]
 pub struct Search {
     /// The query without its condition, from which the answer is computed.
@@ -50,11 +50,11 @@ fn refused<T>(found: &str, remedy: &str) -> Result<T, TablesError> {
 }
 
 impl Search {
-    /// A search for `select min(column) from … where …`, or `max`, or `median`, in rounds that
+    /// A search for `select min(column) from … where …`, or `max`, or a quantile, in rounds that
     /// distinguish `parts` parts of the values. A round takes `parts` - 1 comparisons. The number
     /// of rounds is the number of digits, to the base `parts`, of the number of values that the
-    /// column can have, and twice that for a median. Two parts take the fewest comparisons in all,
-    /// and more parts take fewer rounds.
+    /// column can have, and twice that for a quantile. Two parts take the fewest comparisons in
+    /// all, and more parts take fewer rounds.
     ///
     /// # Errors
     /// Those of [`Plan::new`]; [`TablesError::Unsupported`] for other queries, for columns of
@@ -66,8 +66,8 @@ impl Search {
                 &format!("use 2 to {MOST_PARTS}: 4 is a good choice"),
             );
         }
-        let remedy = "write select min(COLUMN) from TABLE where …, or max, or median, and nothing \
-                      else";
+        let remedy = "write select min(COLUMN) from TABLE where …, or max, median or \
+                      quantile_cont, and nothing else";
         let ast = flattened(&ast_of(text)?, schema)?;
         let query = Query::parse(text, schema)?;
         let mut folds = query.aggregates.iter().filter(|a| a.fold != Fold::Sum);
@@ -157,7 +157,7 @@ impl Search {
     /// The number of rounds.
     pub fn rounds(&self) -> usize {
         match self.fold {
-            Fold::Middle => 2 * self.rounds,
+            Fold::Quantile(_) => 2 * self.rounds,
             _ => self.rounds,
         }
     }
@@ -169,7 +169,7 @@ impl Search {
         if self.done == self.rounds() {
             return None;
         }
-        let upper = self.fold == Fold::Middle && self.done >= self.rounds;
+        let upper = self.done >= self.rounds;
         let (low, high) = self.between(self.rank(upper));
         let (field, size) = (&self.plan.schema().fields()[self.column], high - low + 1);
         let constant = |i: i128| {
@@ -225,11 +225,15 @@ impl Search {
         if self.done < self.rounds() {
             return Ok(None);
         }
-        let both: &[bool] = if self.fold == Fold::Middle { &[false, true] } else { &[false] };
-        let rows = match self.count {
-            None | Some(0) => Vec::new(),
-            Some(_) => both.iter().map(|upper| vec![self.between(self.rank(*upper)).0]).collect(),
+        let found = |upper: bool| self.between(self.rank(upper)).0;
+        let values = match (self.count, self.fold) {
+            (None | Some(0), _) => Vec::new(),
+            (Some(count), Fold::Quantile(quantile)) => {
+                quantile.fewest(count, [found(false), found(true)])
+            }
+            _ => vec![found(false)],
         };
+        let rows: Vec<Vec<i128>> = values.into_iter().map(|value| vec![value]).collect();
         Ok(Some(Answer::new(&self.asked, self.plan.schema(), &rows)?))
     }
 
@@ -257,8 +261,10 @@ impl Search {
         let count = self.count.unwrap_or(0);
         match self.fold {
             Fold::Greatest => count - 1,
-            Fold::Middle if upper => count / 2,
-            Fold::Middle => (count - 1) / 2,
+            Fold::Quantile(quantile) => {
+                let (lower, higher, _) = quantile.between(count);
+                if upper { higher } else { lower }
+            }
             _ => 0,
         }
         .max(0)
@@ -285,7 +291,7 @@ fn is_column(x: &Expr) -> bool {
     }
 }
 
-/// The argument of the function in an item of a select list.
+/// The first argument of the function in an item of a select list.
 fn argument(item: &SelectItem) -> Option<&Expr> {
     let (SelectItem::UnnamedExpr(e) | SelectItem::ExprWithAlias { expr: e, .. }) = item else {
         return None;
@@ -297,7 +303,7 @@ fn argument(item: &SelectItem) -> Option<&Expr> {
     let Expr::Function(function) = e else { return None };
     let FunctionArguments::List(list) = &function.args else { return None };
     match (&list.args[..], &function.filter) {
-        ([FunctionArg::Unnamed(FunctionArgExpr::Expr(x))], None) => Some(x),
+        ([FunctionArg::Unnamed(FunctionArgExpr::Expr(x)), ..], None) => Some(x),
         _ => None,
     }
 }

@@ -12,12 +12,13 @@ use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::bind::Binder;
-use crate::condition::{Condition, Number};
+use crate::condition::Condition;
 use crate::error::TablesError;
 use crate::formula::{Formula, Having};
 use crate::from::tables;
-use crate::order::{Key, text_order};
-use crate::query::{Aggregate, Fold, MOST_GROUPS, OrderKey, OrderedBy, Output, Parameter, Query};
+use crate::order::{Key, orderable};
+use crate::parameter::Parameter;
+use crate::query::{Fold, MOST_GROUPS, OrderKey, OrderedBy, Output, Query};
 use crate::schema::Schema;
 use crate::select_list::{Answered, is_grouped, place_of};
 
@@ -217,33 +218,6 @@ impl Grouped {
             parameters,
         })
     }
-}
-
-/// Checks that a server can compute these aggregates of groups.
-fn orderable(aggregates: &[Aggregate], few: bool, schema: &Schema) -> Result<(), TablesError> {
-    let refused = |what: &str, remedy: &str| Err(TablesError::unsupported(what, remedy));
-    if !few {
-        return refused(
-            "a group by of more than 256 combinations of values, ordered by the server",
-            "leave it to the reader, who groups listed rows: ordered by the reader",
-        );
-    }
-    for Aggregate { fold, value, .. } in aggregates {
-        match (fold, value) {
-            (Fold::Distinct, _) => {
-                return refused(
-                    "count (distinct …), ordered by the server",
-                    "group by the column, if it has up to 256 values, or leave it to the reader, \
-                     who counts listed rows: ordered by the reader",
-                );
-            }
-            (Fold::Least | Fold::Greatest, Number::Column(place)) => {
-                text_order(&schema.fields()[*place])?;
-            }
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 /// Whether an item of the select list is a column, or all of them.

@@ -47,12 +47,11 @@ impl Query {
     /// and the constants that it calls by name, each with what its column holds.
     pub fn told(&self) -> Value {
         let fields = self.plan.schema().fields();
-        let parameters = self.plan.query().parameters.iter().map(|parameter| {
-            let field = &fields[parameter.column];
+        let parameters = self.plan.query().constants().map(|parameter| {
             json!({
                 "name": parameter.name,
-                "column": field.name(),
-                "expected": field.expected_value(),
+                "column": fields[parameter.column].name(),
+                "expected": parameter.expected(self.plan.schema()),
             })
         });
         json!({

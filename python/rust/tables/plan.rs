@@ -34,8 +34,7 @@ pub fn table_plan_facts(plan: &str) -> Result<(String, String, String, bool)> {
 pub fn table_plan_parameters(plan: &str) -> Result<Vec<(String, String)>> {
     let plan = Plan::from_json(plan)?;
     let name = |place: usize| plan.schema().fields()[place].name().to_string();
-    let parameters = plan.query().parameters.iter();
-    Ok(parameters.map(|p| (p.name.clone(), name(p.column))).collect())
+    Ok(plan.query().constants().map(|p| (p.name.clone(), name(p.column))).collect())
 }
 
 /// The constants of a plan, encrypted under one of two keys: name and text of each.

@@ -117,11 +117,12 @@ class Value(Expression):
         text = f"{self._at(ADD)} in ({', '.join(value._at(ADD) for value in several)})"
         return Condition(text, COMPARE, shared(self, *several))
 
-    def like(self, pattern: str) -> Condition:
+    def like(self, pattern: str | Parameter) -> Condition:
         """True where a text matches a pattern, in which ``%`` stands for any text and ``_`` for a
-        letter.
+        letter. An encrypted one, ``et.parameter(name)``, is a prefix and then ``%``.
         """
-        return Condition(f"{self._at(ADD)} like {quoted(pattern, chr(39))}", COMPARE, self._schema)
+        text = f":{pattern.name}" if isinstance(pattern, Parameter) else quoted(pattern, "'")
+        return Condition(f"{self._at(ADD)} like {text}", COMPARE, self._schema)
 
     def startswith(self, start: str) -> Condition:
         """True where a text begins with another one."""

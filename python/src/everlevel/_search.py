@@ -1,4 +1,4 @@
-"""Least, greatest and middle values in rounds."""
+"""Least and greatest values and quantiles in rounds."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ._values import Progress, counted, stepper
 
 
 class Search:
-    """The search for one least, greatest or middle value, in rounds that tell counts alone.
+    """The search for one least or greatest value or quantile, in rounds that tell counts alone.
 
-    ``Search("select max(cost) from stays where ward = 'north'", schema)``, or ``min`` or
-    ``median`` of a column of numbers, dates or timestamps.
+    ``Search("select max(cost) from stays where ward = 'north'", schema)``, or ``min``,
+    ``median`` or ``quantile_cont`` of a column of numbers, dates or timestamps.
 
     A round counts the rows that are meant and have a value below each of ``parts - 1`` constants,
     which the server does not see; all rounds have one plan, whose ``explain`` says what one takes.
-    Of a column of 16 bits there are 8 rounds of 4 parts, twice as many for a median; that follows
+    Of a column of 16 bits there are 8 rounds of 4 parts, twice as many for a quantile; that follows
     from the bounds of the column alone. Two parts take the fewest comparisons, more parts fewer
     rounds. The reader learns the counts and no rows, and the table may have any number of rows.
     """

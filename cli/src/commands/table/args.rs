@@ -305,7 +305,8 @@ pub struct SearchStartArgs {
     /// The schema of the table: schema.json in the directory of an encrypted table
     #[arg(long, value_name = "FILE")]
     pub schema: PathBuf,
-    /// The query: select min(COLUMN), max(COLUMN) or median(COLUMN) from a table, with where
+    /// The query: select min(COLUMN), max(COLUMN), median(COLUMN) or quantile_cont(COLUMN, Q) from
+    /// a table, with where
     #[arg(value_name = "SQL")]
     pub query: String,
     /// The constants that the query refers to as :NAME, encrypted anew for each round

@@ -8,7 +8,7 @@ use everlevel_tables::Plan;
 use serde::Serialize;
 
 use super::ask::{ask, encrypted, refused};
-use super::items;
+use super::items::{self, Question};
 use crate::commands::parties::parties;
 use crate::console::args::{Common, SetArg};
 use crate::console::errors::CliError;
@@ -27,13 +27,14 @@ pub struct DemoArgs {
     /// Run only this query: Q1, Q6, Q12, Q14 or lookup; can be repeated
     #[arg(long = "only", value_name = "NAME")]
     pub only: Vec<String>,
-    /// Also encrypt the constants of the queries, except the text prefix in Q14
+    /// Also encrypt the constants with which the conditions of the queries compare columns
     #[arg(long)]
     pub encrypted_constants: bool,
 }
 
 #[derive(Serialize)]
 struct Report {
+    note: &'static str,
     queries: Vec<QueryReport>,
     security_bits: f64,
     failure_log2: f64,
@@ -43,6 +44,7 @@ struct Report {
 #[derive(Serialize)]
 struct QueryReport {
     name: &'static str,
+    description: &'static str,
     rows: usize,
     seconds: f64,
     exact: bool,
@@ -53,9 +55,9 @@ struct QueryReport {
 /// Runs the demonstration.
 pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
     let started = Instant::now();
-    let known = |name: &str| items::QUERIES.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
+    let known = |name: &str| items::QUERIES.iter().any(|q| q.name.eq_ignore_ascii_case(name));
     if let Some(name) = args.only.iter().find(|name| !known(name)) {
-        let names = items::QUERIES.map(|(name, _)| name).join(", ");
+        let names = items::QUERIES.map(|q| q.name).join(", ");
         return Err(CliError::usage(format!("no query is named {name}: expected {names}")));
     }
     let params = find_params(&args.set.params, common)?;
@@ -63,35 +65,44 @@ pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
     let (client, server) = parties(&params, &mut rng, common)?;
 
     let rows = args.rows.map_or(params.slots(), |rows| rows as usize);
-    let schema = items::schema(rows)?;
+    let schema = items::schema()?;
     let data = items::data(&schema, rows)?;
     let table = encrypted(&client, &schema, &data, common)?;
     let bar = progress(common, "asking", items::QUERIES.len() as u64);
     let (mut queries, mut shown) = (Vec::new(), Vec::new());
-    for (name, query) in items::QUERIES {
-        let (query, constants) = match args.encrypted_constants {
-            true => items::encrypted(query),
-            false => (query.to_string(), Vec::new()),
+    for Question { name, description, sql } in items::QUERIES {
+        let (sql, constants) = match args.encrypted_constants {
+            true => items::encrypted(sql),
+            false => (sql.to_string(), Vec::new()),
         };
         let wanted = |only: &String| only.eq_ignore_ascii_case(name);
         if args.only.is_empty() || args.only.iter().any(wanted) {
             let asked = {
-                let plan = Plan::new(&query, &schema).map_err(refused)?;
+                let plan = Plan::new(&sql, &schema).map_err(refused)?;
                 ask((&client, &server), (&table, &data), &plan, &constants, common)?
             };
             let (seconds, exact, refreshes) = (asked.seconds, asked.exact, asked.refreshes);
             shown.push(format!(
-                "{name}, {seconds:.2} s, {refreshes} refreshes:\n{}",
+                "{name}, {description}, {seconds:.2} s, {refreshes} refreshes:\n{}",
                 asked.answer.to_csv().map_err(refused)?
             ));
             let constants = if args.encrypted_constants { "encrypted" } else { "public" };
-            queries.push(QueryReport { name, rows, seconds, exact, constants, refreshes });
+            queries.push(QueryReport {
+                name,
+                description,
+                rows,
+                seconds,
+                exact,
+                constants,
+                refreshes,
+            });
         }
         bar.inc(1);
     }
     bar.finish_and_clear();
     let wrong: Vec<_> = queries.iter().filter(|q| !q.exact).map(|q| q.name).collect();
     let report = Report {
+        note: items::NOTE,
         security_bits: params.security().bits(),
         failure_log2: failure_log2(&params, &server.evaluator().cost()),
         seconds_total: started.elapsed().as_secs_f64(),
@@ -101,13 +112,13 @@ pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
         emit_json(&report)?;
     } else {
         emit(&format!(
-            "{}\n{}: {rows} line items, {:.1} bits of security, {:.1} s in all on {} threads; \
-             derived from TPC-H, not comparable with published TPC-H results",
+            "{}\n{}: {rows} line items, {:.1} bits of security, {:.1} s in all on {} threads; {}",
             shown.join("\n"),
             params.name(),
             report.security_bits,
             report.seconds_total,
-            threads()
+            threads(),
+            report.note
         ))?;
     }
     if !wrong.is_empty() {

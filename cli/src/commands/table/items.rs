@@ -1,6 +1,5 @@
 //! Line items of a trade: the columns of TPC-H that its queries 1, 6, 12 and 14 read, drawn from
-//! the ranges that its specification states. Derived from TPC-H, and not comparable with published
-//! results of it.
+//! the ranges that its specification states, and a key of 64 bits.
 
 use everlevel_tables::{Data, Kind, Schema};
 use rand_chacha::ChaCha12Rng;
@@ -9,50 +8,74 @@ use rand_core::{Rng, SeedableRng};
 use super::ask::refused;
 use crate::console::errors::CliError;
 
-/// The queries by name. Those over two tables have the columns of the second one in each row.
-pub const QUERIES: [(&str, &str); 5] = [
-    (
-        "Q1",
-        "select returnflag, linestatus, sum(quantity) as sum_qty, sum(extendedprice) as \
+/// What is said wherever the queries are.
+pub const NOTE: &str = "derived from TPC-H, not comparable with published TPC-H results";
+
+/// A query of the demonstration.
+pub struct Question {
+    pub name: &'static str,
+    pub description: &'static str,
+    pub sql: &'static str,
+}
+
+/// The queries. Those over two tables have the columns of the second one in each row.
+pub const QUERIES: [Question; 5] = [
+    Question {
+        name: "Q1",
+        description: "eight sums and averages of six groups",
+        sql: "select returnflag, linestatus, sum(quantity) as sum_qty, sum(extendedprice) as \
          sum_base_price, sum(extendedprice * (1 - discount)) as sum_disc_price, \
          sum(extendedprice * (1 - discount) * (1 + tax)) as sum_charge, avg(quantity) as avg_qty, \
          avg(extendedprice) as avg_price, avg(discount) as avg_disc, count(*) as count_order \
          from lineitem where shipdate <= date '1998-12-01' - interval '90' day \
          group by returnflag, linestatus order by returnflag, linestatus",
-    ),
-    (
-        "Q6",
-        "select sum(extendedprice * discount) as revenue from lineitem \
+    },
+    Question {
+        name: "Q6",
+        description: "the sum of products of two columns under three conditions",
+        sql: "select sum(extendedprice * discount) as revenue from lineitem \
          where shipdate >= date '1994-01-01' \
          and shipdate < date '1994-01-01' + interval '1' year \
          and discount between 0.05 and 0.07 and quantity < 24",
-    ),
-    (
-        "Q12",
-        "select shipmode, sum(case when orderpriority in ('1-URGENT', '2-HIGH') then 1 else 0 \
-         end) as high_line_count, sum(case when orderpriority not in ('1-URGENT', '2-HIGH') then 1 \
-         else 0 end) as low_line_count from lineitem \
+    },
+    Question {
+        name: "Q12",
+        description: "counts by category under comparisons of columns",
+        sql: "select shipmode, sum(case when orderpriority in ('1-URGENT', '2-HIGH') \
+         then 1 else 0 end) as high_line_count, \
+         sum(case when orderpriority not in ('1-URGENT', '2-HIGH') \
+         then 1 else 0 end) as low_line_count from lineitem \
          where shipmode in ('MAIL', 'SHIP') and commitdate < receiptdate \
          and shipdate < commitdate and receiptdate >= date '1994-01-01' \
          and receiptdate < date '1994-01-01' + interval '1' year \
          group by shipmode order by shipmode",
-    ),
-    (
-        "Q14",
-        "select 100.00 * sum(case when type like 'PROMO%' then extendedprice * (1 - discount) \
-         else 0 end) / sum(extendedprice * (1 - discount)) as promo_revenue from lineitem \
+    },
+    Question {
+        name: "Q14",
+        description: "a quotient of sums of products",
+        sql: "select 100.00 * sum(case when type like 'PROMO%' \
+         then extendedprice * (1 - discount) else 0 end) \
+         / sum(extendedprice * (1 - discount)) as promo_revenue from lineitem \
          where shipdate >= date '1995-09-01' \
          and shipdate < date '1995-09-01' + interval '1' month",
-    ),
-    ("lookup", "select extendedprice, shipdate, type from lineitem where key = 777"),
+    },
+    Question {
+        name: "lookup",
+        description: "three columns of the row with a key of 64 bits",
+        sql: "select extendedprice, shipdate, type from lineitem where key = 2177342782468422742",
+    },
 ];
+
+/// Keys are multiples of this prime modulo the number of values of their column, which it does not
+/// divide: so all keys differ, and they are spread over all values.
+const KEY_STEP: i128 = 11_400_714_819_323_198_549;
 
 /// The name of a constant, and its value.
 type Named = (&'static str, &'static str);
 
 /// Names for constants of the queries: what each query has, how it is written there instead, and
 /// what it stands for.
-const CONSTANTS: [(&str, &str, &[Named]); 10] = [
+const CONSTANTS: [(&str, &str, &[Named]); 11] = [
     ("<= date '1998-12-01' - interval '90' day", "<= :last", &[("last", "1998-09-02")]),
     (
         "shipdate >= date '1994-01-01' and shipdate < date '1994-01-01' + interval '1' year",
@@ -78,7 +101,8 @@ const CONSTANTS: [(&str, &str, &[Named]); 10] = [
         "shipdate >= :begin and shipdate < :end",
         &[("begin", "1995-09-01"), ("end", "1995-10-01")],
     ),
-    ("key = 777", "key = :key", &[("key", "777")]),
+    ("like 'PROMO%'", "like :promo", &[("promo", "PROMO%")]),
+    ("key = 2177342782468422742", "key = :key", &[("key", "2177342782468422742")]),
 ];
 
 /// A query with its constants encrypted, and these.
@@ -95,8 +119,8 @@ pub fn encrypted(query: &str) -> (String, Vec<(String, String)>) {
 
 const SHIPPED: (&str, &str) = ("1992-01-02", "1998-12-31");
 
-/// The schema of line items; keys are a permutation of the numbers below `rows`.
-pub fn schema(rows: usize) -> Result<Schema, CliError> {
+/// The schema of line items; keys may be any integers that a column can hold.
+pub fn schema() -> Result<Schema, CliError> {
     let category = |values: &[&str]| Kind::Category {
         values: values.iter().map(|v| (*v).to_string()).collect(),
     };
@@ -111,8 +135,11 @@ pub fn schema(rows: usize) -> Result<Schema, CliError> {
     let types = words[0].iter().flat_map(|a| {
         words[1].iter().flat_map(move |b| words[2].iter().map(move |c| format!("{a} {b} {c}")))
     });
+    let mut types: Vec<String> = types.collect();
+    // An encrypted prefix is an interval of categories in order.
+    types.sort();
     let columns = [
-        ("key", Kind::Integer { low: 0, high: rows.max(1000) as i64 - 1 }),
+        ("key", Kind::Integer { low: -i64::MAX, high: i64::MAX }),
         ("quantity", Kind::Integer { low: 1, high: 50 }),
         ("extendedprice", decimal("900.91", "104949.50")),
         ("discount", decimal("0.00", "0.10")),
@@ -127,7 +154,7 @@ pub fn schema(rows: usize) -> Result<Schema, CliError> {
             "orderpriority",
             category(&["1-URGENT", "2-HIGH", "3-MEDIUM", "4-NOT SPECIFIED", "5-LOW"]),
         ),
-        ("type", Kind::Category { values: types.collect() }),
+        ("type", Kind::Category { values: types }),
     ];
     Schema::new(columns.map(|(name, kind)| (name.to_string(), kind))).map_err(refused)
 }
@@ -139,7 +166,8 @@ pub fn data(schema: &Schema, rows: usize) -> Result<Data, CliError> {
     let place = |name: &str| schema.place(name).map_err(refused);
     let (shipped, committed, received) =
         (place("shipdate")?, place("commitdate")?, place("receiptdate")?);
-    let keys = schema.fields()[0].bounds().1 + 1;
+    let (least, greatest) = schema.fields()[0].bounds();
+    let keys = greatest - least + 1;
     let mut columns = vec![Vec::with_capacity(rows); schema.fields().len()];
     for row in 0..rows as i128 {
         for (field, column) in schema.fields().iter().zip(&mut columns) {
@@ -147,8 +175,9 @@ pub fn data(schema: &Schema, rows: usize) -> Result<Data, CliError> {
             column.push(low + below(high - low + 1));
         }
         let i = row as usize;
-        // Each key once, in no order.
-        columns[0][i] = row * 24_593 % keys;
+        // The key that is looked up is the first multiple, in the middle of the table.
+        let multiple = (row + rows as i128 / 2) % rows as i128 + 1;
+        columns[0][i] = least + multiple * KEY_STEP % keys;
         // Goods are shipped up to 121 days after the order, promised in 30 to 90, received within
         // 30 of shipping.
         let (first, last) = schema.fields()[shipped].bounds();
@@ -158,4 +187,47 @@ pub fn data(schema: &Schema, rows: usize) -> Result<Data, CliError> {
         columns[received][i] = columns[shipped][i] + 1 + below(30);
     }
     Data::from_columns(columns, schema).map_err(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use everlevel_tables::{Answer, Plan};
+
+    use super::*;
+
+    #[test]
+    fn keys_are_spread_over_all_integers_and_one_is_looked_up() {
+        let schema = schema().unwrap();
+        let (least, greatest) = schema.fields()[0].bounds();
+        assert_eq!(greatest - least, (1 << 64) - 2);
+        for rows in [1, 2, 3, 5_000] {
+            let data = data(&schema, rows).unwrap();
+            let keys: HashSet<i128> = data.column(0).iter().copied().collect();
+            assert_eq!(keys.len(), rows);
+            // Each of the highest digits occurs.
+            let digits: HashSet<i128> = keys.iter().map(|key| (key - least) >> 60).collect();
+            assert!(rows < 5_000 || digits.len() == 16);
+            let plan = Plan::new(QUERIES[4].sql, &schema).unwrap();
+            assert_eq!(Answer::plain(plan.query(), &schema, &data).unwrap().rows.len(), 1);
+        }
+    }
+
+    /// The plain answer with which an encrypted one is compared is that of the public query.
+    #[test]
+    fn encrypted_constants_ask_the_same() {
+        let schema = schema().unwrap();
+        let data = data(&schema, 5_000).unwrap();
+        for Question { name, sql, .. } in QUERIES {
+            let public = Plan::new(sql, &schema).unwrap();
+            let expected = Answer::plain(public.query(), &schema, &data).unwrap();
+            let (sql, constants) = encrypted(sql);
+            let plan = Plan::new(&sql, &schema).unwrap();
+            let codes = plan.codes(&constants).unwrap();
+            let found = Answer::plain_with(plan.query(), &schema, &data, &codes).unwrap();
+            assert_eq!(found.rows, expected.rows, "{name}");
+            assert!(!found.rows.is_empty() && !constants.is_empty(), "{name}");
+        }
+    }
 }

@@ -45,15 +45,15 @@ pub enum TableCommand {
     Inspect(args::InspectArgs),
     /// Show what a plan costs, and what the server and the reader learn
     Explain(args::ExplainArgs),
-    /// Search for a least, greatest or middle value in rounds, in which the reader learns counts
-    /// and no rows
+    /// Search for a least or greatest value or a quantile in rounds, in which the reader learns
+    /// counts and no rows
     #[command(subcommand)]
     Search(SearchCommand),
     /// Make schemas, which describe the columns of a table
     #[command(subcommand)]
     Schema(SchemaCommand),
-    /// Encrypt a table of line items, run queries derived from TPC-H, and compare the answers
-    /// with those in the clear
+    /// Encrypt a table of line items, run a lookup and queries derived from TPC-H, which are not
+    /// comparable with published TPC-H results, and compare the answers with those in the clear
     Demo(demo::DemoArgs),
     /// Encrypt a table, run one query, decrypt the answer and compare it with that in the clear,
     /// with all parties on this machine, to see what a query costs

@@ -1,4 +1,4 @@
-//! `everlevel table search`: a least, greatest or middle value in rounds, whose state is a
+//! `everlevel table search`: a least or greatest value or a quantile in rounds, whose state is a
 //! directory of the asker.
 
 use std::path::Path;

@@ -36,7 +36,8 @@ impl Plan {
     ///
     /// # Errors
     /// [`TablesError::Constants`] for a text that is not a value of the column that the constant is
-    /// compared with, and for constants that are missing, given twice, or not in the plan.
+    /// compared with, or no prefix that is followed by `%`, and for constants that are missing,
+    /// given twice, or not in the plan.
     pub fn codes(
         &self,
         constants: &[(impl AsRef<str>, impl AsRef<str>)],
@@ -45,7 +46,8 @@ impl Plan {
         let unknown =
             constants.iter().find(|(n, _)| !parameters.iter().any(|p| p.name == n.as_ref()));
         if let Some((name, _)) = unknown {
-            let known: Vec<String> = parameters.iter().map(|p| format!(":{}", p.name)).collect();
+            let known: Vec<String> =
+                self.query().constants().map(|p| format!(":{}", p.name)).collect();
             let known = if known.is_empty() { "none".into() } else { known.join(", ") };
             return wrong(format!("the query has no :{}: it has {known}", name.as_ref()));
         }
@@ -58,13 +60,11 @@ impl Plan {
                 (None, _) => return wrong(format!("no value is given for :{name}")),
                 _ => return wrong(format!("two values are given for :{name}")),
             };
-            let field = &self.schema().fields()[parameter.column];
-            let (low, high) = field.values();
-            let Some(code) = field.code(text).filter(|code| (low..=high).contains(code)) else {
-                let expected = field.expected_value();
+            let Some(code) = parameter.code(text, self.schema()) else {
+                let column = self.schema().fields()[parameter.column].name();
+                let expected = parameter.expected(self.schema());
                 return wrong(format!(
-                    ":{name} is {text:?}: expected {expected}, as in column {:?}",
-                    field.name()
+                    ":{name} is {text:?}: expected {expected}, as in column {column:?}"
                 ));
             };
             codes.push(code);
@@ -98,7 +98,7 @@ impl Constants {
                 // As the columns of tables are.
                 Ok(key.encrypt(&Plaintext::encode_modulo(params, slots, 2)?, rng)?)
             })?;
-            named.push((parameter.name.clone(), value.into()));
+            named.push((parameter.label(), value.into()));
         }
         let mut metadata = key.metadata();
         ConstantsHeader { id: TableId::random(rng), plan: plan.id()? }.state(&mut metadata);
@@ -165,8 +165,8 @@ impl Constants {
             found.into_iter().zip(parameters.iter().zip(fields))
         {
             let column = match value {
-                IntegerValue::Column(x) if name == parameter.name => x,
-                _ => return wrong(format!("{name:?} in the place of {:?}", parameter.name)),
+                IntegerValue::Column(x) if name == parameter.label() => x,
+                _ => return wrong(format!("{name:?} in the place of {:?}", parameter.label())),
             };
             let interval = column.interval();
             let fits = (interval.low(), interval.high()) == field.bounds();

@@ -69,7 +69,7 @@ impl Plan {
         };
         let mut read = query.columns().into_iter().filter(|place| *place < schema.fields().len());
         let (groups, sums) = (query.group_codes(schema).len(), query.aggregates.len());
-        let constants = query.parameters.iter().map(|p| (p.name.clone(), name(p.column)));
+        let constants = query.constants().map(|p| (p.name.clone(), name(p.column)));
         let encrypted_constants: Vec<_> = constants.collect();
         let public_columns_read: Vec<_> =
             self.public_columns().into_iter().map(str::to_string).collect();
@@ -96,7 +96,7 @@ impl Plan {
                 format!("{meant}{with}, and their places in the table")
             }
             None if query.orders_groups() => {
-                let medians = query.aggregates.iter().any(|a| a.fold == Fold::Middle);
+                let medians = query.aggregates.iter().any(|a| matches!(a.fold, Fold::Quantile(_)));
                 let medians =
                     if medians { "; of a median the two values in the middle" } else { "" };
                 format!(

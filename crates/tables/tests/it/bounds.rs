@@ -243,3 +243,47 @@ fn comparisons_are_exact_at_the_ends_of_the_widest_sides() {
         assert_eq!(found, Answer::plain(&query, &schema, &data).unwrap(), "{condition}");
     }
 }
+
+/// Keys of 64 bits: all of them in two columns, and all but one in one column.
+#[test]
+fn keys_of_64_bits_are_looked_up() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let schema = Schema::from_json(
+        r#"{"columns": [
+            {"name": "upper", "type": "integer", "low": 0, "high": 4294967295},
+            {"name": "lower", "type": "integer", "low": 0, "high": 4294967295},
+            {"name": "key", "type": "integer",
+             "low": -9223372036854775807, "high": 9223372036854775807},
+            {"name": "n", "type": "integer", "low": 0, "high": 9}]}"#,
+    );
+    let schema = schema.unwrap();
+    let hashes = [1, 2, u64::MAX / 2, u64::MAX / 2 + 1, u64::MAX / 2 + 2, u64::MAX - 1, u64::MAX];
+    let key = |hash: u64| i128::from(hash) - (1 << 63);
+    let halves = |hash: u64| [hash >> 32, hash % (1 << 32)];
+    let line = |(n, hash): (usize, &u64)| {
+        let [upper, lower] = halves(*hash);
+        format!("{upper},{lower},{},{n}\n", key(*hash))
+    };
+    let rows: String = hashes.iter().enumerate().map(line).collect();
+    let data = Data::from_csv(format!("upper,lower,key,n\n{rows}").as_bytes(), &schema).unwrap();
+    let blocks = bench.encrypt(&schema, &data);
+    for (n, hash) in hashes.into_iter().enumerate() {
+        let ([upper, lower], key) = (halves(hash).map(|half| half.to_string()), key(hash));
+        let expected = [[upper.clone(), lower.clone(), key.to_string(), n.to_string()]];
+        for (condition, constants) in [
+            ("upper = :u and lower = :l", vec![("u", upper), ("l", lower)]),
+            ("key = :key", vec![("key", key.to_string())]),
+            (format!("key = {key}").as_str(), Vec::new()),
+        ] {
+            let sql = format!("select upper, lower, key, n from t where {condition}");
+            let codes = Plan::new(&sql, &schema).unwrap().codes(&constants).unwrap();
+            let found = bench.try_ask_with(&sql, &schema, data.rows(), &blocks, &codes).unwrap();
+            let shown = found.rows.iter().map(|row| row.iter().map(ToString::to_string));
+            let shown: Vec<Vec<String>> = shown.map(Iterator::collect).collect();
+            assert_eq!(shown, expected, "{hash}: {condition}");
+        }
+    }
+    // The key of hash 0 is -2^63, which no column holds.
+    let none = format!("upper,lower,key,n\n0,0,{},0\n", key(0));
+    assert_eq!(Data::from_csv(none.as_bytes(), &schema).unwrap_err().code(), "table.value");
+}

@@ -167,7 +167,7 @@ fn other_selects_in_from_are_refused() {
             "select count(*) from shop where starts_with(kind, 'a') filter (where paid)",
             "table.unsupported",
         ),
-        ("select quantile_cont(price, 0.25) from shop", "table.unsupported"),
+        ("select quantile_cont(price, 1.25) from shop", "table.unsupported"),
         // A column of the answer that has the name of what is ordered by is another one.
         (
             "select count as price from (select price as p, count from shop) u order by p",

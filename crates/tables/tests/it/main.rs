@@ -19,6 +19,7 @@ mod ordered;
 mod parts;
 mod plain;
 mod plans;
+mod prefixes;
 mod public;
 mod random;
 mod records;

@@ -31,6 +31,9 @@ fn rounds_find_what_listed_rows_tell() {
         "select median(price) from shop where kind = 'tea'",
         "select median(count) from shop where kind <> 'tea'",
         "select quantile_cont(price, 0.5) from shop where kind = 'tea'",
+        "select quantile_cont(price, 0.9) from shop",
+        "select quantile_cont(count, 0.3333) as third from shop where kind <> 'tea'",
+        "select quantile_cont(count, 1) from shop",
         "select min(count) from shop where price > 100",
         "select max(sold) from shop as s where s.paid or s.discount = 0",
         "select max(price) from shop where count = 17",
@@ -47,6 +50,10 @@ fn rounds_find_what_listed_rows_tell() {
             assert_eq!(found(text, &schema, &data, parts).0, expected, "{text} by {parts}");
         }
     }
+    let text = "select quantile_cont(price, 0.9) as q from shop";
+    let (answer, rounds) = found(text, &schema, &data, 16);
+    // Of seven prices, from 250 to 999.99 four tenths of the way.
+    assert_eq!((&answer.to_csv().unwrap()[..], rounds), ("q\n549.99600000\n", 10));
     // 99,995 prices are five digits to the base 16.
     assert_eq!(found("select max(price) from shop", &schema, &data, 16).1, 5);
     assert_eq!(found("select median(price) from shop", &schema, &data, 2).1, 34);
@@ -62,8 +69,10 @@ fn small_columns_exhaustively() {
         for code in 0..6i128.pow(count) {
             let xs: Vec<i128> = (0..count).map(|i| code / 6i128.pow(i) % 6 - 2).collect();
             let data = Data::from_columns(vec![xs.clone()], &schema).unwrap();
-            for fold in ["min", "max", "median"] {
-                let text = format!("select {fold}(x) from t");
+            for fold in
+                ["min(x)", "max(x)", "median(x)", "quantile_cont(x, 0.1)", "quantile_cont(x, 0.75)"]
+            {
+                let text = format!("select {fold} from t");
                 let query = Query::parse(&text, &schema).unwrap();
                 let expected = Answer::plain(&query, &schema, &data).unwrap();
                 for parts in [2, 4] {
