@@ -3,6 +3,7 @@
 mod aes;
 mod bootstrapping;
 mod chen_han;
+mod history;
 mod ltv;
 mod ma_et_al;
 mod methods;
@@ -25,6 +26,7 @@ pub fn report(records: &Records<'_>) -> Report {
         aes::chapter(records),
         bootstrapping::chapter(records),
         scaling::chapter(records),
+        history::chapter(),
         soak::chapter(records),
         security::chapter(records),
     ];
