@@ -29,8 +29,8 @@ pub fn to_bytes(
     vector::to_bytes::<CompactCiphertext>(params, results, metadata)
 }
 
-/// Compact products from bytes. They state no noise bounds, so what `options` trust is of no effect;
-/// but with a manifest, which cannot list them, they are refused.
+/// Compact products from bytes. They state no noise bounds, so what `options` trust is of no
+/// effect; but with a manifest, which cannot list them, they are refused.
 ///
 /// # Errors
 /// Whatever is not as the format says, products of other parameters, or of an unknown owner unless

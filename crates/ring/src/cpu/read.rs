@@ -85,7 +85,8 @@ impl Cpu {
     /// for each prime.
     pub fn fractions(&self, x: &Poly<Coeff>, c: Constant, width: u32) -> Vec<u64> {
         let (ring, basis) = (&self.ring, x.basis());
-        // x / Q modulo 1 is the sum of x_i f_i / q_i; f_i / q_i is in units of 2^-128, rounded down.
+        // x / Q modulo 1 is the sum of x_i f_i / q_i, with f_i / q_i in units of 2^-128, rounded
+        // down.
         let factor = |i: usize| {
             let q = ring.modulus(i).value();
             let f = CenteredLift::term_factor(ring, basis, i, c.modulo(ring, i));
