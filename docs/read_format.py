@@ -44,7 +44,8 @@ MAGIC = b"\x89EVL\r\n\x1a\n"
 VERSIONS = (1, 2)
 #: What the id of a secret key is derived with.
 ID_CONTEXT = "everlevel 2026-11-22 id of a secret key"
-PARAMETERS, SECRET_KEY, PLAINTEXTS, CIPHERTEXTS, RESULTS, PRODUCTS = 1, 2, 5, 6, 7, 16
+PARAMETERS, SECRET_KEY, PLAINTEXTS, CIPHERTEXTS, RESULTS = 1, 2, 5, 6, 7
+PRODUCTS, PRODUCT_RESULTS = 16, 17
 KINDS = {
     PARAMETERS: "parameters",
     SECRET_KEY: "a secret key",
@@ -62,6 +63,7 @@ KINDS = {
     14: "columns of integers",
     15: "an upload under AES",
     PRODUCTS: "products for decryption",
+    PRODUCT_RESULTS: "results of products",
 }
 
 
@@ -158,7 +160,7 @@ def parse(data: bytes, kinds: tuple[int, ...]) -> Container:
 
     index = Reader(index_bytes, "index")
     owner, former = (read_owner(index), read_owner(index)) if version > 1 else (None, None)
-    owned = kind in (SECRET_KEY, CIPHERTEXTS, RESULTS, PRODUCTS)
+    owned = kind in (SECRET_KEY, CIPHERTEXTS, RESULTS, PRODUCTS, PRODUCT_RESULTS)
     require((owner is None or owned) and former is None, "an owner that the kind does not have")
     metadata: dict[str, str] = {}
     last = b""
@@ -686,29 +688,43 @@ def read_components(
 
 def read_result(record: Record, secret: Signed, params: Params) -> tuple[Words, int]:
     """The plaintext polynomial of a result, and its modulus."""
+    return read_compact(record, secret, params, 2)
+
+
+def read_product_result(record: Record, secret: Signed, params: Params) -> tuple[Words, int]:
+    """The plaintext polynomial of a result of a product, and its modulus."""
+    return read_compact(record, secret, params, 3)
+
+
+def read_compact(
+    record: Record, secret: Signed, params: Params, count: int
+) -> tuple[Words, int]:
+    """What a result of so many components holds."""
     size = len(record.descriptor)
     require(size in (16, 20), f"the descriptor of a result has {size} bytes")
-    e, w0, w1, reserved, unit = struct.unpack_from("<IBBHQ", record.descriptor)
+    e, *fields, unit = struct.unpack_from("<I4BQ", record.descriptor)
+    widths, reserved = fields[:count], fields[count:]
     # Version 1 does not state how far from integers the phase may lie.
     distance = struct.unpack_from("<I", record.descriptor, 16)[0] if size == 20 else 2**31
     require(0 < distance <= 2**31, "the bound of a result is out of range")
     t = params.plain_modulus(e)
-    require(1 <= w0 <= w1 <= 56 and reserved == 0, "widths of a result are out of range")
+    ascending = widths == sorted(widths) and 1 <= widths[0] and widths[-1] <= 56
+    require(ascending and not any(reserved), "widths of a result are out of range")
     require(unit < t and unit % params.p != 0, "the factor of a result is not a unit")
     data = Reader(record.data, "result")
-    high = unpack(data, w0, params.n) << np.uint64(w1 - w0)
-    low = unpack(data, w1, params.n)
+    last = widths[-1]
+    cut = [unpack(data, width, params.n) << np.uint64(last - width) for width in widths]
     data.finish()
     # As many primes as hold the phase over the integers.
     primes: list[int] = []
-    while math.prod(primes) <= params.n * 2 ** (w1 + 3):
+    while math.prod(primes) <= params.n ** (count - 1) * 2 ** (last + 3):
         require(len(primes) < len(params.primes), "widths of a result are out of range")
         primes.append(params.primes[len(primes)])
-    parts = [[transform(params.n, q, q).evaluate(c % q) for q in primes] for c in (high, low)]
-    v = phase(parts, 1, secret, primes) % 2**w1
-    far = abs((t * v + 2 ** (w1 - 1)) % 2**w1 - 2 ** (w1 - 1))
-    require(int(far.max()) <= distance * 2**w1 >> 32, "the result is not of this key")
-    return ((2 * t * v + 2**w1) // 2 ** (w1 + 1) * unit % t).astype(np.uint64), t
+    parts = [[transform(params.n, q, q).evaluate(c % q) for q in primes] for c in cut]
+    v = phase(parts, 1, secret, primes) % 2**last
+    far = abs((t * v + 2 ** (last - 1)) % 2**last - 2 ** (last - 1))
+    require(int(far.max()) <= distance * 2**last >> 32, "the result is not of this key")
+    return ((2 * t * v + 2**last) // 2 ** (last + 1) * unit % t).astype(np.uint64), t
 
 
 def read_plaintext(record: Record, secret: Signed, params: Params) -> tuple[Words, int]:
@@ -789,7 +805,8 @@ def run(arguments: argparse.Namespace) -> list[str]:
         path = arguments.secret_key
         secret, owner = read_secret(path.read_bytes(), params)
         path = arguments.ciphertexts
-        container = parse(path.read_bytes(), (CIPHERTEXTS, RESULTS, PLAINTEXTS, PRODUCTS))
+        kinds = (CIPHERTEXTS, RESULTS, PLAINTEXTS, PRODUCTS, PRODUCT_RESULTS)
+        container = parse(path.read_bytes(), kinds)
         check_id(container, params)
         check_owner(container, owner)
         readers = {
@@ -797,6 +814,7 @@ def run(arguments: argparse.Namespace) -> list[str]:
             RESULTS: read_result,
             PLAINTEXTS: read_plaintext,
             PRODUCTS: read_product,
+            PRODUCT_RESULTS: read_product_result,
         }
         lines = []
         for number, record in enumerate(container.records):
@@ -814,7 +832,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Decrypt a file of everlevel without everlevel.")
     parser.add_argument("params", type=Path, help="parameters: a JSON file or an object of kind 1")
     parser.add_argument("secret_key", type=Path, help="an object of kind 2")
-    parser.add_argument("ciphertexts", type=Path, help="an object of kind 5, 6, 7 or 16")
+    parser.add_argument("ciphertexts", type=Path, help="an object of kind 5, 6, 7, 16 or 17")
     parser.add_argument(
         "--coefficients", action="store_true", help="print coefficients instead of slots"
     )

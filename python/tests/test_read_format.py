@@ -150,11 +150,12 @@ def test_the_stored_objects_of_every_version(name, version):
 
 
 @pytest.mark.skipif(not GOLDEN.is_dir(), reason="the stored objects are not here")
+@pytest.mark.parametrize("stored", ["products", "product_results"])
 @pytest.mark.parametrize("name", ["insecure_bgv-257-n8", "insecure_bfv-257-n8"])
-def test_stored_products_are_squares(name):
+def test_stored_products_are_squares(name, stored):
     params, key, plaintexts, products = (
         GOLDEN / "v2" / f"{name}.{kind}"
-        for kind in ("params", "secret_key", "plaintexts", "products")
+        for kind in ("params", "secret_key", "plaintexts", stored)
     )
     message = values("--coefficients", params, key, plaintexts)[0]
     # Modulo X^n + 1 and 257.

@@ -1,7 +1,7 @@
 //! The canonical embedding norm.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use everlevel_arith::Axes;
 use rustfft::{Fft, FftPlanner, num_complex::Complex64};
@@ -19,8 +19,24 @@ pub struct CanonicalNorm {
 }
 
 enum Kind {
-    PowerOfTwo { fft: Arc<dyn Fft<f64>>, twist: Vec<Complex64> },
+    /// Computed at the first use: norms are those of keys and plaintexts, not of ciphertexts.
+    PowerOfTwo(OnceLock<Twisted>),
     Odd(Vec<ComplexAxis>),
+}
+
+/// The complex transform of a power of two, and what coefficients are multiplied by before it.
+struct Twisted {
+    fft: Arc<dyn Fft<f64>>,
+    twist: Vec<Complex64>,
+}
+
+impl Twisted {
+    fn new(degree: usize) -> Self {
+        let twist = (0..degree)
+            .map(|k| Complex64::from_polar(1.0, std::f64::consts::PI * k as f64 / degree as f64))
+            .collect();
+        Twisted { fft: FftPlanner::new().plan_fft_forward(degree), twist }
+    }
 }
 
 /// The complex transform along one axis of index N: the places of a full transform that
@@ -34,13 +50,7 @@ struct ComplexAxis {
 impl CanonicalNorm {
     /// For polynomials of degree below `degree`, a power of two, in the ring of index 2 `degree`.
     pub fn new(degree: usize) -> Self {
-        let twist = (0..degree)
-            .map(|k| Complex64::from_polar(1.0, std::f64::consts::PI * k as f64 / degree as f64))
-            .collect();
-        CanonicalNorm {
-            degree,
-            kind: Kind::PowerOfTwo { fft: FftPlanner::new().plan_fft_forward(degree), twist },
-        }
+        CanonicalNorm { degree, kind: Kind::PowerOfTwo(OnceLock::new()) }
     }
 
     /// For polynomials over an index with axes.
@@ -65,16 +75,18 @@ impl CanonicalNorm {
     /// The moduli |a(ζ)| at all n embeddings, for at most n coefficients in natural order. For an
     /// index with axes they come in evaluation order.
     pub fn embeddings(&self, coefficients: &[f64]) -> Vec<f64> {
-        let twisted = |twist: &[Complex64]| {
-            coefficients.iter().zip(twist).map(|(&c, w)| w * c).collect::<Vec<_>>()
-        };
-        let mut buffer = match &self.kind {
-            Kind::PowerOfTwo { twist, .. } => wiped(twisted(twist), self.degree),
-            Kind::Odd(_) => wiped(coefficients.iter().map(|&c| c.into()).collect(), self.degree),
-        };
+        let mut buffer;
         match &self.kind {
-            Kind::PowerOfTwo { fft, .. } => process(fft, &mut buffer),
-            Kind::Odd(axes) => transform(axes, &mut buffer),
+            Kind::PowerOfTwo(table) => {
+                let Twisted { fft, twist } = table.get_or_init(|| Twisted::new(self.degree));
+                let twisted = coefficients.iter().zip(twist).map(|(&c, w)| w * c).collect();
+                buffer = wiped(twisted, self.degree);
+                process(fft, &mut buffer);
+            }
+            Kind::Odd(axes) => {
+                buffer = wiped(coefficients.iter().map(|&c| c.into()).collect(), self.degree);
+                transform(axes, &mut buffer);
+            }
         }
         buffer.iter().map(|z| z.norm()).collect()
     }

@@ -25,7 +25,7 @@ pub const FULL: u8 = 0;
 const SEEDED: u8 = 1;
 
 /// Bytes of the descriptor of a ciphertext.
-pub(crate) const DESCRIPTOR_BYTES: usize = 32;
+pub(crate) const META_BYTES: usize = 32;
 
 /// The descriptor of a ciphertext: level, exponent, form and encoding, depth, factor, noise bound.
 ///
@@ -37,7 +37,7 @@ pub fn encode_meta(meta: &Meta, encoding: u8) -> Result<Vec<u8>, WireError> {
         u16::try_from(meta.level.0).map_err(|_| small("level", meta.level.0, u16::MAX.into()))?;
     let exponent = u8::try_from(meta.exponent)
         .map_err(|_| small("exponent", meta.exponent as usize, u8::MAX.into()))?;
-    let mut out = Vec::with_capacity(DESCRIPTOR_BYTES);
+    let mut out = Vec::with_capacity(META_BYTES);
     out.extend(level.to_le_bytes());
     out.extend([exponent, if meta.form == Form::Bfv { 1 } else { 0 }, encoding, 0, 0, 0]);
     out.extend(meta.depth.to_le_bytes());
@@ -115,6 +115,7 @@ pub fn from_bytes_unchecked(
 
 impl Record for Ciphertext {
     const KIND: ObjectKind = ObjectKind::CIPHERTEXTS;
+    const DESCRIPTOR_BYTES: usize = META_BYTES;
 
     fn record_owner(&self) -> Option<KeyId> {
         self.owner()

@@ -53,6 +53,7 @@ mod pack;
 pub mod params;
 pub mod plaintexts;
 mod poly;
+pub mod product_results;
 pub mod products;
 pub mod public_key;
 mod reader;
@@ -80,7 +81,8 @@ pub use options::{BoundPolicy, Encryption, ReadOptions};
 pub use recovery::{Outcome, Recovered, on_recovery};
 pub use summary::{Metadata, Summary};
 pub use vector_file::{
-    CiphertextReader, CiphertextWriter, ProductReader, ProductWriter, VectorReader, VectorWriter,
+    CiphertextReader, CiphertextWriter, ProductReader, ProductResultReader, ProductResultWriter,
+    ProductWriter, VectorReader, VectorWriter,
 };
 
 /// The kind, version, parameter set, owner and metadata of an object. Checks header and index, not

@@ -6,7 +6,7 @@ use std::borrow::Borrow;
 use everlevel_bgv::Product;
 use everlevel_scheme::{KeyId, Meta, Params};
 
-use crate::ciphertexts::{FULL, decode_meta, encode_meta, read_polys, write_polys};
+use crate::ciphertexts::{FULL, META_BYTES, decode_meta, encode_meta, read_polys, write_polys};
 use crate::error::WireError;
 use crate::format::{Layout, Planned};
 use crate::kind::ObjectKind;
@@ -49,6 +49,7 @@ fn components(params: &Params) -> usize {
 
 impl Record for Product {
     const KIND: ObjectKind = ObjectKind::PRODUCTS;
+    const DESCRIPTOR_BYTES: usize = META_BYTES;
 
     fn record_owner(&self) -> Option<KeyId> {
         self.owner()

@@ -7,10 +7,12 @@ use crate::format::{Layout, Planned};
 use crate::kind::ObjectKind;
 use crate::options::{Belief, ReadOptions};
 
-/// An object of which files hold many, with a noise bound each.
+/// An object of which files hold many.
 pub trait Record: Sized + Send + Sync {
     /// The kind of a vector of them.
     const KIND: ObjectKind;
+    /// Bytes of a descriptor.
+    const DESCRIPTOR_BYTES: usize;
 
     /// The secret key that it belongs to, if that is known.
     fn record_owner(&self) -> Option<KeyId>;

@@ -7,11 +7,10 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use everlevel_bgv::{Ciphertext, Product};
+use everlevel_bgv::{Ciphertext, CompactCiphertext, Product};
 use everlevel_scheme::Params;
 use rayon::prelude::*;
 
-use crate::ciphertexts::DESCRIPTOR_BYTES;
 use crate::error::WireError;
 use crate::file::{Existing, Pending, io_error};
 use crate::file_keys::open_layout;
@@ -26,15 +25,19 @@ use crate::summary::Metadata;
 pub type CiphertextWriter = VectorWriter<Ciphertext>;
 /// Writes products to a file as they come; see [`VectorWriter`].
 pub type ProductWriter = VectorWriter<Product>;
+/// Writes results of products to a file as they come; see [`VectorWriter`].
+pub type ProductResultWriter = VectorWriter<CompactCiphertext>;
 /// Reads the ciphertexts of a file a few at a time; see [`VectorReader`].
 pub type CiphertextReader = VectorReader<Ciphertext>;
 /// Reads the products of a file a few at a time; see [`VectorReader`].
 pub type ProductReader = VectorReader<Product>;
+/// Reads the results of products in a file a few at a time; see [`VectorReader`].
+pub type ProductResultReader = VectorReader<CompactCiphertext>;
 
 /// Writes a vector to a file as its elements come. The file is there in full, or, if this is
 /// dropped before it is finished, not at all; its bytes are those of `to_bytes` of
-/// [`ciphertexts`](crate::ciphertexts) or [`products`](crate::products). In memory there are the
-/// records of one call.
+/// [`ciphertexts`](crate::ciphertexts), [`products`](crate::products) or
+/// [`product_results`](crate::product_results). In memory there are the records of one call.
 pub struct VectorWriter<T: Record> {
     params: Params,
     path: PathBuf,
@@ -70,7 +73,8 @@ impl<T: Record> VectorWriter<T> {
             element: PhantomData,
         };
         // Room for header and index, which are known last.
-        let blank = Entry { descriptor: vec![0; DESCRIPTOR_BYTES], length: 0, checksum: [0; 16] };
+        let blank =
+            Entry { descriptor: vec![0; T::DESCRIPTOR_BYTES], length: 0, checksum: [0; 16] };
         let head = out.head(&vec![blank; count])?;
         out.write(&head)?;
         Ok(out)

@@ -15,8 +15,8 @@ use everlevel_scheme::{
 };
 use everlevel_wire::{
     BoundPolicy, Encryption, Manifest, Metadata, ReadOptions, ciphertexts, columns, inspect,
-    params as wire_params, plaintexts, products, public_key, results, secret_key, server_keys,
-    uploads,
+    params as wire_params, plaintexts, product_results, products, public_key, results, secret_key,
+    server_keys, uploads,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -83,6 +83,7 @@ pub fn conform(bytes: &[u8]) -> usize {
             count(server_keys::from_bytes(set, bytes, &any).is_ok());
             count(plaintexts::from_bytes(set, bytes, &any).is_ok());
             count(results::from_bytes(set, bytes, &any).is_ok());
+            count(product_results::from_bytes(set, bytes, &any).is_ok());
             count(uploads::from_bytes(set, bytes, &any).is_ok());
             count(manifest_key().is_ok_and(|key| Manifest::from_bytes(bytes, &key, &any).is_ok()));
         }
@@ -138,10 +139,15 @@ fn use_ciphertexts(party: &Party, bytes: &[u8]) {
     let read = products::from_bytes(set, bytes, &options(BoundPolicy::Stated));
     for x in read.iter().flat_map(|(xs, _)| xs).take(2) {
         let _ = secret.decrypt_product(x);
+        if let Ok(compact) = x.compact_for_decryption(set) {
+            let _ = secret.decrypt_compact(&compact);
+        }
         let _ = evaluator.add_products(x, x).and_then(|y| evaluator.relinearize(&y, NextUse::Keep));
     }
-    let read = results::from_bytes(set, bytes, &options(BoundPolicy::Untrusted));
-    for x in read.iter().flat_map(|(xs, _)| xs).take(2) {
+    let any = options(BoundPolicy::Untrusted);
+    let read =
+        [results::from_bytes(set, bytes, &any), product_results::from_bytes(set, bytes, &any)];
+    for x in read.iter().flatten().flat_map(|(xs, _)| xs).take(2) {
         let _ = secret.decrypt_compact(x);
     }
     let read = plaintexts::from_bytes(set, bytes, &options(BoundPolicy::Untrusted));

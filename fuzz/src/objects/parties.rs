@@ -10,7 +10,8 @@ use everlevel_wire::columns::{StoredColumn, StoredDigit};
 use everlevel_wire::uploads::{self, ModeKind, StoredUpload};
 use everlevel_wire::{
     Manifest, ManifestKey, Metadata, ParamsId, WireError, ciphertexts, columns,
-    params as wire_params, plaintexts, products, public_key, results, secret_key, server_keys,
+    params as wire_params, plaintexts, product_results, products, public_key, results, secret_key,
+    server_keys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -138,6 +139,10 @@ pub fn seeds() -> Result<Vec<(String, Vec<u8>)>, WireError> {
             ),
             ("ciphertexts", encrypted),
             ("manifest", manifest.to_bytes(&manifest_key()?)?),
+            (
+                "product_results",
+                product_results::to_bytes(set, &[square.compact_for_decryption(set)?], &metadata)?,
+            ),
             ("products", products::to_bytes(set, &[square], &metadata)?),
             ("results", results::to_bytes(set, &[compact], &metadata)?),
             ("upload", uploads::to_bytes(set, &upload_for(&party.secret), &metadata)?),

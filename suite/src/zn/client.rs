@@ -1,10 +1,10 @@
 //! The stages of the client.
 
-use everlevel_bgv::{Ciphertext, Product, SecretKey};
+use everlevel_bgv::{Ciphertext, CompactCiphertext, SecretKey};
 use everlevel_ring::sample::system_rng;
 use everlevel_scheme::Plaintext;
 use everlevel_wire::file::Existing;
-use everlevel_wire::{CiphertextWriter, ProductReader, ReadOptions};
+use everlevel_wire::{CiphertextWriter, ProductResultReader, ReadOptions};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
@@ -111,13 +111,14 @@ pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let slots = secret.params().slots();
     let blocks = blocks(&instance, slots);
     use_threads(blocks);
-    let mut sums = ProductReader::open(secret.params(), &files.download, ReadOptions::default())?;
+    let options = ReadOptions::default();
+    let mut sums = ProductResultReader::open(secret.params(), &files.download, options)?;
     check_file(&metadata(&instance), sums.metadata(), sums.len(), DIGITS * blocks)?;
     let mut out = Output::create(files.products)?;
     for batch in batches(blocks) {
         let first = batch.start;
         let sums = sums.read_range(DIGITS * batch.start..DIGITS * batch.end)?;
-        let block = |(i, sums): (usize, &[Product])| {
+        let block = |(i, sums): (usize, &[CompactCiphertext])| {
             let start = ((first + i) * slots) as u64;
             let pairs = (instance.count - start).min(slots as u64) as usize;
             decrypt_block(&secret, sums, start, pairs)
@@ -133,13 +134,13 @@ pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
 /// The products of the pairs of a block, of which `start` is the first one.
 fn decrypt_block(
     secret: &SecretKey,
-    sums: &[Product],
+    sums: &[CompactCiphertext],
     start: u64,
     pairs: usize,
 ) -> Result<Zeroizing<Vec<u64>>, SuiteError> {
     let mut products = Zeroizing::new(vec![0u64; pairs]);
     for (k, sum) in sums.iter().enumerate() {
-        let values = secret.decrypt_product(sum)?.decode_decrypted(secret.params())?;
+        let values = secret.decrypt_compact(sum)?.decode_decrypted(secret.params())?;
         let values = Zeroizing::new(values);
         let digit = (1u64 << DIGIT_BITS) - 1;
         let largest = (k as u64 + 1) * digit * digit;

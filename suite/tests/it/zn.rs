@@ -103,7 +103,14 @@ fn the_server_needs_the_upload_and_the_parameters_only() {
     }
     let steps = fs::read_to_string(harness.io("server_reported_steps.json")).unwrap();
     let steps: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&steps).unwrap();
-    let names = ["Encrypted computation", "Load keys", "Read inputs", "Total", "Write outputs"];
+    let names = [
+        "Compaction",
+        "Encrypted computation",
+        "Load keys",
+        "Read inputs",
+        "Total",
+        "Write outputs",
+    ];
     assert!(steps.keys().eq(names), "{steps:?}");
     let seconds = |name: &str| steps[name].as_f64().unwrap();
     assert!(names.iter().all(|name| seconds(name) <= seconds("Total") && seconds(name) > 0.0));
@@ -112,4 +119,7 @@ fn the_server_needs_the_upload_and_the_parameters_only() {
         assert!(harness.stage(stage).status.success(), "{stage}");
     }
     assert!(result(&harness) == products(&pairs));
+    // Less than half of what the components of four sums take: 36 bytes a slot.
+    let bytes = fs::metadata(harness.io("ciphertexts_download/products.ct")).unwrap().len();
+    assert!(bytes < 4 * 18 * 4096, "{bytes} bytes");
 }

@@ -152,6 +152,14 @@ impl<E: Engine> Tensor<E> {
         }
     }
 
+    /// The polynomials as coefficients.
+    pub(crate) fn coefficients(&self, engine: &E) -> Vec<Poly<Coeff, E>> {
+        match self {
+            Tensor::Eval(d) => d.iter().map(|d| d.clone().into_coeff(engine)).collect(),
+            Tensor::Coeff(d) => d.clone(),
+        }
+    }
+
     /// Multiplies by a constant.
     pub(super) fn scale_assign(&mut self, engine: &E, k: i128) {
         match self {

@@ -3,6 +3,7 @@
 mod bfv;
 mod change;
 mod combinations;
+mod compact_products;
 mod diagonals;
 mod factor;
 mod flooding;

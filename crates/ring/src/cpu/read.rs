@@ -5,7 +5,7 @@ use zeroize::Zeroize;
 
 use super::access::{into_limbs, limbs};
 use super::convert::CenteredLift;
-use super::processor::Cpu;
+use super::processor::{CHUNK, Cpu};
 use crate::engine::Constant;
 use crate::poly::{Coeff, Poly, Representation};
 use crate::prime_power::PrimePower;
@@ -81,26 +81,30 @@ impl Cpu {
     }
 
     /// 2^width c x / Q, rounded, modulo 2^width, in natural order; Q is the modulus, and the width
-    /// is from 1 to 56. Quotients are computed to 64 bits: they are too small by less than a unit
-    /// of the last one for each prime.
+    /// is from 1 to 56. Quotients are computed to 128 bits: they are too small by less than 2^-78
+    /// for each prime.
     pub fn fractions(&self, x: &Poly<Coeff>, c: Constant, width: u32) -> Vec<u64> {
         let (ring, basis) = (&self.ring, x.basis());
-        let places: Vec<usize> = basis.iter().collect();
-        let factor = |&i: &usize| CenteredLift::term_factor(ring, basis, i, c.modulo(ring, i));
-        let factors: Vec<u64> = places.iter().map(factor).collect();
-        // x / Q modulo 1 is the sum of the y_i / q_i, in units of 2^-64.
-        let fraction = |k: usize| {
-            let terms = places.iter().zip(&factors).zip(limbs(x));
-            terms.fold(0u64, |sum, ((&i, &factor), limb)| {
-                let q = ring.modulus(i);
-                sum.wrapping_add(
-                    ((u128::from(q.mul(limb[k], factor)) << 64) / u128::from(q.value())) as u64,
-                )
-            })
+        // x / Q modulo 1 is the sum of x_i f_i / q_i, with f_i / q_i in units of 2^-128, rounded
+        // down.
+        let factor = |i: usize| {
+            let q = ring.modulus(i).value();
+            let f = CenteredLift::term_factor(ring, basis, i, c.modulo(ring, i));
+            let (high, rest) = divided(f, q);
+            u128::from(high) << 64 | u128::from(divided(rest, q).0)
         };
-        let round = |fraction: u64| fraction.wrapping_add(1 << (63 - width)) >> (64 - width);
+        let factors: Vec<u128> = basis.iter().map(factor).collect();
+        let limbs: Vec<&[u64]> = limbs(x).iter().map(|limb| &limb[..]).collect();
+        let fraction = |k: usize| {
+            let terms = factors.iter().zip(&limbs);
+            let half = 1u128 << (127 - width);
+            let sum = terms.fold(half, |sum, (&factor, limb)| {
+                sum.wrapping_add(u128::from(limb[k]).wrapping_mul(factor))
+            });
+            (sum >> (128 - width)) as u64
+        };
         let stored: Vec<u64> =
-            (0..ring.degree()).into_par_iter().map(|k| round(fraction(k))).collect();
+            (0..ring.degree()).into_par_iter().with_min_len(CHUNK).map(fraction).collect();
         ring.natural_order(&stored)
     }
 
@@ -127,5 +131,46 @@ impl Cpu {
             value
         };
         ring.natural_order(&(0..ring.degree()).map(real).collect::<Vec<f64>>())
+    }
+}
+
+/// 2^64 r / q, rounded down, and the remainder, for r below q.
+fn divided(r: u64, q: u64) -> (u64, u64) {
+    let (dividend, q) = (u128::from(r) << 64, u128::from(q));
+    ((dividend / q) as u64, (dividend % q) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::ring::Ring;
+    use everlevel_arith::{Backend, primes};
+
+    /// Against exact quotients of a modulus below 2^60, in rings of both families.
+    #[test]
+    fn fractions_are_rounded_quotients() {
+        for index in [1 << 6, 45] {
+            let step = Ring::prime_step(index).unwrap();
+            let moduli: Vec<u64> = primes::primes_congruent_one(step, 1 << 30).take(2).collect();
+            let ring = Arc::new(Ring::new(index, &moduli).unwrap());
+            let cpu = Cpu::new(ring.clone(), Backend::Portable).unwrap();
+            let basis = crate::Basis::of([0, 1]);
+            let q: i128 = moduli.iter().map(|&q| i128::from(q)).product();
+            let values: Vec<i64> = (0..ring.degree() as i64)
+                .map(|k| (k * k * 0x1234_5678_9abc + k * 77 - 1) % (q as i64 / 2))
+                .collect();
+            let x = Poly::<Coeff>::from_signed(&cpu, basis, &values);
+            for (c, width) in [(1, 1), (1, 38), (-3, 56)] {
+                let found = cpu.fractions(&x, Constant::from(c), width);
+                let exact = |value: &i64| {
+                    let value = (i128::from(*value) * c).rem_euclid(q);
+                    (((value << width) + q / 2) / q) as u64 & ((1 << width) - 1)
+                };
+                let expected: Vec<u64> = values.iter().map(exact).collect();
+                assert_eq!(found, expected, "{index}, {c}, {width}");
+            }
+        }
     }
 }

@@ -34,7 +34,8 @@
 //!
 //! **Coefficient law.** For decryption and for the entry of bootstrapping only the coefficients
 //! count; there the last rounding is bounded by the law of its coefficients (15.4 standard
-//! deviations: two-sided 2^-170), which is 8 bits smaller than the floor.
+//! deviations: two-sided 2^-170), which is 8 bits smaller than the floor. That of a component which
+//! s² multiplies has the deviation of s² (Σ (s²)_i² <= ‖s‖² Σ s_i² for a power of two).
 //!
 //! **Average.** The same formulas without their tails and limits ([`NoiseEstimate::AverageCase`]),
 //! with sums of squares for sums, estimate the root mean square of the embeddings. This assumes

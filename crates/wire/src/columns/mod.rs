@@ -11,7 +11,7 @@ pub use arrays::{ARRAYS, ColumnArray};
 pub(crate) use schema::SCHEMA;
 pub use schema::{StoredColumn, StoredDigit};
 
-use crate::ciphertexts::DESCRIPTOR_BYTES;
+use crate::ciphertexts::META_BYTES;
 use crate::error::WireError;
 use crate::format::{Layout, Owners, Planned, encode_owned};
 use crate::id::ParamsId;
@@ -33,8 +33,8 @@ const HIGHEST_POWER: u32 = 31;
 /// # Errors
 /// Fewer bytes.
 pub(crate) fn ciphertext_part(descriptor: &[u8]) -> Result<(&[u8], &[u8]), WireError> {
-    let (needed, found) = (DESCRIPTOR_BYTES as u64, descriptor.len() as u64);
-    descriptor.split_at_checked(DESCRIPTOR_BYTES).ok_or(WireError::Truncated { needed, found })
+    let (needed, found) = (META_BYTES as u64, descriptor.len() as u64);
+    descriptor.split_at_checked(META_BYTES).ok_or(WireError::Truncated { needed, found })
 }
 
 /// What a record is of.

@@ -15,7 +15,7 @@ use changes::changed;
 use everlevel_scheme::Params;
 use everlevel_wire::{
     BoundPolicy, FORMAT_VERSION, Manifest, ReadOptions, WireError, ciphertexts, columns, params,
-    plaintexts, products, public_key, results, secret_key, server_keys, uploads,
+    plaintexts, product_results, products, public_key, results, secret_key, server_keys, uploads,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -53,6 +53,7 @@ fn read(set: &Params, name: &str, bytes: &[u8]) -> Result<(), WireError> {
         "plaintexts" => plaintexts::from_bytes(set, bytes, &options).map(drop),
         "ciphertexts" => ciphertexts::from_bytes(set, bytes, &options).map(drop),
         "columns" => columns::from_bytes(set, bytes, &options).map(drop),
+        "product_results" => product_results::from_bytes(set, bytes, &options).map(drop),
         "products" => products::from_bytes(set, bytes, &options).map(drop),
         "results" => results::from_bytes(set, bytes, &options).map(drop),
         "upload" => uploads::from_bytes(set, bytes, &options).map(drop),

@@ -8,6 +8,7 @@ pub mod hostile;
 mod interrupted;
 mod manifest;
 mod owners;
+mod product_results;
 mod products;
 mod results;
 mod round_trip;

@@ -263,17 +263,28 @@ impl NoiseModel {
         (unit * self.account.total([digits * t * self.error_norm, message])).log2()
     }
 
-    /// What the rounding of a component that the main secret multiplies does to a coefficient of
-    /// the phase, in units of its last bit: by the law of the coefficients, and for each unit that
-    /// an error has at most.
-    pub fn compact_rounding(&self) -> (f64, f64) {
-        let square = match self.assumption {
+    /// What the rounding of a component that this power of the main secret multiplies, 1 or 2, does
+    /// to a coefficient of the phase, in units of its last bit: by the law of the coefficients, and
+    /// for each unit that an error has at most.
+    ///
+    /// For an index that is a power of two, Σ (s²)_i² is the mean of |s(ζ)|^4 over all ζ, and so at
+    /// most ‖s‖² Σ s_i². In other rings the rounding of what s² multiplies is bounded by its norm,
+    /// at most ‖s‖² times that of the rounding errors.
+    pub fn compact_rounding(&self, power: u32) -> (f64, f64) {
+        let mut square = match self.assumption {
             Assumption::Rlwe => self.drawn_square,
             // ‖t u + 1‖_2 <= t ‖u‖_2 + 1.
             Assumption::Ntru => {
                 ((self.key_norm - 1.0) / self.drawn_norm * self.drawn_square.sqrt() + 1.0).powi(2)
             }
         };
+        if power > 1 && self.overlap > 1.0 {
+            // (4/π)^k for k odd primes, of which the overlap is 2^k.
+            let coefficient = (4.0 / std::f64::consts::PI).powf(self.overlap.log2());
+            let gain = coefficient * self.key_norm.powi(power as i32);
+            return (gain * self.tail * (self.degree / 12.0).sqrt(), gain * self.degree);
+        }
+        square *= self.key_norm.powi(2 * (power as i32 - 1));
         (
             COEFFICIENT_TAIL * (self.mixed(square) / 12.0).sqrt(),
             self.overlap * (self.degree * square).sqrt(),
