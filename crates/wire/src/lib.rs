@@ -55,6 +55,7 @@ pub mod plaintexts;
 mod poly;
 pub mod products;
 pub mod public_key;
+mod read_ahead;
 mod reader;
 mod record;
 mod recovery;
@@ -77,6 +78,7 @@ pub use id::{ParamsId, canonical_json};
 pub use kind::ObjectKind;
 pub use manifest::{MANIFEST_LIMIT, Manifest, ManifestKey};
 pub use options::{BoundPolicy, Encryption, ReadOptions};
+pub use read_ahead::ReadAhead;
 pub use recovery::{Outcome, Recovered, on_recovery};
 pub use summary::{Metadata, Summary};
 pub use vector_file::{

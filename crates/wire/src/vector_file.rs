@@ -162,8 +162,8 @@ impl<T: Record> VectorWriter<T> {
 /// manifest it reads the file once, for its digest.
 pub struct VectorReader<T: Record> {
     params: Params,
-    path: PathBuf,
-    file: File,
+    pub(crate) path: PathBuf,
+    pub(crate) file: File,
     layout: Layout,
     /// Of the file if what is trusted depends on it, else zeros.
     digest: [u8; 32],
@@ -229,6 +229,13 @@ impl<T: Record> VectorReader<T> {
     /// A place that is not there, records that together are larger than `options` allow, damaged or
     /// not as the format says; what the system refuses.
     pub fn read_range(&mut self, places: Range<usize>) -> Result<Vec<T>, WireError> {
+        let (range, mut bytes) = (self.bytes_of(&places)?, Vec::new());
+        read_bytes(&mut self.file, &self.path, &range, &mut bytes)?;
+        self.decode(places, &bytes)
+    }
+
+    /// Which bytes of the file the records at these places are.
+    pub(crate) fn bytes_of(&self, places: &Range<usize>) -> Result<Range<u64>, WireError> {
         let (needed, found) = (places.end as u64, self.len() as u64);
         let entries = self
             .layout
@@ -236,10 +243,10 @@ impl<T: Record> VectorReader<T> {
             .get(places.clone())
             .ok_or(WireError::Truncated { needed, found })?;
         let (Some((_, first)), Some((_, last))) = (entries.first(), entries.last()) else {
-            return Ok(Vec::new());
+            return Ok(0..0);
         };
-        let (start, length) = (first.start, last.end - first.start);
         // The header was checked against the length of the file.
+        let length = last.end - first.start;
         if length > self.options.max_bytes {
             return Err(WireError::Limit {
                 what: "bytes of the records",
@@ -247,13 +254,12 @@ impl<T: Record> VectorReader<T> {
                 limit: self.options.max_bytes,
             });
         }
-        let failed = |e: std::io::Error| io_error(&self.path, &e);
-        let mut bytes = Vec::with_capacity(length as usize);
-        self.file.seek(SeekFrom::Start(start)).map_err(failed)?;
-        (&mut self.file).take(length).read_to_end(&mut bytes).map_err(failed)?;
-        if (bytes.len() as u64) < length {
-            return Err(WireError::Truncated { needed: length, found: bytes.len() as u64 });
-        }
+        Ok(first.start..last.end)
+    }
+
+    /// The elements at these places, whose bytes these are.
+    pub(crate) fn decode(&self, places: Range<usize>, bytes: &[u8]) -> Result<Vec<T>, WireError> {
+        let start = self.layout.entries.get(places.start).map_or(0, |(_, range)| range.start);
         let belief =
             self.options.belief(self.len(), self.layout.owners.owner, || Ok(self.digest))?;
         let element = |i: usize| {
@@ -264,6 +270,25 @@ impl<T: Record> VectorReader<T> {
             T::read_one(&self.params, &self.layout, place, record, belief, &self.options)
         };
         places.into_par_iter().map(element).collect()
+    }
+}
+
+/// Replaces `bytes` by those of a part of the file.
+pub(crate) fn read_bytes(
+    file: &mut File,
+    path: &Path,
+    range: &Range<u64>,
+    bytes: &mut Vec<u8>,
+) -> Result<(), WireError> {
+    let failed = |e: std::io::Error| io_error(path, &e);
+    let length = range.end - range.start;
+    bytes.clear();
+    bytes.reserve(length as usize);
+    file.seek(SeekFrom::Start(range.start)).map_err(failed)?;
+    file.take(length).read_to_end(bytes).map_err(failed)?;
+    match bytes.len() as u64 {
+        found if found < length => Err(WireError::Truncated { needed: length, found }),
+        _ => Ok(()),
     }
 }
 
