@@ -7,11 +7,19 @@ use rayon::prelude::*;
 
 use super::access::limb;
 use super::limb::Limb;
-use super::processor::{Cpu, chunks};
+use super::processor::{CHUNK, Cpu, chunks_of};
 use super::timings::Work;
 use crate::basis::Basis;
 use crate::engine::Pair;
 use crate::poly::{Eval, Poly};
+
+/// Words of factors that stay in the cache of a core while all sums over their places are made.
+const CACHED: usize = 1 << 16;
+
+/// How many places are taken at a time, whole vectors, if the longest sum has so many products.
+fn together(longest: usize) -> usize {
+    (CACHED / (2 * longest.max(1))).clamp(CHUNK / 16, CHUNK) / 64 * 64
+}
 
 /// Some places of the limbs modulo the prime at position i: of the left and of the right factors.
 fn factors<'a>(
@@ -45,7 +53,8 @@ impl Cpu {
         let _timer = self.time(Work::Products);
         let q = self.ring.modulus(i);
         let mut out: Vec<Limb> = sums.iter().map(|_| self.limb()).collect();
-        for places in chunks(&self.ring) {
+        let longest = sums.iter().map(Vec::len).max().unwrap_or_default();
+        for places in chunks_of(&self.ring, together(longest)) {
             for (out, pairs) in out.iter_mut().zip(sums) {
                 let out = &mut out[places.clone()];
                 let mut parts = pairs.chunks(MAX_TERMS);
