@@ -8,7 +8,7 @@ use everlevel_bgv::{Ciphertext, Evaluator};
 use everlevel_ring::Cpu;
 use everlevel_scheme::Params;
 use everlevel_wire::{
-    BoundPolicy, CiphertextReader, Encryption, FileKeys, ReadOptions, WireError, results,
+    BoundPolicy, CiphertextReader, Encryption, FileKeys, ReadAhead, ReadOptions, WireError, results,
 };
 
 use super::circuit::{Database, Search};
@@ -20,6 +20,9 @@ use crate::steps::Steps;
 
 /// Bytes of expanded keys that are kept.
 const KEY_CACHE: u64 = 1 << 30;
+/// Parts of the database that wait in memory, each of up to 34 MB: enough for the disk to work
+/// while coordinates of the query are expanded.
+const AHEAD: usize = 4;
 
 /// `server_encrypted_compute SIZE ...`: sums that the client counts matches by, or finds their
 /// payloads in.
@@ -39,7 +42,7 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     let search = steps.time("Plan", || Search::new(&params, &workload))?;
     let (query, mut database) = steps.time("Read inputs", || {
         let query = open(&params, &workload, &files.encrypted_query, 1)?.read(0)?;
-        Ok::<_, SuiteError>((query, Upload::open(&params, &workload, &files, task)?))
+        Ok::<_, SuiteError>((query, Upload::open(&params, &workload, &files, task, &search)?))
     })?;
     let start = Instant::now();
     let found = search.run(&evaluator, query, &mut database, task)?;
@@ -69,12 +72,12 @@ fn open(
     Ok(file)
 }
 
-/// The encrypted database, in its files.
+/// The encrypted database, in its files, which are read while the server computes.
 struct Upload {
     dimension: usize,
-    rows: CiphertextReader,
-    payloads: Option<CiphertextReader>,
-    /// What reading took so far.
+    rows: ReadAhead<Ciphertext>,
+    payloads: Option<ReadAhead<Ciphertext>>,
+    /// How long the computation waited for files, and what unpacking and expansion took.
     reading: Duration,
 }
 
@@ -84,31 +87,46 @@ impl Upload {
         workload: &Workload,
         files: &Files,
         task: Task,
+        search: &Search,
     ) -> Result<Self, SuiteError> {
         let (dimension, chunks) = (workload.dimension, workload.chunks(params.slots()));
+        let rows = open(params, workload, &files.database, dimension * chunks)?;
         let payloads = match task {
             Task::Count => None,
             Task::Fetch => {
-                Some(open(params, workload, &files.encrypted_payloads, PAYLOAD * chunks)?)
+                let file = open(params, workload, &files.encrypted_payloads, PAYLOAD * chunks)?;
+                let order = search.payload_order().map(places_of_payloads).collect();
+                Some(ReadAhead::start(file, order, 1)?)
             }
         };
-        let rows = open(params, workload, &files.database, dimension * chunks)?;
+        let order = search.row_order().map(|part| places_of_rows(dimension, part)).collect();
+        let rows = ReadAhead::start(rows, order, AHEAD)?;
         Ok(Upload { dimension, rows, payloads, reading: Duration::ZERO })
     }
 }
 
+/// Where the coordinates of these ranks of the rows of a chunk are.
+fn places_of_rows(dimension: usize, (chunk, ranks): (usize, Range<usize>)) -> Range<usize> {
+    let first = chunk * dimension;
+    first + ranks.start..first + ranks.end
+}
+
+/// Where the payloads of a chunk are.
+fn places_of_payloads(chunk: usize) -> Range<usize> {
+    PAYLOAD * chunk..PAYLOAD * (chunk + 1)
+}
+
 impl Database<Evaluator<Cpu, FileKeys>> for Upload {
     fn rows(&mut self, chunk: usize, ranks: Range<usize>) -> Result<Vec<Ciphertext>, SuiteError> {
-        let (start, first) = (Instant::now(), chunk * self.dimension);
-        let read = self.rows.read_range(first + ranks.start..first + ranks.end)?;
+        let start = Instant::now();
+        let read = self.rows.read(places_of_rows(self.dimension, (chunk, ranks)))?;
         self.reading += start.elapsed();
         Ok(read)
     }
 
     fn payloads(&mut self, chunk: usize) -> Result<Vec<Ciphertext>, SuiteError> {
-        let start = Instant::now();
-        let places = PAYLOAD * chunk..PAYLOAD * (chunk + 1);
-        let read = self.payloads.as_mut().map(|file| file.read_range(places)).transpose()?;
+        let (start, places) = (Instant::now(), places_of_payloads(chunk));
+        let read = self.payloads.as_mut().map(|file| file.read(places)).transpose()?;
         self.reading += start.elapsed();
         Ok(read.unwrap_or_default())
     }
