@@ -14,8 +14,8 @@ use crate::error::SuiteError;
 
 /// Coordinates whose products with the query are added in one pass over the sums of a chunk.
 const TOGETHER: usize = 16;
-/// Chunks whose masks are computed at the same time: cores that have a chunk each do not wait for
-/// each other at every operation, of which many divide an odd number of primes among them.
+/// Chunks at the same time. Their products read the query once. Cores that compute a mask each do
+/// not wait for each other at every operation, of which many share an odd number of primes.
 const CHUNKS_TOGETHER: usize = 2;
 /// What is added up for each payload beside its numbers: the mask, and the chunk's place.
 pub(super) const BESIDE: usize = 2;
@@ -123,14 +123,20 @@ impl Search {
             if together.len() < TOGETHER && ranks.end < self.expansion.count() {
                 return Ok(());
             }
-            for (chunk, sum) in sums.iter_mut().enumerate() {
-                let rows = database.rows(chunk, ranks.clone())?;
-                let pairs: Vec<_> = together.iter().zip(&rows).collect();
-                let part = scheme.sum_of_products(&pairs)?;
-                *sum = Some(match sum.take() {
-                    None => part,
-                    Some(sum) => scheme.add_products(&sum, &part)?,
-                });
+            for (group, sums) in sums.chunks_mut(CHUNKS_TOGETHER).enumerate() {
+                let chunks = (group * CHUNKS_TOGETHER..).take(sums.len());
+                let rows = chunks.map(|chunk| database.rows(chunk, ranks.clone()));
+                let rows = rows.collect::<Result<Vec<_>, _>>()?;
+                let pairs = rows.iter().map(|rows| together.iter().zip(rows).collect());
+                let pairs: Vec<Vec<_>> = pairs.collect();
+                let pairs: Vec<_> = pairs.iter().map(Vec::as_slice).collect();
+                let parts = scheme.sums_of_products(&pairs)?;
+                for (sum, part) in sums.iter_mut().zip(parts) {
+                    *sum = Some(match sum.take() {
+                        None => part,
+                        Some(sum) => scheme.add_products(&sum, &part)?,
+                    });
+                }
             }
             done = ranks.end;
             together.clear();
