@@ -82,7 +82,8 @@ pub use read_ahead::ReadAhead;
 pub use recovery::{Outcome, Recovered, on_recovery};
 pub use summary::{Metadata, Summary};
 pub use vector_file::{
-    CiphertextReader, CiphertextWriter, ProductReader, ProductWriter, VectorReader, VectorWriter,
+    CiphertextReader, CiphertextWriter, ProductReader, ProductWriter, SeededReader, VectorReader,
+    VectorWriter,
 };
 
 /// The kind, version, parameter set, owner and metadata of an object. Checks header and index, not

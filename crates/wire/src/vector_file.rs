@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use everlevel_bgv::{Ciphertext, Product};
+use everlevel_bgv::{Ciphertext, Product, SeededCiphertext};
 use everlevel_scheme::Params;
 use rayon::prelude::*;
 
@@ -28,6 +28,8 @@ pub type CiphertextWriter = VectorWriter<Ciphertext>;
 pub type ProductWriter = VectorWriter<Product>;
 /// Reads the ciphertexts of a file a few at a time; see [`VectorReader`].
 pub type CiphertextReader = VectorReader<Ciphertext>;
+/// Reads the ciphertexts of a file a few at a time and leaves their seeds as they are.
+pub type SeededReader = VectorReader<SeededCiphertext>;
 /// Reads the products of a file a few at a time; see [`VectorReader`].
 pub type ProductReader = VectorReader<Product>;
 
@@ -338,8 +340,27 @@ mod tests {
             assert!(reader.read_range(places).is_err());
         }
         assert!(reader.read(usize::MAX).is_err());
-        let mut reader = CiphertextReader::open(&params, &path, options.limited_to(10)).unwrap();
+        let limited = options.clone().limited_to(10);
+        let mut reader = CiphertextReader::open(&params, &path, limited).unwrap();
         assert_eq!(reader.read(0).unwrap_err().code(), "wire.limit");
+
+        // With their seeds, they are the same; one without is refused.
+        let mut reader = SeededReader::open(&params, &path, options.clone()).unwrap();
+        let seeded = reader.read_range(0..5).unwrap();
+        for (x, y) in seeded.iter().zip(&all) {
+            assert_eq!(x.expanded(&params).unwrap().fingerprint(), y.fingerprint());
+        }
+        let seeded: Vec<_> = all.iter().map(|x| SeededCiphertext::of(x).unwrap()).collect();
+        let again = crate::vector::to_bytes::<SeededCiphertext>(&params, &seeded, &metadata);
+        assert_eq!(again.unwrap(), written);
+        let whole =
+            Ciphertext::from_parts(&params, *all[0].meta(), all[0].components().to_vec()).unwrap();
+        let bytes = ciphertexts::to_bytes(&params, &[whole], &metadata).unwrap();
+        let path = directory.path().join("whole.ct");
+        std::fs::write(&path, bytes).unwrap();
+        let mut reader = SeededReader::open(&params, &path, options).unwrap();
+        assert_eq!(reader.read(0).err().unwrap().code(), "wire.malformed");
+        std::fs::remove_file(&path).unwrap();
 
         // What is not finished is not there.
         let mut writer = CiphertextWriter::create(
