@@ -5,7 +5,7 @@ use std::ops::Range;
 use everlevel_circuit::poly::{DepthGoal, Polynomial, PolynomialPlan};
 use everlevel_circuit::{Expansion, PrimePower};
 use everlevel_scheme::{
-    ExactScheme, KeyPlan, Level, NextUse, NoOp, Params, Plaintext, Scheme, SchemeError,
+    Arithmetic, ExactScheme, KeyPlan, Level, NextUse, NoOp, Params, Plaintext, Scheme, SchemeError,
 };
 use rayon::prelude::*;
 
@@ -22,10 +22,18 @@ pub(super) const BESIDE: usize = 2;
 
 /// Where the encrypted database comes from, a part at a time: rows in the order of
 /// [`Search::row_order`], then payloads in that of [`Search::payload_order`].
-pub(super) trait Database<S: Scheme> {
+pub(super) trait Database<S: Arithmetic> {
+    /// A coordinate of the rows of a chunk.
+    type Row;
+
     /// Coordinates of the rows of a chunk, by their ranks in the order of expansion.
-    fn rows(&mut self, chunk: usize, ranks: Range<usize>)
-    -> Result<Vec<S::Ciphertext>, SuiteError>;
+    fn rows(&mut self, chunk: usize, ranks: Range<usize>) -> Result<Vec<Self::Row>, SuiteError>;
+
+    /// Sums of products of numbers with coordinates.
+    fn sums(
+        scheme: &S,
+        pairs: &[&[(&S::Ciphertext, &Self::Row)]],
+    ) -> Result<Vec<S::Product>, SchemeError>;
 
     /// The numbers of the payloads of a chunk.
     fn payloads(&mut self, chunk: usize) -> Result<Vec<S::Ciphertext>, SuiteError>;
@@ -109,11 +117,11 @@ impl Search {
     }
 
     /// The scores of each chunk, not relinearized yet.
-    fn scores<S: ExactScheme>(
+    fn scores<S: ExactScheme, D: Database<S>>(
         &self,
         scheme: &S,
         query: S::Ciphertext,
-        database: &mut impl Database<S>,
+        database: &mut D,
     ) -> Result<Vec<S::Product>, SuiteError> {
         let mut sums: Vec<Option<S::Product>> = vec![None; self.chunks];
         let (mut done, mut together) = (0, Vec::with_capacity(TOGETHER));
@@ -130,7 +138,7 @@ impl Search {
                 let pairs = rows.iter().map(|rows| together.iter().zip(rows).collect());
                 let pairs: Vec<Vec<_>> = pairs.collect();
                 let pairs: Vec<_> = pairs.iter().map(Vec::as_slice).collect();
-                let parts = scheme.sums_of_products(&pairs)?;
+                let parts = D::sums(scheme, &pairs)?;
                 for (sum, part) in sums.iter_mut().zip(parts) {
                     *sum = Some(match sum.take() {
                         None => part,
@@ -253,7 +261,16 @@ struct Blank<C> {
     payload: C,
 }
 
-impl<S: Scheme> Database<S> for Blank<S::Ciphertext> {
+impl<S: Arithmetic> Database<S> for Blank<S::Ciphertext> {
+    type Row = S::Ciphertext;
+
+    fn sums(
+        scheme: &S,
+        pairs: &[&[(&S::Ciphertext, &S::Ciphertext)]],
+    ) -> Result<Vec<S::Product>, SchemeError> {
+        scheme.sums_of_products(pairs)
+    }
+
     fn rows(&mut self, _: usize, ranks: Range<usize>) -> Result<Vec<S::Ciphertext>, SuiteError> {
         Ok(vec![self.row.clone(); ranks.len()])
     }

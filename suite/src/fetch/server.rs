@@ -4,11 +4,12 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use everlevel_bgv::{Ciphertext, Evaluator};
+use everlevel_bgv::{Ciphertext, Evaluator, Product, SeededCiphertext};
 use everlevel_ring::Cpu;
-use everlevel_scheme::Params;
+use everlevel_scheme::{Params, SchemeError};
 use everlevel_wire::{
-    BoundPolicy, CiphertextReader, Encryption, FileKeys, ReadAhead, ReadOptions, WireError, results,
+    BoundPolicy, CiphertextReader, Encryption, FileKeys, ReadAhead, ReadOptions, SeededReader,
+    WireError, results,
 };
 
 use super::circuit::{Database, Search};
@@ -59,6 +60,11 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     steps.write(&workload.instance)
 }
 
+/// Noise bounds of encryptions under the secret key.
+fn fresh() -> ReadOptions {
+    ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret))
+}
+
 /// A file of so many ciphertexts of this workload, fresh from the secret key.
 fn open(
     params: &Params,
@@ -66,8 +72,7 @@ fn open(
     path: &Path,
     count: usize,
 ) -> Result<CiphertextReader, SuiteError> {
-    let fresh = ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret));
-    let file = CiphertextReader::open(params, path, fresh)?;
+    let file = CiphertextReader::open(params, path, fresh())?;
     check_file(&metadata(&workload.instance), file.metadata(), file.len(), count)?;
     Ok(file)
 }
@@ -75,9 +80,9 @@ fn open(
 /// The encrypted database, in its files, which are read while the server computes.
 struct Upload {
     dimension: usize,
-    rows: ReadAhead<Ciphertext>,
+    rows: ReadAhead<SeededCiphertext>,
     payloads: Option<ReadAhead<Ciphertext>>,
-    /// How long the computation waited for files, and what unpacking and expansion took.
+    /// How long the computation waited for files, and what checking and unpacking took.
     reading: Duration,
 }
 
@@ -90,7 +95,9 @@ impl Upload {
         search: &Search,
     ) -> Result<Self, SuiteError> {
         let (dimension, chunks) = (workload.dimension, workload.chunks(params.slots()));
-        let rows = open(params, workload, &files.database, dimension * chunks)?;
+        let rows = SeededReader::open(params, &files.database, fresh())?;
+        let known = metadata(&workload.instance);
+        check_file(&known, rows.metadata(), rows.len(), dimension * chunks)?;
         let payloads = match task {
             Task::Count => None,
             Task::Fetch => {
@@ -117,7 +124,16 @@ fn places_of_payloads(chunk: usize) -> Range<usize> {
 }
 
 impl Database<Evaluator<Cpu, FileKeys>> for Upload {
-    fn rows(&mut self, chunk: usize, ranks: Range<usize>) -> Result<Vec<Ciphertext>, SuiteError> {
+    type Row = SeededCiphertext;
+
+    fn sums(
+        evaluator: &Evaluator<Cpu, FileKeys>,
+        pairs: &[&[(&Ciphertext, &SeededCiphertext)]],
+    ) -> Result<Vec<Product>, SchemeError> {
+        evaluator.sums_of_seeded_products(pairs)
+    }
+
+    fn rows(&mut self, chunk: usize, ranks: Range<usize>) -> Result<Vec<Self::Row>, SuiteError> {
         let start = Instant::now();
         let read = self.rows.read(places_of_rows(self.dimension, (chunk, ranks)))?;
         self.reading += start.elapsed();

@@ -35,6 +35,15 @@ struct Asked {
 }
 
 impl Database<NoOp> for Asked {
+    type Row = NoOpCiphertext;
+
+    fn sums(
+        scheme: &NoOp,
+        pairs: &[&[(&NoOpCiphertext, &NoOpCiphertext)]],
+    ) -> Result<Vec<<NoOp as Arithmetic>::Product>, SchemeError> {
+        scheme.sums_of_products(pairs)
+    }
+
     fn rows(&mut self, c: usize, ranks: Range<usize>) -> Result<Vec<NoOpCiphertext>, SuiteError> {
         self.rows.push((c, ranks.clone()));
         Database::<NoOp>::rows(&mut self.blank, c, ranks)
@@ -91,6 +100,15 @@ impl Plain<'_> {
 }
 
 impl Database<NoOp> for Plain<'_> {
+    type Row = NoOpCiphertext;
+
+    fn sums(
+        scheme: &NoOp,
+        pairs: &[&[(&NoOpCiphertext, &NoOpCiphertext)]],
+    ) -> Result<Vec<<NoOp as Arithmetic>::Product>, SchemeError> {
+        scheme.sums_of_products(pairs)
+    }
+
     fn rows(&mut self, c: usize, _: Range<usize>) -> Result<Vec<NoOpCiphertext>, SuiteError> {
         Ok(vec![self.encrypt(c, |row| 22 * u64::from(self.rows[row]))])
     }
