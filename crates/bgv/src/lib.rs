@@ -26,6 +26,7 @@ mod evaluator;
 mod flooding;
 pub mod keys;
 mod message;
+mod seeded;
 
 pub use ciphertext::Ciphertext;
 pub use compact::CompactCiphertext;
@@ -37,3 +38,4 @@ pub use evaluator::prepared::PreparedPlaintext;
 pub use evaluator::product::Product;
 pub use flooding::FloodingPolicy;
 pub use keys::{EvalKeys, PublicKey, SecretKey, ServerKeys};
+pub use seeded::SeededCiphertext;

@@ -4,8 +4,9 @@
 //! sampled values. Public uniform polynomials use rejection, whose running time depends on public
 //! values only.
 
+mod uniform;
+
 use everlevel_arith::Modulus;
-use everlevel_arith::kernels::Kernels;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{CryptoRng, SeedableRng};
 
@@ -16,6 +17,8 @@ use crate::cpu::processor::Cpu;
 use crate::error::RingError;
 use crate::poly::{Coeff, Eval, Poly};
 use crate::ring::Ring;
+
+pub(crate) use uniform::Uniform;
 
 /// The seed of a public uniform polynomial.
 pub type Seed = [u8; 32];
@@ -35,62 +38,6 @@ pub fn seed(rng: &mut impl CryptoRng) -> Seed {
     let mut seed = Seed::default();
     rng.fill_bytes(&mut seed);
     seed
-}
-
-/// The residues of the uniform polynomial (`seed`, `component`) modulo one prime, in evaluations,
-/// in order.
-///
-/// Each limb has a stream of its own, so a polynomial can be expanded for any subset of the primes
-/// and in any order. `component` < 2^32 tells polynomials of one seed apart.
-pub(crate) struct Uniform {
-    kernels: &'static Kernels,
-    q: Modulus,
-    key: [u32; 8],
-    stream: u64,
-    /// The next block of the stream, and the words ahead of it, of which some are used.
-    block: u64,
-    words: [u64; WORDS],
-    used: usize,
-}
-
-/// Words of a stream of ChaCha20 that are made at a time, 16 blocks: what vectors make at once.
-const WORDS: usize = 128;
-
-impl Uniform {
-    /// From the first residue on, modulo the prime at `position`.
-    pub(crate) fn new(cpu: &Cpu, seed: &Seed, component: u32, position: usize) -> Self {
-        let (words, _) = seed.as_chunks::<4>();
-        Uniform {
-            kernels: cpu.kernels(),
-            q: cpu.ring().modulus(position),
-            key: std::array::from_fn(|k| u32::from_le_bytes(words[k])),
-            stream: (component as u64) << 32 | position as u64,
-            block: 0,
-            words: [0; WORDS],
-            used: WORDS,
-        }
-    }
-
-    /// The next residues: words of the stream, cut to the width of the prime, but for those that
-    /// are not below it.
-    pub(crate) fn fill(&mut self, mut out: &mut [u64]) {
-        let q = self.q.value();
-        let mask = u64::MAX >> q.leading_zeros();
-        while !out.is_empty() {
-            if self.used == WORDS {
-                self.kernels.chacha20(&self.key, self.stream, self.block, &mut self.words);
-                (self.block, self.used) = (self.block + WORDS as u64 / 8, 0);
-            }
-            let end = WORDS.min(self.used + out.len());
-            let mut kept = 0;
-            for &word in &self.words[self.used..end] {
-                out[kept] = word & mask;
-                kept += usize::from(out[kept] < q);
-            }
-            self.used = end;
-            out = &mut out[kept..];
-        }
-    }
 }
 
 /// The limb of the uniform polynomial (`seed`, `component`) modulo the prime at `position`, in

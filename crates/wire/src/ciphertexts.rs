@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 
-use everlevel_bgv::Ciphertext;
+use everlevel_bgv::{Ciphertext, SeededCiphertext};
 use everlevel_ring::{Basis, Eval, Poly};
 use everlevel_scheme::{Form, KeyId, Level, Meta, Params};
 
@@ -161,16 +161,65 @@ impl Record for Ciphertext {
                 Ok(Ciphertext::from_parts(params, meta, components)?)
             }
             SEEDED if params.components() > 1 => {
-                let mut body = Reader::new(record);
-                let seed = body.array()?;
-                let first = read_poly(params.cpu(), basis, body.rest(), options)?;
-                Ok(Ciphertext::from_seeded(params, meta, first, seed)?)
+                Ok(read_seeded(params, meta, record, options)?.expanded(params)?)
             }
             other => {
                 let expected = "0, or over ring-LWE 1";
                 Err(WireError::malformed("encoding of a ciphertext", expected, other))
             }
         }
+    }
+}
+
+/// Reads a seed and the polynomial after it.
+fn read_seeded(
+    params: &Params,
+    meta: Meta,
+    record: &[u8],
+    options: &ReadOptions,
+) -> Result<SeededCiphertext, WireError> {
+    let (mut body, basis) = (Reader::new(record), params.chain().basis(meta.level));
+    let seed = body.array()?;
+    let first = read_poly(params.cpu(), basis, body.rest(), options)?;
+    Ok(SeededCiphertext::from_parts(params, meta, first, seed)?)
+}
+
+/// Files of ciphertexts that all have their seed.
+impl Record for SeededCiphertext {
+    const KIND: ObjectKind = ObjectKind::CIPHERTEXTS;
+
+    fn record_owner(&self) -> Option<KeyId> {
+        self.meta().owner
+    }
+
+    fn planned(&self, params: &Params) -> Result<Planned, WireError> {
+        let meta = *self.meta();
+        SeededCiphertext::from_parts(params, meta, self.body().clone(), *self.seed())?;
+        let length = SEED_BYTES + poly_len(params.ring(), params.chain().basis(meta.level));
+        Ok(Planned { descriptor: encode_meta(&meta, SEEDED)?, length })
+    }
+
+    fn fill(&self, params: &Params, out: &mut [u8]) {
+        let (head, rest) = out.split_at_mut(SEED_BYTES);
+        head.copy_from_slice(self.seed());
+        write_poly(params.ring(), self.body(), rest);
+    }
+
+    fn read_one(
+        params: &Params,
+        layout: &Layout,
+        (i, descriptor): (usize, &[u8]),
+        record: &[u8],
+        belief: Belief<'_>,
+        options: &ReadOptions,
+    ) -> Result<Self, WireError> {
+        let (stated, encoding) = decode_meta(descriptor)?;
+        let meta = Meta { owner: layout.owners.owner, ..belief.meta(params, i, stated)? };
+        if encoding != SEEDED || params.components() == 1 {
+            let what = "encoding of a ciphertext with its seed";
+            return Err(WireError::malformed(what, "1, over ring-LWE", encoding));
+        }
+        read_seeded(params, meta, record, options)
     }
 }
 

@@ -56,6 +56,7 @@ mod poly;
 pub mod product_results;
 pub mod products;
 pub mod public_key;
+mod read_ahead;
 mod reader;
 mod record;
 mod recovery;
@@ -78,11 +79,12 @@ pub use id::{ParamsId, canonical_json};
 pub use kind::ObjectKind;
 pub use manifest::{MANIFEST_LIMIT, Manifest, ManifestKey};
 pub use options::{BoundPolicy, Encryption, ReadOptions};
+pub use read_ahead::ReadAhead;
 pub use recovery::{Outcome, Recovered, on_recovery};
 pub use summary::{Metadata, Summary};
 pub use vector_file::{
     CiphertextReader, CiphertextWriter, ProductReader, ProductResultReader, ProductResultWriter,
-    ProductWriter, VectorReader, VectorWriter,
+    ProductWriter, SeededReader, VectorReader, VectorWriter,
 };
 
 /// The kind, version, parameter set, owner and metadata of an object. Checks header and index, not

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use everlevel_bgv::{Ciphertext, CompactCiphertext, Product};
+use everlevel_bgv::{Ciphertext, CompactCiphertext, Product, SeededCiphertext};
 use everlevel_scheme::Params;
 use rayon::prelude::*;
 
@@ -29,6 +29,8 @@ pub type ProductWriter = VectorWriter<Product>;
 pub type ProductResultWriter = VectorWriter<CompactCiphertext>;
 /// Reads the ciphertexts of a file a few at a time; see [`VectorReader`].
 pub type CiphertextReader = VectorReader<Ciphertext>;
+/// Reads the ciphertexts of a file a few at a time and leaves their seeds as they are.
+pub type SeededReader = VectorReader<SeededCiphertext>;
 /// Reads the products of a file a few at a time; see [`VectorReader`].
 pub type ProductReader = VectorReader<Product>;
 /// Reads the results of products in a file a few at a time; see [`VectorReader`].
@@ -166,8 +168,8 @@ impl<T: Record> VectorWriter<T> {
 /// manifest it reads the file once, for its digest.
 pub struct VectorReader<T: Record> {
     params: Params,
-    path: PathBuf,
-    file: File,
+    pub(crate) path: PathBuf,
+    pub(crate) file: File,
     layout: Layout,
     /// Of the file if what is trusted depends on it, else zeros.
     digest: [u8; 32],
@@ -233,6 +235,13 @@ impl<T: Record> VectorReader<T> {
     /// A place that is not there, records that together are larger than `options` allow, damaged or
     /// not as the format says; what the system refuses.
     pub fn read_range(&mut self, places: Range<usize>) -> Result<Vec<T>, WireError> {
+        let (range, mut bytes) = (self.bytes_of(&places)?, Vec::new());
+        read_bytes(&mut self.file, &self.path, &range, &mut bytes)?;
+        self.decode(places, &bytes)
+    }
+
+    /// Which bytes of the file the records at these places are.
+    pub(crate) fn bytes_of(&self, places: &Range<usize>) -> Result<Range<u64>, WireError> {
         let (needed, found) = (places.end as u64, self.len() as u64);
         let entries = self
             .layout
@@ -240,10 +249,10 @@ impl<T: Record> VectorReader<T> {
             .get(places.clone())
             .ok_or(WireError::Truncated { needed, found })?;
         let (Some((_, first)), Some((_, last))) = (entries.first(), entries.last()) else {
-            return Ok(Vec::new());
+            return Ok(0..0);
         };
-        let (start, length) = (first.start, last.end - first.start);
         // The header was checked against the length of the file.
+        let length = last.end - first.start;
         if length > self.options.max_bytes {
             return Err(WireError::Limit {
                 what: "bytes of the records",
@@ -251,13 +260,12 @@ impl<T: Record> VectorReader<T> {
                 limit: self.options.max_bytes,
             });
         }
-        let failed = |e: std::io::Error| io_error(&self.path, &e);
-        let mut bytes = Vec::with_capacity(length as usize);
-        self.file.seek(SeekFrom::Start(start)).map_err(failed)?;
-        (&mut self.file).take(length).read_to_end(&mut bytes).map_err(failed)?;
-        if (bytes.len() as u64) < length {
-            return Err(WireError::Truncated { needed: length, found: bytes.len() as u64 });
-        }
+        Ok(first.start..last.end)
+    }
+
+    /// The elements at these places, whose bytes these are.
+    pub(crate) fn decode(&self, places: Range<usize>, bytes: &[u8]) -> Result<Vec<T>, WireError> {
+        let start = self.layout.entries.get(places.start).map_or(0, |(_, range)| range.start);
         let belief =
             self.options.belief(self.len(), self.layout.owners.owner, || Ok(self.digest))?;
         let element = |i: usize| {
@@ -268,6 +276,25 @@ impl<T: Record> VectorReader<T> {
             T::read_one(&self.params, &self.layout, place, record, belief, &self.options)
         };
         places.into_par_iter().map(element).collect()
+    }
+}
+
+/// Replaces `bytes` by those of a part of the file.
+pub(crate) fn read_bytes(
+    file: &mut File,
+    path: &Path,
+    range: &Range<u64>,
+    bytes: &mut Vec<u8>,
+) -> Result<(), WireError> {
+    let failed = |e: std::io::Error| io_error(path, &e);
+    let length = range.end - range.start;
+    bytes.clear();
+    bytes.reserve(length as usize);
+    file.seek(SeekFrom::Start(range.start)).map_err(failed)?;
+    file.take(length).read_to_end(bytes).map_err(failed)?;
+    match bytes.len() as u64 {
+        found if found < length => Err(WireError::Truncated { needed: length, found }),
+        _ => Ok(()),
     }
 }
 
@@ -317,8 +344,27 @@ mod tests {
             assert!(reader.read_range(places).is_err());
         }
         assert!(reader.read(usize::MAX).is_err());
-        let mut reader = CiphertextReader::open(&params, &path, options.limited_to(10)).unwrap();
+        let limited = options.clone().limited_to(10);
+        let mut reader = CiphertextReader::open(&params, &path, limited).unwrap();
         assert_eq!(reader.read(0).unwrap_err().code(), "wire.limit");
+
+        // With their seeds, they are the same; one without is refused.
+        let mut reader = SeededReader::open(&params, &path, options.clone()).unwrap();
+        let seeded = reader.read_range(0..5).unwrap();
+        for (x, y) in seeded.iter().zip(&all) {
+            assert_eq!(x.expanded(&params).unwrap().fingerprint(), y.fingerprint());
+        }
+        let seeded: Vec<_> = all.iter().map(|x| SeededCiphertext::of(x).unwrap()).collect();
+        let again = crate::vector::to_bytes::<SeededCiphertext>(&params, &seeded, &metadata);
+        assert_eq!(again.unwrap(), written);
+        let whole =
+            Ciphertext::from_parts(&params, *all[0].meta(), all[0].components().to_vec()).unwrap();
+        let bytes = ciphertexts::to_bytes(&params, &[whole], &metadata).unwrap();
+        let path = directory.path().join("whole.ct");
+        std::fs::write(&path, bytes).unwrap();
+        let mut reader = SeededReader::open(&params, &path, options).unwrap();
+        assert_eq!(reader.read(0).err().unwrap().code(), "wire.malformed");
+        std::fs::remove_file(&path).unwrap();
 
         // What is not finished is not there.
         let mut writer = CiphertextWriter::create(

@@ -5,22 +5,35 @@ use std::ops::Range;
 use everlevel_circuit::poly::{DepthGoal, Polynomial, PolynomialPlan};
 use everlevel_circuit::{Expansion, PrimePower};
 use everlevel_scheme::{
-    ExactScheme, KeyPlan, Level, NextUse, NoOp, Params, Plaintext, Scheme, SchemeError,
+    Arithmetic, ExactScheme, KeyPlan, Level, NextUse, NoOp, Params, Plaintext, Scheme, SchemeError,
 };
+use rayon::prelude::*;
 
 use super::protocol::{LARGEST_SCORE, PAYLOAD, PAYLOAD_LEVEL, Task, Workload};
 use crate::error::SuiteError;
 
-/// Coordinates whose products with the query are added in one pass.
-const TOGETHER: usize = 8;
+/// Coordinates whose products with the query are added in one pass over the sums of a chunk.
+const TOGETHER: usize = 16;
+/// Chunks at the same time. Their products read the query once. Cores that compute a mask each do
+/// not wait for each other at every operation, of which many share an odd number of primes.
+const CHUNKS_TOGETHER: usize = 2;
 /// What is added up for each payload beside its numbers: the mask, and the chunk's place.
 pub(super) const BESIDE: usize = 2;
 
-/// Where the encrypted database comes from, a part at a time.
-pub(super) trait Database<S: Scheme> {
+/// Where the encrypted database comes from, a part at a time: rows in the order of
+/// [`Search::row_order`], then payloads in that of [`Search::payload_order`].
+pub(super) trait Database<S: Arithmetic> {
+    /// A coordinate of the rows of a chunk.
+    type Row;
+
     /// Coordinates of the rows of a chunk, by their ranks in the order of expansion.
-    fn rows(&mut self, chunk: usize, ranks: Range<usize>)
-    -> Result<Vec<S::Ciphertext>, SuiteError>;
+    fn rows(&mut self, chunk: usize, ranks: Range<usize>) -> Result<Vec<Self::Row>, SuiteError>;
+
+    /// Sums of products of numbers with coordinates.
+    fn sums(
+        scheme: &S,
+        pairs: &[&[(&S::Ciphertext, &Self::Row)]],
+    ) -> Result<Vec<S::Product>, SchemeError>;
 
     /// The numbers of the payloads of a chunk.
     fn payloads(&mut self, chunk: usize) -> Result<Vec<S::Ciphertext>, SuiteError>;
@@ -56,6 +69,20 @@ impl Search {
         Ok(Search { expansion, threshold, chunks, folds, stride })
     }
 
+    /// In which order rows are asked for: chunks, and ranks of coordinates.
+    pub fn row_order(&self) -> impl Iterator<Item = (usize, Range<usize>)> {
+        let (count, chunks) = (self.expansion.count(), self.chunks);
+        (0..count).step_by(TOGETHER).flat_map(move |first| {
+            let ranks = first..(first + TOGETHER).min(count);
+            (0..chunks).map(move |chunk| (chunk, ranks.clone()))
+        })
+    }
+
+    /// In which order payloads are asked for, by their chunks.
+    pub fn payload_order(&self) -> impl Iterator<Item = usize> {
+        (0..self.chunks).rev()
+    }
+
     /// The keys that the server needs.
     pub fn key_plan(&self, params: &Params, task: Task) -> Result<KeyPlan, SuiteError> {
         let dry = NoOp::blank(params);
@@ -84,17 +111,17 @@ impl Search {
     ) -> Result<Vec<S::Ciphertext>, SuiteError> {
         let scores = self.scores(scheme, query, database)?;
         match task {
-            Task::Count => Ok(vec![self.count(scheme, scores)?]),
-            Task::Fetch => self.accumulate(scheme, scores, database),
+            Task::Count => Ok(vec![self.count(scheme, &scores)?]),
+            Task::Fetch => self.accumulate(scheme, &scores, database),
         }
     }
 
     /// The scores of each chunk, not relinearized yet.
-    fn scores<S: ExactScheme>(
+    fn scores<S: ExactScheme, D: Database<S>>(
         &self,
         scheme: &S,
         query: S::Ciphertext,
-        database: &mut impl Database<S>,
+        database: &mut D,
     ) -> Result<Vec<S::Product>, SuiteError> {
         let mut sums: Vec<Option<S::Product>> = vec![None; self.chunks];
         let (mut done, mut together) = (0, Vec::with_capacity(TOGETHER));
@@ -104,14 +131,20 @@ impl Search {
             if together.len() < TOGETHER && ranks.end < self.expansion.count() {
                 return Ok(());
             }
-            for (chunk, sum) in sums.iter_mut().enumerate() {
-                let rows = database.rows(chunk, ranks.clone())?;
-                let pairs: Vec<_> = together.iter().zip(&rows).collect();
-                let part = scheme.sum_of_products(&pairs)?;
-                *sum = Some(match sum.take() {
-                    None => part,
-                    Some(sum) => scheme.add_products(&sum, &part)?,
-                });
+            for (group, sums) in sums.chunks_mut(CHUNKS_TOGETHER).enumerate() {
+                let chunks = (group * CHUNKS_TOGETHER..).take(sums.len());
+                let rows = chunks.map(|chunk| database.rows(chunk, ranks.clone()));
+                let rows = rows.collect::<Result<Vec<_>, _>>()?;
+                let pairs = rows.iter().map(|rows| together.iter().zip(rows).collect());
+                let pairs: Vec<Vec<_>> = pairs.collect();
+                let pairs: Vec<_> = pairs.iter().map(Vec::as_slice).collect();
+                let parts = D::sums(scheme, &pairs)?;
+                for (sum, part) in sums.iter_mut().zip(parts) {
+                    *sum = Some(match sum.take() {
+                        None => part,
+                        Some(sum) => scheme.add_products(&sum, &part)?,
+                    });
+                }
             }
             done = ranks.end;
             together.clear();
@@ -136,15 +169,17 @@ impl Search {
     fn count<S: ExactScheme>(
         &self,
         scheme: &S,
-        scores: Vec<S::Product>,
+        scores: &[S::Product],
     ) -> Result<S::Ciphertext, SuiteError> {
         let mut sum: Option<S::Ciphertext> = None;
-        for score in scores {
-            let mask = self.mask(scheme, &score, NextUse::LinearMap)?;
-            sum = Some(match sum {
-                None => mask,
-                Some(sum) => scheme.add(&sum, &mask)?,
-            });
+        for scores in scores.chunks(CHUNKS_TOGETHER) {
+            let masks = scores.par_iter().map(|x| self.mask(scheme, x, NextUse::LinearMap));
+            for mask in masks.collect::<Result<Vec<_>, _>>()? {
+                sum = Some(match sum {
+                    None => mask,
+                    Some(sum) => scheme.add(&sum, &mask)?,
+                });
+            }
         }
         let mut sum = sum.ok_or(SchemeError::BadArgument {
             what: "database",
@@ -163,41 +198,57 @@ impl Search {
         Ok(sum)
     }
 
-    /// Payloads times masks, the masks, and the places of chunks times masks, added up over all
-    /// chunks; and, if there are several, once more with the columns of chunk c rotated to the left
-    /// by c times a stride: rows that share a slot in one sum do not in the other.
+    /// Of a chunk: the mask, its place times the mask, and its payloads times the mask.
+    fn masked<S: ExactScheme>(
+        &self,
+        scheme: &S,
+        (chunk, score): (usize, &S::Product),
+        payloads: &[S::Ciphertext],
+    ) -> Result<Vec<S::Ciphertext>, SuiteError> {
+        let mask = self.mask(scheme, score, NextUse::Product)?;
+        // Not switched further down afterwards: the sums need what the modulus holds.
+        let level = scheme.level(&mask).min(Level(PAYLOAD_LEVEL));
+        let mask = scheme.mod_switch_to(&mask, level)?;
+        let payload =
+            |x| Ok(scheme.relinearize(&scheme.mul_lazy_aligned(&mask, x)?, NextUse::Keep)?);
+        let payloads = payloads.iter().map(payload).collect::<Result<Vec<_>, SuiteError>>()?;
+        let level = payloads.iter().map(|x| scheme.level(x)).min();
+        let mask = scheme.mod_switch_to(&mask, level.unwrap_or(scheme.level(&mask)))?;
+        let place = scheme.mul_scalar(&mask, chunk as i64)?;
+        Ok([mask, place].into_iter().chain(payloads).collect())
+    }
+
+    /// [`Search::masked`], added up over all chunks; and, if there are several, once more with the
+    /// columns of chunk c rotated to the left by c times a stride: rows that share a slot in one
+    /// sum do not in the other.
     fn accumulate<S: ExactScheme>(
         &self,
         scheme: &S,
-        scores: Vec<S::Product>,
+        scores: &[S::Product],
         database: &mut impl Database<S>,
     ) -> Result<Vec<S::Ciphertext>, SuiteError> {
         let mut sums: Option<[Vec<S::Ciphertext>; 2]> = None;
-        for (chunk, score) in scores.into_iter().enumerate().rev() {
-            let mask = self.mask(scheme, &score, NextUse::Product)?;
-            // Not switched further down afterwards: the sums need what the modulus holds.
-            let level = scheme.level(&mask).min(Level(PAYLOAD_LEVEL));
-            let mask = scheme.mod_switch_to(&mask, level)?;
-            let payload =
-                |x| Ok(scheme.relinearize(&scheme.mul_lazy_aligned(&mask, x)?, NextUse::Keep)?);
-            let payloads = database.payloads(chunk)?;
-            let payloads = payloads.iter().map(payload).collect::<Result<Vec<_>, SuiteError>>()?;
-            let level = payloads.iter().map(|x| scheme.level(x)).min();
-            let mask = scheme.mod_switch_to(&mask, level.unwrap_or(scheme.level(&mask)))?;
-            let place = scheme.mul_scalar(&mask, chunk as i64)?;
-            let all: Vec<_> = [mask, place].into_iter().chain(payloads).collect();
-            sums = Some(match sums {
-                None => [all.clone(), all],
-                Some([plain, moved]) => {
-                    let add = |(sum, x): (S::Ciphertext, _)| scheme.add(&sum, x);
-                    let turn = |(sum, x): (S::Ciphertext, _)| {
-                        scheme.add(&scheme.rotate_columns(&sum, self.stride)?, x)
-                    };
-                    let plain = plain.into_iter().zip(&all).map(add);
-                    let moved = moved.into_iter().zip(&all).map(turn);
-                    [plain.collect::<Result<_, _>>()?, moved.collect::<Result<_, _>>()?]
-                }
-            });
+        let order: Vec<usize> = self.payload_order().collect();
+        for chunks in order.chunks(CHUNKS_TOGETHER) {
+            let parts = chunks.iter().map(|chunk| Ok((*chunk, database.payloads(*chunk)?)));
+            let parts = parts.collect::<Result<Vec<_>, SuiteError>>()?;
+            let masked = |(chunk, payloads): &(usize, Vec<S::Ciphertext>)| {
+                self.masked(scheme, (*chunk, &scores[*chunk]), payloads)
+            };
+            for all in parts.par_iter().map(masked).collect::<Result<Vec<_>, _>>()? {
+                sums = Some(match sums {
+                    None => [all.clone(), all],
+                    Some([plain, moved]) => {
+                        let add = |(sum, x): (S::Ciphertext, _)| scheme.add(&sum, x);
+                        let turn = |(sum, x): (S::Ciphertext, _)| {
+                            scheme.add(&scheme.rotate_columns(&sum, self.stride)?, x)
+                        };
+                        let plain = plain.into_iter().zip(&all).map(add);
+                        let moved = moved.into_iter().zip(&all).map(turn);
+                        [plain.collect::<Result<_, _>>()?, moved.collect::<Result<_, _>>()?]
+                    }
+                });
+            }
         }
         let sums = sums.into_iter().flatten();
         Ok(sums.take(accumulators(self.chunks)).flatten().collect())
@@ -210,7 +261,16 @@ struct Blank<C> {
     payload: C,
 }
 
-impl<S: Scheme> Database<S> for Blank<S::Ciphertext> {
+impl<S: Arithmetic> Database<S> for Blank<S::Ciphertext> {
+    type Row = S::Ciphertext;
+
+    fn sums(
+        scheme: &S,
+        pairs: &[&[(&S::Ciphertext, &S::Ciphertext)]],
+    ) -> Result<Vec<S::Product>, SchemeError> {
+        scheme.sums_of_products(pairs)
+    }
+
     fn rows(&mut self, _: usize, ranks: Range<usize>) -> Result<Vec<S::Ciphertext>, SuiteError> {
         Ok(vec![self.row.clone(); ranks.len()])
     }
@@ -255,122 +315,6 @@ pub(super) fn folds(params: &Params, workload: &Workload) -> u32 {
 pub(super) fn stride(columns: usize) -> i64 {
     ((columns / 8 * 5) | 1) as i64
 }
+
 #[cfg(test)]
-mod tests {
-    use everlevel_scheme::noop::NoOpCiphertext;
-    use everlevel_scheme::{OptIn, ParamsSpec};
-
-    use super::*;
-    use crate::fetch::matches::{Layout, resolve, total};
-    use crate::fetch::protocol::{INSTANCES, STAND_IN, spec};
-    use crate::instance::Instance;
-
-    /// Every instance and task fits the set, with some capacity left, and not much.
-    #[test]
-    fn the_set_holds_every_instance() {
-        let sizes = (0..INSTANCES.len()).map(|i| i.to_string()).chain([STAND_IN.name.into()]);
-        for size in sizes {
-            let workload = Workload::of(&[&size]).unwrap().0;
-            let params = workload.params().unwrap();
-            let search = Search::new(&params, &workload).unwrap();
-            for task in [Task::Count, Task::Fetch] {
-                let dry = NoOp::blank(&params);
-                let found = search.rehearse(&dry, task).unwrap();
-                let left = found.iter().map(|x| dry.capacity_bits(x)).fold(f64::MAX, f64::min);
-                println!("{size} {task:?}: {left:.1} bits left, {:?}", dry.cost());
-                assert!(left > 4.0, "{size} {task:?}: {left} bits");
-                assert!(size == STAND_IN.name || left < 50.0, "{size} {task:?}: {left} bits");
-                // What the client can do with it.
-                assert!(found.iter().all(|x| dry.decrypt(x).is_ok()));
-            }
-        }
-    }
-
-    /// Rows of one coordinate, by chunks, in the clear.
-    struct Plain<'a> {
-        dry: &'a NoOp,
-        rows: &'a [bool],
-    }
-
-    fn payload(row: usize) -> [u16; PAYLOAD] {
-        std::array::from_fn(|k| (row * 7 + k) as u16 % 5000)
-    }
-
-    impl Plain<'_> {
-        fn encrypt(&self, chunk: usize, value: impl Fn(usize) -> u64) -> NoOpCiphertext {
-            let slots = self.dry.params().slots();
-            let rows =
-                (slots * chunk..slots * (chunk + 1)).take_while(|row| *row < self.rows.len());
-            let values: Vec<u64> = rows.map(value).collect();
-            let message = Plaintext::encode(self.dry.params(), &values).unwrap();
-            self.dry.encrypt(&message).unwrap()
-        }
-    }
-
-    impl Database<NoOp> for Plain<'_> {
-        fn rows(&mut self, c: usize, _: Range<usize>) -> Result<Vec<NoOpCiphertext>, SuiteError> {
-            Ok(vec![self.encrypt(c, |row| 22 * u64::from(self.rows[row]))])
-        }
-
-        fn payloads(&mut self, c: usize) -> Result<Vec<NoOpCiphertext>, SuiteError> {
-            let number = |k: usize| self.encrypt(c, |row| payload(row)[k].into());
-            Ok((0..PAYLOAD).map(number).collect())
-        }
-    }
-
-    /// Four hundred chunks of 32 rows, more than the plaintext modulus in all: they are counted,
-    /// and their payloads found, from one to the other end.
-    #[test]
-    fn many_chunks_neither_wrap_nor_mix() {
-        let name = "insecure_fetch-12289-n5".into();
-        let spec = ParamsSpec { name, index: 64, plain_prime: 12_289, ..spec(11) };
-        let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
-        let count = 12_795;
-        let instance = Instance { name: "of this test", count };
-        let workload = Workload { instance, dimension: 1 };
-        let search = Search::new(&params, &workload).unwrap();
-        let (slots, columns) = (params.slots(), params.slot_shape().columns());
-        let chunks = workload.chunks(slots);
-        assert_eq!((slots, columns, chunks), (32, 16, 400));
-        // 400 · 16 is more than half of the modulus, 400 · 32 would wrap.
-        assert_eq!(folds(&params, &workload), 4);
-        let layout = Layout {
-            columns,
-            slots,
-            chunks,
-            rows: count,
-            stride: stride(columns),
-            modulus: params.plain_modulus(),
-        };
-        let run = |rows: &[bool], task: Task| -> Vec<Vec<u64>> {
-            let dry = NoOp::new(&params, 1);
-            let query = expansion(&params, &workload).unwrap().encode(&params, &[22]).unwrap();
-            let query = dry.encrypt(&query).unwrap();
-            let found = search.run(&dry, query, &mut Plain { dry: &dry, rows }, task).unwrap();
-            let open = |x| dry.decrypt(x).unwrap().decode(&params).unwrap();
-            found.iter().map(open).collect()
-        };
-        let all = vec![true; count as usize];
-        let few: Vec<usize> = vec![0, 1, 31, 32, 64, 100, 4_000, 4_032, 12_768, 12_794];
-        let chosen: Vec<bool> = (0..all.len()).map(|row| few.contains(&row)).collect();
-        for (rows, matches) in [(&all, count), (&chosen, few.len() as u64)] {
-            let sums = run(rows, Task::Count);
-            assert_eq!(total(&sums[0], &layout, 16).unwrap(), matches);
-        }
-        let sums = run(&chosen, Task::Fetch);
-        let sums = sums.chunks(BESIDE + PAYLOAD).map(<[_]>::to_vec).collect();
-        let mut found = resolve(sums, &layout).unwrap();
-        let mut wanted: Vec<_> = few.iter().map(|row| payload(*row)).collect();
-        found.sort_unstable();
-        wanted.sort_unstable();
-        assert_eq!(found, wanted);
-    }
-
-    #[test]
-    fn the_set_is_secure() {
-        let params = Workload::of(&["1"]).unwrap().0.params().unwrap();
-        assert_eq!(params.slots(), params.degree());
-        assert!(params.security().bits() >= 128.0, "{}", params.security().weakest());
-        println!("{:.1} bits", params.security().bits());
-    }
-}
+mod tests;

@@ -4,11 +4,12 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use everlevel_bgv::{Ciphertext, Evaluator};
+use everlevel_bgv::{Ciphertext, Evaluator, Product, SeededCiphertext};
 use everlevel_ring::Cpu;
-use everlevel_scheme::Params;
+use everlevel_scheme::{Params, SchemeError};
 use everlevel_wire::{
-    BoundPolicy, CiphertextReader, Encryption, FileKeys, ReadOptions, WireError, results,
+    BoundPolicy, CiphertextReader, Encryption, FileKeys, ReadAhead, ReadOptions, SeededReader,
+    WireError, results,
 };
 
 use super::circuit::{Database, Search};
@@ -20,6 +21,9 @@ use crate::steps::Steps;
 
 /// Bytes of expanded keys that are kept.
 const KEY_CACHE: u64 = 1 << 30;
+/// Parts of the database that wait in memory, each of up to 34 MB: enough for the disk to work
+/// while coordinates of the query are expanded.
+const AHEAD: usize = 4;
 
 /// `server_encrypted_compute SIZE ...`: sums that the client counts matches by, or finds their
 /// payloads in.
@@ -39,7 +43,7 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     let search = steps.time("Plan", || Search::new(&params, &workload))?;
     let (query, mut database) = steps.time("Read inputs", || {
         let query = open(&params, &workload, &files.encrypted_query, 1)?.read(0)?;
-        Ok::<_, SuiteError>((query, Upload::open(&params, &workload, &files, task)?))
+        Ok::<_, SuiteError>((query, Upload::open(&params, &workload, &files, task, &search)?))
     })?;
     let start = Instant::now();
     let found = search.run(&evaluator, query, &mut database, task)?;
@@ -56,6 +60,11 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     steps.write(&workload.instance)
 }
 
+/// Noise bounds of encryptions under the secret key.
+fn fresh() -> ReadOptions {
+    ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret))
+}
+
 /// A file of `count` ciphertexts of this workload, fresh from the secret key.
 fn open(
     params: &Params,
@@ -63,18 +72,17 @@ fn open(
     path: &Path,
     count: usize,
 ) -> Result<CiphertextReader, SuiteError> {
-    let fresh = ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret));
-    let file = CiphertextReader::open(params, path, fresh)?;
+    let file = CiphertextReader::open(params, path, fresh())?;
     check_file(&metadata(&workload.instance), file.metadata(), file.len(), count)?;
     Ok(file)
 }
 
-/// The encrypted database, in its files.
+/// The encrypted database, in its files, which are read while the server computes.
 struct Upload {
     dimension: usize,
-    rows: CiphertextReader,
-    payloads: Option<CiphertextReader>,
-    /// What reading took so far.
+    rows: ReadAhead<SeededCiphertext>,
+    payloads: Option<ReadAhead<Ciphertext>>,
+    /// How long the computation waited for files, and what checking and unpacking took.
     reading: Duration,
 }
 
@@ -84,31 +92,57 @@ impl Upload {
         workload: &Workload,
         files: &Files,
         task: Task,
+        search: &Search,
     ) -> Result<Self, SuiteError> {
         let (dimension, chunks) = (workload.dimension, workload.chunks(params.slots()));
+        let rows = SeededReader::open(params, &files.database, fresh())?;
+        let known = metadata(&workload.instance);
+        check_file(&known, rows.metadata(), rows.len(), dimension * chunks)?;
         let payloads = match task {
             Task::Count => None,
             Task::Fetch => {
-                Some(open(params, workload, &files.encrypted_payloads, PAYLOAD * chunks)?)
+                let file = open(params, workload, &files.encrypted_payloads, PAYLOAD * chunks)?;
+                let order = search.payload_order().map(places_of_payloads).collect();
+                Some(ReadAhead::start(file, order, 1)?)
             }
         };
-        let rows = open(params, workload, &files.database, dimension * chunks)?;
+        let order = search.row_order().map(|part| places_of_rows(dimension, part)).collect();
+        let rows = ReadAhead::start(rows, order, AHEAD)?;
         Ok(Upload { dimension, rows, payloads, reading: Duration::ZERO })
     }
 }
 
+/// Where the coordinates of these ranks of the rows of a chunk are.
+fn places_of_rows(dimension: usize, (chunk, ranks): (usize, Range<usize>)) -> Range<usize> {
+    let first = chunk * dimension;
+    first + ranks.start..first + ranks.end
+}
+
+/// Where the payloads of a chunk are.
+fn places_of_payloads(chunk: usize) -> Range<usize> {
+    PAYLOAD * chunk..PAYLOAD * (chunk + 1)
+}
+
 impl Database<Evaluator<Cpu, FileKeys>> for Upload {
-    fn rows(&mut self, chunk: usize, ranks: Range<usize>) -> Result<Vec<Ciphertext>, SuiteError> {
-        let (start, first) = (Instant::now(), chunk * self.dimension);
-        let read = self.rows.read_range(first + ranks.start..first + ranks.end)?;
+    type Row = SeededCiphertext;
+
+    fn sums(
+        evaluator: &Evaluator<Cpu, FileKeys>,
+        pairs: &[&[(&Ciphertext, &SeededCiphertext)]],
+    ) -> Result<Vec<Product>, SchemeError> {
+        evaluator.sums_of_seeded_products(pairs)
+    }
+
+    fn rows(&mut self, chunk: usize, ranks: Range<usize>) -> Result<Vec<Self::Row>, SuiteError> {
+        let start = Instant::now();
+        let read = self.rows.read(places_of_rows(self.dimension, (chunk, ranks)))?;
         self.reading += start.elapsed();
         Ok(read)
     }
 
     fn payloads(&mut self, chunk: usize) -> Result<Vec<Ciphertext>, SuiteError> {
-        let start = Instant::now();
-        let places = PAYLOAD * chunk..PAYLOAD * (chunk + 1);
-        let read = self.payloads.as_mut().map(|file| file.read_range(places)).transpose()?;
+        let (start, places) = (Instant::now(), places_of_payloads(chunk));
+        let read = self.payloads.as_mut().map(|file| file.read(places)).transpose()?;
         self.reading += start.elapsed();
         Ok(read.unwrap_or_default())
     }

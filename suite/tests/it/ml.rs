@@ -1,6 +1,7 @@
 //! `ml-inference` from text to labels.
 
 use std::fs;
+use std::time::Instant;
 
 use everlevel_suite::ml::{HIDDEN, INPUTS, Model};
 
@@ -138,16 +139,40 @@ fn results_and_labels_are_those_in_the_clear() {
     }
 }
 
-/// Two blocks, of which the second is not full: every result of every image.
+/// The seconds of the server's steps, by their names.
+fn steps(harness: &StandIn) -> serde_json::Map<String, serde_json::Value> {
+    let text = fs::read_to_string(harness.io("server_reported_steps.json")).unwrap();
+    let steps: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text).unwrap();
+    let names = ["Encrypted computation", "Load keys", "Read inputs", "Total", "Write outputs"];
+    assert!(steps.keys().eq(names), "{steps:?}");
+    assert!(steps.values().all(|seconds| seconds.as_f64().unwrap() >= 0.0), "{steps:?}");
+    steps
+}
+
+/// Two blocks, of which the second is not full: every result of every image. Prints the times of
+/// the server's steps, the whole stage with the start of its process, and bytes.
 #[test]
 fn blocks_of_images_are_in_their_order() {
     let images = images(10_000);
     let harness = stand_in("large", 3, &images);
-    harness.run_until("client_postprocess");
+    harness.run_until("client_encode_encrypt_input");
+    let start = Instant::now();
+    assert!(harness.stage("server_encrypted_compute").status.success());
+    let stage = start.elapsed().as_secs_f64();
+    for stage in ["client_decrypt_decode", "client_postprocess"] {
+        assert!(harness.stage(stage).status.success(), "{stage}");
+    }
     let (wanted, labels): (Vec<_>, Vec<usize>) =
         expected(&Model::trained().unwrap(), &images).into_iter().unzip();
     assert!(results(&harness) == wanted);
     assert!(harness.lines::<usize>("encrypted_model_predictions.txt") == labels);
+    let bytes = |name: &str| fs::metadata(harness.io(name)).unwrap().len();
+    println!(
+        "3: stage {stage}, {:?}; bytes: upload {}, download {}",
+        steps(&harness),
+        bytes("ciphertexts_upload/pixels.ct"),
+        bytes("ciphertexts_download/results.ct")
+    );
 }
 
 /// A server has no key and needs none: with the client's files gone it computes the same.
@@ -160,10 +185,7 @@ fn the_server_needs_the_upload_the_parameters_and_the_model_only() {
     fs::rename(&kept, &away).unwrap();
     fs::remove_dir_all(harness.io("preprocessed")).unwrap();
     assert!(harness.stage("server_encrypted_compute").status.success());
-    let steps = fs::read_to_string(harness.io("server_reported_steps.json")).unwrap();
-    let steps: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&steps).unwrap();
-    let names = ["Encrypted computation", "Load keys", "Read inputs", "Total", "Write outputs"];
-    assert!(steps.keys().eq(names), "{steps:?}");
+    steps(&harness);
     fs::rename(&away, &kept).unwrap();
     for stage in ["client_decrypt_decode", "client_postprocess"] {
         assert!(harness.stage(stage).status.success(), "{stage}");

@@ -14,14 +14,12 @@ use crate::evaluator::Evaluator;
 use crate::evaluator::linear_maps::Extended;
 use crate::keys::EvalKeys;
 use crate::message::carried_poly;
-use everlevel_scheme::Plaintext;
-use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::Meta;
 use everlevel_scheme::spec::{Form, Level, NextUse};
 use everlevel_scheme::{
-    AffineForm, Arithmetic, Automorphisms, DiagonalValues, LinearMaps, PlainModulus, Scheme,
+    AffineForm, Arithmetic, Automorphisms, DiagonalValues, LinearMaps, PlainModulus, Plaintext,
+    Scheme, SchemeError, same_kind, same_modulus,
 };
-use everlevel_scheme::{same_kind, same_modulus};
 
 impl<E: Engine, K: EvalKeys> Scheme for Evaluator<E, K> {
     type Ciphertext = Ciphertext<E>;
@@ -148,7 +146,14 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
         &self,
         pairs: &[(&Ciphertext<E>, &Ciphertext<E>)],
     ) -> Result<Product<E>, SchemeError> {
-        self.added_products(pairs)
+        Ok(self.added_products(&[pairs])?.pop().expect("a sum for each list"))
+    }
+
+    fn sums_of_products(
+        &self,
+        sums: &[&[(&Ciphertext<E>, &Ciphertext<E>)]],
+    ) -> Result<Vec<Product<E>>, SchemeError> {
+        self.added_products(sums)
     }
 
     fn add_products(&self, a: &Product<E>, b: &Product<E>) -> Result<Product<E>, SchemeError> {
@@ -238,9 +243,8 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
         }
         self.engine.status()?;
         let params = self.params();
-        let out = params
-            .noise()
-            .checked(params.noise().mod_switch(&a.meta, level), "modulus switching")?;
+        let noise = params.noise();
+        let out = noise.checked(noise.mod_switch(&a.meta, level), "modulus switching")?;
         let t = params.noise().divisor(&a.meta);
         let to = params.chain().basis(level);
         self.counters.rounding(a.components.len(), a.basis(), to, params.degree());

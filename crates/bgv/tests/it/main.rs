@@ -16,6 +16,7 @@ mod raised;
 mod random_circuits;
 mod record;
 mod rlwe;
+mod seeded;
 mod specifications;
 mod switching;
 mod tightness;

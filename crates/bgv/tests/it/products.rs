@@ -125,6 +125,29 @@ fn sums_in_one_pass_are_sums_of_products() {
     }
 }
 
+/// Sums that are requested together are those by themselves, at one level and at two.
+#[test]
+fn sums_of_several_lists_are_the_same() {
+    for name in SETS {
+        let mut f = Fixture::new(name, 5);
+        let (pairs, _) = f.pairs(3);
+        let [(a, b), (c, d), (e, _)] = &pairs[..] else { panic!("three pairs") };
+        let low = f.server.mod_switch_to(e, Level(f.params.chain().top().0 - 1)).unwrap();
+        let lists: [&[(&Ciphertext, &Ciphertext)]; 4] =
+            [&[(a, b), (c, d)], &[(a, d)], &[(c, b), (a, e), (e, d)], &[(&low, b)]];
+        let cpu = f.params.cpu();
+        let bits = |x: Product| everlevel_ring::cpu::fingerprint(&x.components(cpu));
+        for lists in [&lists[..0], &lists[..3], &lists[..]] {
+            let sums = f.server.sums_of_products(lists).unwrap();
+            let alone = lists.iter().map(|pairs| f.server.sum_of_products(pairs).unwrap());
+            let seen = |x: Product| (*x.meta(), bits(x));
+            assert!(sums.into_iter().map(seen).eq(alone.map(seen)), "{name}");
+        }
+        let refused = f.server.sums_of_products(&[lists[0], &[]]).unwrap_err();
+        assert_eq!(refused.code(), "scheme.bad-argument");
+    }
+}
+
 /// What plans say of a sum of products is what becomes of it: level, bound and value.
 #[test]
 fn sums_are_foretold() {

@@ -234,7 +234,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
         hs: &[S::Ciphertext],
         watch: &mut Watch<'_, S>,
     ) -> Result<Vec<S::Ciphertext>, CircuitError> {
-        let assembled = |((raised, (message, factor)), h)| {
+        let assembled = |((raised, (message, factor)), h): ((_, &(S::Ciphertext, i64)), _)| {
             let q0 = scheme.base_modulus_mod_t(raised);
             Ok(scheme.linear_combination(&[(message, *factor), (h, q0)], 0)?)
         };

@@ -26,5 +26,6 @@ pub use decompose::Digits;
 pub use keys::KeyPoly;
 pub use limb::{Limb, Limbs};
 pub use processor::Cpu;
+pub use products::SeededPair;
 pub use read::fingerprint;
 pub use timings::{Timings, Work};

@@ -40,8 +40,13 @@ pub(super) const CHUNK: usize = 2048;
 
 /// The places of a limb in order, [`CHUNK`] at a time.
 pub(super) fn chunks(ring: &Ring) -> impl Iterator<Item = Range<usize>> {
+    chunks_of(ring, CHUNK)
+}
+
+/// The places of a limb in order, so many at a time.
+pub(super) fn chunks_of(ring: &Ring, words: usize) -> impl Iterator<Item = Range<usize>> {
     let degree = ring.degree();
-    (0..degree).step_by(CHUNK).map(move |start| start..(start + CHUNK).min(degree))
+    (0..degree).step_by(words).map(move |start| start..(start + words).min(degree))
 }
 
 impl Cpu {

@@ -2,16 +2,29 @@
 
 use std::ops::Range;
 
+use everlevel_arith::Modulus;
 use everlevel_arith::kernels::MAX_TERMS;
 use rayon::prelude::*;
 
 use super::access::limb;
 use super::limb::Limb;
-use super::processor::{Cpu, chunks};
+use super::processor::{CHUNK, Cpu, chunks_of};
 use super::timings::Work;
 use crate::basis::Basis;
 use crate::engine::Pair;
 use crate::poly::{Eval, Poly};
+use crate::sample::{Seed, Uniform};
+
+/// The factors of a product of ciphertexts: x0 and x1, y0, and the seed of y1.
+pub type SeededPair<'a> = ([&'a Poly<Eval>; 2], &'a Poly<Eval>, &'a Seed);
+
+/// Words of factors that stay in the cache of a core while all sums over their places are made.
+const CACHED: usize = 1 << 16;
+
+/// How many places are taken at a time, whole vectors, if the longest sum has so many products.
+fn together(longest: usize) -> usize {
+    (CACHED / (2 * longest.max(1))).clamp(CHUNK / 16, CHUNK) / 64 * 64
+}
 
 /// Some places of the limbs modulo the prime at position i: of the left and of the right factors.
 fn factors<'a>(
@@ -33,11 +46,28 @@ impl Cpu {
     ) -> Vec<Poly<Eval>> {
         let positions: Vec<usize> = basis.iter().collect();
         let columns = positions.into_par_iter().map(|i| self.summed_modulo(i, sums));
-        // Prime by prime, the limbs of all sums; a sum takes the next limb of each.
-        let columns: Vec<Vec<Limb>> = columns.collect();
+        self.of_columns(basis, sums.len(), columns.collect())
+    }
+
+    /// For each list Σ x0 y0, Σ (x0 y1 + x1 y0) and Σ x1 y1, y1 being the expansion of a seed as
+    /// component 0 ([`sample::expand`](crate::sample::expand)), of which a few words at a time are
+    /// made where they are multiplied. Lists are gone through together, as those of
+    /// [`Engine::sums_of_products`](crate::Engine::sums_of_products).
+    pub fn sums_of_seeded_products(
+        &self,
+        basis: Basis,
+        sums: &[Vec<SeededPair<'_>>],
+    ) -> Vec<Poly<Eval>> {
+        let positions: Vec<usize> = basis.iter().collect();
+        let columns = positions.into_par_iter().map(|i| self.seeded_modulo(i, sums));
+        self.of_columns(basis, 3 * sums.len(), columns.collect())
+    }
+
+    /// So many polynomials: each takes the next limb modulo every prime.
+    fn of_columns(&self, basis: Basis, count: usize, columns: Vec<Vec<Limb>>) -> Vec<Poly<Eval>> {
         let mut columns: Vec<_> = columns.into_iter().map(Vec::into_iter).collect();
         let next = |column: &mut std::vec::IntoIter<Limb>| column.next().expect("a limb a sum");
-        sums.iter().map(|_| self.poly(basis, columns.iter_mut().map(next).collect())).collect()
+        (0..count).map(|_| self.poly(basis, columns.iter_mut().map(next).collect())).collect()
     }
 
     /// The limbs of all sums modulo the prime at position i.
@@ -45,18 +75,55 @@ impl Cpu {
         let _timer = self.time(Work::Products);
         let q = self.ring.modulus(i);
         let mut out: Vec<Limb> = sums.iter().map(|_| self.limb()).collect();
-        for places in chunks(&self.ring) {
+        let longest = sums.iter().map(Vec::len).max().unwrap_or_default();
+        for places in chunks_of(&self.ring, together(longest)) {
             for (out, pairs) in out.iter_mut().zip(sums) {
-                let out = &mut out[places.clone()];
-                let mut parts = pairs.chunks(MAX_TERMS);
-                let (x, y) = factors(parts.next().unwrap_or_default(), i, &places);
-                self.kernels.inner_product(q, out, &x, &y);
-                for part in parts {
-                    let (x, y) = factors(part, i, &places);
-                    self.kernels.inner_product_scale_add(q, out, &x, &y, 1);
-                }
+                let (x, y) = factors(pairs, i, &places);
+                self.write_sum(q, &mut out[places.clone()], &x, &y);
             }
         }
         out
+    }
+
+    /// The three limbs of each list modulo the prime at position i.
+    fn seeded_modulo(&self, i: usize, sums: &[Vec<SeededPair<'_>>]) -> Vec<Limb> {
+        let _timer = self.time(Work::Products);
+        let q = self.ring.modulus(i);
+        let mut out: Vec<Limb> = (0..3 * sums.len()).map(|_| self.limb()).collect();
+        let longest = sums.iter().map(Vec::len).max().unwrap_or_default();
+        let words = together(2 * longest);
+        let stream = |pair: &SeededPair<'_>| Uniform::new(self, pair.2, 0, i);
+        let mut streams: Vec<Vec<Uniform>> =
+            sums.iter().map(|pairs| pairs.iter().map(stream).collect()).collect();
+        let mut made = vec![0; longest * words];
+        for places in chunks_of(&self.ring, words) {
+            for ((out, pairs), streams) in out.chunks_mut(3).zip(sums).zip(&mut streams) {
+                for (stream, made) in streams.iter_mut().zip(made.chunks_mut(words)) {
+                    stream.fill(&mut made[..places.len()]);
+                }
+                let y1 = made.chunks(words).take(pairs.len()).map(|made| &made[..places.len()]);
+                let y1: Vec<&[u64]> = y1.collect();
+                let first: Vec<_> = pairs.iter().map(|&([x, _], y, _)| (x, y)).collect();
+                let second: Vec<_> = pairs.iter().map(|&([_, x], y, _)| (x, y)).collect();
+                let (x0, y0) = factors(&first, i, &places);
+                let (x1, _) = factors(&second, i, &places);
+                let [d0, d1, d2] = out else { continue };
+                self.write_sum(q, &mut d0[places.clone()], &x0, &y0);
+                let (x, y) = ([&x0[..], &x1].concat(), [&y1[..], &y0].concat());
+                self.write_sum(q, &mut d1[places.clone()], &x, &y);
+                self.write_sum(q, &mut d2[places.clone()], &x1, &y1);
+            }
+        }
+        out
+    }
+
+    /// out = Σ x y.
+    fn write_sum(&self, q: Modulus, out: &mut [u64], x: &[&[u64]], y: &[&[u64]]) {
+        let (x, more) = x.split_at(x.len().min(MAX_TERMS));
+        let (y, others) = y.split_at(x.len());
+        self.kernels.inner_product(q, out, x, y);
+        for (x, y) in more.chunks(MAX_TERMS).zip(others.chunks(MAX_TERMS)) {
+            self.kernels.inner_product_scale_add(q, out, x, y, 1);
+        }
     }
 }

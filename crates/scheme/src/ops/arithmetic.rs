@@ -160,6 +160,18 @@ pub trait Arithmetic: Scheme {
         Ok(sum)
     }
 
+    /// [`Arithmetic::sum_of_products`] of several lists. They are requested together, so that a
+    /// scheme can read operands that several lists have once.
+    ///
+    /// # Errors
+    /// As [`Arithmetic::sum_of_products`].
+    fn sums_of_products(
+        &self,
+        sums: &[&[(&Self::Ciphertext, &Self::Ciphertext)]],
+    ) -> Result<Vec<Self::Product>, SchemeError> {
+        sums.iter().map(|pairs| self.sum_of_products(pairs)).collect()
+    }
+
     /// Sum of two products.
     fn add_products(
         &self,

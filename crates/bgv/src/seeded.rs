@@ -1,0 +1,92 @@
+//! Fresh encryptions that keep their seed.
+
+use everlevel_ring::sample::Seed;
+use everlevel_ring::{Eval, Poly};
+use everlevel_scheme::noise::Meta;
+use everlevel_scheme::{Params, SchemeError};
+
+use crate::ciphertext::Ciphertext;
+
+/// An encryption by [`SecretKey::encrypt`](crate::SecretKey::encrypt) over ring-LWE as it is
+/// stored: c0, and the seed that c1 is the expansion of. It takes half of the memory of a
+/// [`Ciphertext`], and products expand it where they need it
+/// ([`Evaluator::sums_of_seeded_products`](crate::Evaluator::sums_of_seeded_products)).
+#[derive(Clone)]
+pub struct SeededCiphertext {
+    pub(crate) meta: Meta,
+    pub(crate) body: Poly<Eval>,
+    pub(crate) seed: Seed,
+}
+
+impl SeededCiphertext {
+    /// From the public data, c0 and the seed. Residues must be canonical.
+    ///
+    /// # Errors
+    /// As [`Ciphertext::from_seeded`].
+    pub fn from_parts(
+        params: &Params,
+        meta: Meta,
+        body: Poly<Eval>,
+        seed: Seed,
+    ) -> Result<Self, SchemeError> {
+        params.noise().check_meta(&meta)?;
+        let out = SeededCiphertext { meta, body, seed };
+        if !out.fits(params) {
+            return Err(SchemeError::BadArgument {
+                what: "components of a seeded ciphertext",
+                expected: format!(
+                    "over ring-LWE a polynomial of degree {} over the {} primes of level {}",
+                    params.degree(),
+                    params.chain().basis(meta.level).len(),
+                    meta.level
+                ),
+                found: "another".into(),
+            });
+        }
+        Ok(out)
+    }
+
+    /// A ciphertext that still has its seed; none without one.
+    pub fn of(x: &Ciphertext) -> Option<Self> {
+        let (body, seed) = (x.constant()?.clone(), *x.seed()?);
+        Some(SeededCiphertext { meta: *x.meta(), body, seed })
+    }
+
+    /// The ciphertext.
+    ///
+    /// # Errors
+    /// A seeded ciphertext of other parameters.
+    pub fn expanded(&self, params: &Params) -> Result<Ciphertext, SchemeError> {
+        Ciphertext::from_seeded(params, self.meta, self.body.clone(), self.seed)
+    }
+
+    /// Level, plaintext modulus, factor, noise bound and owner.
+    pub fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    /// c0.
+    pub fn body(&self) -> &Poly<Eval> {
+        &self.body
+    }
+
+    /// The seed that c1 is the expansion of, as component 0.
+    pub fn seed(&self) -> &Seed {
+        &self.seed
+    }
+
+    fn fits(&self, params: &Params) -> bool {
+        let basis = params.chain().basis(self.meta.level);
+        params.components() == 2
+            && self.body.basis() == basis
+            && self.body.degree() == params.degree()
+    }
+
+    /// Refuses what is not of these parameters.
+    pub(crate) fn check(&self, params: &Params) -> Result<(), SchemeError> {
+        params.noise().check_meta(&self.meta)?;
+        let wrong =
+            || SchemeError::WrongParams { object: "the ciphertext", name: params.name().into() };
+        self.fits(params).then_some(()).ok_or_else(wrong)
+    }
+}

@@ -1,0 +1,90 @@
+//! Products with ciphertexts that keep their seeds.
+
+use everlevel_bgv::{Ciphertext, Evaluator, Product, SecretKey, SeededCiphertext, ServerKeys};
+use everlevel_ring::cpu::fingerprint;
+use everlevel_scheme::{Arithmetic, Level, OptIn, Params, Plaintext, SchemeError};
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+
+struct Fixture {
+    params: Params,
+    secret: SecretKey,
+    server: Evaluator,
+    rng: ChaCha20Rng,
+}
+
+impl Fixture {
+    fn new(name: &str) -> Self {
+        let params = Params::named(name, OptIn::InsecureResearch).unwrap();
+        let mut rng = ChaCha20Rng::seed_from_u64(8);
+        let secret = SecretKey::generate(&params, &mut rng);
+        let server = Evaluator::new(ServerKeys::empty(&params));
+        Fixture { params, secret, server, rng }
+    }
+
+    fn encrypt(&mut self, k: u64, level: Level) -> Ciphertext {
+        let t = self.params.plain_modulus();
+        let coefficients = (0..self.params.degree() as u64).map(|i| (i * i + k) % t).collect();
+        let exponent = self.params.plain_exponent();
+        let message = Plaintext::from_coefficients(&self.params, coefficients, exponent).unwrap();
+        self.secret.encrypt_at(&message, level, &mut self.rng).unwrap()
+    }
+}
+
+fn seeded(x: &Ciphertext) -> SeededCiphertext {
+    SeededCiphertext::of(x).unwrap()
+}
+
+/// Of one pair and of several, several sums at once, at two levels, in BFV's form, for a power of
+/// two and for an odd index.
+#[test]
+fn sums_with_seeds_are_those_of_expanded_ciphertexts() {
+    for name in ["insecure_bgv-257-n8", "insecure_bfv-257-n8", "insecure_aes-m4947"] {
+        let mut f = Fixture::new(name);
+        let top = f.params.chain().top();
+        let xs: Vec<_> = (0..3).map(|k| f.encrypt(k, top)).collect();
+        let mut ys: Vec<_> = (3..6).map(|k| f.encrypt(k, top)).collect();
+        ys.push(f.encrypt(6, Level(top.0 - 1)));
+        let seeds: Vec<_> = ys.iter().map(seeded).collect();
+        let (xs, ys, seeds) = (&xs[..], &ys[..], &seeds[..]);
+        let lists: [&[(usize, usize)]; 4] =
+            [&[(0, 0), (1, 1), (2, 2)], &[(1, 0)], &[(0, 2), (0, 1)], &[(0, 0), (1, 3)]];
+        for lists in [&lists[..0], &lists[..3], &lists[..]] {
+            let whole = lists.iter().map(|list| list.iter().map(move |&(i, j)| (&xs[i], &ys[j])));
+            let whole: Vec<Vec<_>> = whole.map(Iterator::collect).collect();
+            let kept = lists.iter().map(|list| list.iter().map(move |&(i, j)| (&xs[i], &seeds[j])));
+            let kept: Vec<Vec<_>> = kept.map(Iterator::collect).collect();
+            let whole: Vec<_> = whole.iter().map(Vec::as_slice).collect();
+            let kept: Vec<_> = kept.iter().map(Vec::as_slice).collect();
+            let seen = |x: Product| (*x.meta(), fingerprint(&x.components(f.params.cpu())));
+            let wanted = f.server.sums_of_products(&whole).unwrap();
+            let found = f.server.sums_of_seeded_products(&kept).unwrap();
+            assert!(found.into_iter().map(seen).eq(wanted.into_iter().map(seen)), "{name}");
+        }
+    }
+}
+
+#[test]
+fn sums_with_seeds_refuse_what_sums_refuse() {
+    let mut f = Fixture::new("insecure_bgv-257-n8");
+    let top = f.params.chain().top();
+    let (x, y) = (f.encrypt(1, top), f.encrypt(2, top));
+    let code = |found: Result<Vec<Product>, SchemeError>| found.unwrap_err().code();
+    let kept = seeded(&y);
+    let good = [(&x, &kept)];
+    assert_eq!(code(f.server.sums_of_seeded_products(&[&good, &[]])), "scheme.bad-argument");
+    let stranger = SecretKey::generate(&f.params, &mut f.rng);
+    let message = Plaintext::encode(&f.params, &[1]).unwrap();
+    let strange = seeded(&stranger.encrypt(&message, &mut f.rng).unwrap());
+    let refused = f.server.sums_of_seeded_products(&[&[(&x, &strange)]]);
+    assert_eq!(code(refused), "scheme.wrong-key");
+    let mut other = Fixture::new("insecure_bgv-65537-n11");
+    let foreign = seeded(&other.encrypt(1, Level(2)));
+    let refused = f.server.sums_of_seeded_products(&[&[(&x, &foreign)]]);
+    assert_eq!(code(refused), "scheme.wrong-params");
+    // Results of operations have no seed, and NTRU has none.
+    assert!(SeededCiphertext::of(&f.server.add(&x, &y).unwrap()).is_none());
+    let mut f = Fixture::new("insecure_ltv-257-n8");
+    let top = f.params.chain().top();
+    assert!(SeededCiphertext::of(&f.encrypt(1, top)).is_none());
+}
