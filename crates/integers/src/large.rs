@@ -4,7 +4,6 @@
 
 use everlevel_circuit::straight_line::{Circuit, CircuitBuilder, NodeId};
 use everlevel_circuit::{CircuitError, Value};
-use rayon::prelude::*;
 
 use crate::column::{Digit, value};
 use crate::context::{IntegerScheme, Integers};

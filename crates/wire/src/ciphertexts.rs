@@ -187,6 +187,7 @@ fn read_seeded(
 /// Files of ciphertexts that all have their seed.
 impl Record for SeededCiphertext {
     const KIND: ObjectKind = ObjectKind::CIPHERTEXTS;
+    const DESCRIPTOR_BYTES: usize = META_BYTES;
 
     fn record_owner(&self) -> Option<KeyId> {
         self.meta().owner

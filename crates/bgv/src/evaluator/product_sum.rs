@@ -46,7 +46,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     ) -> Result<Vec<Product<E>>, SchemeError> {
         let sums = sums.iter().map(|pairs| self.terms(pairs)).collect::<Result<Vec<_>, _>>()?;
         if sums.iter().all(|terms| terms.alike && terms.level == sums[0].level) {
-            return Ok(self.summed(&sums));
+            return Ok(self.products_summed(&sums));
         }
         sums.iter().map(|terms| self.summed_alone(terms)).collect()
     }
@@ -89,7 +89,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// A sum by itself.
     fn summed_alone(&self, terms: &Terms<'_, E>) -> Result<Product<E>, SchemeError> {
         if terms.alike {
-            let mut sums = self.summed(std::slice::from_ref(terms));
+            let mut sums = self.products_summed(std::slice::from_ref(terms));
             return Ok(sums.pop().expect("a sum for each list"));
         }
         let products = terms.factors.iter();
@@ -99,7 +99,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     }
 
     /// Sums at one level whose residues can be added up, all of them in one pass.
-    fn summed(&self, sums: &[Terms<'_, E>]) -> Vec<Product<E>> {
+    fn products_summed(&self, sums: &[Terms<'_, E>]) -> Vec<Product<E>> {
         let Some(first) = sums.first() else { return Vec::new() };
         let basis = self.params.chain().basis(first.level);
         // Which components make d0, d1, d2, or d.

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use everlevel_ring::cpu::{from_limbs, limbs};
 use everlevel_ring::{
-    Accumulation, Basis, Coeff, Constant, Engine, Eval, Gadget, GaloisElement, Hoist, Hoisted,
-    KeyDigit, Poly, Representation, Rest, Ring, RingError, RoundingScale, Source, Sum, Use,
+    Accumulation, Basis, Coeff, Constant, Engine, Eval, Gadget, Hoist, Hoisted, KeyDigit, Poly,
+    Representation, Rest, Ring, RingError, RoundingScale, Source, Sum, Use,
 };
 
 use super::{Diagonal, Digits, Key, Naive, Residues, limb};
