@@ -223,6 +223,50 @@ def test_plans_for_time_or_for_keys(fermat):
     assert planned(minimise="keys") == planned(minimize="keys", minimise="keys") == small
 
 
+def test_plans_within_memory(fermat):
+    """The figures of plans, and the limit that they are held to."""
+
+    @everlevel.program
+    def least(x: everlevel.int32, y: everlevel.int32):
+        return np.minimum(x, y), (x < y).sum()
+
+    def planned(rows=6, **how):
+        return least.plan(rows=rows, params=fermat.params, **how)
+
+    fast, small = planned(), planned(minimize="memory")
+    assert fast.memory_bytes == 2 * fast.key_bytes + fast.input_bytes + fast.result_bytes
+    # Digits of the minimum, and a sum; at lower levels than the arguments.
+    assert fast.result_ciphertexts > 1 and 0 < fast.result_bytes < fast.input_bytes
+    many = planned(rows=5_000)
+    assert many.result_ciphertexts == 3 * planned(rows=2_000).result_ciphertexts
+    assert "of memory" in str(fast) and "of memory" in repr(fast) and "of results" in str(fast)
+    # Side by side it takes more keys, and less time.
+    assert small.memory_bytes < fast.memory_bytes
+    assert planned(memory_bytes=fast.memory_bytes).memory_bytes == fast.memory_bytes
+    assert planned(memory_bytes=fast.memory_bytes - 1).memory_bytes == small.memory_bytes
+    with pytest.raises(everlevel.ParameterError, match="at most .* MiB") as caught:
+        planned(memory_bytes=small.memory_bytes - 1)
+    assert caught.value.code == "integers.memory"
+    assert caught.value.needed == -(-small.memory_bytes // 2**20) > caught.value.limit
+
+
+def test_memory_chooses_the_set():
+    """What bootstraps on whole sets takes more memory than on those with fewer used slots."""
+
+    @everlevel.program
+    def deep(x: everlevel.uint8, y: everlevel.uint8):
+        for _ in range(24):
+            x = np.minimum(x, y)
+        return x
+
+    whole = deep.plan(rows=300, params=everlevel.Params("bgv-65537-n15"))
+    plan = deep.plan(rows=300, memory_bytes=whole.memory_bytes - 1)
+    assert plan.memory_bytes < whole.memory_bytes and "-s" in plan.params.name
+    with pytest.raises(everlevel.ParameterError) as caught:
+        deep.plan(rows=300, memory_bytes=2**20)
+    assert caught.value.code == "integers.memory"
+
+
 def test_blocks_are_counted(fermat):
     @everlevel.program
     def twice(x: everlevel.uint16):
@@ -252,6 +296,11 @@ def test_what_plans_refuse(fermat):
         (lambda: risk.plan(rows=1, minimise="luck"), everlevel.RangeError),
         (lambda: risk.plan(rows=1, minimize="time", minimise="keys"), everlevel.RangeError),
         (lambda: risk.plan(rows=1, minimize=""), everlevel.RangeError),
+        (lambda: risk.plan(rows=1, params=fermat.params, memory_bytes=1e9), TypeError),
+        (
+            lambda: risk.plan(rows=1, params=fermat.params, memory_bytes=-1),
+            everlevel.ParameterError,
+        ),
         (lambda: everlevel.program(lambda x: x), everlevel.DtypeError),
     ]:
         with pytest.raises(error):

@@ -66,6 +66,11 @@ pub struct Estimate {
     pub result_bytes: u64,
 }
 
+/// The memory of the keys of a plan, in bytes: seeded halves are expanded in memory.
+pub fn key_memory_bytes(params: &Params, keys: &KeyPlan) -> u64 {
+    2 * keys.seeded_bytes(params)
+}
+
 /// Ciphertexts and bytes.
 fn size<'a>(
     params: &Params,
@@ -152,8 +157,7 @@ impl Estimate {
     /// The memory of keys, arguments and results, in bytes. The working memory of tables and
     /// bootstrapping is additional.
     pub fn memory_bytes(&self) -> u64 {
-        // Seeded halves are expanded in memory.
-        2 * self.key_bytes() + self.input_bytes + self.result_bytes
+        key_memory_bytes(&self.params, &self.keys) + self.input_bytes + self.result_bytes
     }
 
     /// Returns the estimate if it takes at most `memory_bytes` bytes of memory.
