@@ -7,7 +7,7 @@ use everlevel_circuit::expression::Program;
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{KeyPlan, Params};
 
-use crate::column::Column;
+use crate::column::{BASE, Column};
 use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::parts::Encrypted;
@@ -147,6 +147,11 @@ impl Estimate {
     /// The cost of all steps together.
     pub fn total(&self) -> Counted {
         self.steps.iter().map(|step| step.counted).sum()
+    }
+
+    /// The base of the digits that columns are stored in.
+    pub fn base(&self) -> i64 {
+        BASE
     }
 
     /// The size of the keys in a file, in bytes.
