@@ -176,8 +176,8 @@ fn programs_are_explained_before_they_run() {
     place.refused(&format!("{typed} y=pay*pay*pay*pay*pay*pay*pay*pay p.ct"), "integers.width");
 }
 
-/// What `plan` says before there are keys is what `explain` says of files, and what `eval` does with
-/// the keys that were counted.
+/// What `plan` says before there are keys is what `explain` says of files, and what `eval` does
+/// with the keys that were counted.
 #[test]
 fn programs_are_planned_before_there_are_keys() {
     let place = Place::empty();
@@ -245,7 +245,7 @@ fn programs_that_cannot_be_planned() {
     }
 }
 
-/// Without `--params` the best of the sets with 128 bits, on which less memory may mean fewer slots.
+/// Without `--params` it is the best of the sets with 128 bits.
 #[test]
 fn plans_choose_a_set() {
     let place = Place::empty();
