@@ -152,7 +152,7 @@ pub use everlevel_scheme::{Cost, Explanation, Step};
 #[cfg(feature = "unstable")]
 pub mod lab {
     pub use crate::evaluation::{
-        EvaluationError, ModularInputs, ModularResult, TypedArray, TypedInputs,
+        EvaluationError, ModularInputs, ModularResult, TypedArray, TypedInputs, TypedProgram,
     };
     pub use crate::keys::ServerEvaluator;
     pub use everlevel_bgv::{EvalKeys, Evaluator};

@@ -1,10 +1,20 @@
 """Programs on typed integers as people write them, against the same lines on NumPy's arrays."""
 
+import os
+
 import numpy as np
 import pytest
+from conftest import Party
 
 import everlevel
 from everlevel import Table
+
+
+@pytest.fixture(scope="module")
+def party(request):
+    """The toy set, or another one: `.ci/nightly` names one of 128 bits."""
+    named = os.environ.get("EVERLEVEL_PARAMS")
+    return Party(named) if named else request.getfixturevalue("fermat")
 
 
 def on(party, **columns):
@@ -29,47 +39,48 @@ def same(party, x, expected):
     np.testing.assert_array_equal(party.client.decrypt(x), expected)
 
 
-def test_filter_and_count(fermat, people):
+def test_filter_and_count(party, people):
     def program(age):
         return np.count_nonzero((age >= 18) & (age < 65))
 
-    (age,) = on(fermat, age=(people["age"], np.uint8))
-    assert fermat.client.decrypt(program(age)) == program(people["age"])
+    (age,) = on(party, age=(people["age"], np.uint8))
+    assert party.client.decrypt(program(age)) == program(people["age"])
 
 
-def test_sums_cannot_overflow(fermat):
+def test_sums_cannot_overflow(party):
     rng = np.random.default_rng(4)
     hours, rate = rng.integers(0, 256, 3_000), rng.integers(0, 65_536, 3_000)
-    h, r = on(fermat, hours=(hours, np.uint8), rate=(rate, np.uint16))
+    h, r = on(party, hours=(hours, np.uint8), rate=(rate, np.uint16))
     total = (h * r).sum()
-    assert fermat.client.decrypt(total) == (hours * rate).sum() > 1 << 32
+    assert party.client.decrypt(total) == (hours * rate).sum() > 1 << 32
     assert total.interval[1] >= 3_000 * 255 * 65_535
 
 
-def test_a_table(fermat):
+def test_a_table(party):
     sbox = np.random.default_rng(1).permutation(256)
     values = np.arange(256)
-    (x,) = on(fermat, x=(values, np.uint8))
-    same(fermat, Table(sbox)[x], sbox[values])
+    (x,) = on(party, x=(values, np.uint8))
+    same(party, Table(sbox)[x], sbox[values])
 
 
-def test_select(fermat, people):
+def test_select(party, people):
     def program(balance):
         return np.where(balance < 1000, 12, np.where(balance < 50_000, 5, 0))
 
-    (balance,) = on(fermat, balance=(people["balance"], np.uint16))
-    same(fermat, program(balance), program(people["balance"]))
+    (balance,) = on(party, balance=(people["balance"], np.uint16))
+    same(party, program(balance), program(people["balance"]))
 
 
-def test_order(fermat):
+def test_order(party):
     scores = np.random.default_rng(8).permutation(1_000)[:15]
-    (x,) = on(fermat, scores=(scores, (0, 1_000)))
-    same(fermat, np.sort(x), np.sort(scores))
-    same(fermat, np.argmax(x), np.argmax(scores))
-    same(fermat, np.median(x), np.median(scores))
+    (x,) = on(party, scores=(scores, (0, 1_000)))
+    same(party, np.sort(x), np.sort(scores))
+    same(party, np.sort(x)[-3:], np.sort(scores)[-3:])
+    same(party, np.argmax(x), np.argmax(scores))
+    same(party, np.median(x), np.median(scores))
 
 
-def test_a_layer(fermat):
+def test_a_layer(party):
     """A column for each pixel, a neuron for each row of weights; the largest by comparisons."""
 
     def layer(pixels):
@@ -82,11 +93,11 @@ def test_a_layer(fermat):
         return second > first
 
     images = np.random.default_rng(6).integers(0, 256, (3, 50))
-    pixels = list(on(fermat, **{f"p{i}": (image, np.uint8) for i, image in enumerate(images)}))
-    same(fermat, layer(pixels), layer(list(images)))
+    pixels = list(on(party, **{f"p{i}": (image, np.uint8) for i, image in enumerate(images)}))
+    same(party, layer(pixels), layer(list(images)))
 
 
-def test_wrapping_on_purpose(fermat):
+def test_wrapping_on_purpose(party):
     def fnv(h, columns):
         for c in columns:
             h = (h ^ c) * np.uint32(16777619)
@@ -97,33 +108,33 @@ def test_wrapping_on_purpose(fermat):
         np.full(50, 2166136261, np.uint32),
         [rng.integers(0, 256, 50).astype(np.uint8) for _ in range(1)],
     )
-    encrypted = [fermat.server.load(fermat.client.encrypt(c)) for c in letters]
+    encrypted = [party.server.load(party.client.encrypt(c)) for c in letters]
     same(
-        fermat,
-        fnv(fermat.server.load(fermat.client.encrypt(seed)).wrapping(), encrypted),
+        party,
+        fnv(party.server.load(party.client.encrypt(seed)).wrapping(), encrypted),
         fnv(seed, letters),
     )
 
 
-def test_brackets(fermat, people):
+def test_brackets(party, people):
     edges, rates = [10_000, 40_000, 90_000], [0, 10, 22, 35]
-    (income,) = on(fermat, income=(people["income"], (0, 120_000)))
+    (income,) = on(party, income=(people["income"], (0, 120_000)))
     rate = Table(rates)[np.searchsorted(edges, income)]
-    same(fermat, rate, np.array(rates)[np.searchsorted(edges, people["income"])])
+    same(party, rate, np.array(rates)[np.searchsorted(edges, people["income"])])
 
 
-def test_shares(fermat):
+def test_shares(party):
     rng = np.random.default_rng(5)
     whole = rng.integers(0, 200, 40)
     part = rng.integers(0, whole + 1)
-    p, w = on(fermat, part=(part, (0, 200)), whole=(whole, (0, 200)))
+    p, w = on(party, part=(part, (0, 200)), whole=(whole, (0, 200)))
     expected = np.where(whole == 0, 0, part * 100 // np.maximum(whole, 1))
-    same(fermat, p * 100 // w, expected)
+    same(party, p * 100 // w, expected)
 
 
-def test_remainders(fermat, people):
-    (ids,) = on(fermat, ids=(people["limit"], np.uint32))
-    same(fermat, ids % 2 == 1, people["limit"] % 2 == 1)
+def test_remainders(party, people):
+    (ids,) = on(party, ids=(people["limit"], np.uint32))
+    same(party, ids % 2 == 1, people["limit"] % 2 == 1)
 
 
 @everlevel.program
@@ -131,160 +142,18 @@ def risk(age: everlevel.uint8, income: everlevel.uint32, limit: everlevel.ranged
     return np.where((age < 25) & (income < 30_000), limit // 2, limit)
 
 
-def test_planned_ahead(fermat, people):
+def test_planned_ahead(party, people):
     arguments = {name: people[name] for name in ("age", "income", "limit")}
-    plan = risk.plan(rows=200, params=fermat.params)
+    plan = risk.plan(rows=200, params=party.params)
     client = everlevel.Client(plan.params)
     server = plan.server(client)
     found = plan.run(server, plan.encrypt(client, **arguments))
     same_as = risk(**arguments)
     np.testing.assert_array_equal(client.decrypt(found), same_as)
     assert server.bootstraps == plan.bootstraps and not server.can_bootstrap
-    assert plan.key_bytes < everlevel.plan_bytes(fermat.params)[1] / 2
+    assert plan.key_bytes < everlevel.plan_bytes(party.params)[1] / 2
     assert found.interval == plan.intervals[0]
     text = str(plan)
-    for part in ("risk on insecure_bgv-65537-n11, 200 rows", "products", "bits left", "select"):
+    for part in (f"risk on {plan.params.name}, 200 rows", "products", "bits left", "select"):
         assert part in text
     assert [stage.name for stage in plan.stages] == ["lt", "lt", "and", "div_public", "select"]
-
-
-def test_short_arrays_are_compared_side_by_side(fermat):
-    @everlevel.program
-    def chosen(x: everlevel.int32, y: everlevel.int32):
-        least = np.minimum(x, y)
-        return {"least": least, "far": np.where(least - x < -7, y, least) >= x}
-
-    a = np.array([5, -70_000, 2**31 - 1, -(2**31), 0, 12])
-    b = np.array([4, -70_001, -(2**31), 2**31 - 1, 0, -12])
-    assert not chosen.plan(rows=1500, params=fermat.params).side_by_side
-    plan = chosen.plan(rows=6, params=fermat.params)
-    assert plan.side_by_side and "side by side" in str(plan)
-    client = everlevel.Client(plan.params)
-    server = plan.server(client)
-    found = plan.run(server, plan.encrypt(client, x=a, y=b))
-    for name, expected in chosen._function(a, b).items():
-        np.testing.assert_array_equal(client.decrypt(found[name]), expected)
-        assert found[name].server is server
-    assert server.bootstraps == plan.bootstraps
-
-
-def test_plans_with_bootstrapping_are_exact(fermat):
-    @everlevel.program
-    def deep(x: everlevel.uint8, y: everlevel.uint8):
-        for _ in range(6):
-            x = np.minimum(x, y) ^ y
-        return x, x.sum()
-
-    a, b = np.arange(100) % 256, np.arange(100) * 7 % 256
-    expected = a
-    for _ in range(6):
-        expected = np.minimum(expected, b) ^ b
-    plan = deep.plan(rows=100, params=fermat.params)
-    assert plan.bootstraps > 0
-    client = everlevel.Client(plan.params)
-    server = plan.server(client)
-    found, total = plan.run(server, plan.encrypt(client, x=a, y=b))
-    np.testing.assert_array_equal(client.decrypt(found), expected)
-    assert client.decrypt(total) == expected.sum()
-    assert server.bootstraps == plan.bootstraps
-
-
-def test_plans_for_few_rows_use_fewer_slots():
-    @everlevel.program
-    def deep(x: everlevel.uint8, y: everlevel.uint8):
-        for _ in range(24):
-            x = np.minimum(x, y)
-        return x
-
-    plan = deep.plan(rows=300)
-    name, slots = plan.params.name.rsplit("-s", 1)
-    assert plan.params.slots == int(slots) <= 8192
-    every = deep.plan(rows=300, params=everlevel.Params(name))
-    assert plan.bootstraps > 0 and plan.seconds < every.seconds
-    assert deep.plan(rows=300, candidates=[name]).params == every.params
-    assert deep.plan(rows=20_000, candidates=("bgv-65537-n15",)).params.slots == 32768
-
-
-def test_plans_for_time_or_for_keys(fermat):
-    """Short arrays, whose digits lie apart, which takes fewer keys, or side by side."""
-
-    @everlevel.program
-    def least(x: everlevel.int32, y: everlevel.int32):
-        return np.minimum(x, y)
-
-    def planned(**goal):
-        plan = least.plan(rows=6, params=fermat.params, **goal)
-        return plan.seconds, plan.key_bytes, plan.side_by_side
-
-    fast, small = planned(), planned(minimize="keys")
-    assert fast[0] < small[0] and fast[1] > small[1] and fast[2] and not small[2]
-    assert planned(minimize="time") == planned(minimise="time") == fast
-    # The name that it had, and both.
-    assert planned(minimise="keys") == planned(minimize="keys", minimise="keys") == small
-
-
-def test_blocks_are_counted(fermat):
-    @everlevel.program
-    def twice(x: everlevel.uint16):
-        return (x > 5).sum()
-
-    few, many = (twice.plan(rows=rows, params=fermat.params) for rows in (2048, 6000))
-    assert many.products == 3 * few.products and many.input_bytes == 3 * few.input_bytes
-    assert many.intervals[0][1] >= 6000 and many.key_bytes == few.key_bytes
-
-
-def test_what_plans_refuse(fermat):
-    plan = risk.plan(rows=10, params=fermat.params)
-    client = fermat.client
-    ten = np.arange(10)
-    for refused, error in [
-        (lambda: plan.encrypt(client, age=ten, income=ten), everlevel.ProgramError),
-        (lambda: plan.encrypt(client, age=ten[:5], income=ten, limit=ten), everlevel.ShapeError),
-        (lambda: plan.encrypt(client, age=ten + 250, income=ten, limit=ten), everlevel.RangeError),
-        (
-            lambda: plan.run(
-                fermat.server, {name: client.encrypt(ten, dtype=np.uint8) for name in risk.kinds}
-            ),
-            everlevel.RangeError,
-        ),
-        (lambda: risk.plan(rows=0), everlevel.RangeError),
-        (lambda: risk.plan(rows=1, minimize="luck"), everlevel.RangeError),
-        (lambda: risk.plan(rows=1, minimise="luck"), everlevel.RangeError),
-        (lambda: risk.plan(rows=1, minimize="time", minimise="keys"), everlevel.RangeError),
-        (lambda: risk.plan(rows=1, minimize=""), everlevel.RangeError),
-        (lambda: everlevel.program(lambda x: x), everlevel.DtypeError),
-    ]:
-        with pytest.raises(error):
-            refused()
-
-    @everlevel.program
-    def branch(x: everlevel.uint8):
-        return x + 1 if x < 3 else x
-
-    with pytest.raises(everlevel.NotHomomorphicError, match="np.where"):
-        branch.plan(rows=1, params=fermat.params)
-
-
-def test_plans_are_not_run_on_arrays_that_wrap(fermat):
-    @everlevel.program
-    def doubled(x: everlevel.uint8):
-        return x + x
-
-    plan = doubled.plan(rows=3, params=fermat.params)
-    given = plan.encrypt(fermat.client, x=np.array([1, 200, 255], np.uint8))
-    with pytest.raises(everlevel.DtypeError, match=r"x\.checked\(\)") as caught:
-        plan.run(fermat.server, x=given["x"].wrapping())
-    assert caught.value.code == "integers.type"
-    with pytest.raises(everlevel.ProgramError) as caught:
-        plan.run(fermat.server, given, x=given["x"])
-    assert caught.value.code == "python.arguments"
-    same(fermat, plan.run(fermat.server, x=given["x"].wrapping().checked()), [2, 400, 510])
-
-
-def test_products_compute_nothing_else(fermat):
-    @everlevel.program
-    def squared(x: everlevel.uint8, y: everlevel.uint8, z: everlevel.bool_):
-        return x * x, x * y, x * z, z * x
-
-    plan = squared.plan(4, params=fermat.params)
-    assert [stage.name for stage in plan.stages] == ["square", "mul", "select", "select"]

@@ -75,6 +75,8 @@ def test_plans(fermat):
     cells = shown(plan)
     assert "ge" in cells and "0 to 1" in cells and "sum" in cells
     assert cells[cells.index("products") + 1] == str(plan.products)
+    assert cells[cells.index("memory") + 1].endswith("iB")
+    assert cells[cells.index("results") + 1].startswith(f"{plan.result_ciphertexts} ciphertexts")
 
 
 def test_names_are_escaped(toy):

@@ -14,6 +14,7 @@ use crate::commands::roles::args::{
     RefreshArgs,
 };
 use crate::commands::roles::keys_args::KeysCommand;
+use crate::commands::roles::typed::plan::PlanArgs;
 use crate::commands::security::SecurityCommand;
 use crate::commands::table::TableCommand;
 #[cfg(feature = "service")]
@@ -41,6 +42,9 @@ pub enum Command {
     /// List, show, plan and describe parameter sets
     #[command(subcommand)]
     Params(ParamsCommand),
+    /// Say what a program on typed columns takes before there are keys or data: the parameter set,
+    /// bootstrappings, seconds, and the sizes of keys, arguments, results and memory
+    Plan(PlanArgs),
     /// Generate the secret key, the public key and the server keys
     Keygen(KeygenArgs),
     /// Encrypt a column of integers

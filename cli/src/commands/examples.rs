@@ -26,10 +26,18 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("params rings", &["everlevel params rings --prime 17 --slots 1000"]),
     (
+        "plan",
+        &[
+            "everlevel plan 'rich = income > 50000 & age < 30; n = count(rich)' --types \
+             age=u8,income=u32:0..5000000 --rows 100000",
+            "everlevel plan 'm = median(pay)' --types pay=u16 --rows 100 --memory 2048 --json",
+        ],
+    ),
+    (
         "keygen",
         &[
             "everlevel keygen --out keys",
-            "everlevel keygen --params bgv-65537-n15-s1024 --out keys",
+            "everlevel keygen --program 'm = median(pay)' --types pay=u16 --rows 100 --out keys",
             "everlevel keygen --params bgv-65537-n15 --plan query.plan --rows 100000 --out keys",
         ],
     ),
@@ -103,7 +111,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("bench primitives", &["everlevel bench primitives --runs 10"]),
-    ("bench integers", &["everlevel bench integers --op lt --type u32"]),
+    (
+        "bench integers",
+        &[
+            "everlevel bench integers --op lt --type u32",
+            "everlevel bench integers --op add --type u32 --worn --threads 2 --json",
+        ],
+    ),
     ("aes keygen", &["everlevel aes keygen --out aes-keys"]),
     (
         "aes encrypt-key",

@@ -47,6 +47,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError
     match command {
         Command::Demo(a) => demo::run(a, common),
         Command::Params(c) => params::run(c, common),
+        Command::Plan(a) => roles::typed::plan::plan(a, common),
         Command::Keygen(a) => roles::keygen(a, common),
         Command::Encrypt(a) => encrypt(a, common),
         Command::Eval(a) => eval(a, common),

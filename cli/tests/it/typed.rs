@@ -175,3 +175,87 @@ fn programs_are_explained_before_they_run() {
     place.refused(&format!("{typed} y=table(age,u) p.ct"), "circuit.missing-input");
     place.refused(&format!("{typed} y=pay*pay*pay*pay*pay*pay*pay*pay p.ct"), "integers.width");
 }
+
+/// What `plan` says before there are keys is what `explain` says of files, and what `eval` does
+/// with the keys that were counted.
+#[test]
+fn programs_are_planned_before_there_are_keys() {
+    let place = Place::empty();
+    let rows: String = (0..3000).map(|i| format!("{},{}\n", i % 90, i * 1_657 % 60_000)).collect();
+    place.write("p.csv", format!("age,pay\n{rows}"));
+    place.write("t.csv", "7\n5\n".repeat(128));
+    let program = "rich=pay>50000&age<30;fee=if(rich,table(age,t),pay/7);n=count(rich)";
+    let set = "--params insecure_bgv-65537-n11";
+    let columns = "--types age=u8,pay=u16 --rows 3000 --lookup t=t.csv";
+    let mut planned = place.told(&format!("plan {program} {columns} {set}"));
+    for (key, expected) in [("rows", 3000), ("slots", 2048), ("blocks", 2), ("base", 16)] {
+        assert_eq!(planned[key], expected, "{key}");
+    }
+    assert_eq!(planned["side_by_side"], false);
+    let made = place.told(&format!("keygen --program {program} {columns} {set} --out k"));
+    let sizes = place.told(&format!("keys size-report --program {program} {columns} {set}"));
+    assert_eq!(made["server_keys"], sizes["keys"]);
+    let every = place.told(&format!("keys size-report {set}"));
+    assert!(sizes["bytes"].as_u64() < every["bytes"].as_u64(), "{sizes} {every}");
+    place.told("encrypt --key k/public.key --in p.csv --types age=u8,pay=u16 --out p.ct");
+    let command = format!("--server-keys k/server.keys --lookup t=t.csv {program} p.ct");
+    let explained = place.told(&format!("explain {command}"));
+    let object = planned.as_object_mut().unwrap();
+    object.retain(|key, _| explained.get(key).is_some());
+    assert_eq!(planned, explained);
+    let told = place.told(&format!("eval {command} --out out"));
+    assert_eq!(told["bootstraps"], planned["refreshes"]);
+    let found = place.told("decrypt --key k/secret.key --in out/fee.ct");
+    let expected = |i: u64| {
+        let (age, pay) = (i % 90, i * 1_657 % 60_000);
+        if pay > 50_000 && age < 30 { 7 - age % 2 * 2 } else { pay / 7 }
+    };
+    assert_eq!(found["fee"], Value::from((0..3000).map(expected).collect::<Vec<_>>()));
+    let text = place.piped(&format!("plan {program} {columns} {set}"), b"").stdout;
+    let text = String::from_utf8(text).unwrap();
+    for part in ["2 blocks of 2048 slots", "digits to base 16", "MiB of memory", "everlevel keygen"]
+    {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn programs_that_cannot_be_planned() {
+    let place = Place::empty();
+    let set = "--params insecure_bgv-65537-n11";
+    for (rest, code) in [
+        ("y=sort(age) --types age=u8 --rows 9 --memory 1", "integers.memory"),
+        ("y=sort(age) --types age=u8 --rows 3000", "integers.length"),
+        ("y=age+pay --types age=u8 --rows 9", "circuit.missing-input"),
+        ("y=table(age,t) --types age=u8 --rows 9", "circuit.missing-input"),
+        ("y=count(age) --types age=u8 --rows 9", "integers.type"),
+        ("y=age> --types age=u8 --rows 9", "expression.syntax"),
+        ("y=age --types age=u7 --rows 9", "integers.name"),
+        ("y=age --types age --rows 9", "cli.usage"),
+        ("y=age --types age=u8 --rows 0", "cli.usage"),
+    ] {
+        place.refused(&format!("plan {rest} {set}"), code);
+    }
+    let unknown = "plan y=age --types age=u8 --rows 9 --params bgv-65537";
+    place.refused(unknown, "scheme.unknown-params");
+    let goal = format!("plan y=age --types age=u8 --rows 9 --minimize memory {set}");
+    place.refused(&goal, "cli.usage");
+    for lone in ["--rows 9", "--types age=u8 --rows 9", "--program y=age --types age=u8"] {
+        place.refused(&format!("keygen {lone} {set} --out k"), "cli.usage");
+    }
+}
+
+/// Without `--params` it is the best of the sets with 128 bits.
+#[test]
+fn plans_choose_a_set() {
+    let place = Place::empty();
+    let (deep, columns) = ("y=min(x*x>>8,x)", "--types x=u8 --rows 300");
+    let found = place.told(&format!("plan {deep} {columns}"));
+    assert!(found["security_bits"].as_f64().unwrap() >= 128.0, "{found}");
+    let limit = found["memory_bytes"].as_u64().unwrap() >> 20;
+    let least = place.told(&format!("plan {deep} {columns} --minimize memory"));
+    assert!(least["memory_bytes"].as_u64() <= found["memory_bytes"].as_u64());
+    let within = place.told(&format!("plan {deep} {columns} --memory {}", limit + 1));
+    assert_eq!(within["params"], found["params"]);
+    place.refused(&format!("plan {deep} {columns} --memory 1"), "integers.memory");
+}

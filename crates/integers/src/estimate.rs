@@ -7,7 +7,7 @@ use everlevel_circuit::expression::Program;
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{KeyPlan, Params};
 
-use crate::column::Column;
+use crate::column::{BASE, Column};
 use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::parts::Encrypted;
@@ -64,6 +64,11 @@ pub struct Estimate {
     pub result_ciphertexts: u64,
     /// Their size in bytes.
     pub result_bytes: u64,
+}
+
+/// The memory of the keys of a plan, in bytes: seeded halves are expanded in memory.
+pub fn key_memory_bytes(params: &Params, keys: &KeyPlan) -> u64 {
+    2 * keys.seeded_bytes(params)
 }
 
 /// Ciphertexts and bytes.
@@ -144,6 +149,11 @@ impl Estimate {
         self.steps.iter().map(|step| step.counted).sum()
     }
 
+    /// The base of the digits that columns are stored in.
+    pub fn base(&self) -> i64 {
+        BASE
+    }
+
     /// The size of the keys in a file, in bytes.
     pub fn key_bytes(&self) -> u64 {
         self.keys.seeded_bytes(&self.params)
@@ -152,8 +162,7 @@ impl Estimate {
     /// The memory of keys, arguments and results, in bytes. The working memory of tables and
     /// bootstrapping is additional.
     pub fn memory_bytes(&self) -> u64 {
-        // Seeded halves are expanded in memory.
-        2 * self.key_bytes() + self.input_bytes + self.result_bytes
+        key_memory_bytes(&self.params, &self.keys) + self.input_bytes + self.result_bytes
     }
 
     /// Returns the estimate if it takes at most `memory_bytes` bytes of memory.

@@ -4,8 +4,10 @@
 
 mod error;
 mod modular;
+mod planned;
 mod typed;
 
 pub use error::EvaluationError;
 pub use modular::{ModularInputs, ModularResult};
+pub use planned::TypedProgram;
 pub use typed::{TypedArray, TypedInputs};

@@ -41,43 +41,12 @@ impl Plan {
     /// # Errors
     /// [`IntegersError::Memory`], with both figures, if there is none.
     pub fn params_within(&self, minimize: Minimize, memory_bytes: u64) -> Result<Params, Error> {
-        let sets = CANDIDATES.into_iter().map(|name| Params::named(name, OptIn::SecureOnly));
-        let sets = sets.collect::<Result<Vec<_>, _>>()?;
-        let found = match self.best(sets.clone(), minimize, memory_bytes) {
-            // Without bootstrapping fewer slots save next to nothing.
-            Ok(found) if !found.1.bootstraps => found,
-            Ok(found) => {
-                let fewer = self.best(self.fewer_slots(&[&found.1.params]), minimize, memory_bytes);
-                match fewer {
-                    Ok(fewer) if cost(minimize, &fewer.1) < cost(minimize, &found.1) => fewer,
-                    _ => found,
-                }
-            }
-            // They also take less memory.
-            Err(error @ Error::Integers(IntegersError::Memory { .. })) => {
-                let fewer = self.fewer_slots(&sets.iter().collect::<Vec<_>>());
-                self.best(fewer, minimize, memory_bytes).map_err(|_| error)?
-            }
-            Err(error) => return Err(error),
-        };
+        let longest = self.inputs.iter().map(|x| x.length).max().unwrap_or(1);
+        let best = |sets: Vec<Params>| self.best(sets, minimize, memory_bytes);
+        let found = best_of_secure(longest, minimize, best)?;
         let params = found.1.params.clone();
         self.known.lock().unwrap_or_else(PoisonError::into_inner).push(found);
         Ok(params)
-    }
-
-    /// The sets that use no more slots than the longest argument needs, alone or, in a row, with 8
-    /// digits side by side.
-    fn fewer_slots(&self, sets: &[&Params]) -> Vec<Params> {
-        let longest = self.inputs.iter().map(|x| x.length).max().unwrap_or(1);
-        let of = |set: &&Params| {
-            let mut fewer: Vec<Params> = [longest, longest.saturating_mul(16)]
-                .into_iter()
-                .filter_map(|values| set.with_slots_for(values))
-                .collect();
-            fewer.dedup_by_key(|set| set.slots());
-            fewer
-        };
-        sets.iter().flat_map(of).collect()
     }
 
     pub(crate) fn known_on(&self, params: &Params) -> Result<(Level, Estimate), Error> {
@@ -164,7 +133,7 @@ impl Plan {
         candidates: impl IntoIterator<Item = Params>,
         minimize: Minimize,
         memory_bytes: u64,
-    ) -> Result<(Level, Estimate), Error> {
+    ) -> Result<(Level, Estimate), IntegersError> {
         let mut levels = Vec::new();
         let cost = |x: &Estimate| cost(minimize, x);
         let rehearse = |rehearsal: &Rehearsal| {
@@ -178,8 +147,47 @@ impl Plan {
     }
 }
 
+/// The best of the sets with 128 bits of security for arguments of at most `longest` entries, where
+/// `best` is the best of some sets. If it bootstraps, or if all sets take too much memory, the sets
+/// that use fewer slots are candidates as well.
+pub(crate) fn best_of_secure(
+    longest: usize,
+    minimize: Minimize,
+    mut best: impl FnMut(Vec<Params>) -> Result<(Level, Estimate), IntegersError>,
+) -> Result<(Level, Estimate), IntegersError> {
+    let sets = CANDIDATES.into_iter().map(|name| Params::named(name, OptIn::SecureOnly));
+    let sets = sets.collect::<Result<Vec<_>, _>>()?;
+    match best(sets.clone()) {
+        // Without bootstrapping fewer slots save next to nothing.
+        Ok(found) if !found.1.bootstraps => Ok(found),
+        Ok(found) => match best(fewer_slots(std::slice::from_ref(&found.1.params), longest)) {
+            Ok(fewer) if cost(minimize, &fewer.1) < cost(minimize, &found.1) => Ok(fewer),
+            _ => Ok(found),
+        },
+        // They also take less memory.
+        Err(error @ IntegersError::Memory { .. }) => {
+            best(fewer_slots(&sets, longest)).map_err(|_| error)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The sets that use no more slots than the longest argument needs, alone or, in a row, with 8
+/// digits side by side.
+fn fewer_slots(sets: &[Params], longest: usize) -> Vec<Params> {
+    let of = |set: &Params| {
+        let mut fewer: Vec<Params> = [longest, longest.saturating_mul(16)]
+            .into_iter()
+            .filter_map(|values| set.with_slots_for(values))
+            .collect();
+        fewer.dedup_by_key(|set| set.slots());
+        fewer
+    };
+    sets.iter().flat_map(of).collect()
+}
+
 /// What is minimized.
-fn cost(minimize: Minimize, x: &Estimate) -> f64 {
+pub(crate) fn cost(minimize: Minimize, x: &Estimate) -> f64 {
     match minimize {
         Minimize::Memory => x.memory_bytes() as f64,
         _ => x.total().seconds,

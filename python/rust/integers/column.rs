@@ -2,7 +2,7 @@
 
 use everlevel::lab::{NoOp, ServerEvaluator};
 use everlevel::{IntegerColumn, IntegerTotal, Params};
-use everlevel_integers::{Column as Digits, IntegerScheme, Total as Parts};
+use everlevel_integers::{Column as Digits, IntegerScheme, Total as Parts, ciphertext_bytes};
 use everlevel_scheme::Meta;
 use everlevel_scheme::noop::NoOpCiphertext;
 use pyo3::prelude::*;
@@ -64,6 +64,13 @@ impl Column {
         either!(&self.held, Held, x => x.ciphertexts())
     }
 
+    /// The bytes of its ciphertexts, by the sizes of their moduli.
+    #[getter]
+    fn bytes(&self) -> u64 {
+        let size = |meta: &Meta| ciphertext_bytes(&self.params, meta.level);
+        either!(&self.held, Held, x => x.values().map(|v| size(v.get().meta())).sum())
+    }
+
     /// The value of all entries, if it is public.
     #[getter]
     fn public_value(&self) -> Option<i128> {
@@ -112,6 +119,13 @@ impl Total {
     #[getter]
     fn ciphertexts(&self) -> usize {
         either!(&self.held, HeldTotal, x => x.values().count())
+    }
+
+    /// As for a column.
+    #[getter]
+    fn bytes(&self) -> u64 {
+        let size = |meta: &Meta| ciphertext_bytes(&self.params, meta.level);
+        either!(&self.held, HeldTotal, x => x.values().map(|v| size(v.get().meta())).sum())
     }
 }
 

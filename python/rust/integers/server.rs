@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use everlevel::{Integers, Params, Type};
-use everlevel_integers::{Counted, Rehearsal, TablePlans, ciphertext_bytes};
+use everlevel_integers::{Counted, Rehearsal, TablePlans, key_memory_bytes};
 use everlevel_scheme::Scheme;
 use pyo3::prelude::*;
 
@@ -180,10 +180,9 @@ impl Trace {
         Plan(self.0.keys())
     }
 
-    /// The bytes of a ciphertext as it is encrypted, by the size of its modulus.
+    /// The bytes that these keys take in memory.
     #[getter]
-    fn ciphertext_bytes(&self) -> u64 {
-        let params = self.0.params();
-        ciphertext_bytes(params, params.chain().top())
+    fn key_memory_bytes(&self) -> u64 {
+        key_memory_bytes(self.0.params(), &self.0.keys())
     }
 }

@@ -36,8 +36,8 @@ from ._keys import KeyChange
 from ._kinds import ranged
 from ._manifest import Manifest, ManifestKey
 from ._params import Params, names
+from ._planned import Plan
 from ._programs import (
-    Plan,
     Program,
     bool_,
     int8,

@@ -8,7 +8,7 @@ from ._html import facts, grid
 from ._tracer import Stage
 
 if TYPE_CHECKING:
-    from ._programs import Plan
+    from ._planned import Plan
 
 #: Operations above which a plan is shown by their kinds.
 LONG = 60
@@ -25,8 +25,10 @@ def text(plan: Plan) -> str:
         ),
         (
             f"server keys of {told_bytes(plan.key_bytes)}; {plan.input_ciphertexts} ciphertexts of "
-            f"arguments, {told_bytes(plan.input_bytes)}"
+            f"arguments, {told_bytes(plan.input_bytes)}, and {plan.result_ciphertexts} of results, "
+            f"{told_bytes(plan.result_bytes)}"
         ),
+        f"{told_bytes(plan.memory_bytes)} of memory, and what is needed while it computes",
     ]
     if len(plan.stages) > LONG:
         return "\n".join(lines + _by_operation(plan))
@@ -76,6 +78,8 @@ def html(plan: Plan) -> str:
         ("modeled time, one thread", told_seconds(plan.seconds)),
         ("server keys", told_bytes(plan.key_bytes)),
         ("arguments", f"{plan.input_ciphertexts} ciphertexts, {told_bytes(plan.input_bytes)}"),
+        ("results", f"{plan.result_ciphertexts} ciphertexts, {told_bytes(plan.result_bytes)}"),
+        ("memory", told_bytes(plan.memory_bytes)),
     ]
     header = (
         "operation",

@@ -6,32 +6,16 @@ import functools
 import inspect
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
-
-import numpy.typing as npt
+from typing import Any, ClassVar
 
 from . import _clear
 from ._integers import EncryptedIntegers
 from ._kinds import kinds_of
 from ._params import Params
-from ._plan_text import html, text, told_bytes, told_seconds
+from ._planned import GOALS, Plan, size_of, within
 from ._totals import EncryptedTotal
-from ._tracer import Stage, Tracer
-from ._values import by_name
-from .errors import (
-    DtypeError,
-    Error,
-    OtherParametersError,
-    ParameterError,
-    ProgramError,
-    RangeError,
-    ShapeError,
-)
-
-if TYPE_CHECKING:
-    from ._public_key import PublicKey
-    from ._roles import Client
-    from ._server import Server
+from ._tracer import Tracer
+from .errors import Error, ParameterError, ProgramError, RangeError
 
 #: The sets that programs are planned for unless others are given.
 CANDIDATES = ("bgv-65537-n15", "bgv-65537-n16", "bgv-786433-n16")
@@ -100,136 +84,6 @@ class int64(EncryptedIntegers):
     _dtype: ClassVar[str] = "int64"
 
 
-class Plan:
-    """The cost of a program on a parameter set, found by running it once on a scheme that only
-    counts. ``print`` shows it.
-
-    Seconds are those of the model of a typical core, on one thread: an estimate. Everything else is
-    what will be done.
-    """
-
-    def __init__(
-        self,
-        program: Program,
-        params: Params,
-        rows: int,
-        tracer: Tracer,
-        inputs: Mapping[str, EncryptedIntegers],
-        results: Sequence[Any],
-    ) -> None:
-        trace = tracer._trace
-        self._program, self._keys = program, trace.keys
-        #: The parameter set.
-        self.params = params
-        #: Entries of each array.
-        self.rows = rows
-        #: Whether comparisons of short arrays have all digits in one ciphertext.
-        self.side_by_side = tracer._beside
-        #: The operations, in the order of the program.
-        self.stages: tuple[Stage, ...] = tuple(tracer._stages)
-        #: Modeled seconds on one thread.
-        self.seconds = sum(stage.seconds for stage in self.stages)
-        #: Products of ciphertexts.
-        self.products = sum(stage.products for stage in self.stages)
-        #: Bootstrappings.
-        self.bootstraps = sum(stage.bootstraps for stage in self.stages)
-        #: Bytes of the server keys that it takes, in a file.
-        self.key_bytes = self._keys.bytes(params._raw)
-        #: Ciphertexts of its arguments, and their bytes, about.
-        self.input_ciphertexts = tracer._factor * sum(x.ciphertexts for x in inputs.values())
-        self.input_bytes = self.input_ciphertexts * trace.ciphertext_bytes
-        #: The values that each result can have.
-        self.intervals = tuple(x.interval for x in results)
-
-    def server(self, client: Client, *, progress: Any = None) -> Server:
-        """A server of a client with the keys that the program takes, and no others."""
-        self._of(client.params)
-        return client._server(self._keys, progress)
-
-    def encrypt(
-        self, client: Client | PublicKey, **arrays: npt.ArrayLike
-    ) -> dict[str, EncryptedIntegers]:
-        """The arguments by name, encrypted as the annotations say."""
-        self._of(client.params)
-        self._program._named(arrays)
-        found = {
-            name: client.encrypt(values, dtype=self._program.kinds[name])
-            for name, values in arrays.items()
-        }
-        for name, x in found.items():
-            self._fits(name, x)
-        return found
-
-    def run(
-        self,
-        server: Server,
-        arguments: Mapping[str, EncryptedIntegers] | None = None,
-        **named: EncryptedIntegers,
-    ) -> Any:
-        """Runs the program on a server: on arguments by name, of the types and lengths that were
-        planned for.
-        """
-        arrays = by_name(arguments, named)
-        self._of(server.params)
-        self._program._named(arrays)
-        for name, x in arrays.items():
-            self._fits(name, x)
-        function = self._program._function
-        if not self.side_by_side:
-            return function(**{name: server.load(x) for name, x in arrays.items()})
-        place = server._beside()
-        found = function(**{name: place.load(x) for name, x in arrays.items()})
-        if isinstance(found, tuple):
-            return tuple(_on_server(x, server) for x in found)
-        if isinstance(found, dict):
-            return {name: _on_server(x, server) for name, x in found.items()}
-        return _on_server(found, server)
-
-    def _of(self, params: Params) -> None:
-        if not params._raw.same(self.params._raw):
-            raise OtherParametersError(
-                f"the plan is for {self.params.name}, not for {params.name}",
-                code="scheme.wrong-params",
-            )
-
-    def _fits(self, name: str, x: EncryptedIntegers) -> None:
-        kind = self._program.kinds[name]
-        if x._wrap is not None:
-            raise DtypeError(
-                f"{name} is wrapping {x._wrap}: the plan is for exact arithmetic; give "
-                f"{name}.checked(), and let the program say where it wraps",
-                code="integers.type",
-            )
-        if x.shape != (
-            (self.rows,) if kind.rows is None else (kind.rows, self.rows)
-        ) or x._runs != (kind.rows or 1):
-            entries = (
-                f"{self.rows} rows"
-                if kind.rows is None
-                else f"{kind.rows} rows of {self.rows} entries, encrypted with rows=True"
-            )
-            raise ShapeError(
-                f"{name} of shape {x.shape}: the plan is for {entries}", code="python.shape"
-            )
-        if x.interval != (kind.low, kind.high):
-            raise RangeError(
-                f"{name} of {x.interval[0]} to {x.interval[1]}: the plan is for {kind}",
-                code="integers.range",
-            )
-
-    def __str__(self) -> str:
-        return text(self)
-
-    def _repr_html_(self) -> str:
-        return html(self)
-
-    def __repr__(self) -> str:
-        return (
-            f"<everlevel.Plan of {self._program.name} on {self.params.name}: "
-            f"{told_seconds(self.seconds)}, keys of {told_bytes(self.key_bytes)}>"
-        )
-
-
 class Program:
     """A function of typed integers: calling it computes, on encrypted arrays or in the clear, and
     :meth:`plan` says before what it takes.
@@ -270,55 +124,79 @@ class Program:
         candidates: Sequence[str | Params] = CANDIDATES,
         minimize: str | None = None,
         minimise: str | None = None,
+        memory_bytes: int | None = None,
     ) -> Plan:
-        """The cost for arrays of a given number of entries: on ``params``, or on the best of some
-        sets. ``minimize``: ``"time"``, which is the default, or ``"keys"``, their bytes.
+        """The cost for arrays of a given number of entries: on ``params``, or on the best of
+        some sets. ``minimize``: ``"time"``, which is the default, or ``"keys"``, their bytes, or
+        ``"memory"``, that of keys, arguments and results. ``memory_bytes``: the most of the latter
+        that it may take; plans that take more are refused (``integers.memory``).
 
         On each set first without bootstrapping, and with it if that does not fit; where arrays are
         short, with the digits that are compared apart and side by side in one ciphertext. If the
-        best of the default sets bootstraps, also on that set with fewer used slots, such as
-        ``bgv-65537-n15-s1024``, if the rows fill at most a quarter of its slots. It is run a few
-        times for this, on a scheme that only counts. ``minimise`` is an older name of ``minimize``.
+        best of the default sets bootstraps, or all of them take too much memory, also with fewer
+        used slots, such as ``bgv-65537-n15-s1024``, if the rows fill at most a quarter of them. It
+        is run a few times for this, on a scheme that only counts. ``minimise`` is an older name of
+        ``minimize``.
         """
         goals = [goal for goal in (minimize, minimise) if goal is not None] or ["time"]
-        if any(goal not in ("time", "keys") or goal != goals[0] for goal in goals):
+        if goals[0] not in GOALS or any(goal != goals[0] for goal in goals):
             raise RangeError(
-                f"minimize = {' and '.join(map(repr, goals))}: expected 'time' or 'keys'",
+                f"minimize = {' and '.join(map(repr, goals))}: expected "
+                f"{' or '.join(map(repr, GOALS))}",
                 code="python.minimise",
             )
         # Minus an unsigned integer of NumPy's would be another one.
         rows = operator.index(rows)
         if rows < 1:
             raise RangeError(f"{rows} rows: expected at least 1", code="python.rows")
-
-        def cost(plan: Plan) -> float:
-            return plan.seconds if goals[0] == "time" else plan.key_bytes
-
-        sets = (params,) if params is not None else candidates
-        plans, refused = self._plans(
-            [Params(given) if isinstance(given, str) else given for given in sets], rows
+        limit = None if memory_bytes is None else operator.index(memory_bytes)
+        given = (params,) if params is not None else candidates
+        sets = [Params(one) if isinstance(one, str) else one for one in given]
+        plans, refused = self._plans(sets, rows, limit)
+        large = min(
+            (error for error in refused if error.code == "integers.memory"),
+            key=lambda error: int(error.needed),
+            default=None,
         )
-        if not plans:
-            raise ParameterError(
-                f"none of the sets can run {self.name}: {refused[-1].message}",
-                code="integers.depth",
-            )
-        best = min(plans, key=cost)
-        if sets is not CANDIDATES or best.bootstraps == 0 or 4 * rows > best.params.slots:
-            return best
-        # Alone or, in a row, with 8 digits side by side.
-        fewer = [best.params._with_slots_for(values) for values in (rows, 16 * rows)]
-        plans = [best]
-        for given in {given.slots: given for given in fewer if given is not None}.values():
-            try:
-                plans += self._plans([given], rows)[0]
-            except Error:
-                # What the program makes of its arguments may need more slots than they do.
-                continue
-        return min(plans, key=cost)
+        best = min(plans, key=GOALS[goals[0]], default=None)
+        if given is CANDIDATES:
+            if best is None:
+                fewer = sets if large is not None else []
+            else:
+                # Without bootstrapping fewer slots save next to nothing.
+                fewer = [best.params] if best.bootstraps else []
+            plans += self._with_fewer_slots(fewer, rows, limit)
+        if plans:
+            return min(plans, key=GOALS[goals[0]])
+        reason = large or refused[-1]
+        raise ParameterError(
+            f"none of the sets can run {self.name}: {reason.message}",
+            code="integers.depth" if large is None else large.code,
+            **reason.fields,
+        )
 
-    def _plans(self, sets: Iterable[Params], rows: int) -> tuple[list[Plan], list[Error]]:
-        """The plans on sets, and why there are none on others."""
+    def _with_fewer_slots(self, sets: Iterable[Params], rows: int, limit: int | None) -> list[Plan]:
+        """The plans on the same sets with no more used slots than the rows need."""
+        plans: list[Plan] = []
+        for whole in sets:
+            if 4 * rows > whole.slots:
+                continue
+            # Alone or, in a row, with 8 digits side by side.
+            fewer = [whole._with_slots_for(values) for values in (rows, 16 * rows)]
+            for given in {given.slots: given for given in fewer if given is not None}.values():
+                try:
+                    plans += self._plans([given], rows, limit)[0]
+                except Error:
+                    # What the program makes of its arguments may need more slots than they do.
+                    continue
+        return plans
+
+    def _plans(
+        self, sets: Iterable[Params], rows: int, limit: int | None
+    ) -> tuple[list[Plan], list[Error]]:
+        """The plans on sets that take at most ``limit`` bytes of memory, and why there are none on
+        others.
+        """
         plans: list[Plan] = []
         refused: list[Error] = []
         for given in sets:
@@ -328,10 +206,12 @@ class Program:
                 found = []
                 for beside in layouts:
                     try:
-                        found.append(self._traced(given, rows, bootstraps, beside))
+                        plan = self._traced(given, rows, bootstraps, beside)
+                        found.append(within(plan, limit))
                     except Error as error:
                         if error.code not in (
                             "integers.depth",
+                            "integers.memory",
                             "integers.set",
                             "circuit.not-enough-capacity",
                             "scheme.noise-overflow",
@@ -354,6 +234,8 @@ class Program:
             ]
             shape = (rows,) if kind.rows is None else (kind.rows, rows)
             inputs[name] = EncryptedIntegers._make(blocks, shape, tracer, None, len(blocks))
+        # Before it bootstraps them.
+        sizes = size_of(inputs.values(), tracer._factor)
         found = self._function(**inputs)
         results = (
             found
@@ -368,7 +250,7 @@ class Program:
                 "of them",
                 code="python.program",
             )
-        return Plan(self, params, rows, tracer, inputs, results)
+        return Plan(self, params, rows, tracer, sizes, results)
 
     def _named(self, arrays: Mapping[str, Any]) -> None:
         if set(arrays) != set(self.kinds):
@@ -381,10 +263,6 @@ class Program:
     def __repr__(self) -> str:
         kinds = ", ".join(f"{name}: {kind}" for name, kind in self.kinds.items())
         return f"<everlevel.Program {self.name}({kinds})>"
-
-
-def _on_server(x: Any, server: Server) -> Any:
-    return x._on_server(server) if isinstance(x, EncryptedIntegers) else x
 
 
 def program(function: Callable[..., Any]) -> Program:

@@ -80,7 +80,7 @@ pub struct IntegersArgs {
     #[arg(long = "type", value_name = "TYPE")]
     pub kind: String,
     /// Use exhausted operands, which have to be bootstrapped first
-    #[arg(long)]
+    #[arg(long, visible_alias = "worn")]
     pub exhausted: bool,
     /// The number of values (default: the number of slots)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]

@@ -13,6 +13,7 @@ use super::args::{KeygenArgs, PurposeArgs};
 use super::eval::parse;
 use super::files::secret_key;
 use super::keys_args::ServerKeysArgs;
+use super::typed::plan::Columns;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{Written, check_apart, check_file, existing, of_output, read_text};
@@ -33,6 +34,11 @@ struct Report {
 
 /// The server keys of a program or of queries, or general ones.
 pub fn plan(params: &Params, purpose: &PurposeArgs) -> Result<KeyPlan, CliError> {
+    if let (Some(text), Some(types), Some(rows)) = (&purpose.program, &purpose.types, purpose.rows)
+    {
+        let columns = Columns { text, types, rows, tables: &purpose.tables };
+        return Ok(columns.on(params)?.keys);
+    }
     if let Some(rows) = purpose.rows {
         let mut keys = KeyPlan::default();
         for path in &purpose.table_plans {

@@ -31,8 +31,9 @@ pub struct Asked<'a> {
     pub refused: [(&'static str, &'a Option<PathBuf>); 2],
 }
 
+/// What a program takes.
 #[derive(Serialize)]
-struct Report {
+pub struct Report {
     params: String,
     bootstraps: bool,
     blocks: u64,
@@ -130,7 +131,7 @@ pub fn explain(asked: &Asked<'_>, common: &Common) -> Result<(), CliError> {
 }
 
 /// A line that says what is computed at the same time by a number of threads.
-fn at_once(threads: usize, bootstraps: bool) -> String {
+pub fn at_once(threads: usize, bootstraps: bool) -> String {
     if threads < 2 {
         return String::new();
     }

@@ -1,11 +1,12 @@
-//! Columns of typed integers: `encrypt --types`, and `eval`, `explain` and `decrypt` of files of
-//! columns.
+//! Columns of typed integers: `plan`, `encrypt --types`, and `eval`, `explain` and `decrypt` of
+//! files of columns.
 
 mod arrays;
 mod decrypt;
 mod encrypt;
 mod eval;
 mod explain;
+pub mod plan;
 
 pub use decrypt::decrypt;
 pub use encrypt::encrypt;

@@ -1,0 +1,144 @@
+//! `plan`: what a program on typed columns takes, before there are keys or data.
+
+use clap::{Args, ValueEnum};
+use everlevel::lab::{EvaluationError, TypedProgram};
+use everlevel::{Estimate, Minimize, Params};
+use serde::Serialize;
+
+use super::super::eval::parse;
+use super::super::inputs::of_program;
+use super::eval::tables;
+use super::explain::{Report, at_once};
+use crate::columns::typed;
+use crate::console::args::{Common, amount};
+use crate::console::errors::CliError;
+use crate::console::output::{counted, emit, emit_json, progress};
+use crate::console::params::find_params;
+
+/// Arguments of `plan`.
+#[derive(Args)]
+pub struct PlanArgs {
+    /// The program, as for `eval` on typed columns
+    #[arg(value_name = "PROGRAM", allow_hyphen_values = true)]
+    pub program: String,
+    /// The names and types of the columns, as for `encrypt`; for example
+    /// age=u8,income=u32:0..5000000,delta=-20..20
+    #[arg(long, value_name = "NAME=TYPE,..")]
+    pub types: String,
+    /// The number of rows
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..1 << 40))]
+    pub rows: u64,
+    /// A table of integers, as for `eval`
+    #[arg(long = "lookup", value_name = "NAME=FILE")]
+    pub tables: Vec<String>,
+    /// The parameter set (default: the best of the sets with 128 bits of security)
+    #[arg(long, value_name = "NAME|FILE.json")]
+    pub params: Option<String>,
+    /// The criterion for the parameter set
+    #[arg(long, value_enum, default_value = "latency", conflicts_with = "params")]
+    pub minimize: Goal,
+    /// The most memory in MiB that keys, arguments and results may take together
+    #[arg(long, value_name = "MIB", value_parser = amount())]
+    pub memory: Option<u64>,
+}
+
+/// What a parameter set is chosen by.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Goal {
+    /// The time of the program
+    Latency,
+    /// The memory for keys, arguments and results
+    Memory,
+}
+
+#[derive(Serialize)]
+struct Planned {
+    rows: u64,
+    slots: usize,
+    security_bits: f64,
+    /// Of the digits of the columns.
+    base: i64,
+    side_by_side: bool,
+    #[serde(flatten)]
+    cost: Report,
+}
+
+/// A program and the columns that it is planned for.
+pub struct Columns<'a> {
+    /// The text of the program.
+    pub text: &'a str,
+    /// The names and types of the columns.
+    pub types: &'a str,
+    /// The number of their rows.
+    pub rows: u64,
+    /// The tables of the program.
+    pub tables: &'a [String],
+}
+
+impl Columns<'_> {
+    /// What the program takes on a set.
+    pub fn on(&self, params: &Params) -> Result<Estimate, CliError> {
+        self.estimated(|program| program.estimate(params, u64::MAX))
+    }
+
+    /// What `estimate` finds. What refuses the program is the user's to change.
+    fn estimated(
+        &self,
+        estimate: impl FnOnce(&TypedProgram<'_>) -> Result<Estimate, EvaluationError>,
+    ) -> Result<Estimate, CliError> {
+        let (program, types) = (&parse(self.text)?, &typed::types(self.types)?);
+        let tables = &tables(self.tables)?;
+        let planned = TypedProgram { program, tables, types, rows: self.rows as usize };
+        estimate(&planned).map_err(|e| of_program(e, self.text, CliError::usage))
+    }
+}
+
+/// Runs `plan`.
+pub fn plan(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
+    let PlanArgs { program: text, types, rows, tables, .. } = args;
+    let columns = Columns { text, types, rows: *rows, tables };
+    let params = args.params.as_deref().map(|name| find_params(name, common)).transpose()?;
+    let memory_bytes = args.memory.map_or(u64::MAX, |mib| mib << 20);
+    let minimize = match args.minimize {
+        Goal::Latency => Minimize::Latency,
+        Goal::Memory => Minimize::Memory,
+    };
+    let bar = progress(common, "rehearsing", 1);
+    let found = columns.estimated(|program| match &params {
+        Some(params) => program.estimate(params, memory_bytes),
+        None => program.best(minimize, memory_bytes),
+    })?;
+    bar.inc(1);
+    bar.finish_and_clear();
+    let planned = Planned {
+        rows: *rows,
+        slots: found.params.slots(),
+        security_bits: found.params.security().bits(),
+        base: found.base(),
+        side_by_side: found.side_by_side,
+        cost: Report::from(&found),
+    };
+    if common.json { emit_json(&planned) } else { emit(&told(&planned, &found, args)) }
+}
+
+/// For people.
+fn told(planned: &Planned, found: &Estimate, args: &PlanArgs) -> String {
+    let PlanArgs { program, types, rows, tables, .. } = args;
+    let layout = match planned.side_by_side {
+        true => "side by side in a ciphertext",
+        false => "each in a ciphertext of its own",
+    };
+    let lookups: String = tables.iter().map(|table| format!(" --lookup {table}")).collect();
+    format!(
+        "{} of {} slots, {:.1} bits of security; {} of digits to base {}, {layout}\n{found}{}\n\n\
+         its keys: everlevel keygen --params {} --program '{program}' --types {types} --rows \
+         {rows}{lookups} --out keys",
+        counted(found.blocks, "block"),
+        planned.slots,
+        planned.security_bits,
+        counted(*rows, "row"),
+        planned.base,
+        at_once(rayon::current_num_threads(), found.bootstraps),
+        args.params.as_deref().unwrap_or(found.params.name()),
+    )
+}

@@ -1,0 +1,102 @@
+//! The cost of a program on typed columns before there are keys or data.
+
+use std::collections::BTreeMap;
+
+use everlevel_circuit::expression::Program;
+use everlevel_integers::{Estimate, IntegersError, ProgramError, Rehearsal, Type, best_estimate};
+use everlevel_scheme::{Level, Params};
+
+use super::error::EvaluationError;
+use crate::error::Error;
+use crate::plan::{best_of_secure, cost};
+use crate::requirements::Minimize;
+
+/// A program with its public tables, and the columns that it will be run on.
+pub struct TypedProgram<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// Its tables, by name.
+    pub tables: &'a BTreeMap<String, Vec<i128>>,
+    /// The names and types of the columns.
+    pub types: &'a [(String, Type)],
+    /// The number of rows of each column.
+    pub rows: usize,
+}
+
+impl TypedProgram<'_> {
+    /// The cost on a set: without bootstrapping if the program fits, otherwise with it.
+    ///
+    /// # Errors
+    /// A program that cannot be computed on such columns on this set; more than `memory_bytes`
+    /// bytes of memory ([`IntegersError::Memory`]).
+    pub fn estimate(
+        &self,
+        params: &Params,
+        memory_bytes: u64,
+    ) -> Result<Estimate, EvaluationError> {
+        let mut place = None;
+        let sets = vec![params.clone()];
+        let found = self.best_of(sets, Minimize::Latency, memory_bytes, &mut place);
+        found.map(|(_, estimate)| estimate).map_err(|error| placed(error, place))
+    }
+
+    /// The cost on the set with 128 bits of security on which it is least, among those on which the
+    /// program takes at most `memory_bytes` bytes of memory.
+    ///
+    /// # Errors
+    /// As [`TypedProgram::estimate`], if no set is left.
+    pub fn best(&self, minimize: Minimize, memory_bytes: u64) -> Result<Estimate, EvaluationError> {
+        let mut place = None;
+        let best = |sets| self.best_of(sets, minimize, memory_bytes, &mut place);
+        let found = best_of_secure(self.rows, minimize, best);
+        found.map(|(_, estimate)| estimate).map_err(|error| placed(error, place))
+    }
+
+    /// The best of some sets. `place` becomes the last error of the program.
+    fn best_of(
+        &self,
+        sets: Vec<Params>,
+        minimize: Minimize,
+        memory_bytes: u64,
+        place: &mut Option<ProgramError>,
+    ) -> Result<(Level, Estimate), IntegersError> {
+        let rehearse = |rehearsal: &Rehearsal| {
+            let found = self.rehearsed(rehearsal).map_err(|e| {
+                let error = e.error.clone();
+                *place = Some(e);
+                error
+            })?;
+            found.within(memory_bytes)
+        };
+        let found = best_estimate(sets, rehearse, |x| cost(minimize, x))?;
+        Ok((found.params.chain().top(), found))
+    }
+
+    /// The cost in a rehearsal, on columns that were just encrypted.
+    fn rehearsed(&self, rehearsal: &Rehearsal) -> Result<Estimate, ProgramError> {
+        let slots = rehearsal.params().slots();
+        let blocks = self.rows.div_ceil(slots);
+        if let (true, Err(column)) = (blocks > 1, self.program.in_parts()) {
+            let expected = format!(
+                "at most {slots}, the slots of this set, for what takes a column as a whole"
+            );
+            let error = IntegersError::Length { found: self.rows, expected };
+            return Err(ProgramError { column, error });
+        }
+        let mut columns = BTreeMap::new();
+        for (name, kind) in self.types {
+            let column = rehearsal.column(*kind, self.rows.min(slots), |s, zero| s.encrypt(zero));
+            let column = column.map_err(|error| ProgramError { column: 1, error })?;
+            columns.insert(name.clone(), column);
+        }
+        Estimate::of_program(rehearsal, self.program, &columns, self.tables, blocks as u64)
+    }
+}
+
+/// The error with its place in the program, if it has one.
+fn placed(error: IntegersError, place: Option<ProgramError>) -> EvaluationError {
+    match place {
+        Some(place) if place.error == error => EvaluationError::Program(place),
+        _ => Error::from(error).into(),
+    }
+}

@@ -1,0 +1,195 @@
+"""The cost of a program on typed integers on a parameter set, and how it is run as planned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from ._integers import EncryptedIntegers
+from ._params import Params
+from ._plan_text import html, text, told_bytes, told_seconds
+from ._totals import EncryptedTotal
+from ._tracer import Stage, Tracer
+from ._values import by_name
+from .errors import DtypeError, OtherParametersError, ParameterError, RangeError, ShapeError
+
+if TYPE_CHECKING:
+    from ._programs import Program
+    from ._public_key import PublicKey
+    from ._roles import Client
+    from ._server import Server
+
+
+class Plan:
+    """The cost of a program on a parameter set, found by running it once on a scheme that only
+    counts. ``print`` shows it.
+
+    Seconds are those of the model of a typical core, on one thread: an estimate. Everything else is
+    what will be done.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        params: Params,
+        rows: int,
+        tracer: Tracer,
+        inputs: tuple[int, int],
+        results: Sequence[Any],
+    ) -> None:
+        trace = tracer._trace
+        self._program, self._keys = program, trace.keys
+        #: The parameter set.
+        self.params = params
+        #: Entries of each array.
+        self.rows = rows
+        #: Whether comparisons of short arrays have all digits in one ciphertext.
+        self.side_by_side = tracer._beside
+        #: The operations, in the order of the program.
+        self.stages: tuple[Stage, ...] = tuple(tracer._stages)
+        #: Modeled seconds on one thread.
+        self.seconds = sum(stage.seconds for stage in self.stages)
+        #: Products of ciphertexts.
+        self.products = sum(stage.products for stage in self.stages)
+        #: Bootstrappings.
+        self.bootstraps = sum(stage.bootstraps for stage in self.stages)
+        #: Bytes of the server keys that it takes, in a file.
+        self.key_bytes = self._keys.bytes(params._raw)
+        #: Ciphertexts of its arguments, and their bytes, about.
+        self.input_ciphertexts, self.input_bytes = inputs
+        #: Ciphertexts of its results, and their bytes, about.
+        self.result_ciphertexts, self.result_bytes = size_of(results, tracer._factor)
+        #: Bytes of memory for keys, arguments and results. What tables and bootstrapping need while
+        #: it computes is additional.
+        self.memory_bytes = trace.key_memory_bytes + self.input_bytes + self.result_bytes
+        #: The values that each result can have.
+        self.intervals = tuple(x.interval for x in results)
+
+    def server(self, client: Client, *, progress: Any = None) -> Server:
+        """A server of a client with the keys that the program takes, and no others."""
+        self._of(client.params)
+        return client._server(self._keys, progress)
+
+    def encrypt(
+        self, client: Client | PublicKey, **arrays: npt.ArrayLike
+    ) -> dict[str, EncryptedIntegers]:
+        """The arguments by name, encrypted as the annotations say."""
+        self._of(client.params)
+        self._program._named(arrays)
+        found = {
+            name: client.encrypt(values, dtype=self._program.kinds[name])
+            for name, values in arrays.items()
+        }
+        for name, x in found.items():
+            self._fits(name, x)
+        return found
+
+    def run(
+        self,
+        server: Server,
+        arguments: Mapping[str, EncryptedIntegers] | None = None,
+        **named: EncryptedIntegers,
+    ) -> Any:
+        """Runs the program on a server: on arguments by name, of the types and lengths that were
+        planned for.
+        """
+        arrays = by_name(arguments, named)
+        self._of(server.params)
+        self._program._named(arrays)
+        for name, x in arrays.items():
+            self._fits(name, x)
+        function = self._program._function
+        if not self.side_by_side:
+            return function(**{name: server.load(x) for name, x in arrays.items()})
+        place = server._beside()
+        found = function(**{name: place.load(x) for name, x in arrays.items()})
+        if isinstance(found, tuple):
+            return tuple(_on_server(x, server) for x in found)
+        if isinstance(found, dict):
+            return {name: _on_server(x, server) for name, x in found.items()}
+        return _on_server(found, server)
+
+    def _of(self, params: Params) -> None:
+        if not params._raw.same(self.params._raw):
+            raise OtherParametersError(
+                f"the plan is for {self.params.name}, not for {params.name}",
+                code="scheme.wrong-params",
+            )
+
+    def _fits(self, name: str, x: EncryptedIntegers) -> None:
+        kind = self._program.kinds[name]
+        if x._wrap is not None:
+            raise DtypeError(
+                f"{name} is wrapping {x._wrap}: the plan is for exact arithmetic; give "
+                f"{name}.checked(), and let the program say where it wraps",
+                code="integers.type",
+            )
+        if x.shape != (
+            (self.rows,) if kind.rows is None else (kind.rows, self.rows)
+        ) or x._runs != (kind.rows or 1):
+            entries = (
+                f"{self.rows} rows"
+                if kind.rows is None
+                else f"{kind.rows} rows of {self.rows} entries, encrypted with rows=True"
+            )
+            raise ShapeError(
+                f"{name} of shape {x.shape}: the plan is for {entries}", code="python.shape"
+            )
+        if x.interval != (kind.low, kind.high):
+            raise RangeError(
+                f"{name} of {x.interval[0]} to {x.interval[1]}: the plan is for {kind}",
+                code="integers.range",
+            )
+
+    def __str__(self) -> str:
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        return html(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"<everlevel.Plan of {self._program.name} on {self.params.name}: "
+            f"{told_seconds(self.seconds)}, keys of {told_bytes(self.key_bytes)}, "
+            f"{told_bytes(self.memory_bytes)} of memory>"
+        )
+
+
+#: What plans are chosen by.
+GOALS: dict[str, Callable[[Plan], float]] = {
+    "time": lambda plan: plan.seconds,
+    "keys": lambda plan: plan.key_bytes,
+    "memory": lambda plan: plan.memory_bytes,
+}
+
+
+def size_of(xs: Iterable[Any], factor: int) -> tuple[int, int]:
+    """The ciphertexts of arrays and totals in all blocks, of which one was traced, and their
+    bytes.
+    """
+    each = (x._parts if isinstance(x, EncryptedTotal) else x._blocks for x in xs)
+    parts = [part for parts in each for part in parts]
+    return (
+        factor * sum(part.ciphertexts for part in parts),
+        factor * sum(part.bytes for part in parts),
+    )
+
+
+def within(plan: Plan, limit: int | None) -> Plan:
+    """The plan, if it takes at most ``limit`` bytes of memory."""
+    if limit is None or plan.memory_bytes <= limit:
+        return plan
+    needed, most = -(-plan.memory_bytes // 2**20), limit // 2**20
+    raise ParameterError(
+        f"{plan.params.name}: keys, arguments and results of {needed} MiB: expected at most {most} "
+        "MiB; plan for fewer entries and run the plan on one part after the other, or allow more",
+        code="integers.memory",
+        needed=needed,
+        limit=most,
+    )
+
+
+def _on_server(x: Any, server: Server) -> Any:
+    return x._on_server(server) if isinstance(x, EncryptedIntegers) else x

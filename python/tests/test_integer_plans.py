@@ -1,0 +1,203 @@
+"""Plans of programs on typed integers: what they say, what they choose and what they refuse."""
+
+import numpy as np
+import pytest
+
+import everlevel
+
+
+@everlevel.program
+def risk(age: everlevel.uint8, income: everlevel.uint32, limit: everlevel.ranged(0, 10**6)):
+    return np.where((age < 25) & (income < 30_000), limit // 2, limit)
+
+
+def test_short_arrays_are_compared_side_by_side(fermat):
+    @everlevel.program
+    def chosen(x: everlevel.int32, y: everlevel.int32):
+        least = np.minimum(x, y)
+        return {"least": least, "far": np.where(least - x < -7, y, least) >= x}
+
+    a = np.array([5, -70_000, 2**31 - 1, -(2**31), 0, 12])
+    b = np.array([4, -70_001, -(2**31), 2**31 - 1, 0, -12])
+    assert not chosen.plan(rows=1500, params=fermat.params).side_by_side
+    plan = chosen.plan(rows=6, params=fermat.params)
+    assert plan.side_by_side and "side by side" in str(plan)
+    client = everlevel.Client(plan.params)
+    server = plan.server(client)
+    found = plan.run(server, plan.encrypt(client, x=a, y=b))
+    for name, expected in chosen._function(a, b).items():
+        np.testing.assert_array_equal(client.decrypt(found[name]), expected)
+        assert found[name].server is server
+    assert server.bootstraps == plan.bootstraps
+
+
+def test_plans_with_bootstrapping_are_exact(fermat):
+    @everlevel.program
+    def deep(x: everlevel.uint8, y: everlevel.uint8):
+        for _ in range(6):
+            x = np.minimum(x, y) ^ y
+        return x, x.sum()
+
+    a, b = np.arange(100) % 256, np.arange(100) * 7 % 256
+    expected = a
+    for _ in range(6):
+        expected = np.minimum(expected, b) ^ b
+    plan = deep.plan(rows=100, params=fermat.params)
+    assert plan.bootstraps > 0
+    client = everlevel.Client(plan.params)
+    server = plan.server(client)
+    found, total = plan.run(server, plan.encrypt(client, x=a, y=b))
+    np.testing.assert_array_equal(client.decrypt(found), expected)
+    assert client.decrypt(total) == expected.sum()
+    assert server.bootstraps == plan.bootstraps
+
+
+def test_plans_for_few_rows_use_fewer_slots():
+    @everlevel.program
+    def deep(x: everlevel.uint8, y: everlevel.uint8):
+        for _ in range(24):
+            x = np.minimum(x, y)
+        return x
+
+    plan = deep.plan(rows=300)
+    name, slots = plan.params.name.rsplit("-s", 1)
+    assert plan.params.slots == int(slots) <= 8192
+    every = deep.plan(rows=300, params=everlevel.Params(name))
+    assert plan.bootstraps > 0 and plan.seconds < every.seconds
+    assert deep.plan(rows=300, candidates=[name]).params == every.params
+    assert deep.plan(rows=20_000, candidates=("bgv-65537-n15",)).params.slots == 32768
+
+
+def test_plans_for_time_or_for_keys(fermat):
+    """Short arrays, whose digits lie apart, which takes fewer keys, or side by side."""
+
+    @everlevel.program
+    def least(x: everlevel.int32, y: everlevel.int32):
+        return np.minimum(x, y)
+
+    def planned(**goal):
+        plan = least.plan(rows=6, params=fermat.params, **goal)
+        return plan.seconds, plan.key_bytes, plan.side_by_side
+
+    fast, small = planned(), planned(minimize="keys")
+    assert fast[0] < small[0] and fast[1] > small[1] and fast[2] and not small[2]
+    assert planned(minimize="time") == planned(minimise="time") == fast
+    # The name that it had, and both.
+    assert planned(minimise="keys") == planned(minimize="keys", minimise="keys") == small
+
+
+def test_plans_within_memory(fermat):
+    """The figures of plans, and the limit that they are held to."""
+
+    @everlevel.program
+    def least(x: everlevel.int32, y: everlevel.int32):
+        return np.minimum(x, y), (x < y).sum()
+
+    def planned(rows=6, **how):
+        return least.plan(rows=rows, params=fermat.params, **how)
+
+    fast, small = planned(), planned(minimize="memory")
+    assert fast.memory_bytes == 2 * fast.key_bytes + fast.input_bytes + fast.result_bytes
+    # Digits of the minimum, and a sum; at lower levels than the arguments.
+    assert fast.result_ciphertexts > 1 and 0 < fast.result_bytes < fast.input_bytes
+    many = planned(rows=5_000)
+    assert many.result_ciphertexts == 3 * planned(rows=2_000).result_ciphertexts
+    assert "of memory" in str(fast) and "of memory" in repr(fast) and "of results" in str(fast)
+    # Side by side it takes more keys, and less time.
+    assert small.memory_bytes < fast.memory_bytes
+    assert planned(memory_bytes=fast.memory_bytes).memory_bytes == fast.memory_bytes
+    assert planned(memory_bytes=fast.memory_bytes - 1).memory_bytes == small.memory_bytes
+    with pytest.raises(everlevel.ParameterError, match="at most .* MiB") as caught:
+        planned(memory_bytes=small.memory_bytes - 1)
+    assert caught.value.code == "integers.memory"
+    assert caught.value.needed == -(-small.memory_bytes // 2**20) > caught.value.limit
+
+
+def test_memory_chooses_the_set():
+    """What bootstraps on whole sets takes more memory than on those with fewer used slots."""
+
+    @everlevel.program
+    def deep(x: everlevel.uint8, y: everlevel.uint8):
+        for _ in range(24):
+            x = np.minimum(x, y)
+        return x
+
+    whole = deep.plan(rows=300, params=everlevel.Params("bgv-65537-n15"))
+    plan = deep.plan(rows=300, memory_bytes=whole.memory_bytes - 1)
+    assert plan.memory_bytes < whole.memory_bytes and "-s" in plan.params.name
+    with pytest.raises(everlevel.ParameterError) as caught:
+        deep.plan(rows=300, memory_bytes=2**20)
+    assert caught.value.code == "integers.memory"
+
+
+def test_blocks_are_counted(fermat):
+    @everlevel.program
+    def twice(x: everlevel.uint16):
+        return (x > 5).sum()
+
+    few, many = (twice.plan(rows=rows, params=fermat.params) for rows in (2048, 6000))
+    assert many.products == 3 * few.products and many.input_bytes == 3 * few.input_bytes
+    assert many.intervals[0][1] >= 6000 and many.key_bytes == few.key_bytes
+
+
+def test_what_plans_refuse(fermat):
+    plan = risk.plan(rows=10, params=fermat.params)
+    client = fermat.client
+    ten = np.arange(10)
+    for refused, error in [
+        (lambda: plan.encrypt(client, age=ten, income=ten), everlevel.ProgramError),
+        (lambda: plan.encrypt(client, age=ten[:5], income=ten, limit=ten), everlevel.ShapeError),
+        (lambda: plan.encrypt(client, age=ten + 250, income=ten, limit=ten), everlevel.RangeError),
+        (
+            lambda: plan.run(
+                fermat.server, {name: client.encrypt(ten, dtype=np.uint8) for name in risk.kinds}
+            ),
+            everlevel.RangeError,
+        ),
+        (lambda: risk.plan(rows=0), everlevel.RangeError),
+        (lambda: risk.plan(rows=1, minimize="luck"), everlevel.RangeError),
+        (lambda: risk.plan(rows=1, minimise="luck"), everlevel.RangeError),
+        (lambda: risk.plan(rows=1, minimize="time", minimise="keys"), everlevel.RangeError),
+        (lambda: risk.plan(rows=1, minimize=""), everlevel.RangeError),
+        (lambda: risk.plan(rows=1, params=fermat.params, memory_bytes=1e9), TypeError),
+        (
+            lambda: risk.plan(rows=1, params=fermat.params, memory_bytes=-1),
+            everlevel.ParameterError,
+        ),
+        (lambda: everlevel.program(lambda x: x), everlevel.DtypeError),
+    ]:
+        with pytest.raises(error):
+            refused()
+
+    @everlevel.program
+    def branch(x: everlevel.uint8):
+        return x + 1 if x < 3 else x
+
+    with pytest.raises(everlevel.NotHomomorphicError, match="np.where"):
+        branch.plan(rows=1, params=fermat.params)
+
+
+def test_plans_are_not_run_on_arrays_that_wrap(fermat):
+    @everlevel.program
+    def doubled(x: everlevel.uint8):
+        return x + x
+
+    plan = doubled.plan(rows=3, params=fermat.params)
+    given = plan.encrypt(fermat.client, x=np.array([1, 200, 255], np.uint8))
+    with pytest.raises(everlevel.DtypeError, match=r"x\.checked\(\)") as caught:
+        plan.run(fermat.server, x=given["x"].wrapping())
+    assert caught.value.code == "integers.type"
+    with pytest.raises(everlevel.ProgramError) as caught:
+        plan.run(fermat.server, given, x=given["x"])
+    assert caught.value.code == "python.arguments"
+    found = plan.run(fermat.server, x=given["x"].wrapping().checked())
+    np.testing.assert_array_equal(fermat.client.decrypt(found), [2, 400, 510])
+
+
+def test_products_compute_nothing_else(fermat):
+    @everlevel.program
+    def squared(x: everlevel.uint8, y: everlevel.uint8, z: everlevel.bool_):
+        return x * x, x * y, x * z, z * x
+
+    plan = squared.plan(4, params=fermat.params)
+    assert [stage.name for stage in plan.stages] == ["square", "mul", "select", "select"]
