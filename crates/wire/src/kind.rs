@@ -7,7 +7,7 @@ use std::fmt;
 pub struct ObjectKind(u16);
 
 /// The names of the kinds, from number 1.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 17] = [
     "parameters",
     "a secret key",
     "a public key",
@@ -24,6 +24,7 @@ const NAMES: [&str; 16] = [
     "columns of integers",
     "an upload under AES",
     "products for decryption",
+    "columns for decryption",
 ];
 
 impl ObjectKind {
@@ -60,6 +61,8 @@ impl ObjectKind {
     pub const UPLOAD: Self = ObjectKind(15);
     /// A vector of products before relinearization.
     pub const PRODUCTS: Self = ObjectKind(16);
+    /// Columns of typed integers that can only be decrypted.
+    pub const COLUMN_RESULTS: Self = ObjectKind(17);
 
     /// The kind of this number, if there is one.
     pub fn new(number: u16) -> Option<Self> {
@@ -83,6 +86,7 @@ impl ObjectKind {
             Self::COLUMNS,
             Self::UPLOAD,
             Self::PRODUCTS,
+            Self::COLUMN_RESULTS,
         ];
         owned.contains(&self)
     }

@@ -1,20 +1,24 @@
 //! Vectors of results: ciphertexts cut to what decryption needs.
 
 use everlevel_bgv::CompactCiphertext;
-use everlevel_scheme::Params;
+use everlevel_scheme::{KeyId, Params};
 
 use crate::error::WireError;
-use crate::format::{Layout, Owners, Planned, encode_owned};
-use crate::id::ParamsId;
+use crate::format::{Layout, Planned};
 use crate::kind::ObjectKind;
-use crate::options::ReadOptions;
+use crate::options::{Belief, ReadOptions};
 use crate::pack::{pack, packed_len, unpack};
 use crate::reader::Reader;
+use crate::record::Record;
 use crate::summary::Metadata;
+use crate::vector;
 
 /// The bound of results in version 1, which do not state one, in units of 2^-32: the widths were
 /// chosen to stay below 0.499.
 const VERSION_1_DISTANCE: u32 = (0.499 * (1u64 << 32) as f64) as u32 + 1;
+
+/// Bytes of the descriptor of a result.
+pub(crate) const DESCRIPTOR_BYTES: usize = 20;
 
 /// Compact ciphertexts as bytes.
 ///
@@ -25,36 +29,7 @@ pub fn to_bytes(
     results: &[CompactCiphertext],
     metadata: &Metadata,
 ) -> Result<Vec<u8>, WireError> {
-    let plan = |x: &CompactCiphertext| {
-        // The same checks as for a reader.
-        CompactCiphertext::from_parts(
-            params,
-            x.exponent(),
-            x.unit(),
-            x.widths().to_vec(),
-            x.components().to_vec(),
-        )?;
-        let mut descriptor = Vec::with_capacity(20);
-        descriptor.extend(x.exponent().to_le_bytes());
-        let width = |k: usize| x.widths().get(k).map_or(0, |w| *w as u8);
-        descriptor.extend([width(0), width(1), 0, 0]);
-        descriptor.extend(x.unit().to_le_bytes());
-        descriptor.extend(x.distance().to_le_bytes());
-        Ok(Planned {
-            descriptor,
-            length: x.widths().iter().map(|&w| packed_len(params.degree(), w)).sum(),
-        })
-    };
-    let records = results.iter().map(plan).collect::<Result<Vec<_>, WireError>>()?;
-    let owners = Owners::common(results.iter().map(CompactCiphertext::owner))?;
-    let id = ParamsId::of(params);
-    encode_owned(ObjectKind::RESULTS, id, &owners, metadata, &records, |i, mut out| {
-        for (c, &width) in results[i].components().iter().zip(results[i].widths()) {
-            let (slice, rest) = out.split_at_mut(packed_len(c.len(), width));
-            pack(c, width, slice);
-            out = rest;
-        }
-    })
+    vector::to_bytes::<CompactCiphertext>(params, results, metadata)
 }
 
 /// Compact ciphertexts from bytes.
@@ -69,7 +44,59 @@ pub fn from_bytes(
 ) -> Result<(Vec<CompactCiphertext>, Metadata), WireError> {
     let layout = Layout::of(bytes, ObjectKind::RESULTS, params, options)?;
     let read = |i: usize| {
-        let mut fields = Reader::new(&layout.entries[i].0.descriptor);
+        let (record, descriptor) =
+            (layout.record(bytes, i, options)?, &layout.entries[i].0.descriptor[..]);
+        // Results have no noise bound that could be trusted or not.
+        let place = (i, descriptor);
+        CompactCiphertext::read_one(params, &layout, place, record, Belief::Largest, options)
+    };
+    let results = (0..layout.entries.len()).map(read).collect::<Result<_, WireError>>()?;
+    Ok((results, layout.metadata))
+}
+
+impl Record for CompactCiphertext {
+    const KIND: ObjectKind = ObjectKind::RESULTS;
+
+    fn record_owner(&self) -> Option<KeyId> {
+        self.owner()
+    }
+
+    fn planned(&self, params: &Params) -> Result<Planned, WireError> {
+        // The same checks as for a reader.
+        CompactCiphertext::from_parts(
+            params,
+            self.exponent(),
+            self.unit(),
+            self.widths().to_vec(),
+            self.components().to_vec(),
+        )?;
+        let mut descriptor = Vec::with_capacity(DESCRIPTOR_BYTES);
+        descriptor.extend(self.exponent().to_le_bytes());
+        let width = |k: usize| self.widths().get(k).map_or(0, |w| *w as u8);
+        descriptor.extend([width(0), width(1), 0, 0]);
+        descriptor.extend(self.unit().to_le_bytes());
+        descriptor.extend(self.distance().to_le_bytes());
+        let length = self.widths().iter().map(|&w| packed_len(params.degree(), w)).sum();
+        Ok(Planned { descriptor, length })
+    }
+
+    fn fill(&self, _: &Params, mut out: &mut [u8]) {
+        for (c, &width) in self.components().iter().zip(self.widths()) {
+            let (slice, rest) = out.split_at_mut(packed_len(c.len(), width));
+            pack(c, width, slice);
+            out = rest;
+        }
+    }
+
+    fn read_one(
+        params: &Params,
+        layout: &Layout,
+        (_, descriptor): (usize, &[u8]),
+        record: &[u8],
+        _: Belief<'_>,
+        _: &ReadOptions,
+    ) -> Result<Self, WireError> {
+        let mut fields = Reader::new(descriptor);
         let exponent = fields.u32()?;
         let widths = [u32::from(fields.u8()?), u32::from(fields.u8()?)];
         fields.zeros(2)?;
@@ -86,10 +113,7 @@ pub fn from_bytes(
             ));
         }
         let n = params.degree();
-        let (record, needed) = (
-            layout.record(bytes, i, options)?,
-            used.iter().map(|&w| packed_len(n, w)).sum::<usize>(),
-        );
+        let needed = used.iter().map(|&w| packed_len(n, w)).sum::<usize>();
         if record.len() != needed {
             return Err(WireError::malformed("bytes of a result", needed, record.len()));
         }
@@ -105,7 +129,5 @@ pub fn from_bytes(
         let components = used.iter().map(|&width| component(width)).collect::<Result<_, _>>()?;
         let x = CompactCiphertext::from_parts(params, exponent, unit, used.to_vec(), components)?;
         Ok(x.owned_by(layout.owners.owner).within(distance)?)
-    };
-    let results = (0..layout.entries.len()).map(read).collect::<Result<_, WireError>>()?;
-    Ok((results, layout.metadata))
+    }
 }
