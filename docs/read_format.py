@@ -62,6 +62,7 @@ KINDS = {
     14: "columns of integers",
     15: "an upload under AES",
     PRODUCTS: "products for decryption",
+    17: "columns for decryption",
 }
 
 
