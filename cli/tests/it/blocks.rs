@@ -149,7 +149,6 @@ fn typed_columns_of_three_ciphertexts() {
     let explain = "explain --server-keys keys/server.keys y=age+1 p.small";
     place.refused(explain, "wire.wrong-kind");
     place.refused("compact --in p.small --out twice.small", "wire.wrong-kind");
-    place.refused("compact --in p.ct --out p.ct --force", "cli.usage");
 
     for program in ["m=mean(age)", "t=cumsum(age)", "y=age>median(age)"] {
         let why = place.refused(&format!("{EVAL} {program} p.ct"), "cli.usage");
