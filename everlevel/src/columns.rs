@@ -78,6 +78,20 @@ fn restored<C>(params: &Params, column: StoredColumn<C>) -> Result<(String, Encr
     }
 }
 
+/// Columns and totals, each ciphertext reduced to what decryption needs.
+///
+/// # Errors
+/// [`IntegersError::Parts`] for values beyond about 2^122; a ciphertext of other parameters, or
+/// with too much noise.
+pub fn compact_columns(
+    params: &Params,
+    columns: &[NamedIntegers],
+) -> Result<Vec<NamedResults>, Error> {
+    let cut =
+        |x: &NamedIntegers| restored(params, stored(params, x)?.compact_for_decryption(params)?);
+    columns.iter().map(cut).collect()
+}
+
 /// Columns of typed integers and totals with their names.
 impl Bytes for Vec<NamedIntegers> {
     fn to_bytes_with(&self, params: &Params, metadata: &Metadata) -> Result<Vec<u8>, Error> {
@@ -215,16 +229,13 @@ impl Server {
     pub fn answer_columns(&self, columns: &[NamedIntegers]) -> Result<Vec<u8>, Error> {
         columns.to_vec().to_bytes(self.params())
     }
+
     /// Columns and totals as bytes for [`Client::read_compact_columns`], each ciphertext reduced to
     /// what decryption needs ([`CompactCiphertext`]): nothing can be computed on them.
     ///
     /// # Errors
     /// As [`Server::answer_columns`]; a ciphertext with too much noise.
     pub fn answer_compact_columns(&self, columns: &[NamedIntegers]) -> Result<Vec<u8>, Error> {
-        let params = self.params();
-        let cut =
-            |x| -> Result<_, Error> { Ok(stored(params, x)?.compact_for_decryption(params)?) };
-        let columns = columns.iter().map(cut).collect::<Result<Vec<_>, Error>>()?;
-        Ok(columns::results_to_bytes(params, &columns, &Metadata::new())?)
+        compact_columns(self.params(), columns)?.to_bytes(self.params())
     }
 }
