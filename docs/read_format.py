@@ -64,6 +64,7 @@ KINDS = {
     15: "an upload under AES",
     PRODUCTS: "products for decryption",
     PRODUCT_RESULTS: "results of products",
+    18: "columns for decryption",
 }
 
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use everlevel_bgv::Ciphertext;
+use everlevel_bgv::{Ciphertext, CompactCiphertext};
 use everlevel_circuit::{PrimePower, Value};
 use everlevel_integers::{DigitPart, Encrypted, IntegersError, Interval, Parts};
 use everlevel_scheme::Params;
@@ -12,6 +12,7 @@ use everlevel_wire::{Metadata, ReadOptions, WireError};
 use crate::bytes::Bytes;
 use crate::client::Client;
 use crate::error::Error;
+use crate::integers::held;
 use crate::open;
 use crate::server::Server;
 use crate::stored::{Bounds, ENCRYPTION};
@@ -20,17 +21,24 @@ use crate::stored::{Bounds, ENCRYPTION};
 pub type IntegerValue = Encrypted<Ciphertext>;
 /// A column or a total with the name that it has in a file.
 pub type NamedIntegers = (String, IntegerValue);
+/// A column of integers, or the total of one, reduced to what decryption needs.
+pub type IntegerResult = Encrypted<CompactCiphertext>;
+/// Such a column or total with the name that it has in a file.
+pub type NamedResults = (String, IntegerResult);
 
-fn stored(params: &Params, (name, x): &NamedIntegers) -> Result<StoredColumn, Error> {
+fn stored<C: Clone>(
+    params: &Params,
+    (name, x): &(String, Encrypted<C>),
+) -> Result<StoredColumn<C>, Error> {
     let (slots, modulus) = (params.slots(), PrimePower::new(params.spec().plain_prime, 1)?);
     let Parts { interval, anchor, length, divisor, digits } = x.to_parts(slots, modulus)?;
-    let digit = |d: DigitPart<Ciphertext>| StoredDigit {
+    let digit = |d: DigitPart<C>| StoredDigit {
         power: d.power,
         stride: d.stride as u32,
         low: d.low,
         high: d.high,
         pad: d.pad,
-        ciphertext: d.value.map(|value| Ciphertext::clone(&value.get())),
+        ciphertext: d.value.map(|value| C::clone(&value.get())),
     };
     Ok(StoredColumn {
         name: name.clone(),
@@ -43,9 +51,9 @@ fn stored(params: &Params, (name, x): &NamedIntegers) -> Result<StoredColumn, Er
     })
 }
 
-fn restored(params: &Params, column: StoredColumn) -> Result<NamedIntegers, Error> {
+fn restored<C>(params: &Params, column: StoredColumn<C>) -> Result<(String, Encrypted<C>), Error> {
     let StoredColumn { name, length, divisor, low, high, anchor, digits } = column;
-    let digit = |d: StoredDigit| DigitPart {
+    let digit = |d: StoredDigit<C>| DigitPart {
         power: d.power,
         low: d.low,
         high: d.high,
@@ -70,6 +78,20 @@ fn restored(params: &Params, column: StoredColumn) -> Result<NamedIntegers, Erro
     }
 }
 
+/// Columns and totals, each ciphertext reduced to what decryption needs.
+///
+/// # Errors
+/// [`IntegersError::Parts`] for values beyond about 2^122; a ciphertext of other parameters, or
+/// with too much noise.
+pub fn compact_columns(
+    params: &Params,
+    columns: &[NamedIntegers],
+) -> Result<Vec<NamedResults>, Error> {
+    let cut =
+        |x: &NamedIntegers| restored(params, stored(params, x)?.compact_for_decryption(params)?);
+    columns.iter().map(cut).collect()
+}
+
 /// Columns of typed integers and totals with their names.
 impl Bytes for Vec<NamedIntegers> {
     fn to_bytes_with(&self, params: &Params, metadata: &Metadata) -> Result<Vec<u8>, Error> {
@@ -83,6 +105,24 @@ impl Bytes for Vec<NamedIntegers> {
         options: &ReadOptions,
     ) -> Result<(Self, Metadata), Error> {
         let (columns, metadata) = columns::from_bytes(params, bytes, options)?;
+        let restored = columns.into_iter().map(|column| restored(params, column));
+        Ok((restored.collect::<Result<_, Error>>()?, metadata))
+    }
+}
+
+/// Columns of typed integers and totals, which can only be decrypted, with their names.
+impl Bytes for Vec<NamedResults> {
+    fn to_bytes_with(&self, params: &Params, metadata: &Metadata) -> Result<Vec<u8>, Error> {
+        let columns = self.iter().map(|x| stored(params, x)).collect::<Result<Vec<_>, Error>>()?;
+        Ok(columns::results_to_bytes(params, &columns, metadata)?)
+    }
+
+    fn from_bytes_with(
+        params: &Params,
+        bytes: &[u8],
+        options: &ReadOptions,
+    ) -> Result<(Self, Metadata), Error> {
+        let (columns, metadata) = columns::results_from_bytes(params, bytes, options)?;
         let restored = columns.into_iter().map(|column| restored(params, column));
         Ok((restored.collect::<Result<_, Error>>()?, metadata))
     }
@@ -111,6 +151,35 @@ impl Client {
     pub fn read_columns(&self, bytes: &[u8]) -> Result<Vec<NamedIntegers>, Error> {
         let options = ReadOptions::default().limited_to(bytes.len() as u64);
         Ok(Bytes::from_bytes_with(self.params(), bytes, &options)?.0)
+    }
+
+    /// The columns of a server's answer that can only be decrypted
+    /// ([`Server::answer_compact_columns`]).
+    ///
+    /// # Errors
+    /// As [`Client::read_columns`].
+    pub fn read_compact_columns(&self, bytes: &[u8]) -> Result<Vec<NamedResults>, Error> {
+        let options = ReadOptions::default().limited_to(bytes.len() as u64);
+        Ok(Bytes::from_bytes_with(self.params(), bytes, &options)?.0)
+    }
+
+    /// The entries of a column that can only be decrypted, or the one value of a total.
+    ///
+    /// # Errors
+    /// As [`Client::decrypt_integers`].
+    pub fn decrypt_compact_column<T: TryFrom<i128>>(
+        &self,
+        x: &IntegerResult,
+    ) -> Result<Vec<T>, Error> {
+        let modulus = PrimePower::new(self.params().spec().plain_prime, 1)?;
+        let open = |x: &CompactCiphertext| -> Result<Vec<u64>, Error> {
+            Ok(self.secret().decrypt_compact(x)?.decode_decrypted(self.params())?)
+        };
+        let values = match x {
+            Encrypted::Column(x) => x.decrypt(modulus, open)?,
+            Encrypted::Total(x) => zeroize::Zeroizing::new(vec![x.decrypt(modulus, open)?]),
+        };
+        values.iter().enumerate().map(|(position, v)| held(*v, position)).collect()
     }
 
     /// The entries of a column, or the one value of a total.
@@ -152,11 +221,21 @@ impl Server {
     }
 
     /// Columns and totals as bytes for [`Client::read_columns`], or for another server, which can
-    /// compute on them further.
+    /// compute on them further. If they are only to be decrypted,
+    /// [`Server::answer_compact_columns`] takes a few percent of the bytes.
     ///
     /// # Errors
     /// Two columns with one name; [`IntegersError::Parts`] for values beyond about 2^122.
     pub fn answer_columns(&self, columns: &[NamedIntegers]) -> Result<Vec<u8>, Error> {
         columns.to_vec().to_bytes(self.params())
+    }
+
+    /// Columns and totals as bytes for [`Client::read_compact_columns`], each ciphertext reduced to
+    /// what decryption needs ([`CompactCiphertext`]): nothing can be computed on them.
+    ///
+    /// # Errors
+    /// As [`Server::answer_columns`]; a ciphertext with too much noise.
+    pub fn answer_compact_columns(&self, columns: &[NamedIntegers]) -> Result<Vec<u8>, Error> {
+        compact_columns(self.params(), columns)?.to_bytes(self.params())
     }
 }

@@ -14,6 +14,8 @@ pub use crate::stored::{Bounds, params_from_bytes, params_to_bytes};
 #[cfg(feature = "unstable")]
 pub use crate::client::integers_within;
 #[cfg(feature = "unstable")]
+pub use crate::columns::compact_columns;
+#[cfg(feature = "unstable")]
 pub use crate::key_files::KeyFiles;
 #[cfg(feature = "unstable")]
 pub use crate::stored::{

@@ -88,7 +88,7 @@ mod vectors;
 
 pub use aes_key::EncryptedAesKey;
 pub use client::Client;
-pub use columns::{IntegerValue, NamedIntegers};
+pub use columns::{IntegerResult, IntegerValue, NamedIntegers, NamedResults};
 #[cfg(feature = "unstable")]
 pub use copies::SlotCopy;
 #[cfg(feature = "unstable")]

@@ -76,7 +76,9 @@ fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(integers::encrypt_column, m)?)?;
     m.add_function(wrap_pyfunction!(integers::columns_to_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(integers::columns_from_bytes, m)?)?;
+    m.add_function(wrap_pyfunction!(integers::compact_columns_to_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(integers::decrypt_column, m)?)?;
+    m.add_function(wrap_pyfunction!(integers::decrypt_compact_columns, m)?)?;
     m.add_function(wrap_pyfunction!(integers::decrypt_total, m)?)?;
     m.add_function(wrap_pyfunction!(tables::table_schema, m)?)?;
     m.add_function(wrap_pyfunction!(tables::infer_table_schema, m)?)?;

@@ -561,6 +561,19 @@ def test_bytes(columns, tmp_path):
     opened = client.decrypt(everlevel.integers_to_bytes({"y": y, "n": loaded.sum()}))
     np.testing.assert_array_equal(opened["y"], b)
     assert opened["n"] == a.sum()
+    np.testing.assert_array_equal(client.decrypt(x.compact()), a)
+    small = (server.load(y) * 3).compact("y")
+    assert 2 * len(small) < len((server.load(y) * 3).to_bytes())
+    np.testing.assert_array_equal(client.decrypt(small), 3 * b)
+    assert client.decrypt(small).dtype == (server.load(y) * 3).dtype
+    assert client.decrypt(server.load(y).wrapping().compact()).dtype == np.int8
+    assert client.decrypt(loaded.sum().compact()) == a.sum()
+    with pytest.raises(everlevel.Error) as caught:
+        server.read(small, bounds="stated")
+    assert caught.value.code == "wire.wrong-kind"
+    with pytest.raises(everlevel.ParameterError) as caught:
+        client.decrypt(small, signed=True)
+    assert caught.value.code == "python.typed"
     with pytest.raises(everlevel.Error):
         server.read((server.load(y) * server.load(y)).to_bytes(), bounds="fresh")
     with pytest.raises(everlevel.FormatError):

@@ -131,6 +131,25 @@ fn typed_columns_of_three_ciphertexts() {
     assert_eq!(place.told(&format!("{decrypt} out/total.ct"))["total"], total);
     place.told(&format!("{EVAL} poor=pay<100&old old=out/old.ct p.ct"));
 
+    // Reduced to what decryption needs: all parts of columns and totals.
+    let told = place.told("compact --in p.ct --out p.small");
+    assert!(told["bytes"].as_u64().unwrap() < told["bytes_before"].as_u64().unwrap(), "{told}");
+    let told = place.told(&format!("{decrypt} p.small"));
+    assert_eq!((&told["age"], &told["pay"]), (&of(&age), &of(&pay)));
+    let told = place.told(&format!("{decrypt} p.small --column pay"));
+    assert_eq!((told.get("age"), &told["pay"]), (None, &of(&pay)));
+    place.told("compact --in out/total.ct --out total.small");
+    assert_eq!(place.told(&format!("{decrypt} total.small"))["total"], total);
+    let shown = place.told("inspect p.small");
+    assert_eq!(shown["kind"], "columns for decryption");
+    assert_eq!(shown["columns"], place.told("inspect p.ct")["columns"]);
+    for inputs in ["p.small", "p.ct age=p.small", "age=p.small"] {
+        place.refused(&format!("{EVAL} y=age+1 {inputs}"), "wire.wrong-kind");
+    }
+    let explain = "explain --server-keys keys/server.keys y=age+1 p.small";
+    place.refused(explain, "wire.wrong-kind");
+    place.refused("compact --in p.small --out twice.small", "wire.wrong-kind");
+
     for program in ["m=mean(age)", "t=cumsum(age)", "y=age>median(age)"] {
         let why = place.refused(&format!("{EVAL} {program} p.ct"), "cli.usage");
         assert!(why.contains("takes a column as a whole"), "{why}");

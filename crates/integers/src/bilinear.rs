@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::poly::Polynomial;
-use everlevel_circuit::straight_line::{Circuit, CircuitBuilder, NodeId};
+use everlevel_circuit::straight_line::{CircuitBuilder, NodeId};
 use everlevel_ring::PrimePower;
-use everlevel_scheme::{ExactScheme, NextUse};
-use rayon::prelude::*;
 
 /// Terms c x^n of a polynomial without constant term, as (n, c), c centered.
 pub(crate) type Terms = Vec<(usize, i64)>;
@@ -229,7 +227,7 @@ impl Sum {
     }
 
     /// Products, terms and constant, of a sum that is no constant.
-    fn parts(self, t: PrimePower) -> Parts {
+    pub(crate) fn parts(self, t: PrimePower) -> Parts {
         let centered = |c: i64| t.centered(t.reduce_i64(c));
         let mut multiples: Vec<_> =
             self.multiples.into_iter().map(|(x, c)| (x, centered(c))).collect();
@@ -255,102 +253,7 @@ impl Sum {
 }
 
 /// Pairs, terms and a constant.
-type Parts = (Vec<(NodeId, NodeId)>, Vec<(NodeId, i64)>, i64);
-
-/// Many sums of products that share their operands: each operand is switched to the common level
-/// once, in however many products it occurs.
-pub(crate) struct Sums {
-    /// Gives the operands of products and the terms.
-    operands: Circuit,
-    /// Places among these.
-    sums: Vec<PlacedSum>,
-    /// Which of these are operands of products, and which are terms.
-    factors: Vec<usize>,
-    terms: Vec<bool>,
-}
-
-struct PlacedSum {
-    pairs: Vec<(usize, usize)>,
-    terms: Vec<(usize, i64)>,
-    constant: i64,
-}
-
-impl Sums {
-    /// Of sums that are no constants.
-    pub(crate) fn new(
-        builder: CircuitBuilder,
-        t: PrimePower,
-        sums: Vec<Sum>,
-    ) -> Result<Self, CircuitError> {
-        let mut nodes: Vec<NodeId> = Vec::new();
-        let mut places: BTreeMap<NodeId, usize> = BTreeMap::new();
-        let mut place = |x: NodeId| {
-            *places.entry(x).or_insert_with(|| {
-                nodes.push(x);
-                nodes.len() - 1
-            })
-        };
-        let mut placed = Vec::with_capacity(sums.len());
-        for sum in sums {
-            let (pairs, terms, constant) = sum.parts(t);
-            let pairs = pairs.into_iter().map(|(a, b)| (place(a), place(b))).collect();
-            let terms = terms.into_iter().map(|(x, c)| (place(x), c)).collect();
-            placed.push(PlacedSum { pairs, terms, constant });
-        }
-        let (mut is_factor, mut is_term) = (vec![false; nodes.len()], vec![false; nodes.len()]);
-        for sum in &placed {
-            sum.pairs.iter().for_each(|(a, b)| (is_factor[*a], is_factor[*b]) = (true, true));
-            sum.terms.iter().for_each(|(x, _)| is_term[*x] = true);
-        }
-        let factors = (0..nodes.len()).filter(|i| is_factor[*i]).collect();
-        Ok(Sums { operands: builder.finish(&nodes)?, sums: placed, factors, terms: is_term })
-    }
-
-    pub(crate) fn depth(&self) -> u32 {
-        self.operands.costs().depth + 1
-    }
-
-    /// The sums.
-    pub(crate) fn run<T: ExactScheme>(
-        &self,
-        scheme: &T,
-        inputs: &[&T::Ciphertext],
-    ) -> Result<Vec<T::Ciphertext>, CircuitError> {
-        let empty = || CircuitError::Empty { what: "a sum" };
-        let found = self.operands.run(scheme, inputs, NextUse::Product)?;
-        let mut values: Vec<Option<T::Ciphertext>> = found.into_iter().map(Some).collect();
-        let mut factors: Vec<Option<T::Ciphertext>> = vec![None; values.len()];
-        let refs: Vec<_> = self.factors.iter().filter_map(|i| values[*i].as_ref()).collect();
-        let prepared = scheme.prepare_together(&refs, NextUse::Product)?;
-        for (i, x) in self.factors.iter().zip(prepared) {
-            factors[*i] = Some(x);
-            if !self.terms[*i] {
-                values[*i] = None;
-            }
-        }
-        let sum = |sum: &PlacedSum| {
-            let mut product: Option<T::Product> = None;
-            for (a, b) in &sum.pairs {
-                let (Some(a), Some(b)) = (&factors[*a], &factors[*b]) else { return Err(empty()) };
-                let part = scheme.mul_lazy_aligned(a, b)?;
-                product = Some(match product {
-                    Some(sum) => scheme.add_products(&sum, &part)?,
-                    None => part,
-                });
-            }
-            let product = product.map(|x| scheme.relinearize(&x, NextUse::Keep)).transpose()?;
-            let mut terms: Vec<_> = product.iter().map(|x| (x, 1)).collect();
-            for (x, c) in &sum.terms {
-                terms.push((values[*x].as_ref().ok_or_else(empty)?, *c));
-            }
-            Ok(match (&terms[..], sum.constant) {
-                ([(x, 1)], 0) => (*x).clone(),
-                (terms, constant) => scheme.linear_combination(terms, constant)?,
-            })
-        };
-        self.sums.par_iter().map(sum).collect()
-    }
-}
+pub(crate) type Parts = (Vec<(NodeId, NodeId)>, Vec<(NodeId, i64)>, i64);
 
 #[cfg(test)]
 mod tests {

@@ -88,6 +88,7 @@ mod split;
 mod stage;
 mod statistics;
 mod sums;
+mod together;
 mod total;
 mod types;
 mod weighted;

@@ -5,7 +5,7 @@ use everlevel_circuit::{CircuitError, Value};
 use everlevel_scheme::NextUse;
 
 use crate::align::fitted;
-use crate::bilinear::{Sum, Sums, Variable, coefficients, terms};
+use crate::bilinear::{Sum, Variable, coefficients, terms};
 use crate::column::{BASE, Column, Digit, Operand};
 use crate::columns::Columns;
 use crate::context::{IntegerScheme, Integers};
@@ -14,6 +14,7 @@ use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::split::{digits_of, public_digits};
 use crate::stage::Stage;
+use crate::together::Sums;
 use crate::types::Type;
 
 /// The largest number of digits of a factor: sums of more products have more values than a table

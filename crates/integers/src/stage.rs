@@ -4,8 +4,8 @@ use everlevel_circuit::CircuitError;
 use everlevel_circuit::straight_line::Circuit;
 use everlevel_scheme::{ExactScheme, NextUse};
 
-use crate::bilinear::Sums;
 use crate::plan::TablePlan;
+use crate::together::Sums;
 
 /// A function of some ciphertexts that is evaluated as a whole.
 pub(crate) enum Stage<'a> {

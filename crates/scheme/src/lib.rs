@@ -46,7 +46,7 @@ pub use noise::Meta;
 pub use noop::NoOp;
 pub use ops::{
     AffineForm, Arithmetic, Automorphisms, Bootstrappable, DiagonalValues, ExactScheme, LinearMaps,
-    PeriodicSlots, PlainModulus, Scheme,
+    PeriodicSlots, PlainModulus, Scheme, SparseForm,
 };
 pub use params::{OptIn, Params};
 pub use plaintext::{Plaintext, message_coefficients};

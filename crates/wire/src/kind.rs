@@ -7,7 +7,7 @@ use std::fmt;
 pub struct ObjectKind(u16);
 
 /// The names of the kinds, from number 1.
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 18] = [
     "parameters",
     "a secret key",
     "a public key",
@@ -25,6 +25,7 @@ const NAMES: [&str; 17] = [
     "an upload under AES",
     "products for decryption",
     "results of products",
+    "columns for decryption",
 ];
 
 impl ObjectKind {
@@ -63,6 +64,8 @@ impl ObjectKind {
     pub const PRODUCTS: Self = ObjectKind(16);
     /// A vector of products that can only be decrypted, cut.
     pub const PRODUCT_RESULTS: Self = ObjectKind(17);
+    /// Columns of typed integers that can only be decrypted.
+    pub const COLUMN_RESULTS: Self = ObjectKind(18);
 
     /// The kind of this number, if there is one.
     pub fn new(number: u16) -> Option<Self> {
@@ -87,6 +90,7 @@ impl ObjectKind {
             Self::UPLOAD,
             Self::PRODUCTS,
             Self::PRODUCT_RESULTS,
+            Self::COLUMN_RESULTS,
         ];
         owned.contains(&self)
     }

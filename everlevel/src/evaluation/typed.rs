@@ -2,49 +2,52 @@
 
 use std::collections::BTreeMap;
 
+use everlevel_bgv::Ciphertext;
 use everlevel_circuit::expression::Program;
-use everlevel_integers::Interval;
+use everlevel_integers::{Encrypted, Interval};
 use everlevel_scheme::{Params, same_owner};
 use everlevel_wire::columns::ColumnArray;
 use everlevel_wire::{Metadata, WireError};
 
 use super::error::EvaluationError;
-use crate::columns::{IntegerValue, NamedIntegers};
+use crate::columns::IntegerValue;
 use crate::error::Error;
 use crate::integers::IntegerColumn;
 use crate::server::Server;
 
-/// A column, or a total, of any length.
+/// A column, or a total, of any length, of ciphertexts that are whole or cut to what decryption
+/// needs.
 #[derive(Clone)]
-pub struct TypedArray {
+pub struct TypedArray<C = Ciphertext> {
     /// Its description in the file.
     pub array: ColumnArray,
     /// Its columns or totals, as many as the description states.
-    pub blocks: Vec<IntegerValue>,
+    pub blocks: Vec<Encrypted<C>>,
 }
 
-impl TypedArray {
+impl<C> TypedArray<C> {
     /// Assembles the columns that were read from a file into one or several arrays.
     ///
     /// # Errors
     /// Metadata that do not describe exactly these columns.
     pub fn joined(
-        found: Vec<NamedIntegers>,
+        found: Vec<(String, Encrypted<C>)>,
         metadata: &Metadata,
         params: &Params,
     ) -> Result<Vec<Self>, Error> {
         let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
         let described = ColumnArray::all(metadata, params.slots(), &names)?;
-        let own = |(name, x): &NamedIntegers| ColumnArray::vector(name, 1, Self::length(x));
+        let own =
+            |(name, x): &(String, Encrypted<C>)| ColumnArray::vector(name, 1, Self::length(x));
         let described = described.unwrap_or_else(|| found.iter().map(own).collect());
         let place = |name: &str| found.iter().find(|(column, _)| column == name);
         let joined = described.into_iter().map(|array| {
             let columns = (0..array.blocks).filter_map(|i| place(&array.column(i)));
-            let blocks: Vec<IntegerValue> = columns.map(|(_, x)| x.clone()).collect();
+            let blocks: Vec<Encrypted<C>> = columns.map(|(_, x)| x.clone()).collect();
             let lengths = array.lengths(params.slots());
             let fits = blocks.iter().enumerate().all(|(i, x)| match (x, &lengths) {
-                (IntegerValue::Total(_), None) => true,
-                (IntegerValue::Total(_), Some(_)) => false,
+                (Encrypted::Total(_), None) => true,
+                (Encrypted::Total(_), Some(_)) => false,
                 (x, Some(lengths)) => Self::length(x).is_none_or(|n| n == lengths[i]),
                 (x, None) => Self::length(x).is_none() && array.blocks == 1,
             });
@@ -59,7 +62,7 @@ impl TypedArray {
 
     /// The columns of arrays with their names in a file; `metadata` receives the description of the
     /// arrays.
-    pub fn columns(arrays: Vec<Self>, metadata: &mut Metadata) -> Vec<NamedIntegers> {
+    pub fn columns(arrays: Vec<Self>, metadata: &mut Metadata) -> Vec<(String, Encrypted<C>)> {
         let described: Vec<ColumnArray> = arrays.iter().map(|x| x.array.clone()).collect();
         ColumnArray::state(&described, metadata);
         let named = |TypedArray { array, blocks }| {
@@ -71,10 +74,10 @@ impl TypedArray {
 
     /// The number of entries of a column; none for totals and for public integers that stand for a
     /// column of any length.
-    pub fn length(x: &IntegerValue) -> Option<usize> {
+    pub fn length(x: &Encrypted<C>) -> Option<usize> {
         match x {
-            IntegerValue::Column(x) => x.length(),
-            IntegerValue::Total(_) => None,
+            Encrypted::Column(x) => x.length(),
+            Encrypted::Total(_) => None,
         }
     }
 
@@ -85,7 +88,7 @@ impl TypedArray {
 
     /// Whether it is a total.
     pub fn is_total(&self) -> bool {
-        self.blocks.iter().any(|x| matches!(x, IntegerValue::Total(_)))
+        self.blocks.iter().any(|x| matches!(x, Encrypted::Total(_)))
     }
 
     /// The interval of its values, if it is within 127 bits.
@@ -93,7 +96,7 @@ impl TypedArray {
     /// # Errors
     /// A total beyond 127 bits.
     pub fn interval(&self) -> Result<Interval, Error> {
-        let parts = self.blocks.iter().map(IntegerValue::interval);
+        let parts = self.blocks.iter().map(Encrypted::interval);
         let total = self.is_total();
         let joined =
             parts.map(|part| (part.low(), part.high())).reduce(|(low, high), (l, h)| match total {
@@ -108,7 +111,9 @@ impl TypedArray {
     pub fn ciphertexts(&self) -> usize {
         self.blocks.iter().map(|x| x.values().count()).sum()
     }
+}
 
+impl TypedArray {
     /// A result, in the shape of the inputs if it has the same entries.
     fn of_result(name: String, blocks: Vec<IntegerValue>, like: Option<&ColumnArray>) -> Self {
         let lengths: Option<Vec<usize>> = blocks.iter().map(Self::length).collect();

@@ -45,6 +45,22 @@ fn columns_travel_as_bytes() -> Result<(), Error> {
         read.iter().map(|(_, x)| client.decrypt_column(x)).collect::<Result<_, _>>()?;
     assert_eq!(opened, [vec![-5, 70_000, 91], vec![2], vec![70_007]]);
 
+    // Reduced to what decryption needs they are smaller, hold the same, and can only be decrypted.
+    let small = server.answer_compact_columns(&out)?;
+    assert!(2 * small.len() < answer.len(), "{} and {}", small.len(), answer.len());
+    let read = client.read_compact_columns(&small)?;
+    let opened: Vec<Vec<i64>> =
+        read.iter().map(|(_, x)| client.decrypt_compact_column(x)).collect::<Result<_, _>>()?;
+    assert_eq!(opened, [vec![-5, 70_000, 91], vec![2], vec![70_007]]);
+    assert_eq!(read.to_bytes(&params)?, small);
+    let error = server.receive_columns(&small, &Bounds::Stated).map(|_| ()).unwrap_err();
+    assert_eq!(error.code(), "wire.wrong-kind");
+    let stranger = Client::new(&params, &mut rng);
+    let error = stranger.decrypt_compact_column::<i64>(&read[0].1).unwrap_err();
+    assert_eq!(error.code(), "scheme.wrong-key");
+    let error = client.decrypt_compact_column::<u8>(&read[2].1).unwrap_err();
+    assert_eq!(error.code(), "integers.value");
+
     // Results can be computed on by whoever trusts their bounds; a manifest vouches for them.
     let mut manifest = Manifest::new(&params);
     manifest.add(&answer)?;

@@ -7,11 +7,12 @@ mod sealed;
 
 use std::cell::Cell;
 
-use everlevel_bgv::{Ciphertext, Evaluator};
+use everlevel_bgv::{Ciphertext, CompactCiphertext, Evaluator};
 use everlevel_integers::{DigitPart, Encrypted, IntegersError, Interval, Parts};
 use everlevel_ring::PrimePower;
 use everlevel_scheme::{
     Arithmetic, Automorphisms, Bootstrappable, Level, NextUse, OptIn, Params, PlainModulus,
+    Plaintext, SchemeError,
 };
 use everlevel_wire::{
     BoundPolicy, Encryption, Manifest, Metadata, ReadOptions, ciphertexts, columns, inspect,
@@ -84,6 +85,7 @@ pub fn conform(bytes: &[u8]) -> usize {
             count(plaintexts::from_bytes(set, bytes, &any).is_ok());
             count(results::from_bytes(set, bytes, &any).is_ok());
             count(product_results::from_bytes(set, bytes, &any).is_ok());
+            count(columns::results_from_bytes(set, bytes, &any).is_ok());
             count(uploads::from_bytes(set, bytes, &any).is_ok());
             count(manifest_key().is_ok_and(|key| Manifest::from_bytes(bytes, &key, &any).is_ok()));
         }
@@ -157,15 +159,29 @@ fn use_ciphertexts(party: &Party, bytes: &[u8]) {
     }
 }
 
-/// Columns are put together, decrypted, and taken apart again.
 fn use_columns(party: &Party, bytes: &[u8]) {
     let (set, secret) = (party.secret.params(), &party.secret);
-    let Ok((columns, _)) = columns::from_bytes(set, bytes, &options(BoundPolicy::Stated)) else {
-        return;
-    };
+    if let Ok((columns, _)) = columns::from_bytes(set, bytes, &options(BoundPolicy::Stated)) {
+        for column in columns.iter().take(4) {
+            let _ = column.compact_for_decryption(set);
+        }
+        open_columns(set, columns, |x: &Ciphertext| secret.decrypt(x));
+    }
+    let any = options(BoundPolicy::Untrusted);
+    if let Ok((columns, _)) = columns::results_from_bytes(set, bytes, &any) {
+        open_columns(set, columns, |x: &CompactCiphertext| secret.decrypt_compact(x));
+    }
+}
+
+/// Columns are put together, decrypted, and taken apart again.
+fn open_columns<C>(
+    set: &Params,
+    columns: Vec<columns::StoredColumn<C>>,
+    decrypt: impl Fn(&C) -> Result<Plaintext, SchemeError>,
+) {
     let modulus = PrimePower::new(set.spec().plain_prime, 1).expect("a prime");
     for column in columns.into_iter().take(4) {
-        let digit = |d: columns::StoredDigit| DigitPart {
+        let digit = |d: columns::StoredDigit<C>| DigitPart {
             power: d.power,
             low: d.low,
             high: d.high,
@@ -174,7 +190,7 @@ fn use_columns(party: &Party, bytes: &[u8]) {
             value: d.ciphertext.map(Into::into),
         };
         let Ok(interval) = Interval::new(column.low, column.high) else { continue };
-        let parts: Parts<Ciphertext> = Parts {
+        let parts: Parts<C> = Parts {
             interval,
             anchor: column.anchor,
             length: column.length.map(|n| n as usize),
@@ -182,7 +198,7 @@ fn use_columns(party: &Party, bytes: &[u8]) {
             digits: column.digits.into_iter().map(digit).collect(),
         };
         let Ok(x) = Encrypted::from_parts(parts, set.slots(), modulus) else { continue };
-        let open = |x: &Ciphertext| Ok::<_, IntegersError>(secret.decrypt(x)?.decode(set)?);
+        let open = |x: &C| Ok::<_, IntegersError>(decrypt(x)?.decode(set)?);
         let _ = match &x {
             Encrypted::Column(x) => x.decrypt(modulus, open).map(|values| values.to_vec()),
             Encrypted::Total(x) => x.decrypt(modulus, open).map(|value| vec![value]),

@@ -125,10 +125,13 @@ pub fn seeds() -> Result<Vec<(String, Vec<u8>)>, WireError> {
         let mut manifest = Manifest::new(set);
         manifest.add(&encrypted)?;
         let digits = columns_of(&party.fresh, set.slots());
+        let cut: Vec<_> =
+            digits.iter().map(|x| x.compact_for_decryption(set)).collect::<Result<_, _>>()?;
         let low = party.secret.encrypt_at(&party.message, Level(2), &mut rng)?;
         let square = party.evaluator.mul_lazy_aligned(&low, &low)?;
         for (kind, bytes) in [
             ("columns", columns::to_bytes(set, &digits, &metadata)?),
+            ("column_results", columns::results_to_bytes(set, &cut, &metadata)?),
             ("params", wire_params::to_bytes(set, &metadata)?),
             ("secret_key", secret_key::expose_to_bytes(&party.secret, &metadata)?.to_vec()),
             ("public_key", public_key::to_bytes(&public, &metadata)?),

@@ -1,6 +1,6 @@
 //! Columns and totals as bytes.
 
-use everlevel::files::{Bytes, ENCRYPTION, Encryption};
+use everlevel::files::{Bytes, ENCRYPTION, Encryption, compact_columns};
 use everlevel::{IntegerValue, NamedIntegers};
 use everlevel_wire::{Metadata, ReadOptions};
 use numpy::PyReadonlyArray1;
@@ -30,7 +30,33 @@ pub fn columns_to_bytes<'py>(
     columns: Vec<(String, Piece<'py>)>,
     mut metadata: Metadata,
 ) -> Result<Bound<'py, PyBytes>> {
-    let params = &params.0;
+    let (params, named) = (&params.0, named(columns)?);
+    let bytes = detached(py, || {
+        let mut values = named.iter().flat_map(|(_, x)| x.values());
+        if values.all(|v| Encryption::Secret.made(params, v.get().meta())) {
+            metadata.insert(ENCRYPTION.into(), "secret".into());
+        }
+        Ok(named.to_bytes_with(params, &metadata)?)
+    })?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+/// The same, cut to what decryption needs.
+#[pyfunction]
+pub fn compact_columns_to_bytes<'py>(
+    py: Python<'py>,
+    params: &crate::params::Params,
+    columns: Vec<(String, Piece<'py>)>,
+    metadata: Metadata,
+) -> Result<Bound<'py, PyBytes>> {
+    let (params, named) = (&params.0, named(columns)?);
+    let bytes =
+        detached(py, || Ok(compact_columns(params, &named)?.to_bytes_with(params, &metadata)?))?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+/// What is computed, with its names.
+fn named(columns: Vec<(String, Piece<'_>)>) -> Result<Vec<NamedIntegers>> {
     let named = columns.into_iter().map(|(name, piece)| {
         let value = match &piece {
             Piece::Column(x) => match &x.get().held {
@@ -44,15 +70,7 @@ pub fn columns_to_bytes<'py>(
         };
         Ok((name, value))
     });
-    let named = named.collect::<Result<Vec<NamedIntegers>>>()?;
-    let bytes = detached(py, || {
-        let mut values = named.iter().flat_map(|(_, x)| x.values());
-        if values.all(|v| Encryption::Secret.made(params, v.get().meta())) {
-            metadata.insert(ENCRYPTION.into(), "secret".into());
-        }
-        Ok(named.to_bytes_with(params, &metadata)?)
-    })?;
-    Ok(PyBytes::new(py, &bytes))
+    named.collect()
 }
 
 /// Columns and totals from bytes, with their names, and the metadata. A manifest takes the place of

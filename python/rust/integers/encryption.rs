@@ -1,8 +1,10 @@
 //! Encryption and decryption of columns, and decryption of totals.
 
-use everlevel::{Params, Plaintext, Type};
+use everlevel::files::{Bytes, Metadata, ReadOptions};
+use everlevel::{CompactCiphertext, IntegerResult, NamedResults, Params, Plaintext, Type};
 use everlevel_circuit::PrimePower;
 use everlevel_integers::{Encoded, IntegersError};
+use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use zeroize::Zeroizing;
 
@@ -10,6 +12,7 @@ use super::column::{Column, Held, HeldTotal, Total, traced};
 use crate::errors::{Failure, Result, refusal};
 use crate::keys::{PublicKey, SecretKey, same};
 use crate::runtime::{detached, rng};
+use crate::values::octets;
 
 /// Encrypts integers from `low` to `high`, under a secret key or a public one.
 #[pyfunction]
@@ -67,5 +70,40 @@ pub fn decrypt_total(py: Python<'_>, key: &SecretKey, x: &Total) -> Result<i128>
     same(key.0.params(), &x.params)?;
     detached(py, || {
         total.decrypt(modulus(&x.params)?, |c| Ok(key.0.decrypt(c)?.decode_decrypted(&x.params)?))
+    })
+}
+
+/// Of a column or a total of results: its name, the entries (of a total one), whether it is a
+/// total, the number of entries if it has one, and the least and the largest value.
+type OpenedColumn = (String, Vec<i128>, bool, Option<usize>, (i128, i128));
+
+/// What columns that were cut to what decryption needs hold, and their metadata.
+#[pyfunction]
+pub fn decrypt_compact_columns(
+    py: Python<'_>,
+    key: &SecretKey,
+    data: PyReadonlyArray1<'_, u8>,
+    allow_unknown_owner: bool,
+) -> Result<(Vec<OpenedColumn>, Metadata)> {
+    let (params, data) = (key.0.params(), octets(&data)?);
+    let options = ReadOptions::default().allowing_unknown_owner(allow_unknown_owner);
+    detached(py, || {
+        let (found, metadata) = Vec::<NamedResults>::from_bytes_with(params, data, &options)?;
+        let p = modulus(params)?;
+        let slots = |c: &CompactCiphertext| {
+            Ok::<_, Failure>(key.0.decrypt_compact(c)?.decode_decrypted(params)?)
+        };
+        // All of them, before one is refused: time does not tell which.
+        let open = |(name, x): NamedResults| -> Result<OpenedColumn> {
+            let ends = (x.interval().low(), x.interval().high());
+            Ok(match x {
+                IntegerResult::Column(x) => {
+                    (name, x.decrypt(p, slots)?.to_vec(), false, x.length(), ends)
+                }
+                IntegerResult::Total(x) => (name, vec![x.decrypt(p, slots)?], true, None, ends),
+            })
+        };
+        let opened: Vec<Result<_>> = found.into_iter().map(open).collect();
+        Ok((opened.into_iter().collect::<Result<_>>()?, metadata))
     })
 }

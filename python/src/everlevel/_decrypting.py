@@ -12,11 +12,17 @@ import numpy.typing as npt
 from . import _everlevel as _rust
 from . import _layout
 from ._array import EncryptedArray
+from ._columns import Described, shape_of, wraps_in
 from ._described import LOST
 from ._integers import EncryptedIntegers
+from ._kinds import dtype_of
 from ._totals import EncryptedTotal
 from ._values import centred, joined, layout_of, of_range
-from .errors import RangeError
+from .errors import FormatError, RangeError
+
+#: Of a column that can only be decrypted: its name, its entries, whether it is a total, its length
+#: and the range of its values.
+_Opened = tuple[str, list[int], bool, int | None, tuple[int, int]]
 
 
 def decrypted(key: _rust.SecretKey, x: EncryptedIntegers | EncryptedTotal) -> Any:
@@ -87,6 +93,42 @@ def decrypted_results(
         metadata.get("signed") == "true",
         None if wrapping else joined(ranges),
     )
+
+
+def decrypted_columns(
+    key: _rust.SecretKey, data: npt.NDArray[np.uint8], allow_unknown_owner: bool
+) -> dict[str, Any]:
+    """The entries, or the total, by name, in bytes that ``compact`` of typed integers made."""
+    columns, metadata = _rust.decrypt_compact_columns(key, data, allow_unknown_owner)
+    found = {column[0]: column for column in columns}
+    slots = key.params.slots
+    described = _rust.described_columns(metadata, slots, list(found))
+    if described is None:
+        return {name: _entries_of([column], None, slots) for name, column in found.items()}
+    opened = {}
+    for told in described:
+        parts = [found[column] for column in _rust.column_names(told[0], told[1])]
+        opened[told[0]] = _entries_of(parts, told, slots)
+    return opened
+
+
+def _entries_of(parts: list[_Opened], told: Described | None, slots: int) -> Any:
+    """The entries of an array in these columns, with its description, or a total."""
+    totals = [total for _, _, total, _, _ in parts]
+    if all(totals) and (told is None or told[2] is None):
+        return sum(values[0] for _, values, _, _, _ in parts)
+    if any(totals):
+        raise FormatError("an array of columns and totals", code="python.array")
+    shape, runs = shape_of(told, [length for _, _, _, length, _ in parts], slots)
+    values: list[int] = []
+    for (_, part, _, _, _), size in zip(parts, _layout.sizes(shape, runs, slots)):
+        values.extend(part if len(part) == size else part[:1] * size)
+    low, high = zip(*(interval for _, _, _, _, interval in parts))
+    interval = (min(low), max(high))
+    wrap = wraps_in(told, interval)
+    dtype = dtype_of(interval) if wrap is None else wrap
+    array = np.array(values, dtype=dtype).reshape(shape)
+    return array if array.shape else array[()]
 
 
 def unknown_range() -> RangeError:

@@ -10,8 +10,15 @@ import numpy.typing as npt
 
 from . import _everlevel as _rust
 from ._array import EncryptedArray
-from ._columns import KIND, integers_from_bytes
-from ._decrypting import decrypted, decrypted_array, decrypted_results, entries_from, unknown_range
+from ._columns import KIND, RESULTS, integers_from_bytes
+from ._decrypting import (
+    decrypted,
+    decrypted_array,
+    decrypted_columns,
+    decrypted_results,
+    entries_from,
+    unknown_range,
+)
 from ._integers import EncryptedIntegers
 from ._keys import KeyChange
 from ._kinds import Kind
@@ -246,7 +253,7 @@ class Client:
         wrapping: bool = False,
         allow_unknown_owner: bool = False,
     ) -> Any:
-        """The entries, exact, or an error; also of what ``EncryptedArray.compact`` made.
+        """The entries, exact, or an error; also of what ``compact`` of an array or a total made.
 
         ``signed`` overrides what the array says.
 
@@ -261,13 +268,10 @@ class Client:
         they belong to (format version 1). Decrypt only what an honest server computed: see
         SECURITY.md.
         """
+        modular = signed is not None or all_slots or wrapping
         if isinstance(x, (EncryptedIntegers, EncryptedTotal)):
-            if signed is not None or all_slots or wrapping:
-                raise ParameterError(
-                    "signed, all_slots and wrapping are for arrays modulo p^r: typed integers "
-                    "have their own sign",
-                    code="python.typed",
-                )
+            if modular:
+                raise _typed()
             self.params._warn()
             # An array of a service is computed there first.
             return decrypted(self._raw, x.compute())
@@ -290,6 +294,12 @@ class Client:
                 for name, part in arrays.items()
             }
             return next(iter(opened.values())) if len(opened) == 1 else opened
+        if kind == RESULTS:
+            if modular:
+                raise _typed()
+            self.params._warn()
+            found = decrypted_columns(self._raw, data, allow_unknown_owner)
+            return next(iter(found.values())) if len(found) == 1 else found
         if not kind.startswith("results"):
             array = EncryptedArray.from_bytes(
                 x, params=self.params, bounds="stated", allow_unknown_owner=allow_unknown_owner
@@ -344,6 +354,15 @@ class Client:
                 code="python.secret-pickle",
             )
         return _restore_client, (self.params, self.expose_secret_bytes())
+
+
+def _typed() -> ParameterError:
+    """The refusal of options of arrays modulo p^r for typed integers."""
+    return ParameterError(
+        "signed, all_slots and wrapping are for arrays modulo p^r: typed integers have their own "
+        "sign",
+        code="python.typed",
+    )
 
 
 def _restore_client(params: Params, data: bytes) -> Client:

@@ -337,7 +337,7 @@ pub struct DecryptArgs {
 /// Arguments of `compact`.
 #[derive(Args)]
 pub struct CompactArgs {
-    /// The ciphertexts
+    /// The ciphertexts, or columns of typed integers
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
     /// What is left of them.

@@ -1,7 +1,8 @@
 //! `everlevel compact`.
 
+use everlevel::Params;
 use everlevel::files::Bounds;
-use everlevel_wire::results;
+use everlevel_wire::{ObjectKind, Summary, columns, results};
 use serde::Serialize;
 
 use super::args::CompactArgs;
@@ -30,23 +31,15 @@ pub fn run(args: &CompactArgs, common: &Common) -> Result<(), CliError> {
     let object = read_object(&args.input)?;
     let summary = &object.1;
     let params = set_of(&args.input, summary.params, &args.set, common)?;
-    // How much can be cut follows from the bound.
-    let column = Column::parse(&args.input, &object, &params, &Bounds::Stated, &args.set)?;
-    let bar = progress(common, "compacting", column.ciphertexts.len() as u64);
-    let cut = column.ciphertexts.iter().map(|x| {
-        let cut = x.compact_for_decryption(&params);
-        bar.inc(1);
-        cut
-    });
-    let compact = cut.collect::<Result<Vec<_>, _>>()?;
-    bar.finish_and_clear();
-    let bytes =
-        results::to_bytes(&params, &compact, &column.metadata).map_err(of_file(&args.out.out))?;
+    let (bytes, ciphertexts) = match summary.kind {
+        ObjectKind::COLUMNS => cut_columns(args, &object, &params, common)?,
+        _ => cut_ciphertexts(args, &object, &params, common)?,
+    };
     write_output(&args.out.out, &bytes, args.out.force)?;
     let chain = params.chain();
     let limbs = chain.basis(chain.top()).iter();
     let width = |i: usize| u64::from(64 - params.ring().modulus(i).value().leading_zeros());
-    let fresh = limbs.map(width).sum::<u64>() * params.degree() as u64 / 8 * compact.len() as u64;
+    let fresh = limbs.map(width).sum::<u64>() * params.degree() as u64 / 8 * ciphertexts as u64;
     let report = Report {
         params: params.name().into(),
         bytes_before: summary.bytes,
@@ -67,4 +60,52 @@ pub fn run(args: &CompactArgs, common: &Common) -> Result<(), CliError> {
         report.bytes_fresh,
         args.out.out.display()
     ))
+}
+
+/// The bytes of a file, and what its header says.
+type Object = (zeroize::Zeroizing<Vec<u8>>, Summary);
+
+/// What is left of ciphertexts, as bytes, and how many they are. How much can be cut follows from
+/// the bounds that the file states.
+fn cut_ciphertexts(
+    args: &CompactArgs,
+    object: &Object,
+    params: &Params,
+    common: &Common,
+) -> Result<(Vec<u8>, usize), CliError> {
+    let column = Column::parse(&args.input, object, params, &Bounds::Stated, &args.set)?;
+    let bar = progress(common, "compacting", column.ciphertexts.len() as u64);
+    let cut = column.ciphertexts.iter().map(|x| {
+        let cut = x.compact_for_decryption(params);
+        bar.inc(1);
+        cut
+    });
+    let compact = cut.collect::<Result<Vec<_>, _>>()?;
+    bar.finish_and_clear();
+    let bytes =
+        results::to_bytes(params, &compact, &column.metadata).map_err(of_file(&args.out.out))?;
+    Ok((bytes, compact.len()))
+}
+
+/// The same of columns of typed integers and totals.
+fn cut_columns(
+    args: &CompactArgs,
+    (bytes, summary): &Object,
+    params: &Params,
+    common: &Common,
+) -> Result<(Vec<u8>, usize), CliError> {
+    let options = args.set.options().believing(Bounds::Stated.policy(&summary.metadata));
+    let (found, metadata) =
+        columns::from_bytes(params, bytes, &options).map_err(of_file(&args.input))?;
+    let bar = progress(common, "compacting", found.len() as u64);
+    let cut = found.iter().map(|x| {
+        let cut = x.compact_for_decryption(params);
+        bar.inc(1);
+        cut
+    });
+    let compact = cut.collect::<Result<Vec<_>, _>>()?;
+    bar.finish_and_clear();
+    let bytes =
+        columns::results_to_bytes(params, &compact, &metadata).map_err(of_file(&args.out.out))?;
+    Ok((bytes, summary.records))
 }

@@ -40,7 +40,7 @@ pub fn run(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
     let secret = secret_key(&args.key, &args.set, common)?;
     tell_failures(secret.params());
     let object = read_object(&args.input)?;
-    if object.1.kind == ObjectKind::COLUMNS {
+    if [ObjectKind::COLUMNS, ObjectKind::COLUMN_RESULTS].contains(&object.1.kind) {
         return typed::decrypt(args, &object, secret, out, common);
     }
     let Decrypted { plains, metadata, array } = decrypted(&secret, &object, args, common)?;

@@ -111,7 +111,8 @@ pub fn inspect(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
         (summary.kind == ObjectKind::MANIFEST).then(|| owners_listed(path)).transpose()?;
     let only = key_ids.as_deref().and_then(|ids| <&[String; 1]>::try_from(ids).ok());
     let key_id = summary.owner.map(|id| format!("{id:#}")).or_else(|| Some(only?[0].clone()));
-    let columns = (summary.kind == ObjectKind::COLUMNS).then(|| columns_of(&summary)).flatten();
+    let typed = [ObjectKind::COLUMNS, ObjectKind::COLUMN_RESULTS].contains(&summary.kind);
+    let columns = typed.then(|| columns_of(&summary)).flatten();
     let report = Inspected {
         kind: summary.kind.to_string(),
         format_version: summary.version,

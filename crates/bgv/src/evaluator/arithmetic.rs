@@ -6,7 +6,6 @@ use everlevel_ring::{
     Constant, Engine, Eval, GaloisElement, Poly, Rest, RoundingScale, SlotShape, Source,
 };
 
-use super::combination::rows_of;
 use super::diagonal::Diagonal;
 use super::product::{Product, Tensor};
 use crate::ciphertext::Ciphertext;
@@ -18,7 +17,7 @@ use everlevel_scheme::noise::Meta;
 use everlevel_scheme::spec::{Form, Level, NextUse};
 use everlevel_scheme::{
     AffineForm, Arithmetic, Automorphisms, DiagonalValues, LinearMaps, PlainModulus, Plaintext,
-    Scheme, SchemeError, same_kind, same_modulus,
+    Scheme, SchemeError, SparseForm, same_kind, same_modulus,
 };
 
 impl<E: Engine, K: EvalKeys> Scheme for Evaluator<E, K> {
@@ -117,9 +116,7 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
         terms: &[(&Ciphertext<E>, i64)],
         constant: i64,
     ) -> Result<Ciphertext<E>, SchemeError> {
-        let (xs, weights): (Vec<_>, Vec<_>) = terms.iter().copied().unzip();
-        let sums = self.combinations(&xs, &[(&weights[..], constant)])?;
-        Ok(sums.into_iter().next().expect("a sum for each row"))
+        self.combination(terms, constant)
     }
 
     fn linear_combinations(
@@ -127,7 +124,16 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
         xs: &[&Ciphertext<E>],
         forms: &[AffineForm],
     ) -> Result<Vec<Ciphertext<E>>, SchemeError> {
-        self.combinations(xs, &rows_of(forms, xs.len())?)
+        forms.iter().try_for_each(|form| form.check(xs.len()))?;
+        self.combinations(xs, &forms.iter().map(SparseForm::from).collect::<Vec<_>>())
+    }
+
+    fn sparse_combinations(
+        &self,
+        xs: &[&Ciphertext<E>],
+        forms: &[SparseForm],
+    ) -> Result<Vec<Ciphertext<E>>, SchemeError> {
+        self.combinations(xs, forms)
     }
 
     fn mul_lazy(&self, a: &Ciphertext<E>, b: &Ciphertext<E>) -> Result<Product<E>, SchemeError> {

@@ -1,5 +1,8 @@
 //! Linear combinations with constants: of ciphertexts, and of products before relinearization.
 
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+
 use everlevel_ring::{Constant, Engine, Eval, Poly, RoundingScale};
 
 use super::product::{Product, Tensor};
@@ -8,13 +11,22 @@ use crate::evaluator::Evaluator;
 use crate::keys::EvalKeys;
 use everlevel_scheme::noise::{AlignedTerm, Meta, NoiseModel};
 use everlevel_scheme::spec::Level;
-use everlevel_scheme::{AffineForm, Arithmetic, SchemeError, same_kind};
+use everlevel_scheme::{AffineForm, Arithmetic, SchemeError, SparseForm, same_kind};
 
 /// The weights and the constant of an affine form.
 type Row<'a> = (&'a [i64], i64);
 
+/// A term of a row: the place of its value, how it is aligned with the others of the row, and the
+/// constant that does this.
+#[derive(Clone, Copy)]
+struct Term {
+    place: usize,
+    aligned: AlignedTerm,
+    constant: i64,
+}
+
 /// The rows of forms of this many values.
-pub(super) fn rows_of(forms: &[AffineForm], values: usize) -> Result<Vec<Row<'_>>, SchemeError> {
+fn rows_of(forms: &[AffineForm], values: usize) -> Result<Vec<Row<'_>>, SchemeError> {
     forms.iter().try_for_each(|form| form.check(values))?;
     Ok(forms.iter().map(|form| (&form.weights[..], form.constant)).collect())
 }
@@ -23,59 +35,125 @@ pub(super) fn rows_of(forms: &[AffineForm], values: usize) -> Result<Vec<Row<'_>
 type Components<E> = Vec<Vec<Poly<Eval, E>>>;
 
 impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
-    /// Σ w x + c for each row: level by level from the highest down, the terms of a level in one
-    /// pass for all rows.
+    /// Σ w x + c.
+    pub(super) fn combination(
+        &self,
+        terms: &[(&Ciphertext<E>, i64)],
+        constant: i64,
+    ) -> Result<Ciphertext<E>, SchemeError> {
+        let (xs, weights): (Vec<_>, Vec<_>) = terms.iter().copied().unzip();
+        let terms = weights.into_iter().enumerate().collect();
+        let sums = self.combinations(&xs, &[SparseForm { terms, constant }])?;
+        Ok(sums.into_iter().next().expect("a sum for each row"))
+    }
+
+    /// Σ w x + c for each form: level by level from the highest down, the terms of a level in one
+    /// pass for all rows that have some there. A row is aligned by its own terms only, so that it
+    /// is what it would be without the others.
     pub(super) fn combinations(
         &self,
         xs: &[&Ciphertext<E>],
-        rows: &[Row<'_>],
+        forms: &[SparseForm],
     ) -> Result<Vec<Ciphertext<E>>, SchemeError> {
         let metas: Vec<&Meta> = xs.iter().map(|x| &x.meta).collect();
         for x in xs {
             x.check(&self.params)?;
             self.check_owner(&x.meta, "linear combination")?;
-            same_kind(metas[0], &x.meta, "linear combination")?;
         }
-        let terms = self.params.noise().combination(&metas)?;
-        let mut sums: Vec<Ciphertext<E>> = Vec::new();
-        let level = |term: &AlignedTerm| metas[term.position].level;
-        for terms in terms.chunk_by(|a, b| level(a) == level(b)) {
-            let switched = sums.iter().map(|sum| self.mod_switch_to(sum, level(&terms[0])));
-            let above = switched.collect::<Result<Vec<_>, _>>()?;
-            let before: Vec<Meta> = above.iter().map(|sum| sum.meta).collect();
-            let inputs: Vec<_> = terms.iter().map(|t| &xs[t.position].components[..]).collect();
-            let (after, mut components) = self.rows(terms, &metas, &inputs, rows, &before)?;
-            for (sum, above) in components.iter_mut().zip(&above) {
-                let pairs = sum.iter_mut().zip(&above.components);
-                pairs.for_each(|(sum, above)| sum.add_assign(self.engine(), above));
+        let rows = self.aligned(&metas, forms)?;
+        let level = |term: &Term| metas[term.place].level;
+        let levels: BTreeSet<Level> = rows.iter().flatten().map(level).collect();
+        let mut sums: Vec<Option<Ciphertext<E>>> = rows.iter().map(|_| None).collect();
+        for current in levels.into_iter().rev() {
+            let mut here = Vec::new();
+            for (row, terms) in rows.iter().enumerate() {
+                let mut parts = terms.chunk_by(|a, b| level(a) == level(b));
+                let part = parts.find(|part| level(&part[0]) == current);
+                here.extend(part.map(|part| (row, part)));
             }
-            let pairs = after.into_iter().zip(components);
-            sums = pairs.map(|(meta, components)| Ciphertext::new(meta, components)).collect();
+            let above = here.iter().map(|(row, _)| {
+                sums[*row].take().map(|sum| self.mod_switch_to(&sum, current)).transpose()
+            });
+            let above = above.collect::<Result<Vec<_>, _>>()?;
+            let before: Vec<Option<Meta>> =
+                above.iter().map(|sum| sum.as_ref().map(|sum| sum.meta)).collect();
+            let parts: Vec<&[Term]> = here.iter().map(|(_, part)| *part).collect();
+            let all: Vec<&[Poly<Eval, E>]> = xs.iter().map(|x| &x.components[..]).collect();
+            let (after, components) = self.rows(&parts, &metas, &all, &before)?;
+            let made = after.into_iter().zip(components).zip(above).zip(&here);
+            for (((meta, mut sum), above), (row, _)) in made {
+                if let Some(above) = above {
+                    let pairs = sum.iter_mut().zip(&above.components);
+                    pairs.for_each(|(sum, above)| sum.add_assign(self.engine(), above));
+                }
+                sums[*row] = Some(Ciphertext::new(meta, sum));
+            }
         }
-        sums.into_iter().zip(rows).map(|(sum, row)| self.plus_scalar(sum, row.1)).collect()
+        let sums = sums.into_iter().map(|sum| sum.expect("a row has a term"));
+        sums.zip(forms).map(|(sum, form)| self.plus_scalar(sum, form.constant)).collect()
+    }
+
+    /// The terms of each form, from the highest level down. Forms of the same values are aligned in
+    /// the same way.
+    fn aligned(
+        &self,
+        metas: &[&Meta],
+        forms: &[SparseForm],
+    ) -> Result<Vec<Vec<Term>>, SchemeError> {
+        let mut known: BTreeMap<Vec<usize>, Vec<AlignedTerm>> = BTreeMap::new();
+        let mut rows = Vec::with_capacity(forms.len());
+        for form in forms {
+            form.check(metas.len())?;
+            let aligned = match known.entry(form.terms.iter().map(|(place, _)| *place).collect()) {
+                Entry::Occupied(entry) => entry.into_mut(),
+                Entry::Vacant(entry) => {
+                    let of_form: Vec<&Meta> = entry.key().iter().map(|i| metas[*i]).collect();
+                    for meta in &of_form {
+                        same_kind(of_form[0], meta, "linear combination")?;
+                    }
+                    entry.insert(self.params.noise().combination(&of_form)?)
+                }
+            };
+            let term = |aligned: &AlignedTerm| {
+                let (place, weight) = form.terms[aligned.position];
+                Term { place, aligned: *aligned, constant: aligned.constant(weight) }
+            };
+            rows.push(aligned.iter().map(term).collect());
+        }
+        Ok(rows)
     }
 
     /// The contribution of the terms of one level to each row: the public data include what was
-    /// accumulated before, the polynomials do not.
+    /// accumulated before, the polynomials do not. All values that a row has terms of are read once
+    /// for all rows; those that it does not have are multiplied by 0 and do not count.
     fn rows(
         &self,
-        terms: &[AlignedTerm],
+        rows: &[&[Term]],
         metas: &[&Meta],
-        inputs: &[&[Poly<Eval, E>]],
-        rows: &[Row<'_>],
-        before: &[Meta],
+        values: &[&[Poly<Eval, E>]],
+        before: &[Option<Meta>],
     ) -> Result<(Vec<Meta>, Components<E>), SchemeError> {
-        let aligned = |row: &Row<'_>| -> Vec<i64> {
-            terms.iter().map(|term| term.constant(row.0[term.position])).collect()
+        let meta = |(row, terms): (usize, &&[Term])| {
+            let terms = terms.iter().map(|t| (&t.aligned, metas[t.place], t.constant));
+            self.params.noise().combined(before.get(row).copied().flatten(), terms)
         };
-        let constants: Vec<Vec<i64>> = rows.iter().map(aligned).collect();
-        let meta = |(row, constants): (usize, &Vec<i64>)| {
-            let terms = terms.iter().zip(constants).map(|(t, &k)| (t, metas[t.position], k));
-            self.params.noise().combined(before.get(row).copied(), terms)
-        };
-        let after = constants.iter().enumerate().map(meta).collect::<Result<_, _>>()?;
+        let after = rows.iter().enumerate().map(meta).collect::<Result<_, _>>()?;
+        let mut columns: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut inputs = Vec::new();
+        for term in rows.iter().copied().flatten() {
+            columns.entry(term.place).or_insert_with(|| {
+                inputs.push(values[term.place]);
+                inputs.len() - 1
+            });
+        }
+        let constants = rows.iter().map(|terms| {
+            let mut constants = vec![0; inputs.len()];
+            terms.iter().for_each(|t| constants[columns[&t.place]] = t.constant);
+            constants
+        });
+        let constants: Vec<Vec<i64>> = constants.collect();
         let constants: Vec<&[i64]> = constants.iter().map(Vec::as_slice).collect();
-        Ok((after, self.engine().linear_combinations(inputs, &constants)))
+        Ok((after, self.engine().linear_combinations(&inputs, &constants)))
     }
 
     /// a + k.
@@ -163,8 +241,18 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         let aligned = products.iter().map(aligned).collect::<Result<Vec<_>, SchemeError>>()?;
         let metas: Vec<&Meta> = aligned.iter().map(|(meta, _)| meta).collect();
         let inputs: Vec<_> = aligned.iter().map(|(_, components)| &components[..]).collect();
-        let terms = self.params.noise().combination(&metas)?;
-        let (metas, components) = self.rows(&terms, &metas, &inputs, &rows, &[])?;
+        let aligned = self.params.noise().combination(&metas)?;
+        let of_row = |row: &Row<'_>| -> Vec<Term> {
+            let term = |t: &AlignedTerm| Term {
+                place: t.position,
+                aligned: *t,
+                constant: t.constant(row.0[t.position]),
+            };
+            aligned.iter().map(term).collect()
+        };
+        let terms: Vec<Vec<Term>> = rows.iter().map(of_row).collect();
+        let terms: Vec<&[Term]> = terms.iter().map(Vec::as_slice).collect();
+        let (metas, components) = self.rows(&terms, &metas, &inputs, &[])?;
         let sums = metas.into_iter().zip(components).zip(&rows);
         sums.map(|((meta, mut components), row)| {
             // Over NTRU the secret multiplies the first component of a product twice.

@@ -1,6 +1,8 @@
 //! Linear combinations on small rings, of several ciphertexts and in one pass.
 
-use everlevel_scheme::{AffineForm, Arithmetic, Form, NextUse, PlainModulus, Plaintext};
+use everlevel_scheme::{
+    AffineForm, Arithmetic, Form, NextUse, PlainModulus, Plaintext, SparseForm,
+};
 use rand_core::Rng;
 
 use crate::rlwe::{SETS, fixture};
@@ -35,6 +37,46 @@ fn forms_in_one_pass_are_combinations() {
         let short = AffineForm { weights: vec![1], constant: 0 };
         let found = f.bgv.linear_combinations(&[&a, &b], &[short]).unwrap_err();
         assert_eq!(found.code(), "scheme.bad-argument", "{name}");
+    }
+}
+
+/// Forms of some of the values each, in one pass, are combinations one by one: those that lack the
+/// lowest value stay above it, and those of other values have other factors.
+#[test]
+fn sparse_forms_in_one_pass_are_combinations() {
+    for name in SETS {
+        let mut f = fixture(name, 25);
+        let values = f.values();
+        let a = f.encrypt(&values);
+        let b = f.bgv.mul(&a, &a, NextUse::Product).unwrap();
+        let c = f.bgv.mul(&b, &a, NextUse::Product).unwrap();
+        let d = f.bgv.mul_scalar(&f.bgv.mul(&b, &b, NextUse::Keep).unwrap(), 3).unwrap();
+        let xs = [&c, &a, &d, &b];
+        let form = |terms: &[(usize, i64)], constant| SparseForm { terms: terms.into(), constant };
+        let forms = [
+            form(&[(1, 2)], 0),
+            form(&[(1, 3), (3, -1)], 7),
+            form(&[(3, 5), (0, 1), (1, -2)], 0),
+            form(&[(0, 1), (1, 2), (2, -3), (3, 4)], 5),
+            form(&[(2, 1), (1, 0)], -1),
+            form(&[(3, 2), (1, 3)], 7),
+        ];
+        let made = f.bgv.sparse_combinations(&xs, &forms).unwrap();
+        assert_eq!(made.len(), forms.len());
+        let mut levels = Vec::new();
+        for (made, form) in made.iter().zip(&forms) {
+            let terms: Vec<_> = form.terms.iter().map(|(place, w)| (xs[*place], *w)).collect();
+            let one = f.bgv.linear_combination(&terms, form.constant).unwrap();
+            assert_eq!(made.meta(), one.meta(), "{name}");
+            assert_eq!(made.fingerprint(), one.fingerprint(), "{name}");
+            levels.push(made.level());
+            f.open(made);
+        }
+        assert!(levels[0] > levels[2], "{name}: {levels:?}");
+        for wrong in [form(&[(4, 1)], 0), form(&[(1, 1), (1, 2)], 0), form(&[], 1)] {
+            let found = f.bgv.sparse_combinations(&xs, &[wrong]).unwrap_err();
+            assert_eq!(found.code(), "scheme.bad-argument", "{name}");
+        }
     }
 }
 

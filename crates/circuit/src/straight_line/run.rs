@@ -3,6 +3,7 @@
 use everlevel_scheme::{Arithmetic, NextUse, PlainModulus};
 
 use super::steps::{Circuit, Node, NodeId};
+use super::together::{Groups, get, product, sums};
 use crate::error::CircuitError;
 
 impl Circuit {
@@ -30,9 +31,21 @@ impl Circuit {
             }
         }
         let uses = self.uses(next);
+        let groups = Groups::of(&self.nodes);
         let mut values: Vec<Option<S::Ciphertext>> = vec![None; self.nodes.len()];
         for (i, node) in self.nodes.iter().enumerate() {
-            values[i] = Some(evaluate(scheme, node, inputs, &values, uses.next[i])?);
+            // Unless it was computed together with an earlier one.
+            if values[i].is_none() {
+                let rows = groups.rows(i);
+                if rows.is_empty() {
+                    values[i] = Some(evaluate(scheme, node, inputs, &values, uses.next[i])?);
+                } else {
+                    let found = sums(scheme, &self.nodes, rows, &values, &uses.next)?;
+                    for (row, sum) in rows.iter().zip(found) {
+                        values[*row] = Some(prepared(scheme, sum, uses.next[*row])?);
+                    }
+                }
+            }
             for x in node.operands() {
                 if uses.last[x.0] == i {
                     values[x.0] = None;
@@ -95,11 +108,13 @@ struct Uses {
     last: Vec<usize>,
 }
 
-fn get<C>(values: &[Option<C>], x: NodeId) -> Result<&C, CircuitError> {
-    values
-        .get(x.0)
-        .and_then(Option::as_ref)
-        .ok_or(CircuitError::UnknownNode { node: x.0, nodes: values.len() })
+/// The value at a level that suits its next use.
+fn prepared<S: Arithmetic>(
+    scheme: &S,
+    x: S::Ciphertext,
+    next: NextUse,
+) -> Result<S::Ciphertext, CircuitError> {
+    if next == NextUse::Keep { Ok(x) } else { Ok(scheme.prepare(&x, next)?) }
 }
 
 fn evaluate<S: Arithmetic + PlainModulus>(
@@ -119,16 +134,12 @@ fn evaluate<S: Arithmetic + PlainModulus>(
         }
         // The floor of the smaller modulus lies deeper: switch once more, for all uses.
         Node::Reduce { of, exponent } => {
-            let x = scheme.reduce_plain_modulus(get(values, *of)?, *exponent)?;
-            if next == NextUse::Keep { Ok(x) } else { Ok(scheme.prepare(&x, next)?) }
+            prepared(scheme, scheme.reduce_plain_modulus(get(values, *of)?, *exponent)?, next)
         }
         Node::Extend { of, exponent } => {
             Ok(scheme.extend_plain_modulus(get(values, *of)?, *exponent)?)
         }
-        Node::DivideByP { of } => {
-            let x = scheme.divide_by_p(get(values, *of)?)?;
-            if next == NextUse::Keep { Ok(x) } else { Ok(scheme.prepare(&x, next)?) }
-        }
+        Node::DivideByP { of } => prepared(scheme, scheme.divide_by_p(get(values, *of)?)?, next),
         Node::Combine { pairs, terms, constant } => {
             combine(scheme, pairs, terms, *constant, values, next)
         }
@@ -143,17 +154,7 @@ fn combine<S: Arithmetic + PlainModulus>(
     values: &[Option<S::Ciphertext>],
     next: NextUse,
 ) -> Result<S::Ciphertext, CircuitError> {
-    let mut product: Option<S::Product> = None;
-    for (a, b) in pairs {
-        let part = scheme.mul_lazy(get(values, *a)?, get(values, *b)?)?;
-        product = Some(match product {
-            Some(sum) => scheme.add_products(&sum, &part)?,
-            None => part,
-        });
-    }
-    // The products are switched down first, so that the terms, which lie higher, absorb their
-    // constants in the switch.
-    let product = product.map(|x| scheme.relinearize(&x, next)).transpose()?;
+    let product = product(scheme, pairs, values, next)?;
     if terms.is_empty() {
         let Some(product) = product else {
             return Err(CircuitError::Empty { what: "a sum" });
@@ -169,6 +170,5 @@ fn combine<S: Arithmetic + PlainModulus>(
     for (x, c) in terms {
         summands.push((get(values, *x)?, *c));
     }
-    let sum = scheme.linear_combination(&summands, constant)?;
-    if next == NextUse::Keep { Ok(sum) } else { Ok(scheme.prepare(&sum, next)?) }
+    prepared(scheme, scheme.linear_combination(&summands, constant)?, next)
 }

@@ -32,6 +32,44 @@ impl AffineForm {
     }
 }
 
+impl From<&AffineForm> for SparseForm {
+    /// The same form: constants that are 0 are terms, too.
+    fn from(form: &AffineForm) -> Self {
+        let terms = form.weights.iter().copied().enumerate().collect();
+        SparseForm { terms, constant: form.constant }
+    }
+}
+
+/// An affine form of some of the values: Σ w x + c over terms, each with the place of its value.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SparseForm {
+    /// Places and constants w, each place at most once.
+    pub terms: Vec<(usize, i64)>,
+    /// c.
+    pub constant: i64,
+}
+
+impl SparseForm {
+    /// Checks that the places are of this number of values, and that none is there twice.
+    ///
+    /// # Errors
+    /// Other places.
+    pub fn check(&self, values: usize) -> Result<(), SchemeError> {
+        let mut seen = vec![false; values];
+        for (place, _) in &self.terms {
+            if seen.get(*place).copied().unwrap_or(true) {
+                return Err(SchemeError::BadArgument {
+                    what: "sparse form",
+                    expected: format!("places below {values}, each once"),
+                    found: place.to_string(),
+                });
+            }
+            seen[*place] = true;
+        }
+        Ok(())
+    }
+}
+
 /// Sums and products, slot by slot, and modulus switching.
 pub trait Arithmetic: Scheme {
     /// A product before relinearization; a sum of products needs only one relinearization.
@@ -109,6 +147,26 @@ pub trait Arithmetic: Scheme {
         let combination = |form: &AffineForm| {
             form.check(xs.len())?;
             let terms: Vec<_> = xs.iter().copied().zip(form.weights.iter().copied()).collect();
+            self.linear_combination(&terms, form.constant)
+        };
+        forms.iter().map(combination).collect()
+    }
+
+    /// Several affine forms, each of some of the values. Each result equals that of
+    /// [`Arithmetic::linear_combination`] for the terms of its form, with the same level and bound,
+    /// whatever the other forms are; a scheme may read each value once for all forms.
+    ///
+    /// # Errors
+    /// As [`Arithmetic::linear_combination`]; a form with a place that no value has, or with one
+    /// twice.
+    fn sparse_combinations(
+        &self,
+        xs: &[&Self::Ciphertext],
+        forms: &[SparseForm],
+    ) -> Result<Vec<Self::Ciphertext>, SchemeError> {
+        let combination = |form: &SparseForm| {
+            form.check(xs.len())?;
+            let terms: Vec<_> = form.terms.iter().map(|(place, w)| (xs[*place], *w)).collect();
             self.linear_combination(&terms, form.constant)
         };
         forms.iter().map(combination).collect()

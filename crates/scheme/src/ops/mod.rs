@@ -16,7 +16,7 @@ mod linear_maps;
 mod plain_modulus;
 mod scheme;
 
-pub use arithmetic::{AffineForm, Arithmetic};
+pub use arithmetic::{AffineForm, Arithmetic, SparseForm};
 pub use automorphisms::Automorphisms;
 pub use bootstrappable::Bootstrappable;
 pub use exact::ExactScheme;

@@ -3,23 +3,23 @@
 mod arrays;
 mod schema;
 
-use everlevel_bgv::Ciphertext;
-use everlevel_scheme::Params;
+use everlevel_bgv::{Ciphertext, CompactCiphertext};
+use everlevel_scheme::{KeyId, Params};
 use rayon::prelude::*;
 
 pub use arrays::{ARRAYS, ColumnArray};
 pub(crate) use schema::SCHEMA;
 pub use schema::{StoredColumn, StoredDigit};
 
-use crate::ciphertexts::META_BYTES;
 use crate::error::WireError;
 use crate::format::{Layout, Owners, Planned, encode_owned};
 use crate::id::ParamsId;
 use crate::kind::ObjectKind;
 use crate::manifest::bounds::digest_of;
-use crate::options::ReadOptions;
+use crate::options::{Belief, ReadOptions};
 use crate::reader::Reader;
 use crate::record::Record;
+use crate::results;
 use crate::summary::{Metadata, Summary};
 use schema::{Schema, wrong};
 
@@ -28,13 +28,111 @@ const LOG_BASE: u8 = 4;
 /// The highest power that a digit can have.
 const HIGHEST_POWER: u32 = 31;
 
+/// What the digits of columns are encrypted in.
+trait DigitRecord: Clone + Send + Sync {
+    /// The kind of columns of them.
+    const COLUMNS: ObjectKind;
+    /// The bytes of their descriptors, which what a column adds follows.
+    const BYTES: usize;
+
+    /// The exponent e of the plaintext modulus p^e.
+    fn plain_exponent(&self) -> u32;
+
+    /// The secret key that it belongs to, if that is known.
+    fn digit_owner(&self) -> Option<KeyId>;
+
+    /// Its record, after the checks that a reader makes.
+    fn plan(&self, params: &Params) -> Result<Planned, WireError>;
+
+    /// Writes the record that was planned.
+    fn write(&self, params: &Params, out: &mut [u8]);
+
+    /// Record i of a layout.
+    fn read(
+        params: &Params,
+        layout: &Layout,
+        place: (usize, &[u8]),
+        record: &[u8],
+        belief: Belief<'_>,
+        options: &ReadOptions,
+    ) -> Result<Self, WireError>;
+}
+
+impl DigitRecord for Ciphertext {
+    const COLUMNS: ObjectKind = ObjectKind::COLUMNS;
+    const BYTES: usize = Ciphertext::DESCRIPTOR_BYTES;
+
+    fn plain_exponent(&self) -> u32 {
+        self.meta().exponent
+    }
+
+    fn digit_owner(&self) -> Option<KeyId> {
+        self.record_owner()
+    }
+
+    fn plan(&self, params: &Params) -> Result<Planned, WireError> {
+        self.planned(params)
+    }
+
+    fn write(&self, params: &Params, out: &mut [u8]) {
+        self.fill(params, out);
+    }
+
+    fn read(
+        params: &Params,
+        layout: &Layout,
+        place: (usize, &[u8]),
+        record: &[u8],
+        belief: Belief<'_>,
+        options: &ReadOptions,
+    ) -> Result<Self, WireError> {
+        Ciphertext::read_one(params, layout, place, record, belief, options)
+    }
+}
+
+impl DigitRecord for CompactCiphertext {
+    const COLUMNS: ObjectKind = ObjectKind::COLUMN_RESULTS;
+    const BYTES: usize = results::RESULT_BYTES;
+
+    fn plain_exponent(&self) -> u32 {
+        self.exponent()
+    }
+
+    fn digit_owner(&self) -> Option<KeyId> {
+        self.owner()
+    }
+
+    fn plan(&self, params: &Params) -> Result<Planned, WireError> {
+        results::plan(params, self, 1)
+    }
+
+    fn write(&self, _: &Params, out: &mut [u8]) {
+        results::write(self, out);
+    }
+
+    fn read(
+        params: &Params,
+        layout: &Layout,
+        (_, descriptor): (usize, &[u8]),
+        record: &[u8],
+        _: Belief<'_>,
+        _: &ReadOptions,
+    ) -> Result<Self, WireError> {
+        results::read(params, layout, descriptor, record, 1)
+    }
+}
+
 /// The descriptor of a ciphertext, and what a column adds to it.
 ///
 /// # Errors
 /// Fewer bytes.
 pub(crate) fn ciphertext_part(descriptor: &[u8]) -> Result<(&[u8], &[u8]), WireError> {
-    let (needed, found) = (META_BYTES as u64, descriptor.len() as u64);
-    descriptor.split_at_checked(META_BYTES).ok_or(WireError::Truncated { needed, found })
+    parts::<Ciphertext>(descriptor)
+}
+
+fn parts<C: DigitRecord>(descriptor: &[u8]) -> Result<(&[u8], &[u8]), WireError> {
+    let (needed, found) = (C::BYTES as u64, descriptor.len() as u64);
+    descriptor.split_at_checked(C::BYTES).ok_or(WireError::Truncated { needed, found })
 }
 
 /// What a record is of.
@@ -85,6 +183,26 @@ pub fn to_bytes(
     columns: &[StoredColumn],
     metadata: &Metadata,
 ) -> Result<Vec<u8>, WireError> {
+    written(params, columns, metadata)
+}
+
+/// Columns that can only be decrypted ([`StoredColumn::compact_for_decryption`]) as bytes.
+///
+/// # Errors
+/// As [`to_bytes`].
+pub fn results_to_bytes(
+    params: &Params,
+    columns: &[StoredColumn<CompactCiphertext>],
+    metadata: &Metadata,
+) -> Result<Vec<u8>, WireError> {
+    written(params, columns, metadata)
+}
+
+fn written<C: DigitRecord>(
+    params: &Params,
+    columns: &[StoredColumn<C>],
+    metadata: &Metadata,
+) -> Result<Vec<u8>, WireError> {
     let schema = Schema::of(columns)?;
     let mut metadata = metadata.clone();
     metadata.insert(SCHEMA.into(), schema.json());
@@ -95,17 +213,17 @@ pub fn to_bytes(
                 return wrong(&column.name, format!("a digit of power {}", digit.power));
             }
             let Some(ciphertext) = &digit.ciphertext else { continue };
-            let Planned { mut descriptor, length } = ciphertext.planned(params)?;
-            let StoredDigit { power, stride, low, high, pad, .. } = *digit;
+            let Planned { mut descriptor, length } = ciphertext.plan(params)?;
+            let &StoredDigit { power, stride, low, high, pad, .. } = digit;
             descriptor.extend(Place { column: i, power, stride, low, high, pad }.encode());
             records.push(Planned { descriptor, length });
             ciphertexts.push(ciphertext);
         }
     }
-    let owners = Owners::common(ciphertexts.iter().map(|c| c.owner()))?;
+    let owners = Owners::common(ciphertexts.iter().map(|c| c.digit_owner()))?;
     let id = ParamsId::of(params);
-    encode_owned(ObjectKind::COLUMNS, id, &owners, &metadata, &records, |i, out| {
-        ciphertexts[i].fill(params, out)
+    encode_owned(C::COLUMNS, id, &owners, &metadata, &records, |i, out| {
+        ciphertexts[i].write(params, out)
     })
 }
 
@@ -123,14 +241,34 @@ pub fn from_bytes(
     bytes: &[u8],
     options: &ReadOptions,
 ) -> Result<(Vec<StoredColumn>, Metadata), WireError> {
+    read(params, bytes, options)
+}
+
+/// Columns that can only be decrypted from bytes, likewise. They have no noise bounds.
+///
+/// # Errors
+/// As [`from_bytes`].
+pub fn results_from_bytes(
+    params: &Params,
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<(Vec<StoredColumn<CompactCiphertext>>, Metadata), WireError> {
+    read(params, bytes, options)
+}
+
+fn read<C: DigitRecord>(
+    params: &Params,
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<(Vec<StoredColumn<C>>, Metadata), WireError> {
     let layout = Layout::parse(bytes, options)?;
     // A file of public integers alone has no owner.
     let unowned = layout.entries.is_empty();
     let allowed = options.allow_unknown_owner || unowned;
     let options = &options.clone().allowing_unknown_owner(allowed);
-    let mut layout = layout.expect(ObjectKind::COLUMNS, params, options)?;
+    let mut layout = layout.expect(C::COLUMNS, params, options)?;
     let schema = layout.metadata.remove(SCHEMA).unwrap_or_default();
-    let mut columns = Schema::parse(&schema)?.columns;
+    let mut columns = Schema::<C>::parse(&schema)?.columns;
     let slots = params.slots() as u64;
     for column in &columns {
         if let Some(found) = column.length.filter(|n| *n > slots) {
@@ -140,7 +278,7 @@ pub fn from_bytes(
     // Places first: a file that does not hold together is not read.
     let mut places = Vec::with_capacity(layout.entries.len());
     for (entry, _) in &layout.entries {
-        let (_, rest) = ciphertext_part(&entry.descriptor)?;
+        let (_, rest) = parts::<C>(&entry.descriptor)?;
         let place = Place::decode(rest)?;
         let Some(column) = columns.get(place.column) else {
             return wrong(&place.column.to_string(), "a record of it, but the schema has none");
@@ -154,14 +292,16 @@ pub fn from_bytes(
         }
         places.push(place);
     }
-    let belief =
-        options.belief(layout.entries.len(), layout.owners.owner, || Ok(digest_of(bytes)))?;
+    let belief = if C::COLUMNS.has_bounds() {
+        options.belief(layout.entries.len(), layout.owners.owner, || Ok(digest_of(bytes)))?
+    } else {
+        Belief::Largest
+    };
     let read = |i: usize| {
         let record = layout.record(bytes, i, options)?;
-        let (descriptor, _) = ciphertext_part(&layout.entries[i].0.descriptor)?;
-        let found =
-            Ciphertext::read_one(params, &layout, (i, descriptor), record, belief, options)?;
-        match found.meta().exponent {
+        let (descriptor, _) = parts::<C>(&layout.entries[i].0.descriptor)?;
+        let found = C::read(params, &layout, (i, descriptor), record, belief, options)?;
+        match found.plain_exponent() {
             1 | 2 => Ok(found),
             other => wrong(
                 &columns[places[i].column].name,
@@ -169,8 +309,7 @@ pub fn from_bytes(
             ),
         }
     };
-    let found =
-        (0..places.len()).into_par_iter().map(read).collect::<Result<Vec<Ciphertext>, _>>()?;
+    let found = (0..places.len()).into_par_iter().map(read).collect::<Result<Vec<C>, _>>()?;
     for (Place { column, power, stride, low, high, pad }, x) in places.into_iter().zip(found) {
         let ciphertext = Some(x);
         columns[column].digits.push(StoredDigit { power, stride, low, high, pad, ciphertext });

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use everlevel_bgv::Ciphertext;
+use everlevel_bgv::{Ciphertext, CompactCiphertext};
+use everlevel_scheme::{Params, SchemeError};
 use serde_json::Value;
 
 use crate::error::WireError;
@@ -14,9 +15,10 @@ const COLUMNS: usize = 1 << 16;
 /// The longest name, in bytes.
 const NAME_BYTES: usize = 64;
 
-/// A column, or the total of one, as it is stored. What its fields mean docs/format.md says.
+/// A column, or the total of one, as it is stored, with ciphertexts that are whole or cut to what
+/// decryption needs. What its fields mean docs/format.md says.
 #[derive(Clone, Debug)]
-pub struct StoredColumn {
+pub struct StoredColumn<C = Ciphertext> {
     /// Its name: 1 to 64 bytes without control characters.
     pub name: String,
     /// The number of entries; none for public constants and totals.
@@ -30,12 +32,12 @@ pub struct StoredColumn {
     /// What is added to the digits.
     pub anchor: i128,
     /// By ascending powers, each once.
-    pub digits: Vec<StoredDigit>,
+    pub digits: Vec<StoredDigit<C>>,
 }
 
 /// A digit of a column, or a part of a total.
 #[derive(Clone, Debug)]
-pub struct StoredDigit {
+pub struct StoredDigit<C = Ciphertext> {
     /// Its weight is 16 to this power, at most 31.
     pub power: u32,
     /// Of a total: every slot at a multiple of it is added. Of a column 0.
@@ -47,7 +49,28 @@ pub struct StoredDigit {
     /// What the slots behind the column hold.
     pub pad: i64,
     /// None for a public digit, which is `low` in every slot.
-    pub ciphertext: Option<Ciphertext>,
+    pub ciphertext: Option<C>,
+}
+
+impl StoredColumn {
+    /// The column for decryption and nothing else, each of its ciphertexts cut to what that needs
+    /// ([`Ciphertext::compact_for_decryption`]).
+    ///
+    /// # Errors
+    /// Those of `Ciphertext::compact_for_decryption`.
+    pub fn compact_for_decryption(
+        &self,
+        params: &Params,
+    ) -> Result<StoredColumn<CompactCiphertext>, SchemeError> {
+        let digit = |digit: &StoredDigit| {
+            let StoredDigit { power, stride, low, high, pad, ref ciphertext } = *digit;
+            let cut = ciphertext.as_ref().map(|x| x.compact_for_decryption(params)).transpose()?;
+            Ok(StoredDigit { power, stride, low, high, pad, ciphertext: cut })
+        };
+        let StoredColumn { ref name, length, divisor, low, high, anchor, ref digits } = *self;
+        let digits = digits.iter().map(digit).collect::<Result<_, SchemeError>>()?;
+        Ok(StoredColumn { name: name.clone(), length, divisor, low, high, anchor, digits })
+    }
 }
 
 /// [`WireError::Columns`] with these texts.
@@ -58,14 +81,14 @@ pub(super) fn wrong<T>(name: &str, problem: impl Into<String>) -> Result<T, Wire
 }
 
 /// The columns of a file with their public digits.
-pub(super) struct Schema {
-    pub(super) columns: Vec<StoredColumn>,
+pub(super) struct Schema<C> {
+    pub(super) columns: Vec<StoredColumn<C>>,
 }
 
-impl Schema {
+impl<C: Clone> Schema<C> {
     /// Of columns that are to be written.
-    pub(super) fn of(columns: &[StoredColumn]) -> Result<Self, WireError> {
-        let public = |column: &StoredColumn| {
+    pub(super) fn of(columns: &[StoredColumn<C>]) -> Result<Self, WireError> {
+        let public = |column: &StoredColumn<C>| {
             let digits = column.digits.iter().filter(|d| d.ciphertext.is_none()).cloned().collect();
             StoredColumn { digits, name: column.name.clone(), ..*column }
         };
@@ -117,7 +140,7 @@ impl Schema {
     }
 }
 
-fn column_json(column: &StoredColumn) -> String {
+fn column_json<C>(column: &StoredColumn<C>) -> String {
     let StoredColumn { name, length, divisor, low, high, anchor, digits } = column;
     let mut out = format!("{{\"name\":{}", Value::from(name.as_str()));
     let optional =
@@ -134,13 +157,13 @@ fn column_json(column: &StoredColumn) -> String {
 }
 
 /// A column of the schema; none if its fields are not what they should be.
-fn column(json: &Value) -> Option<StoredColumn> {
+fn column<C>(json: &Value) -> Option<StoredColumn<C>> {
     let optional = |key: &str| match json.get(key) {
         None => Some(None),
         Some(v) => v.as_u64().map(Some),
     };
     let wide = |key: &str| json.get(key)?.as_str()?.parse::<i128>().ok();
-    let mut digits: Vec<StoredDigit> = Vec::new();
+    let mut digits: Vec<StoredDigit<C>> = Vec::new();
     for pair in json.get("public").map_or(Some(&Vec::new()), Value::as_array)? {
         let power = u32::try_from(pair.get(0)?.as_u64()?).ok().filter(|p| *p < 32)?;
         let value = pair.get(1)?.as_i64()?;

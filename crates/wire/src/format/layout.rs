@@ -102,7 +102,7 @@ impl Layout {
             return Err(WireError::malformed("reserved bytes of the header", 0, reserved));
         }
         let kind = ObjectKind::new(kind)
-            .ok_or_else(|| WireError::malformed("object type", "1 to 16", kind))?;
+            .ok_or_else(|| WireError::malformed("object type", "1 to 18", kind))?;
         let mut index = Reader::new(&index);
         let owners = Owners::read(version, kind, &mut index)?;
         let metadata = Self::metadata(&mut index)?;

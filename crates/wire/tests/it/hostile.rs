@@ -54,6 +54,7 @@ fn read(set: &Params, name: &str, bytes: &[u8]) -> Result<(), WireError> {
         "ciphertexts" => ciphertexts::from_bytes(set, bytes, &options).map(drop),
         "columns" => columns::from_bytes(set, bytes, &options).map(drop),
         "product_results" => product_results::from_bytes(set, bytes, &options).map(drop),
+        "column_results" => columns::results_from_bytes(set, bytes, &options).map(drop),
         "products" => products::from_bytes(set, bytes, &options).map(drop),
         "results" => results::from_bytes(set, bytes, &options).map(drop),
         "upload" => uploads::from_bytes(set, bytes, &options).map(drop),

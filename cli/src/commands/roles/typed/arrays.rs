@@ -5,6 +5,7 @@ use std::path::Path;
 use everlevel::files::{Bounds, Bytes};
 use everlevel::lab::{SchemeError, TypedArray};
 use everlevel::{Error, Params};
+use everlevel_integers::Encrypted;
 use everlevel_wire::{Metadata, Summary};
 
 use super::super::args::SetOfFile;
@@ -54,14 +55,18 @@ pub fn read(
     parse(path, &bytes, &summary, (params, bounds, set))
 }
 
-/// The same of the bytes of a file.
-pub fn parse(
+/// The same of the bytes of a file, whose ciphertexts are whole or cut.
+pub fn parse<C>(
     path: &Path,
     bytes: &[u8],
     summary: &Summary,
     (params, bounds, set): (&Params, &Bounds, &SetOfFile),
-) -> Result<Vec<TypedArray>, CliError> {
+) -> Result<Vec<TypedArray<C>>, CliError>
+where
+    Vec<(String, Encrypted<C>)>: Bytes,
+{
     let options = set.options().believing(bounds.policy(&summary.metadata));
-    let (found, metadata) = Bytes::from_bytes_with(params, bytes, &options).map_err(of(path))?;
+    let (found, metadata) = Vec::<(String, Encrypted<C>)>::from_bytes_with(params, bytes, &options)
+        .map_err(of(path))?;
     TypedArray::joined(found, &metadata, params).map_err(of(path))
 }

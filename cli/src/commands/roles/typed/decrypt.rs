@@ -4,8 +4,11 @@ use std::path::Path;
 
 use everlevel::files::Bounds;
 use everlevel::lab::TypedArray;
-use everlevel::{Client, SecretKey, Type};
-use everlevel_wire::{Summary, WireError};
+use everlevel::{
+    Ciphertext, Client, CompactCiphertext, Error, IntegerResult, IntegerValue, SecretKey, Type,
+};
+use everlevel_integers::Encrypted;
+use everlevel_wire::{ObjectKind, Summary, WireError};
 use zeroize::Zeroizing;
 
 use super::super::args::DecryptArgs;
@@ -15,7 +18,7 @@ use crate::columns::named::unknown;
 use crate::columns::typed::{self, Named};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{is_standard, write_secret_output};
+use crate::console::files::{is_standard, of_file, write_secret_output};
 use crate::console::output::{counted, emit, emit_json, progress};
 
 /// Runs `decrypt` on a file of columns.
@@ -39,31 +42,24 @@ pub fn decrypt(
         }
     }
     let bounds = args.manifests.believed(args.bounds)?.unwrap_or(Bounds::Stated);
-    let read = (secret.params(), &bounds, &args.set);
-    let found = chosen(parse(input, bytes.as_ref(), summary, read)?, args)?;
     let client = Client::with_secret(secret);
-    let slots = client.params().slots();
-    let bar = progress(common, "decrypting", found.iter().map(|x| x.blocks.len() as u64).sum());
-    // All of it, before some of it is refused: time does not tell what was wrong.
-    let mut opened: Vec<Vec<_>> = Vec::with_capacity(found.len());
-    for x in &found {
-        let open = |x| {
-            let values = client.decrypt_column::<i128>(x).map(Zeroizing::new);
-            bar.inc(1);
-            values
-        };
-        opened.push(x.blocks.iter().map(open).collect());
-    }
-    bar.finish_and_clear();
-    let mut columns = Vec::with_capacity(found.len());
-    for (x, parts) in found.into_iter().zip(opened) {
-        let parts = parts.into_iter().collect::<Result<Vec<_>, _>>().map_err(of(input))?;
-        let values = entries(&x, parts, slots).map_err(|e| of(input)(e.into()))?;
-        let interval = x.interval().map_err(of(input))?;
-        let kind = Type::ranged(interval.low(), interval.high())?;
-        let total = x.is_total();
-        columns.push(Named { name: x.array.name, kind, values, total });
-    }
+    let read = (client.params(), &bounds, &args.set);
+    let columns = if summary.kind == ObjectKind::COLUMN_RESULTS {
+        if let Bounds::Manifest(_) = bounds {
+            // Manifests list what has a noise bound.
+            return Err(of_file(input)(WireError::WrongKind {
+                expected: ObjectKind::COLUMNS,
+                found: summary.kind,
+            }));
+        }
+        let found = parse::<CompactCiphertext>(input, bytes.as_ref(), summary, read)?;
+        let open = |x: &IntegerResult| client.decrypt_compact_column::<i128>(x);
+        opened(chosen(found, args)?, &client, open, args, common)?
+    } else {
+        let found = parse::<Ciphertext>(input, bytes.as_ref(), summary, read)?;
+        let open = |x: &IntegerValue| client.decrypt_column::<i128>(x);
+        opened(chosen(found, args)?, &client, open, args, common)?
+    };
     let values: usize = columns.iter().map(|column| column.values.len()).sum();
     match out {
         Some((out, format)) => {
@@ -89,20 +85,56 @@ pub fn decrypt(
     }
 }
 
+/// The entries of columns, which `open` decrypts.
+fn opened<C>(
+    found: Vec<TypedArray<C>>,
+    client: &Client,
+    open: impl Fn(&Encrypted<C>) -> Result<Vec<i128>, Error>,
+    args: &DecryptArgs,
+    common: &Common,
+) -> Result<Vec<Named>, CliError> {
+    let (input, slots) = (&args.input, client.params().slots());
+    let bar = progress(common, "decrypting", found.iter().map(|x| x.blocks.len() as u64).sum());
+    // All of it, before some of it is refused: time does not tell what was wrong.
+    let mut opened: Vec<Vec<_>> = Vec::with_capacity(found.len());
+    for x in &found {
+        let open = |x| {
+            let values = open(x).map(Zeroizing::new);
+            bar.inc(1);
+            values
+        };
+        opened.push(x.blocks.iter().map(open).collect());
+    }
+    bar.finish_and_clear();
+    let mut columns = Vec::with_capacity(found.len());
+    for (x, parts) in found.into_iter().zip(opened) {
+        let parts = parts.into_iter().collect::<Result<Vec<_>, _>>().map_err(of(input))?;
+        let values = entries(&x, parts, slots).map_err(|e| of(input)(e.into()))?;
+        let interval = x.interval().map_err(of(input))?;
+        let kind = Type::ranged(interval.low(), interval.high())?;
+        let total = x.is_total();
+        columns.push(Named { name: x.array.name, kind, values, total });
+    }
+    Ok(columns)
+}
+
 /// The columns that are asked for by name, or all.
-fn chosen(found: Vec<TypedArray>, args: &DecryptArgs) -> Result<Vec<TypedArray>, CliError> {
+fn chosen<C>(
+    found: Vec<TypedArray<C>>,
+    args: &DecryptArgs,
+) -> Result<Vec<TypedArray<C>>, CliError> {
     let names = || found.iter().map(|x| x.array.name.as_str());
     if let Some(name) = args.columns.iter().find(|name| !names().any(|known| known == **name)) {
         let told = unknown(name, names());
         return Err(CliError::usage(format!("{}: {told}", args.input.display())));
     }
-    let asked = |x: &TypedArray| args.columns.is_empty() || args.columns.contains(&x.array.name);
+    let asked = |x: &TypedArray<C>| args.columns.is_empty() || args.columns.contains(&x.array.name);
     Ok(found.into_iter().filter(asked).collect())
 }
 
 /// The entries of all parts, or the one of a total, whose parts are added up.
-fn entries(
-    x: &TypedArray,
+fn entries<C>(
+    x: &TypedArray<C>,
     parts: Vec<Zeroizing<Vec<i128>>>,
     slots: usize,
 ) -> Result<Zeroizing<Vec<i128>>, WireError> {

@@ -7,7 +7,7 @@ use std::time::Instant;
 use everlevel::files::Bounds;
 use everlevel::lab::TypedInputs;
 use everlevel::{Program, Server, Type};
-use everlevel_wire::{Metadata, ObjectKind};
+use everlevel_wire::{Metadata, ObjectKind, WireError};
 use serde::Serialize;
 
 use super::super::args::{EvalArgs, SetOfFile};
@@ -38,6 +38,10 @@ pub fn inputs(texts: &[String]) -> Result<Option<Vec<Input<'_>>>, CliError> {
         });
     }
     let kind = |path: &Path| everlevel_wire::inspect_file(path).map(|summary| summary.kind);
+    let (expected, found) = (ObjectKind::COLUMNS, ObjectKind::COLUMN_RESULTS);
+    if let Some((_, path)) = files.iter().find(|(_, path)| kind(path) == Ok(found)) {
+        return Err(of_file(path)(WireError::WrongKind { expected, found }));
+    }
     if !files.iter().any(|(_, path)| kind(path) == Ok(ObjectKind::COLUMNS)) {
         return Ok(None);
     }
