@@ -10,7 +10,9 @@
 //!   from these values ([`NttTable`]), in the storage orders described in [`order`];
 //! * do the same modulo the cyclotomic polynomial of an index that is not a power of two
 //!   ([`TensorTable`]), in the orders described in [`axes`];
-//! * run the element-wise loops of homomorphic encryption ([`kernels`]).
+//! * run the element-wise loops of homomorphic encryption ([`kernels`]);
+//! * measure what the ports of the processor allow, and how fast memory is read ([`Ports`],
+//!   [`read_through`]).
 //!
 //! Transforms and kernels exist in a portable version and in versions for AVX2 and AVX-512, which
 //! return the same bits. A value of type [`Backend`] selects the version when a table is
@@ -51,6 +53,7 @@ mod modulus;
 mod ntt;
 pub mod order;
 mod packed;
+mod ports;
 pub mod primes;
 
 pub use axes::{Axes, Axis, Cycle};
@@ -63,3 +66,4 @@ pub use order::{
     coefficient_position, evaluation_exponent, evaluation_index, gather_natural, scatter_natural,
 };
 pub use packed::{PACKED_BITS, pack, packed_words, unpack};
+pub use ports::{Operations, Ports, read_through};
