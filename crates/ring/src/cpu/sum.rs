@@ -106,7 +106,7 @@ impl Cpu {
                 self.kernels.scalar_mul_add_assign(q, out, &limb(x, i)[from.clone()], factor);
             }
             Rest::Products(pairs) => {
-                let _timer = self.time(Work::Products);
+                let _timer = self.time(Work::Tensor);
                 let (left, right): (Vec<&[u64]>, Vec<&[u64]>) = pairs
                     .iter()
                     .map(|(x, y)| (&limb(x, i)[from.clone()], &limb(y, i)[from.clone()]))
@@ -242,6 +242,7 @@ impl Cpu {
                     }
                 }
             }
+            let _timer = self.time(Work::Automorphisms);
             for (a, sum) in column.into_iter().zip(&sums) {
                 for (target, source, len) in shift.pieces() {
                     self.kernels.add_assign(
