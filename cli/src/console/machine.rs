@@ -94,8 +94,7 @@ fn read(backend: Backend, words: &[u64]) {
 
 /// What the ports of the cores allow that the pool has, all of them at work.
 fn ports(backend: Backend) -> Ports {
-    let cores =
-        rayon::broadcast(|_| Ports::measured(backend).expect("the backend of the engine"));
+    let cores = rayon::broadcast(|_| Ports::measured(backend).expect("the backend of the engine"));
     Ports::together(&cores)
 }
 
