@@ -240,6 +240,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "measures time")]
     fn ports_are_measured() {
         for backend in Backend::available() {
             let ports = Ports::measured(backend).unwrap();

@@ -51,7 +51,7 @@ pub(crate) fn inverse_butterflies<L: Lanes>(
 /// transform.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn butterflies<B: Butterflies, const BACK: bool>(
+pub(super) fn butterflies<B: Butterflies, const BACK: bool>(
     m: B,
     q: Modulus,
     w: u64,
