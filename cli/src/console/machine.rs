@@ -191,8 +191,8 @@ impl std::fmt::Display for Floor {
             f,
             "floor {:.3} s = {:.3} s for {:.1} G butterflies of {butterfly_ns:.3} ns + {:.3} s for \
              {:.1} G terms of {term_ns:.3} ns + {:.3} s for {:.2} GB of keys at {:.1} GB/s + {:.3} \
-             s for {:.2} GB in caches at {cache_gb_s:.1} GB/s\n{} transforms of {:.1} us take {:.3} \
-             s by themselves",
+             s for {:.2} GB in caches at {cache_gb_s:.1} GB/s\n{} transforms of {:.1} us take \
+             {:.3} s by themselves",
             self.seconds,
             self.parts.butterfly_seconds,
             giga(self.parts.butterflies),
