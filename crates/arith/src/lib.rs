@@ -51,6 +51,7 @@ pub mod kernels;
 mod memory;
 mod modulus;
 mod ntt;
+mod operations;
 pub mod order;
 mod packed;
 mod ports;
@@ -62,8 +63,9 @@ pub use error::ArithError;
 pub use memory::Block;
 pub use modulus::{Modulus, ShoupFactor};
 pub use ntt::{NttTable, TensorTable};
+pub use operations::Operations;
 pub use order::{
     coefficient_position, evaluation_exponent, evaluation_index, gather_natural, scatter_natural,
 };
 pub use packed::{PACKED_BITS, pack, packed_words, unpack};
-pub use ports::{Operations, Ports, read_through};
+pub use ports::{Ports, read_through};

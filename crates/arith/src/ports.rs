@@ -8,32 +8,9 @@ use crate::error::ArithError;
 use crate::kernels::MAX_TERMS;
 use crate::modulus::Modulus;
 use crate::ntt::registers::{PORTABLE_WORDS, STAGES, plain};
+use crate::operations::Operations;
 use std::hint::black_box;
-use std::ops::AddAssign;
 use std::time::Instant;
-
-/// Operations on words, counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Operations {
-    /// Butterflies of transforms: a product by a constant, reduced, a sum and a difference.
-    pub butterflies: u64,
-    /// Products that are added up before they are reduced.
-    pub products: u64,
-}
-
-impl AddAssign for Operations {
-    fn add_assign(&mut self, other: Operations) {
-        self.butterflies += other.butterflies;
-        self.products += other.products;
-    }
-}
-
-impl std::ops::Mul<u64> for Operations {
-    type Output = Operations;
-    fn mul(self, times: u64) -> Operations {
-        Operations { butterflies: self.butterflies * times, products: self.products * times }
-    }
-}
 
 /// Seconds that operations on words take in vectors of a backend, where all operands are in
 /// registers and no operation waits for another: what the ports of the processor allow.

@@ -41,7 +41,7 @@ use crate::backend::Backend;
 use crate::compiled;
 use crate::error::ArithError;
 use crate::modulus::Modulus;
-use crate::ports::Operations;
+use crate::operations::Operations;
 use crate::{order, primes};
 use portable::PortableTwiddles;
 use powers::Powers;

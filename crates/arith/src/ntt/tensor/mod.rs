@@ -19,7 +19,7 @@ use crate::compiled;
 use crate::error::ArithError;
 use crate::memory::CacheLine;
 use crate::modulus::Modulus;
-use crate::ports::Operations;
+use crate::operations::Operations;
 use crate::primes;
 use std::cell::RefCell;
 use sweep::Plan;

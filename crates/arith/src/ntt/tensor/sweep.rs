@@ -7,7 +7,7 @@ use crate::arch::residues::Residues;
 use crate::axes::Axes;
 use crate::memory::CacheLine;
 use crate::modulus::Modulus;
-use crate::ports::Operations;
+use crate::operations::Operations;
 use std::marker::PhantomData;
 
 #[cfg(target_arch = "x86_64")]

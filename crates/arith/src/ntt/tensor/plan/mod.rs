@@ -27,7 +27,7 @@ mod stage;
 use crate::arch::residues::Residues;
 use crate::axes::Axes;
 use crate::modulus::Modulus;
-use crate::ports::Operations;
+use crate::operations::Operations;
 use crate::primes;
 
 use cyclic::Cyclic;

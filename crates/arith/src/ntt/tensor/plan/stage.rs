@@ -1,6 +1,6 @@
 //! Stages, and in which order lines go through them.
 
-use crate::ports::Operations;
+use crate::operations::Operations;
 
 /// How a stage computes its transforms of length `radix`.
 pub(in crate::ntt::tensor) enum Kind {
