@@ -210,7 +210,7 @@ mod tests {
             for length in [0, 1, 63, 64, 200, 1027] {
                 let words: Vec<u64> =
                     (0..length).map(|i: u64| i.wrapping_mul(u64::MAX / 7)).collect();
-                let expected = words.iter().fold(0, |sum, x| sum ^ x);
+                let expected = words.iter().fold(0u64, |sum, &x| sum ^ x);
                 assert_eq!(read_through(backend, &words).unwrap(), expected, "{backend} {length}");
             }
         }

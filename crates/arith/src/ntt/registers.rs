@@ -133,7 +133,7 @@ pub(crate) fn exclusive_or<L: Lanes>(l: L, words: &[u64], out: &mut u64) {
         // SAFETY: there is room for 8 vectors of at most 8 words.
         unsafe { l.store(parts.as_mut_ptr().add(k * L::WIDTH), v[k]) };
     });
-    *out = parts.iter().chain(rest).fold(0, |sum, x| sum ^ x);
+    *out = parts.iter().chain(rest).fold(0u64, |sum, &x| sum ^ x);
 }
 
 /// What the vector loops do, in plain integer code on [`PORTABLE_WORDS`] words.
@@ -181,6 +181,6 @@ pub(crate) mod plain {
     }
 
     pub(crate) fn exclusive_or(words: &[u64], out: &mut u64) {
-        *out = words.iter().fold(0, |sum, x| sum ^ x);
+        *out = words.iter().fold(0u64, |sum, &x| sum ^ x);
     }
 }
