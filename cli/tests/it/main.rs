@@ -9,6 +9,7 @@ mod common;
 #[cfg(feature = "service")]
 mod elsewhere;
 mod few_slots;
+mod floor;
 mod interrupted;
 mod json;
 mod mistakes;

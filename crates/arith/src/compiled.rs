@@ -120,6 +120,15 @@ macro_rules! compile_kernels {
                 twiddles: &crate::ntt::twiddles::TwiddlesOf<$token>, a: &mut [u64]
             );
         }
+        compile_for! { $features, $token, crate::ntt::registers;
+            pub(crate) fn forward_butterflies(q: Modulus, w: u64, rounds: usize, words: &mut [u64]);
+
+            pub(crate) fn inverse_butterflies(q: Modulus, w: u64, rounds: usize, words: &mut [u64]);
+
+            pub(crate) fn products(q: Modulus, b: u64, rounds: usize, words: &mut [u64]);
+
+            pub(crate) fn exclusive_or(words: &[u64], out: &mut u64);
+        }
         compile_for! { $features, $token, crate::ntt::tensor::sweep;
             pub(crate) fn tensor(
                 plan: &crate::ntt::tensor::sweep::Plan<<$token as Lanes>::Transform>,

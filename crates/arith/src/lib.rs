@@ -10,7 +10,9 @@
 //!   from these values ([`NttTable`]), in the storage orders described in [`order`];
 //! * do the same modulo the cyclotomic polynomial of an index that is not a power of two
 //!   ([`TensorTable`]), in the orders described in [`axes`];
-//! * run the element-wise loops of homomorphic encryption ([`kernels`]).
+//! * run the element-wise loops of homomorphic encryption ([`kernels`]);
+//! * measure what the ports of the processor allow, and how fast memory is read ([`Ports`],
+//!   [`read_through`]).
 //!
 //! Transforms and kernels exist in a portable version and in versions for AVX2 and AVX-512, which
 //! return the same bits. A value of type [`Backend`] selects the version when a table is
@@ -49,8 +51,10 @@ pub mod kernels;
 mod memory;
 mod modulus;
 mod ntt;
+mod operations;
 pub mod order;
 mod packed;
+mod ports;
 pub mod primes;
 
 pub use axes::{Axes, Axis, Cycle};
@@ -59,7 +63,9 @@ pub use error::ArithError;
 pub use memory::Block;
 pub use modulus::{Modulus, ShoupFactor};
 pub use ntt::{NttTable, TensorTable};
+pub use operations::Operations;
 pub use order::{
     coefficient_position, evaluation_exponent, evaluation_index, gather_natural, scatter_natural,
 };
 pub use packed::{PACKED_BITS, pack, packed_words, unpack};
+pub use ports::{Ports, read_through};

@@ -17,6 +17,12 @@ pub struct Cost {
     pub products: u64,
     /// Words read or written by limb-wise kernels, transforms excluded, times 8.
     pub bytes: u64,
+    /// Words of switching keys among these, times 8: each is read once, and multiplied by a word
+    /// of a digit.
+    pub key_bytes: u64,
+    /// Terms of all other sums of products, word by word: of conversions between bases, and of
+    /// plaintext diagonals.
+    pub terms: u64,
     /// Roundings of ciphertexts: divisions by P or by dropped primes.
     pub roundings: u64,
 }
@@ -30,6 +36,8 @@ impl std::ops::Sub for Cost {
             relinearizations: self.relinearizations - earlier.relinearizations,
             products: self.products - earlier.products,
             bytes: self.bytes - earlier.bytes,
+            key_bytes: self.key_bytes - earlier.key_bytes,
+            terms: self.terms - earlier.terms,
             roundings: self.roundings - earlier.roundings,
         }
     }
@@ -58,6 +66,8 @@ pub struct Counters {
     relinearizations: AtomicU64,
     products: AtomicU64,
     bytes: AtomicU64,
+    key_bytes: AtomicU64,
+    terms: AtomicU64,
     roundings: AtomicU64,
 }
 
@@ -70,6 +80,8 @@ impl Counters {
             relinearizations: self.relinearizations.load(Relaxed),
             products: self.products.load(Relaxed),
             bytes: self.bytes.load(Relaxed),
+            key_bytes: self.key_bytes.load(Relaxed),
+            terms: self.terms.load(Relaxed),
             roundings: self.roundings.load(Relaxed),
         }
     }
@@ -89,6 +101,11 @@ impl Counters {
         self.bytes.fetch_add((count * degree * 8) as u64, Relaxed);
     }
 
+    /// `count` terms of sums of products, each over limbs of `degree` words.
+    pub fn terms(&self, count: usize, degree: usize) {
+        self.terms.fetch_add((count * degree) as u64, Relaxed);
+    }
+
     /// Counts transforms of one limb.
     pub fn transforms(&self, count: usize) {
         self.transforms.fetch_add(count as u64, Relaxed);
@@ -99,7 +116,9 @@ impl Counters {
         self.roundings.fetch_add(1, Relaxed);
         // What falls is read and written once; each limb that remains: the remainder is written,
         // then read with the limb, the result is written.
-        self.limbs(polynomials * (2 * from.minus(to).len() + 4 * to.len()), degree);
+        let lost = from.minus(to).len();
+        self.limbs(polynomials * (2 * lost + 4 * to.len()), degree);
+        self.terms(polynomials * lost * to.len(), degree);
     }
 
     /// `count` key switches of `components` components from one decomposition: `limbs` limbs in the
@@ -119,5 +138,32 @@ impl Counters {
         let extended = limbs + special;
         self.limbs(digits * extended + 2 * limbs, degree);
         self.limbs(count * ((components + 1) * digits + components) * extended, degree);
+        let keys = count * components * digits * extended;
+        self.key_bytes.fetch_add((keys * degree * 8) as u64, Relaxed);
+        // Each limb of a digit is a term of the limbs that the digit does not have, digits being of
+        // equal length.
+        self.terms(limbs * (extended - limbs / digits.max(1)), degree);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_and_terms_are_counted_apart() {
+        let counters = Counters::default();
+        // Six limbs in three digits, two special primes; two rotations of two components.
+        counters.key_switch(2, 2, 6, 3, 2, 16);
+        let cost = counters.snapshot();
+        assert_eq!(cost.key_bytes, 2 * 2 * 3 * 8 * 16 * 8);
+        assert_eq!(cost.terms, 6 * (8 - 2) * 16);
+        assert!(cost.key_bytes < cost.bytes);
+        // Two components fall from eight primes to six, and no key is read.
+        counters.rounding(2, Basis::of(0..8), Basis::of(0..6), 16);
+        let rounding = counters.snapshot() - cost;
+        assert_eq!((rounding.key_bytes, rounding.terms), (0, 2 * 2 * 6 * 16));
+        counters.terms(5, 16);
+        assert_eq!((counters.snapshot() - cost).terms, rounding.terms + 5 * 16);
     }
 }

@@ -18,7 +18,7 @@ fn number(value: &Value, key: &str) -> f64 {
 fn runs_are_checked_and_counted() {
     let expected = "scheme params chain method blocks rounds products relinearizations \
                     key_switches depth seconds_total seconds_per_block latency_seconds \
-                    floor_seconds ntt_count ntt_us bytes_moved bandwidth_gb_s \
+                    floor_seconds floor_parts ntt_count ntt_us bytes_moved bandwidth_gb_s \
                     seconds_keygen seconds_round_keys key_bytes peak_memory_bytes \
                     noise_after_each_round bound_after_each_round modulus_bits_after_each_round \
                     capacity_bits_after wrong_blocks failure_log2 security_bits security date \
@@ -91,8 +91,8 @@ fn runs_are_checked_and_counted() {
         // One state, whose time is the latency; averages of noise bound no failure.
         assert_eq!(number(&report, "latency_seconds"), number(&report, "seconds_total"));
         let n = |key| number(&report, key);
-        let floor =
-            n("ntt_count") * n("ntt_us") / 1e6 + n("bytes_moved") / (n("bandwidth_gb_s") * 1e9);
+        let parts = ["butterfly_seconds", "term_seconds", "key_reading_seconds", "cache_seconds"];
+        let floor: f64 = parts.iter().map(|part| number(&report["floor_parts"], part)).sum();
         assert!(n("ntt_count") > 0.0 && n("bytes_moved") > 0.0);
         assert!((n("floor_seconds") - floor).abs() < 1e-9 + 1e-6 * floor);
         match chain {

@@ -29,7 +29,7 @@ fn is_computed(table: &str) -> bool {
 }
 
 /// What differs between runs and machines.
-const VOLATILE: [&str; 16] = [
+const VOLATILE: [&str; 17] = [
     "seconds",
     "seconds_median",
     "seconds_min",
@@ -44,6 +44,7 @@ const VOLATILE: [&str; 16] = [
     "ntt_us",
     "bandwidth_gb_s",
     "floor_seconds",
+    "floor_parts",
     "seed",
     "circumstances",
 ];

@@ -25,6 +25,7 @@ mod portable;
 mod powers;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod ranges;
+pub(crate) mod registers;
 mod scalar;
 pub(crate) mod tensor;
 #[cfg(target_arch = "x86_64")]
@@ -40,6 +41,7 @@ use crate::backend::Backend;
 use crate::compiled;
 use crate::error::ArithError;
 use crate::modulus::Modulus;
+use crate::operations::Operations;
 use crate::{order, primes};
 use portable::PortableTwiddles;
 use powers::Powers;
@@ -134,6 +136,11 @@ impl NttTable {
     /// The length n.
     pub fn degree(&self) -> usize {
         1 << self.log_n
+    }
+
+    /// What a transform computes: (n/2) log2 n butterflies.
+    pub fn operations(&self) -> Operations {
+        Operations { butterflies: u64::from(self.log_n) << (self.log_n - 1), products: 0 }
     }
 
     /// The root of unity zeta.

@@ -61,9 +61,7 @@ impl PortableTwiddles {
                 for block in row.chunks_exact_mut(2 * d) {
                     let (even, odd) = block.split_at_mut(d);
                     for ((x, y), &w) in even.iter_mut().zip(odd).zip(&twiddles[d..]) {
-                        let (sum, difference) = (*x + *y, *x + 2 * q - *y);
-                        *x = subtract_once(sum, 2 * q);
-                        *y = modulus.mul_shoup_lazy(difference, w);
+                        (*x, *y) = inverse_butterfly(modulus, *x, *y, w);
                     }
                 }
                 d /= 2;
@@ -80,11 +78,18 @@ impl PortableTwiddles {
 
 /// (x, y) -> (x + w y, x - w y), all four in [0, 4q).
 #[inline(always)]
-fn forward_butterfly(modulus: Modulus, x: u64, y: u64, w: ShoupFactor) -> (u64, u64) {
+pub(super) fn forward_butterfly(modulus: Modulus, x: u64, y: u64, w: ShoupFactor) -> (u64, u64) {
     let twice = 2 * modulus.value();
     let x = subtract_once(x, twice);
     let t = modulus.mul_shoup_lazy(y, w);
     (x + t, x + twice - t)
+}
+
+/// (x, y) -> (x + y, w (x - y)), all four in [0, 2q).
+#[inline(always)]
+pub(super) fn inverse_butterfly(modulus: Modulus, x: u64, y: u64, w: ShoupFactor) -> (u64, u64) {
+    let twice = 2 * modulus.value();
+    (subtract_once(x + y, twice), modulus.mul_shoup_lazy(x + twice - y, w))
 }
 
 /// Transposes each 8 x 8 group of a row, if the row has groups: between coefficient order and

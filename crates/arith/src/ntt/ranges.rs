@@ -2,6 +2,7 @@
 //! next operation is documented for, whatever the input.
 
 use super::powers::Powers;
+use super::registers::butterflies;
 use super::scalar::Scalar;
 use super::tensor::sweep::{Plan, transform};
 use super::twiddles::VectorTwiddles;
@@ -78,6 +79,24 @@ fn other_indices<B: Butterflies>(m: B) {
             assert!(a.iter().all(|&x| x == CANONICAL), "index {index}, direction {direction}");
         }
     }
+}
+
+fn loops_on_registers<B: Butterflies>(m: B) {
+    let q = primes::primes_congruent_one(2, 1 << Modulus::MAX_BITS).next().unwrap();
+    let q = Modulus::new(q).unwrap();
+    for rounds in [1, 2, 100] {
+        let mut a = vec![CANONICAL; 16 * B::WIDTH];
+        butterflies::<B, false>(m, q, 12345, rounds, &mut a);
+        assert!(a.iter().all(|&x| x == CANONICAL), "forward, {rounds} rounds");
+        butterflies::<B, true>(m, q, 12345, rounds, &mut a);
+        assert!(a.iter().all(|&x| x == CANONICAL), "back, {rounds} rounds");
+    }
+}
+
+#[test]
+fn loops_on_registers_stay_in_range() {
+    loops_on_registers(FloatRanges);
+    loops_on_registers(IfmaRanges);
 }
 
 #[test]

@@ -219,6 +219,8 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         }
         let streams = basis.len() * count * (inputs.len() + rows.len());
         self.counters.limbs(streams, params.degree());
+        let entries = rows.iter().flatten().flatten().count();
+        self.counters.terms(basis.len() * count * entries, params.degree());
         let inputs: Vec<&[Poly<Eval, E>]> = inputs.iter().map(|x| &x.components[..]).collect();
         let rows: Vec<Vec<Option<&E::Diagonal>>> = rows
             .iter()

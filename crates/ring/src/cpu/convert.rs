@@ -24,6 +24,8 @@ const LIMBS_AT_ONCE: usize = 6;
 pub(super) struct CenteredLift {
     basis: Basis,
     terms: Vec<Limb>,
+    /// What it is made for.
+    work: Work,
 }
 
 impl CenteredLift {
@@ -33,13 +35,14 @@ impl CenteredLift {
         cpu: &Cpu,
         basis: Basis,
         x: &Poly<Eval>,
+        work: Work,
         scale: impl Fn(usize) -> u64 + Sync,
     ) -> Self {
         let positions: Vec<usize> = basis.iter().collect();
         let terms = positions
             .par_iter()
             .map(|&i| {
-                let _timer = cpu.time(Work::Conversions);
+                let _timer = cpu.time(work);
                 let mut limb = limb(x, i).clone();
                 cpu.inverse_limb(i, &mut limb);
                 cpu.kernels.scalar_mul_assign(
@@ -50,7 +53,7 @@ impl CenteredLift {
                 limb
             })
             .collect();
-        Self::from_terms(cpu, basis, terms)
+        Self::from_terms(cpu, basis, terms, work)
     }
 
     /// From coefficient limbs, one for each prime of `basis` in order: v is `scale(i)` times what
@@ -59,24 +62,25 @@ impl CenteredLift {
         cpu: &Cpu,
         basis: Basis,
         mut limbs: Vec<Limb>,
+        work: Work,
         scale: impl Fn(usize) -> u64 + Sync,
     ) -> Self {
         let positions: Vec<usize> = basis.iter().collect();
         limbs.par_iter_mut().zip(&positions).for_each(|(limb, &i)| {
-            let _timer = cpu.time(Work::Conversions);
+            let _timer = cpu.time(work);
             cpu.kernels.scalar_mul_assign(
                 cpu.ring.modulus(i),
                 limb,
                 Self::term_factor(&cpu.ring, basis, i, scale(i)),
             );
         });
-        Self::from_terms(cpu, basis, limbs)
+        Self::from_terms(cpu, basis, limbs, work)
     }
 
     /// From the y_i themselves: coefficient limbs already multiplied by
     /// [`CenteredLift::term_factor`].
-    pub(super) fn from_terms(cpu: &Cpu, basis: Basis, mut terms: Vec<Limb>) -> Self {
-        let _timer = cpu.time(Work::Conversions);
+    pub(super) fn from_terms(cpu: &Cpu, basis: Basis, mut terms: Vec<Limb>, work: Work) -> Self {
+        let _timer = cpu.time(work);
         let inverses: Vec<f64> =
             basis.iter().map(|i| 1.0 / cpu.ring.modulus(i).value() as f64).collect();
         let mut quotient = cpu.limb();
@@ -88,7 +92,7 @@ impl CenteredLift {
             cpu.kernels.rounded_quotient(&mut quotient, &views, &inverses);
         }
         terms.push(quotient);
-        CenteredLift { basis, terms }
+        CenteredLift { basis, terms, work }
     }
 
     /// scale (D/d_i)^-1 modulo d_i: what coefficients modulo d_i are multiplied by to give y_i.
@@ -127,7 +131,7 @@ impl CenteredLift {
         finish: impl Fn(usize, &mut [Limb]) + Sync,
     ) -> Vec<Vec<Limb>> {
         let group = |targets: &[(usize, u64)]| {
-            let timer = cpu.time(Work::Conversions);
+            let timer = cpu.time(lifts[0].work);
             let mut out: Vec<Vec<Limb>> =
                 targets.iter().map(|_| lifts.iter().map(|_| cpu.limb()).collect()).collect();
             let weights: Vec<_> = targets
@@ -199,7 +203,7 @@ impl CenteredLift {
     /// Writes `factor` * v modulo `t` (canonical residues), coefficient by coefficient. Moduli of
     /// up to 50 bits are several times faster.
     pub(super) fn reduce(&self, cpu: &Cpu, t: PrimePower, factor: u64, out: &mut [u64]) {
-        let _timer = cpu.time(Work::Conversions);
+        let _timer = cpu.time(self.work);
         let views: Vec<&[u64]> = self.terms.iter().map(|l| &l[..]).collect();
         if let Some(q) = t.word() {
             return cpu.kernels.weighted_sum(q, out, &views, &self.weights(&cpu.ring, q, factor));
@@ -233,13 +237,16 @@ pub(super) fn by_polynomial(count: usize, primes: Vec<Vec<Limb>>) -> Vec<Vec<Lim
 
 impl Cpu {
     pub(super) fn converted(&self, xs: Vec<Poly<Coeff>>, to: Basis) -> Vec<Poly<Coeff>> {
-        let lift = |x: Poly<Coeff>| CenteredLift::from_coeff(self, x.basis(), into_limbs(x), |_| 1);
+        let lift = |x: Poly<Coeff>| {
+            CenteredLift::from_coeff(self, x.basis(), into_limbs(x), Work::Conversions, |_| 1)
+        };
         let lifts: Vec<_> = xs.into_iter().map(lift).collect();
         CenteredLift::spread_coeff(&lifts, self, to)
     }
 
     pub(super) fn extended(&self, xs: &[Poly<Eval>], to: Basis) -> Vec<Poly<Eval>> {
-        let lift = |x: &Poly<Eval>| CenteredLift::from_eval(self, x.basis(), x, |_| 1);
+        let lift =
+            |x: &Poly<Eval>| CenteredLift::from_eval(self, x.basis(), x, Work::Conversions, |_| 1);
         let lifts: Vec<_> = xs.iter().map(lift).collect();
         let lifted = CenteredLift::spread_coeff(&lifts, self, to);
         lifted.into_iter().zip(xs).map(|(wide, x)| wide.into_eval(self).joined(x)).collect()

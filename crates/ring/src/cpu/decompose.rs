@@ -39,7 +39,8 @@ impl Cpu {
         match source {
             Source::Eval(x, divisor) => {
                 let lift = |primes: Basis| {
-                    CenteredLift::from_eval(self, primes, x, |i| ring.inverse_of(divisor, i))
+                    let scale = |i: usize| ring.inverse_of(divisor, i);
+                    CenteredLift::from_eval(self, primes, x, Work::ModUp, scale)
                 };
                 let own = Some((x.clone(), divisor));
                 self.cut(gadget, x.basis(), lift, own)
@@ -47,7 +48,8 @@ impl Cpu {
             Source::Coeff(x, divisor) => {
                 let lift = |primes: Basis| {
                     let limbs = primes.iter().map(|i| limb(x, i).clone()).collect();
-                    CenteredLift::from_coeff(self, primes, limbs, |i| ring.inverse_of(divisor, i))
+                    let scale = |i: usize| ring.inverse_of(divisor, i);
+                    CenteredLift::from_coeff(self, primes, limbs, Work::ModUp, scale)
                 };
                 self.cut(gadget, x.basis(), lift, None)
             }
@@ -58,10 +60,10 @@ impl Cpu {
     fn cut_quotient(&self, gadget: &Gadget, x: &Poly<Eval>, basis: Basis) -> Digits {
         let (ring, special) = (&self.ring, gadget.special());
         let targets: Vec<(usize, u64)> = basis.iter().map(|i| (i, 1)).collect();
-        let remainder =
-            CenteredLift::from_eval(self, special, x, |_| 1).spread(self, &targets, false);
+        let remainder = CenteredLift::from_eval(self, special, x, Work::ModDown, |_| 1)
+            .spread(self, &targets, false);
         let term = |primes: Basis, i: usize| {
-            let _timer = self.time(Work::Divisions);
+            let _timer = self.time(Work::ModDown);
             let mut limb = limb(x, i).clone();
             self.inverse_limb(i, &mut limb);
             let v = &remainder[basis.limb_of(i).expect("digits are cut from the basis")];
@@ -73,7 +75,7 @@ impl Cpu {
         let lift = |primes: Basis| {
             let positions: Vec<usize> = primes.iter().collect();
             let terms = positions.into_par_iter().map(|i| term(primes, i)).collect();
-            CenteredLift::from_terms(self, primes, terms)
+            CenteredLift::from_terms(self, primes, terms, Work::ModUp)
         };
         self.cut(gadget, basis, lift, None)
     }
@@ -121,7 +123,7 @@ impl Digits {
     fn own(&self, cpu: &Cpu, digit: &Digit, position: usize) -> Limb {
         let own = self.own.as_ref().filter(|_| digit.primes.contains(position));
         let (x, divisor) = own.expect("each prime is taken once, and its own digit is known");
-        let _timer = cpu.time(Work::Conversions);
+        let _timer = cpu.time(Work::ModUp);
         let mut out = cpu.limb();
         let inverse = cpu.ring.inverse_of(*divisor, position);
         cpu.kernels.scalar_mul(cpu.ring.modulus(position), &mut out, limb(x, position), inverse);

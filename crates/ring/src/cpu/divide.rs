@@ -110,22 +110,22 @@ impl Cpu {
             source.contains(i).then(|| q.mul(ring.inverse_product(dropped, i), gamma))
         };
         let term = |i: usize| {
-            let _timer = self.time(Work::Divisions);
+            let _timer = self.time(Work::ModDown);
             let q = ring.modulus(i);
             let entry = q.mul(scale.alpha.modulo(ring, i), ring.product_mod(added, q));
             falling(i, CenteredLift::term_factor(ring, dropped, i, entry))
         };
         let lost: Vec<usize> = dropped.iter().collect();
         let terms = by_polynomial(count, lost.into_par_iter().map(term).collect());
-        let lifts: Vec<CenteredLift> =
-            terms.into_iter().map(|t| CenteredLift::from_terms(self, dropped, t)).collect();
+        let lift = |terms| CenteredLift::from_terms(self, dropped, terms, Work::ModDown);
+        let lifts: Vec<CenteredLift> = terms.into_iter().map(lift).collect();
         let minus_beta = |i: usize| {
             let q = ring.modulus(i);
             (i, q.neg(q.mul(ring.inverse_product(dropped, i), q.reduce_u64(scale.beta))))
         };
         let targets: Vec<(usize, u64)> = target.iter().map(minus_beta).collect();
         CenteredLift::spread_each(&lifts, self, &targets, |i, limbs| {
-            let _timer = self.time(Work::Divisions);
+            let _timer = self.time(Work::ModDown);
             staying(i, factor(i), limbs);
         })
     }

@@ -264,7 +264,7 @@ impl Poly<Eval> {
         let shift = g.evaluation_shift(&cpu.ring);
         let limbs = out.limbs_mut().0.par_iter_mut().zip(&self.limbs().0);
         limbs.for_each(|(to, from)| {
-            let _timer = cpu.time(Work::Elementwise);
+            let _timer = cpu.time(Work::Automorphisms);
             shift.apply(words(to), from);
         });
         out

@@ -37,12 +37,19 @@ enum Form {
     Seeded(Seed, u32),
 }
 
+impl Cpu {
+    /// Whether residues of keys are packed in memory.
+    pub fn packs_keys(&self) -> bool {
+        self.backend() == Backend::Avx512
+    }
+}
+
 impl KeyPoly {
     /// A polynomial, packed if the engine multiplies packed ones as fast as others.
     pub fn new(cpu: &Cpu, x: Poly<Eval>) -> Self {
-        match cpu.backend() {
-            Backend::Avx512 => Self::packed(cpu, &x),
-            _ => KeyPoly { basis: x.basis(), degree: x.degree(), form: Form::Words(x) },
+        match cpu.packs_keys() {
+            true => Self::packed(cpu, &x),
+            false => KeyPoly { basis: x.basis(), degree: x.degree(), form: Form::Words(x) },
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use everlevel_arith::kernels::{self, Kernels};
-use everlevel_arith::{ArithError, Backend, NttTable, TensorTable, packed_words};
+use everlevel_arith::{ArithError, Backend, NttTable, Operations, TensorTable, packed_words};
 
 use super::limb::{Limb, Limbs, Pool};
 use super::timings::{Timer, Timings, Work};
@@ -111,6 +111,15 @@ impl Cpu {
         match &self.tables[position] {
             Table::PowerOfTwo(table) => table.inverse(limb),
             Table::Axes(table) => table.inverse(limb),
+        }
+    }
+
+    /// What one transform of a limb computes.
+    pub fn transform_operations(&self) -> Operations {
+        match self.tables.first() {
+            None => Operations::default(),
+            Some(Table::PowerOfTwo(table)) => table.operations(),
+            Some(Table::Axes(table)) => table.operations(),
         }
     }
 

@@ -72,7 +72,7 @@ impl Cpu {
 
     /// The limbs of all sums modulo the prime at position i.
     fn summed_modulo(&self, i: usize, sums: &[Vec<Pair<'_, Self>>]) -> Vec<Limb> {
-        let _timer = self.time(Work::Products);
+        let _timer = self.time(Work::Tensor);
         let q = self.ring.modulus(i);
         let mut out: Vec<Limb> = sums.iter().map(|_| self.limb()).collect();
         let longest = sums.iter().map(Vec::len).max().unwrap_or_default();

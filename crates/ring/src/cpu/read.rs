@@ -6,6 +6,7 @@ use zeroize::Zeroize;
 use super::access::{into_limbs, limbs};
 use super::convert::CenteredLift;
 use super::processor::{CHUNK, Cpu};
+use super::timings::Work;
 use crate::engine::Constant;
 use crate::poly::{Coeff, Poly, Representation};
 use crate::prime_power::PrimePower;
@@ -72,7 +73,8 @@ impl Cpu {
     pub fn reduce_measured(&self, x: Poly<Coeff>, t: PrimePower, factor: u64) -> (Vec<u64>, u64) {
         let mut stored = vec![0u64; self.ring.degree()];
         let basis = x.basis();
-        let lift = CenteredLift::from_coeff(self, basis, into_limbs(x), |_| 1);
+        let own = into_limbs(x);
+        let lift = CenteredLift::from_coeff(self, basis, own, Work::Conversions, |_| 1);
         let largest = lift.largest_fraction(&self.ring);
         lift.reduce(self, t, factor, &mut stored);
         let natural = self.ring.natural_order(&stored);

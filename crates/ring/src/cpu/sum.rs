@@ -108,7 +108,7 @@ impl Cpu {
                 self.kernels.scalar_mul_add_assign(q, out, &limb(x, i)[from.clone()], factor);
             }
             Rest::Products(pairs) => {
-                let _timer = self.time(Work::Products);
+                let _timer = self.time(Work::Tensor);
                 let (left, right): (Vec<&[u64]>, Vec<&[u64]>) = pairs
                     .iter()
                     .map(|(x, y)| (&limb(x, i)[from.clone()], &limb(y, i)[from.clone()]))
@@ -231,6 +231,7 @@ impl Cpu {
                 if let Some(factor) = sum.rest_factor(ring, i) {
                     self.add_rests(sum, i, factor, &mut outs);
                 }
+                let _timer = self.time(Work::Automorphisms);
                 for (a, out) in acc.into_iter().zip(&outs) {
                     for (target, source, len) in shift.pieces() {
                         let (to, from) = (target..target + len, source..source + len);

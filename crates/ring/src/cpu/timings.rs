@@ -9,17 +9,24 @@ use std::time::{Duration, Instant};
 pub enum Work {
     /// Number-theoretic transforms, in both directions.
     Transforms,
-    /// Lifts from one basis to another: digits of key switches, remainders of divisions.
-    Conversions,
+    /// Digits of key switches modulo all primes of the extended basis.
+    ModUp,
     /// Sums of digits times switching keys, with the automorphisms and the additions that are made
     /// in the same pass.
     KeyProducts,
+    /// Divisions with rounding, by the special primes and by dropped ones: remainders modulo the
+    /// primes that stay, scalings and differences.
+    ModDown,
+    /// Other lifts from one basis to another.
+    Conversions,
     /// Sums of ciphertexts times plaintext diagonals.
     Diagonals,
-    /// Products of polynomials that no other kind has: those of ciphertexts above all.
+    /// Automorphisms that are passes of their own.
+    Automorphisms,
+    /// Sums of products of polynomials: products of ciphertexts.
+    Tensor,
+    /// Other products of polynomials: those by plaintexts above all.
     Products,
-    /// Scalings and differences of divisions with rounding and of digits.
-    Divisions,
     /// Additions, products with constants, and whatever else is done limb by limb.
     Elementwise,
     /// Blocks of memory taken and given back, zeros and copies.
@@ -28,13 +35,16 @@ pub enum Work {
 
 impl Work {
     /// All kinds.
-    pub const ALL: [Work; 8] = [
+    pub const ALL: [Work; 11] = [
         Work::Transforms,
-        Work::Conversions,
+        Work::ModUp,
         Work::KeyProducts,
+        Work::ModDown,
+        Work::Conversions,
         Work::Diagonals,
+        Work::Automorphisms,
+        Work::Tensor,
         Work::Products,
-        Work::Divisions,
         Work::Elementwise,
         Work::Memory,
     ];
@@ -43,11 +53,14 @@ impl Work {
     pub const fn name(self) -> &'static str {
         match self {
             Work::Transforms => "transforms",
-            Work::Conversions => "conversions",
+            Work::ModUp => "mod-up",
             Work::KeyProducts => "key products",
+            Work::ModDown => "mod-down",
+            Work::Conversions => "conversions",
             Work::Diagonals => "diagonals",
+            Work::Automorphisms => "automorphisms",
+            Work::Tensor => "tensor products",
             Work::Products => "products",
-            Work::Divisions => "divisions",
             Work::Elementwise => "element-wise",
             Work::Memory => "memory",
         }
@@ -63,7 +76,8 @@ pub struct Timings {
 }
 
 thread_local! {
-    /// Nanoseconds of the timers that ended inside of the innermost one that runs.
+    /// Nanoseconds of the timers that ended inside of the innermost one that runs; outside of all
+    /// of them, of all that ended so far.
     static INNER: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -76,6 +90,13 @@ impl Timings {
     /// The time of each kind of work so far, each thread's counted: in the order of [`Work::ALL`].
     pub fn spent(&self) -> [Duration; Work::ALL.len()] {
         std::array::from_fn(|k| Duration::from_nanos(self.nanoseconds[k].load(Ordering::Relaxed)))
+    }
+
+    /// What the calling thread has timed so far, of whatever kind and by any timings.
+    ///
+    /// Meant for threads that are not within timed work.
+    pub fn of_this_thread() -> Duration {
+        Duration::from_nanos(INNER.get())
     }
 
     /// Times what happens until the timer is dropped, without what other timers of this thread
@@ -117,8 +138,8 @@ mod tests {
         let timings = Timings::default();
         assert!(timings.time(Work::Memory).is_none());
         timings.start();
-        let start = Instant::now();
-        let outer = timings.time(Work::Divisions);
+        let (start, before) = (Instant::now(), Timings::of_this_thread());
+        let outer = timings.time(Work::ModDown);
         spin(4);
         for _ in 0..3 {
             let _inner = timings.time(Work::Transforms);
@@ -130,9 +151,12 @@ mod tests {
         let whole = start.elapsed();
         let spent = timings.spent();
         let of = |work: Work| spent[work as usize].as_secs_f64() * 1e3;
-        assert!(of(Work::Divisions) >= 4.0 && of(Work::Transforms) >= 6.0);
+        assert!(of(Work::ModDown) >= 4.0 && of(Work::Transforms) >= 6.0);
         assert!(of(Work::Memory) >= 3.0);
         assert!(spent.iter().sum::<Duration>() <= whole);
+        // All of it was this thread's, and none of it is another's.
+        assert_eq!(Timings::of_this_thread() - before, spent.iter().sum::<Duration>());
+        assert!(std::thread::spawn(Timings::of_this_thread).join().unwrap().is_zero());
         assert_eq!(spent.iter().filter(|time| time.is_zero()).count(), Work::ALL.len() - 3);
     }
 }

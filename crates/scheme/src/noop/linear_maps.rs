@@ -124,6 +124,8 @@ impl LinearMaps for NoOp {
             limbs * self.params.components() * (inputs.len() + rows.len()),
             self.params.degree(),
         );
+        let entries = rows.iter().flatten().flatten().count();
+        self.counters.terms(limbs * self.params.components() * entries, self.params.degree());
         let plain = self.params.plaintext_ring();
         let factor =
             |x: &&NoOpExtended| self.values.then(|| plain.factor(&x.value, first.exponent));

@@ -110,8 +110,9 @@ fn runs(records: &Records<'_>) -> crate::report::model::Table {
         rows,
         &[
             "Seconds: the median of the runs, each with keys and values of its own; all slots \
-             decrypted and compared. Floor: transforms times the measured time of one, plus bytes \
-             moved over the measured bandwidth.",
+             decrypted and compared. Floor: what the counted operations and bytes would take at \
+             the limits of the machine; in records without floor_parts, transforms times the \
+             measured time of one, plus bytes moved over the measured bandwidth.",
             "The command takes --params SET and --threads K; sets that begin with insecure_ are \
              toys.",
         ],

@@ -19,6 +19,7 @@ use crate::compiled;
 use crate::error::ArithError;
 use crate::memory::CacheLine;
 use crate::modulus::Modulus;
+use crate::operations::Operations;
 use crate::primes;
 use std::cell::RefCell;
 use sweep::Plan;
@@ -95,6 +96,17 @@ impl TensorTable {
     /// ζ.
     pub fn root(&self) -> u64 {
         self.root
+    }
+
+    /// What a transform computes, reductions left out.
+    pub fn operations(&self) -> Operations {
+        match &self.plan {
+            Plans::Portable(plan) => plan.operations(),
+            #[cfg(target_arch = "x86_64")]
+            Plans::Avx2(plan) => plan.operations(),
+            #[cfg(target_arch = "x86_64")]
+            Plans::Avx512(plan) => plan.operations(),
+        }
     }
 
     /// From coefficients (any words below 4q) to values (below q), in place.

@@ -7,6 +7,7 @@ use crate::arch::residues::Residues;
 use crate::axes::Axes;
 use crate::memory::CacheLine;
 use crate::modulus::Modulus;
+use crate::operations::Operations;
 use std::marker::PhantomData;
 
 #[cfg(target_arch = "x86_64")]
@@ -37,6 +38,13 @@ impl<A: Residues> Plan<A> {
     /// q.
     pub(super) fn modulus(&self) -> Modulus {
         self.modulus
+    }
+
+    /// What a transform computes: the last axis row by row, all others column by column.
+    pub(in crate::ntt) fn operations(&self) -> Operations {
+        let mut all = self.last.operations() * self.outer.length() as u64;
+        all += self.outer.operations() * self.last.length() as u64;
+        all
     }
 
     /// The cache lines of scratch that a transform needs.

@@ -27,6 +27,7 @@ mod stage;
 use crate::arch::residues::Residues;
 use crate::axes::Axes;
 use crate::modulus::Modulus;
+use crate::operations::Operations;
 use crate::primes;
 
 use cyclic::Cyclic;
@@ -106,6 +107,13 @@ impl Line {
             .for_each(|(stage, reduced)| stage.wide = !reduced);
         let steps = steps(&stages, length);
         Line { positions, stages, steps, spectra }
+    }
+
+    /// What a transform along the line computes.
+    pub(super) fn operations(&self) -> Operations {
+        let mut all = Operations::default();
+        self.steps.iter().for_each(|step| all += self.stages[step.stage].operations(step));
+        all
     }
 
     /// The number of places.

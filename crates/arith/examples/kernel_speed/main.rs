@@ -4,6 +4,11 @@
 //! One thread, microseconds a call, the least of several runs; for rings of odd index, the median,
 //! and the ratio to a power of two. "Hot" repeats one transform with one table; "cold" goes round
 //! 18 tables and 18 polynomials, as a product over a chain of primes does.
+//!
+//! `-- ideal` prints only what kernels take beside what the ports of the processor and the
+//! bandwidth of memory allow, in nanoseconds a word.
+
+mod ideal;
 
 use everlevel_arith::{Axes, Backend, Block, Modulus, NttTable, TensorTable, kernels, primes};
 use std::hint::black_box;
@@ -191,7 +196,12 @@ fn element_wise(backend: Backend) {
 
 fn main() {
     println!("detected {}, processor has {}", Backend::detect(), Backend::cpu_flags());
+    let only_ideal = std::env::args().nth(1).is_some_and(|argument| argument == "ideal");
     for backend in Backend::available().into_iter().rev() {
+        ideal::table(backend);
+        if only_ideal {
+            continue;
+        }
         odd_indices(backend);
         transforms(backend);
         element_wise(backend);
