@@ -61,8 +61,8 @@ impl CompactCiphertext {
             return bad("plaintext exponent", format!("1 to {highest}"), exponent.to_string());
         }
         let t = params.plaintext_ring().modulus(exponent);
-        if unit >= t.value() || unit.is_multiple_of(t.prime()) {
-            return bad("unit", format!("a unit below {}", t.value()), unit.to_string());
+        if unit > t.last() || unit.is_multiple_of(t.prime()) {
+            return bad("unit", format!("a unit below {}", t.wide()), unit.to_string());
         }
         let count = params.components();
         let shape = widths.len() == count
@@ -166,7 +166,7 @@ impl Ciphertext {
         let basis = params.chain().basis(meta.level);
         let t = params.plaintext_ring().modulus(meta.exponent);
         let (widths, distance) =
-            widths(params, t.value(), -params.noise().capacity(&meta) - 1.0, basis.len())
+            widths(params, t.wide(), -params.noise().capacity(&meta) - 1.0, basis.len())
                 .ok_or_else(|| SchemeError::BadArgument {
                     what: "compaction",
                     expected: format!(
@@ -174,7 +174,7 @@ impl Ciphertext {
                     ),
                     found: format!(
                         "modulus {}, {:.1} bits of capacity",
-                        t.value(),
+                        t.wide(),
                         params.noise().capacity(&meta)
                     ),
                 })?;
@@ -182,7 +182,7 @@ impl Ciphertext {
         let q = params.ring().product_mod(basis, t);
         let unit = t.neg(t.mul(q, t.inv(meta.factor).expect("factors are units")));
         let scale = match meta.form {
-            Form::Bgv => Constant::inverse(t.value()),
+            Form::Bgv => Constant::inverse(t.wide()),
             Form::Bfv => Constant::ONE,
         };
         let cpu = params.cpu();
@@ -201,7 +201,7 @@ impl Ciphertext {
 
 /// The widths of the components that have the least sum; `carried` is log2 of |w| / q. None if none
 /// are wide enough. With them the bound on the distance from integers that they leave.
-fn widths(params: &Params, t: u64, carried: f64, limbs: usize) -> Option<(Vec<u32>, f64)> {
+fn widths(params: &Params, t: u128, carried: f64, limbs: usize) -> Option<(Vec<u32>, f64)> {
     let (law, sum) = params.noise().bound().compact_rounding();
     let t = t as f64;
     // The quotients are too small by less than a unit of their last bit for each prime.
@@ -273,11 +273,11 @@ impl SecretKey {
         }
         let t = params.plaintext_ring().modulus(ciphertext.exponent);
         let far = phase.iter().fold(0, |far, &x| {
-            let fraction = modulus.reduce_u128(u128::from(x) * u128::from(t.value()));
+            let fraction = modulus.reduce_u128(u128::from(x) * t.wide());
             modulus.centered(fraction).unsigned_abs().max(far)
         });
         let message = |x: u64| {
-            let rounded = (u128::from(x) * u128::from(t.value()) + (1 << (last - 1))) >> last;
+            let rounded = (u128::from(x) * t.wide() + (1 << (last - 1))) >> last;
             t.mul(t.reduce_u128(rounded), ciphertext.unit)
         };
         let coefficients = phase.iter().map(|&x| message(x)).collect::<Vec<_>>().into();

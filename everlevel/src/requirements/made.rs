@@ -86,7 +86,7 @@ pub(super) fn leveled_set(
     let build = |words: usize| {
         let params = Params::new(ParamsSpec { words, ..spec.clone() }, OptIn::SecureOnly).ok()?;
         let (top, noise) = (params.chain().top(), params.noise());
-        let fresh = noise.fresh(top, r, noise.bound().fresh_public(params.plain_modulus()));
+        let fresh = noise.fresh(top, r, noise.bound().fresh_public(params.wide_modulus()));
         (multiplications_left(&params, &fresh, 0.0) >= depth as usize).then_some(params)
     };
     let (mut low, mut high) = (0, (room as usize).min(80));

@@ -279,7 +279,7 @@ mod tests {
                     Params::new(ParamsSpec { words: spec.words - 1, ..spec }, OptIn::SecureOnly)
                         .unwrap();
                 let (top, noise) = (shorter.chain().top(), shorter.noise());
-                let fresh = noise.fresh(top, 1, noise.bound().fresh_public(65537));
+                let fresh = noise.fresh(top, 1, noise.bound().fresh_public(65537u64));
                 assert!(multiplications_left(&shorter, &fresh, 0.0) < 3, "{}", c.params.name());
             }
         }

@@ -69,8 +69,8 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         let sums: Vec<_> = places.iter().map(|places| pairs(places)).collect();
         let mut tensor = Tensor::Eval(self.engine().sums_of_products(basis, &sums));
         // t x * t y is t times the product in BFV form.
-        let t = self.params.plaintext_ring().modulus(meta.exponent).value();
-        tensor.scale_assign(self.engine(), meta.form.scale(t).into());
+        let t = self.params.plaintext_ring().modulus(meta.exponent).wide();
+        tensor.scale_assign(self.engine(), meta.form.scale(t) as i128);
         Ok(Product { meta, tensor })
     }
 }

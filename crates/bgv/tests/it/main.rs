@@ -18,3 +18,4 @@ mod rlwe;
 mod specifications;
 mod switching;
 mod tightness;
+mod wide_moduli;
