@@ -94,8 +94,9 @@ impl Requirements {
         &self,
         model: impl Fn(&Params) -> TimeModel,
     ) -> Result<Vec<Candidate>, Error> {
-        let (p, r) = prime_power(self.plain_modulus)
-            .ok_or_else(|| self.unmet("plain_modulus: expected a power of a prime below 2^50"))?;
+        let (p, r) = prime_power(self.plain_modulus).ok_or_else(|| {
+            self.unmet("plain_modulus: expected a power of a prime below 2^50, of at most 2^64")
+        })?;
         if self.slots == 0 {
             return Err(self.unmet("slots = 0: expected at least 1"));
         }
