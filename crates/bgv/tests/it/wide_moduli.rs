@@ -1,7 +1,6 @@
 //! Plaintext moduli up to 2^64, that itself included: encrypted words wrap as the machine's do.
 
-use everlevel_bgv::{Ciphertext, FloodingPolicy, PublicKey, ServerKeys};
-use everlevel_bgv::{Evaluator, SecretKey};
+use everlevel_bgv::{Ciphertext, Evaluator, FloodingPolicy, PublicKey, SecretKey, ServerKeys};
 use everlevel_scheme::spec::BootstrapSpec;
 use everlevel_scheme::{
     AffineForm, Arithmetic, Automorphisms, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params,
