@@ -347,13 +347,38 @@ pub fn integers_within(
     plain: &Plaintext,
     range: Option<ValueRange>,
 ) -> Result<Vec<i64>, Error> {
-    let modulus = params.slot_shape().plain_modulus(plain.exponent());
-    let range = range.ok_or_else(|| CircuitError::Range {
-        operation: "decryption",
-        found: "unknown".into(),
-        allowed: format!("at most {modulus} integers"),
-    })?;
+    let (range, modulus) = known(params, plain, range)?;
     range.check_decryption(modulus)?;
     let residues = zeroize::Zeroizing::new(plain.decode_decrypted(params)?);
     Ok(range.integers(&residues, modulus)?)
+}
+
+/// [`integers_within`] of 64 bits with or without a sign.
+///
+/// # Errors
+/// As [`integers_within`].
+#[cfg(feature = "unstable")]
+pub fn wide_integers_within(
+    params: &Params,
+    plain: &Plaintext,
+    range: Option<ValueRange>,
+) -> Result<Vec<i128>, Error> {
+    let (range, modulus) = known(params, plain, range)?;
+    let residues = zeroize::Zeroizing::new(plain.decode_decrypted(params)?);
+    Ok(range.wide_integers(&residues, modulus)?)
+}
+
+/// The range, which has to be known, and the modulus of a plaintext.
+fn known(
+    params: &Params,
+    plain: &Plaintext,
+    range: Option<ValueRange>,
+) -> Result<(ValueRange, u128), Error> {
+    let modulus = params.slot_shape().wide_modulus(plain.exponent());
+    let unknown = || CircuitError::Range {
+        operation: "decryption",
+        found: "unknown".into(),
+        allowed: format!("at most {modulus} integers"),
+    };
+    Ok((range.ok_or_else(unknown)?, modulus))
 }

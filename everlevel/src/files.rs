@@ -12,7 +12,7 @@ pub use crate::open::{OpenOptions, open_public_key};
 pub use crate::stored::{Bounds, params_from_bytes, params_to_bytes};
 
 #[cfg(feature = "unstable")]
-pub use crate::client::integers_within;
+pub use crate::client::{integers_within, wide_integers_within};
 #[cfg(feature = "unstable")]
 pub use crate::columns::compact_columns;
 #[cfg(feature = "unstable")]

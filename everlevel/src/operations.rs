@@ -153,9 +153,8 @@ macro_rules! operations {
                 let (params, scheme) = (self.params(), self.session.scheme());
                 everlevel_scheme::Scheme::check_params(scheme, &a.get())?;
                 let exponent = everlevel_scheme::Scheme::plain_exponent(scheme, &a.get());
-                let t = i128::from(params.slot_shape().plain_modulus(exponent));
-                let residues: Vec<u64> =
-                    values.iter().map(|&v| i128::from(v).rem_euclid(t) as u64).collect();
+                let t = params.plaintext_ring().modulus(exponent);
+                let residues: Vec<u64> = values.iter().map(|&v| t.reduce_i64(v)).collect();
                 let plaintext =
                     everlevel_scheme::Plaintext::encode_modulo(params, &residues, exponent)?;
                 self.sum(&self.mul_plain(a, &plaintext)?)

@@ -267,7 +267,7 @@ fn exhausted(scheme: &NoOp, capacity: f64) -> Result<NoOpCiphertext, SchemeError
     let zero = Plaintext::encode(params, &[])?;
     let fresh = |level: usize| scheme.encrypt_at(&zero, Level(level));
     let top = params.chain().top().0;
-    let floor = params.noise().bound().floor(params.plain_modulus());
+    let floor = params.noise().bound().floor(params.wide_modulus());
     let enough = |x: &NoOpCiphertext| {
         params.modulus_bits(x.meta().level) - 1.0 - x.meta().noise.max(floor) >= capacity
     };

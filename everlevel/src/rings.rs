@@ -60,7 +60,7 @@ impl FoundRing {
     /// The ring of an index, with its dimensions.
     ///
     /// # Errors
-    /// p is 2^62 or more.
+    /// p is no prime.
     fn new(index: FoundIndex, p: u64) -> Result<Self, Error> {
         let FoundIndex { m, factors, n, d, transform_radices } = index;
         let dimensions = SlotShape::dimensions_of(m, p)?.into_iter();
@@ -92,7 +92,7 @@ impl RingSearch {
     /// each, N its index.
     ///
     /// # Errors
-    /// A p that is not a prime below 2^62, a degree of 0, an index limit above the largest index.
+    /// A p that is not a prime, a degree of 0, an index limit above the largest index.
     pub fn run(&self, limit: usize) -> Result<(Vec<FoundRing>, usize), Error> {
         let &RingSearch { p, slots_at_least, degree_of, index_below } = self;
         let found = IndexSearch { p, slots_at_least, degree_of, index_below }.run()?;

@@ -371,7 +371,7 @@ impl AesServer {
         // Levels follow from noise bounds: one from the secret key is taken for one from the public
         // key, as in the rehearsal.
         let (params, meta) = (self.evaluator.params(), *key.meta());
-        let noise = meta.noise.max(params.noise().bound().fresh_public(params.plain_modulus()));
+        let noise = meta.noise.max(params.noise().bound().fresh_public(params.wide_modulus()));
         let key =
             Ciphertext::from_parts(params, Meta { noise, ..meta }, key.components().to_vec())?;
         match &self.method {

@@ -48,13 +48,13 @@ fn diagonals(
     params: &Params,
     matrix: &[Vec<i64>],
     lowest: i64,
-    t: u64,
+    exponent: u32,
 ) -> BTreeMap<usize, Vec<u64>> {
-    let width = params.slot_shape().columns();
+    let (width, t) = (params.slot_shape().columns(), params.plaintext_ring().modulus(exponent));
     let mut out = BTreeMap::new();
     for (i, row) in matrix.iter().enumerate() {
         for (j, &value) in row.iter().enumerate() {
-            let value = i128::from(value).rem_euclid(i128::from(t)) as u64;
+            let value = t.reduce_i64(value);
             if value > 0 {
                 let d = (j as i64 - i as i64 - lowest).rem_euclid(width as i64) as usize;
                 out.entry(d).or_insert_with(|| vec![0; width])[i] = value;
@@ -73,7 +73,7 @@ fn matrix_product(
     let (params, exponent) = (s.params(), a.meta().exponent);
     let width = params.slot_shape().columns();
     let lowest = 1 - matrix.len() as i64;
-    let diagonals = diagonals(params, matrix, lowest, params.slot_shape().plain_modulus(exponent));
+    let diagonals = diagonals(params, matrix, lowest, exponent);
     let count = (columns + matrix.len() - 1).min(width);
     let babies = 1 << count.ilog2().div_ceil(2);
     // a rotated by lowest, lowest + 1, ..

@@ -96,13 +96,13 @@ impl Params {
 
     /// p^e, of the set's exponent unless another is asked for.
     #[pyo3(signature = (exponent = None))]
-    fn plain_modulus(&self, exponent: Option<u32>) -> Result<u64> {
+    fn plain_modulus(&self, exponent: Option<u32>) -> Result<u128> {
         let (shape, e) = (self.0.slot_shape(), exponent.unwrap_or(self.0.plain_exponent()));
         if !(1..=shape.max_exponent()).contains(&e) {
             let expected = format!("exponent {e}: expected 1 to {}", shape.max_exponent());
             return Err(refusal("RangeError", "scheme.bad-argument", &expected));
         }
-        Ok(shape.plain_modulus(e))
+        Ok(shape.wide_modulus(e))
     }
 
     #[getter]

@@ -23,7 +23,7 @@ type Candidate = (Params, usize, f64, f64, u64, f64);
 #[pyo3(signature = (plain_modulus, slots, depth, minimize))]
 pub fn candidates(
     py: Python<'_>,
-    plain_modulus: u64,
+    plain_modulus: u128,
     slots: usize,
     depth: Option<u32>,
     minimize: &str,

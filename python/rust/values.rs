@@ -35,8 +35,10 @@ pub fn octets<'a>(data: &'a PyReadonlyArray1<'_, u8>) -> Result<&'a [u8]> {
 
 /// Residues modulo p^exponent of integers between -(p^e) and p^e.
 pub fn residues(params: &Params, values: &[i64], exponent: u32) -> Result<Vec<u64>> {
-    let t = params.slot_shape().plain_modulus(exponent) as i64;
-    if let Some((i, v)) = values.iter().enumerate().find(|(_, v)| **v <= -t || **v >= t) {
+    let modulus = params.plaintext_ring().modulus(exponent);
+    let t = modulus.wide();
+    let outside = |v: &i64| u128::from(v.unsigned_abs()) >= t;
+    if let Some((i, v)) = values.iter().enumerate().find(|(_, v)| outside(v)) {
         let found = format!(
             "{v} at position {i}: expected integers above -{t} and below {t}, the plaintext \
              modulus"
@@ -44,7 +46,7 @@ pub fn residues(params: &Params, values: &[i64], exponent: u32) -> Result<Vec<u6
         return Err(refusal("RangeError", "python.value-range", &found));
     }
     // A division would take a time that depends on them.
-    Ok(values.iter().map(|v| (v + (t & (v >> 63))) as u64).collect())
+    Ok(values.iter().map(|&v| modulus.reduce_i64(v)).collect())
 }
 
 /// The smallest range that has all of these integers; none of none.

@@ -18,12 +18,13 @@ pub enum Header {
 
 /// The range of the values of a column modulo `t`: residues, signed ones, or, where they are to be
 /// reduced, none.
-pub fn stated(signed: bool, reduce: bool, t: u64) -> Option<ValueRange> {
-    let half = i128::from((t - 1) / 2);
+pub fn stated(signed: bool, reduce: bool, t: impl Into<u128>) -> Option<ValueRange> {
+    let t: u128 = t.into();
+    let last = t as i128 - 1;
     match (signed, reduce) {
         (_, true) => None,
-        (true, _) => ValueRange::new(-half, half),
-        _ => ValueRange::new(0, i128::from(t) - 1),
+        (true, _) => ValueRange::new(-(last / 2), last / 2),
+        _ => ValueRange::new(0, last),
     }
 }
 
@@ -63,10 +64,11 @@ impl Column {
     /// The values modulo `t`, at most `slots`, all of them in `range`, if there is one.
     pub fn residues(
         &self,
-        t: u64,
+        t: impl Into<u128>,
         slots: usize,
         range: Option<ValueRange>,
     ) -> Result<Vec<u64>, CliError> {
+        let t: u128 = t.into();
         let wrong = |i: usize, problem: String| {
             let place = self.first + i;
             CliError::usage(format!("{}, {} {place}: {problem}", self.source, self.unit))
@@ -97,6 +99,6 @@ impl Column {
             );
             return Err(wrong(i, problem));
         }
-        Ok(self.values.iter().map(|v| v.rem_euclid(t.into()) as u64).collect())
+        Ok(self.values.iter().map(|v| v.rem_euclid(t as i128) as u64).collect())
     }
 }

@@ -203,7 +203,7 @@ fn integer(cell: &str) -> Result<i128, String> {
 }
 
 /// A column as text.
-pub fn write(name: &str, values: &[i64]) -> String {
+pub fn write(name: &str, values: &[i128]) -> String {
     // What could be taken for a value, or for more than one column.
     let header = match looks_like_a_name(name) {
         true => name.to_string(),

@@ -130,11 +130,12 @@ pub fn bytes(
     format: Format,
     name: &str,
     kind: Option<Kind>,
-    values: &[i64],
+    values: &[i128],
 ) -> Result<Vec<u8>, CliError> {
     match format {
         Format::Csv => Ok(csv::write(name, values).into_bytes()),
         Format::Json => {
+            // Integers of 64 bits, with or without a sign.
             let mut text = serde_json::to_vec(values).map_err(CliError::failure)?;
             text.push(b'\n');
             Ok(text)
@@ -167,16 +168,16 @@ mod tests {
     #[test]
     fn places_of_values_that_are_outside() {
         let column = csv::parse("v\n3\n-4\n", "t.csv", Header::Auto).unwrap();
-        let told = |slots, range| match column.residues(17, slots, range) {
+        let told = |slots, range| match column.residues(17u64, slots, range) {
             Err(CliError::Usage(m)) => m.text,
             other => panic!("expected a usage error, found {other:?}"),
         };
         let range = |low, high| ValueRange::new(low, high);
-        assert_eq!(column.residues(17, 2, range(-8, 8)).unwrap(), [3, 13]);
-        assert_eq!(column.residues(17, 2, None).unwrap(), [3, 13]);
+        assert_eq!(column.residues(17u64, 2, range(-8, 8)).unwrap(), [3, 13]);
+        assert_eq!(column.residues(17u64, 2, None).unwrap(), [3, 13]);
         assert!(told(2, range(0, 16)).contains("t.csv, line 3: expected a value from 0 to 16"));
         assert!(told(1, None).contains("line 3: expected at most 1 values"));
         let empty = csv::parse("reading\n", "t.csv", Header::Auto).unwrap();
-        assert!(empty.residues(17, 2, None).is_err());
+        assert!(empty.residues(17u64, 2, None).is_err());
     }
 }

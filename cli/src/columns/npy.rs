@@ -17,6 +17,9 @@ impl Kind {
     /// Signed, of 64 bits.
     pub const I64: Kind = Kind { letter: 'i', size: 8 };
 
+    /// Without a sign, of 64 bits.
+    pub const U64: Kind = Kind { letter: 'u', size: 8 };
+
     /// A type by its letter and size, as [`Kind`] displays it.
     pub fn parse(text: &str) -> Option<Self> {
         let mut letters = text.chars();
@@ -89,9 +92,9 @@ pub fn read(bytes: &[u8]) -> Result<(Kind, Vec<i128>), String> {
 ///
 /// # Errors
 /// A value that the type does not have.
-pub fn write(kind: Kind, values: &[i64]) -> Result<Vec<u8>, String> {
+pub fn write(kind: Kind, values: &[i128]) -> Result<Vec<u8>, String> {
     let (lowest, highest) = kind.ends();
-    if let Some(v) = values.iter().find(|v| !(lowest..=highest).contains(&i128::from(**v))) {
+    if let Some(v) = values.iter().find(|v| !(lowest..=highest).contains(*v)) {
         return Err(format!("the value {v} is not one of the column's type {kind}"));
     }
     let order = if kind.size == 1 { '|' } else { '<' };
@@ -227,10 +230,10 @@ mod tests {
 
     #[test]
     fn vectors_go_there_and_back() {
-        let all = [-3i64, 0, 7, i64::MAX, i64::MIN];
+        let all = [-3i64, 0, 7, i64::MAX, i64::MIN].map(i128::from);
         let npy = write(Kind::I64, &all).unwrap();
         assert_eq!(npy[..128], file("<i8", "(5,)", &[])[..]);
-        assert_eq!(read(&npy).unwrap(), (Kind::I64, all.map(i128::from).to_vec()));
+        assert_eq!(read(&npy).unwrap(), (Kind::I64, all.to_vec()));
         for cut in 0..npy.len() {
             assert!(read(&npy[..cut]).is_err(), "{cut} bytes");
         }
@@ -241,13 +244,11 @@ mod tests {
             ("b1", [0, 1]),
             ("i2", [-32768, 32767]),
             ("u4", [0, (1 << 32) - 1]),
+            ("u8", [0, u64::MAX.into()]),
         ] {
             let kind = Kind::parse(name).unwrap();
             let (found, back) = read(&write(kind, &some).unwrap()).unwrap();
-            assert_eq!(
-                (found, back, kind.to_string()),
-                (kind, some.map(i128::from).to_vec(), name.into())
-            );
+            assert_eq!((found, back, kind.to_string()), (kind, some.to_vec(), name.into()));
             for outside in [some[0] - 1, some[1] + 1] {
                 assert!(write(kind, &[outside]).unwrap_err().contains(name));
             }

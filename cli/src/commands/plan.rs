@@ -37,7 +37,7 @@ pub struct PlanArgs {
     pub values: ValuesArgs,
     /// The plaintext modulus, a power of a prime
     #[arg(long, value_name = "P^R", required_unless_present_any = ["name", "max_value"])]
-    pub plain_modulus: Option<u64>,
+    pub plain_modulus: Option<u128>,
     /// The minimum number of slots
     #[arg(long, value_name = "K", default_value_t = 1)]
     pub slots: usize,
@@ -101,7 +101,7 @@ pub enum Goal {
 
 #[derive(Serialize)]
 struct Plan {
-    plain_modulus: u64,
+    plain_modulus: u128,
     slots: usize,
     /// How many multiplications in a row; none if unlimited.
     depth: Option<u32>,
@@ -232,9 +232,9 @@ fn measured(candidate: &Candidate, depth: Depth) -> Result<f64, CliError> {
         |_, _| (),
     )?;
     let evaluator = Evaluator::new(keys);
-    let values: Vec<u64> = (0..params.slots() as u64)
-        .map(|i| i.wrapping_mul(0x9e37_79b9) % params.plain_modulus())
-        .collect();
+    let t = params.plaintext_ring().modulus(params.plain_exponent());
+    let values: Vec<u64> =
+        (0..params.slots() as u64).map(|i| t.reduce_u64(i.wrapping_mul(0x9e37_79b9))).collect();
     let mut x = client.encrypt_modular(&values, &mut rng)?;
     let fresh = x.clone();
     let mut seconds = 0.0;
@@ -247,8 +247,7 @@ fn measured(candidate: &Candidate, depth: Depth) -> Result<f64, CliError> {
         }
         seconds = now.elapsed().as_secs_f64();
     }
-    let t = u128::from(params.plain_modulus());
-    let power = |v: u64| (0..depth).fold(u128::from(v), |v, _| v * v % t) as u64;
+    let power = |v: u64| (0..depth).fold(v, |v, _| t.mul(v, v));
     if !client.decrypt_modular(&x)?.into_iter().eq(values.into_iter().map(power)) {
         return Err(CliError::failure(format!(
             "{}: slots are wrong: please report this",

@@ -121,7 +121,7 @@ fn compared(costs: &[SetCost]) -> String {
 fn text(plan: &WorkloadPlan, workload: &Workload) -> String {
     let found: &Recommendation = &plan.recommended;
     let what = match (found.way, found.kind) {
-        (Way::Modular, _) => format!("arithmetic modulo {}", found.params.plain_modulus()),
+        (Way::Modular, _) => format!("arithmetic modulo {}", found.params.wide_modulus()),
         (Way::Tables, _) => "encrypted tables, asked in SQL".into(),
         (Way::Integers, Some(kind)) => format!("typed integers of {kind}"),
         (Way::Integers, None) => "typed integers".into(),

@@ -23,4 +23,5 @@ mod roles;
 mod security;
 mod tables;
 mod typed;
+mod wide_moduli;
 mod workload;

@@ -65,7 +65,7 @@ impl SecretKey {
             }
         };
         let basis = params.chain().basis(level);
-        let t = params.slot_shape().plain_modulus(plaintext.exponent());
+        let t = params.plaintext_ring().modulus(plaintext.exponent()).wide();
         let fresh =
             params.noise().modeled(level, plaintext.exponent(), |model| model.fresh_secret(t));
         let meta = Meta { owner: Some(self.id()), ..fresh };
@@ -135,8 +135,8 @@ impl SecretKey {
                 phase.add_assign(cpu, &next);
             }
         }
-        let t = params.plaintext_ring().modulus(meta.exponent).value();
-        phase.scale_assign(cpu, meta.form.scale(t));
+        let t = params.plaintext_ring().modulus(meta.exponent).wide();
+        phase.scale_assign(cpu, meta.form.scale(t) as i128);
         let largest = meta.noise + params.ring().coefficient_bits();
         plaintext_of(params, &meta, phase.into_coeff(cpu), largest)
     }
@@ -187,10 +187,8 @@ impl SecretKey {
         let tensor = product.tensor.evaluations(cpu, basis);
         let mut phase = tensor[tensor.len() - 1].mul(cpu, &joint);
         phase.wipe_on_drop();
-        phase.scale_assign(
-            cpu,
-            meta.form.scale(params.plaintext_ring().modulus(meta.exponent).value()),
-        );
+        let t = params.plaintext_ring().modulus(meta.exponent).wide();
+        phase.scale_assign(cpu, meta.form.scale(t) as i128);
         let largest = meta.noise + params.ring().coefficient_bits();
         plaintext_of(params, &meta, phase.into_coeff(cpu), largest)
     }
@@ -226,8 +224,8 @@ impl SecretKey {
         if let Some(c0) = ciphertext.constant() {
             phase.add_assign(cpu, &c0.restricted(basis));
         }
-        let t = params.plaintext_ring().modulus(ciphertext.meta.exponent).value();
-        phase.scale_assign(cpu, ciphertext.meta.form.scale(t));
+        let t = params.plaintext_ring().modulus(ciphertext.meta.exponent).wide();
+        phase.scale_assign(cpu, ciphertext.meta.form.scale(t) as i128);
         Ok(phase.into_coeff(cpu))
     }
 }

@@ -60,7 +60,7 @@ impl FloodingPolicy {
     /// f: the flood is uniform on -2^f .. 2^f - 1 in units of t; and log2 of the bound on a
     /// coefficient of the flooded phase.
     fn flood(&self, params: &Params, meta: &Meta) -> Result<(u32, f64), SchemeError> {
-        let t = (params.plaintext_ring().modulus(meta.exponent).value() as f64).log2();
+        let t = (params.plaintext_ring().modulus(meta.exponent).wide() as f64).log2();
         let phase = meta.noise + params.ring().coefficient_bits();
         // |t ε| <= |W| + t / 2.
         let error = log_add(phase - t, 0.0);
@@ -132,7 +132,7 @@ impl SecretKey {
             });
         }
         let mut phase = self.phase(ciphertext, flooded)?;
-        let t = params.plaintext_ring().modulus(meta.exponent).value();
+        let t = params.plaintext_ring().modulus(meta.exponent).wide();
         sample::add_flood(params.cpu(), &mut phase, t, f, rng);
         plaintext_of(params, &meta, phase, flooded)
     }

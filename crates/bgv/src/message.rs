@@ -33,7 +33,7 @@ pub(crate) fn carried_poly<E: Engine>(
     let t = params.plaintext_ring().modulus(meta.exponent);
     let carried = carried_coefficients(params, plaintext, meta)?;
     let mut poly = engine.reduce_signed(basis, &carried).into_eval(engine);
-    poly.scale_assign(engine, Constant::inverse(meta.form.scale(t.value())));
+    poly.scale_assign(engine, Constant::inverse(meta.form.scale(t.wide())));
     Ok(poly)
 }
 
@@ -54,12 +54,12 @@ pub(crate) fn noisy_message(
     basis: Basis,
     message: Option<&[i64]>,
     errors: &[i64],
-    t: u64,
+    t: u128,
 ) -> Poly<Eval> {
     let term = |x: Vec<i64>| sample::secret_poly(cpu, basis, &Zeroizing::new(x));
     if t >> 56 != 0 {
         let mut out = term(errors.to_vec());
-        out.scale_assign(cpu, t);
+        out.scale_assign(cpu, t as i128);
         if let Some(m) = message {
             out.add_assign(cpu, &term(m.to_vec()));
         }

@@ -37,7 +37,7 @@ impl AnySlot {
     ) -> Result<Self, CircuitError> {
         let (shape, found) = (scheme.slot_shape(), scheme.plain_prime());
         if found != 2 {
-            return Err(CircuitError::ModulusMismatch { expected: 2, found });
+            return Err(CircuitError::ModulusMismatch { expected: 2, found: found.into() });
         }
         if sums == 0 {
             return Err(CircuitError::Empty { what: "the list of random sums" });

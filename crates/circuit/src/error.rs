@@ -19,9 +19,9 @@ pub enum CircuitError {
     #[error("plaintext moduli differ: expected {expected}, found {found}")]
     ModulusMismatch {
         /// The modulus that was needed.
-        expected: u64,
+        expected: u128,
         /// The modulus that was given.
-        found: u64,
+        found: u128,
     },
     /// A vector of slot values has the wrong length.
     #[error("the number of slot values is {found}: expected {expected}")]

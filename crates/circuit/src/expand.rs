@@ -86,15 +86,15 @@ impl Expansion {
             return Err(CircuitError::InputCount { expected: self.count, found: values.len() });
         }
         let t = PrimePower::new(params.spec().plain_prime, params.plain_exponent())?;
-        if let Some(i) = values.iter().position(|x| *x >= t.value()) {
+        if let Some(i) = values.iter().position(|x| *x > t.last()) {
             return Err(SchemeError::BadArgument {
                 what: "number to be expanded",
-                expected: format!("less than {}", t.value()),
+                expected: format!("less than {}", t.wide()),
                 found: format!("{} at position {i}", values[i]),
             }
             .into());
         }
-        let unit = t.inv(self.unpacking.parts() as u64 % t.value())?;
+        let unit = t.inv(self.unpacking.parts() as u64)?;
         let mut coefficients = vec![0; params.degree()];
         coefficients.iter_mut().zip(values).for_each(|(c, x)| *c = t.mul(*x, unit));
         Ok(Plaintext::from_coefficients(params, coefficients, params.plain_exponent())?)

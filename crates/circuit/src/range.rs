@@ -57,8 +57,8 @@ impl ValueRange {
     }
 
     /// Whether its integers have different residues modulo `modulus`.
-    pub fn fits(&self, modulus: u64) -> bool {
-        self.high - self.low < i128::from(modulus)
+    pub fn fits(&self, modulus: impl Into<u128>) -> bool {
+        self.high.abs_diff(self.low) < modulus.into()
     }
 
     /// The smallest range with all of these and `value`.
@@ -125,11 +125,11 @@ impl ValueRange {
     /// The integer of the range that is `residue` modulo `modulus`; none if there is none, or more
     /// than one. No branch and no division depends on a residue below the modulus, as it may be a
     /// message.
-    fn integer(&self, residue: u64, modulus: u64) -> Option<i128> {
-        let t = i128::from(modulus);
+    fn integer(&self, residue: u64, modulus: u128) -> Option<i128> {
+        let (t, residue) = (modulus as i128, i128::from(residue));
         // Larger ones do not occur within the library.
-        let residue = if residue < modulus { residue } else { residue % modulus };
-        let above = i128::from(residue) - self.low.rem_euclid(t);
+        let residue = if residue < t { residue } else { residue % t };
+        let above = residue - self.low.rem_euclid(t);
         let value = self.low + above + (t & (above >> 127));
         let only = (value <= self.high) & (value + t > self.high);
         only.then_some(value)
@@ -140,16 +140,25 @@ impl ValueRange {
     ///
     /// # Errors
     /// [`CircuitError::Range`] for a range of more than `modulus` integers, or beyond 64 bits.
-    pub fn check_decryption(&self, modulus: u64) -> Result<(), CircuitError> {
+    pub fn check_decryption(&self, modulus: impl Into<u128>) -> Result<(), CircuitError> {
+        let modulus: u128 = modulus.into();
         let narrow = i64::try_from(self.low).is_ok() && i64::try_from(self.high).is_ok();
-        if self.fits(modulus) && narrow {
+        if narrow {
+            return self.check_residues(modulus);
+        }
+        Err(self.beyond(format!("at most {modulus} integers, of 64 bits with a sign")))
+    }
+
+    /// Checks that residues modulo `modulus` determine the integers of this range.
+    fn check_residues(&self, modulus: u128) -> Result<(), CircuitError> {
+        if self.fits(modulus) {
             return Ok(());
         }
-        Err(CircuitError::Range {
-            operation: "decryption",
-            found: self.to_string(),
-            allowed: format!("at most {modulus} integers"),
-        })
+        Err(self.beyond(format!("at most {modulus} integers")))
+    }
+
+    fn beyond(&self, allowed: String) -> CircuitError {
+        CircuitError::Range { operation: "decryption", found: self.to_string(), allowed }
     }
 
     /// The integers of the range that decrypted residues modulo `modulus` represent. All residues
@@ -158,14 +167,47 @@ impl ValueRange {
     /// # Errors
     /// Those of [`ValueRange::check_decryption`]; [`SchemeError::NotDecryptable`] for a residue
     /// that no integer of the range has, which shows that the range was false.
-    pub fn integers(&self, residues: &[u64], modulus: u64) -> Result<Vec<i64>, CircuitError> {
+    pub fn integers(
+        &self,
+        residues: &[u64],
+        modulus: impl Into<u128>,
+    ) -> Result<Vec<i64>, CircuitError> {
+        let modulus: u128 = modulus.into();
         self.check_decryption(modulus)?;
+        // The ends are within 64 bits.
+        self.represented(residues, modulus, |value| value as i64)
+    }
+
+    /// [`ValueRange::integers`] of 64 bits with or without a sign.
+    ///
+    /// # Errors
+    /// [`CircuitError::Range`] for a range of more than `modulus` integers, or beyond these;
+    /// [`SchemeError::NotDecryptable`] as there.
+    pub fn wide_integers(
+        &self,
+        residues: &[u64],
+        modulus: impl Into<u128>,
+    ) -> Result<Vec<i128>, CircuitError> {
+        let modulus: u128 = modulus.into();
+        self.check_residues(modulus)?;
+        if i64::try_from(self.low).is_err() || u64::try_from(self.high.max(0)).is_err() {
+            return Err(self.beyond("integers of 64 bits, with or without a sign".into()));
+        }
+        self.represented(residues, modulus, |value| value)
+    }
+
+    /// The integers that residues represent, each as `of` makes it.
+    fn represented<T>(
+        &self,
+        residues: &[u64],
+        modulus: u128,
+        of: impl Fn(i128) -> T,
+    ) -> Result<Vec<T>, CircuitError> {
         let mut outside = false;
         let integer = |residue: &u64| {
             let value = self.integer(*residue, modulus);
             outside |= value.is_none();
-            // The ends are within 64 bits.
-            value.unwrap_or(self.low) as i64
+            of(value.unwrap_or(self.low))
         };
         let values = residues.iter().map(integer).collect();
         if outside { Err(SchemeError::NotDecryptable.into()) } else { Ok(values) }
@@ -225,7 +267,7 @@ mod tests {
             assert!(xs().all(|x| all.contains(1 - 2 * x + 3 * x * x)));
             exact(a.quotient(1, 3), &mut xs().map(|x| (x + 1).div_euclid(3)));
             for t in 1..12u64 {
-                let told = |x: i128| a.integer(x.rem_euclid(t.into()) as u64, t);
+                let told = |x: i128| a.integer(x.rem_euclid(t.into()) as u64, t.into());
                 if a.fits(t) {
                     assert!(xs().all(|x| told(x) == Some(x)), "{a} modulo {t}");
                 } else {
@@ -295,13 +337,28 @@ mod tests {
 
     #[test]
     fn residues_that_the_range_does_not_have_are_refused() {
-        assert_eq!(range(-3, 10).integers(&[254, 10], 257).unwrap(), [-3, 10]);
+        assert_eq!(range(-3, 10).integers(&[254, 10], 257u64).unwrap(), [-3, 10]);
         for (range, residues, code) in [
             (range(-3, 10), [11], "scheme.not-decryptable"),
             (range(0, 257), [5], "circuit.range"),
             (range(1 << 70, 1 << 70), [0], "circuit.range"),
         ] {
-            assert_eq!(range.integers(&residues, 257).unwrap_err().code(), code);
+            assert_eq!(range.integers(&residues, 257u64).unwrap_err().code(), code);
         }
+    }
+
+    #[test]
+    fn words_are_residues_modulo_2_to_the_64() {
+        let (all, t) = (u64::MAX, 1u128 << 64);
+        let [unsigned, signed] = [range(0, all.into()), range(i64::MIN.into(), i64::MAX.into())];
+        let residues = [0, 1 << 63, all];
+        assert_eq!(unsigned.wide_integers(&residues, t).unwrap(), residues.map(i128::from));
+        assert_eq!(unsigned.integers(&residues, t).unwrap_err().code(), "circuit.range");
+        assert_eq!(signed.integers(&residues, t).unwrap(), [0, i64::MIN, -1]);
+        assert!(!range(0, 1 << 64).fits(t) && !unsigned.fits(all));
+        assert_eq!(
+            range(0, 1 << 64).wide_integers(&residues, t).unwrap_err().code(),
+            "circuit.range"
+        );
     }
 }

@@ -119,7 +119,7 @@ impl Truncation {
         range: Option<ValueRange>,
         shift: i128,
     ) -> Result<Option<ValueRange>, CircuitError> {
-        let t = self.modulus.value();
+        let t = self.modulus.wide();
         match range.filter(|range| range.fits(t)) {
             Some(range) => Ok(Some(range.quotient(shift, self.divisor().into()))),
             None => Err(CircuitError::Range {

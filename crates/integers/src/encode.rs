@@ -133,8 +133,9 @@ impl Encoded {
 /// The integer of `low..=high` that a residue represents, and whether there is one; `low` if there
 /// is none.
 pub(crate) fn lift(residue: u64, modulus: PrimePower, (low, high): (i64, i64)) -> (i64, bool) {
-    let value = low + modulus.sub(residue, modulus.reduce_i64(low)) as i64;
-    if value <= high { (value, true) } else { (low, false) }
+    let above = modulus.sub(residue, modulus.reduce_i64(low));
+    let value = i128::from(low) + i128::from(above);
+    if value <= i128::from(high) { (value as i64, true) } else { (low, false) }
 }
 
 /// The result of the checks of a decryption, which is reported after all checks, so that the time

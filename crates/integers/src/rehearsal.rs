@@ -204,7 +204,7 @@ impl Rehearsal {
     ) -> Result<Column<NoOpCiphertext>, IntegersError> {
         let (params, needed) = (&self.params, self.session.minimum_capacity());
         // No noise is below that of a modulus switch.
-        let floor = params.noise().bound().floor(params.plain_modulus());
+        let floor = params.noise().bound().floor(params.wide_modulus());
         let top = params.chain().top();
         let enough = |level: &Level| params.noise().noise_at(*level, needed) >= floor;
         let level = (1..top.0).map(Level).find(enough).unwrap_or(top);

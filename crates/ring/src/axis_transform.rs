@@ -216,7 +216,7 @@ fn correlation(
     count: usize,
 ) -> Zeroizing<Vec<u64>> {
     const WIDE: u64 = (1 << Modulus::MAX_BITS) - 1;
-    let largest = u128::from(t.value() - 1).pow(2).saturating_mul(weights.len() as u128);
+    let largest = u128::from(t.last()).pow(2).saturating_mul(weights.len() as u128);
     let modulus =
         t.word().or_else(|| Modulus::new(WIDE).ok().filter(|_| largest < u128::from(WIDE)));
     let Some(q) = modulus else {
@@ -230,7 +230,7 @@ fn correlation(
         kernels.weighted_sum(q, &mut sum, &windows, weights);
         kernels.add_assign(q, &mut out, &sum);
     }
-    if q.value() != t.value() {
+    if u128::from(q.value()) != t.wide() {
         out.iter_mut().for_each(|x| *x = t.reduce_u64(*x));
     }
     out
@@ -322,12 +322,14 @@ mod tests {
     fn correlations_are_their_sums_with_and_without_vectors() {
         let kernels = kernels::on(Backend::detect()).unwrap();
         // A word, an even modulus with short sums, one with long sums, and one above a word.
-        for (p, e) in [(127, 3), (2, 10), (2, 20), (2, 24), (3, 31), (3, 39), (2, 61)] {
+        for (p, e) in
+            [(127, 3), (2, 10), (2, 20), (2, 24), (3, 31), (3, 39), (3, 40), (2, 61), (2, 64)]
+        {
             let t = PrimePower::new(p, e).unwrap();
             let entry = |i: u64| t.reduce_u64(i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 3);
             for (length, count) in [(1, 40), (45, 300), (2 * MAX_TERMS + 5, 3)] {
                 // The second time with the largest sums there are.
-                for top in [0, t.value() - 1] {
+                for top in [0, t.last()] {
                     let weights: Vec<u64> = (0..length as u64).map(|i| entry(i).max(top)).collect();
                     let sequence: Vec<u64> =
                         (0..(length + count) as u64).map(|i| entry(i + 7).max(top)).collect();

@@ -318,9 +318,9 @@ pub enum Rest<'a, E: Engine> {
 /// The polynomial that is decomposed into digits.
 pub enum Source<'a, E: Engine> {
     /// The quotient of a polynomial by an integer, modulo the polynomial's primes.
-    Eval(&'a Poly<Eval, E>, u64),
+    Eval(&'a Poly<Eval, E>, u128),
     /// The same from coefficients.
-    Coeff(&'a Poly<Coeff, E>, u64),
+    Coeff(&'a Poly<Coeff, E>, u128),
     /// round(x / P) over these primes, P the product of the special ones: x has both.
     Quotient(Poly<Eval, E>, Basis),
 }
@@ -331,8 +331,8 @@ pub enum Source<'a, E: Engine> {
 pub struct Constant {
     /// The numerator.
     pub numerator: i128,
-    /// The denominator.
-    pub denominator: u64,
+    /// The denominator: a plaintext modulus may be 2^64.
+    pub denominator: u128,
 }
 
 impl Constant {
@@ -340,7 +340,7 @@ impl Constant {
     pub const ONE: Self = Constant { numerator: 1, denominator: 1 };
 
     /// 1 / `denominator`.
-    pub const fn inverse(denominator: u64) -> Self {
+    pub const fn inverse(denominator: u128) -> Self {
         Constant { numerator: 1, denominator }
     }
 
@@ -386,9 +386,9 @@ pub struct RoundingScale {
     /// alpha.
     pub alpha: Constant,
     /// beta.
-    pub beta: u64,
+    pub beta: u128,
     /// gamma.
-    pub gamma: u64,
+    pub gamma: u128,
 }
 
 impl RoundingScale {
@@ -397,17 +397,17 @@ impl RoundingScale {
 
     /// BGV's modulus switching for plaintext modulus t: x/D up to a rounding error that is a
     /// multiple of t.
-    pub fn plain_multiple(t: u64) -> Self {
+    pub fn plain_multiple(t: u128) -> Self {
         RoundingScale { alpha: Constant::inverse(t), beta: t, gamma: 1 }
     }
 
     /// The same for an input that was divided by t before: t * round(x / D).
-    pub fn times_plain(t: u64) -> Self {
+    pub fn times_plain(t: u128) -> Self {
         RoundingScale { alpha: Constant::ONE, beta: t, gamma: t }
     }
 
     /// round(t x / D).
-    pub fn scaled(t: u64) -> Self {
-        RoundingScale { alpha: t.into(), beta: 1, gamma: t }
+    pub fn scaled(t: u128) -> Self {
+        RoundingScale { alpha: (t as i128).into(), beta: 1, gamma: t }
     }
 }

@@ -52,7 +52,7 @@ pub enum RingError {
     /// p^e is no plaintext modulus.
     #[error(
         "plaintext modulus {p}^{exponent} is not usable: expected p = 2 or an odd p, an exponent \
-         of at least 1, and p^e below 2^62"
+         of at least 1, and p^e of at most 2^64"
     )]
     PlainModulus {
         /// The prime.
@@ -66,7 +66,7 @@ pub enum RingError {
         /// The number.
         value: u64,
         /// The plaintext modulus.
-        modulus: u64,
+        modulus: u128,
     },
     /// The plaintext modulus does not fit the ring.
     #[error("plaintext modulus {p}^{exponent} does not fit the ring of index {index}: {reason}")]
@@ -132,7 +132,7 @@ pub enum RingError {
         /// Its position.
         position: usize,
         /// The plaintext modulus.
-        modulus: u64,
+        modulus: u128,
     },
     /// A number of residues that fits neither the slots nor the degree.
     #[error("the number of residues is {found}: expected {expected}")]

@@ -213,6 +213,8 @@ mod tests {
     fn minimal_polynomials_vanish_at_their_roots_before_and_after_lifting() {
         for (p, e, degree, order, own) in [
             (2, 61, 12, 13, 12),
+            (2, 64, 12, 13, 12),
+            (3, 40, 6, 7, 6),
             (2, 10, 12, 5, 4),
             (3, 39, 6, 7, 6),
             (17, 3, 4, 5, 4),

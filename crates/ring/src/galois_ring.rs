@@ -47,9 +47,7 @@ impl GaloisRing {
     /// coefficients are below p^e.
     pub fn new(modulus: PrimePower, polynomial: &[u64]) -> Result<Self, RingError> {
         let degree = polynomial.len().saturating_sub(1);
-        if degree == 0
-            || polynomial[degree] != 1
-            || polynomial.iter().any(|&c| c >= modulus.value())
+        if degree == 0 || polynomial[degree] != 1 || polynomial.iter().any(|&c| c > modulus.last())
         {
             return Err(RingError::ModulusPolynomial { degree });
         }
@@ -246,12 +244,16 @@ fn times_x(t: PrimePower, a: &[u64], low: &[u64]) -> Vec<u64> {
     shifted.zip(low).map(|(x, &f)| t.sub(x, t.mul(top, f))).collect()
 }
 
-/// The sum of the products of two vectors of residues, up to the length of the shorter one: reduced
-/// as rarely as double words allow.
+/// The sum of the products of two vectors of residues, up to the length of the shorter one: modulo
+/// 2^64 for p = 2, and else reduced as rarely as double words allow.
 pub(crate) fn dot(t: PrimePower, a: &[u64], b: &[u64]) -> u64 {
-    // The products and a residue stay below 2^128.
-    let bits = u64::BITS - t.value().leading_zeros();
-    let terms = (1 << (128 - 2 * bits).min(32)) - 1;
+    if t.prime() == 2 {
+        let products = a.iter().zip(b).map(|(&a, &b)| a.wrapping_mul(b));
+        return t.reduce_u64(products.fold(0, u64::wrapping_add));
+    }
+    // The products and a residue stay below 2^128, for 64 bits one product.
+    let bits = u64::BITS - t.last().leading_zeros();
+    let terms = ((1usize << (128 - 2 * bits).min(31)) - 1).max(1);
     let len = a.len().min(b.len());
     let chunks = a[..len].chunks(terms).zip(b[..len].chunks(terms));
     chunks.fold(0, |sum, (a, b)| {

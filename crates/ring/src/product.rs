@@ -11,14 +11,17 @@ use crate::index_kind::IndexKind;
 use crate::prime_power::PrimePower;
 use crate::slot_shape::SlotShape;
 
-/// Products in Z\[X\]/Φ_m(X) modulo any p^e below 2^62: as integers, through up to three primes
-/// just below 2^50.
+/// Products in Z\[X\]/Φ_m(X) modulo any p^e up to 2^64: as integers, through as many primes just
+/// below 2^50 as these need.
 #[derive(Debug)]
 pub(crate) struct ExactProduct {
     kind: IndexKind,
     kernels: &'static Kernels,
     /// log2 of how many products of coefficients make up a coefficient of a product at most.
     log_terms: f64,
+    /// The largest plaintext modulus.
+    largest: u128,
+    /// For products modulo that one; the first ones suffice for smaller ones.
     tables: OnceLock<Vec<Table>>,
 }
 
@@ -38,24 +41,23 @@ impl ExactProduct {
                 axes.all().iter().map(|axis| 2.0 * axis.degree as f64).product(),
             ),
         };
-        ExactProduct { kind, kernels, log_terms: terms.log2(), tables: OnceLock::new() }
+        let largest = shape.wide_modulus(shape.max_exponent());
+        ExactProduct { kind, kernels, log_terms: terms.log2(), largest, tables: OnceLock::new() }
+    }
+
+    /// The bits of primes that a product of centered residues modulo t takes, with room for the
+    /// sign and a bit more.
+    fn need(&self, t: u128) -> f64 {
+        self.log_terms + 2.0 * (t as f64).log2() - 2.0 + 1.0 + 0.5
     }
 
     /// a b modulo p^e, coefficients in the order of plaintexts: 3 transforms for each prime that
     /// the integers need.
     pub(crate) fn mul(&self, a: &[u64], b: &[u64], t: PrimePower) -> Vec<u64> {
-        let tables = self.tables.get_or_init(|| tables(&self.kind, self.kernels.backend()));
-        // Centered residues, with room for the sign and a bit more.
-        let need = self.log_terms + 2.0 * (t.value() as f64).log2() - 2.0 + 1.0 + 0.5;
-        let mut bits = 0.0;
-        let count = 1 + tables
-            .iter()
-            .take_while(|table| {
-                bits += (table.modulus().value() as f64).log2();
-                bits < need
-            })
-            .count();
-        let tables = &tables[..count.min(tables.len())];
+        let backend = self.kernels.backend();
+        let tables =
+            self.tables.get_or_init(|| tables(&self.kind, backend, self.need(self.largest)));
+        let tables = sufficient(tables, self.need(t.wide())).expect("primes for the largest t");
         let residues: Vec<Vec<u64>> = tables
             .iter()
             .map(|table| {
@@ -71,27 +73,37 @@ impl ExactProduct {
     }
 }
 
-/// Tables modulo the three largest primes of a kind of index.
-fn tables(kind: &IndexKind, backend: Backend) -> Vec<Table> {
-    match kind {
+/// The first ones whose primes have `need` bits together.
+fn sufficient(tables: &[Table], need: f64) -> Option<&[Table]> {
+    let mut bits = 0.0;
+    let last = tables.iter().position(|table| {
+        bits += (table.modulus().value() as f64).log2();
+        bits >= need
+    })?;
+    Some(&tables[..=last])
+}
+
+/// Tables modulo the largest primes of a kind of index that have `need` bits together.
+fn tables(kind: &IndexKind, backend: Backend, need: f64) -> Vec<Table> {
+    let (order, below) = (kind.prime_step(), 1 << Modulus::MAX_BITS);
+    let mut all = primes::primes_congruent_one(order, below).filter_map(|q| match kind {
         IndexKind::PowerOfTwo { log_degree } => {
-            primes::primes_congruent_one(2 << log_degree, 1 << Modulus::MAX_BITS)
-                .filter_map(|q| NttTable::for_prime(q, *log_degree, backend).ok())
-                .map(|table| Table::PowerOfTwo(Box::new(table)))
-                .take(3)
-                .collect()
+            let table = NttTable::for_prime(q, *log_degree, backend).ok()?;
+            Some(Table::PowerOfTwo(Box::new(table)))
         }
         IndexKind::Odd(axes) => {
-            primes::primes_congruent_one(axes.transform_order(), 1 << Modulus::MAX_BITS)
-                .filter_map(|q| {
-                    let root = primes::primitive_root_of_unity(q, axes.index())?;
-                    TensorTable::new(Modulus::new(q).ok()?, axes, root, backend).ok()
-                })
-                .map(|table| Table::Odd(Box::new(table)))
-                .take(3)
-                .collect()
+            let root = primes::primitive_root_of_unity(q, axes.index())?;
+            let table = TensorTable::new(Modulus::new(q).ok()?, axes, root, backend).ok()?;
+            Some(Table::Odd(Box::new(table)))
         }
+    });
+    let (mut tables, mut bits) = (Vec::new(), 0.0);
+    while bits < need {
+        let Some(table) = all.next() else { break };
+        bits += (table.modulus().value() as f64).log2();
+        tables.push(table);
     }
+    tables
 }
 
 /// The values of a polynomial in natural order.

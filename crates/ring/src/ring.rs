@@ -255,9 +255,9 @@ impl Ring {
     /// # Panics
     /// If the prime divides `x`: callers invert products of plaintext primes, to which the primes
     /// of a ring are coprime.
-    pub fn inverse_of(&self, x: u64, position: usize) -> u64 {
+    pub fn inverse_of(&self, x: u128, position: usize) -> u64 {
         let q = self.modulus(position);
-        q.inv(q.reduce_u64(x)).expect("coprime to the primes of the ring")
+        q.inv(q.reduce_u128(x)).expect("coprime to the primes of the ring")
     }
 
     /// Whether both are the same ring with the same primes at the same positions.

@@ -61,12 +61,12 @@ const WORD: u32 = 32;
 
 /// Adds t times a polynomial whose coefficients are uniform on -2^f to 2^f - 1, to the coefficients
 /// in any order. Constant time.
-pub fn add_flood(cpu: &Cpu, x: &mut Poly<Coeff>, t: u64, f: u32, rng: &mut impl CryptoRng) {
+pub fn add_flood(cpu: &Cpu, x: &mut Poly<Coeff>, t: u128, f: u32, rng: &mut impl CryptoRng) {
     let moduli: Vec<Modulus> = x.basis().iter().map(|i| cpu.ring().modulus(i)).collect();
     // (2^f, t, 2^WORD) modulo each prime.
     let constants: Vec<_> = moduli
         .iter()
-        .map(|q| (q.pow(2, u64::from(f)), q.reduce_u64(t), q.reduce_u64(1 << WORD)))
+        .map(|q| (q.pow(2, u64::from(f)), q.reduce_u128(t), q.reduce_u64(1 << WORD)))
         .collect();
     let bits = f + 1;
     let words = bits.div_ceil(WORD);

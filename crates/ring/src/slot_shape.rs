@@ -87,7 +87,7 @@ impl SlotShape {
     ///
     /// # Errors
     /// [`RingError::UnsupportedIndex`]; [`RingError::BadPlainModulus`] if p is no prime or divides
-    /// the index, p^max_exponent is 2^62 or more, or d is above 256 for an index with axes.
+    /// the index, p^max_exponent is above 2^64, or d is above 256 for an index with axes.
     pub fn new(index: u64, p: u64, max_exponent: u32) -> Result<Self, RingError> {
         let axes = IndexKind::new(index)?.axes().cloned();
         let modulus = checked_modulus(index, p, max_exponent)?;
@@ -262,13 +262,21 @@ impl SlotShape {
         self.modulus.exponent()
     }
 
-    /// p^e.
+    /// p^e, for callers that know it to be below 2^64; see [`SlotShape::wide_modulus`].
+    ///
+    /// # Panics
+    /// If e is 0 or above [`SlotShape::max_exponent`], or p^e is 2^64.
+    pub fn plain_modulus(&self, e: u32) -> u64 {
+        u64::try_from(self.wide_modulus(e)).expect("a plaintext modulus below 2^64")
+    }
+
+    /// p^e, 2^64 included.
     ///
     /// # Panics
     /// If e is 0 or above [`SlotShape::max_exponent`].
-    pub fn plain_modulus(&self, e: u32) -> u64 {
+    pub fn wide_modulus(&self, e: u32) -> u128 {
         assert!(e >= 1 && e <= self.max_exponent(), "exponent within 1..=max_exponent");
-        self.modulus.prime().pow(e)
+        u128::from(self.modulus.prime()).pow(e)
     }
 
     /// The value of W in column 0 modulo p^e, an element of [`GaussianRing`] of order 4 columns:
@@ -278,9 +286,9 @@ impl SlotShape {
     /// # Panics
     /// If e is 0 or above [`SlotShape::max_exponent`].
     pub fn root(&self, e: u32) -> [u64; 2] {
-        let t = self.plain_modulus(e);
+        let t = self.wide_modulus(e);
         match self.roots {
-            Roots::PowerOfTwo(root) => root.map(|x| x % t),
+            Roots::PowerOfTwo(root) => root.map(|x| (u128::from(x) % t) as u64),
             Roots::Odd(_) => [1; 2],
         }
     }
@@ -296,7 +304,7 @@ impl SlotShape {
         let polynomial = match &self.roots {
             Roots::PowerOfTwo(root) => power_of_two_polynomial(
                 GaussianRing::new(t)?,
-                root.map(|x| x % t.value()),
+                root.map(|x| t.reduce_u64(x)),
                 self.degree,
             ),
             Roots::Odd(odd) => {
@@ -343,7 +351,7 @@ fn checked_modulus(index: u64, p: u64, exponent: u32) -> Result<PrimePower, Ring
     if !primes::is_prime(p) {
         return Err(bad("p must be a prime"));
     }
-    let reason = "the exponent must be at least 1 and the plaintext modulus below 2^62";
+    let reason = "the exponent must be at least 1 and the plaintext modulus at most 2^64";
     let modulus = PrimePower::new(p, exponent).map_err(|_| bad(reason))?;
     if index.is_multiple_of(p) {
         return Err(bad("p divides the index"));
@@ -386,6 +394,6 @@ fn inert_root(ring: GaussianRing, slots: usize) -> Option<[u64; 2]> {
         if power == i { Some(x) } else { (power == field.conjugate(i)).then_some(conjugate) }
     })?;
     // The p^(e - 1)-th power kills what exceeds the root of unity, and conjugates it e - 1 times.
-    let lifted = ring.pow(root, u128::from(t.value() / p));
+    let lifted = ring.pow(root, t.wide() / u128::from(p));
     Some(if t.exponent().is_multiple_of(2) { ring.conjugate(lifted) } else { lifted })
 }

@@ -56,11 +56,10 @@ impl Plaintext {
     /// # Errors
     /// More values than slots, or a value outside of -(p^r - 1)/2 ..= (p^r - 1)/2.
     pub fn encode_signed(params: &Params, values: &[i64]) -> Result<Self, SchemeError> {
-        let t = params.plain_modulus() as i64;
-        let half = (t - 1) / 2;
         let modulus = params.plaintext_ring().modulus(params.plain_exponent());
+        let half = modulus.last() / 2;
         if let Some((position, v)) =
-            values.iter().enumerate().find(|(_, v)| v.unsigned_abs() > half as u64)
+            values.iter().enumerate().find(|(_, v)| v.unsigned_abs() > half)
         {
             return Err(SchemeError::BadArgument {
                 what: "signed value",
@@ -85,12 +84,12 @@ impl Plaintext {
     ) -> Result<Self, SchemeError> {
         let coefficients = Zeroizing::new(coefficients);
         Self::check_exponent(params, exponent)?;
-        let t = params.slot_shape().plain_modulus(exponent);
-        let outside = coefficients.iter().position(|&c| c >= t);
+        let t = params.plaintext_ring().modulus(exponent);
+        let outside = coefficients.iter().position(|&c| c > t.last());
         if coefficients.len() != params.degree() || outside.is_some() {
             return Err(SchemeError::BadArgument {
                 what: "coefficients",
-                expected: format!("{} values below {t}", params.degree()),
+                expected: format!("{} values below {}", params.degree(), t.wide()),
                 found: outside.map_or_else(
                     || format!("{} values", coefficients.len()),
                     |i| format!("{} at position {i}", coefficients[i]),
@@ -233,7 +232,7 @@ impl Plaintext {
         Ok(params.plaintext_ring().decode(&self.coefficients, self.exponent)?)
     }
 
-    /// The slot values as centered integers.
+    /// The slot values as centered integers; 2^63 modulo 2^64 is -2^63.
     ///
     /// # Errors
     /// As [`Plaintext::decode`].

@@ -224,7 +224,7 @@ impl PlainModulus for ResidueScheme {
         k: u32,
     ) -> Result<ResidueVector, SchemeError> {
         let modulus = a.modulus.reduced(k)?;
-        Ok(ResidueVector { modulus, ..Self::map(a, |x| x % modulus.value()) })
+        Ok(ResidueVector { modulus, ..Self::map(a, |x| modulus.reduce_u64(x)) })
     }
 
     /// Above p^e stands anything, as in a real scheme.
@@ -233,9 +233,10 @@ impl PlainModulus for ResidueScheme {
         a: &ResidueVector,
         e: u32,
     ) -> Result<ResidueVector, SchemeError> {
-        let (modulus, step) = (PrimePower::new(self.prime, e)?, a.modulus.value());
+        let (modulus, step) = (PrimePower::new(self.prime, e)?, a.modulus.wide());
+        let multiples = u64::try_from(modulus.wide() / step).expect("less than p^e");
         let mut rng = SplitMix(a.values.iter().fold(0, |sum, x| sum ^ x));
-        let anything = |x: &u64| x + step * rng.below(modulus.value() / step);
+        let anything = |x: &u64| (u128::from(*x) + step * u128::from(rng.below(multiples))) as u64;
         let values = a.values.iter().map(anything).collect();
         Ok(ResidueVector { modulus, depth: a.depth, values })
     }

@@ -156,7 +156,7 @@ impl Belief<'_> {
             return Err(WireError::malformed("noise bound", "a finite number", stated.noise));
         }
         tracker.check_meta(&Meta { noise: largest, ..stated })?;
-        let t = params.plaintext_ring().modulus(stated.exponent).value();
+        let t = params.plaintext_ring().modulus(stated.exponent).wide();
         let within = |bound: f64| {
             let model = tracker.bound();
             let reached = model.floor(t).min(model.fresh_secret(t));

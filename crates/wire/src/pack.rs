@@ -8,7 +8,12 @@ pub fn packed_len(count: usize, width: u32) -> usize {
 
 /// The width of residues modulo `q`: the bits of q - 1.
 pub fn width_below(q: u64) -> u32 {
-    64 - q.saturating_sub(1).leading_zeros()
+    width_up_to(q.saturating_sub(1))
+}
+
+/// The width of words up to this one: its bits.
+pub fn width_up_to(last: u64) -> u32 {
+    u64::BITS - last.leading_zeros()
 }
 
 /// Widths up to this one lie within eight bytes, wherever they begin.
@@ -20,7 +25,7 @@ fn movable(count: usize, width: u32, bytes: usize) -> usize {
     if width > ONE_WORD { 0 } else { (bytes.saturating_sub(8) * 8 / width as usize).min(count) }
 }
 
-/// Packs values below 2^`width`, 1 <= width <= 62, into exactly [`packed_len`] bytes. Time depends
+/// Packs values below 2^`width`, 1 <= width <= 64, into exactly [`packed_len`] bytes. Time depends
 /// on the number of values only.
 ///
 /// # Panics
@@ -64,7 +69,7 @@ pub fn unpack(bytes: &[u8], width: u32, out: &mut [u64]) -> Option<u64> {
     if !used.is_multiple_of(8) && bytes.last().is_some_and(|last| last >> (used % 8) != 0) {
         return None;
     }
-    let mask = (1u64 << width) - 1;
+    let mask = u64::MAX.checked_shr(u64::BITS - width).unwrap_or(0);
     let mut largest = 0;
     let (fast, rest) = out.split_at_mut(movable(out.len(), width, bytes.len()));
     let mut at = 0usize;
@@ -111,10 +116,10 @@ mod tests {
     proptest! {
         #[test]
         fn bits_are_where_they_belong(
-            width in 1u32..=62,
+            width in 1u32..=64,
             seed in prop::collection::vec(any::<u64>(), 0..200),
         ) {
-            let values: Vec<u64> = seed.iter().map(|x| x & ((1 << width) - 1)).collect();
+            let values: Vec<u64> = seed.iter().map(|x| x & (u64::MAX >> (64 - width))).collect();
             let mut bytes = vec![0xff; packed_len(values.len(), width)];
             pack(&values, width, &mut bytes);
             for (i, value) in values.iter().enumerate() {

@@ -7,7 +7,7 @@ use crate::format::{Layout, Planned, encode};
 use crate::id::ParamsId;
 use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
-use crate::pack::{pack, packed_len, unpack, width_below};
+use crate::pack::{pack, packed_len, unpack, width_up_to};
 use crate::reader::Reader;
 use crate::summary::Metadata;
 
@@ -20,7 +20,7 @@ pub fn to_bytes(
     plaintexts: &[Plaintext],
     metadata: &Metadata,
 ) -> Result<Vec<u8>, WireError> {
-    let width = |x: &Plaintext| width_below(params.slot_shape().plain_modulus(x.exponent()));
+    let width = |x: &Plaintext| width_of(params, x.exponent());
     let plan = |x: &Plaintext| {
         // The same checks as for a reader.
         Plaintext::from_coefficients(params, x.coefficients().to_vec(), x.exponent())?;
@@ -57,28 +57,38 @@ pub fn from_bytes(
                 exponent,
             ));
         }
-        let t = params.slot_shape().plain_modulus(exponent);
+        let t = params.plaintext_ring().modulus(exponent);
         let (record, n) = (layout.record(bytes, i, options)?, params.degree());
-        if record.len() != packed_len(n, width_below(t)) {
+        let width = width_of(params, exponent);
+        if record.len() != packed_len(n, width) {
             return Err(WireError::malformed(
                 "bytes of a plaintext",
-                packed_len(n, width_below(t)),
+                packed_len(n, width),
                 record.len(),
             ));
         }
         let mut coefficients = vec![0; n];
-        let largest = unpack(record, width_below(t), &mut coefficients);
+        let largest = unpack(record, width, &mut coefficients);
         let found = largest
             .ok_or_else(|| WireError::malformed("last bits of a plaintext", 0, "something else"))?;
-        if found >= t {
+        // Every word is below 2^64.
+        if found > t.last() {
             return Err(WireError::OutOfRange {
                 what: "coefficients of a plaintext",
                 found,
-                bound: t,
+                bound: t.value(),
             });
         }
         Ok(Plaintext::from_coefficients(params, coefficients, exponent)?)
     };
     let plaintexts = (0..layout.entries.len()).map(read).collect::<Result<_, WireError>>()?;
     Ok((plaintexts, layout.metadata))
+}
+
+/// The width of residues modulo p^exponent, for an exponent of the set.
+///
+/// # Panics
+/// If the set does not have it.
+fn width_of(params: &Params, exponent: u32) -> u32 {
+    width_up_to(params.plaintext_ring().modulus(exponent).last())
 }

@@ -155,7 +155,7 @@ impl Datasheet {
         let fresh = noise.fresh(
             chain.top(),
             params.plain_exponent(),
-            noise.bound().fresh_secret(params.plain_modulus()),
+            noise.bound().fresh_secret(params.wide_modulus()),
         );
         let step = Ring::prime_step(spec.index)?;
         let mut needed = 0.0;

@@ -69,8 +69,9 @@ pub(super) fn leveled_set(
 ) -> Option<Params> {
     let limit = largest_modulus(place.degree, 128.0 + MARGIN_BITS)?;
     let message_bits = (p as f64).log2() * f64::from(r);
-    // A noise floor of some 2^15 above the plaintext modulus stays at the end.
-    let base_bits = (message_bits as u32 + 18).clamp(24, 62);
+    // A noise floor of some 2^15 above the plaintext modulus stays at the end: in q0, or where that
+    // has to be one prime, as for p = 2, or would be longer, in q0 and a word.
+    let base_bits = (message_bits as u32 + 18).clamp(24, if p == 2 { 50 } else { 62 });
     let word_bits = match place.degree {
         ..=4096 => 30,
         4097..=8192 => 36,
@@ -86,7 +87,7 @@ pub(super) fn leveled_set(
     let build = |words: usize| {
         let params = Params::new(ParamsSpec { words, ..spec.clone() }, OptIn::SecureOnly).ok()?;
         let (top, noise) = (params.chain().top(), params.noise());
-        let fresh = noise.fresh(top, r, noise.bound().fresh_public(params.plain_modulus()));
+        let fresh = noise.fresh(top, r, noise.bound().fresh_public(params.wide_modulus()));
         (multiplications_left(&params, &fresh, 0.0) >= depth as usize).then_some(params)
     };
     let (mut low, mut high) = (0, (room as usize).min(80));

@@ -27,8 +27,8 @@ pub enum Depth {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Requirements {
-    /// p^r: slots hold integers modulo this.
-    pub plain_modulus: u64,
+    /// p^r of at most 2^64: slots hold integers modulo this.
+    pub plain_modulus: u128,
     /// The least number of slots.
     pub slots: usize,
     /// The multiplicative depth.
@@ -46,7 +46,7 @@ const MADE: usize = 3;
 impl Requirements {
     /// Integers modulo `plain_modulus` = p^r, in at least one slot, with unlimited depth and least
     /// latency.
-    pub fn new(plain_modulus: u64) -> Self {
+    pub fn new(plain_modulus: u128) -> Self {
         let (depth, minimize) = (Depth::Unlimited, Minimize::Latency);
         Requirements { plain_modulus, slots: 1, depth, minimize, repeating: false }
     }
@@ -94,8 +94,9 @@ impl Requirements {
         &self,
         model: impl Fn(&Params) -> TimeModel,
     ) -> Result<Vec<Candidate>, Error> {
-        let (p, r) = prime_power(self.plain_modulus)
-            .ok_or_else(|| self.unmet("plain_modulus: expected a power of a prime below 2^50"))?;
+        let (p, r) = prime_power(self.plain_modulus).ok_or_else(|| {
+            self.unmet("plain_modulus: expected a power of a prime below 2^50, of at most 2^64")
+        })?;
         if self.slots == 0 {
             return Err(self.unmet("slots = 0: expected at least 1"));
         }
@@ -210,6 +211,12 @@ impl Requirements {
             }
         }
         if found.is_empty() {
+            if self.plain_modulus >> 62 != 0 {
+                return Err(self.unmet(
+                    "sets that bootstrap have plaintext moduli below 2^62: choose a number of \
+                     multiplications",
+                ));
+            }
             let places = places(p, self.slots)?;
             if places.is_empty() {
                 return Err(self.few_slots(p));
@@ -234,9 +241,12 @@ impl Requirements {
     }
 }
 
-/// (p, r) if this is p^r with p below 2^50.
-fn prime_power(modulus: u64) -> Option<(u64, u32)> {
-    match everlevel_arith::primes::factor(modulus).as_slice() {
+/// (p, r) if this is p^r of at most 2^64 with p below 2^50.
+fn prime_power(modulus: u128) -> Option<(u64, u32)> {
+    if modulus == 1 << 64 {
+        return Some((2, 64));
+    }
+    match everlevel_arith::primes::factor(u64::try_from(modulus).ok()?).as_slice() {
         &[(p, r)] if p >> 50 == 0 => Some((p, r)),
         _ => None,
     }
@@ -279,7 +289,7 @@ mod tests {
                     Params::new(ParamsSpec { words: spec.words - 1, ..spec }, OptIn::SecureOnly)
                         .unwrap();
                 let (top, noise) = (shorter.chain().top(), shorter.noise());
-                let fresh = noise.fresh(top, 1, noise.bound().fresh_public(65537));
+                let fresh = noise.fresh(top, 1, noise.bound().fresh_public(65537u64));
                 assert!(multiplications_left(&shorter, &fresh, 0.0) < 3, "{}", c.params.name());
             }
         }
@@ -295,13 +305,15 @@ mod tests {
 
     #[test]
     fn bits_and_their_powers_have_leveled_sets_over_odd_rings() {
-        for (plain_modulus, slots, depth) in [(2, 1000, 10), (256, 500, 3), (257, 1000, 2)] {
+        for (plain_modulus, slots, depth) in
+            [(2, 1000, 10), (256, 500, 3), (257, 1000, 2), (1 << 64, 500, 1)]
+        {
             let wanted = Requirements::new(plain_modulus).slots(slots).depth(Depth::Levels(depth));
             let candidates = wanted.candidates(typical).unwrap();
             for c in &candidates {
                 let params = &c.params;
                 assert!(params.spec().index % 2 == 1 && params.slots() >= slots, "{params:?}");
-                assert_eq!(params.plain_modulus(), plain_modulus);
+                assert_eq!(params.wide_modulus(), plain_modulus);
                 assert!(c.multiplications >= depth as usize && c.failure_log2 < -128.0);
                 assert!(params.security().bits() >= 129.0, "{}", params.name());
             }
@@ -354,6 +366,11 @@ mod tests {
         for (changed, problem) in [
             (Requirements { plain_modulus: 65536 * 3, ..wanted }, "power of a prime"),
             (Requirements { plain_modulus: 0, ..wanted }, "power of a prime"),
+            (Requirements { plain_modulus: 1 << 65, ..wanted }, "power of a prime"),
+            (
+                Requirements { plain_modulus: 1 << 64, depth: Depth::Unlimited, ..wanted },
+                "below 2^62",
+            ),
             (Requirements { slots: 0, ..wanted }, "at least 1"),
             (Requirements { slots: 1 << 20, ..wanted }, "at most"),
             (Requirements { plain_modulus: 2, slots: 1 << 17, ..wanted }, "ask for fewer"),

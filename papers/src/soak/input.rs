@@ -120,7 +120,7 @@ pub fn exhausted(
     }
     let meta = *x.meta();
     let largest = tracker.noise_at(meta.level, needed + 1e-6);
-    let t = params.plaintext_ring().modulus(meta.exponent).value();
+    let t = params.plaintext_ring().modulus(meta.exponent).wide();
     let shape = noise.shape(params.degree(), rng);
     let norm =
         params.ring().norm().max(&shape.iter().map(|&x| x as f64).collect::<Vec<_>>()) * t as f64;
@@ -136,7 +136,7 @@ pub fn exhausted(
     let cpu = params.cpu();
     let mut crafted = Poly::<Coeff>::from_signed(cpu, params.chain().basis(meta.level), &crafted);
     // BFV's ciphertexts hold the phase divided by t.
-    crafted.scale_assign(cpu, t / meta.form.scale(t));
+    crafted.scale_assign(cpu, (t / meta.form.scale(t)) as i128);
     let mut components = x.components().to_vec();
     components[0].add_assign(cpu, &crafted.into_eval(cpu));
     let meta = Meta { noise: largest, estimate: largest, ..meta };

@@ -14,7 +14,7 @@ from ._indexed import Indexed
 from ._moves import matrix_product
 from ._params import Params
 from ._slotwise import _within
-from ._values import Progress, bounds_of, integers, is_integer, part_of, stepper
+from ._values import SIGNED, Progress, bounds_of, integers, is_integer, part_of, stepper
 from .errors import ParameterError, RangeError, ShapeError
 
 
@@ -85,9 +85,14 @@ class EncryptedArray(Encrypted, Indexed):
         raise missing(self, name, "an encrypted array modulo p^r", way(name))
 
     @property
-    def dtype(self) -> np.dtype[np.int64]:
-        """That of decrypted entries: ``int64``."""
-        return np.dtype(np.int64)
+    def dtype(self) -> np.dtype[Any]:
+        """That of decrypted entries: ``int64``, or ``uint64`` if these may be above 2^63 - 1."""
+        known = self.range
+        if known is None:
+            unsigned = self.modulus > SIGNED and not self._signed
+        else:
+            unsigned = known[1] >= SIGNED
+        return np.dtype(np.uint64 if unsigned else np.int64)
 
     def __eq__(self, other: object) -> EncryptedArray:  # type: ignore[override]
         """1 where entries are equal modulo p, else 0, encrypted: as ``equals``."""
@@ -155,10 +160,11 @@ class EncryptedArray(Encrypted, Indexed):
         )
 
     def _scalar(self, integer: Any) -> int:
-        k, t = int(integer), self.modulus
+        k, t = int(integer), min(self.modulus, SIGNED)
         if not -t < k < t:
+            what = "the plaintext modulus" if t < SIGNED else "of 64 bits with a sign"
             raise RangeError(
-                f"{k}: expected an integer above -{t} and below {t}, the plaintext modulus",
+                f"{k}: expected an integer above -{t} and below {t}, {what}",
                 code="python.value-range",
                 found=k,
             )

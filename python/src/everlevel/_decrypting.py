@@ -17,7 +17,7 @@ from ._described import LOST
 from ._integers import EncryptedIntegers
 from ._kinds import dtype_of
 from ._totals import EncryptedTotal
-from ._values import centred, joined, layout_of, of_range
+from ._values import SIGNED, centred, joined, layout_of, of_range
 from .errors import FormatError, RangeError
 
 #: Of a column that can only be decrypted: its name, its entries, whether it is a total, its length
@@ -43,7 +43,7 @@ def decrypted_array(
     signed: bool | None,
     all_slots: bool,
     wrapping: bool,
-) -> npt.NDArray[np.int64] | np.int64:
+) -> npt.NDArray[Any] | np.integer[Any]:
     """The entries of an array modulo p^r, as for ``Client.decrypt``."""
     parts = [key.decrypt(part, x._elements) for part in x._xs]
     if x._lost and not wrapping:
@@ -57,7 +57,7 @@ def entries_from(
     signed: bool | None,
     all_slots: bool,
     wrapping: bool,
-) -> npt.NDArray[np.int64] | np.int64:
+) -> npt.NDArray[Any] | np.integer[Any]:
     """The entries of an array whose ciphertexts were decrypted to these parts."""
     return _entries(
         np.concatenate(parts),
@@ -77,7 +77,7 @@ def decrypted_results(
     all_slots: bool,
     wrapping: bool,
     allow_unknown_owner: bool,
-) -> npt.NDArray[np.int64] | np.int64:
+) -> npt.NDArray[Any] | np.integer[Any]:
     """The entries in bytes that ``EncryptedArray.compact`` made."""
     raw, exponent, ranges, metadata = key.decrypt_compact(data, allow_unknown_owner)
     modulus = key.params.plain_modulus(exponent)
@@ -148,16 +148,18 @@ def _entries(
     signed: bool | None,
     is_signed: bool,
     found: tuple[int, int] | None,
-) -> npt.NDArray[np.int64] | np.int64:
+) -> npt.NDArray[Any] | np.integer[Any]:
     """The entries of an array of this shape, or all slots, by what the caller says of signs, or the
     array, or its range; ``degree``: elements of that many coefficients each.
     """
     tail = () if degree is None else (degree,)
-    values = raw.view(np.int64).reshape(-1, *tail)
+    values: npt.NDArray[Any] = raw.reshape(-1, *tail)
     if shape is not None:
         values = values[: math.prod(shape)].reshape(shape + tail)
     if found is not None and degree is None:
         values = of_range(values, modulus, found, signed)
     elif is_signed if signed is None else signed:
         values = centred(values, modulus)
-    return values if values.shape else np.int64(values[()])
+    elif modulus <= SIGNED:
+        values = values.view(np.int64)
+    return values if values.shape else values[()]

@@ -15,11 +15,13 @@ from ._values import (
     Path,
     bounds_of,
     bytes_of,
+    congruent,
+    entries_modulo,
     in_bounds,
     in_range,
     in_slots,
-    integers,
     path_text,
+    reduced,
     replaceable,
 )
 from .errors import ParameterError, ShapeError
@@ -34,7 +36,9 @@ def _encrypted(
     bounds: tuple[int, int] | None,
     encryption: str,
 ) -> EncryptedArray:
-    params, array = key.params, integers(values)
+    params = key.params
+    modulus = params.plain_modulus()
+    array = entries_modulo(values, modulus)
     degree = params.slot_degree
     if elements and (degree == 1 or array.shape[-1:] != (degree,)):
         raise ShapeError(
@@ -46,7 +50,6 @@ def _encrypted(
             else f"slots of {params.name} have degree 1: their elements are integers",
             code="python.elements",
         )
-    modulus = params.plain_modulus()
     if bounds is not None:
         bounds = bounds_of(bounds)
         if reduce or elements:
@@ -59,10 +62,10 @@ def _encrypted(
         signed = signed or bounds[0] < 0
         in_bounds(array, bounds, modulus)
     elif reduce:
-        array = array % modulus
+        array = reduced(array, modulus)
     else:
         in_range(array, modulus, signed)
-    chunks = in_slots(array, params, elements)
+    chunks = in_slots(congruent(array, modulus), params, elements)
     xs = [key.encrypt(chunk, elements) for chunk in chunks]
     if bounds is not None:
         # Slots without an entry hold 0.

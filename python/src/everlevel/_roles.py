@@ -218,7 +218,7 @@ class Client:
         """Encrypts integers modulo p^r: a ciphertext for each ``params.slots`` of them.
 
         Values must be from 0 to p^r - 1, or with ``signed`` from -(p^r - 1)/2 to (p^r - 1)/2; with
-        ``reduce`` they are taken modulo p^r. Arrays of floating-point numbers are refused. With
+        ``reduce`` they are taken modulo p^r. For p^r above 2^63 they may be ``uint64``. Arrays of floating-point numbers are refused. With
         ``elements`` the last axis has the d = ``params.slot_degree`` coefficients of an element of
         GR(p^r, d), and an element is an entry; servers that bootstrap have to be made for that
         (``Client.server`` with ``elements``).
@@ -316,7 +316,7 @@ class Client:
         wrapping: bool = False,
         statistical_bits: int = 64,
         decryptions_log2: int = 20,
-    ) -> npt.NDArray[np.int64] | np.int64:
+    ) -> npt.NDArray[Any] | np.integer[Any]:
         """The entries, for others to see: noise is flooded before it is rounded away, so that what
         is shared leaks almost nothing about the key even if a noise bound was wrong.
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from . import _everlevel as _rust
 from ._described import Described
 from ._encrypted import no_server
-from ._values import in_slots, integers
+from ._values import SIGNED, in_slots, integers
 from .errors import OtherParametersError, ParameterError, RangeError, ShapeError
 
 if TYPE_CHECKING:
@@ -75,6 +75,12 @@ class Slotwise(Described):
     def _plain(self, values: npt.ArrayLike) -> tuple[list[npt.NDArray[np.int64]], tuple[int, ...]]:
         """Entries for the slots of each ciphertext, and the shape of the result."""
         array, tail = integers(values), (self._xs[0].params.slot_degree,) if self._elements else ()
+        if self.modulus > SIGNED and int(array.min()) == -SIGNED:
+            raise RangeError(
+                f"{-SIGNED}: expected integers whose negatives have 64 bits, too",
+                code="python.value-range",
+                found=-SIGNED,
+            )
         try:
             shape = np.broadcast_shapes(array.shape, self._shape + tail)
         except ValueError:

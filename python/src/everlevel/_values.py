@@ -32,6 +32,8 @@ An exception that it raises ends the work.
 
 Given = TypeVar("Given")
 
+#: What signed words reach, and how many words there are.
+SIGNED, WORDS = 1 << 63, 1 << 64
 #: The longest file that is read as a whole, the same as in Rust.
 FILE_BYTES = 8 << 30
 #: How many bytes of a pipe are read at a time.
@@ -82,9 +84,46 @@ def unmasked(values: Any, axes: int = 64) -> None:
 
 
 def integers(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """The array as 64-bit integers, if it is one of integers: a copy, as whoever computes on it
-    does not hold the interpreter's lock, and another thread may change what was checked.
+    """The array as signed 64-bit integers, if it is one of integers: a copy, as whoever computes on
+    it does not hold the interpreter's lock, and another thread may change what was checked.
     """
+    array = _integers(values)
+    if array.dtype == np.uint64:
+        raise RangeError(
+            f"{array.max()} is above 2^63 - 1: expected integers of 64 bits with a sign",
+            code="python.value-range",
+            found=int(array.max()),
+        )
+    return array
+
+
+def entries_modulo(values: npt.ArrayLike, modulus: int) -> npt.NDArray[Any]:
+    """The array as ``integers`` gives it; modulo more than 2^63 also as words without a sign, if an
+    entry needs one.
+    """
+    return _integers(values) if modulus > SIGNED else integers(values)
+
+
+def reduced(array: npt.NDArray[Any], modulus: int) -> npt.NDArray[Any]:
+    """What ``entries_modulo`` gives, modulo that."""
+    if modulus == SIGNED:
+        return array & np.int64(SIGNED - 1)
+    if modulus < SIGNED:
+        return array % modulus
+    if array.dtype == np.uint64 and modulus < WORDS:
+        # More than half of the words are residues.
+        return np.where(array >= np.uint64(modulus), array - np.uint64(modulus), array)
+    # Negative integers are above minus the modulus, which is what is taken for residues.
+    return array
+
+
+def congruent(array: npt.NDArray[Any], modulus: int) -> npt.NDArray[np.int64]:
+    """Residues as signed words that are congruent to them, which the compiled half takes."""
+    return centred(array, modulus) if array.dtype == np.uint64 else array
+
+
+def _integers(values: npt.ArrayLike) -> npt.NDArray[Any]:
+    """The array as signed words, or as words without a sign if an entry is above these."""
     unmasked(values)
     array = np.array(values)
     if array.size == 0:
@@ -92,11 +131,17 @@ def integers(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
             f"an array of shape {array.shape} has no values: expected at least one",
             code="python.empty",
         )
+    if array.dtype.kind == "f" and not isinstance(values, np.ndarray):
+        # Integers of both halves of words have no type in common but that.
+        exact = np.array(values, dtype=object)
+        array = exact if all(map(is_integer, exact.flat)) else array
     if array.dtype.kind == "O" and all(isinstance(v, (int, np.integer)) for v in array.flat):
-        raise RangeError(
-            "an integer does not fit 64 bits: expected values below the plaintext modulus",
-            code="python.value-range",
-        )
+        if not all(0 <= v < WORDS for v in array.flat):
+            raise RangeError(
+                "an integer does not fit 64 bits: expected values below the plaintext modulus",
+                code="python.value-range",
+            )
+        array = array.astype(np.uint64)
     if array.dtype.kind not in "iub":
         raise DtypeError(
             f"expected integers, found dtype {array.dtype}: convert with .astype('int64')",
@@ -104,11 +149,8 @@ def integers(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
             dtype=str(array.dtype),
         )
     # Whatever the order of its bytes.
-    if array.dtype.kind == "u" and int(array.max()) > np.iinfo(np.int64).max:
-        raise RangeError(
-            f"{array.max()} is above every plaintext modulus", code="python.value-range"
-        )
-    return np.asarray(array, dtype=np.int64, order="C")
+    above = array.dtype.kind == "u" and int(array.max()) >= SIGNED
+    return np.asarray(array, dtype=np.uint64 if above else np.int64, order="C")
 
 
 def truths(condition: Any) -> npt.NDArray[np.bool_]:
@@ -138,7 +180,7 @@ def bounds_of(bounds: Any) -> tuple[int, int]:
         ) from None
 
 
-def in_range(array: npt.NDArray[np.int64], modulus: int, signed: bool) -> None:
+def in_range(array: npt.NDArray[Any], modulus: int, signed: bool) -> None:
     """Refuses values outside of 0..modulus - 1, or signed of ±(modulus - 1)/2."""
     low, high = (-((modulus - 1) // 2), (modulus - 1) // 2) if signed else (0, modulus - 1)
     least, most = int(array.min()), int(array.max())
@@ -155,12 +197,14 @@ def in_range(array: npt.NDArray[np.int64], modulus: int, signed: bool) -> None:
         )
 
 
-def centred(values: npt.NDArray[np.int64], modulus: int) -> npt.NDArray[np.int64]:
-    """Residues as the integers of least absolute value."""
-    return np.where(values > (modulus - 1) // 2, values - modulus, values)
+def centred(values: npt.NDArray[np.uint64], modulus: int) -> npt.NDArray[np.int64]:
+    """Residues as the integers of least absolute value; of two, modulo 2^64, the negative one."""
+    # The difference begins again above, as words do, and is a negative one with a sign.
+    less = values - np.uint64(modulus % WORDS)
+    return np.where(values > np.uint64((modulus - 1) // 2), less, values).view(np.int64)
 
 
-def in_bounds(array: npt.NDArray[np.int64], bounds: tuple[int, int], modulus: int) -> None:
+def in_bounds(array: npt.NDArray[Any], bounds: tuple[int, int], modulus: int) -> None:
     """Refuses bounds that are none or have more integers than residues tell apart, and values
     outside of them.
     """
@@ -192,14 +236,16 @@ def joined(ranges: Sequence[tuple[int, int] | None]) -> tuple[int, int] | None:
 
 
 def of_range(
-    values: npt.NDArray[np.int64], modulus: int, found: tuple[int, int], signed: bool | None
-) -> npt.NDArray[np.int64]:
-    """The integers of a range that residues stand for; a range with too many of them, one that does
-    not suit the sign, and a residue of none are refused.
+    values: npt.NDArray[np.uint64], modulus: int, found: tuple[int, int], signed: bool | None
+) -> npt.NDArray[Any]:
+    """The integers of a range that residues stand for, words without a sign if they may be above
+    signed ones; a range with too many of them, one that does not suit the sign, and a residue of
+    none are refused.
     """
     low, high = found
     if signed is None:
-        allowed = high - low < modulus and -(1 << 63) <= low <= high < 1 << 63
+        words = (0, WORDS) if high >= SIGNED else (-SIGNED, SIGNED)
+        allowed = high - low < modulus and words[0] <= low <= high < words[1]
         expected = f"at most {modulus} integers, or wrapping=True, which gives residues"
     else:
         least, most = (-((modulus - 1) // 2), (modulus - 1) // 2) if signed else (0, modulus - 1)
@@ -214,15 +260,18 @@ def of_range(
             low=low,
             high=high,
         )
-    # Compared before they are added: beyond 63 bits the sum would begin again below.
-    above = (values - low % modulus) % modulus
-    if (above > high - low).any():
+    # Differences of words begin again above: what is below the first one is moved by the modulus.
+    first = low % modulus
+    forward, back = np.uint64(first), np.uint64((modulus - first) % WORDS)
+    above = np.where(values >= forward, values - forward, values + back)
+    if (above > np.uint64(high - low)).any():
         raise DecryptionError(
             f"decryption refused: a residue that no integer from {low} to {high} has: a stated "
             "range is false, or the array was changed",
             code="scheme.not-decryptable",
         )
-    return low + above
+    total = above + np.uint64(low % WORDS)
+    return total if high >= SIGNED else total.view(np.int64)
 
 
 def in_slots(

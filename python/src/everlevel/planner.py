@@ -207,7 +207,7 @@ def plan(
         if plain_modulus is None or slots is None:
             raise RangeError("expected both plain_modulus and slots", code="python.plan")
         found = _rust.candidates(
-            counted("plain_modulus", plain_modulus),
+            counted("plain_modulus", plain_modulus, 65),
             counted("slots", slots),
             None if depth is None else counted("depth", depth, 32),
             "latency" if minimize is None else minimize,

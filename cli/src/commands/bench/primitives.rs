@@ -187,8 +187,8 @@ fn operations(params: &Params, runs: u32) -> Result<Vec<Entry>, CliError> {
     plan.add_relin(params, top);
     rotations.iter().for_each(|&g| plan.add_galois(params, g, top));
     let bgv = Evaluator::new(ServerKeys::generate(&secret, &plan, &mut rng, |_, _| ())?);
-    let t = params.plain_modulus();
-    let values: Vec<u64> = (0..params.slots()).map(|_| rng.next_u64() % t).collect();
+    let q = params.plaintext_ring().modulus(params.plain_exponent());
+    let values: Vec<u64> = (0..params.slots()).map(|_| q.reduce_u64(rng.next_u64())).collect();
     let plain = Plaintext::encode(params, &values)?;
     let (a, b) = (secret.encrypt(&plain, &mut rng)?, secret.encrypt(&plain, &mut rng)?);
     // One word less, wherever the modulus chain has such a level.
@@ -198,7 +198,6 @@ fn operations(params: &Params, runs: u32) -> Result<Vec<Entry>, CliError> {
     let hoisted = || -> Result<_, CliError> { Ok(bgv.apply_galois_many(&a, &rotations)?) };
     let factor = bgv.prepare_plaintext(&plain, chain.top())?;
     let checked = secret.decrypt(&bgv.mul(&a, &b, NextUse::Product)?)?.decode(params)?;
-    let q = params.plaintext_ring().modulus(params.plain_exponent());
     if checked.iter().zip(&values).any(|(x, v)| *x != q.mul(*v, *v)) {
         return Err(CliError::failure(format!(
             "{}: a product decrypts to wrong values: please report this",

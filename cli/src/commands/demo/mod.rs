@@ -77,7 +77,7 @@ struct Report {
 /// The slot values: the column, then zeros; the readings that come with the program fill every
 /// slot.
 fn column(args: &DemoArgs, params: &Params) -> Result<(Vec<u64>, String), CliError> {
-    let (p, slots) = (params.plain_modulus(), params.slots());
+    let (p, slots) = (params.wide_modulus(), params.slots());
     let range = stated(args.signed, args.reduce, p);
     match &args.input {
         Some(path) => {
@@ -287,7 +287,7 @@ mod tests {
             })
             .collect();
         assert_eq!(
-            readings().unwrap().residues(65537, 32768, stated(false, false, 65537)).unwrap(),
+            readings().unwrap().residues(65537u64, 32768, stated(false, false, 65537u64)).unwrap(),
             expected
         );
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use everlevel::files::{Bounds, integers_within, ranges_of};
+use everlevel::files::{Bounds, ranges_of, wide_integers_within};
 use everlevel::lab::SchemeError;
 use everlevel::{FloodingPolicy, Plaintext, SecretKey, ValueRange};
 use everlevel_wire::arrays::Array;
@@ -45,6 +45,7 @@ pub fn run(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
     }
     let Decrypted { plains, metadata, array } = decrypted(&secret, &object, args, common)?;
     let ranges = ranges_of(&metadata, plains.len()).map_err(of_file(&args.input))?;
+    let unsigned = unsigned(&secret, &plains, &ranges, args);
     // All of it, before some of it is refused: time does not tell what was wrong.
     let parts =
         plains.iter().zip(ranges).map(|(plain, range)| integers(&secret, plain, range, args));
@@ -63,7 +64,7 @@ pub fn run(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
     }
     // Residues are of another type.
     let kind = metadata.get(KIND).filter(|_| !args.wrapping && !args.signed);
-    let kind = kind.and_then(|kind| Kind::parse(kind));
+    let kind = kind.and_then(|kind| Kind::parse(kind)).or(unsigned.then_some(Kind::U64));
     let (params, count) = (secret.params().name(), values.len());
     match out {
         Some((out, format)) => {
@@ -170,6 +171,22 @@ fn decrypted(
     Decrypted::of(plains, metadata, secret).map_err(of_file(input))
 }
 
+/// Whether there may be integers beyond signed words, whatever the values are.
+fn unsigned(
+    secret: &SecretKey,
+    plains: &[Plaintext],
+    ranges: &[Option<ValueRange>],
+    args: &DecryptArgs,
+) -> bool {
+    let beyond = |high: i128| i64::try_from(high).is_err();
+    let shape = secret.params().slot_shape();
+    match (args.wrapping, args.signed) {
+        (_, true) => false,
+        (true, _) => plains.iter().any(|x| beyond(shape.wide_modulus(x.exponent()) as i128 - 1)),
+        _ => ranges.iter().flatten().any(|range| beyond(range.high())),
+    }
+}
+
 /// The slots as integers: those of the range that the file states, or residues if they are asked
 /// for.
 fn integers(
@@ -177,15 +194,17 @@ fn integers(
     plain: &Plaintext,
     range: Option<ValueRange>,
     args: &DecryptArgs,
-) -> Result<Vec<i64>, CliError> {
+) -> Result<Vec<i128>, CliError> {
     let (params, path, input) = (secret.params(), &args.input, args.input.display());
-    let signed = columns::stated(true, false, params.slot_shape().plain_modulus(plain.exponent()));
+    let signed = columns::stated(true, false, params.slot_shape().wide_modulus(plain.exponent()));
     match (args.wrapping, args.signed) {
-        (true, true) => plain.decode_decrypted_signed(params).map_err(of_decrypted(path)),
-        // Plaintext moduli are below 2^62.
+        (true, true) => {
+            let residues = plain.decode_decrypted_signed(params).map_err(of_decrypted(path))?;
+            Ok(residues.into_iter().map(i128::from).collect())
+        }
         (true, false) => {
             let residues = plain.decode_decrypted(params).map_err(of_decrypted(path))?;
-            Ok(residues.into_iter().map(|v| v as i64).collect())
+            Ok(residues.into_iter().map(i128::from).collect())
         }
         (false, true) if range.zip(signed).is_some_and(|(found, signed)| !signed.holds(found)) => {
             Err(CliError::usage(format!(
@@ -197,7 +216,7 @@ fn integers(
         }
         (false, as_signed) => {
             let range = range.or(signed.filter(|_| as_signed));
-            integers_within(params, plain, range).map_err(|e| match e.code() {
+            wide_integers_within(params, plain, range).map_err(|e| match e.code() {
                 "circuit.range" => {
                     let way = "--wrapping for residues modulo p^r";
                     CliError::usage(format!("{input}: {e} (`encrypt --range LOW..HIGH`), or {way}"))

@@ -58,7 +58,7 @@ pub fn run(args: &EncryptArgs, common: &Common, send: Send<'_>) -> Result<(), Cl
     let (manifest, shared) = (&args.manifest, &args.manifest_key);
     let files: Vec<&Path> = [&args.input].into_iter().chain(&outs).map(PathBuf::as_path).collect();
     let mut manifest = ManifestWriter::begin(manifest, shared, params, args.out.force, &files)?;
-    let t = params.plain_modulus();
+    let t = params.wide_modulus();
     let stated = args.range.or_else(|| columns::stated(args.signed, args.reduce, t));
     let columns = columns::read(&args.input, args.format, args.header, &args.columns)?;
     let residues = columns.iter().map(|column| column.residues(t, usize::MAX, stated));
@@ -152,7 +152,7 @@ fn ranges(
     values: usize,
     slots: usize,
     stated: Option<ValueRange>,
-    t: u64,
+    t: u128,
 ) -> Result<Vec<Option<ValueRange>>, CliError> {
     let mut ranges = vec![stated; values.div_ceil(slots)];
     if let (Some(last), false) = (ranges.last_mut(), values.is_multiple_of(slots)) {

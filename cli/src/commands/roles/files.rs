@@ -280,7 +280,7 @@ pub fn fresh_metadata(column: &columns::Column, key: &EncryptionKey) -> Metadata
 /// States the range of the integers in each ciphertext.
 pub fn state_range(out: &mut Metadata, ranges: &[Option<ValueRange>], params: &Params) {
     state_ranges(out, ranges);
-    let signed = columns::stated(true, false, params.plain_modulus());
+    let signed = columns::stated(true, false, params.wide_modulus());
     let within = |range: &Option<ValueRange>| range.zip(signed).is_some_and(|(r, s)| s.holds(r));
     let negative = |range: &ValueRange| range.low() < 0;
     if ranges.iter().flatten().any(negative) && ranges.iter().all(within) {

@@ -272,7 +272,7 @@ fn bytes_are_refreshed_at_full_size() {
     let top = params.chain().top();
     let dry = NoOp::blank(&params);
     let capacity = refresh_of(&dry, &params).minimum_capacity(&dry);
-    let low = params.chain().at_least(params.noise().bound().floor(2) + capacity + 3.0);
+    let low = params.chain().at_least(params.noise().bound().floor(2u64) + capacity + 3.0);
     {
         let x: Vec<_> = plain.iter().map(|x| dry.encrypt_at(x, low).unwrap()).collect();
         let fresh = refresh_of(&dry, &params).refresh(&dry, &x).unwrap();

@@ -72,11 +72,11 @@ impl SecretKey {
         }
         let t = params.plaintext_ring().modulus(ciphertext.exponent);
         let far = phase.iter().fold(0, |far, &x| {
-            let fraction = modulus.reduce_u128(u128::from(x) * u128::from(t.value()));
+            let fraction = modulus.reduce_u128(u128::from(x) * t.wide());
             modulus.centered(fraction).unsigned_abs().max(far)
         });
         let message = |x: u64| {
-            let rounded = (u128::from(x) * u128::from(t.value()) + (1 << (last - 1))) >> last;
+            let rounded = (u128::from(x) * t.wide() + (1 << (last - 1))) >> last;
             t.mul(t.reduce_u128(rounded), ciphertext.unit)
         };
         let coefficients = phase.iter().map(|&x| message(x)).collect::<Vec<_>>().into();

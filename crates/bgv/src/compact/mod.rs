@@ -99,8 +99,8 @@ impl CompactCiphertext {
             return bad("plaintext exponent", format!("1 to {highest}"), exponent.to_string());
         }
         let t = params.plaintext_ring().modulus(exponent);
-        if unit >= t.value() || unit.is_multiple_of(t.prime()) {
-            return bad("unit", format!("a unit below {}", t.value()), unit.to_string());
+        if unit > t.last() || unit.is_multiple_of(t.prime()) {
+            return bad("unit", format!("a unit below {}", t.wide()), unit.to_string());
         }
         let count = component_count(params, self.degree);
         let shape = widths.len() == count
@@ -247,7 +247,7 @@ fn compact(
     let basis = params.chain().basis(meta.level);
     let t = params.plaintext_ring().modulus(meta.exponent);
     let capacity = params.noise().capacity(meta);
-    let found = widths::least(params, t.value(), -capacity - 1.0, basis.len(), degree)
+    let found = widths::least(params, t.wide(), -capacity - 1.0, basis.len(), degree)
         .filter(|(widths, _)| decryption::basis(params, widths).is_some());
     let (widths, distance) = found.ok_or_else(|| SchemeError::BadArgument {
         what: "compaction",
@@ -255,13 +255,13 @@ fn compact(
             "a plaintext modulus whose phase fits {WIDEST} bits and the primes of the set, and a \
              little capacity; what cannot be cut can be decrypted as it is"
         ),
-        found: format!("modulus {}, {capacity:.1} bits of capacity", t.value()),
+        found: format!("modulus {}, {capacity:.1} bits of capacity", t.wide()),
     })?;
     // m' = -w / q, w = κ m.
     let q = params.ring().product_mod(basis, t);
     let unit = t.neg(t.mul(q, t.inv(meta.factor).expect("factors are units")));
     let scale = match meta.form {
-        Form::Bgv => Constant::inverse(t.value()),
+        Form::Bgv => Constant::inverse(t.wide()),
         Form::Bfv => Constant::ONE,
     };
     let cut = |(c, &width): (Poly<Coeff>, &u32)| params.cpu().fractions(&c, scale, width);

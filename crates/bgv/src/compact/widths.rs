@@ -17,7 +17,7 @@ const ROOM: f64 = 0.499;
 /// bound on the distance from integers that they leave.
 pub(super) fn least(
     params: &Params,
-    t: u64,
+    t: u128,
     carried: f64,
     limbs: usize,
     degree: u32,

@@ -86,7 +86,7 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
     fn add_plain(&self, a: &Ciphertext<E>, b: &Plaintext) -> Result<Ciphertext<E>, SchemeError> {
         self.check_owner(&a.meta, "addition of a plaintext")?;
         same_modulus(a.meta.exponent, b.exponent(), "addition of a plaintext")?;
-        let t = self.params().slot_shape().plain_modulus(a.meta.exponent);
+        let t = self.params().plaintext_ring().modulus(a.meta.exponent).wide();
         let meta = self.params().noise().add_plain(&a.meta, |model| model.message(t))?;
         let poly = carried_poly(self.params(), self.engine(), b, &a.meta, a.basis())?;
         let mut out = a.clone().with_meta(meta);
@@ -212,9 +212,9 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
         let (meta, (a, b)) = self.factors(a, b, params.noise().product_level(&a.meta, &b.meta))?;
         self.counters.limbs(params.tensor_streams() * a.basis().len(), params.degree());
         // A product of BFV ciphertexts in BGV, see `mul_lazy`.
-        let scale = meta.form.scale(params.plaintext_ring().modulus(meta.exponent).value());
+        let scale = meta.form.scale(params.plaintext_ring().modulus(meta.exponent).wide());
         let mut square = a.last().mul(engine, b.last());
-        square.scale_assign(engine, scale);
+        square.scale_assign(engine, scale as i128);
         // d0 and d1 are computed where they are needed, a few words at a time, and are never
         // stored.
         let rest = match (&a.components[..], &b.components[..]) {
@@ -272,10 +272,10 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
 impl<E: Engine, K: EvalKeys> PlainModulus for Evaluator<E, K> {
     fn convert(&self, a: &Ciphertext<E>, form: Form) -> Ciphertext<E> {
         // One multiplication by t or 1/t modulo q.
-        let t = self.params.plaintext_ring().modulus(a.meta.exponent).value();
+        let t = self.params.plaintext_ring().modulus(a.meta.exponent).wide();
         let factor = match (a.meta.form, form) {
             (Form::Bgv, Form::Bfv) => Constant::inverse(t),
-            (Form::Bfv, Form::Bgv) => t.into(),
+            (Form::Bfv, Form::Bgv) => (t as i128).into(),
             _ => Constant::ONE,
         };
         let mut out = a.clone().with_meta(Meta { form, ..a.meta });
@@ -291,7 +291,7 @@ impl<E: Engine, K: EvalKeys> PlainModulus for Evaluator<E, K> {
         let meta = self.params.noise().reduce_plain_modulus(&a.meta, k)?;
         let mut out = a.clone().with_meta(meta);
         if meta.form == Form::Bfv && k < a.meta.exponent {
-            let lost = self.plain_prime().pow(a.meta.exponent - k);
+            let lost = i128::from(self.plain_prime()).pow(a.meta.exponent - k);
             out.each(|c| c.scale_assign(self.engine(), lost));
         }
         Ok(out)
@@ -306,7 +306,7 @@ impl<E: Engine, K: EvalKeys> PlainModulus for Evaluator<E, K> {
         let mut out = a.clone().with_meta(meta);
         if meta.form == Form::Bfv && e > a.meta.exponent {
             // p^e times the phase is to be what p^k times it was.
-            let gained = self.plain_prime().pow(e - a.meta.exponent);
+            let gained = u128::from(self.plain_prime()).pow(e - a.meta.exponent);
             out.each(|c| c.scale_assign(self.engine(), Constant::inverse(gained)));
         }
         Ok(out)
@@ -316,7 +316,7 @@ impl<E: Engine, K: EvalKeys> PlainModulus for Evaluator<E, K> {
         let meta = self.params.noise().divide_by_p(&a.meta)?;
         let mut out = a.clone().with_meta(meta);
         if meta.form == Form::Bgv {
-            let inverse = Constant::inverse(self.plain_prime());
+            let inverse = Constant::inverse(self.plain_prime().into());
             out.each(|c| c.scale_assign(self.engine(), inverse));
         }
         Ok(out)

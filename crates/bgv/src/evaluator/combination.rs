@@ -180,7 +180,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         let constant = t.centered(t.mul(t.reduce_i64(k), m.factor));
         let bits = (constant.unsigned_abs().max(1) as f64).log2();
         let meta = self.params.noise().add_plain(m, |model| norm(model, bits))?;
-        let (numerator, denominator) = (constant.into(), m.form.scale(t.value()));
+        let (numerator, denominator) = (constant.into(), m.form.scale(t.wide()));
         Ok((meta, Constant { numerator, denominator }))
     }
 

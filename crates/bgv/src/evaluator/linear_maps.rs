@@ -37,7 +37,7 @@ struct PartialSum<E: Engine> {
     out: Meta,
     level: Level,
     /// t, by which the parts were divided.
-    divisor: u64,
+    divisor: u128,
 }
 
 impl<E: Engine> Extended<E> {
@@ -357,7 +357,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     }
 
     /// Division by P and by the primes that `out` does not have, and multiplication by t.
-    fn reduced(&self, components: &[Poly<Eval, E>], out: Meta, t: u64) -> Ciphertext<E> {
+    fn reduced(&self, components: &[Poly<Eval, E>], out: Meta, t: u128) -> Ciphertext<E> {
         let params = self.params();
         let target = params.chain().basis(out.level);
         self.counters.rounding(components.len(), components[0].basis(), target, params.degree());

@@ -55,7 +55,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
             o0.iter().map(|&x| t.centered(t.mul(t.reduce_i64(x), meta.factor))).collect()
         };
         let mut c0 = poly(&carried);
-        c0.scale_assign(engine, Constant::inverse(meta.form.scale(t.value())));
+        c0.scale_assign(engine, Constant::inverse(meta.form.scale(t.wide())));
         let mut c1 = Poly::zero(engine, basis);
         let w = raise_digit(self.plain_prime()) as i64;
         let mut rest = o1;
@@ -85,7 +85,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     fn to_sparse_key(
         &self,
         [c0, c1]: &[Poly<Eval, E>; 2],
-        t: u64,
+        t: u128,
         key: &E::Key,
     ) -> [Poly<Eval, E>; 2] {
         let (params, engine) = (self.params(), self.engine());
@@ -126,7 +126,7 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
     }
 
     fn minimum_capacity(&self) -> f64 {
-        self.params.noise().bound().minimum_capacity(self.params.plain_modulus())
+        self.params.noise().bound().minimum_capacity(self.params.wide_modulus())
     }
 
     fn to_base_modulus(&self, x: &Ciphertext<E>) -> Result<Base, SchemeError> {
@@ -143,7 +143,7 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
         }
         params.noise().check_raise(&x.meta)?;
         let key = self.encapsulation_key()?;
-        let t = params.plaintext_ring().modulus(x.meta.exponent).value();
+        let t = params.plaintext_ring().modulus(x.meta.exponent).wide();
         let low = params.chain().basis(Level(0));
         // The switch to q0 is checked by the distribution of its coefficients (check_raise), not by
         // the canonical bound.
@@ -161,7 +161,7 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
             let above = x.meta.level > Level(0);
             let mut c = if above { c.divided(self.engine(), low, scale) } else { c.clone() };
             if x.meta.form == Form::Bfv {
-                c.scale_assign(self.engine(), t);
+                c.scale_assign(self.engine(), t as i128);
             }
             c
         });
@@ -184,7 +184,7 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
         };
         let u = self.times_sparse(
             r.components.each_ref().map(quotient),
-            Meta { owner: r.owner, ..self.params().noise().raised(delta as u64) },
+            Meta { owner: r.owner, ..self.params().noise().raised(delta as u128) },
         )?;
         self.reduce_plain_modulus(&u, meta.exponent)
     }
@@ -201,7 +201,7 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
             c.iter().map(|&c| t.centered(t.mul(t.reduce_i128(c), unit))).collect()
         };
         let level = params.noise().raised_message(&like.meta)?.level;
-        let meta = Meta { level, owner: r.owner, ..params.noise().raised(t.value()) };
+        let meta = Meta { level, owner: r.owner, ..params.noise().raised(t.wide()) };
         let raised = self.times_sparse(r.components.each_ref().map(reduced), meta)?;
         let raised = self.reduce_plain_modulus(&raised, params.plain_exponent())?;
         let low = like.meta.level.min(raised.meta.level);
@@ -252,7 +252,8 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
         let (params, engine) = (self.params(), self.engine());
         engine.status()?;
         x.check(params)?;
-        let (level, t) = (params.chain().top(), params.slot_shape().plain_modulus(x.exponent()));
+        let (level, t) =
+            (params.chain().top(), params.plaintext_ring().modulus(x.exponent()).wide());
         let fresh = params.noise().modeled(level, x.exponent(), |model| model.fresh_secret(t));
         let meta = Meta { owner: self.keys.owner(), ..fresh };
         let meta = params.noise().checked(meta, "encryption")?;

@@ -88,7 +88,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         y: Option<&Ciphertext<E>>,
     ) -> Product<E> {
         let (x, y) = (&x.components[..], y.map(|y| &y.components[..]));
-        let t = self.params.plaintext_ring().modulus(meta.exponent).value();
+        let t = self.params.plaintext_ring().modulus(meta.exponent).wide();
         let tensor = match self.params.noise().product_form(meta.form) {
             Form::Bgv => {
                 let mut tensor = Tensor::Eval(self.tensor(x, y));

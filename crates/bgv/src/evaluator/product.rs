@@ -236,7 +236,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         &self,
         x: &[Poly<Eval, E>],
         y: Option<&[Poly<Eval, E>]>,
-        t: u64,
+        t: u128,
         level: Level,
     ) -> Vec<Poly<Coeff, E>> {
         let (params, engine) = (self.params(), self.engine());

@@ -127,8 +127,8 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         let product = |meta: Meta| {
             let mut tensor = Tensor::Eval(polys.by_ref().take(each).collect());
             // t x * t y is t times the product in BFV form.
-            let t = self.params.plaintext_ring().modulus(meta.exponent).value();
-            tensor.scale_assign(self.engine(), meta.form.scale(t).into());
+            let t = self.params.plaintext_ring().modulus(meta.exponent).wide();
+            tensor.scale_assign(self.engine(), meta.form.scale(t) as i128);
             Product { meta, tensor }
         };
         metas.map(product).collect()

@@ -38,7 +38,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         meta: &Meta,
         square: Source<'_, E>,
         mut rest: Vec<Rest<'_, E>>,
-        factor: u64,
+        factor: u128,
         next: NextUse,
     ) -> Result<Ciphertext<E>, SchemeError> {
         self.check_owner(meta, "relinearization")?;
@@ -67,7 +67,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
             switched: Some((Use::Once(digits), &key)),
             rest,
             raise: special,
-            factor: Constant { numerator: factor.into(), denominator: t },
+            factor: Constant { numerator: factor as i128, denominator: t },
             automorphism: GaloisElement::IDENTITY,
         };
         let scale = RoundingScale::times_plain(t);

@@ -136,7 +136,7 @@ pub(crate) fn encrypt_under(
     plaintext.check(params)?;
     let (ring, cpu) = (params.ring(), params.cpu());
     let basis = params.chain().basis(level);
-    let t = params.slot_shape().plain_modulus(plaintext.exponent());
+    let t = params.plaintext_ring().modulus(plaintext.exponent()).wide();
     let fresh = params.noise().modeled(level, plaintext.exponent(), |model| model.fresh_public(t));
     let meta = Meta { owner, ..fresh };
     let message = carried_coefficients(params, plaintext, &meta)?;

@@ -125,10 +125,8 @@ impl MainSecret {
     fn ntru(params: &Params, u: &[i64], g: &[i64]) -> Option<Self> {
         let (cpu, all) = (params.cpu(), params.chain().keyed());
         let mut f = sample::secret_poly(cpu, all, u);
-        f.scale_assign(
-            cpu,
-            i128::from(params.slot_shape().plain_modulus(params.slot_shape().max_exponent())),
-        );
+        let largest = params.slot_shape().wide_modulus(params.slot_shape().max_exponent());
+        f.scale_assign(cpu, largest as i128);
         f.add_constant(cpu, 1);
         let inverse = f.inverse(cpu)?;
         let quotient = inverse.mul(cpu, &sample::secret_poly(cpu, all, g));
@@ -200,7 +198,7 @@ impl SecretKey {
             MainSecret::Ntru { f, quotient, .. } => {
                 // u = (f - 1) / t and g = (g / f) f.
                 let t =
-                    self.params.slot_shape().plain_modulus(self.params.slot_shape().max_exponent());
+                    self.params.slot_shape().wide_modulus(self.params.slot_shape().max_exponent());
                 let mut u = f.restricted(basis);
                 u.wipe_on_drop();
                 u.add_constant(cpu, -1);

@@ -79,7 +79,7 @@ impl BootstrapKey {
 /// The public data of the encryptions of s0, w s0, .., modulo p^(r+v).
 fn sparse_meta(params: &Params) -> Meta {
     let exponent = params.raised_exponent();
-    let t = params.slot_shape().plain_modulus(exponent);
+    let t = params.slot_shape().wide_modulus(exponent);
     let noise = (t as f64 * params.noise().bound().error_norm_limit()).log2() + 0.1;
     params.noise().fresh(params.chain().top(), exponent, noise)
 }
@@ -312,12 +312,12 @@ impl ServerKeys {
             // (t e + κ w^i s0) / scale - a s
             let seed = sample::seed(rng);
             let c1 = sample::expand(cpu, &seed, 0, basis);
-            let mut c0 = noisy_message(cpu, basis, None, &key_error(params, rng), t.value());
+            let mut c0 = noisy_message(cpu, basis, None, &key_error(params, rng), t.wide());
             let mut message = sample::secret_poly(cpu, basis, coefficients);
             message.wipe_on_drop();
             message.scale_assign(cpu, t.centered(multiplier) as i128);
             c0.add_assign(cpu, &message);
-            c0.scale_assign(cpu, Constant::inverse(meta.form.scale(t.value())));
+            c0.scale_assign(cpu, Constant::inverse(meta.form.scale(t.wide())));
             // It determines s, because a is published.
             let mut product = c1.mul(cpu, &secret.main().poly().restricted(basis));
             product.wipe_on_drop();

@@ -20,3 +20,4 @@ mod seeded;
 mod specifications;
 mod switching;
 mod tightness;
+mod wide_moduli;

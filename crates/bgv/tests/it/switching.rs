@@ -133,7 +133,7 @@ fn switching_is_refused_where_the_canonical_bound_does_not_fit() {
         let secret = SecretKind::Sparse(weight);
         let params =
             build(ParamsSpec { secret, bootstrap: Some(bootstrap), ..small(257, 1, Form::Bfv) });
-        let entry = params.noise().bound().encapsulated(257, f64::NEG_INFINITY) + 1.0;
+        let entry = params.noise().bound().encapsulated(257u64, f64::NEG_INFINITY) + 1.0;
         let lemma = (4.0 * 257.0 * (1.0 + weight as f64)).log2();
         assert!(entry < lemma, "weight {weight}: 2^{entry} against 2^{lemma}");
     }

@@ -117,7 +117,7 @@ fn chained(
 /// 2^24 to half the exponent.
 ///
 /// # Errors
-/// [`CircuitError::Ring`] unless 1 <= exponent < 62.
+/// [`CircuitError::Ring`] unless 1 <= exponent <= 64.
 pub fn lowest_bit(exponent: u32) -> Result<Circuit, CircuitError> {
     PrimePower::new(2, exponent)?;
     let mut builder = CircuitBuilder::new();
@@ -207,6 +207,7 @@ mod tests {
             (32, 6),
             (48, 7),
             (61, 8),
+            (64, 8),
         ];
         let scheme = ResidueScheme::new(2);
         let mut rng = SplitMix(8);
@@ -231,7 +232,7 @@ mod tests {
             assert_eq!(out.modulus.exponent(), exponent);
             assert!(xs.iter().zip(&out.values).all(|(x, y)| x % 2 == *y), "2^{exponent}");
         }
-        assert!(lowest_bit(0).is_err() && lowest_bit(62).is_err());
+        assert!(lowest_bit(0).is_err() && lowest_bit(65).is_err());
     }
 
     #[test]

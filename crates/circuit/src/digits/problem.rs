@@ -5,6 +5,9 @@ use everlevel_scheme::Params;
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 
+/// Digits and their bounds are signed words, and so are sums of several of them.
+const MAX_BITS: u32 = 62;
+
 /// The digit removal x = m p^v + i modulo p^e, |i| <= B, to (x - i)/p^v = m modulo p^(e-v).
 ///
 /// The low part i is balanced. For p = 2 the largest B is 2^(v-1), and then -B <= i < B. Any m is
@@ -47,9 +50,12 @@ impl DigitProblem {
     ///
     /// # Errors
     /// [`CircuitError::Ring`] if p^e is not a valid modulus, [`CircuitError::DigitProblem`] unless
-    /// 1 <= v < e, [`CircuitError::OverflowBound`] unless 1 <= B <= p^v / 2.
+    /// 1 <= v < e and p^e is below 2^62, [`CircuitError::OverflowBound`] unless 1 <= B <= p^v / 2.
     pub fn modulus(&self) -> Result<PrimePower, CircuitError> {
         let t = PrimePower::new(self.p, self.e)?;
+        if t.wide() >> MAX_BITS != 0 {
+            return Err(self.refused("digits are removed modulo p^e below 2^62 only"));
+        }
         if self.v == 0 || self.v >= self.e {
             return Err(self.refused("at least one digit is to be removed and one to be left"));
         }
@@ -120,6 +126,10 @@ mod tests {
         assert!(matches!(problem(17, 2, 0, 8), Err(CircuitError::DigitProblem { .. })));
         assert!(matches!(problem(17, 4, 2, 145), Err(CircuitError::OverflowBound { .. })));
         assert!(matches!(problem(17, 4, 2, 0), Err(CircuitError::OverflowBound { .. })));
+        assert!(problem(2, 61, 2, 2).is_ok());
+        for (p, e) in [(2, 62), (2, 64), (3, 40)] {
+            assert!(matches!(problem(p, e, 2, 1), Err(CircuitError::DigitProblem { .. })));
+        }
         assert!(matches!(
             problem(16, 4, 2, 3),
             Err(CircuitError::Ring(everlevel_ring::RingError::PlainModulus { .. }))

@@ -253,8 +253,8 @@ impl AxisMap {
         }
         if self.modulus() != next.modulus() {
             return Err(CircuitError::ModulusMismatch {
-                expected: self.modulus().value(),
-                found: next.modulus().value(),
+                expected: self.modulus().wide(),
+                found: next.modulus().wide(),
             });
         }
         let longest = self.diagonals.iter().chain(&next.diagonals).map(Vec::len).max();

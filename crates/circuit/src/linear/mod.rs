@@ -120,8 +120,8 @@ impl LinearMap {
         }
         if self.ring != next.ring {
             return Err(CircuitError::ModulusMismatch {
-                expected: self.modulus().value(),
-                found: next.modulus().value(),
+                expected: self.modulus().wide(),
+                found: next.modulus().wide(),
             });
         }
         let mut out = LinearMap { diagonals: BTreeMap::new(), ..*self };

@@ -56,11 +56,11 @@ impl Polynomial {
             let divisor = p_part(&t, product);
             let rest = t.sub(b, value);
             if !rest.is_multiple_of(divisor) {
-                return Err(RingError::NotInvertible { value: product, modulus: t.value() }.into());
+                return Err(RingError::NotInvertible { value: product, modulus: t.wide() }.into());
             }
             let c = t.mul(rest / divisor, t.inv(product / divisor)?);
             nodes.push(a);
-            coefficients.push(c % (t.value() / divisor));
+            coefficients.push((u128::from(c) % (t.wide() / u128::from(divisor))) as u64);
         }
         Ok(Polynomial::from_newton(t, &nodes, &coefficients))
     }
@@ -68,9 +68,9 @@ impl Polynomial {
 
 /// The largest power of p that divides x, 1 <= x < p^e.
 pub(crate) fn p_part(t: &PrimePower, x: u64) -> u64 {
-    let mut divisor = 1;
-    while x.is_multiple_of(divisor * t.prime()) {
-        divisor *= t.prime();
+    let (mut divisor, mut rest) = (1, x);
+    while rest.is_multiple_of(t.prime()) {
+        (divisor, rest) = (divisor * t.prime(), rest / t.prime());
     }
     divisor
 }

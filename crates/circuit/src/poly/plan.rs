@@ -89,8 +89,8 @@ fn variable(polynomials: &[Polynomial]) -> Result<(u64, CircuitBuilder, PowerTab
     let modulus = first.modulus();
     if let Some(other) = polynomials.iter().find(|f| f.modulus() != modulus) {
         return Err(CircuitError::ModulusMismatch {
-            expected: modulus.value(),
-            found: other.modulus().value(),
+            expected: modulus.wide(),
+            found: other.modulus().wide(),
         });
     }
     let mut builder = CircuitBuilder::new();

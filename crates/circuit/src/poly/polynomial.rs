@@ -25,7 +25,7 @@ impl Polynomial {
     /// The polynomial with these coefficients, lowest first; they are reduced.
     pub fn new(modulus: PrimePower, coefficients: impl IntoIterator<Item = u64>) -> Self {
         let mut coefficients: Vec<u64> =
-            coefficients.into_iter().map(|c| c % modulus.value()).collect();
+            coefficients.into_iter().map(|c| modulus.reduce_u64(c)).collect();
         while coefficients.last() == Some(&0) {
             coefficients.pop();
         }
@@ -53,10 +53,9 @@ impl Polynomial {
         if values.len() != n {
             return Err(CircuitError::SlotCount { expected: n, found: values.len() });
         }
-        let mut divided: Vec<u64> = values.iter().map(|v| v % t.value()).collect();
+        let mut divided: Vec<u64> = values.iter().map(|v| t.reduce_u64(*v)).collect();
         for order in 1..n {
-            let gaps: Vec<u64> =
-                (order..n).map(|i| t.sub(points[i] % t.value(), points[i - order])).collect();
+            let gaps: Vec<u64> = (order..n).map(|i| t.sub(points[i], points[i - order])).collect();
             let inverses = invert_all(&t, &gaps)?;
             for i in (order..n).rev() {
                 divided[i] = t.mul(t.sub(divided[i], divided[i - 1]), inverses[i - order]);

@@ -99,7 +99,8 @@ pub(crate) fn check_prime<S: Arithmetic + PlainModulus>(
     if scheme.plain_prime() == planned {
         Ok(())
     } else {
-        Err(CircuitError::ModulusMismatch { expected: planned, found: scheme.plain_prime() })
+        let (expected, found) = (planned.into(), scheme.plain_prime().into());
+        Err(CircuitError::ModulusMismatch { expected, found })
     }
 }
 

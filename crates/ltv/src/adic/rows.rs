@@ -61,7 +61,7 @@ impl AdicRing {
                 return Err(RingError::ValueOutOfRange {
                     value: row[position].into(),
                     position,
-                    modulus: self.prime(),
+                    modulus: self.prime().into(),
                 });
             }
             let mut stored = vec![0; expected];

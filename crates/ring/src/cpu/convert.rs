@@ -210,7 +210,7 @@ impl CenteredLift {
         }
         let weights = self.weights(&cpu.ring, t, factor);
         for (k, x) in out.iter_mut().enumerate() {
-            // At most 129 terms of less than 50 + 62 bits.
+            // At most 129 terms of less than 50 + 64 bits.
             *x = t.reduce_u128(
                 views
                     .iter()

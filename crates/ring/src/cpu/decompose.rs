@@ -22,7 +22,7 @@ pub struct Digits {
     extended: Basis,
     /// The polynomial itself and its divisor: what a digit is modulo its own primes. None if the
     /// digits were made modulo these as well.
-    own: Option<(Poly<Eval>, u64)>,
+    own: Option<(Poly<Eval>, u128)>,
 }
 
 struct Digit {
@@ -85,7 +85,7 @@ impl Cpu {
         gadget: &Gadget,
         basis: Basis,
         lift: impl Fn(Basis) -> CenteredLift + Sync,
-        own: Option<(Poly<Eval>, u64)>,
+        own: Option<(Poly<Eval>, u128)>,
     ) -> Digits {
         let extended = basis.union(gadget.special());
         let groups: Vec<(usize, Basis)> = gadget.digits(basis).collect();

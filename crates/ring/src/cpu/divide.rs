@@ -106,7 +106,7 @@ impl Cpu {
         // gamma A / D.
         let factor = |i: usize| {
             let q = ring.modulus(i);
-            let gamma = q.mul(q.reduce_u64(scale.gamma), ring.product_mod(added, q));
+            let gamma = q.mul(q.reduce_u128(scale.gamma), ring.product_mod(added, q));
             source.contains(i).then(|| q.mul(ring.inverse_product(dropped, i), gamma))
         };
         let term = |i: usize| {
@@ -121,7 +121,7 @@ impl Cpu {
         let lifts: Vec<CenteredLift> = terms.into_iter().map(lift).collect();
         let minus_beta = |i: usize| {
             let q = ring.modulus(i);
-            (i, q.neg(q.mul(ring.inverse_product(dropped, i), q.reduce_u64(scale.beta))))
+            (i, q.neg(q.mul(ring.inverse_product(dropped, i), q.reduce_u128(scale.beta))))
         };
         let targets: Vec<(usize, u64)> = target.iter().map(minus_beta).collect();
         CenteredLift::spread_each(&lifts, self, &targets, |i, limbs| {

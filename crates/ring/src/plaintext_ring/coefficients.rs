@@ -7,7 +7,7 @@ use crate::product::{forward, sum_split};
 
 impl PlaintextRing {
     /// The product of two plaintexts modulo p^e: 3 transforms of length n where there are n slots
-    /// in a power of two, at most 9 elsewhere.
+    /// in a power of two, at most 12 elsewhere.
     ///
     /// # Panics
     /// As [`PlaintextRing::modulus`], or if an operand has not n coefficients.
@@ -27,7 +27,7 @@ impl PlaintextRing {
     }
 
     /// Σ a b modulo p^e, of factors for that exponent: one transform where there are n slots in a
-    /// power of two, at most 9 a product elsewhere.
+    /// power of two, at most 12 a product elsewhere.
     ///
     /// # Panics
     /// As [`PlaintextRing::modulus`].

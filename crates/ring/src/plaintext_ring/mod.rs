@@ -151,11 +151,11 @@ impl PlaintextRing {
         if residues.len() != expected {
             return Err(RingError::ResidueCount { found: residues.len(), expected });
         }
-        if let Some(position) = residues.iter().position(|&v| v >= t.value()) {
+        if let Some(position) = residues.iter().position(|&v| v > t.last()) {
             return Err(RingError::ValueOutOfRange {
                 value: residues[position],
                 position,
-                modulus: t.value(),
+                modulus: t.wide(),
             });
         }
         Ok(t)

@@ -5,3 +5,4 @@ mod odd_indices;
 mod odd_slots;
 mod ring;
 mod slots;
+mod wide_moduli;

@@ -307,7 +307,7 @@ fn division_rounds_as_integers_do() {
     let t = 257i128;
     let bgv = integers(
         ring,
-        x.divided(&cpu, target, RoundingScale::plain_multiple(t as u64)).into_coeff(&cpu),
+        x.divided(&cpu, target, RoundingScale::plain_multiple(t as u128)).into_coeff(&cpu),
     );
     for (&x, &got) in a.iter().zip(&bgv) {
         let error = x as i128 * added - got * dropped;
@@ -317,7 +317,7 @@ fn division_rounds_as_integers_do() {
     // of an input that was divided by t: t round(x / D)
     let times = integers(
         ring,
-        x.divided(&cpu, target, RoundingScale::times_plain(t as u64)).into_coeff(&cpu),
+        x.divided(&cpu, target, RoundingScale::times_plain(t as u128)).into_coeff(&cpu),
     );
     for (&p, &got) in plain.iter().zip(&times) {
         assert_eq!(p * t, got);

@@ -7,8 +7,8 @@ use crate::spec::Level;
 
 impl NoiseTracker {
     /// p^r: the plaintext modulus of what is bootstrapped.
-    fn message_modulus(&self) -> u64 {
-        self.plain.shape().plain_modulus(self.spec.plain_exponent)
+    fn message_modulus(&self) -> u128 {
+        self.plain.modulus(self.spec.plain_exponent).wide()
     }
 
     /// Passes a set without bootstrapping, or one whose q0 has room for the noise at its entry.
@@ -43,9 +43,9 @@ impl NoiseTracker {
 
     /// What the product of the sparse encryptions with integer polynomials of coefficients in
     /// ±range/2 gives, at the top, modulo p^(r+v).
-    pub fn raised(&self, range: u64) -> Meta {
+    pub fn raised(&self, range: u128) -> Meta {
         let exponent = self.spec.raised_exponent();
-        let t = self.plain.shape().plain_modulus(exponent);
+        let t = self.plain.modulus(exponent).wide();
         let (form, p) = (self.spec.form, self.spec.plain_prime);
         self.modeled(self.chain.top(), exponent, |model| model.raised(form, p, t, range))
     }
@@ -79,7 +79,7 @@ impl NoiseTracker {
                 found: delta.to_string(),
             });
         }
-        let raised = self.raised(delta);
+        let raised = self.raised(delta.into());
         if delta == p {
             Ok(raised)
         } else {
@@ -89,7 +89,7 @@ impl NoiseTracker {
 
     /// p^v m + I at the top, modulo p^(r+v).
     pub fn raised_scaled(&self) -> Meta {
-        self.raised(self.plain.shape().plain_modulus(self.spec.raised_exponent()))
+        self.raised(self.plain.modulus(self.spec.raised_exponent()).wide())
     }
 
     /// The factor of what came through the digit removal as u m, u = κ/q0 being the unit of a

@@ -87,7 +87,7 @@ impl NoiseTracker {
     pub(super) fn product_noise(
         &self,
         model: &NoiseModel,
-        (form, t, level): (Form, u64, Level),
+        (form, t, level): (Form, u128, Level),
         a: f64,
         b: f64,
     ) -> f64 {

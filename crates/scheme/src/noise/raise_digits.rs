@@ -14,11 +14,11 @@ const SMALL_PRIME: u64 = 64;
 
 /// How many digits hold coefficients modulo p^e.
 pub fn raise_digit_count(p: u64, e: u32) -> usize {
-    if p < SMALL_PRIME { raise_digit_ranges(p, p.pow(e)).len() } else { 2 * e as usize }
+    if p < SMALL_PRIME { raise_digit_ranges(p, u128::from(p).pow(e)).len() } else { 2 * e as usize }
 }
 
 /// The ranges of the digits to base w of integers in ±range/2: w for all but the last one.
-pub fn raise_digit_ranges(p: u64, range: u64) -> Vec<f64> {
+pub fn raise_digit_ranges(p: u64, range: u128) -> Vec<f64> {
     let w = raise_digit(p) as f64;
     let (mut ranges, mut rest) = (Vec::new(), range as f64);
     while rest > w {

@@ -58,13 +58,13 @@ impl NoiseTracker {
         self.plain.modulus(m.exponent)
     }
 
-    pub(super) fn t(&self, m: &Meta) -> u64 {
-        self.plain.shape().plain_modulus(m.exponent)
+    pub(super) fn t(&self, m: &Meta) -> u128 {
+        self.arithmetic(m).wide()
     }
 
     /// What the polynomials of a ciphertext like `m` are divided by so that rounding errors become
     /// multiples of t.
-    pub fn divisor(&self, m: &Meta) -> u64 {
+    pub fn divisor(&self, m: &Meta) -> u128 {
         m.form.divisor(self.t(m))
     }
 
@@ -175,8 +175,8 @@ impl NoiseTracker {
             return bad("plaintext exponent", format!("1 to {highest}"), m.exponent.to_string());
         }
         let t = self.arithmetic(m);
-        if m.factor >= t.value() || m.factor.is_multiple_of(t.prime()) {
-            return bad("factor", format!("a unit below {}", t.value()), m.factor.to_string());
+        if m.factor > t.last() || m.factor.is_multiple_of(t.prime()) {
+            return bad("factor", format!("a unit below {}", t.wide()), m.factor.to_string());
         }
         if m.depth >= DEPTH_LIMIT {
             return bad("depth", format!("less than {DEPTH_LIMIT}"), m.depth.to_string());

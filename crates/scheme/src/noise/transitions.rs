@@ -86,7 +86,7 @@ impl NoiseTracker {
             }
         };
         let product = self.merged(a, b, |model, x, y| {
-            self.product_noise(model, (a.form, t.value(), a.level), x, y)
+            self.product_noise(model, (a.form, t.wide(), a.level), x, y)
         });
         self.checked(Meta { factor, depth: product.depth + 1, ..product }, "multiplication")
     }

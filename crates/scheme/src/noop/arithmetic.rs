@@ -123,7 +123,7 @@ impl Arithmetic for NoOp {
         same_modulus(a.meta.exponent, b.exponent, "addition of a plaintext")?;
         let t = self.params.plaintext_ring().modulus(a.meta.exponent);
         message_coefficients(&self.params, b)?;
-        let meta = self.params.noise().add_plain(&a.meta, |model| model.message(t.value()))?;
+        let meta = self.params.noise().add_plain(&a.meta, |model| model.message(t.wide()))?;
         Ok(NoOpCiphertext {
             meta,
             value: self.pairwise(&a.value, &b.coefficients, meta.exponent, false),

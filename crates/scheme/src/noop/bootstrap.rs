@@ -18,7 +18,7 @@ pub struct NoOpBase {
 impl NoOp {
     /// As many plaintext products as digits: a transform a limb for each and one for the constant
     /// part.
-    fn count_raising(&self, meta: &Meta, range: u64) {
+    fn count_raising(&self, meta: &Meta, range: u128) {
         let digits =
             raise_digit_ranges(self.plain_prime(), range).len().min(self.params.raise_digits());
         self.counters.transforms((1 + digits) * self.params.chain().basis(meta.level).len());
@@ -41,7 +41,7 @@ impl Bootstrappable for NoOp {
     }
 
     fn minimum_capacity(&self) -> f64 {
-        self.params.noise().bound().minimum_capacity(self.params.plain_modulus())
+        self.params.noise().bound().minimum_capacity(self.params.wide_modulus())
     }
 
     fn to_base_modulus(&self, x: &NoOpCiphertext) -> Result<NoOpBase, SchemeError> {
@@ -78,7 +78,7 @@ impl Bootstrappable for NoOp {
         let meta =
             params.noise().checked(params.noise().raised_overflow(delta)?, "bootstrapping")?;
         let (delta, t) = (delta as i64, params.plaintext_ring().modulus(meta.exponent));
-        self.count_raising(&meta, delta as u64);
+        self.count_raising(&meta, delta as u128);
         let value = r
             .overflow
             .iter()
@@ -98,7 +98,7 @@ impl Bootstrappable for NoOp {
             params.noise().checked(params.noise().raised_message(&like.meta)?, "bootstrapping")?;
         let t = params.plaintext_ring().modulus(meta.exponent);
         let q0 = t.reduce_i64(self.base_modulus_mod_t(r));
-        self.count_raising(&meta, self.params.plain_modulus());
+        self.count_raising(&meta, self.params.wide_modulus());
         let value = r
             .message
             .iter()
@@ -118,7 +118,7 @@ impl Bootstrappable for NoOp {
         let params = &self.params;
         let meta = params.noise().checked(params.noise().raised_scaled(), "bootstrapping")?;
         let t = params.plaintext_ring().modulus(meta.exponent);
-        self.count_raising(&meta, t.value());
+        self.count_raising(&meta, t.wide());
         let shift = t.reduce_u64(self.plain_prime().pow(self.overflow_digits()));
         let unit = params.noise().raised_unit(r.factor, &Meta { factor: 1, ..meta });
         let scale = t.mul(shift, unit);

@@ -137,7 +137,7 @@ impl NoOp {
         plaintext: &Plaintext,
         level: Level,
     ) -> Result<NoOpCiphertext, SchemeError> {
-        self.encrypt_with(plaintext, level, NoiseModel::fresh_secret)
+        self.encrypt_with(plaintext, level, |model, t| model.fresh_secret(t))
     }
 
     /// A simulated fresh encryption under the public key.
@@ -145,20 +145,21 @@ impl NoOp {
     /// # Errors
     /// As the real one.
     pub fn encrypt_publicly(&self, plaintext: &Plaintext) -> Result<NoOpCiphertext, SchemeError> {
-        self.encrypt_with(plaintext, self.params.chain().top(), NoiseModel::fresh_public)
+        let top = self.params.chain().top();
+        self.encrypt_with(plaintext, top, |model, t| model.fresh_public(t))
     }
 
     fn encrypt_with(
         &self,
         plaintext: &Plaintext,
         level: Level,
-        noise: fn(&NoiseModel, u64) -> f64,
+        noise: fn(&NoiseModel, u128) -> f64,
     ) -> Result<NoOpCiphertext, SchemeError> {
         Plaintext::check_exponent(&self.params, plaintext.exponent)?;
         if self.values {
             plaintext.check(&self.params)?;
         }
-        let t = self.params.slot_shape().plain_modulus(plaintext.exponent);
+        let t = self.params.plaintext_ring().modulus(plaintext.exponent).wide();
         let meta = self.params.noise().modeled(level, plaintext.exponent, |model| noise(model, t));
         let value = if self.values { plaintext.coefficients.to_vec() } else { Vec::new() };
         Ok(NoOpCiphertext { meta: self.params.noise().checked(meta, "encryption")?, value })
@@ -245,12 +246,12 @@ impl NoOp {
     }
 
     /// Integers of 0..range, one for each coefficient of a value.
-    fn pretend_garbage(&self, range: u64) -> Vec<u64> {
+    fn pretend_garbage(&self, range: u128) -> Vec<u64> {
         if !self.values {
             return Vec::new();
         }
         let mut rng = self.overflow.lock().unwrap_or_else(PoisonError::into_inner);
-        (0..self.params.degree()).map(|_| rng.next_u64() % range).collect()
+        (0..self.params.degree()).map(|_| (u128::from(rng.next_u64()) % range) as u64).collect()
     }
 
     // Transforms, by the formulas of the real kernels.

@@ -27,14 +27,13 @@ impl PlainModulus for NoOp {
         e: u32,
     ) -> Result<NoOpCiphertext, SchemeError> {
         let meta = self.params.noise().extend_plain_modulus(&a.meta, e)?;
-        let step = self.params.plaintext_ring().modulus(a.meta.exponent).value();
+        let modulus = |e| self.params.plaintext_ring().modulus(e).wide();
+        let step = modulus(a.meta.exponent);
         // The real scheme's ε is not known here: any polynomial takes its place.
-        let garbage = self
-            .pretend_garbage(self.params.plaintext_ring().modulus(meta.exponent).value() / step);
-        Ok(NoOpCiphertext {
-            meta,
-            value: a.value.iter().zip(garbage).map(|(&x, g)| x + step * g).collect(),
-        })
+        let garbage = self.pretend_garbage(modulus(meta.exponent) / step);
+        // Below the larger modulus. Where both are the same, the garbage is 0.
+        let extended = |(&x, g): (&u64, u64)| (u128::from(x) + step * u128::from(g)) as u64;
+        Ok(NoOpCiphertext { meta, value: a.value.iter().zip(garbage).map(extended).collect() })
     }
 
     fn divide_by_p(&self, a: &NoOpCiphertext) -> Result<NoOpCiphertext, SchemeError> {

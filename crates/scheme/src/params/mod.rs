@@ -299,9 +299,18 @@ impl Params {
         self.0.spec.raised_exponent()
     }
 
-    /// The plaintext modulus p^r.
+    /// The plaintext modulus p^r, for callers that know it to be below 2^64; see
+    /// [`Params::wide_modulus`].
+    ///
+    /// # Panics
+    /// If p^r is 2^64.
     pub fn plain_modulus(&self) -> u64 {
         self.slot_shape().plain_modulus(self.plain_exponent())
+    }
+
+    /// The plaintext modulus p^r, 2^64 included.
+    pub fn wide_modulus(&self) -> u128 {
+        self.slot_shape().wide_modulus(self.plain_exponent())
     }
 
     /// Whether modulus raising uses the main secret, which is then sparse.

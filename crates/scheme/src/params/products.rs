@@ -87,7 +87,7 @@ fn keyless(plain_prime: u64, log_degree: u32, bits: u32, primes: usize) -> Param
 
 /// Whether a sum of `terms` products of fresh ciphertexts decrypts.
 fn holds(params: &Params, terms: u64) -> bool {
-    let (noise, t) = (params.noise(), params.plain_modulus());
+    let (noise, t) = (params.noise(), params.wide_modulus());
     let fresh = noise.modeled(params.chain().top(), 1, |model| model.fresh_secret(t));
     let product = noise.product(&fresh, &fresh);
     product.and_then(|product| noise.scale(&product, terms)).is_ok()

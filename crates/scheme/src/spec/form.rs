@@ -29,7 +29,7 @@ impl Form {
     /// The divisor, modulo q, of the polynomials of a ciphertext with plaintext modulus t before
     /// modulus switching and key switching, so that rounding errors and key-switching errors become
     /// multiples of t in w: t for BGV, 1 for BFV.
-    pub fn divisor(self, t: u64) -> u64 {
+    pub fn divisor(self, t: u128) -> u128 {
         match self {
             Form::Bgv => t,
             Form::Bfv => 1,
@@ -37,7 +37,7 @@ impl Form {
     }
 
     /// The divisor, modulo q, that takes w to the phase: 1 for BGV, t for BFV.
-    pub fn scale(self, t: u64) -> u64 {
+    pub fn scale(self, t: u128) -> u128 {
         match self {
             Form::Bgv => 1,
             Form::Bfv => t,

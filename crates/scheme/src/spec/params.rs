@@ -277,12 +277,19 @@ impl ParamsSpec {
         if self.plain_exponent == 0 {
             return bad("plain_exponent = 0: expected at least 1".into());
         }
-        if self.plain_prime.checked_pow(self.largest_exponent()).is_none_or(|t| t >> 62 != 0) {
+        let (p, e) = (self.plain_prime, self.largest_exponent());
+        let largest = u128::from(p).checked_pow(e);
+        if self.bootstrap.is_some() && largest.is_none_or(|t| t >> 62 != 0) {
             return bad(format!(
-                "p^{} does not stay below 2^62, with p = {}: the plaintext modulus, the digits \
-                 that bootstrapping removes and extended_exponent must fit",
-                self.largest_exponent(),
-                self.plain_prime
+                "p^{e} does not stay below 2^62, with p = {p}: the plaintext modulus, the digits \
+                 that bootstrapping removes and extended_exponent must fit; sets without \
+                 bootstrapping have plaintext moduli of up to 2^64"
+            ));
+        }
+        if largest.is_none_or(|t| t > 1 << 64) {
+            return bad(format!(
+                "p^{e} is above 2^64, with p = {p}: the plaintext modulus and extended_exponent \
+                 must fit"
             ));
         }
         if let SecretKind::Sparse(weight) = self.secret

@@ -151,7 +151,7 @@ pub(super) fn modular(workload: &Workload, found: &mut Recommendation) {
     found.notes.push(format!(
         "all is computed modulo {}, and no result of these operations can reach it; a result that \
          could is refused at decryption",
-        found.params.plain_modulus()
+        found.params.wide_modulus()
     ));
 }
 

@@ -82,7 +82,7 @@ pub(super) fn on(workload: &Workload, params: &Params) -> Result<Option<Recommen
             (Some(range), Some(times)) => range.times(times),
             (range, _) => range.filter(|_| !sums || blocks == 1),
         };
-        let Some(all) = all.filter(|all| all.fits(params.plain_modulus())) else {
+        let Some(all) = all.filter(|all| all.fits(params.wide_modulus())) else {
             return Ok(None);
         };
         let rehearsed = format!("{name} = {text}");

@@ -261,15 +261,22 @@ impl<E: Engine> Laws<'_, E> {
         }
     }
 
-    fn constants(&self) -> [Constant; 5] {
+    fn constants(&self) -> [Constant; 6] {
         let fraction = |numerator, denominator| Constant { numerator, denominator };
-        [fraction(1, 1), fraction(0, 1), fraction(-3, 1), fraction(1, 257), fraction(1 << 70, 9)]
+        [
+            fraction(1, 1),
+            fraction(0, 1),
+            fraction(-3, 1),
+            fraction(1, 257),
+            fraction(1 << 70, 9),
+            fraction(1, 1 << 64),
+        ]
     }
 
     /// A constant modulo the prime at `position`: what gives the numerator times the denominator.
     fn constant(&self, c: Constant, position: usize) -> u64 {
         let q = self.definitions.ring.modulus(position);
-        let inverse = q.pow(q.reduce_u64(c.denominator), q.value() - 2);
+        let inverse = q.pow(q.reduce_u128(c.denominator), q.value() - 2);
         q.mul(q.reduce_i128(c.numerator), inverse)
     }
 

@@ -54,7 +54,7 @@ impl<E: Engine> Laws<'_, E> {
     }
 
     /// The digits of a polynomial that is given by coefficients over the level.
-    pub(super) fn digits(&self, coefficients: &Words, divisor: u64) -> Digits {
+    pub(super) fn digits(&self, coefficients: &Words, divisor: u128) -> Digits {
         let (ring, wide) = (&self.definitions.ring, self.extended());
         let digit = |(group, primes): (usize, Basis)| {
             let quotient = self.words(primes, |i, k| {
@@ -116,6 +116,10 @@ impl<E: Engine> Laws<'_, E> {
             (engine.decompose(&gadget, Source::Eval(&eval, 1)), self.digits(&x.coefficients, 1)),
             (engine.decompose(&gadget, Source::Eval(&eval, 9)), self.digits(&x.coefficients, 9)),
             (engine.decompose(&gadget, Source::Coeff(&coeff, 9)), self.digits(&x.coefficients, 9)),
+            (
+                engine.decompose(&gadget, Source::Eval(&eval, 1 << 64)),
+                self.digits(&x.coefficients, 1 << 64),
+            ),
             (
                 engine.decompose(&gadget, Source::Quotient(self.eval(&wide), level())),
                 self.digits(&quotient, 1),
@@ -210,18 +214,21 @@ impl<E: Engine> Laws<'_, E> {
             let q = ring.modulus(i);
             let whole = if from.contains(i) { q.mul(product(added, i), at(i)[k]) } else { 0 };
             let v = v[to.limb_of(i).expect("a prime")][k];
-            let difference =
-                q.sub(q.mul(q.reduce_u64(scale.gamma), whole), q.mul(q.reduce_u64(scale.beta), v));
+            let difference = q
+                .sub(q.mul(q.reduce_u128(scale.gamma), whole), q.mul(q.reduce_u128(scale.beta), v));
             q.mul(difference, q.pow(product(dropped, i), q.value() - 2))
         })
     }
 
-    fn scales(&self) -> [RoundingScale; 4] {
+    fn scales(&self) -> [RoundingScale; 7] {
         [
             RoundingScale::PLAIN,
             RoundingScale::plain_multiple(257),
             RoundingScale::times_plain(257),
             RoundingScale::scaled(257),
+            RoundingScale::plain_multiple(1 << 64),
+            RoundingScale::times_plain(1 << 64),
+            RoundingScale::scaled(1 << 64),
         ]
     }
 

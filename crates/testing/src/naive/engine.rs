@@ -230,8 +230,8 @@ impl Engine for Naive {
         self.poly(to, |i| {
             let q = ring.modulus(i);
             let inverse = ring.inverse_product(dropped, i);
-            let gamma = q.mul(q.reduce_u64(scale.gamma), ring.product_mod(added, q));
-            let (gamma, beta) = (q.mul(gamma, inverse), q.mul(q.reduce_u64(scale.beta), inverse));
+            let gamma = q.mul(q.reduce_u128(scale.gamma), ring.product_mod(added, q));
+            let (gamma, beta) = (q.mul(gamma, inverse), q.mul(q.reduce_u128(scale.beta), inverse));
             let known = x.basis().contains(i).then(|| limb(x, i));
             let quotient = |(k, &v): (usize, &u64)| {
                 let whole = known.map_or(0, |x| q.mul(x[k], gamma));

@@ -13,3 +13,4 @@ mod products;
 mod results;
 mod round_trip;
 mod uploads;
+mod wide_moduli;

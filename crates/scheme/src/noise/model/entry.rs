@@ -13,7 +13,8 @@ impl NoiseModel {
     /// The bound, in bits, on the coefficients of the phase modulo q0 under the sparse key when the
     /// noise that comes from the ciphertext, scaled to q0, is `prior` bits (coefficient law); t =
     /// p^r.
-    pub fn encapsulated(&self, t: u64, prior: f64) -> f64 {
+    pub fn encapsulated(&self, t: impl Into<u128>, prior: f64) -> f64 {
+        let t: u128 = t.into();
         let t = t as f64;
         let [switch, key, round] = self.encapsulation_errors();
         let tails = t * COEFFICIENT_TAIL * switch + t * COEFFICIENT_TAIL * key + t * round;
@@ -37,7 +38,8 @@ impl NoiseModel {
     /// The largest `prior` for which bootstrapping is exact: p^v |phase| < q0 / 2 in every
     /// coefficient; and p^v times the part of it that is not random less than the share of q0 that
     /// makes B rarely exceeded, where that is smaller (see [`NoiseModel::overflow_tail`]).
-    pub fn encapsulation_limit(&self, t: u64) -> f64 {
+    pub fn encapsulation_limit(&self, t: impl Into<u128>) -> f64 {
+        let t: u128 = t.into();
         let room = |share: f64| (self.base_bits + share - self.removed_bits).exp2();
         let rest = self.encapsulated(t, f64::NEG_INFINITY).exp2();
         let mut left = room(SHARES[0]) - rest;
@@ -48,7 +50,7 @@ impl NoiseModel {
     }
 
     /// The capacity that a ciphertext must have to be bootstrapped.
-    pub fn minimum_capacity(&self, t: u64) -> f64 {
+    pub fn minimum_capacity(&self, t: impl Into<u128>) -> f64 {
         self.base_bits - self.encapsulation_limit(t) - 1.0
     }
 
@@ -109,7 +111,7 @@ impl NoiseModel {
     pub(in crate::noise) fn check_base_modulus(
         &self,
         spec: &ParamsSpec,
-        t: u64,
+        t: u128,
     ) -> Result<(), SchemeError> {
         let limit = self.encapsulation_limit(t);
         if spec.bootstrap.is_some() && limit < (t as f64).log2() {

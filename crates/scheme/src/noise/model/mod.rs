@@ -32,6 +32,12 @@ const SHARES: [f64; 5] = [-1.0, -2.0, -3.0, -4.0, -5.0];
 /// The two-sided tail factor of one real coefficient.
 const COEFFICIENT_TAIL: f64 = 15.40;
 
+/// log2 of a plaintext modulus.
+fn log2(t: impl Into<u128>) -> f64 {
+    let t: u128 = t.into();
+    (t as f64).log2()
+}
+
 /// The constants of a parameter set, in bits unless said otherwise.
 #[derive(Clone, Debug)]
 pub struct NoiseModel {
@@ -166,17 +172,17 @@ impl NoiseModel {
 
     /// The floor of modulus switching for plaintext modulus t: noise cannot be below it after a
     /// switch.
-    pub fn floor(&self, t: u64) -> f64 {
-        (t as f64).log2() + self.floor
+    pub fn floor(&self, t: impl Into<u128>) -> f64 {
+        log2(t) + self.floor
     }
 
     /// The noise that one key switch at `level` adds, without the rounding at its end.
-    pub fn key_switch(&self, chain: &ModulusChain, level: Level, t: u64) -> f64 {
+    pub fn key_switch(&self, chain: &ModulusChain, level: Level, t: impl Into<u128>) -> f64 {
         let bits = |basis: Basis| basis.iter().map(|i| self.moduli_bits[i]).sum::<f64>();
         let special = bits(chain.gadget(level).special());
         let digits = chain.gadget(level).digits(chain.basis(level));
         let squares: f64 = digits.map(|(_, digit)| (2.0 * (bits(digit) - special)).exp2()).sum();
-        (t as f64).log2()
+        log2(t)
             + (self.tail * (self.degree / 12.0).sqrt() * self.key_error_norm * squares.sqrt())
                 .log2()
     }
@@ -196,7 +202,8 @@ impl NoiseModel {
 
     /// The bound on any message polynomial: n t / 2, whatever the values; uniform coefficients on
     /// average.
-    pub fn message(&self, t: u64) -> f64 {
+    pub fn message(&self, t: impl Into<u128>) -> f64 {
+        let t: u128 = t.into();
         (t as f64 * self.account.of(self.degree / 2.0, (self.degree / 12.0).sqrt())).log2()
     }
 
@@ -211,7 +218,7 @@ impl NoiseModel {
 
     /// A fresh encryption under the secret key, with an error that is drawn anew; over NTRU it is
     /// one under the public key.
-    pub fn fresh_secret(&self, t: u64) -> f64 {
+    pub fn fresh_secret(&self, t: impl Into<u128>) -> f64 {
         match self.assumption {
             Assumption::Rlwe => {
                 self.fresh(t, self.tail * (self.error_variance * self.degree).sqrt())
@@ -221,7 +228,7 @@ impl NoiseModel {
     }
 
     /// A fresh encryption under the public key: the errors t (e v + e0 + e1 s), or t (g v + f e).
-    pub fn fresh_public(&self, t: u64) -> f64 {
+    pub fn fresh_public(&self, t: impl Into<u128>) -> f64 {
         let n = self.degree;
         let error = self.tail * (self.error_variance * n).sqrt();
         let total = match self.assumption {
@@ -236,13 +243,14 @@ impl NoiseModel {
     }
 
     /// A message and t times an error.
-    fn fresh(&self, t: u64, error: f64) -> f64 {
-        self.sum(self.added(self.message(t)), (t as f64).log2() + error.log2())
+    fn fresh(&self, t: impl Into<u128>, error: f64) -> f64 {
+        let t: u128 = t.into();
+        self.sum(self.added(self.message(t)), log2(t) + error.log2())
     }
 
     /// Encryptions of s0, w s0, w² s0, .. (w about √p) modulo t = p^e, times the digits in base w
     /// of a polynomial with coefficients uniform in ±range/2.
-    pub fn raised(&self, form: Form, p: u64, t: u64, range: u64) -> f64 {
+    pub fn raised(&self, form: Form, p: u64, t: u128, range: u128) -> f64 {
         let t = t as f64;
         let unit = self.tail * (self.degree / 12.0).sqrt();
         let ranges = raise_digit_ranges(p, range);
