@@ -106,8 +106,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "everlevel bench bootstrap --params bgv-65537-n15 --runs 3",
             "everlevel bench bootstrap --params bgv-65537-n15 --threads 1 --profile",
-            "everlevel bench bootstrap --params bgv-65537-n15 --slots 1024",
-            "everlevel bench bootstrap --params bgv-65537-n15 --batch 4",
+            "everlevel bench bootstrap --params bgv-65537-n15 --slots 1024 --batch 4",
         ],
     ),
     ("bench primitives", &["everlevel bench primitives --runs 10"]),

@@ -18,10 +18,8 @@ use crate::error::RingError;
 use crate::poly::{Coeff, Eval, Poly};
 use crate::ring::Ring;
 
+pub use uniform::Seed;
 pub(crate) use uniform::Uniform;
-
-/// The seed of a public uniform polynomial.
-pub type Seed = [u8; 32];
 
 /// A generator seeded by the operating system.
 ///

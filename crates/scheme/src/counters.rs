@@ -53,6 +53,8 @@ impl std::ops::Div<u64> for Cost {
             relinearizations: self.relinearizations / parts,
             products: self.products / parts,
             bytes: self.bytes / parts,
+            key_bytes: self.key_bytes / parts,
+            terms: self.terms / parts,
             roundings: self.roundings / parts,
         }
     }

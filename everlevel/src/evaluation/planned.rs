@@ -8,7 +8,7 @@ use everlevel_scheme::{Level, Params};
 
 use super::error::EvaluationError;
 use crate::error::Error;
-use crate::plan::{best_of_secure, cost};
+use crate::plan::estimates::{best_of_secure, cost};
 use crate::requirements::Minimize;
 
 /// A program with its public tables, and the columns that it will be run on.

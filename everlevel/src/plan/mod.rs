@@ -1,6 +1,6 @@
 //! Programs on typed integers whose cost is determined before they run.
 
-mod estimates;
+pub(crate) mod estimates;
 #[cfg(test)]
 mod tests;
 
@@ -24,7 +24,6 @@ use crate::operand::{Arithmetic, Linear, Operand, linear};
 use crate::planner::KeyPlanner;
 use crate::server::Server;
 #[cfg(feature = "unstable")]
-pub(crate) use estimates::{best_of_secure, cost};
 
 /// A column in the trace of a plan: its interval and length are known, but not its values.
 #[derive(Clone, Debug)]

@@ -1,29 +1,14 @@
 //! Decryption of compact ciphertexts and products.
 
-use everlevel_ring::{Basis, Coeff, Poly, PrimePower};
-use everlevel_scheme::Params;
+use everlevel_ring::{Coeff, Poly, PrimePower};
 use everlevel_scheme::Plaintext;
 use everlevel_scheme::SchemeError;
 use zeroize::Zeroizing;
 
 use super::CompactCiphertext;
-use crate::encryption::{DECRYPTION_SLACK, check_noticed};
+use super::widths::basis;
+use crate::encryption::check_noticed;
 use crate::keys::SecretKey;
-
-/// Primes that hold the product of a polynomial of the last width with the secret; none if the set
-/// has too few.
-pub(super) fn basis(params: &Params, widths: &[u32]) -> Option<Basis> {
-    let (ring, n) = (params.ring(), params.degree() as f64);
-    // ‖c s‖ <= n 2^(last - 1) ‖s‖.
-    let norm =
-        f64::from(*widths.last()?) + n.log2() + params.noise().bound().key_norm_limit().log2();
-    let need = norm + ring.coefficient_bits() + 1.0 + DECRYPTION_SLACK;
-    let add = |basis: Basis, i| {
-        if ring.log2(basis) < need { basis.union(Basis::of([i])) } else { basis }
-    };
-    let basis = params.chain().keyed().iter().fold(Basis::EMPTY, add);
-    (ring.log2(basis) >= need).then_some(basis)
-}
 
 impl SecretKey {
     /// Decrypts what [`Ciphertext::compact_for_decryption`](crate::Ciphertext) or

@@ -18,7 +18,7 @@ use everlevel_scheme::Params;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::Meta;
 use everlevel_scheme::spec::Form;
-use widths::WIDEST;
+use widths::{WIDEST, component_count};
 
 /// One half, in units of 2^-32: no number is farther from the nearest integer.
 const LARGEST_DISTANCE: u32 = 1 << 31;
@@ -188,11 +188,6 @@ impl CompactCiphertext {
     }
 }
 
-/// How many components there are if the last one is multiplied by this power of the secret.
-fn component_count(params: &Params, degree: u32) -> usize {
-    if params.components() > 1 { degree as usize + 1 } else { 1 }
-}
-
 impl Ciphertext {
     /// Cuts a ciphertext of these parameters to what decryption needs: about 2 log2 t + 13 bits a
     /// coefficient instead of 2 log2 q, whatever its level. One inverse transform a limb.
@@ -248,7 +243,7 @@ fn compact(
     let t = params.plaintext_ring().modulus(meta.exponent);
     let capacity = params.noise().capacity(meta);
     let found = widths::least(params, t.wide(), -capacity - 1.0, basis.len(), degree)
-        .filter(|(widths, _)| decryption::basis(params, widths).is_some());
+        .filter(|(widths, _)| widths::basis(params, widths).is_some());
     let (widths, distance) = found.ok_or_else(|| SchemeError::BadArgument {
         what: "compaction",
         expected: format!(

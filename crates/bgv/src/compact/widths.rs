@@ -2,9 +2,10 @@
 //! the law of the coefficients for the roundings of what s and s² multiply (see
 //! [`everlevel_scheme::noise`]), the worst case for that of c0.
 
+use everlevel_ring::Basis;
 use everlevel_scheme::Params;
 
-use super::component_count;
+use crate::encryption::DECRYPTION_SLACK;
 
 /// The largest width of a component in bits.
 pub(super) const WIDEST: u32 = 56;
@@ -38,6 +39,26 @@ pub(super) fn least(
     let roundings = scales.iter().zip(&widths).map(|(&scale, &width)| at(scale, width));
     let distance = used + roundings.sum::<f64>();
     Some((widths, distance))
+}
+
+/// How many components there are if the last one is multiplied by this power of the secret.
+pub(super) fn component_count(params: &Params, degree: u32) -> usize {
+    if params.components() > 1 { degree as usize + 1 } else { 1 }
+}
+
+/// Primes that hold the product of a polynomial of the last width with the secret; none if the set
+/// has too few.
+pub(super) fn basis(params: &Params, widths: &[u32]) -> Option<Basis> {
+    let (ring, n) = (params.ring(), params.degree() as f64);
+    // ‖c s‖ <= n 2^(last - 1) ‖s‖.
+    let norm =
+        f64::from(*widths.last()?) + n.log2() + params.noise().bound().key_norm_limit().log2();
+    let need = norm + ring.coefficient_bits() + 1.0 + DECRYPTION_SLACK;
+    let add = |basis: Basis, i| {
+        if ring.log2(basis) < need { basis.union(Basis::of([i])) } else { basis }
+    };
+    let basis = params.chain().keyed().iter().fold(Basis::EMPTY, add);
+    (ring.log2(basis) >= need).then_some(basis)
 }
 
 /// What a rounding does at a width.

@@ -60,7 +60,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
             x.check(&self.params)?;
             self.check_owner(&x.meta, "linear combination")?;
         }
-        let rows = self.aligned(&metas, forms)?;
+        let rows = self.aligned_forms(&metas, forms)?;
         let level = |term: &Term| metas[term.place].level;
         let levels: BTreeSet<Level> = rows.iter().flatten().map(level).collect();
         let mut sums: Vec<Option<Ciphertext<E>>> = rows.iter().map(|_| None).collect();
@@ -95,7 +95,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
 
     /// The terms of each form, from the highest level down. Forms of the same values are aligned in
     /// the same way.
-    fn aligned(
+    fn aligned_forms(
         &self,
         metas: &[&Meta],
         forms: &[SparseForm],

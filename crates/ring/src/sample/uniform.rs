@@ -3,8 +3,10 @@
 use everlevel_arith::Modulus;
 use everlevel_arith::kernels::Kernels;
 
-use super::Seed;
 use crate::cpu::processor::Cpu;
+
+/// The seed of a public uniform polynomial.
+pub type Seed = [u8; 32];
 
 /// The residues of the uniform polynomial (`seed`, `component`) modulo one prime, in evaluations,
 /// in order.

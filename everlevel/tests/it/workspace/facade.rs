@@ -83,7 +83,7 @@ fn the_facade_stays_small() {
     let (root, lab) = root.split_once("pub mod lab {").expect("the root has a module for research");
     for (place, text, most) in [
         ("the root", root, 70),
-        ("lab", lab, 40),
+        ("lab", lab, 42),
         ("files", include_str!("../../../src/files.rs"), 20),
         ("remote", include_str!("../../../src/remote.rs"), 20),
     ] {
