@@ -193,8 +193,10 @@ fn bench_bootstrap() {
         "2",
         "--bootstrapping",
         "full",
+        "--batch",
+        "2",
     ]);
-    let expected = "params slots threads backend security_bits security_model failure_log2 \
+    let expected = "params slots threads batch backend security_bits security_model failure_log2 \
                     seconds_median seconds_min stages key_switches non_scalar_products \
                     capacity_bits_before capacity_bits_after multiplications_after \
                     server_key_bytes peak_memory_bytes ntt_count ntt_us bytes_moved \
@@ -204,7 +206,7 @@ fn bench_bootstrap() {
     let n = |key| number(&report, key);
     assert_eq!(
         (n("slots"), n("threads"), n("verified_slots"), n("wrong_slots")),
-        (2048.0, 1.0, 4096.0, 0.0)
+        (2048.0, 1.0, 8192.0, 0.0)
     );
     assert!(n("seconds_min") > 0.0 && n("seconds_min") <= n("seconds_median"));
     assert!(n("noise_measured_bits") <= n("noise_bound_bits"));

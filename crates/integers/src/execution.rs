@@ -128,11 +128,13 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok((0..stage.ways()).any(fits))
     }
 
-    /// Evaluates the functions of a plan on a digit, all at once.
+    /// Evaluates the functions of a plan on a digit, all at once. `renew` says whether the digit is
+    /// bootstrapped if they do not fit.
     pub(crate) fn look_up(
         &self,
         digit: &Digit<S::Ciphertext>,
         plan: &TablePlan,
+        renew: bool,
     ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
         let outside = || CircuitError::Empty { what: "the window of a digit" };
         if plan.is_identity() {
@@ -140,7 +142,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         let found = match &digit.cipher {
             Some(value) if plan.ways() > 0 => {
-                self.staged(&[value], &Stage::Table(plan), &[plan.points()])?
+                let stale = if renew { vec![0] } else { Vec::new() };
+                self.staged_after(&[value], &Stage::Table(plan), &[plan.points()], stale)?
             }
             Some(_) => vec![None; plan.outputs()],
             None => {
@@ -165,12 +168,22 @@ impl<S: IntegerScheme> Integers<'_, S> {
         stage: &Stage<'_>,
         windows: &[(i64, i64)],
     ) -> Result<Vec<Option<S::Ciphertext>>, IntegersError> {
+        self.staged_after(inputs, stage, windows, (0..inputs.len()).collect())
+    }
+
+    /// [`Integers::staged`] where only the inputs at the places `stale` are bootstrapped.
+    fn staged_after(
+        &self,
+        inputs: &[&Value<S::Ciphertext>],
+        stage: &Stage<'_>,
+        windows: &[(i64, i64)],
+        mut stale: Vec<usize>,
+    ) -> Result<Vec<Option<S::Ciphertext>>, IntegersError> {
         let needed = self.session().minimum_capacity();
         let scheme = self.session().scheme();
-        let mut stale: Vec<usize> = match self.session().can_bootstrap() {
-            true => (0..inputs.len()).collect(),
-            false => Vec::new(),
-        };
+        if !self.session().can_bootstrap() {
+            stale.clear();
+        }
         loop {
             let now = inputs.iter().map(|v| self.operand(v)).collect::<Result<Vec<_>, _>>()?;
             let x: Vec<&S::Ciphertext> = now.iter().map(AsRef::as_ref).collect();

@@ -197,22 +197,21 @@ impl<S: IntegerScheme> Integers<'_, S> {
         &self,
         requests: Vec<(Digit<S::Ciphertext>, Arc<TablePlan>)>,
     ) -> Result<Vec<Vec<Digit<S::Ciphertext>>>, IntegersError> {
+        let mut exhausted = vec![false; requests.len()];
         if requests.len() > 1 && self.session().can_bootstrap() {
             // Those that would be bootstrapped one by one, together.
-            let exhausted = |(digit, plan): &'_ (Digit<S::Ciphertext>, Arc<TablePlan>)| {
-                let Some(x) = digit.cipher.as_ref().filter(|_| !plan.is_identity()) else {
-                    return Ok(false);
-                };
-                let now = self.operand(x)?;
-                Ok(plan.ways() > 0 && !self.fits(&Stage::Table(plan), &[&*now]))
-            };
-            let exhausted = requests.par_iter().map(exhausted);
-            let exhausted = exhausted.collect::<Result<Vec<bool>, IntegersError>>()?;
-            let stale = requests.iter().zip(exhausted).filter(|(_, exhausted)| *exhausted);
+            let found = requests.par_iter().map(|(digit, plan)| {
+                let cipher = digit.cipher.as_ref().filter(|_| !plan.is_identity());
+                let Some(x) = cipher.filter(|_| plan.ways() > 0) else { return Ok(false) };
+                Ok(!self.fits(&Stage::Table(plan), &[&*self.operand(x)?]))
+            });
+            exhausted = found.collect::<Result<_, IntegersError>>()?;
+            let stale = requests.iter().zip(&exhausted).filter(|(_, exhausted)| **exhausted);
             let stale: Vec<_> = stale.filter_map(|((x, _), _)| x.cipher.as_ref()).collect();
             self.refresh_all(&stale)?;
         }
-        requests.par_iter().map(|(digit, plan)| self.look_up(digit, plan)).collect()
+        let found = requests.par_iter().zip(exhausted);
+        found.map(|((digit, plan), renewed)| self.look_up(digit, plan, !renewed)).collect()
     }
 
     /// A function of one digit.
