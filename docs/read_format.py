@@ -322,7 +322,7 @@ RANGES = {
     "plain_prime": (3, 2**50),
     "plain_exponent": (1, 61),
     "extended_exponent": (0, 61),
-    "base_bits": (20, 62),
+    "base_bits": (20, 96),
     "word_bits": (20, 50),
     "words": (0, 80),
     "special": (0, 16),
@@ -700,13 +700,13 @@ def read_product_result(record: Record, secret: Signed, params: Params) -> tuple
 def read_compact(
     record: Record, secret: Signed, params: Params, count: int
 ) -> tuple[Words, int]:
-    """What a result of so many components holds."""
+    """The contents of a result with this number of components."""
     size = len(record.descriptor)
     require(size in (16, 20), f"the descriptor of a result has {size} bytes")
     e, *fields, unit = struct.unpack_from("<I4BQ", record.descriptor)
     widths, reserved = fields[:count], fields[count:]
-    # Version 1 does not state how far from integers the phase may lie.
-    distance = struct.unpack_from("<I", record.descriptor, 16)[0] if size == 20 else 2**31
+    # Version 1 does not state how far from integers the phase may lie: 0.499.
+    distance = struct.unpack_from("<I", record.descriptor, 16)[0] if size == 20 else 2143188681
     require(0 < distance <= 2**31, "the bound of a result is out of range")
     t = params.plain_modulus(e)
     ascending = widths == sorted(widths) and 1 <= widths[0] and widths[-1] <= 56

@@ -28,6 +28,13 @@ pub fn stated(signed: bool, reduce: bool, t: impl Into<u128>) -> Option<ValueRan
     }
 }
 
+/// All residues modulo `t` as the integers of least absolute value: of two the positive one, or
+/// modulo 2^64 the one that is a signed word.
+pub fn centered(t: u128) -> Option<ValueRange> {
+    let high = ((t / 2) as i128).min(i64::MAX.into());
+    ValueRange::new(high - (t as i128 - 1), high)
+}
+
 /// A column as it was read. `Debug` shows the number of its values alone.
 pub struct Column {
     /// Its name, if the file has one.

@@ -8,7 +8,7 @@ pub(crate) mod typed;
 
 use std::path::Path;
 
-pub use crate::columns::column::{Column, Header, stated};
+pub use crate::columns::column::{Column, Header, centered, stated};
 pub use crate::columns::npy::Kind;
 use crate::console::errors::CliError;
 use crate::console::files::{is_standard, read_bytes, read_text};

@@ -113,7 +113,7 @@ impl Program<'_> {
         self.region(vec![self.transform(); count], 0.0, false);
     }
 
-    /// An element-wise operation on so many words of each place and prime.
+    /// An element-wise operation on a number of words of each place and prime.
     fn elementwise(&mut self, limbs: usize, words: f64) {
         self.region(vec![self.words(WORD, words); limbs], 0.0, true);
     }

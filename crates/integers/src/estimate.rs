@@ -102,10 +102,10 @@ impl Estimate {
             blocks,
             steps: steps.into_iter().map(step).collect(),
             keys: rehearsal.keys(),
-            input_ciphertexts: input_ciphertexts * blocks,
-            input_bytes: input_bytes * blocks,
-            result_ciphertexts: result_ciphertexts * blocks,
-            result_bytes: result_bytes * blocks,
+            input_ciphertexts: input_ciphertexts.saturating_mul(blocks),
+            input_bytes: input_bytes.saturating_mul(blocks),
+            result_ciphertexts: result_ciphertexts.saturating_mul(blocks),
+            result_bytes: result_bytes.saturating_mul(blocks),
         }
     }
 
@@ -162,7 +162,9 @@ impl Estimate {
     /// The memory of keys, arguments and results, in bytes. The working memory of tables and
     /// bootstrapping is additional.
     pub fn memory_bytes(&self) -> u64 {
-        key_memory_bytes(&self.params, &self.keys) + self.input_bytes + self.result_bytes
+        key_memory_bytes(&self.params, &self.keys)
+            .saturating_add(self.input_bytes)
+            .saturating_add(self.result_bytes)
     }
 
     /// Returns the estimate if it takes at most `memory_bytes` bytes of memory.
@@ -204,7 +206,11 @@ pub fn best_estimate(
                     }
                     break;
                 }
-                Err(error) if error.depends_on_set() => refused = Some(error),
+                Err(error) if error.depends_on_set() => {
+                    // One of memory says what to allow.
+                    let memory = |e: &IntegersError| matches!(e, IntegersError::Memory { .. });
+                    refused = refused.filter(memory).or(Some(error));
+                }
                 Err(error) => return Err(error),
             }
         }

@@ -66,11 +66,17 @@ impl Binder<'_> {
 
 /// Whether a text matches a pattern in which `%` stands for any text and `_` for any character.
 pub(crate) fn matches(text: &[char], pattern: &[char]) -> bool {
+    if pattern.iter().filter(|p| **p != '%').count() > text.len() {
+        return false;
+    }
     // reached[i]: the first i letters are of the pattern so far.
     let mut reached = vec![false; text.len() + 1];
     reached[0] = true;
-    for p in pattern {
+    for (k, p) in pattern.iter().enumerate() {
         if *p == '%' {
+            if k > 0 && pattern[k - 1] == '%' {
+                continue;
+            }
             let first = reached.iter().position(|r| *r).unwrap_or(text.len() + 1);
             reached.iter_mut().enumerate().for_each(|(i, r)| *r = i >= first);
         } else {

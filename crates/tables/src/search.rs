@@ -1,5 +1,5 @@
-//! Least and greatest values and quantiles in rounds: a search by counts below constants that the server
-//! does not see.
+//! Least and greatest values and quantiles in rounds: a search by counts below constants that the
+//! server does not see.
 //!
 //! A round counts the rows that meet the condition and have a value below each of some constants,
 //! between which the searched value must be. All rounds have the same plan with different

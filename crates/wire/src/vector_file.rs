@@ -119,8 +119,8 @@ impl<T: Record> VectorWriter<T> {
         };
         let records = all.par_iter().map(record).collect::<Result<Vec<_>, WireError>>()?;
         for (entry, bytes) in records {
-            self.entries.push(entry);
             self.write(&bytes)?;
+            self.entries.push(entry);
         }
         Ok(())
     }

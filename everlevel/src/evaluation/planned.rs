@@ -72,7 +72,8 @@ impl TypedProgram<'_> {
         Ok((found.params.chain().top(), found))
     }
 
-    /// The cost in a rehearsal, on columns that were just encrypted.
+    /// The cost in a rehearsal, on columns that were just encrypted with the public key. The keys
+    /// are for columns that were encrypted with either key: their products meet at other levels.
     fn rehearsed(&self, rehearsal: &Rehearsal) -> Result<Estimate, ProgramError> {
         let slots = rehearsal.params().slots();
         let blocks = self.rows.div_ceil(slots);
@@ -83,13 +84,22 @@ impl TypedProgram<'_> {
             let error = IntegersError::Length { found: self.rows, expected };
             return Err(ProgramError { column, error });
         }
-        let mut columns = BTreeMap::new();
-        for (name, kind) in self.types {
-            let column = rehearsal.column(*kind, self.rows.min(slots), |s, zero| s.encrypt(zero));
-            let column = column.map_err(|error| ProgramError { column: 1, error })?;
-            columns.insert(name.clone(), column);
-        }
-        Estimate::of_program(rehearsal, self.program, &columns, self.tables, blocks as u64)
+        let on = |rehearsal: &Rehearsal, publicly: bool| {
+            let mut columns = BTreeMap::new();
+            for (name, kind) in self.types {
+                let column = rehearsal.column(*kind, self.rows.min(slots), |s, zero| {
+                    if publicly { s.encrypt_publicly(zero) } else { s.encrypt(zero) }
+                });
+                let column = column.map_err(|error| ProgramError { column: 1, error })?;
+                columns.insert(name.clone(), column);
+            }
+            Estimate::of_program(rehearsal, self.program, &columns, self.tables, blocks as u64)
+        };
+        let again = rehearsal.again().map_err(|error| ProgramError { column: 1, error })?;
+        let secret = on(&again, false)?;
+        let mut found = on(rehearsal, true)?;
+        found.keys = found.keys.merge(&secret.keys);
+        Ok(found)
     }
 }
 

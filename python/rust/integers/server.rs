@@ -156,12 +156,24 @@ impl Trace {
         Ok(IntegerServer { place, plans: TablePlans::default(), side_by_side })
     }
 
-    /// A column of a number of integers from `low` to `high`.
-    fn input(&self, py: Python<'_>, low: i128, high: i128, length: usize) -> Result<Column> {
+    /// A column of a number of integers from `low` to `high`, encrypted with the secret key or
+    /// with the public one.
+    #[pyo3(signature = (low, high, length, publicly = false))]
+    fn input(
+        &self,
+        py: Python<'_>,
+        low: i128,
+        high: i128,
+        length: usize,
+        publicly: bool,
+    ) -> Result<Column> {
         let rehearsal = &*self.0;
         let column = detached(py, || {
             let kind = Type::ranged(low, high)?;
-            Ok(rehearsal.column(kind, length, |s, zero| s.encrypt(zero))?)
+            Ok(rehearsal.column(kind, length, |s, zero| match publicly {
+                true => s.encrypt_publicly(zero),
+                false => s.encrypt(zero),
+            })?)
         })?;
         Ok(Column { params: rehearsal.params().clone(), held: Held::Traced(column) })
     }

@@ -50,6 +50,11 @@ impl Plan {
         self.0.len() + usize::from(self.0.bootstrap)
     }
 
+    /// The keys of both.
+    fn merge(&self, other: &Plan) -> Self {
+        Plan(self.0.clone().merge(&other.0))
+    }
+
     /// What the keys take in a file.
     fn bytes(&self, params: &Params) -> u64 {
         self.0.seeded_bytes(&params.0)

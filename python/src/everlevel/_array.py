@@ -146,7 +146,7 @@ class EncryptedArray(Encrypted, Indexed):
                 lambda x: server.add_scalar(x, -k if negative else k),
                 padded=self._full(self._shape),
             )
-        chunks, shape = self._plain(other)
+        chunks, shape = self._plain(other, negative)
         server = self._on()._raw
         xs = [
             server.add_plain(x, -v if negative else v, self._elements)

@@ -66,6 +66,17 @@ class Plan:
         self.memory_bytes = trace.key_memory_bytes + self.input_bytes + self.result_bytes
         #: The values that each result can have.
         self.intervals = tuple(x.interval for x in results)
+        self._public = False
+
+    def _with_keys_of(self, public: Plan) -> Plan:
+        """This plan with the keys of one for encryptions under the public key, too."""
+        before = self.key_bytes
+        self._keys = self._keys.merge(public._keys)
+        self.key_bytes = self._keys.bytes(self.params._raw)
+        # In memory keys take about twice their bytes in a file.
+        self.memory_bytes += 2 * (self.key_bytes - before)
+        self._public = True
+        return self
 
     def server(self, client: Client, *, progress: Any = None) -> Server:
         """A server of a client with the keys that the program takes, and no others."""
@@ -77,6 +88,12 @@ class Plan:
     ) -> dict[str, EncryptedIntegers]:
         """The arguments by name, encrypted as the annotations say."""
         self._of(client.params)
+        if not self._public and not hasattr(client, "decrypt"):
+            raise ParameterError(
+                "encryptions under the public key have more noise, with which the program does not "
+                "fit as planned: encrypt with the client, or plan for a larger set",
+                code="integers.depth",
+            )
         self._program._named(arrays)
         found = {
             name: client.encrypt(values, dtype=self._program.kinds[name])

@@ -152,6 +152,8 @@ class Program:
         limit = None if memory_bytes is None else operator.index(memory_bytes)
         given = (params,) if params is not None else candidates
         sets = [Params(one) if isinstance(one, str) else one for one in given]
+        if not sets:
+            raise ParameterError("there is no set to plan for", code="integers.set")
         plans, refused = self._plans(sets, rows, limit)
         large = min(
             (error for error in refused if error.code == "integers.memory"),
@@ -167,13 +169,26 @@ class Program:
                 fewer = [best.params] if best.bootstraps else []
             plans += self._with_fewer_slots(fewer, rows, limit)
         if plans:
-            return min(plans, key=GOALS[goals[0]])
+            return self._for_either_key(min(plans, key=GOALS[goals[0]]))
         reason = large or refused[-1]
         raise ParameterError(
             f"none of the sets can run {self.name}: {reason.message}",
             code="integers.depth" if large is None else large.code,
             **reason.fields,
         )
+
+    def _for_either_key(self, plan: Plan) -> Plan:
+        """The plan with keys for arguments that were encrypted with the public key, too: their
+        products meet at other levels.
+        """
+        try:
+            public = self._traced(
+                plan.params, plan.rows, plan.bootstraps > 0, plan.side_by_side, publicly=True
+            )
+        except Error:
+            # They have more noise, with which the program does not fit.
+            return plan
+        return plan._with_keys_of(public)
 
     def _with_fewer_slots(self, sets: Iterable[Params], rows: int, limit: int | None) -> list[Plan]:
         """The plans on the same sets with no more used slots than the rows need."""
@@ -223,13 +238,15 @@ class Program:
                     break
         return plans, refused
 
-    def _traced(self, params: Params, rows: int, bootstraps: bool, beside: bool) -> Plan:
+    def _traced(
+        self, params: Params, rows: int, bootstraps: bool, beside: bool, publicly: bool = False
+    ) -> Plan:
         slots = params.slots
         tracer = Tracer(params, bootstraps, -(-rows // slots), beside)
         inputs = {}
         for name, kind in self.kinds.items():
             blocks = [
-                tracer._trace.input(kind.low, kind.high, min(rows, slots))
+                tracer._trace.input(kind.low, kind.high, min(rows, slots), publicly)
                 for _ in range(kind.rows or 1)
             ]
             shape = (rows,) if kind.rows is None else (kind.rows, rows)

@@ -20,8 +20,8 @@ from ._values import Progress, counted, stepper
 class Search:
     """The search for one least or greatest value or quantile, in rounds that tell counts alone.
 
-    ``Search("select max(cost) from stays where ward = 'north'", schema)``, or ``min``,
-    ``median`` or ``quantile_cont`` of a column of numbers, dates or timestamps.
+    ``Search("select max(cost) from stays where ward = 'north'", schema)``, or ``min``, of a
+    column of numbers, dates or timestamps; ``median`` or ``quantile_cont`` of a column of numbers.
 
     A round counts the rows that are meant and have a value below each of ``parts - 1`` constants,
     which the server does not see; all rounds have one plan, whose ``explain`` says what one takes.

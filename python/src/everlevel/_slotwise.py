@@ -72,10 +72,14 @@ class Slotwise(Described):
                 code="python.elements",
             )
 
-    def _plain(self, values: npt.ArrayLike) -> tuple[list[npt.NDArray[np.int64]], tuple[int, ...]]:
-        """Entries for the slots of each ciphertext, and the shape of the result."""
+    def _plain(
+        self, values: npt.ArrayLike, negative: bool = False
+    ) -> tuple[list[npt.NDArray[np.int64]], tuple[int, ...]]:
+        """Entries for the slots of each ciphertext, which may be negated if ``negative``, and the
+        shape of the result.
+        """
         array, tail = integers(values), (self._xs[0].params.slot_degree,) if self._elements else ()
-        if self.modulus > SIGNED and int(array.min()) == -SIGNED:
+        if negative and self.modulus > SIGNED and int(array.min()) == -SIGNED:
             raise RangeError(
                 f"{-SIGNED}: expected integers whose negatives have 64 bits, too",
                 code="python.value-range",

@@ -135,10 +135,11 @@ def _integers(values: npt.ArrayLike) -> npt.NDArray[Any]:
         # Integers of both halves of words have no type in common but that.
         exact = np.array(values, dtype=object)
         array = exact if all(map(is_integer, exact.flat)) else array
-    if array.dtype.kind == "O" and all(isinstance(v, (int, np.integer)) for v in array.flat):
+    if array.dtype.kind == "O" and all(map(is_integer, array.flat)):
         if not all(0 <= v < WORDS for v in array.flat):
             raise RangeError(
-                "an integer does not fit 64 bits: expected values below the plaintext modulus",
+                "integers that no type of 64 bits has all of: expected values below the plaintext "
+                "modulus",
                 code="python.value-range",
             )
         array = array.astype(np.uint64)
@@ -246,7 +247,10 @@ def of_range(
     if signed is None:
         words = (0, WORDS) if high >= SIGNED else (-SIGNED, SIGNED)
         allowed = high - low < modulus and words[0] <= low <= high < words[1]
-        expected = f"at most {modulus} integers, or wrapping=True, which gives residues"
+        expected = (
+            f"at most {modulus} integers, all of one type of 64 bits, or wrapping=True, which "
+            "gives residues"
+        )
     else:
         least, most = (-((modulus - 1) // 2), (modulus - 1) // 2) if signed else (0, modulus - 1)
         allowed = least <= low <= high <= most

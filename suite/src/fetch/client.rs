@@ -31,6 +31,9 @@ const ROWS_AT_ONCE: usize = 1 << 12;
 pub fn preprocess_database(arguments: &[&str]) -> Result<(), SuiteError> {
     let (workload, _) = Workload::of(arguments)?;
     let files = Files::of(&workload.instance);
+    // What was rotated otherwise goes with it.
+    let old = [&files.rounded_rows, &files.database, &files.rounded_query, &files.encrypted_query];
+    old.into_iter().try_for_each(|path| make_place_for(path))?;
     let (count, dimension) = (workload.instance.count, workload.dimension);
     let mut rows = Bytes::open(&files.rows, 4 * count * dimension as u64)?;
     let rotation = Rotation::random(dimension, &mut system_rng()?);

@@ -11,7 +11,7 @@ use super::rounding::{Rotation, check};
 use crate::error::SuiteError;
 use crate::keys::read_secret;
 use crate::numbers::Bytes;
-use crate::output::Output;
+use crate::output::{Output, make_place_for};
 
 /// `client_preprocess_query SIZE ...`: the query as small integers, a byte each, rotated as the
 /// rows were.
@@ -21,6 +21,7 @@ use crate::output::Output;
 pub fn preprocess(arguments: &[&str]) -> Result<(), SuiteError> {
     let (workload, _) = Workload::of(arguments)?;
     let files = Files::of(&workload.instance);
+    make_place_for(&files.rounded_query)?;
     let rotation = Rotation::read(&files.rotation, workload.dimension)?;
     let mut query = Bytes::open(&files.query, 4 * workload.dimension as u64)?;
     let floats = floats(&query.read(4 * workload.dimension)?);
@@ -39,6 +40,7 @@ pub fn preprocess(arguments: &[&str]) -> Result<(), SuiteError> {
 pub fn encrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let (workload, _) = Workload::of(arguments)?;
     let files = Files::of(&workload.instance);
+    make_place_for(&files.encrypted_query)?;
     let params = workload.params()?;
     let secret = read_secret(&params, &files.secret_key)?;
     let mut query = Bytes::open(&files.rounded_query, workload.dimension as u64)?;

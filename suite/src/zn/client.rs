@@ -28,6 +28,7 @@ const PAIRS_AT_ONCE: u64 = 1 << 16;
 pub fn preprocess(arguments: &[&str]) -> Result<(), SuiteError> {
     let [count] = arguments else { return Err(usage("COUNT", arguments)) };
     let instance = Instance::of_count(&INSTANCES, count)?;
+    make_place_for(&Files::of(&instance).operands)?;
     let open = |file| Lines::open(instance.dataset(file), instance.count);
     let (mut left, mut right) = (open("lhs.txt")?, open("rhs.txt")?);
     let mut out = Output::create(Files::of(&instance).operands)?;
@@ -58,13 +59,13 @@ pub fn encrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let [name] = arguments else { return Err(usage("INSTANCE", arguments)) };
     let instance = Instance::named(&INSTANCES, name)?;
     let files = Files::of(&instance);
+    make_place_for(&files.upload)?;
     let secret = read_key(&files.parameters, &files.secret_key)?;
     let params = secret.params();
     let slots = params.slots();
     let blocks = blocks(&instance, slots);
     use_threads(blocks);
     let mut operands = Words::open(&files.operands, 2 * instance.count)?;
-    make_place_for(&files.upload)?;
     let (replace, count) = (Existing::Replace, OPERANDS * blocks);
     let metadata = metadata(&instance);
     let mut upload = CiphertextWriter::create(params, &files.upload, replace, count, &metadata)?;
@@ -107,6 +108,7 @@ pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let [name, count] = arguments else { return Err(usage("INSTANCE COUNT", arguments)) };
     let instance = Instance::with_count(&INSTANCES, name, count)?;
     let files = Files::of(&instance);
+    make_place_for(&files.products)?;
     let secret = read_key(&files.parameters, &files.secret_key)?;
     let slots = secret.params().slots();
     let blocks = blocks(&instance, slots);
@@ -166,6 +168,7 @@ pub fn postprocess(arguments: &[&str]) -> Result<(), SuiteError> {
     let [name, count] = arguments else { return Err(usage("INSTANCE COUNT", arguments)) };
     let instance = Instance::with_count(&INSTANCES, name, count)?;
     let files = Files::of(&instance);
+    make_place_for(&files.output)?;
     let mut products = Words::open(&files.products, instance.count)?;
     let mut out = Output::create(files.output)?;
     let mut left = instance.count;

@@ -46,6 +46,16 @@ pub fn run(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
     let Decrypted { plains, metadata, array } = decrypted(&secret, &object, args, common)?;
     let ranges = ranges_of(&metadata, plains.len()).map_err(of_file(&args.input))?;
     let unsigned = unsigned(&secret, &plains, &ranges, args);
+    let negative = ranges.iter().flatten().any(|range| range.low() < 0);
+    let by_range = !args.wrapping && !args.signed;
+    if by_range && unsigned && negative && matches!(out, Some((_, Format::Npy))) {
+        return Err(CliError::usage(format!(
+            "{}: no type of NumPy has both its negative values and those above 2^63 - 1: write \
+             .csv or .json, or add --wrapping",
+            args.input.display()
+        ))
+        .with_code("circuit.range"));
+    }
     // All of it, before some of it is refused: time does not tell what was wrong.
     let parts =
         plains.iter().zip(ranges).map(|(plain, range)| integers(&secret, plain, range, args));
@@ -196,7 +206,7 @@ fn integers(
     args: &DecryptArgs,
 ) -> Result<Vec<i128>, CliError> {
     let (params, path, input) = (secret.params(), &args.input, args.input.display());
-    let signed = columns::stated(true, false, params.slot_shape().wide_modulus(plain.exponent()));
+    let signed = columns::centered(params.slot_shape().wide_modulus(plain.exponent()));
     match (args.wrapping, args.signed) {
         (true, true) => {
             let residues = plain.decode_decrypted_signed(params).map_err(of_decrypted(path))?;

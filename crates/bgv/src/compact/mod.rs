@@ -116,6 +116,14 @@ impl CompactCiphertext {
                 format!("widths {widths:?}, or other components"),
             );
         }
+        // The roundings are small only if 2^width is above t; and any key passes with less.
+        if widths.first().is_some_and(|w| 1u128 << w <= t.wide()) {
+            return bad(
+                "compact ciphertext",
+                format!("widths whose power of 2 is above {}", t.wide()),
+                format!("widths {widths:?}"),
+            );
+        }
         if self.components.iter().zip(widths).any(|(c, w)| c.iter().any(|x| x >> w != 0)) {
             return bad(
                 "compact ciphertext",

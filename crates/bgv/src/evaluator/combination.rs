@@ -19,16 +19,33 @@ type Row<'a> = (&'a [i64], i64);
 /// A term of a row: the place of its value, how it is aligned with the others of the row, and the
 /// constant that does this.
 #[derive(Clone, Copy)]
-struct Term {
+struct Term<'a> {
     place: usize,
-    aligned: AlignedTerm,
+    aligned: &'a AlignedTerm,
     constant: i64,
+}
+
+/// How the terms of forms are aligned, by the places of their values.
+type Alignments = BTreeMap<Vec<usize>, Vec<AlignedTerm>>;
+
+/// The places of the values of a form.
+fn places(form: &SparseForm) -> Vec<usize> {
+    form.terms.iter().map(|(place, _)| *place).collect()
 }
 
 /// The rows of forms of this many values.
 fn rows_of(forms: &[AffineForm], values: usize) -> Result<Vec<Row<'_>>, SchemeError> {
     forms.iter().try_for_each(|form| form.check(values))?;
     Ok(forms.iter().map(|form| (&form.weights[..], form.constant)).collect())
+}
+
+/// The terms of a form whose alignment is known, from the highest level down.
+fn terms<'a>(alignments: &'a Alignments, form: &SparseForm) -> Vec<Term<'a>> {
+    let term = |aligned: &'a AlignedTerm| {
+        let (place, weight) = form.terms[aligned.position];
+        Term { place, aligned, constant: aligned.constant(weight) }
+    };
+    alignments.get(&places(form)).into_iter().flatten().map(term).collect()
 }
 
 /// Polynomials of several ciphertexts, or products, each as its components.
@@ -60,8 +77,9 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
             x.check(&self.params)?;
             self.check_owner(&x.meta, "linear combination")?;
         }
-        let rows = self.aligned_forms(&metas, forms)?;
-        let level = |term: &Term| metas[term.place].level;
+        let alignments = self.alignments(&metas, forms)?;
+        let rows: Vec<Vec<Term<'_>>> = forms.iter().map(|form| terms(&alignments, form)).collect();
+        let level = |term: &Term<'_>| metas[term.place].level;
         let levels: BTreeSet<Level> = rows.iter().flatten().map(level).collect();
         let mut sums: Vec<Option<Ciphertext<E>>> = rows.iter().map(|_| None).collect();
         for current in levels.into_iter().rev() {
@@ -77,7 +95,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
             let above = above.collect::<Result<Vec<_>, _>>()?;
             let before: Vec<Option<Meta>> =
                 above.iter().map(|sum| sum.as_ref().map(|sum| sum.meta)).collect();
-            let parts: Vec<&[Term]> = here.iter().map(|(_, part)| *part).collect();
+            let parts: Vec<&[Term<'_>]> = here.iter().map(|(_, part)| *part).collect();
             let all: Vec<&[Poly<Eval, E>]> = xs.iter().map(|x| &x.components[..]).collect();
             let (after, components) = self.rows(&parts, &metas, &all, &before)?;
             let made = after.into_iter().zip(components).zip(above).zip(&here);
@@ -93,34 +111,20 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         sums.zip(forms).map(|(sum, form)| self.plus_scalar(sum, form.constant)).collect()
     }
 
-    /// The terms of each form, from the highest level down. Forms of the same values are aligned in
-    /// the same way.
-    fn aligned_forms(
-        &self,
-        metas: &[&Meta],
-        forms: &[SparseForm],
-    ) -> Result<Vec<Vec<Term>>, SchemeError> {
-        let mut known: BTreeMap<Vec<usize>, Vec<AlignedTerm>> = BTreeMap::new();
-        let mut rows = Vec::with_capacity(forms.len());
+    /// How the terms of each form are aligned: once for all forms of the same values.
+    fn alignments(&self, metas: &[&Meta], forms: &[SparseForm]) -> Result<Alignments, SchemeError> {
+        let mut known = Alignments::new();
         for form in forms {
             form.check(metas.len())?;
-            let aligned = match known.entry(form.terms.iter().map(|(place, _)| *place).collect()) {
-                Entry::Occupied(entry) => entry.into_mut(),
-                Entry::Vacant(entry) => {
-                    let of_form: Vec<&Meta> = entry.key().iter().map(|i| metas[*i]).collect();
-                    for meta in &of_form {
-                        same_kind(of_form[0], meta, "linear combination")?;
-                    }
-                    entry.insert(self.params.noise().combination(&of_form)?)
+            if let Entry::Vacant(entry) = known.entry(places(form)) {
+                let of_form: Vec<&Meta> = entry.key().iter().map(|i| metas[*i]).collect();
+                for meta in &of_form {
+                    same_kind(of_form[0], meta, "linear combination")?;
                 }
-            };
-            let term = |aligned: &AlignedTerm| {
-                let (place, weight) = form.terms[aligned.position];
-                Term { place, aligned: *aligned, constant: aligned.constant(weight) }
-            };
-            rows.push(aligned.iter().map(term).collect());
+                entry.insert(self.params.noise().combination(&of_form)?);
+            }
         }
-        Ok(rows)
+        Ok(known)
     }
 
     /// The contribution of the terms of one level to each row: the public data include what was
@@ -128,13 +132,13 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// for all rows; those that it does not have are multiplied by 0 and do not count.
     fn rows(
         &self,
-        rows: &[&[Term]],
+        rows: &[&[Term<'_>]],
         metas: &[&Meta],
         values: &[&[Poly<Eval, E>]],
         before: &[Option<Meta>],
     ) -> Result<(Vec<Meta>, Components<E>), SchemeError> {
-        let meta = |(row, terms): (usize, &&[Term])| {
-            let terms = terms.iter().map(|t| (&t.aligned, metas[t.place], t.constant));
+        let meta = |(row, terms): (usize, &&[Term<'_>])| {
+            let terms = terms.iter().map(|t| (t.aligned, metas[t.place], t.constant));
             self.params.noise().combined(before.get(row).copied().flatten(), terms)
         };
         let after = rows.iter().enumerate().map(meta).collect::<Result<_, _>>()?;
@@ -242,16 +246,13 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         let metas: Vec<&Meta> = aligned.iter().map(|(meta, _)| meta).collect();
         let inputs: Vec<_> = aligned.iter().map(|(_, components)| &components[..]).collect();
         let aligned = self.params.noise().combination(&metas)?;
-        let of_row = |row: &Row<'_>| -> Vec<Term> {
-            let term = |t: &AlignedTerm| Term {
-                place: t.position,
-                aligned: *t,
-                constant: t.constant(row.0[t.position]),
-            };
+        let terms = rows.iter().map(|row| {
+            let constant = |t: &AlignedTerm| t.constant(row.0[t.position]);
+            let term = |t| Term { place: t.position, aligned: t, constant: constant(t) };
             aligned.iter().map(term).collect()
-        };
-        let terms: Vec<Vec<Term>> = rows.iter().map(of_row).collect();
-        let terms: Vec<&[Term]> = terms.iter().map(Vec::as_slice).collect();
+        });
+        let terms: Vec<Vec<Term<'_>>> = terms.collect();
+        let terms: Vec<&[Term<'_>]> = terms.iter().map(Vec::as_slice).collect();
         let (metas, components) = self.rows(&terms, &metas, &inputs, &[])?;
         let sums = metas.into_iter().zip(components).zip(&rows);
         sums.map(|((meta, mut components), row)| {

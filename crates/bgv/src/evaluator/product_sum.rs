@@ -116,7 +116,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         self.products_of(polys, places.len(), sums.iter().map(|terms| terms.meta))
     }
 
-    /// Products of so many polynomials each.
+    /// Products of `each` polynomials.
     fn products_of(
         &self,
         polys: Vec<Poly<Eval, E>>,

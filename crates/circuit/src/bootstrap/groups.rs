@@ -241,6 +241,12 @@ fn apply_groups<S: ExactScheme>(
     let (mut lists, mut before) = (lists, None);
     for (i, group) in groups.iter().enumerate() {
         let next = if i + 1 == groups.len() { last } else { NextUse::LinearMap };
+        // Messages and overflows have different bounds, and so may have been left at different
+        // levels; diagonals are prepared for one.
+        let low = lists.iter().flatten().map(|x| scheme.level(x)).min().ok_or_else(none)?;
+        for x in lists.iter_mut().flatten().filter(|x| scheme.level(x) > low) {
+            *x = scheme.mod_switch_to(x, low)?;
+        }
         let inputs: Vec<&[S::Ciphertext]> = lists.iter().map(Vec::as_slice).collect();
         let first = inputs.first().and_then(|list| list.first()).ok_or_else(none)?;
         let prepared = group.prepared(scheme, scheme.level(first))?;

@@ -144,13 +144,13 @@ impl<S: Bootstrappable> Bootstrapper<S> {
         raised: &[S::Base],
         watch: &mut Watch<'_, S>,
     ) -> Result<Vec<S::Ciphertext>, CircuitError> {
-        let us = self.overflows(scheme, raised, watch)?;
+        let mut us = self.overflows(scheme, raised, watch)?;
         let message = |(raised, u)| scheme.mod_raise_message(raised, u);
-        let messages = raised.iter().zip(&us).map(message).collect::<Result<_, _>>()?;
-        let mut both: Vec<S::Ciphertext> = messages;
-        both.extend(us);
-        let mut messages = self.path.thin_slots(scheme, both, watch)?;
-        let us = messages.split_off(raised.len());
+        let messages = raised.iter().zip(&us).map(message).collect::<Result<Vec<_>, _>>()?;
+        // Overflows first: the reports are of them.
+        us.extend(messages);
+        let mut us = self.path.thin_slots(scheme, us, watch)?;
+        let messages = us.split_off(raised.len());
         let hs = self.removed(scheme, us, watch)?;
         let messages = messages.into_iter().map(|message| (message, 1)).collect();
         self.assembled(scheme, raised, messages, &hs, watch)

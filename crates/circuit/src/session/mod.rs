@@ -140,8 +140,8 @@ impl<S: Bootstrappable> Session<S> {
         Ok(())
     }
 
-    /// Bootstraps values that no other thread bootstraps now, and waits for no lock, as it holds
-    /// several.
+    /// Bootstraps values together. It waits for no lock, as it holds several: a value that another
+    /// thread bootstraps at this moment is bootstrapped here, too.
     fn refresh_together(&self, values: &[&Value<S::Ciphertext>]) -> Result<(), CircuitError> {
         let bootstrapper = self.bootstrapper.as_ref().ok_or(CircuitError::NoBootstrapping)?;
         let _guards: Vec<_> = values.iter().map(|x| x.cell.refreshing.try_lock().ok()).collect();

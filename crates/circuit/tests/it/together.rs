@@ -4,8 +4,13 @@ use std::sync::Arc;
 
 use everlevel_bgv::{Ciphertext, Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, StageReport};
+use everlevel_circuit::digits::{DigitKind, DigitMethod};
 use everlevel_circuit::{CircuitError, Session};
-use everlevel_scheme::{KeyPlan, Level, NoOp, OptIn, Params, PlainModulus, Plaintext, Scheme};
+use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec};
+use everlevel_scheme::{
+    KeyPlan, Level, NoOp, OptIn, Params, ParamsSpec, PlainModulus, Plaintext, Scheme,
+};
+use everlevel_testing::toy_spec;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
@@ -85,6 +90,36 @@ fn any_number_of_ciphertexts() {
             assert_eq!(reports.is_empty(), count == 0);
         }
         same_together(&f.bootstrapper, &f.scheme, &xs.iter().collect::<Vec<_>>());
+    }
+}
+
+/// In the thin mode on a grid the message and the overflow, which have different bounds, are moved
+/// to the slots together, whatever the groups of the map are.
+#[test]
+fn messages_and_overflows_meet_at_one_level() {
+    for p in [257, 12289] {
+        let bootstrap =
+            BootstrapSpec { mode: Some(BootstrapMode::Thin), ..BootstrapSpec::encapsulated(10) };
+        let spec = ParamsSpec { bootstrap: Some(bootstrap), ..toy_spec(256, p, 1) };
+        let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
+        let stages = params.slots().trailing_zeros() as usize - 1;
+        let splits = (1..stages).flat_map(|a| (a..stages).map(move |b| (a, b)));
+        for (a, b) in splits {
+            let sizes = [a, b - a, stages - b].into_iter().filter(|size| *size > 0);
+            let plan = BootstrapPlan {
+                mode: BootstrapMode::Thin,
+                coeff_to_slot: sizes.collect(),
+                digits: DigitMethod::new(DigitKind::Global),
+                ..BootstrapPlan::balanced(params.slots())
+            };
+            let scheme = NoOp::new(&params, 1);
+            let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
+            let values: Vec<u64> = (0..params.slots() as u64).collect();
+            let plain = Plaintext::encode(&params, &values).unwrap();
+            let fresh = bootstrapper.bootstrap(&scheme, &scheme.encrypt(&plain).unwrap());
+            let found = scheme.decrypt(&fresh.unwrap()).unwrap().decode(&params).unwrap();
+            assert_eq!(found, values, "{p}, groups split at {a} and {b}");
+        }
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) fn chunks(ring: &Ring) -> impl Iterator<Item = Range<usize>> {
     chunks_of(ring, CHUNK)
 }
 
-/// The places of a limb in order, so many at a time.
+/// The places of a limb in order, `words` of them at a time.
 pub(super) fn chunks_of(ring: &Ring, words: usize) -> impl Iterator<Item = Range<usize>> {
     let degree = ring.degree();
     (0..degree).step_by(words).map(move |start| start..(start + words).min(degree))

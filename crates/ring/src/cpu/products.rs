@@ -21,7 +21,7 @@ pub type SeededPair<'a> = ([&'a Poly<Eval>; 2], &'a Poly<Eval>, &'a Seed);
 /// Words of factors that stay in the cache of a core while all sums over their places are made.
 const CACHED: usize = 1 << 16;
 
-/// How many places are taken at a time, whole vectors, if the longest sum has so many products.
+/// How many places are taken at a time, whole vectors, if the longest sum has `longest` products.
 fn together(longest: usize) -> usize {
     (CACHED / (2 * longest.max(1))).clamp(CHUNK / 16, CHUNK) / 64 * 64
 }
@@ -63,7 +63,7 @@ impl Cpu {
         self.of_columns(basis, 3 * sums.len(), columns.collect())
     }
 
-    /// So many polynomials: each takes the next limb modulo every prime.
+    /// A number of polynomials: each takes the next limb modulo every prime.
     fn of_columns(&self, basis: Basis, count: usize, columns: Vec<Vec<Limb>>) -> Vec<Poly<Eval>> {
         let mut columns: Vec<_> = columns.into_iter().map(Vec::into_iter).collect();
         let next = |column: &mut std::vec::IntoIter<Limb>| column.next().expect("a limb a sum");

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::access::{limb, limbs_mut, within};
 use super::keys::KeyLimbs;
 use super::limb::Limb;
-use super::processor::{Cpu, chunks};
+use super::processor::{CHUNK, Cpu, chunks, chunks_of};
 use super::timings::Work;
 use crate::basis::Basis;
 use crate::engine::{Accumulation, Hoist, Hoisted, Rest, Sum};
@@ -158,9 +158,9 @@ impl Cpu {
         let mut keys: Vec<_> =
             hoist.images.iter().map(|(_, key)| key.and_then(|key| key_limbs(key))).collect();
         if keys.iter().any(Option::is_some) {
-            // Chunk by chunk, so that the digits stay in the second-level cache while the keys
-            // stream by, and a part of a key stays there while it is used for every ciphertext.
-            for chunk in chunks(ring) {
+            // Chunk by chunk, so that the digits of all ciphertexts stay in the second-level cache
+            // while the keys stream by, and a part of a key while it is used for each of them.
+            for chunk in chunks_of(ring, CHUNK / works.len()) {
                 for (j, (&(g, _), key)) in hoist.images.iter().zip(&mut keys).enumerate() {
                     let Some(key) = key else { continue };
                     key.expand(&chunk);
@@ -256,7 +256,7 @@ impl Cpu {
         let mut key = cut.get().key_limbs(self, key, i);
         let digits: Vec<Vec<&[u64]>> =
             digits.iter().map(|digits| digits.iter().map(|d| &d[..]).collect()).collect();
-        for chunk in chunks(&self.ring) {
+        for chunk in chunks_of(&self.ring, CHUNK / sums.len()) {
             key.expand(&chunk);
             for (outs, digits) in outs.iter_mut().zip(&digits) {
                 let digits = within(digits, &chunk);

@@ -89,8 +89,8 @@ pub trait LinearMaps: Automorphisms {
         next: NextUse,
     ) -> Result<Self::Ciphertext, SchemeError>;
 
-    /// [`LinearMaps::galois_sum`] of each list of parts; a scheme may read each key once for several
-    /// of them.
+    /// [`LinearMaps::galois_sum`] of each list of parts; a scheme may read each key once for
+    /// several of them.
     fn galois_sum_each(
         &self,
         sums: Vec<Vec<(GaloisElement, Self::Extended)>>,

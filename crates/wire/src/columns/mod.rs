@@ -3,6 +3,8 @@
 mod arrays;
 mod schema;
 
+use std::collections::BTreeSet;
+
 use everlevel_bgv::{Ciphertext, CompactCiphertext};
 use everlevel_scheme::{KeyId, Params};
 use rayon::prelude::*;
@@ -27,6 +29,8 @@ use schema::{Schema, wrong};
 const LOG_BASE: u8 = 4;
 /// The highest power that a digit can have.
 const HIGHEST_POWER: u32 = 31;
+/// The most entries of the columns of a file that have no record, and so take no bytes in it.
+const PUBLIC_ENTRIES: u64 = 1 << 24;
 
 /// What the digits of columns are encrypted in.
 trait DigitRecord: Clone + Send + Sync {
@@ -256,6 +260,27 @@ pub fn results_from_bytes(
     read(params, bytes, options)
 }
 
+/// Checks that columns without a record, whose entries are all the same public integer, are not
+/// larger than a file of this size may make them.
+fn check_public<C>(
+    columns: &[StoredColumn<C>],
+    places: &[Place],
+    slots: u64,
+) -> Result<(), WireError> {
+    let recorded: BTreeSet<usize> = places.iter().map(|place| place.column).collect();
+    let public = columns.iter().enumerate().filter(|(i, _)| !recorded.contains(i));
+    let entries = |(_, column): (usize, &StoredColumn<C>)| match column.divisor {
+        Some(_) => 1,
+        None => column.length.unwrap_or(slots),
+    };
+    let found: u64 = public.map(entries).sum();
+    if found > PUBLIC_ENTRIES {
+        let what = "entries of columns without a record";
+        return Err(WireError::Limit { what, found, limit: PUBLIC_ENTRIES });
+    }
+    Ok(())
+}
+
 fn read<C: DigitRecord>(
     params: &Params,
     bytes: &[u8],
@@ -292,6 +317,7 @@ fn read<C: DigitRecord>(
         }
         places.push(place);
     }
+    check_public(&columns, &places, slots)?;
     let belief = if C::COLUMNS.has_bounds() {
         options.belief(layout.entries.len(), layout.owners.owner, || Ok(digest_of(bytes)))?
     } else {

@@ -118,21 +118,23 @@ pub fn plan(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
         side_by_side: found.side_by_side,
         cost: Report::from(&found),
     };
-    if common.json { emit_json(&planned) } else { emit(&told(&planned, &found, args)) }
+    if common.json { emit_json(&planned) } else { emit(&told(&planned, &found, args, common)) }
 }
 
 /// For people.
-fn told(planned: &Planned, found: &Estimate, args: &PlanArgs) -> String {
+fn told(planned: &Planned, found: &Estimate, args: &PlanArgs, common: &Common) -> String {
     let PlanArgs { program, types, rows, tables, .. } = args;
     let layout = match planned.side_by_side {
         true => "side by side in a ciphertext",
         false => "each in a ciphertext of its own",
     };
-    let lookups: String = tables.iter().map(|table| format!(" --lookup {table}")).collect();
+    let lookups: String = tables.iter().map(|table| format!(" --lookup '{table}'")).collect();
+    let insecure = if common.insecure_research { " --insecure-research" } else { "" };
+    let failures = if common.allow_failures { " --allow-failures" } else { "" };
     format!(
         "{} of {} slots, {:.1} bits of security; {} of digits to base {}, {layout}\n{found}{}\n\n\
-         its keys: everlevel keygen --params {} --program '{program}' --types {types} --rows \
-         {rows}{lookups} --out keys",
+         its keys: everlevel keygen --params {}{insecure}{failures} --program '{program}' --types \
+         '{types}' --rows {rows}{lookups} --out keys",
         counted(found.blocks, "block"),
         planned.slots,
         planned.security_bits,
