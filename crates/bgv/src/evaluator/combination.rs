@@ -246,12 +246,16 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         let metas: Vec<&Meta> = aligned.iter().map(|(meta, _)| meta).collect();
         let inputs: Vec<_> = aligned.iter().map(|(_, components)| &components[..]).collect();
         let aligned = self.params.noise().combination(&metas)?;
-        let terms = rows.iter().map(|row| {
-            let constant = |t: &AlignedTerm| t.constant(row.0[t.position]);
-            let term = |t| Term { place: t.position, aligned: t, constant: constant(t) };
-            aligned.iter().map(term).collect()
-        });
-        let terms: Vec<Vec<Term<'_>>> = terms.collect();
+        let mut terms: Vec<Vec<Term<'_>>> = Vec::with_capacity(rows.len());
+        for (weights, _) in &rows {
+            let mut of_row = Vec::with_capacity(aligned.len());
+            for aligned in &aligned {
+                let (place, constant) =
+                    (aligned.position, aligned.constant(weights[aligned.position]));
+                of_row.push(Term { place, aligned, constant });
+            }
+            terms.push(of_row);
+        }
         let terms: Vec<&[Term<'_>]> = terms.iter().map(Vec::as_slice).collect();
         let (metas, components) = self.rows(&terms, &metas, &inputs, &[])?;
         let sums = metas.into_iter().zip(components).zip(&rows);

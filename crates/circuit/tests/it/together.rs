@@ -106,12 +106,10 @@ fn messages_and_overflows_meet_at_one_level() {
         let splits = (1..stages).flat_map(|a| (a..stages).map(move |b| (a, b)));
         for (a, b) in splits {
             let sizes = [a, b - a, stages - b].into_iter().filter(|size| *size > 0);
-            let plan = BootstrapPlan {
-                mode: BootstrapMode::Thin,
-                coeff_to_slot: sizes.collect(),
-                digits: DigitMethod::new(DigitKind::Global),
-                ..BootstrapPlan::balanced(params.slots())
-            };
+            let mut plan = BootstrapPlan::balanced(params.slots());
+            plan.mode = BootstrapMode::Thin;
+            plan.coeff_to_slot = sizes.collect();
+            plan.digits = DigitMethod::new(DigitKind::Global);
             let scheme = NoOp::new(&params, 1);
             let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
             let values: Vec<u64> = (0..params.slots() as u64).collect();
