@@ -697,9 +697,7 @@ def read_product_result(record: Record, secret: Signed, params: Params) -> tuple
     return read_compact(record, secret, params, 3)
 
 
-def read_compact(
-    record: Record, secret: Signed, params: Params, count: int
-) -> tuple[Words, int]:
+def read_compact(record: Record, secret: Signed, params: Params, count: int) -> tuple[Words, int]:
     """The contents of a result with this number of components."""
     size = len(record.descriptor)
     require(size in (16, 20), f"the descriptor of a result has {size} bytes")

@@ -154,8 +154,7 @@ def test_the_stored_objects_of_every_version(name, version):
 @pytest.mark.parametrize("name", ["insecure_bgv-257-n8", "insecure_bfv-257-n8"])
 def test_stored_products_are_squares(name, stored):
     params, key, plaintexts, products = (
-        GOLDEN / "v2" / f"{name}.{kind}"
-        for kind in ("params", "secret_key", "plaintexts", stored)
+        GOLDEN / "v2" / f"{name}.{kind}" for kind in ("params", "secret_key", "plaintexts", stored)
     )
     message = values("--coefficients", params, key, plaintexts)[0]
     # Modulo X^n + 1 and 257.

@@ -218,8 +218,8 @@ class Client:
         """Encrypts integers modulo p^r: a ciphertext for each ``params.slots`` of them.
 
         Values must be from 0 to p^r - 1, or with ``signed`` from -(p^r - 1)/2 to (p^r - 1)/2; with
-        ``reduce`` they are taken modulo p^r. For p^r above 2^63 they may be ``uint64``. Arrays of floating-point numbers are refused. With
-        ``elements`` the last axis has the d = ``params.slot_degree`` coefficients of an element of
+        ``reduce`` they are taken modulo p^r. For p^r above 2^63 they may be ``uint64``. Arrays of
+        floating-point numbers are refused. With ``elements`` the last axis has the d = ``params.slot_degree`` coefficients of an element of
         GR(p^r, d), and an element is an entry; servers that bootstrap have to be made for that
         (``Client.server`` with ``elements``).
 
@@ -271,7 +271,7 @@ class Client:
         modular = signed is not None or all_slots or wrapping
         if isinstance(x, (EncryptedIntegers, EncryptedTotal)):
             if modular:
-                raise _typed()
+                raise _of_typed()
             self.params._warn()
             # An array of a service is computed there first.
             return decrypted(self._raw, x.compute())
@@ -296,7 +296,7 @@ class Client:
             return next(iter(opened.values())) if len(opened) == 1 else opened
         if kind == RESULTS:
             if modular:
-                raise _typed()
+                raise _of_typed()
             self.params._warn()
             found = decrypted_columns(self._raw, data, allow_unknown_owner)
             return next(iter(found.values())) if len(found) == 1 else found
@@ -356,7 +356,7 @@ class Client:
         return _restore_client, (self.params, self.expose_secret_bytes())
 
 
-def _typed() -> ParameterError:
+def _of_typed() -> ParameterError:
     """The refusal of options of arrays modulo p^r for typed integers."""
     return ParameterError(
         "signed, all_slots and wrapping are for arrays modulo p^r: typed integers have their own "
