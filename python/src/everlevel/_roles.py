@@ -219,9 +219,9 @@ class Client:
 
         Values must be from 0 to p^r - 1, or with ``signed`` from -(p^r - 1)/2 to (p^r - 1)/2; with
         ``reduce`` they are taken modulo p^r. For p^r above 2^63 they may be ``uint64``. Arrays of
-        floating-point numbers are refused. With ``elements`` the last axis has the d = ``params.slot_degree`` coefficients of an element of
-        GR(p^r, d), and an element is an entry; servers that bootstrap have to be made for that
-        (``Client.server`` with ``elements``).
+        floating-point numbers are refused. With ``elements`` the last axis has the d =
+        ``params.slot_degree`` coefficients of an element of GR(p^r, d), and an element is an entry;
+        servers that bootstrap have to be made for that (``Client.server`` with ``elements``).
 
         ``bounds``, the least and the largest integer that an entry may be, are public and follow
         the array through what is computed (``EncryptedArray.range``). They are what comparisons and
