@@ -102,7 +102,7 @@ fn messages_and_overflows_meet_at_one_level() {
             BootstrapSpec { mode: Some(BootstrapMode::Thin), ..BootstrapSpec::encapsulated(10) };
         let spec = ParamsSpec { bootstrap: Some(bootstrap), ..toy_spec(256, p, 1) };
         let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
-        let stages = params.slots().trailing_zeros() as usize - 1;
+        let stages: usize = BootstrapPlan::balanced(params.slots()).coeff_to_slot.iter().sum();
         let splits = (1..stages).flat_map(|a| (a..stages).map(move |b| (a, b)));
         for (a, b) in splits {
             let sizes = [a, b - a, stages - b].into_iter().filter(|size| *size > 0);
