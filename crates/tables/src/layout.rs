@@ -33,7 +33,7 @@ pub struct Layout {
 pub(crate) enum Form {
     /// Sums, in one ciphertext or a few.
     Sums {
-        plan: SumPlan,
+        plan: Box<SumPlan>,
         /// The least and greatest values, which follow the sums, with one or a few ciphertexts for
         /// each.
         extremes: Vec<Extremes>,
@@ -71,7 +71,7 @@ impl Layout {
         let shapes = shapes.collect::<Result<Vec<_>, TablesError>>()?;
         let plan = SumPlan::new(shapes, &sums, shape, rows, filter.is_some())?;
         let extremes = extremes.into_iter().map(|(_, found)| found).collect();
-        let form = Form::Sums { plan, extremes, places };
+        let form = Form::Sums { plan: plan.into(), extremes, places };
         Ok(Layout { filter, masks, form, schema: whole, rankings, rows, slots: shape.slots() })
     }
 

@@ -23,7 +23,6 @@ use crate::expression::Expr;
 use crate::operand::{Arithmetic, Linear, Operand, linear};
 use crate::planner::KeyPlanner;
 use crate::server::Server;
-#[cfg(feature = "unstable")]
 
 /// A column in the trace of a plan: its interval and length are known, but not its values.
 #[derive(Clone, Debug)]

@@ -23,6 +23,12 @@ const OPERATION: &str = "linear map";
 /// what they save is shared by that many.
 const TOGETHER: usize = 4;
 
+/// The components of a ciphertext.
+type Components<E> = Vec<Poly<Eval, E>>;
+
+/// The components of an accumulator, and what is added to them after an automorphism.
+type Moved<'a, E> = (&'a mut [Poly<Eval, E>], Components<E>);
+
 /// A ciphertext before the division by P.
 pub struct Extended<E: Engine = Cpu> {
     pub(crate) meta: ExtendedMeta,
@@ -98,7 +104,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
             raise: special,
             factor: Constant::inverse(t),
         };
-        let images = |(x, images): (&&Ciphertext<E>, Vec<Vec<Poly<Eval, E>>>)| {
+        let images = |(x, images): (&&Ciphertext<E>, Vec<Components<E>>)| {
             let meta = |key: &Option<_>| {
                 if key.is_some() { params.noise().key_switch(&x.meta) } else { x.meta }
             };
@@ -333,7 +339,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// Adds g(x) to each accumulator, x over the extended modulus of `level`, after its key switch.
     fn add_moved(
         &self,
-        sums: Vec<(&mut [Poly<Eval, E>], Vec<Poly<Eval, E>>)>,
+        sums: Vec<Moved<'_, E>>,
         g: GaloisElement,
         level: Level,
     ) -> Result<(), SchemeError> {
