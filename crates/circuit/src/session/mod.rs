@@ -16,7 +16,7 @@ pub use value::Value;
 
 /// As many values are bootstrapped together: their baby steps and digits are in memory at the same
 /// time, some 150 MiB for each at n = 2^15.
-pub const TOGETHER: usize = 4;
+const TOGETHER: usize = 4;
 
 /// An evaluator for circuits of any depth.
 ///
@@ -119,7 +119,7 @@ impl<S: Bootstrappable> Session<S> {
     }
 
     /// Bootstraps several values in place, as [`Session::refresh_in_place`] does for one, and all
-    /// of them together ([`Bootstrapper::bootstrap_many`]), [`TOGETHER`] at a time.
+    /// of them together ([`Bootstrapper::bootstrap_many`]), four at a time.
     ///
     /// # Errors
     /// As [`Session::refresh`]; some of the values may have been bootstrapped then.
