@@ -56,9 +56,12 @@ fn narrower_ones_would_fail() {
     let x = party.secret.encrypt(&party.message(5), &mut party.rng).unwrap();
     let compact = x.compact_for_decryption(&party.params).unwrap();
     let cut = |bits: u32| {
-        let widths: Vec<u32> = compact.widths().iter().map(|w| w - bits).collect();
+        // Widths below that of the plaintext modulus are refused.
+        let widths: Vec<u32> = compact.widths().iter().map(|w| (w - bits).max(9)).collect();
+        let less = compact.widths().iter().zip(&widths).map(|(w, narrow)| w - narrow);
+        let components = compact.components().iter().zip(less);
         let components =
-            compact.components().iter().map(|c| c.iter().map(|x| x >> bits).collect()).collect();
+            components.map(|(c, less)| c.iter().map(|x| x >> less).collect()).collect();
         everlevel_bgv::CompactCiphertext::from_parts(
             &party.params,
             compact.exponent(),
