@@ -37,9 +37,11 @@ use roles::args::{EncryptArgs, EvalArgs};
 
 /// Runs the program `everlevel` with these arguments, its own name first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError> {
+    #[cfg(not(feature = "service"))]
+    let (asked, arguments) = asks_for_service(arguments);
     let parsed = program::parse_with::<Cli>(command(), arguments);
     #[cfg(not(feature = "service"))]
-    let parsed = parsed.map_err(without_service);
+    let parsed = parsed.map_err(|error| if asked { without_service() } else { error });
     let Some(Cli { command, common }) = &parsed? else {
         return Ok(());
     };
@@ -79,19 +81,24 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError
     }
 }
 
-/// Says what to do if the arguments are those of a service: this program was built without it.
+/// Whether the arguments are those of a service, which this program was built without.
 #[cfg(not(feature = "service"))]
-fn without_service(error: CliError) -> CliError {
-    let unknown = [
-        "unrecognized subcommand 'serve'",
-        "unrecognized subcommand 'remote'",
-        "unexpected argument '--remote'",
-    ];
-    let asked = matches!(&error, CliError::Usage(told)
-        if unknown.iter().any(|start| told.text.starts_with(start)));
-    if !asked {
-        return error;
-    }
+fn asks_for_service(
+    arguments: impl IntoIterator<Item = OsString>,
+) -> (bool, impl IntoIterator<Item = OsString>) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let texts = arguments.iter().map(|argument| argument.to_string_lossy());
+    let asked = texts.enumerate().any(|(i, text)| {
+        i == 1 && ["serve", "remote"].contains(&&*text)
+            || text == "--remote"
+            || text.starts_with("--remote=")
+    });
+    (asked, arguments)
+}
+
+/// Says what to do if the arguments are those of a service.
+#[cfg(not(feature = "service"))]
+fn without_service() -> CliError {
     CliError::usage(
         "this program was built without the feature service, which `serve`, `remote` and \
          `--remote` need, as programs in wheels are: build it in a checkout by `cargo install \

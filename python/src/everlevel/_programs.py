@@ -169,7 +169,7 @@ class Program:
                 fewer = [best.params] if best.bootstraps else []
             plans += self._with_fewer_slots(fewer, rows, limit)
         if plans:
-            return self._for_either_key(min(plans, key=GOALS[goals[0]]))
+            return min(plans, key=GOALS[goals[0]])
         reason = large or refused[-1]
         raise ParameterError(
             f"none of the sets can run {self.name}: {reason.message}",
@@ -177,13 +177,13 @@ class Program:
             **reason.fields,
         )
 
-    def _for_either_key(self, plan: Plan) -> Plan:
+    def _for_either_key(self, plan: Plan, bootstraps: bool) -> Plan:
         """The plan with keys for arguments that were encrypted with the public key, too: their
         products meet at other levels.
         """
         try:
             public = self._traced(
-                plan.params, plan.rows, plan.bootstraps > 0, plan.side_by_side, publicly=True
+                plan.params, plan.rows, bootstraps, plan.side_by_side, publicly=True
             )
         except Error:
             # They have more noise, with which the program does not fit.
@@ -221,7 +221,9 @@ class Program:
                 found = []
                 for beside in layouts:
                     try:
-                        plan = self._traced(given, rows, bootstraps, beside)
+                        plan = self._for_either_key(
+                            self._traced(given, rows, bootstraps, beside), bootstraps
+                        )
                         found.append(within(plan, limit))
                     except Error as error:
                         if error.code not in (
