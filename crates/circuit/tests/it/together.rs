@@ -110,6 +110,7 @@ fn messages_and_overflows_meet_at_one_level() {
             plan.mode = BootstrapMode::Thin;
             plan.coeff_to_slot = sizes.collect();
             plan.digits = DigitMethod::new(DigitKind::Global);
+            plan.steps.max_keys = 64;
             let scheme = NoOp::new(&params, 1);
             let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
             let values: Vec<u64> = (0..params.slots() as u64).collect();
