@@ -2,6 +2,7 @@
 
 use everlevel::Params;
 use everlevel::files::Bounds;
+use everlevel_scheme::SchemeError;
 use everlevel_wire::{ObjectKind, Summary, columns, results};
 use serde::Serialize;
 
@@ -74,14 +75,7 @@ fn cut_ciphertexts(
     common: &Common,
 ) -> Result<(Vec<u8>, usize), CliError> {
     let column = Column::parse(&args.input, object, params, &Bounds::Stated, &args.set)?;
-    let bar = progress(common, "compacting", column.ciphertexts.len() as u64);
-    let cut = column.ciphertexts.iter().map(|x| {
-        let cut = x.compact_for_decryption(params);
-        bar.inc(1);
-        cut
-    });
-    let compact = cut.collect::<Result<Vec<_>, _>>()?;
-    bar.finish_and_clear();
+    let compact = each(&column.ciphertexts, common, |x| x.compact_for_decryption(params))?;
     let bytes =
         results::to_bytes(params, &compact, &column.metadata).map_err(of_file(&args.out.out))?;
     Ok((bytes, compact.len()))
@@ -97,15 +91,25 @@ fn cut_columns(
     let options = args.set.options().believing(Bounds::Stated.policy(&summary.metadata));
     let (found, metadata) =
         columns::from_bytes(params, bytes, &options).map_err(of_file(&args.input))?;
-    let bar = progress(common, "compacting", found.len() as u64);
-    let cut = found.iter().map(|x| {
-        let cut = x.compact_for_decryption(params);
-        bar.inc(1);
-        cut
-    });
-    let compact = cut.collect::<Result<Vec<_>, _>>()?;
-    bar.finish_and_clear();
+    let compact = each(&found, common, |x| x.compact_for_decryption(params))?;
     let bytes =
         columns::results_to_bytes(params, &compact, &metadata).map_err(of_file(&args.out.out))?;
     Ok((bytes, summary.records))
+}
+
+/// What `cut` makes of each, with a progress bar.
+fn each<T, U>(
+    all: &[T],
+    common: &Common,
+    cut: impl Fn(&T) -> Result<U, SchemeError>,
+) -> Result<Vec<U>, CliError> {
+    let bar = progress(common, "compacting", all.len() as u64);
+    let one = |x| {
+        let made = cut(x);
+        bar.inc(1);
+        made
+    };
+    let made = all.iter().map(one).collect::<Result<Vec<U>, SchemeError>>()?;
+    bar.finish_and_clear();
+    Ok(made)
 }
