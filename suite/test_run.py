@@ -317,6 +317,25 @@ class RunTest(unittest.TestCase):
         self.assertEqual((submission / ".gitignore").read_text(), "/target\n/build\n")
 
 
+class StandingsTest(unittest.TestCase):
+    """The page that compares submissions."""
+
+    def test_core_seconds_are_seconds_times_cores(self) -> None:
+        checked = 0
+        for line in (HERE / "README.md").read_text().splitlines():
+            cells = [cell.strip().replace(",", "") for cell in line.split("|")[1:-1]]
+            if len(cells) != 8 or not cells[3].isdigit():
+                continue
+            for seconds, product in [(cells[4], cells[6]), (cells[5], cells[7])]:
+                known = re.fullmatch(r"[0-9.]+", seconds) is not None
+                self.assertEqual(known, product != "–", line)
+                if known:
+                    expected = float(seconds) * int(cells[3])
+                    self.assertAlmostEqual(float(product) / expected, 1, delta=0.05, msg=line)
+                    checked += 1
+        self.assertGreater(checked, 40)
+
+
 def locked(path: Path) -> list[tuple[dict[str, str], set[str]]]:
     """The packages of a lock file: fields, and names of what they depend on."""
     parts = path.read_text().split("[[package]]\n")[1:]
