@@ -2,13 +2,16 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
+REPOSITORY = "https://github.com/everlevel/everlevel"
 
 # Writes what a harness writes, without any stage: {passes} says whether its check does.
 HARNESS = """
@@ -218,12 +221,32 @@ class RunTest(unittest.TestCase):
         manifest = (submission / "Cargo.toml").read_text()
         self.assertEqual(manifest.count('path = "zn-multiplication/whole/'), 4)
         readme = HERE / "zn-multiplication" / "whole" / "README.md"
-        self.assertEqual((submission / "README.md").read_text(), readme.read_text())
+        self.assertTrue((submission / "README.md").read_text().startswith(readme.read_text()))
+
+    @unittest.skipUnless(os.environ.get("EVERLEVEL_BUILD_EXPORT"), "builds for minutes")
+    def test_a_submission_builds(self) -> None:
+        """With its own lock file, from the commits of this repository, be they published or not."""
+        out = self.root / "fork"
+        done = self.run_suite("--export", str(out))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        environment = {
+            **os.environ,
+            "CARGO_NET_GIT_FETCH_WITH_CLI": "true",
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": f"url.{HERE.parent.as_uri()}.insteadOf",
+            "GIT_CONFIG_VALUE_0": REPOSITORY,
+        }
+        subprocess.run(["scripts/build_task.sh"], cwd=out, check=True, env=environment)
+        programs = out / "submission" / "target" / "release"
+        for name, *_ in json.loads((HERE / "pins.json").read_text())["zn-multiplication"]["stages"]:
+            ran = subprocess.run([programs / name], capture_output=True, text=True)
+            self.assertEqual(ran.returncode, 1)
+            self.assertIn("[suite.usage]", ran.stderr)
 
     def exported(self, workload: str, place: str, *options: str) -> None:
         """Writes a submission, whose programs its script puts at this place."""
         out = self.root / workload
-        done = self.run_suite("--export", str(out), *options, workload=workload)
+        done = self.run_suite("--export", os.path.relpath(out), *options, workload=workload)
         self.assertEqual(done.returncode, 0, done.stderr)
         manifest = out / "submission" / "Cargo.toml"
         command = ["cargo", "metadata", "--no-deps", "--offline", "--format-version", "1"]
@@ -240,7 +263,8 @@ class RunTest(unittest.TestCase):
         self.assertTrue(ours["everlevel-bgv"]["source"].startswith("git+https://"))
         self.assertTrue(ours["rayon"]["source"].startswith("registry+"))
         self.assertFalse(any("path" in known for known in ours.values()))
-        self.assertTrue((out / "submission" / "README.md").is_file())
+        self.check_lock(out / "submission" / "Cargo.lock", set(ours))
+        self.check_readme(out / "submission", workload, pins)
         for script in ["build_task.sh", *pins["replaced_scripts"]]:
             self.assertEqual((out / "scripts" / script).stat().st_mode & 0o777, 0o755)
         # Its script, with a cargo that makes one empty program.
@@ -254,6 +278,71 @@ class RunTest(unittest.TestCase):
         self.assertTrue((out / place / "program").is_file())
         done = self.run_suite("--export", str(out), workload=workload)
         self.assertIn("empty directory", done.stderr)
+
+    def check_lock(self, path: Path, needed: set[str]) -> None:
+        """It has what this repository has been tested with, and nothing of its other crates."""
+        command = ["git", "-C", str(HERE), "rev-parse", "HEAD"]
+        asked = subprocess.run(command, check=True, capture_output=True, text=True)
+        revision = asked.stdout.strip()
+        tested, found = locked(HERE.parent / "Cargo.lock"), locked(path)
+        (root,) = [fields for fields, _ in found if "source" not in fields]
+        self.assertEqual(root["name"], "everlevel-suite")
+        for fields, dependencies in found:
+            if fields == root:
+                self.assertEqual(dependencies, needed)
+            elif fields["name"].startswith("everlevel"):
+                source = f"git+{REPOSITORY}?rev={revision}#{revision}"
+                self.assertEqual(fields["source"], source)
+            else:
+                self.assertIn(fields, [known for known, _ in tested])
+        names = {fields["name"] for fields, _ in found}
+        self.assertLessEqual(needed, names)
+        self.assertFalse(names & {"clap", "everlevel-cli", "everlevel-service", "sqlparser"})
+
+    def check_readme(self, submission: Path, workload: str, pins: dict[str, Any]) -> None:
+        """What it says of building is what is there."""
+        text, manifest = [(submission / name).read_text() for name in ["README.md", "Cargo.toml"]]
+        (rust,) = re.findall(r'^rust-version = "(.*)"', manifest, re.M)
+        for said in [
+            f"- Rust {rust} or later",
+            f"[{workload}]({pins['repository']}) at commit `{pins['commit']}`",
+            "\nscripts/build_task.sh\n",
+            "python3 harness/run_submission.py 1 --num_runs 3",
+        ]:
+            self.assertIn(said, text)
+        self.assertEqual("--count_only" in text.split("## How to build")[1], "count_only" in pins)
+        for name in re.findall(r"\]\((LICENSE-[A-Z]+)\)", text):
+            self.assertEqual((submission / name).read_text(), (HERE.parent / name).read_text())
+        self.assertEqual(text.count("](LICENSE-"), 2)
+        self.assertEqual((submission / ".gitignore").read_text(), "/target\n/build\n")
+
+
+class StandingsTest(unittest.TestCase):
+    """The page that compares submissions."""
+
+    def test_core_seconds_are_seconds_times_cores(self) -> None:
+        checked = 0
+        for line in (HERE / "README.md").read_text().splitlines():
+            cells = [cell.strip().replace(",", "") for cell in line.split("|")[1:-1]]
+            if len(cells) != 8 or not cells[3].isdigit():
+                continue
+            for seconds, product in [(cells[4], cells[6]), (cells[5], cells[7])]:
+                known = re.fullmatch(r"[0-9.]+", seconds) is not None
+                self.assertEqual(known, product != "–", line)
+                if known:
+                    expected = float(seconds) * int(cells[3])
+                    self.assertAlmostEqual(float(product) / expected, 1, delta=0.05, msg=line)
+                    checked += 1
+        self.assertGreater(checked, 40)
+
+
+def locked(path: Path) -> list[tuple[dict[str, str], set[str]]]:
+    """The packages of a lock file: fields, and names of what they depend on."""
+    parts = path.read_text().split("[[package]]\n")[1:]
+    fields = [dict(re.findall(r'^(\w+) = "(.*)"$', part, re.M)) for part in parts]
+    return [
+        (known, set(re.findall(r'^ "([^ "]+)', part, re.M))) for known, part in zip(fields, parts)
+    ]
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ pub enum SuiteError {
         /// The arguments.
         found: Vec<String>,
     },
-    /// Files of another instance, or an instance that the workload does not have.
+    /// Files of another instance or workload, or an instance that the workload does not have.
     #[error("expected {expected}, found {found}: run the stages of one instance in their order")]
     Instance {
         /// What would fit.

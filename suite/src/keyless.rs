@@ -31,16 +31,28 @@ pub(crate) fn generate_key(
     Ok(write_secret_file(secret_key, &bytes, Existing::Replace)?)
 }
 
-/// The parameters.
-pub(crate) fn read_params(parameters: &Path) -> Result<Params, SuiteError> {
+/// The parameters, which have to be those of a workload: sums that fit below its plaintext modulus
+/// wrap below another one, and nothing would show it.
+pub(crate) fn read_params(wanted: &ParamsSpec, parameters: &Path) -> Result<Params, SuiteError> {
     let options = ReadOptions::default();
     let bytes = read_file(parameters, options.max_bytes)?;
-    Ok(wire_params::from_bytes(&bytes, OptIn::SecureOnly, &options)?.0)
+    let spec = wire_params::spec_from_bytes(&bytes, &options)?.0;
+    if spec != *wanted {
+        return Err(SuiteError::Instance {
+            expected: format!("parameters {:?}", wanted.name),
+            found: format!("{:?} in {}", spec.name, parameters.display()),
+        });
+    }
+    Ok(Params::new(spec, OptIn::SecureOnly)?)
 }
 
 /// The secret key, with the parameters that the server has, too.
-pub(crate) fn read_key(parameters: &Path, secret_key: &Path) -> Result<SecretKey, SuiteError> {
-    let (params, options) = (read_params(parameters)?, ReadOptions::default());
+pub(crate) fn read_key(
+    wanted: &ParamsSpec,
+    parameters: &Path,
+    secret_key: &Path,
+) -> Result<SecretKey, SuiteError> {
+    let (params, options) = (read_params(wanted, parameters)?, ReadOptions::default());
     let bytes = read_file(secret_key, options.max_bytes)?;
     Ok(secret_key::from_bytes(&params, &bytes, &options)?.0)
 }

@@ -22,8 +22,8 @@ pub(crate) struct Lines {
     read: u64,
 }
 
-/// No number below 2^64 and its line end are longer.
-const LONGEST: u64 = 22;
+/// One more than a number below 2^64 and its line end have.
+const LONGEST: u64 = 23;
 
 impl Lines {
     /// Opens the file.
@@ -42,7 +42,7 @@ impl Lines {
         self.wrong(format!("{expected} in line {}", self.read), found)
     }
 
-    /// The next line, without its end, or as much of it as there are `longest` bytes.
+    /// The next line, without its end, which has `longest` bytes with it at most.
     pub fn line(&mut self, longest: u64) -> Result<Vec<u8>, SuiteError> {
         let mut line = Vec::new();
         let part = (&mut self.file).take(longest).read_until(b'\n', &mut line);
@@ -51,6 +51,10 @@ impl Lines {
             return Err(self.wrong(format!("{} lines", self.count), self.read.to_string()));
         }
         self.read += 1;
+        // The rest of a line is not taken for the next one.
+        if line.len() as u64 == longest && !line.ends_with(b"\n") {
+            return Err(self.unexpected(&format!("less than {longest} bytes"), &line[..20]));
+        }
         for end in [b'\n', b'\r'] {
             line.pop_if(|last| *last == end);
         }
@@ -179,6 +183,11 @@ impl Words {
         let bytes = self.0.read(WORD * count)?;
         let (words, _) = bytes.as_chunks::<WORD>();
         Ok(words.iter().map(|word| u64::from_le_bytes(*word)).collect())
+    }
+
+    /// The refusal of what is in the file.
+    pub fn unexpected(&self, expected: impl Into<String>, found: impl Into<String>) -> SuiteError {
+        self.0.unexpected(expected, found)
     }
 }
 

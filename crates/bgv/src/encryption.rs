@@ -35,10 +35,18 @@ impl SecretKey {
         self.encrypt_at(plaintext, self.params().chain().top(), rng)
     }
 
-    /// Encrypts a plaintext at a level.
+    /// Encrypts a plaintext at a level, as [`SecretKey::encrypt`] does at the top: for operands
+    /// that meet others at a level that is known beforehand.
+    ///
+    /// Both components have only the primes of that level. Over ring-LWE c1 is the expansion of a
+    /// seed of 32 bytes, which the ciphertext keeps
+    /// ([`SeededCiphertext`](crate::SeededCiphertext)), and the time is a transform, a product and
+    /// an expansion of n residues for each prime, n being the degree. The absolute noise is that of
+    /// a fresh encryption at any level, so the capacity is smaller by the bits of the primes that
+    /// are left out; switching down from the top takes longer and adds the noise of a rounding.
     ///
     /// # Errors
-    /// A plaintext of another parameter set, or a level above the top.
+    /// A plaintext of another parameter set, or a level above the top ([`SchemeError::BadLevel`]).
     pub fn encrypt_at(
         &self,
         plaintext: &Plaintext,
@@ -114,6 +122,11 @@ impl SecretKey {
     /// Decrypts a product, or a sum of products, that was not relinearized. The plaintext is exact;
     /// a product that could decrypt wrongly is refused. For servers without keys, whose results are
     /// not used in further computation.
+    ///
+    /// The phase is (d2 s + d1) s + d0: two products with the key and one inverse transform for
+    /// each of the primes that the noise bound needs; products that BFV scaled take three
+    /// transforms more for each. Decryption adds no noise: the bound that counts is the one of the
+    /// product.
     ///
     /// # Errors
     /// As [`SecretKey::decrypt`].

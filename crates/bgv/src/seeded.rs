@@ -11,6 +11,12 @@ use crate::ciphertext::Ciphertext;
 /// stored: c0, and the seed that c1 is the expansion of. It takes half of the memory of a
 /// [`Ciphertext`], and products expand it where they need it
 /// ([`Evaluator::sums_of_seeded_products`](crate::Evaluator::sums_of_seeded_products)).
+///
+/// Both are evaluations: c0 has n residues for each prime of the level, and the seed has 32 bytes.
+/// What it expands to is uniform among evaluations as well as among coefficients, so that it is
+/// taken as evaluations, by ChaCha20 and without a transform
+/// ([`sample::expand`](everlevel_ring::sample::expand)); the noise is that of the ciphertext.
+/// Source: NewHope, Alkim, Ducas, Pöppelmann and Schwabe 2015 (ia.cr/2015/1092).
 #[derive(Clone)]
 pub struct SeededCiphertext {
     pub(crate) meta: Meta,
@@ -46,13 +52,13 @@ impl SeededCiphertext {
         Ok(out)
     }
 
-    /// A ciphertext that still has its seed; none without one.
+    /// A ciphertext that still has its seed; none without one, such as what was computed.
     pub fn of(x: &Ciphertext) -> Option<Self> {
         let (body, seed) = (x.constant()?.clone(), *x.seed()?);
         Some(SeededCiphertext { meta: *x.meta(), body, seed })
     }
 
-    /// The ciphertext.
+    /// The ciphertext: an expansion of n residues for each prime of the level, and a copy of c0.
     ///
     /// # Errors
     /// A seeded ciphertext of other parameters.

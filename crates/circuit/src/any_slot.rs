@@ -14,6 +14,9 @@ use crate::sums::{PowerSum, total_sum};
 /// of z, is 0 for z = 0 and else 1. k sums side by side are all 0 with probability 2^(-d k).
 ///
 /// A tree of products over n slots is exact, at depth log2 n or more.
+///
+/// Source: approximations of OR by random sums (Razborov 1987, Smolensky 1987), with weights in the
+/// field of a slot instead of bits, so that one sum has d random bits.
 pub struct AnySlot {
     weights: Vec<Plaintext>,
     norm: PowerSum,
@@ -23,9 +26,10 @@ pub struct AnySlot {
 }
 
 impl AnySlot {
-    /// The OR with this number of sums, whose weights are made of words from `random`. The weights
-    /// must be independent of the bits: a party that knows the weights when it chooses the bits can
-    /// force the result 0.
+    /// The OR with this number of sums, whose weights are made of words from `random`: a bit for
+    /// each of the d coefficients of each slot and sum. They are kept as plaintexts, n words for
+    /// each sum in a ring of degree n. The weights must be independent of the bits: a party that
+    /// knows the weights when it chooses the bits can force the result 0.
     ///
     /// # Errors
     /// [`CircuitError::ModulusMismatch`] for p other than 2, [`CircuitError::Empty`] for no sums,
@@ -75,12 +79,17 @@ impl AnySlot {
         (self.places as f64).log2() - (self.degree * self.weights.len()) as f64
     }
 
-    /// The OR, in every slot. Products with random constants and one factor for each doubling of d,
+    /// The OR, in every slot: `x` is a thin ciphertext of bits, and so is the result, at the level
+    /// of its last product. Products with random constants and one factor for each doubling of d,
     /// depth 5 for d = 24, and log2 of the number of sums; for each sum a key switch for each
     /// doubling of the slots and of d.
     ///
+    /// The noise is that of the product with a plaintext of random elements, times the number of
+    /// slots for their sum, and then of products of this depth, each with the switch before it.
+    ///
     /// # Errors
-    /// Those of the scheme. Slots that hold more than bits give unspecified elements.
+    /// Those of the scheme: a missing key, of [`AnySlot::galois_elements`] or for products, and too
+    /// little modulus left. Slots that hold more than bits give unspecified elements.
     pub fn apply<S: ExactScheme>(
         &self,
         scheme: &S,

@@ -103,7 +103,8 @@ impl Expansion {
     /// Calls `visit(j, x_j)` once for each number, in the order of [`Expansion::order`]: x_j is in
     /// every slot, at the level of `x`. Besides those that `visit` keeps, at most k + 2 ciphertexts
     /// are in memory. No level; each of the k steps doubles the noise and adds that of a key
-    /// switch.
+    /// switch: noise N becomes at most 2^k N + (2^k - 1) K, K being that of a key switch, as an
+    /// absolute value. Values stay exact, as the plaintext has been divided by 2^k.
     ///
     /// For a ciphertext of any other polynomial than those of [`Expansion::encode`], `visit`
     /// receives 2^k times the part in Z\[X^(2^k)\] that belongs to j.

@@ -46,7 +46,10 @@ pub fn expand_limb(cpu: &Cpu, seed: &Seed, component: u32, position: usize) -> L
     limb
 }
 
-/// The uniform polynomial (`seed`, `component`) over `basis`.
+/// The uniform polynomial (`seed`, `component`) over `basis`, in evaluations, without a transform:
+/// for each prime a stream of ChaCha20, whose words are cut to the width of the prime and left out
+/// if they are not below it. It is the same polynomial over any part of a basis, and takes about n
+/// words of the stream for each prime just below a power of two, at most 2 n on average for others.
 pub fn expand(cpu: &Cpu, seed: &Seed, component: u32, basis: Basis) -> Poly<Eval> {
     use rayon::prelude::*;
     let positions: Vec<usize> = basis.iter().collect();

@@ -79,12 +79,12 @@ pub fn generate_keys(arguments: &[&str]) -> Result<(), SuiteError> {
 pub fn encrypt_database(arguments: &[&str]) -> Result<(), SuiteError> {
     let (workload, task) = Workload::of(arguments)?;
     let files = Files::of(&workload.instance);
-    let params = workload.params()?;
-    let secret = read_secret(&params, &files.secret_key)?;
-    let order = expansion(&params, &workload)?.order();
     for path in [&files.database, &files.encrypted_payloads] {
         make_place_for(path)?;
     }
+    let params = workload.params()?;
+    let secret = read_secret(&params, &files.secret_key)?;
+    let order = expansion(&params, &workload)?.order();
     let (slots, dimension) = (params.slots(), workload.dimension);
     let chunks = workload.chunks(slots);
     let known = metadata(&workload.instance);
@@ -197,6 +197,10 @@ pub fn postprocess(arguments: &[&str]) -> Result<(), SuiteError> {
     let fields = fields(layout.chunks, task);
     let mut words = Words::open(&files.sums, (slots * fields) as u64)?;
     let sums = (0..fields).map(|_| words.read(slots)).collect::<Result<Vec<_>, _>>()?;
+    // What is added up afterwards does not overflow.
+    if let Some(large) = sums.iter().flatten().find(|word| **word >= layout.modulus) {
+        return Err(words.unexpected(format!("words below {}", layout.modulus), large.to_string()));
+    }
     let mut out = Output::create(files.output)?;
     match task {
         Task::Count => {

@@ -31,6 +31,7 @@ pub fn preprocess(arguments: &[&str]) -> Result<(), SuiteError> {
     let [size] = arguments else { return Err(usage("SIZE", arguments)) };
     let instance = Instance::at(&INSTANCES, size)?;
     let files = Files::of(&instance);
+    make_place_for(&files.levels)?;
     let mut images = Lines::open(files.pixels, instance.count)?;
     let mut out = Output::create(files.levels)?;
     for _ in 0..instance.count {
@@ -83,12 +84,12 @@ pub fn encrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let [size] = arguments else { return Err(usage("SIZE", arguments)) };
     let instance = Instance::at(&INSTANCES, size)?;
     let files = Files::of(&instance);
-    let secret = read_key(&files.parameters, &files.secret_key)?;
+    make_place_for(&files.upload)?;
+    let secret = read_key(&spec(), &files.parameters, &files.secret_key)?;
     let params = secret.params();
     let levels = read_levels(&files, &instance)?;
     let slots = params.slots();
     let blocks = blocks(&instance, slots);
-    make_place_for(&files.upload)?;
     let (replace, count) = (Existing::Replace, INPUTS * blocks);
     let metadata = metadata(&instance);
     let mut upload = CiphertextWriter::create(params, &files.upload, replace, count, &metadata)?;
@@ -142,7 +143,8 @@ pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let [size] = arguments else { return Err(usage("SIZE", arguments)) };
     let instance = Instance::at(&INSTANCES, size)?;
     let files = Files::of(&instance);
-    let secret = read_key(&files.parameters, &files.secret_key)?;
+    make_place_for(&files.results)?;
+    let secret = read_key(&spec(), &files.parameters, &files.secret_key)?;
     let params = secret.params();
     let (slots, options) = (params.slots(), ReadOptions::default());
     let blocks = blocks(&instance, slots);
@@ -171,6 +173,7 @@ pub fn postprocess(arguments: &[&str]) -> Result<(), SuiteError> {
     let [size] = arguments else { return Err(usage("SIZE", arguments)) };
     let instance = Instance::at(&INSTANCES, size)?;
     let files = Files::of(&instance);
+    make_place_for(&files.output)?;
     let count = CLASSES as u64 * instance.count;
     // At most 10^5 results.
     let results = Words::open(&files.results, count)?.read(count as usize)?;

@@ -9,7 +9,7 @@ use everlevel_wire::{BoundPolicy, CiphertextReader, Encryption, ProductWriter, R
 use rayon::prelude::*;
 
 use super::model::Model;
-use super::protocol::{CLASSES, Files, INPUTS, INSTANCES, metadata, model_file};
+use super::protocol::{CLASSES, Files, INPUTS, INSTANCES, metadata, model_file, spec};
 use crate::error::SuiteError;
 use crate::instance::Instance;
 use crate::keyless::{blocks, check_file, read_params};
@@ -23,10 +23,13 @@ use crate::steps::Steps;
 /// # Errors
 /// What [`Model::new`] refuses.
 pub fn preprocess_model(arguments: &[&str]) -> Result<(), SuiteError> {
-    let model = match arguments {
-        [] => Model::trained()?,
-        [path] => Model::read_json(Path::new(path))?,
-        _ => return Err(usage("[MODEL]", arguments)),
+    if arguments.len() > 1 {
+        return Err(usage("[MODEL]", arguments));
+    }
+    make_place_for(&model_file())?;
+    let model = match arguments.first() {
+        None => Model::trained()?,
+        Some(path) => Model::read_json(Path::new(path))?,
     };
     model.write(&model_file())
 }
@@ -42,7 +45,8 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     let files = Files::of(&instance);
     make_place_for(&files.download)?;
     let (params, model) = steps.time("Load keys", || {
-        Ok::<_, SuiteError>((read_params(&files.parameters)?, Model::read(&model_file())?))
+        let params = read_params(&spec(), &files.parameters)?;
+        Ok::<_, SuiteError>((params, Model::read(&model_file())?))
     })?;
     let blocks = blocks(&instance, params.slots());
     let fresh = ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret));

@@ -60,7 +60,7 @@ pub fn encrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let instance = Instance::named(&INSTANCES, name)?;
     let files = Files::of(&instance);
     make_place_for(&files.upload)?;
-    let secret = read_key(&files.parameters, &files.secret_key)?;
+    let secret = read_key(&spec(), &files.parameters, &files.secret_key)?;
     let params = secret.params();
     let slots = params.slots();
     let blocks = blocks(&instance, slots);
@@ -109,7 +109,7 @@ pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let instance = Instance::with_count(&INSTANCES, name, count)?;
     let files = Files::of(&instance);
     make_place_for(&files.products)?;
-    let secret = read_key(&files.parameters, &files.secret_key)?;
+    let secret = read_key(&spec(), &files.parameters, &files.secret_key)?;
     let slots = secret.params().slots();
     let blocks = blocks(&instance, slots);
     use_threads(blocks);

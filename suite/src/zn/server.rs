@@ -12,7 +12,7 @@ use everlevel_wire::{
 };
 use rayon::prelude::*;
 
-use super::protocol::{DIGITS, Files, INSTANCES, OPERANDS, batches, metadata, use_threads};
+use super::protocol::{DIGITS, Files, INSTANCES, OPERANDS, batches, metadata, spec, use_threads};
 use crate::error::SuiteError;
 use crate::instance::Instance;
 use crate::keyless::{blocks, check_file, read_params};
@@ -34,7 +34,7 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     let instance = Instance::with_count(&INSTANCES, name, count)?;
     let files = Files::of(&instance);
     make_place_for(&files.download)?;
-    let params = steps.time("Load keys", || read_params(&files.parameters))?;
+    let params = steps.time("Load keys", || read_params(&spec(), &files.parameters))?;
     let blocks = blocks(&instance, params.slots());
     use_threads(blocks);
     let fresh = ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret));

@@ -149,6 +149,12 @@ fn uploads_and_results_that_are_cut_changed_or_of_another() {
     changed[0] = 9;
     assert_eq!(code(&harness, "client_postprocess", &sums, &changed), "suite.result");
     assert_eq!(code(&harness, "client_postprocess", &sums, &bytes[8..]), "suite.numbers");
+    // Words that are no residues, whose sums would not fit a word, in every field.
+    for at in (0..bytes.len()).step_by(bytes.len() / 18) {
+        let mut huge = bytes.clone();
+        huge[at..at + 8].fill(0xff);
+        assert_eq!(code(&harness, "client_postprocess", &sums, &huge), "suite.numbers", "{at}");
+    }
     // Every row matches: more than can be told apart.
     assert_eq!(refused(&harness, "client_postprocess"), "suite.collision");
     // Payloads are not a count, and there are no keys for one.
@@ -161,4 +167,8 @@ fn uploads_and_results_that_are_cut_changed_or_of_another() {
     assert!(harness.stage("client_key_generation").status.success());
     assert_eq!(refused(&harness, "client_decrypt_decode"), "scheme.wrong-key");
     assert_eq!(refused(&harness, QUERY[2]), "scheme.wrong-key");
+    // A database that cannot be encrypted leaves none of an earlier run.
+    fs::remove_file(harness.io("secret_key/secret.key")).unwrap();
+    assert_eq!(refused(&harness, "client_encode_encrypt_db"), "wire.io");
+    assert!(!rows.exists() && !numbers.exists());
 }

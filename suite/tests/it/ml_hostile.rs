@@ -7,6 +7,7 @@ use everlevel_suite::ml::{HIDDEN, INPUTS, Model};
 
 use crate::ml::{images, model_text, stand_in, text};
 use crate::stand_in::failure;
+use crate::zn;
 
 /// An image with one pixel in other words.
 fn with_pixel(pixel: &str) -> String {
@@ -153,6 +154,60 @@ fn models_that_are_none() {
     ] {
         let found = model_code(&wrong);
         assert_eq!(found, Err("suite.model"), "{:?}", &wrong[..wrong.len().min(40)]);
+    }
+}
+
+/// A model's bounds are those of one plaintext modulus: below that of digits its results wrap.
+#[test]
+fn parameters_of_another_workload() {
+    let harness = stand_in("single", 0, &images(1));
+    harness.run_until("client_encode_encrypt_input");
+    let other = zn::stand_in("single", &[(1, 1)]);
+    other.run_until("client_key_generation");
+    for file in ["public_keys/parameters", "secret_key/secret.key"] {
+        fs::copy(other.io(file), harness.io(file)).unwrap();
+    }
+    for stage in
+        ["server_encrypted_compute", "client_encode_encrypt_input", "client_decrypt_decode"]
+    {
+        assert_eq!(failure(&harness.stage(stage)), "suite.instance", "{stage}");
+    }
+}
+
+/// From the last stage to the first: each finds a broken file, and what it made before is gone.
+#[test]
+fn stages_that_fail_leave_nothing_of_an_earlier_run() {
+    let harness = stand_in("single", 0, &images(1));
+    harness.run_until("client_postprocess");
+    for (stage, input, output) in [
+        ("client_postprocess", "decrypted/results.bin", "encrypted_model_predictions.txt"),
+        ("client_decrypt_decode", "secret_key/secret.key", "decrypted/results.bin"),
+        ("server_encrypted_compute", "public_keys/parameters", "ciphertexts_download/results.ct"),
+        ("client_encode_encrypt_input", "preprocessed/levels.bin", "ciphertexts_upload/pixels.ct"),
+    ] {
+        let (input, output) = (harness.io(input), harness.io(output));
+        assert!(output.exists(), "{stage}");
+        let kept = fs::read(&input).unwrap();
+        fs::write(&input, &kept[1..]).unwrap();
+        let code = failure(&harness.stage(stage));
+        assert!(["suite.numbers", "wire.not-ours"].contains(&code.as_str()), "{stage}: {code}");
+        assert!(!output.exists(), "{stage}");
+        fs::write(&input, kept).unwrap();
+    }
+    let levels = harness.io("preprocessed/levels.bin");
+    harness.write_data("intermediate/test_pixels.txt", "0.5\n");
+    assert_eq!(failure(&harness.stage("client_preprocess_input")), "suite.numbers");
+    assert!(!levels.exists());
+    // A model that is refused, and one without an end.
+    let kept = harness.root().join("io/server_model/model.bin");
+    fs::write(harness.root().join("empty.json"), "{}").unwrap();
+    let endless: &[&str] = if cfg!(unix) { &["/dev/zero"] } else { &[] };
+    for file in [&["empty.json"][..], endless].concat() {
+        assert!(harness.stage("server_preprocess_model").status.success());
+        assert!(kept.exists());
+        let refused = harness.start("server_preprocess_model", &[file]);
+        assert_eq!(failure(&refused), "suite.model", "{file}");
+        assert!(!kept.exists(), "{file}");
     }
 }
 

@@ -3,6 +3,12 @@
 
 use std::fs;
 
+use everlevel_scheme::{OptIn, Params};
+use everlevel_suite::zn::spec;
+use everlevel_wire::file::Existing;
+use everlevel_wire::{BoundPolicy, CiphertextReader, CiphertextWriter, Encryption, ReadOptions};
+
+use crate::ml;
 use crate::stand_in::{StandIn, failure};
 use crate::zn::{pairs, stand_in};
 
@@ -45,6 +51,18 @@ fn numbers_that_are_none() {
     }
     fs::remove_dir_all(harness.root().join("datasets")).unwrap();
     assert_eq!(failure(&harness.stage("client_preprocess_input")), "suite.io");
+}
+
+/// A line that is longer than any number is not two lines: 999 of them are not taken for 1,000.
+#[test]
+fn long_lines_are_not_several() {
+    let harness = stand_in("small", &pairs(1_000));
+    for zeros in [21, 22, 23, 44, 45, 1_000_000] {
+        let lines = "1\n".repeat(998) + &"0".repeat(zeros) + "7\n";
+        harness.write_data("rhs.txt", lines);
+        let found = failure(&harness.stage("client_preprocess_input"));
+        assert_eq!(found, "suite.numbers", "{zeros} zeros");
+    }
 }
 
 #[test]
@@ -95,6 +113,57 @@ fn uploads_that_are_cut_changed_or_of_another_instance() {
     let other = encrypted("small", 1_000);
     let foreign = fs::read(other.io("ciphertexts_upload/operands.ct")).unwrap();
     assert_eq!(compute(&foreign), "suite.instance");
+}
+
+#[test]
+fn uploads_of_other_counts() {
+    let harness = encrypted("single", 1);
+    let path = harness.io("ciphertexts_upload/operands.ct");
+    let params = Params::new(spec(), OptIn::SecureOnly).unwrap();
+    let fresh = ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret));
+    let mut reader = CiphertextReader::open(&params, &path, fresh).unwrap();
+    let (known, count) = (reader.metadata().clone(), reader.len());
+    let all = reader.read_range(0..count).unwrap();
+    let twice = [&all[..], &all[..]].concat();
+    for wrong in [0, 1, count - 1, count + 1, 2 * count] {
+        let replace = Existing::Replace;
+        let mut writer = CiphertextWriter::create(&params, &path, replace, wrong, &known).unwrap();
+        if wrong > 0 {
+            writer.push_all(&twice[..wrong]).unwrap();
+        }
+        writer.finish_without_sync().unwrap();
+        let code = failure(&harness.stage("server_encrypted_compute"));
+        // A file without ciphertexts is of no key, and may be refused for that.
+        let of_no_key = wrong == 0 && code.starts_with("wire.");
+        assert!(code == "suite.instance" || of_no_key, "{wrong} ciphertexts: {code}");
+    }
+}
+
+/// Sums of digits' products wrap below a smaller plaintext modulus, and every stage would succeed.
+#[test]
+fn parameters_that_are_cut_or_of_another_workload() {
+    let harness = encrypted("single", 1);
+    let other = ml::stand_in("single", 0, &ml::images(1));
+    other.run_until("client_key_generation");
+    let parameters = harness.io("public_keys/parameters");
+    let bytes = fs::read(&parameters).unwrap();
+    let stages =
+        ["client_encode_encrypt_input", "server_encrypted_compute", "client_decrypt_decode"];
+    for length in [0, 63, bytes.len() / 2, bytes.len() - 1] {
+        fs::write(&parameters, &bytes[..length]).unwrap();
+        for stage in stages {
+            let code = failure(&harness.stage(stage));
+            assert_eq!(code, "wire.truncated", "{stage}: {length} bytes");
+        }
+    }
+    // A stage that fails leaves no upload of an earlier run.
+    assert!(!harness.io("ciphertexts_upload/operands.ct").exists());
+    for file in ["public_keys/parameters", "secret_key/secret.key"] {
+        fs::copy(other.io(file), harness.io(file)).unwrap();
+    }
+    for stage in stages {
+        assert_eq!(failure(&harness.stage(stage)), "suite.instance", "{stage}");
+    }
 }
 
 #[test]

@@ -210,4 +210,14 @@ fn files_that_are_not_as_they_should_be() {
     assert_eq!(compute(), "scheme.wrong-key");
     // Nothing of a run without result stays.
     assert_eq!(fs::read_dir(harness.io("ciphertexts_download")).unwrap().count(), 0);
+    let products = harness.io("decrypted/products.bin");
+    fs::write(&products, [0; 8]).unwrap();
+    let key = part("secret_key/secret", 6);
+    let bytes = fs::read(&key).unwrap();
+    fs::write(&key, &bytes[..bytes.len() - 1]).unwrap();
+    for stage in ["client_encode_encrypt_input", "client_decrypt_decode"] {
+        assert_eq!(failure(&harness.stage(stage)), "wire.truncated", "{stage}");
+    }
+    assert_eq!(fs::read_dir(harness.io("ciphertexts_upload")).unwrap().count(), 0);
+    assert!(!products.exists());
 }

@@ -12,7 +12,9 @@ use crate::keys::SecretKey;
 
 impl SecretKey {
     /// Decrypts what [`Ciphertext::compact_for_decryption`](crate::Ciphertext) or
-    /// [`Product::compact_for_decryption`](crate::Product) made.
+    /// [`Product::compact_for_decryption`](crate::Product) made. The plaintext is exact. For each
+    /// power of the secret a transform, a product and an inverse transform for each prime of the
+    /// set that the widths need, whatever the level was.
     ///
     /// # Errors
     /// A ciphertext of other parameters or of another key; one whose phase lies further from a

@@ -5,6 +5,9 @@
 //! phase / 2^k⌉ as long as |w| / q + t |τ| / 2^k < 1/2 in every coefficient. What the highest power
 //! of s multiplies is rounded to k bits; c0, whose rounding nothing multiplies, to the fewest
 //! ([`widths`]).
+//!
+//! Source: dimension-modulus reduction of what is only decrypted, Brakerski and Vaikuntanathan 2011
+//! (ia.cr/2011/344), here without the reduction of the dimension, and to a power of two.
 
 mod decryption;
 mod widths;
@@ -199,6 +202,11 @@ impl CompactCiphertext {
 impl Ciphertext {
     /// Cuts a ciphertext of these parameters to what decryption needs: about 2 log2 t + 13 bits a
     /// coefficient instead of 2 log2 q, whatever its level. One inverse transform a limb.
+    ///
+    /// The result has n coefficients of [`CompactCiphertext::widths`] bits for each component, and
+    /// nothing can be computed on it. It is as exact as the ciphertext: the roundings are part of
+    /// the distance from a message that it states, and widths are chosen so that this is less than
+    /// one half by the noise bound (docs/noise.md).
     ///
     /// # Errors
     /// A ciphertext of other parameters, too noisy, or of a plaintext modulus so large (above some

@@ -13,6 +13,13 @@ use everlevel_scheme::noise::Meta;
 use everlevel_scheme::spec::Level;
 
 /// A product before relinearization: phase d0 + d1 s + d2 s², or d f².
+///
+/// It has three polynomials of n residues for each prime of its level, over NTRU one, and the noise
+/// bound of the product, without that of a key switch. It can be added to others of one form and
+/// owner, relinearized ([`relinearize`](everlevel_scheme::Arithmetic::relinearize)), cut
+/// ([`Product::compact_for_decryption`]) and decrypted
+/// ([`SecretKey::decrypt_product`](crate::SecretKey::decrypt_product)), but not multiplied.
+/// Source: Brakerski, Gentry and Vaikuntanathan (ia.cr/2011/277).
 pub struct Product<E: Engine = Cpu> {
     pub(crate) meta: Meta,
     pub(crate) tensor: Tensor<E>,

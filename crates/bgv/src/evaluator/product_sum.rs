@@ -140,6 +140,10 @@ impl<K: EvalKeys> Evaluator<Cpu, K> {
     /// at a time where they are multiplied, and the same results. Where ciphertexts have several
     /// levels or correction factors, or BFV's form, seeds are expanded first.
     ///
+    /// One result for each list. Four products of residues for each pair, residue and prime, and
+    /// an expansion of each seed for each list that has it; no transform and no key. The noise is
+    /// that of [`Arithmetic::sum_of_products`].
+    ///
     /// # Errors
     /// As [`Arithmetic::sum_of_products`].
     pub fn sums_of_seeded_products(

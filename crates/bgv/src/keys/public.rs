@@ -106,7 +106,8 @@ impl PublicKey {
         self.encrypt_at(plaintext, self.params.chain().top(), rng)
     }
 
-    /// Encrypts a plaintext at a level: a smaller ciphertext with less capacity.
+    /// Encrypts a plaintext at a level: a smaller ciphertext with less capacity. The absolute noise
+    /// is that of [`PublicKey::encrypt`], and the time is proportional to the primes of the level.
     ///
     /// # Errors
     /// A plaintext of another parameter set, or a level above the top.

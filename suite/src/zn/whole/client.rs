@@ -9,7 +9,7 @@ use everlevel_wire::{Metadata, ReadOptions};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-use super::protocol::{Files, INPUT_BITS, params, part};
+use super::protocol::{Files, INPUT_BITS, MODULI, params, part};
 use super::residues::Residues;
 use super::vector::{WholeNumbers, WholeReader, WholeWriter};
 use crate::error::SuiteError;
@@ -17,7 +17,7 @@ use crate::instance::Instance;
 use crate::keyless::{batches, blocks};
 use crate::keys::{generate, read_secret};
 use crate::numbers::{Words, to_bytes};
-use crate::output::Output;
+use crate::output::{Output, make_place_for};
 use crate::stage::usage;
 use crate::zn::INSTANCES;
 
@@ -122,6 +122,7 @@ pub fn encrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let [name] = arguments else { return Err(usage("INSTANCE", arguments)) };
     let instance = Instance::named(&INSTANCES, name)?;
     let files = Files::of(&instance);
+    MODULI.iter().try_for_each(|&modulus| make_place_for(&part(&files.upload, modulus)))?;
     let client = Client::open(&files.secret_keys)?;
     let slots = client.slots();
     let blocks = blocks(&instance, slots);
@@ -151,6 +152,7 @@ pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let [name, count] = arguments else { return Err(usage("INSTANCE COUNT", arguments)) };
     let instance = Instance::with_count(&INSTANCES, name, count)?;
     let files = Files::of(&instance);
+    make_place_for(&files.products)?;
     let client = Client::open(&files.secret_keys)?;
     let slots = client.slots();
     let blocks = blocks(&instance, slots);
