@@ -196,8 +196,9 @@ impl FileKeys {
         Self::open_with(params, path, cache_bytes, &ReadOptions::default())
     }
 
-    /// [`FileKeys::open`] that allows an unknown owner if `options` do, and keeps seeds in memory if
-    /// they say so ([`ReadOptions::seeded_keys`]); nothing else of them counts.
+    /// [`FileKeys::open`] that allows an unknown owner if `options` do, and keeps the uniform
+    /// halves of keys as seeds if they say so ([`ReadOptions::seeded_keys`]); nothing else of
+    /// them counts.
     ///
     /// # Errors
     /// As [`FileKeys::open`].
