@@ -55,7 +55,8 @@ impl Keys {
         Self::from_file(params, path, cache_bytes, &ReadOptions::default())
     }
 
-    /// [`Keys::open`] with options, of which only [`ReadOptions::allow_unknown_owner`] matters.
+    /// [`Keys::open`] with options, of which only [`ReadOptions::allow_unknown_owner`] and
+    /// [`ReadOptions::seeded_keys`] matter.
     ///
     /// # Errors
     /// As [`Keys::open`].
@@ -175,6 +176,16 @@ impl Keys {
         match &*self.stored {
             Stored::Memory(..) => (0, 0),
             Stored::File(keys) => keys.cache_usage(),
+        }
+    }
+
+    /// The number of bytes of keys that are in memory now: of keys in a file, those that were read
+    /// and kept; of others, all but the key of bootstrapping, which is small.
+    #[cfg(feature = "unstable")]
+    pub fn memory_bytes(&self) -> u64 {
+        match &*self.stored {
+            Stored::Memory(keys, _) => keys.memory_bytes(),
+            Stored::File(keys) => keys.cache_usage().0,
         }
     }
 

@@ -33,6 +33,10 @@ pub struct OpenOptions {
     pub cache_bytes: u64,
     /// Whether files of format version 1 are accepted, which do not state their owner.
     pub allow_unknown_owner: bool,
+    /// Whether server keys keep their uniform halves as seeds in memory, which are expanded
+    /// wherever they are used: half of the memory, and operations take longer. Results have the
+    /// same bits.
+    pub seeded_keys: bool,
 }
 
 impl Default for OpenOptions {
@@ -42,6 +46,7 @@ impl Default for OpenOptions {
             opt_in: OptIn::SecureOnly,
             cache_bytes: 1 << 30,
             allow_unknown_owner: false,
+            seeded_keys: false,
         }
     }
 }
@@ -69,6 +74,14 @@ impl OpenOptions {
     #[must_use]
     pub fn allowing_unknown_owner(self, allow_unknown_owner: bool) -> Self {
         OpenOptions { allow_unknown_owner, ..self }
+    }
+
+    /// Sets whether server keys keep their uniform halves as seeds in memory
+    /// ([`OpenOptions::seeded_keys`]): twice as many of them fit the limit of
+    /// [`OpenOptions::caching`].
+    #[must_use]
+    pub fn with_seeded_keys(self, seeded_keys: bool) -> Self {
+        OpenOptions { seeded_keys, ..self }
     }
 
     /// The parameter set of the file at `path`, whose header has this id: the requested one, a
@@ -124,6 +137,7 @@ impl OpenOptions {
         ReadOptions::default()
             .limited_to(MAX_BYTES)
             .allowing_unknown_owner(self.allow_unknown_owner)
+            .with_seeded_keys(self.seeded_keys)
     }
 
     /// The parameter set of a file of server keys, which must belong to the same generation as the

@@ -114,7 +114,9 @@ def test_upload_and_statistics(owner):
 
 def test_other_modes_and_refusals(owner, tmp_path):
     aes.save_server_keys(owner, tmp_path / "aes.keys", decryption=True)
-    server = aes.AesServer.open(tmp_path / "aes.keys", owner.params, method="byte-sliced")
+    server = aes.AesServer.open(
+        tmp_path / "aes.keys", owner.params, method="byte-sliced", seeded_keys=True
+    )
     key = aes.encrypt_key(KEY, owner)
     message = bytes(range(48))
     found = server.transcipher_unchecked(

@@ -101,6 +101,32 @@ def test_files(toy, tmp_path):
             missing(str(tmp_path / "none.json"))
 
 
+def test_seeded_keys(toy, tmp_path):
+    """Half of each key as a seed: less memory, and results of the same bits."""
+    path = tmp_path / "server.keys"
+    toy.server.save_keys(path)
+    x = toy.client.encrypt_modular(toy.random(6))
+
+    def computed(seeded_keys):
+        file = everlevel.Server.open(path, params=toy.params, seeded_keys=seeded_keys)
+        copy = pickle.loads(pickle.dumps(file))
+        memory = everlevel.Server.from_bytes(path.read_bytes(), toy.params, seeded_keys=seeded_keys)
+        servers = (file, copy, memory)
+        results = {(server.load(x) ** 3).rotate(1).fingerprint for server in servers}
+        return results, [server._raw.keys.memory_bytes for server in servers]
+
+    (expected, whole), (found, seeded) = computed(False), computed(True)
+    assert found == expected and len(found) == 1
+    assert all(10 * less < 6 * more for less, more in zip(seeded, whole))
+
+    servers = [toy.client.server(program="y = x*x", seeded_keys=how) for how in (False, True)]
+    more, less = (server._raw.keys.memory_bytes for server in servers)
+    assert 10 * less < 6 * more
+    np.testing.assert_array_equal(
+        toy.client.decrypt(servers[1].load(x) ** 2), toy.client.decrypt(servers[0].load(x) ** 2)
+    )
+
+
 def test_pickles(toy, tmp_path):
     a = toy.random(6)
     assert pickle.loads(pickle.dumps(toy.params)) is toy.params

@@ -98,6 +98,15 @@ def test_plans_within_memory(fermat):
 
     fast, small = planned(), planned(minimize="memory")
     assert fast.memory_bytes == 2 * fast.key_bytes + fast.input_bytes + fast.result_bytes
+    # Half of each key as a seed.
+    seeded = planned(seeded_keys=True)
+    assert (seeded.key_bytes, seeded.seconds) == (fast.key_bytes, fast.seconds)
+    assert seeded.memory_bytes == fast.memory_bytes - fast.key_bytes
+    within = planned(seeded_keys=True, memory_bytes=seeded.memory_bytes)
+    assert within.memory_bytes == seeded.memory_bytes
+    assert "stay seeds" in str(seeded) and "stay seeds" not in str(fast)
+    more, less = (x.server(fermat.client)._raw.keys.memory_bytes for x in (fast, seeded))
+    assert 10 * less < 6 * more
     # Digits of the minimum, and a sum; at lower levels than the arguments.
     assert fast.result_ciphertexts > 1 and 0 < fast.result_bytes < fast.input_bytes
     many = planned(rows=5_000)

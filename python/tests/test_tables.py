@@ -498,7 +498,7 @@ def test_rows_as_answers(fermat, schema, table):
 
 def test_keys_for_known_queries(fermat, schema, table):
     plan = et.Plan(QUERY, schema)
-    server = plan.server(fermat.client, len(table))
+    server = plan.server(fermat.client, len(table), seeded_keys=True)
     assert not server.can_bootstrap
     assert (
         sum(size for _, size in server.size_report().values())

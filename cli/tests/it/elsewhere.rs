@@ -125,9 +125,14 @@ fn what_does_not_go_together_is_refused() {
     let told = place.refused(&format!("{eval} x={x} {to} wrong"), "service.malformed");
     assert!(!told.contains("password"), "{told}");
     // Options that are for one way only.
-    for option in
-        ["--bounds fresh", "--cache 7", "--manifest-key m", "--params p", "--allow-unknown-owner"]
-    {
+    for option in [
+        "--bounds fresh",
+        "--cache 7",
+        "--seeded-keys",
+        "--manifest-key m",
+        "--params p",
+        "--allow-unknown-owner",
+    ] {
         let told = place.refused(&format!("{eval} x={x} {to} acme {option}"), "cli.usage");
         assert!(told.contains(option.split(' ').next().unwrap()), "{told}");
     }
@@ -136,7 +141,7 @@ fn what_does_not_go_together_is_refused() {
     }
     place.refused(&format!("{encrypt} - {to} acme"), "cli.usage");
     let run = format!("table run --server-keys {keys} --plan q --out r {to} acme");
-    for option in ["--plain p.csv", "--table t --cache 7"] {
+    for option in ["--plain p.csv", "--table t --cache 7", "--table t --seeded-keys"] {
         let told = place.refused(&format!("{run} {option}"), "cli.usage");
         assert!(told.contains("--remote"), "{told}");
     }

@@ -21,6 +21,7 @@ mod remote;
 mod replaced;
 mod roles;
 mod security;
+mod seeded;
 mod tables;
 mod typed;
 mod wide_moduli;

@@ -98,6 +98,11 @@ fn a_job_survives_the_death_of_the_service() {
         ["--server-keys", &server_keys, "--job-name", name, program, &data, "--out", &results];
     let estimate = run(remote("run", &first.url, &[&job[..], &["--estimate"]].concat()));
     assert!(estimate.contains("on a typical core"), "{estimate}");
+    let memory = |url: &str| {
+        let all = remote("run", url, &[&job[..], &["--estimate"]].concat());
+        json(&words(&all))["key_memory_bytes"].as_u64().unwrap()
+    };
+    let whole = memory(&first.url);
 
     // Killed while it computes.
     let url = first.url.clone();
@@ -125,7 +130,16 @@ fn a_job_survives_the_death_of_the_service() {
         assert!(!log.contains(secret), "{log}");
     }
 
-    let second = Serving::start(&service);
+    // The next one keeps seeds of keys in memory.
+    let second = Serving::start_with(&[
+        research,
+        "--dir",
+        &service,
+        "--listen",
+        "127.0.0.1:0",
+        "--seeded-keys",
+    ]);
+    assert_eq!(memory(&second.url), whole.div_ceil(2));
     let told = run(remote("run", &second.url, &job));
     assert!(told.contains("c19: "), "{told}");
     let out = at("c19.csv");

@@ -56,6 +56,8 @@ pub struct Estimate {
     pub steps: Vec<EstimatedStep>,
     /// The server keys that the program needs.
     pub keys: KeyPlan,
+    /// Whether their uniform halves are seeds in memory, too.
+    pub seeded_keys: bool,
     /// The number of ciphertexts of the arguments.
     pub input_ciphertexts: u64,
     /// Their size in bytes; it is half of that if they are encrypted with the secret key.
@@ -66,9 +68,11 @@ pub struct Estimate {
     pub result_bytes: u64,
 }
 
-/// The memory of the keys of a plan, in bytes: seeded halves are expanded in memory.
-pub fn key_memory_bytes(params: &Params, keys: &KeyPlan) -> u64 {
-    2 * keys.seeded_bytes(params)
+/// The memory of the keys of a plan, in bytes: twice their bytes in a file, as uniform halves are
+/// expanded in memory, or these bytes if such halves stay seeds there.
+pub fn key_memory_bytes(params: &Params, keys: &KeyPlan, seeded_keys: bool) -> u64 {
+    let seeded = keys.seeded_bytes(params);
+    if seeded_keys { seeded } else { 2 * seeded }
 }
 
 /// Ciphertexts and bytes.
@@ -102,6 +106,7 @@ impl Estimate {
             blocks,
             steps: steps.into_iter().map(step).collect(),
             keys: rehearsal.keys(),
+            seeded_keys: false,
             input_ciphertexts: input_ciphertexts.saturating_mul(blocks),
             input_bytes: input_bytes.saturating_mul(blocks),
             result_ciphertexts: result_ciphertexts.saturating_mul(blocks),
@@ -162,9 +167,16 @@ impl Estimate {
     /// The memory of keys, arguments and results, in bytes. The working memory of tables and
     /// bootstrapping is additional.
     pub fn memory_bytes(&self) -> u64 {
-        key_memory_bytes(&self.params, &self.keys)
+        key_memory_bytes(&self.params, &self.keys, self.seeded_keys)
             .saturating_add(self.input_bytes)
             .saturating_add(self.result_bytes)
+    }
+
+    /// The same estimate for keys whose uniform halves are seeds in memory, or not
+    /// ([`Estimate::memory_bytes`]). Seconds are not affected: they are those of expanded keys.
+    #[must_use]
+    pub fn with_seeded_keys(self, seeded_keys: bool) -> Self {
+        Estimate { seeded_keys, ..self }
     }
 
     /// Returns the estimate if it takes at most `memory_bytes` bytes of memory.
@@ -255,6 +267,13 @@ impl fmt::Display for Estimate {
             self.result_ciphertexts,
             mebibytes(self.memory_bytes())
         )?;
+        if self.seeded_keys {
+            writeln!(
+                f,
+                "halves of the keys stay seeds in memory: the times are those of expanded keys, \
+                 and it takes longer"
+            )?;
+        }
         write!(
             f,
             "{:14}{:>28}{:>10}{:>10}{:>11}{:>10}",

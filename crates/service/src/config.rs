@@ -46,6 +46,10 @@ pub struct Config {
     pub opt_in: OptIn,
     /// Bytes of memory for server keys, over all tenants.
     pub key_memory: u64,
+    /// Whether server keys keep their uniform halves as seeds in memory
+    /// ([`OpenOptions::seeded_keys`](everlevel::files::OpenOptions::seeded_keys)): twice as many
+    /// fit into `key_memory`, and jobs take longer.
+    pub seeded_keys: bool,
     /// The number of jobs that run at the same time; 0 leaves them to other processes.
     pub workers: usize,
     /// The number of threads for a job.
@@ -74,6 +78,7 @@ impl Config {
             bucket: None,
             opt_in: OptIn::SecureOnly,
             key_memory: 4 << 30,
+            seeded_keys: false,
             workers: 1,
             threads,
             connections: 256,

@@ -8,13 +8,15 @@ use std::time::{Duration, Instant};
 use everlevel::files::OpenOptions;
 use everlevel::{Keys, OptIn, Server};
 use everlevel_remote::{ObjectId, Tenant};
+use everlevel_wire::ReadOptions;
 
 use crate::error::ServiceError;
 use crate::objects::Objects;
 
 /// The largest ratio of the memory of keys to the size of their file: seeds are expanded to
 /// polynomials, which doubles the size, and residues of some 45 bits take 50. The measured ratio
-/// on three sets was 2.05 to 2.2 when they took 64 (docs/service.md).
+/// on three sets was 2.05 to 2.2 when they took 64 (docs/service.md). Keys whose uniform halves
+/// stay seeds take half of it.
 const EXPANSION: u64 = 3;
 
 /// The signals that end a job early.
@@ -105,6 +107,8 @@ pub(crate) struct KeyCache {
     objects: Arc<Objects>,
     opt_in: OptIn,
     budget: u64,
+    /// Whether uniform halves stay seeds in memory.
+    seeded_keys: bool,
     state: Mutex<State>,
     freed: Condvar,
 }
@@ -154,8 +158,14 @@ impl Drop for Lease<'_> {
 }
 
 impl KeyCache {
-    pub(crate) fn new(objects: Arc<Objects>, opt_in: OptIn, budget: u64) -> Self {
-        KeyCache { objects, opt_in, budget, state: Mutex::default(), freed: Condvar::new() }
+    pub(crate) fn new(
+        objects: Arc<Objects>,
+        opt_in: OptIn,
+        budget: u64,
+        seeded_keys: bool,
+    ) -> Self {
+        let (state, freed) = (Mutex::default(), Condvar::new());
+        KeyCache { objects, opt_in, budget, seeded_keys, state, freed }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -169,7 +179,8 @@ impl KeyCache {
 
     /// The memory that keys need; refused if it exceeds the budget.
     pub(crate) fn memory(&self, tenant: &Tenant, id: &ObjectId) -> Result<u64, ServiceError> {
-        let needed = self.objects.info(tenant, id)?.bytes.saturating_mul(EXPANSION);
+        let expanded = self.objects.info(tenant, id)?.bytes.saturating_mul(EXPANSION);
+        let needed = if self.seeded_keys { expanded.div_ceil(2) } else { expanded };
         match needed > self.budget {
             true => Err(ServiceError::Memory { needed, budget: self.budget }),
             false => Ok(needed),
@@ -185,7 +196,8 @@ impl KeyCache {
         let summary = everlevel_wire::inspect_file(path)?;
         let params = OpenOptions::default().accepting(self.opt_in);
         let params = params.set_of(path, summary.params)?;
-        Ok(Keys::open(&params, path, cache_bytes)?)
+        let options = ReadOptions::default().with_seeded_keys(self.seeded_keys);
+        Ok(Keys::open_with(&params, path, cache_bytes, &options)?)
     }
 
     /// A server with these keys. Waits until there is memory for them.
@@ -278,7 +290,7 @@ mod tests {
         let id: ObjectId = "0".repeat(64).parse().unwrap();
         let info = ObjectInfo::new(id.clone(), ObjectKind::SERVER_KEYS, "any", None, 10);
         store.change(&tenant, |change| change.put(id.as_ref(), &info)).unwrap();
-        let cache = KeyCache::new(Arc::new(objects), opt_in, 30);
+        let cache = KeyCache::new(Arc::new(objects), opt_in, 30, false);
         let stop = Arc::new(Stop::after(600));
         let lease = |open: &dyn Fn() -> ServiceError| {
             let opened = cache.lease_opened(&tenant, &id, &stop, |bytes| {

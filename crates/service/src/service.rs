@@ -119,7 +119,7 @@ impl Service {
         let data = Data {
             objects: objects.clone(),
             tables,
-            keys: KeyCache::new(objects, opt_in, config.key_memory),
+            keys: KeyCache::new(objects, opt_in, config.key_memory, config.seeded_keys),
         };
         let shared = Arc::new(Shared {
             tokens: Tokens::in_directory(directory),

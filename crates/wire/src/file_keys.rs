@@ -181,6 +181,8 @@ pub struct FileKeys {
     layout: Layout,
     records: Vec<KeyRecord>,
     cache: Cache<Loaded>,
+    /// How keys are read.
+    reading: ReadOptions,
 }
 
 impl FileKeys {
@@ -194,8 +196,9 @@ impl FileKeys {
         Self::open_with(params, path, cache_bytes, &ReadOptions::default())
     }
 
-    /// [`FileKeys::open`] that allows an unknown owner if `options` do, of which nothing else
-    /// counts.
+    /// [`FileKeys::open`] that allows an unknown owner if `options` do, and keeps the uniform
+    /// halves of keys as seeds if they say so ([`ReadOptions::seeded_keys`]); nothing else of
+    /// them counts.
     ///
     /// # Errors
     /// As [`FileKeys::open`].
@@ -215,6 +218,7 @@ impl FileKeys {
             layout,
             records,
             cache: Cache::new(cache_bytes),
+            reading: ReadOptions::default().with_seeded_keys(options.seeded_keys),
         })
     }
 
@@ -269,7 +273,7 @@ impl FileKeys {
             let read = read_at(&file, &mut bytes, range.start);
             read.map_err(|e| io_error(&self.path, &e))?;
         }
-        self.layout.verify(i, &bytes, &ReadOptions::default())?;
+        self.layout.verify(i, &bytes, &self.reading)?;
         Ok(bytes)
     }
 
@@ -278,11 +282,8 @@ impl FileKeys {
             return Ok(None);
         };
         let load = || {
-            let key = self.records[i].read_switch(
-                &self.params,
-                &self.record(i)?,
-                &ReadOptions::default(),
-            )?;
+            let bytes = self.record(i)?;
+            let key = self.records[i].read_switch(&self.params, &bytes, &self.reading)?;
             let bytes = key.memory_bytes();
             Ok((Loaded::Switch(Arc::new(key)), bytes))
         };
@@ -341,17 +342,12 @@ impl EvalKeys for FileKeys {
             for (i, record) in self.records.iter().enumerate().skip(first) {
                 let bytes = self.record(i)?;
                 match record.purpose {
-                    Purpose::Sparse(_) => sparse.push(record.read_sparse(
-                        &self.params,
-                        &bytes,
-                        &ReadOptions::default(),
-                    )?),
+                    Purpose::Sparse(_) => {
+                        sparse.push(record.read_sparse(&self.params, &bytes, &self.reading)?)
+                    }
                     _ => {
-                        encapsulation = Some(record.read_switch(
-                            &self.params,
-                            &bytes,
-                            &ReadOptions::default(),
-                        )?)
+                        encapsulation =
+                            Some(record.read_switch(&self.params, &bytes, &self.reading)?)
                     }
                 }
             }

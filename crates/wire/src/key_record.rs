@@ -188,7 +188,8 @@ impl KeyRecord {
         plan
     }
 
-    /// Reads the switching key of a record that is one.
+    /// Reads the switching key of a record that is one, with seeds if the options say so and it is
+    /// not of bootstrapping, as [`ServerKey::seeded`](everlevel_bgv::keys::ServerKey::seeded).
     pub(crate) fn read_switch(
         &self,
         params: &Params,
@@ -199,7 +200,12 @@ impl KeyRecord {
             WireError::malformed("record of server keys", "a switching key", "a ciphertext")
         })?;
         let (seed, firsts) = self.read_parts(params, bytes, options)?;
-        Ok(SwitchingKey::from_parts(params, gadget, self.basis, seed, firsts)?)
+        let seeded = options.seeded_keys && self.purpose != Purpose::Encapsulation;
+        let key = match seeded {
+            true => SwitchingKey::seeded_from_parts(params, gadget, self.basis, seed, firsts),
+            false => SwitchingKey::from_parts(params, gadget, self.basis, seed, firsts),
+        };
+        Ok(key?)
     }
 
     /// Reads one of the encryptions of s0, w s0, ..

@@ -52,7 +52,7 @@ pub enum BoundPolicy {
 }
 
 /// Options for reading. By default, objects of up to 4 GiB are accepted, no noise bound is trusted,
-/// and an unknown owner is refused.
+/// an unknown owner is refused, and keys are expanded in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
     /// The largest size of an object in bytes. Allocated memory is at most a small multiple of the
@@ -65,6 +65,10 @@ pub struct ReadOptions {
     /// combined with objects of any owner, and only the check of the phase at decryption detects a
     /// mix-up.
     pub allow_unknown_owner: bool,
+    /// Whether the uniform halves of server keys stay seeds in memory
+    /// ([`SwitchingKey::seeded`](everlevel_bgv::keys::SwitchingKey::seeded)): half of the memory,
+    /// and operations take longer. Their results have the same bits.
+    pub seeded_keys: bool,
     /// Whether checksums and the range of residues are checked.
     pub(crate) checked: bool,
 }
@@ -78,6 +82,7 @@ impl Default for ReadOptions {
             max_bytes: 1 << 32,
             bounds: BoundPolicy::Untrusted,
             allow_unknown_owner: false,
+            seeded_keys: false,
             checked: true,
         }
     }
@@ -102,6 +107,12 @@ impl ReadOptions {
     /// The same options, but objects with an unknown owner are accepted.
     pub fn allowing_unknown_owner(self, allow: bool) -> Self {
         ReadOptions { allow_unknown_owner: allow, ..self }
+    }
+
+    /// The same options, with the uniform halves of server keys as seeds or not
+    /// ([`ReadOptions::seeded_keys`]).
+    pub fn with_seeded_keys(self, seeded_keys: bool) -> Self {
+        ReadOptions { seeded_keys, ..self }
     }
 
     /// The same options without checksums and range checks.

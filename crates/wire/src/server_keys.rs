@@ -39,8 +39,9 @@ pub fn to_bytes(keys: &ServerKeys, metadata: &Metadata) -> Result<Vec<u8>, WireE
     })
 }
 
-/// Server keys from bytes, all of them in memory and expanded: about twice their bytes.
-/// [`FileKeys`](crate::FileKeys) expands them when they are used.
+/// Server keys from bytes, all of them in memory and expanded: about twice their bytes, or about
+/// their bytes with [`ReadOptions::seeded_keys`]. [`FileKeys`](crate::FileKeys) expands them when
+/// they are used.
 ///
 /// # Errors
 /// Whatever is not as the format says, keys of other parameters, or of an unknown owner unless

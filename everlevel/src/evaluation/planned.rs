@@ -21,6 +21,8 @@ pub struct TypedProgram<'a> {
     pub types: &'a [(String, Type)],
     /// The number of rows of each column.
     pub rows: usize,
+    /// Whether the server keeps the uniform halves of its keys as seeds in memory.
+    pub seeded_keys: bool,
 }
 
 impl TypedProgram<'_> {
@@ -66,7 +68,7 @@ impl TypedProgram<'_> {
                 *place = Some(e);
                 error
             })?;
-            found.within(memory_bytes)
+            found.with_seeded_keys(self.seeded_keys).within(memory_bytes)
         };
         let found = best_estimate(sets, rehearse, |x| cost(minimize, x))?;
         Ok((found.params.chain().top(), found))

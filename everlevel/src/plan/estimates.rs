@@ -84,7 +84,8 @@ impl Plan {
             Error::Ring(e) => e.into(),
             e => IntegersError::Parts { problem: e.to_string() },
         })?;
-        Ok(Estimate::new(rehearsal, blocks as u64, given, steps, &results))
+        let found = Estimate::new(rehearsal, blocks as u64, given, steps, &results);
+        Ok(found.with_seeded_keys(self.seeded_keys))
     }
 
     /// The cost in a rehearsal at the best level: if nothing is bootstrapped, the lowest level at

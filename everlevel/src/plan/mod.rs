@@ -7,7 +7,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use everlevel_bgv::Ciphertext;
+use everlevel_bgv::{Ciphertext, ServerKeys};
 use everlevel_integers::{
     Column, Encrypted, Estimate, IntegerScheme, Integers, IntegersError, Operation, Type,
 };
@@ -86,6 +86,8 @@ struct Output {
 pub struct Plan {
     inputs: Vec<PlannedColumn>,
     outputs: Vec<Output>,
+    /// Whether servers keep the uniform halves of their keys as seeds.
+    seeded_keys: bool,
     /// The level of encryption and the cost, for each set that was requested.
     known: Mutex<Vec<(Level, Estimate)>>,
 }
@@ -125,7 +127,12 @@ impl Plan {
     pub fn trace(
         program: impl FnOnce(&mut PlanTracer) -> Result<(), Error>,
     ) -> Result<Self, Error> {
-        let empty = Plan { inputs: Vec::new(), outputs: Vec::new(), known: Mutex::default() };
+        let empty = Plan {
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            seeded_keys: false,
+            known: Mutex::default(),
+        };
         let mut tracer = PlanTracer(empty);
         program(&mut tracer)?;
         let plan = tracer.0;
@@ -142,6 +149,14 @@ impl Plan {
             ));
         }
         Ok(plan)
+    }
+
+    /// The same plan for servers that keep the uniform halves of their keys as seeds in memory, or
+    /// not ([`OpenOptions::seeded_keys`](crate::files::OpenOptions::seeded_keys)): its memory counts
+    /// such keys, and [`Plan::server`] makes them. Its seconds are those of expanded keys.
+    #[must_use]
+    pub fn with_seeded_keys(self, seeded_keys: bool) -> Self {
+        Plan { seeded_keys, known: Mutex::default(), ..self }
     }
 
     /// The number of columns of each argument on a set with this number of slots.
@@ -219,11 +234,16 @@ impl Plan {
     /// As [`Plan::explain`].
     pub fn server(&self, client: &Client, rng: &mut impl CryptoRng) -> Result<Server, Error> {
         let estimate = self.explain(client.params())?;
-        if estimate.bootstraps {
-            let planner = KeyPlanner::new(client.params())?;
-            return client.server_for(&estimate.keys, planner.bootstrap_plan(), rng, |_, _| ());
+        let planner = estimate.bootstraps.then(|| KeyPlanner::new(client.params())).transpose()?;
+        let (secret, keys) = (client.secret(), &estimate.keys);
+        let keys = match self.seeded_keys {
+            true => ServerKeys::generate_seeded(secret, keys, rng, |_, _| ())?,
+            false => ServerKeys::generate(secret, keys, rng, |_, _| ())?,
+        };
+        match planner {
+            Some(planner) => Server::new(keys, planner.bootstrap_plan().clone()),
+            None => Ok(Server::leveled(keys)),
         }
-        Ok(Server::leveled(client.server_keys(&estimate.keys, rng)?))
     }
 
     /// Runs the program on named arguments ([`Client::encrypt_for`]) and returns the results by

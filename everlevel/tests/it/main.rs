@@ -14,6 +14,7 @@ mod mistakes;
 mod plans;
 mod program;
 mod saved;
+mod seeded;
 mod session;
 mod sets;
 mod transcipher;

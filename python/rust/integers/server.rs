@@ -192,9 +192,9 @@ impl Trace {
         Plan(self.0.keys())
     }
 
-    /// The bytes that these keys take in memory.
+    /// The bytes that these keys take in memory, expanded.
     #[getter]
     fn key_memory_bytes(&self) -> u64 {
-        key_memory_bytes(self.0.params(), &self.0.keys())
+        key_memory_bytes(self.0.params(), &self.0.keys(), false)
     }
 }

@@ -177,20 +177,22 @@ impl SecretKey {
         })
     }
 
-    /// Server keys in memory.
+    /// Server keys in memory, with their uniform halves as seeds if `seeded_keys`.
     fn server_keys(
         &self,
         py: Python<'_>,
         plan: &Plan,
+        seeded_keys: bool,
         progress: Option<Py<PyAny>>,
     ) -> Result<Keys> {
         detached(py, || {
             let mut progress = Progress::new(progress);
-            let none = ServerKeys::empty(self.0.params());
+            let params = self.0.params();
+            let none = ServerKeys::empty(params);
             let (mut keys, mut done) = (none.owned_by(Some(self.0.id()), None), 0);
             let total = plan.0.len() + usize::from(plan.0.bootstrap);
             ServerKeys::generate_each::<Failure>(&self.0, &plan.0, &mut rng()?, |key| {
-                keys.insert(key);
+                keys.insert(if seeded_keys { key.seeded(params) } else { key });
                 done += 1;
                 progress.step(done, total)
             })?;

@@ -35,8 +35,11 @@ impl Keys {
         path: PathBuf,
         cache_bytes: u64,
         allow_unknown_owner: bool,
+        seeded_keys: bool,
     ) -> Result<Self> {
-        let options = ReadOptions::default().allowing_unknown_owner(allow_unknown_owner);
+        let options = ReadOptions::default()
+            .allowing_unknown_owner(allow_unknown_owner)
+            .with_seeded_keys(seeded_keys);
         detached(py, || {
             let keys = everlevel::Keys::open_with(&params.0, &path, cache_bytes, &options)?;
             Ok(Keys::new(keys))
@@ -49,11 +52,13 @@ impl Keys {
         params: &Params,
         data: PyReadonlyArray1<'_, u8>,
         allow_unknown_owner: bool,
+        seeded_keys: bool,
     ) -> Result<Self> {
         let data = octets(&data)?;
         let options = ReadOptions::default()
             .limited_to(data.len() as u64)
-            .allowing_unknown_owner(allow_unknown_owner);
+            .allowing_unknown_owner(allow_unknown_owner)
+            .with_seeded_keys(seeded_keys);
         detached(py, || Ok(Keys::new(everlevel::Keys::from_bytes_with(&params.0, data, &options)?)))
     }
 
@@ -98,6 +103,12 @@ impl Keys {
     #[getter]
     fn in_file(&self) -> bool {
         self.0.in_file()
+    }
+
+    /// Bytes of keys that are in memory now.
+    #[getter]
+    fn memory_bytes(&self) -> u64 {
+        self.0.memory_bytes()
     }
 
     /// Number and bytes by kind: relinearization, automorphisms, bootstrapping.

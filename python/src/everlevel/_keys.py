@@ -39,7 +39,9 @@ class KeyChange:
         _rust.recover_keys(path_text(path))
         params = params_of(path, _rust.inspect_file(path_text(path))[1], params, insecure_research)
         # Every key once or twice: nothing has to stay in memory.
-        return cls._make(_rust.Keys.open(params._raw, path_text(path), 0, allow_unknown_owner))
+        return cls._make(
+            _rust.Keys.open(params._raw, path_text(path), 0, allow_unknown_owner, False)
+        )
 
     def save(self, path: Path, *, overwrite: bool = False) -> None:
         """Writes a file.

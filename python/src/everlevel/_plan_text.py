@@ -30,6 +30,11 @@ def text(plan: Plan) -> str:
         ),
         f"{told_bytes(plan.memory_bytes)} of memory, and what is needed while it computes",
     ]
+    if plan.seeded_keys:
+        lines.append(
+            "halves of the keys stay seeds in memory: the times are those of expanded keys, and it "
+            "takes longer"
+        )
     if len(plan.stages) > LONG:
         return "\n".join(lines + _by_operation(plan))
     lines.append(
@@ -79,7 +84,7 @@ def html(plan: Plan) -> str:
         ("server keys", told_bytes(plan.key_bytes)),
         ("arguments", f"{plan.input_ciphertexts} ciphertexts, {told_bytes(plan.input_bytes)}"),
         ("results", f"{plan.result_ciphertexts} ciphertexts, {told_bytes(plan.result_bytes)}"),
-        ("memory", told_bytes(plan.memory_bytes)),
+        ("memory", told_bytes(plan.memory_bytes) + (", seeded keys" if plan.seeded_keys else "")),
     ]
     header = (
         "operation",

@@ -66,6 +66,8 @@ class Plan:
         self.memory_bytes = trace.key_memory_bytes + self.input_bytes + self.result_bytes
         #: The values that each result can have.
         self.intervals = tuple(x.interval for x in results)
+        #: Whether its server keeps half of each key as a seed in memory.
+        self.seeded_keys = False
         self._public = False
 
     def _with_keys_of(self, public: Plan) -> Plan:
@@ -78,10 +80,16 @@ class Plan:
         self._public = True
         return self
 
+    def _with_seeded_keys(self) -> Plan:
+        """This plan for a server that keeps half of each key as a seed in memory."""
+        self.seeded_keys = True
+        self.memory_bytes -= self.key_bytes
+        return self
+
     def server(self, client: Client, *, progress: Any = None) -> Server:
         """A server of a client with the keys that the program takes, and no others."""
         self._of(client.params)
-        return client._server(self._keys, progress)
+        return client._server(self._keys, self.seeded_keys, progress)
 
     def encrypt(
         self, client: Client | PublicKey, **arrays: npt.ArrayLike

@@ -125,11 +125,14 @@ class Program:
         minimize: str | None = None,
         minimise: str | None = None,
         memory_bytes: int | None = None,
+        seeded_keys: bool = False,
     ) -> Plan:
         """The cost for arrays of a given number of entries: on ``params``, or on the best of
         some sets. ``minimize``: ``"time"``, which is the default, or ``"keys"``, their bytes, or
         ``"memory"``, that of keys, arguments and results. ``memory_bytes``: the most of the latter
-        that it may take; plans that take more are refused (``integers.memory``).
+        that it may take; plans that take more are refused (``integers.memory``). ``seeded_keys``:
+        for a server that keeps half of each key as a seed in memory (``Server.open``), which is
+        counted, and made by the plan's ``server``; the seconds are those of expanded keys.
 
         On each set first without bootstrapping, and with it if that does not fit; where arrays are
         short, with the digits that are compared apart and side by side in one ciphertext. If the
@@ -154,7 +157,11 @@ class Program:
         sets = [Params(one) if isinstance(one, str) else one for one in given]
         if not sets:
             raise ParameterError("there is no set to plan for", code="integers.set")
-        plans, refused = self._plans(sets, rows, limit)
+
+        def accepted(plan: Plan) -> Plan:
+            return within(plan._with_seeded_keys() if seeded_keys else plan, limit)
+
+        plans, refused = self._plans(sets, rows, accepted)
         large = min(
             (error for error in refused if error.code == "integers.memory"),
             key=lambda error: int(error.needed),
@@ -167,7 +174,7 @@ class Program:
             else:
                 # Without bootstrapping fewer slots save next to nothing.
                 fewer = [best.params] if best.bootstraps else []
-            plans += self._with_fewer_slots(fewer, rows, limit)
+            plans += self._with_fewer_slots(fewer, rows, accepted)
         if plans:
             return min(plans, key=GOALS[goals[0]])
         reason = large or refused[-1]
@@ -190,7 +197,9 @@ class Program:
             return plan
         return plan._with_keys_of(public)
 
-    def _with_fewer_slots(self, sets: Iterable[Params], rows: int, limit: int | None) -> list[Plan]:
+    def _with_fewer_slots(
+        self, sets: Iterable[Params], rows: int, accepted: Callable[[Plan], Plan]
+    ) -> list[Plan]:
         """The plans on the same sets with no more used slots than the rows need."""
         plans: list[Plan] = []
         for whole in sets:
@@ -200,18 +209,16 @@ class Program:
             fewer = [whole._with_slots_for(values) for values in (rows, 16 * rows)]
             for given in {given.slots: given for given in fewer if given is not None}.values():
                 try:
-                    plans += self._plans([given], rows, limit)[0]
+                    plans += self._plans([given], rows, accepted)[0]
                 except Error:
                     # What the program makes of its arguments may need more slots than they do.
                     continue
         return plans
 
     def _plans(
-        self, sets: Iterable[Params], rows: int, limit: int | None
+        self, sets: Iterable[Params], rows: int, accepted: Callable[[Plan], Plan]
     ) -> tuple[list[Plan], list[Error]]:
-        """The plans on sets that take at most ``limit`` bytes of memory, and why there are none on
-        others.
-        """
+        """The plans on sets that ``accepted`` does not refuse, and why there are none on others."""
         plans: list[Plan] = []
         refused: list[Error] = []
         for given in sets:
@@ -224,7 +231,7 @@ class Program:
                         plan = self._for_either_key(
                             self._traced(given, rows, bootstraps, beside), bootstraps
                         )
-                        found.append(within(plan, limit))
+                        found.append(accepted(plan))
                     except Error as error:
                         if error.code not in (
                             "integers.depth",

@@ -157,20 +157,28 @@ class Client:
             return PublicKey._make(self._raw.public_key())
 
     def server(
-        self, *, program: str | None = None, elements: bool = False, progress: Progress = None
+        self,
+        *,
+        program: str | None = None,
+        elements: bool = False,
+        seeded_keys: bool = False,
+        progress: Progress = None,
     ) -> Server:
         """A server with keys in memory: for products, bootstrapping and any rotations, or for one
         program (see ``Server.run``) only.
 
         ``elements``: for arrays of whole elements, too; its bootstrapping takes d digit removals
-        where that for integers takes one. ``progress`` is called after each of the keys; an
-        exception that it raises, or Ctrl-C, ends the work.
+        where that for integers takes one. ``seeded_keys`` as for ``Server.open``. ``progress`` is
+        called after each of the keys; an exception that it raises, or Ctrl-C, ends the work.
         """
-        return self._server(_rust.Plan(self._raw.params, program, elements), progress, elements)
+        plan = _rust.Plan(self._raw.params, program, elements)
+        return self._server(plan, seeded_keys, progress, elements)
 
-    def _server(self, plan: _rust.Plan, progress: Progress, elements: bool = False) -> Server:
+    def _server(
+        self, plan: _rust.Plan, seeded_keys: bool, progress: Progress, elements: bool = False
+    ) -> Server:
         with timed(f"server keys of {self._raw.params.name}, {len(plan)} keys"):
-            keys = self._raw.server_keys(plan, stepper(progress))
+            keys = self._raw.server_keys(plan, seeded_keys, stepper(progress))
         return Server._make(_rust.Server(keys, elements))
 
     def key_change(self, new: Client) -> KeyChange:

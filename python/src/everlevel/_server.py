@@ -45,14 +45,14 @@ class Server:
 
     #: What computes, by itself; as ``_raw`` it also tells the log.
     _compiled: _rust.Server
-    #: Path, bytes of cache, whether for elements.
-    _source: tuple[str, int, bool] | None
+    #: Path, bytes of cache, whether for elements, whether keys keep their seeds.
+    _source: tuple[str, int, bool, bool] | None
 
     def __init__(self) -> None:
         raise TypeError("servers come from Client.server, Server.open and Server.from_bytes")
 
     @classmethod
-    def _make(cls, raw: _rust.Server, source: tuple[str, int, bool] | None = None) -> Server:
+    def _make(cls, raw: _rust.Server, source: tuple[str, int, bool, bool] | None = None) -> Server:
         self = object.__new__(cls)
         self._compiled, self._source = raw, source
         return self
@@ -67,6 +67,7 @@ class Server:
         elements: bool = False,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         allow_unknown_owner: bool = False,
+        seeded_keys: bool = False,
     ) -> Server:
         """A server on a file of keys, such as ``server.keys``: keys are read when they are needed,
         and kept as far as ``cache_bytes`` go.
@@ -74,13 +75,16 @@ class Server:
         ``elements``: for arrays of whole elements, with keys that were made for them.
         ``allow_unknown_owner``: also keys that do not say which secret key they belong to, as those
         of format version 1.
+        ``seeded_keys``: half of each key stays a seed in memory, which is expanded whenever it is
+        used: half of the memory for the same keys, more time, equal results.
         """
         path = os.path.abspath(path_text(path))
         _rust.recover_keys(path)
         params = params_of(path, _rust.inspect_file(path)[1], params, insecure_research)
         room = counted("cache_bytes", cache_bytes)
-        keys = _rust.Keys.open(params._raw, path, room, allow_unknown_owner)
-        return cls._make(_rust.Server(keys, elements), (path, cache_bytes, elements))
+        keys = _rust.Keys.open(params._raw, path, room, allow_unknown_owner, seeded_keys)
+        source = (path, cache_bytes, elements, seeded_keys)
+        return cls._make(_rust.Server(keys, elements), source)
 
     @classmethod
     def from_bytes(
@@ -90,9 +94,12 @@ class Server:
         *,
         elements: bool = False,
         allow_unknown_owner: bool = False,
+        seeded_keys: bool = False,
     ) -> Server:
-        """A server with all its keys in memory, from the bytes of a file of them."""
-        keys = _rust.Keys.from_bytes(params._raw, octets(data), allow_unknown_owner)
+        """A server with all its keys in memory, from the bytes of a file of them. ``seeded_keys``
+        as for ``open``.
+        """
+        keys = _rust.Keys.from_bytes(params._raw, octets(data), allow_unknown_owner, seeded_keys)
         return cls._make(_rust.Server(keys, elements))
 
     def save_keys(self, path: Path, *, overwrite: bool = False) -> None:
@@ -357,9 +364,16 @@ class Explanation:
         return f"<everlevel.Explanation of {len(self.steps)} operations>"
 
 
-def _restore_server(params: Params, path: str, cache_bytes: int, elements: bool) -> Server:
+def _restore_server(
+    params: Params, path: str, cache_bytes: int, elements: bool, seeded_keys: bool
+) -> Server:
     return Server.open(
-        path, params=params, cache_bytes=cache_bytes, elements=elements, allow_unknown_owner=True
+        path,
+        params=params,
+        cache_bytes=cache_bytes,
+        elements=elements,
+        allow_unknown_owner=True,
+        seeded_keys=seeded_keys,
     )
 
 

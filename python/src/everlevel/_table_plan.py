@@ -132,13 +132,20 @@ class Plan:
             _rust.encrypt_table_constants(self._text, _texts(constants), secret, public)
         )
 
-    def server(self, client: Client, rows: int, *, progress: Progress = None) -> Server:
+    def server(
+        self,
+        client: Client,
+        rows: int,
+        *,
+        seeded_keys: bool = False,
+        progress: Progress = None,
+    ) -> Server:
         """A server with the keys that the plan takes for a table of ``rows`` rows, and no others: a
-        tenth of general ones, and less, where nothing is bootstrapped.
+        tenth of general ones, and less, where nothing is bootstrapped. ``seeded_keys`` as for
+        ``Server.open``.
         """
-        return client._server(
-            _rust.table_plan_keys(self._text, client.params._raw, counted("rows", rows)), progress
-        )
+        keys = _rust.table_plan_keys(self._text, client.params._raw, counted("rows", rows))
+        return client._server(keys, seeded_keys, progress)
 
     def cost(self, params: Params, rows: int | None = None) -> dict[str, Any]:
         """The cost of the query for ``rows`` rows, ``params.slots`` if none are given, counted

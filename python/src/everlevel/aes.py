@@ -199,14 +199,15 @@ class AesServer:
         method: str = "packed",
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         allow_unknown_owner: bool = False,
+        seeded_keys: bool = False,
     ) -> AesServer:
         """On a file of server keys, by ``"packed"`` (a block along 16 slots: least latency) or
-        ``"byte-sliced"`` (a block a slot: most throughput).
+        ``"byte-sliced"`` (a block a slot: most throughput). ``seeded_keys`` as for
+        ``Server.open``.
         """
         room = counted("cache_bytes", cache_bytes)
-        keys = _rust.Keys.open(
-            params._raw, os.path.abspath(path_text(path)), room, allow_unknown_owner
-        )
+        path = os.path.abspath(path_text(path))
+        keys = _rust.Keys.open(params._raw, path, room, allow_unknown_owner, seeded_keys)
         return cls._make(keys, method)
 
     @property
@@ -293,14 +294,15 @@ def server(
     method: str = "packed",
     decryption: bool = False,
     integers: bool = False,
+    seeded_keys: bool = False,
     progress: Progress = None,
 ) -> AesServer:
     """A server with keys in memory: for CTR and GCM, with ``decryption`` for CBC and ECB, with
-    ``integers`` for integers and their sums.
+    ``integers`` for integers and their sums. ``seeded_keys`` as for ``Server.open``.
     """
     plan = _rust.aes_plan(client.params._raw, decryption, integers)
     with timed(f"server keys of {client.params.name} for AES, {len(plan)} keys"):
-        keys = client._raw.server_keys(plan, stepper(progress))
+        keys = client._raw.server_keys(plan, seeded_keys, stepper(progress))
     return AesServer._make(keys, method)
 
 

@@ -85,10 +85,10 @@ def imap(
     ``workers`` of them (one a CPU of the cluster / ``threads``), with ``threads`` threads each.
     Server keys come from ``keys``: a path that every node can read, or the bytes of the file, which
     go through the object store to a file on each node, once. A ``server`` on a file
-    (``Server.open``) stands for its path. ``in_flight`` arrays wait at each actor, no more. What an
-    actor had when it died is done again by its successor, ``retries`` times; every result comes
-    exactly once, as an array has one result that is asked for. An exception of the program ends the
-    work.
+    (``Server.open``) stands for its path and how it was opened. ``in_flight`` arrays wait at each
+    actor, no more. What an actor had when it died is done again by its successor, ``retries``
+    times; every result comes exactly once, as an array has one result that is asked for. An
+    exception of the program ends the work.
     """
     if not ray:
         local = _local(server, keys, params)
@@ -167,6 +167,7 @@ class Actor:
         digest: str | None,
         cache_bytes: int,
         elements: bool,
+        seeded_keys: bool,
         threads: int,
         version: str,
     ) -> None:
@@ -181,7 +182,13 @@ class Actor:
             )
         set_num_threads(threads)
         path = keys if digest is None else _key_file(keys, digest)
-        self._server = Server.open(path, params=params, cache_bytes=cache_bytes, elements=elements)
+        self._server = Server.open(
+            path,
+            params=params,
+            cache_bytes=cache_bytes,
+            elements=elements,
+            seeded_keys=seeded_keys,
+        )
         self._begin(given)
 
     def _begin(self, given: Any) -> None:
@@ -263,9 +270,9 @@ def actors(
 
     _counted(workers=workers, threads=threads)
     ray = _ray()
-    cache_bytes, elements = DEFAULT_CACHE_BYTES, False
+    cache_bytes, elements, seeded_keys = DEFAULT_CACHE_BYTES, False, False
     if keys is None and server is not None and server._source is not None:
-        keys, cache_bytes, elements = server._source
+        keys, cache_bytes, elements, seeded_keys = server._source
     if params is None and server is not None:
         params = server.params
     if keys is None or params is None:
@@ -284,10 +291,8 @@ def actors(
     if workers is None:
         workers = max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
     actor = ray.remote(num_cpus=threads, max_restarts=-1, max_task_retries=retries)(kind)
-    made = [
-        actor.remote(given, params, shared, digest, cache_bytes, elements, threads, __version__)
-        for _ in range(workers)
-    ]
+    how = (cache_bytes, elements, seeded_keys, threads, __version__)
+    made = [actor.remote(given, params, shared, digest, *how) for _ in range(workers)]
     try:
         yield made
     finally:

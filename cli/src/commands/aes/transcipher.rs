@@ -57,7 +57,7 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
     let cannot =
         |e: std::io::Error| CliError::usage(format!("cannot read {}: {e}", args.input.display()));
     let set = &args.server.set;
-    let keys = server_keys(&args.server.server_keys, args.server.memory.cache, set, common)?;
+    let keys = server_keys(&args.server.server_keys, args.server.memory, set, common)?;
     let params = keys.params().clone();
     let data = Data::open(args, &params)?;
     let length = data.length();

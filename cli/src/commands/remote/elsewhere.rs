@@ -92,6 +92,7 @@ pub fn eval(client: &Client, args: &EvalArgs, common: &Common) -> Result<(), Cli
     let (server, believed) = (&args.server, &args.server.bounds);
     none_of(&[
         (server.memory.cache != CACHE_MIB, "--cache"),
+        (server.memory.seeded_keys, "--seeded-keys"),
         (believed.bounds != Bounds::Stated, "--bounds"),
         (!believed.manifests.manifests.is_empty(), "--manifest"),
         (believed.manifests.key.manifest_key.is_some(), "--manifest-key"),
@@ -115,6 +116,7 @@ pub fn eval(client: &Client, args: &EvalArgs, common: &Common) -> Result<(), Cli
 pub fn answer(client: &Client, args: &RunArgs, common: &Common) -> Result<(), CliError> {
     none_of(&[
         (args.memory.cache != CACHE_MIB, "--cache"),
+        (args.memory.seeded_keys, "--seeded-keys"),
         (args.schema.is_some(), "--schema"),
         (!args.with.partners.is_empty(), "--with"),
     ])?;

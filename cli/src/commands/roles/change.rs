@@ -5,7 +5,7 @@ use everlevel::lab::{EvalKeys, Evaluator};
 use everlevel_wire::file::write_file;
 use everlevel_wire::{Metadata, server_keys};
 
-use super::args::ChangeKeyArgs;
+use super::args::{ChangeKeyArgs, KeyMemoryArg};
 use super::files::{Column, kept_metadata, secret_key};
 use super::keys_args::ChangeArgs;
 use crate::console::args::Common;
@@ -55,7 +55,8 @@ pub fn change_key(args: &ChangeKeyArgs, common: &Common) -> Result<(), CliError>
     let read = [&args.input, &args.keys].into_iter().chain(&believed.manifests);
     check_apart(&args.out.out, read.chain(&believed.key.manifest_key))?;
     // Every key once: nothing has to stay in memory.
-    let keys = super::files::server_keys(&args.keys, 0, &args.set, common)?;
+    let memory = KeyMemoryArg { cache: 0, seeded_keys: false };
+    let keys = super::files::server_keys(&args.keys, memory, &args.set, common)?;
     let params = keys.params().clone();
     let evaluator = Evaluator::new(keys);
     let column = Column::read(&args.input, &params, &args.bounds.believed()?, &args.set)?;

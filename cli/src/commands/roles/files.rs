@@ -13,7 +13,7 @@ use everlevel_wire::file::read_file;
 use everlevel_wire::{FileKeys, Metadata, ObjectKind, ParamsId, ReadOptions, WireError};
 use rand_core::CryptoRng;
 
-use super::args::{OutArg, ServerArgs, SetOfFile};
+use super::args::{KeyMemoryArg, OutArg, ServerArgs, SetOfFile};
 use super::manifest::ManifestWriter;
 use crate::columns;
 use crate::console::args::Common;
@@ -117,30 +117,31 @@ pub fn of_input(path: &Path) -> impl Fn(EvaluationError) -> CliError + '_ {
 
 /// A server on the keys of a file.
 pub fn server(args: &ServerArgs, common: &Common) -> Result<Server, CliError> {
-    server_on(&args.server_keys, args.memory.cache, &args.set, common)
+    server_on(&args.server_keys, args.memory, &args.set, common)
 }
 
-/// The same, with memory for `cache` MiB of keys.
+/// The same on a file, with this memory for its keys.
 pub fn server_on(
     path: &Path,
-    cache: u64,
+    memory: KeyMemoryArg,
     set: &SetOfFile,
     common: &Common,
 ) -> Result<Server, CliError> {
-    Ok(Server::with_keys(server_keys(path, cache, set, common)?)?)
+    Ok(Server::with_keys(server_keys(path, memory, set, common)?)?)
 }
 
 /// The keys of a file, likewise.
 pub fn server_keys(
     path: &Path,
-    cache: u64,
+    memory: KeyMemoryArg,
     set: &SetOfFile,
     common: &Common,
 ) -> Result<FileKeys, CliError> {
     KeyFiles::recover_beside(path).map_err(of_file(path))?;
     let id = FileKeys::params_id(path).map_err(of_file(path))?;
     let params = set_of(path, id, set, common)?;
-    FileKeys::open_with(&params, path, cache << 20, &set.options()).map_err(of_file(path))
+    let options = set.options().with_seeded_keys(memory.seeded_keys);
+    FileKeys::open_with(&params, path, memory.cache << 20, &options).map_err(of_file(path))
 }
 
 /// What encrypts: a public key, or the secret one, whose ciphertexts have half the size.

@@ -36,7 +36,7 @@ struct Report {
 pub fn plan(params: &Params, purpose: &PurposeArgs) -> Result<KeyPlan, CliError> {
     if let (Some(text), Some(types), Some(rows)) = (&purpose.program, &purpose.types, purpose.rows)
     {
-        let columns = Columns { text, types, rows, tables: &purpose.tables };
+        let columns = Columns { text, types, rows, tables: &purpose.tables, seeded_keys: false };
         return Ok(columns.on(params)?.keys);
     }
     if let Some(rows) = purpose.rows {

@@ -282,7 +282,7 @@ pub fn run(args: &RunArgs, common: &Common) -> Result<(), CliError> {
     check_apart(&args.out.out, args.with.files()?.iter().map(|(_, path)| *path))?;
     let plan = read_plan(&args.input)?;
     let constants = args.constants.as_deref().map(read_constants).transpose()?;
-    let server = server_on(&args.server_keys, args.memory.cache, &args.set, common)?;
+    let server = server_on(&args.server_keys, args.memory, &args.set, common)?;
     let (path, table) = served(args, &plan, server.params(), common)?;
     let (id, rows) = table.named();
     let blocks = rows.div_ceil(server.params().slots());

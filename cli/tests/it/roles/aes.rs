@@ -92,9 +92,10 @@ fn aes_data_become_ciphertexts() {
     }
 
     let raw = ["--in", "data.aes", "--raw", "--iv", iv, "--method", "packed"];
+    let sliced = ["--in", "own.upload", "--method", "byte-sliced", "--seeded-keys"];
     for (name, args, checked) in [
         ("packed", &["--in", "data.upload", "--method", "packed"][..], true),
-        ("byte-sliced", &["--in", "own.upload", "--method", "byte-sliced"][..], true),
+        ("byte-sliced", &sliced[..], true),
         ("raw", &raw[..], false),
     ] {
         let out = format!("{name}.ct");

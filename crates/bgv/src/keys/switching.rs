@@ -74,11 +74,15 @@ impl SwitchingKey {
     #[must_use]
     pub fn seeded(&self, params: &Params) -> Self {
         let Some(seed) = self.seed else { return self.clone() };
+        self.with_uniform(|group, c| KeyPoly::seeded(params.cpu(), &seed, group as u32, c.basis()))
+    }
+
+    /// The same key with other forms of its uniform halves, made of the group and the form here.
+    fn with_uniform(&self, uniform: impl Fn(usize, &KeyPoly) -> KeyPoly) -> Self {
         let digit = |digit: &KeyDigit| {
-            let uniform =
-                |c: &KeyPoly| KeyPoly::seeded(params.cpu(), &seed, digit.group as u32, c.basis());
             let (firsts, rest) = digit.components.split_at(1);
-            let components = firsts.iter().cloned().chain(rest.iter().map(uniform)).collect();
+            let rest = rest.iter().map(|c| uniform(digit.group, c));
+            let components = firsts.iter().cloned().chain(rest).collect();
             KeyDigit { group: digit.group, components }
         };
         SwitchingKey { digits: self.digits.iter().map(digit).collect(), ..*self }
@@ -98,7 +102,25 @@ impl SwitchingKey {
         seed: Option<sample::Seed>,
         firsts: Vec<Poly<Eval>>,
     ) -> Result<Self, SchemeError> {
+        let cpu = params.cpu();
+        let key = Self::seeded_from_parts(params, gadget, basis, seed, firsts)?;
+        Ok(key.with_uniform(|_, c| KeyPoly::new(cpu, c.expanded(cpu))))
+    }
+
+    /// [`SwitchingKey::from_parts`] with the uniform halves as seeds ([`SwitchingKey::seeded`]),
+    /// which are never expanded as a whole.
+    ///
+    /// # Errors
+    /// As [`SwitchingKey::from_parts`].
+    pub fn seeded_from_parts(
+        params: &Params,
+        gadget: &Gadget,
+        basis: Basis,
+        seed: Option<sample::Seed>,
+        firsts: Vec<Poly<Eval>>,
+    ) -> Result<Self, SchemeError> {
         params.check_switching()?;
+        let cpu = params.cpu();
         let full = basis.union(gadget.special());
         let groups: Vec<usize> = gadget.digits(basis).map(|(group, _)| group).collect();
         let fits = |c: &Poly<Eval>| c.basis() == full && c.degree() == params.degree();
@@ -112,10 +134,8 @@ impl SwitchingKey {
             });
         }
         let digit = |(group, first): (usize, Poly<Eval>)| {
-            let expanded =
-                seed.iter().map(|seed| sample::expand(params.cpu(), seed, group as u32, full));
-            let components = std::iter::once(first).chain(expanded);
-            let components = components.map(|c| KeyPoly::new(params.cpu(), c)).collect();
+            let uniform = seed.iter().map(|seed| KeyPoly::seeded(cpu, seed, group as u32, full));
+            let components = std::iter::once(KeyPoly::new(cpu, first)).chain(uniform).collect();
             KeyDigit { group, components }
         };
         Ok(SwitchingKey {

@@ -187,6 +187,37 @@ fn a_job_has_no_more_results_than_a_tenant_objects() {
     acme.estimate(&program(&keys, &columns, "a = x; b = x")).unwrap();
 }
 
+/// Keys that stay seeds count as half as much, and results have the same bytes.
+#[test]
+fn seeded_keys_take_half_of_the_memory() {
+    let owner = Owner::shared();
+    let file = owner.columns("seeded", &[("x", &[1, 2, 200])]);
+    let bytes = owner.keys.metadata().unwrap().len();
+    let half = (3 * bytes).div_ceil(2);
+    let run = |seeded_keys: bool, key_memory: u64| -> Result<_, String> {
+        let directory = tempfile::tempdir().unwrap();
+        let service = Running::start(directory.path(), |config| {
+            (config.seeded_keys, config.key_memory) = (seeded_keys, key_memory);
+        });
+        let acme = service.client("acme");
+        let (keys, columns) = (push(&acme, &owner.keys), push(&acme, &file));
+        let request = program(&keys, &columns, "twice = x + x; large = x > 100");
+        let cost = acme.estimate(&request).map_err(|e| e.code().to_string())?;
+        let done = acme.wait(&start(&acme, &request), |_| ()).unwrap();
+        let large = acme.fetch(&done.results["large"], |_, _| ()).unwrap();
+        assert_eq!(owner.values(&large), [0, 0, 1]);
+        Ok((cost.key_memory_bytes, done.results))
+    };
+    let (whole, expected) = run(false, 3 * bytes).unwrap();
+    let (seeded, found) = run(true, half).unwrap();
+    assert_eq!((whole, seeded), (3 * bytes, half));
+    // Objects are named by the hashes of their bytes.
+    assert_eq!(found, expected);
+    for refused in [run(false, half), run(true, half - 1)] {
+        assert_eq!(refused.unwrap_err(), "service.memory");
+    }
+}
+
 #[test]
 fn keys_above_the_budget_and_jobs_above_their_time_are_refused() {
     let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::shared());

@@ -7,7 +7,7 @@ use everlevel_bgv::Evaluator;
 use everlevel_bgv::keys::EvalKeys;
 use everlevel_scheme::{Arithmetic, Automorphisms, KeyPlan, NextUse, SchemeError};
 use everlevel_wire::file::{Existing, read_file, write_file, write_secret_file};
-use everlevel_wire::{FileKeys, Metadata, WireError, generate_to_file, server_keys};
+use everlevel_wire::{FileKeys, Metadata, ReadOptions, WireError, generate_to_file, server_keys};
 
 #[test]
 fn files_are_written_in_one_step_and_not_over_others() {
@@ -87,6 +87,52 @@ fn keys_generated_into_a_file_are_those_of_memory() {
         let missing = everlevel_bgv::ServerKeys::empty(&party.params)
             .relin(party.params.chain().gadget_id(x.level()));
         assert!(missing.unwrap().is_none());
+    }
+}
+
+/// Keys that keep their seeds take half of the memory, are written as the same bytes, and compute
+/// the same bits. Over NTRU they have no seeds.
+#[test]
+fn seeded_keys_are_the_same_keys_in_half_of_the_memory() {
+    for name in SETS {
+        let mut party = Party::new(name, 6);
+        let keys = party.server_keys();
+        let bytes = server_keys::to_bytes(&keys, &Metadata::new()).unwrap();
+        let options = ReadOptions::default().with_seeded_keys(true);
+        let (seeded, _) = server_keys::from_bytes(&party.params, &bytes, &options).unwrap();
+        let again = server_keys::to_bytes(&seeded, &Metadata::new()).unwrap();
+        assert!(again == bytes, "{name}");
+        let (whole, less) = (keys.memory_bytes(), seeded.memory_bytes());
+        match party.params.components() {
+            1 => assert_eq!(less, whole, "{name}"),
+            _ => assert!(whole / 2 <= less && 10 * less < 6 * whole, "{name}: {less} of {whole}"),
+        }
+
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("keys");
+        write_file(&path, &bytes, Existing::Keep).unwrap();
+        let open = |seeded_keys| {
+            let options = ReadOptions::default().with_seeded_keys(seeded_keys);
+            let file = FileKeys::open_with(&party.params, &path, 1 << 24, &options).unwrap();
+            Evaluator::new(file)
+        };
+        let files = [open(false), open(true)];
+        let (memory, seeded) = (Evaluator::new(keys), Evaluator::new(seeded));
+        let x = party.secret.encrypt(&party.message(7), &mut party.rng).unwrap();
+        let g = party.plan.galois.keys().next().unwrap().0;
+        let a = memory.apply_galois(&memory.mul(&x, &x, NextUse::Product).unwrap(), g).unwrap();
+        let b = seeded.apply_galois(&seeded.mul(&x, &x, NextUse::Product).unwrap(), g).unwrap();
+        assert_eq!((a.meta(), a.fingerprint()), (b.meta(), b.fingerprint()), "{name}");
+        for file in &files {
+            let b = file.apply_galois(&file.mul(&x, &x, NextUse::Product).unwrap(), g).unwrap();
+            assert_eq!((a.meta(), a.fingerprint()), (b.meta(), b.fingerprint()), "{name}");
+        }
+        let [whole, less] = files.each_ref().map(|file| file.keys().cache_usage());
+        assert_eq!(less.1, whole.1, "{name}");
+        match party.params.components() {
+            1 => assert_eq!(less.0, whole.0, "{name}"),
+            _ => assert!(10 * less.0 < 6 * whole.0, "{name}: {less:?}, {whole:?}"),
+        }
     }
 }
 

@@ -123,7 +123,8 @@ pub fn explain(asked: &Asked<'_>, common: &Common) -> Result<(), CliError> {
     }
     let blocks = inputs.blocks() as u64;
     let found = Estimate::of_program(&rehearsal, asked.program, &pretended, &tables, blocks)
-        .map_err(|e| refused(EvaluationError::Program(e)))?;
+        .map_err(|e| refused(EvaluationError::Program(e)))?
+        .with_seeded_keys(asked.server.memory.seeded_keys);
     if common.json {
         return emit_json(&Report::from(&found));
     }

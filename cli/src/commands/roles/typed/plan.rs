@@ -40,6 +40,10 @@ pub struct PlanArgs {
     /// The most memory in MiB that keys, arguments and results may take together
     #[arg(long, value_name = "MIB", value_parser = amount())]
     pub memory: Option<u64>,
+    /// Count the memory of a server that keeps half of each key as a seed, as with `eval
+    /// --seeded-keys`, which takes longer than the estimated time
+    #[arg(long)]
+    pub seeded_keys: bool,
 }
 
 /// What a parameter set is chosen by.
@@ -73,6 +77,8 @@ pub struct Columns<'a> {
     pub rows: u64,
     /// The tables of the program.
     pub tables: &'a [String],
+    /// Whether the server keeps seeds of keys in memory.
+    pub seeded_keys: bool,
 }
 
 impl Columns<'_> {
@@ -88,7 +94,8 @@ impl Columns<'_> {
     ) -> Result<Estimate, CliError> {
         let (program, types) = (&parse(self.text)?, &typed::types(self.types)?);
         let tables = &tables(self.tables)?;
-        let planned = TypedProgram { program, tables, types, rows: self.rows as usize };
+        let (rows, seeded_keys) = (self.rows as usize, self.seeded_keys);
+        let planned = TypedProgram { program, tables, types, rows, seeded_keys };
         estimate(&planned).map_err(|e| of_program(e, self.text, CliError::usage))
     }
 }
@@ -96,7 +103,7 @@ impl Columns<'_> {
 /// Runs `plan`.
 pub fn plan(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
     let PlanArgs { program: text, types, rows, tables, .. } = args;
-    let columns = Columns { text, types, rows: *rows, tables };
+    let columns = Columns { text, types, rows: *rows, tables, seeded_keys: args.seeded_keys };
     let params = args.params.as_deref().map(|name| find_params(name, common)).transpose()?;
     let memory_bytes = args.memory.map_or(u64::MAX, |mib| mib << 20);
     let minimize = match args.minimize {
