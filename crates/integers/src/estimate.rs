@@ -66,11 +66,6 @@ pub struct Estimate {
     pub result_bytes: u64,
 }
 
-/// The memory of the keys of a plan, in bytes: seeded halves are expanded in memory.
-pub fn key_memory_bytes(params: &Params, keys: &KeyPlan) -> u64 {
-    2 * keys.seeded_bytes(params)
-}
-
 /// Ciphertexts and bytes.
 fn size<'a>(
     params: &Params,
@@ -162,7 +157,8 @@ impl Estimate {
     /// The memory of keys, arguments and results, in bytes. The working memory of tables and
     /// bootstrapping is additional.
     pub fn memory_bytes(&self) -> u64 {
-        key_memory_bytes(&self.params, &self.keys)
+        self.keys
+            .memory_bytes(&self.params)
             .saturating_add(self.input_bytes)
             .saturating_add(self.result_bytes)
     }
