@@ -95,11 +95,6 @@ impl Keys {
         plan.len() + usize::from(plan.bootstrap)
     }
 
-    #[getter]
-    fn in_file(&self) -> bool {
-        self.0.in_file()
-    }
-
     /// Number and bytes by kind: relinearization, automorphisms, bootstrapping.
     fn size_report(&self) -> [(usize, u64); 3] {
         let report = self.0.size_report();
