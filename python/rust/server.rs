@@ -188,16 +188,6 @@ impl Server {
         self.compute(py, |s| Ok(s.rotate_columns(&a.value, k)?))
     }
 
-    fn rotate_along(
-        &self,
-        py: Python<'_>,
-        a: &Ciphertext,
-        dimension: usize,
-        k: i64,
-    ) -> Result<Ciphertext> {
-        self.compute(py, |s| Ok(s.rotate_along(&a.value, dimension, k)?))
-    }
-
     fn swap_rows(&self, py: Python<'_>, a: &Ciphertext) -> Result<Ciphertext> {
         self.compute(py, |s| Ok(s.swap_rows(&a.value)?))
     }

@@ -72,10 +72,7 @@ impl<E: Engine> Ciphertext<E> {
     /// Checks that this is a ciphertext of these parameters. Sets that differ only in the prime of
     /// the plaintext modulus are not distinguished.
     pub(crate) fn check(&self, params: &Params) -> Result<(), SchemeError> {
-        params.noise().check_meta(&self.meta)?;
-        let wrong =
-            || SchemeError::WrongParams { object: "the ciphertext", name: params.name().into() };
-        self.fits(params).then_some(()).ok_or_else(wrong)
+        check_parts(params, &self.meta, "the ciphertext", || self.fits(params))
     }
 
     /// The components: (c0, c1), or over NTRU c.
@@ -168,6 +165,19 @@ impl Ciphertext {
     pub fn fingerprint(&self) -> u64 {
         cpu::fingerprint(&self.components)
     }
+}
+
+/// Refuses an object whose public data no object of these parameters has, or else whose
+/// polynomials do not fit them.
+pub(crate) fn check_parts(
+    params: &Params,
+    meta: &Meta,
+    object: &'static str,
+    fit: impl FnOnce() -> bool,
+) -> Result<(), SchemeError> {
+    params.noise().check_meta(meta)?;
+    let wrong = || SchemeError::WrongParams { object, name: params.name().into() };
+    fit().then_some(()).ok_or_else(wrong)
 }
 
 impl<E: Engine> Clone for Ciphertext<E> {

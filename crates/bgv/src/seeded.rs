@@ -5,7 +5,7 @@ use everlevel_ring::{Eval, Poly};
 use everlevel_scheme::noise::Meta;
 use everlevel_scheme::{Params, SchemeError};
 
-use crate::ciphertext::Ciphertext;
+use crate::ciphertext::{Ciphertext, check_parts};
 
 /// An encryption by [`SecretKey::encrypt`](crate::SecretKey::encrypt) over ring-LWE as it is
 /// stored: c0, and the seed that c1 is the expansion of. It takes half of the memory of a
@@ -90,9 +90,6 @@ impl SeededCiphertext {
 
     /// Refuses what is not of these parameters.
     pub(crate) fn check(&self, params: &Params) -> Result<(), SchemeError> {
-        params.noise().check_meta(&self.meta)?;
-        let wrong =
-            || SchemeError::WrongParams { object: "the ciphertext", name: params.name().into() };
-        self.fits(params).then_some(()).ok_or_else(wrong)
+        check_parts(params, &self.meta, "the ciphertext", || self.fits(params))
     }
 }

@@ -68,13 +68,6 @@ pub struct Estimate {
     pub result_bytes: u64,
 }
 
-/// The memory of the keys of a plan, in bytes: twice their bytes in a file, as uniform halves are
-/// expanded in memory, or these bytes if such halves stay seeds there.
-pub fn key_memory_bytes(params: &Params, keys: &KeyPlan, seeded_keys: bool) -> u64 {
-    let seeded = keys.seeded_bytes(params);
-    if seeded_keys { seeded } else { 2 * seeded }
-}
-
 /// Ciphertexts and bytes.
 fn size<'a>(
     params: &Params,
@@ -167,9 +160,12 @@ impl Estimate {
     /// The memory of keys, arguments and results, in bytes. The working memory of tables and
     /// bootstrapping is additional.
     pub fn memory_bytes(&self) -> u64 {
-        key_memory_bytes(&self.params, &self.keys, self.seeded_keys)
-            .saturating_add(self.input_bytes)
-            .saturating_add(self.result_bytes)
+        let keys = if self.seeded_keys {
+            self.keys.seeded_bytes(&self.params)
+        } else {
+            self.keys.memory_bytes(&self.params)
+        };
+        keys.saturating_add(self.input_bytes).saturating_add(self.result_bytes)
     }
 
     /// The same estimate for keys whose uniform halves are seeds in memory, or not

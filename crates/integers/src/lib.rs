@@ -99,7 +99,7 @@ pub use column::{Column, Operand};
 pub use context::{IntegerScheme, Integers, TablePlans, WindowObserver};
 pub use encode::Encoded;
 pub use error::IntegersError;
-pub use estimate::{Estimate, EstimatedStep, best_estimate, key_memory_bytes};
+pub use estimate::{Estimate, EstimatedStep, best_estimate};
 pub use interval::Interval;
 pub use known::{EncryptedConstant, Relation};
 pub use operation::Operation;

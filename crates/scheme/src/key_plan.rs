@@ -119,4 +119,10 @@ impl KeyPlan {
         }
         total / 8
     }
+
+    /// The memory of the keys in bytes: polynomials that are stored as seeds are expanded in
+    /// memory.
+    pub fn memory_bytes(&self, params: &Params) -> u64 {
+        2 * self.seeded_bytes(params)
+    }
 }

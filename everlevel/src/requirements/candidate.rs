@@ -111,8 +111,7 @@ fn candidate(
         multiplications,
         latency,
         per_slot: per_product / params.slots() as f64,
-        // Seeded halves are expanded in memory.
-        bytes: 2 * keys.seeded_bytes(params) + (4.0 * ciphertext) as u64,
+        bytes: keys.memory_bytes(params) + (4.0 * ciphertext) as u64,
         failure_log2: failure_log2(params, cost),
     }
 }

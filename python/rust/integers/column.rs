@@ -71,12 +71,6 @@ impl Column {
         either!(&self.held, Held, x => x.values().map(|v| size(v.get().meta())).sum())
     }
 
-    /// The value of all entries, if it is public.
-    #[getter]
-    fn public_value(&self) -> Option<i128> {
-        either!(&self.held, Held, x => x.public_value())
-    }
-
     /// The least capacity of its ciphertexts; none without any.
     #[getter]
     fn capacity_bits(&self) -> Option<f64> {

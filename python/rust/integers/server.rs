@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use everlevel::{Integers, Params, Type};
-use everlevel_integers::{Counted, Rehearsal, TablePlans, key_memory_bytes};
+use everlevel_integers::{Counted, Rehearsal, TablePlans};
 use everlevel_scheme::Scheme;
 use pyo3::prelude::*;
 
@@ -190,11 +190,5 @@ impl Trace {
     #[getter]
     fn keys(&self) -> Plan {
         Plan(self.0.keys())
-    }
-
-    /// The bytes that these keys take in memory, expanded.
-    #[getter]
-    fn key_memory_bytes(&self) -> u64 {
-        key_memory_bytes(self.0.params(), &self.0.keys(), false)
     }
 }

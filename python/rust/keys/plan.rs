@@ -59,6 +59,11 @@ impl Plan {
     fn bytes(&self, params: &Params) -> u64 {
         self.0.seeded_bytes(&params.0)
     }
+
+    /// What they take in memory.
+    fn memory_bytes(&self, params: &Params) -> u64 {
+        self.0.memory_bytes(&params.0)
+    }
 }
 
 /// How a server bootstraps: as the set says, or in full mode.

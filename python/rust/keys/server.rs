@@ -100,11 +100,6 @@ impl Keys {
         plan.len() + usize::from(plan.bootstrap)
     }
 
-    #[getter]
-    fn in_file(&self) -> bool {
-        self.0.in_file()
-    }
-
     /// Bytes of keys that are in memory now.
     #[getter]
     fn memory_bytes(&self) -> u64 {

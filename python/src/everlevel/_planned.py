@@ -39,8 +39,7 @@ class Plan:
         inputs: tuple[int, int],
         results: Sequence[Any],
     ) -> None:
-        trace = tracer._trace
-        self._program, self._keys = program, trace.keys
+        self._program, self._keys = program, tracer._trace.keys
         #: The parameter set.
         self.params = params
         #: Entries of each array.
@@ -63,7 +62,9 @@ class Plan:
         self.result_ciphertexts, self.result_bytes = size_of(results, tracer._factor)
         #: Bytes of memory for keys, arguments and results. What tables and bootstrapping need while
         #: it computes is additional.
-        self.memory_bytes = trace.key_memory_bytes + self.input_bytes + self.result_bytes
+        self.memory_bytes = (
+            self._keys.memory_bytes(params._raw) + self.input_bytes + self.result_bytes
+        )
         #: The values that each result can have.
         self.intervals = tuple(x.interval for x in results)
         #: Whether its server keeps half of each key as a seed in memory.
@@ -72,11 +73,10 @@ class Plan:
 
     def _with_keys_of(self, public: Plan) -> Plan:
         """This plan with the keys of one for encryptions under the public key, too."""
-        before = self.key_bytes
-        self._keys = self._keys.merge(public._keys)
-        self.key_bytes = self._keys.bytes(self.params._raw)
-        # In memory keys take about twice their bytes in a file.
-        self.memory_bytes += 2 * (self.key_bytes - before)
+        raw, before = self.params._raw, self._keys
+        self._keys = before.merge(public._keys)
+        self.key_bytes = self._keys.bytes(raw)
+        self.memory_bytes += self._keys.memory_bytes(raw) - before.memory_bytes(raw)
         self._public = True
         return self
 

@@ -2,7 +2,7 @@
 
 use super::float::FloatModulus;
 use super::lanes::Lanes;
-use super::portable;
+use super::portable::{self, PackedFrom, Words};
 use super::vector::{FEW, SMALL, at, constant, for_vectors, put, stream, stream_packed, whole};
 use crate::modulus::Modulus;
 use crate::packed::PACKED_BITS;
@@ -12,10 +12,6 @@ trait Stored<L: Lanes>: Copy {
     /// The residues for the vector that starts at i.
     fn read(self, l: L, slice: &[u64], i: usize) -> L::U;
 }
-
-/// As words.
-#[derive(Clone, Copy)]
-struct Words;
 
 impl<L: Lanes> Stored<L> for Words {
     #[inline(always)]
@@ -91,7 +87,7 @@ pub(crate) fn inner_product<L: Lanes>(
     b: &[&[u64]],
 ) {
     let done = for_inner_products!(l, q, out, a, b, Words, |i, sum| put(l, out, i, sum));
-    portable::inner_product_from(q, done, out, a, b);
+    portable::inner_product_from(q, done, out, a, b, Words);
 }
 
 #[inline(always)]
@@ -105,7 +101,7 @@ pub(crate) fn packed_product<L: Lanes>(
 ) {
     let stored = Packed::from(l, place);
     let done = for_inner_products!(l, q, out, a, b, stored, |i, sum| put(l, out, i, sum));
-    portable::packed_product_from(q, done, out, a, b, place);
+    portable::inner_product_from(q, done, out, a, b, PackedFrom(place));
 }
 
 #[inline(always)]
@@ -118,7 +114,7 @@ pub(crate) fn inner_product_scale_add<L: Lanes>(
     c: u64,
 ) {
     let done = scale_add(l, q, out, a, (b, Words), c);
-    portable::inner_product_scale_add_from(q, done, out, a, b, c);
+    portable::inner_product_scale_add_from(q, done, out, a, b, Words, c);
 }
 
 #[inline(always)]
@@ -132,7 +128,7 @@ pub(crate) fn packed_product_scale_add<L: Lanes>(
     c: u64,
 ) {
     let done = scale_add(l, q, out, a, (b, Packed::from(l, place)), c);
-    portable::packed_product_scale_add_from(q, done, out, a, b, place, c);
+    portable::inner_product_scale_add_from(q, done, out, a, b, PackedFrom(place), c);
 }
 
 /// Adds c times the inner products in whole vectors; gives the number of words covered.
@@ -163,8 +159,8 @@ pub(crate) fn inner_product2<L: Lanes>(
     b1: &[&[u64]],
 ) {
     let done = two(l, q, out0, out1, a, (b0, b1, Words));
-    portable::inner_product_from(q, done, out0, a, b0);
-    portable::inner_product_from(q, done, out1, a, b1);
+    portable::inner_product_from(q, done, out0, a, b0, Words);
+    portable::inner_product_from(q, done, out1, a, b1, Words);
 }
 
 #[inline(always)]
@@ -180,8 +176,8 @@ pub(crate) fn packed_product2<L: Lanes>(
     place: usize,
 ) {
     let done = two(l, q, out0, out1, a, (b0, b1, Packed::from(l, place)));
-    portable::packed_product_from(q, done, out0, a, b0, place);
-    portable::packed_product_from(q, done, out1, a, b1, place);
+    portable::inner_product_from(q, done, out0, a, b0, PackedFrom(place));
+    portable::inner_product_from(q, done, out1, a, b1, PackedFrom(place));
 }
 
 /// Two inner products with the same left factors in whole vectors; gives the number of words

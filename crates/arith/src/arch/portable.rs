@@ -77,6 +77,51 @@ pub(crate) fn scalar_mul_add_assign(q: Modulus, out: &mut [u64], a: &[u64], c: u
     }
 }
 
+/// How the right factors of an inner product are stored.
+pub(crate) trait Stored: Copy {
+    /// Residue i of a slice.
+    fn residue(self, slice: &[u64], i: usize) -> u64;
+}
+
+/// As words.
+#[derive(Clone, Copy)]
+pub(crate) struct Words;
+
+impl Stored for Words {
+    #[inline(always)]
+    fn residue(self, slice: &[u64], i: usize) -> u64 {
+        slice[i]
+    }
+}
+
+/// Packed, from this place on.
+#[derive(Clone, Copy)]
+pub(crate) struct PackedFrom(pub(crate) usize);
+
+impl Stored for PackedFrom {
+    #[inline(always)]
+    fn residue(self, slice: &[u64], i: usize) -> u64 {
+        residue_at(slice, self.0 + i)
+    }
+}
+
+/// Gives `put` the sums of a_j b_j, with the words that they are for, from index `start` on.
+#[inline(always)]
+fn for_inner_products(
+    q: Modulus,
+    start: usize,
+    out: &mut [u64],
+    a: &[&[u64]],
+    b: &[&[u64]],
+    stored: impl Stored,
+    put: impl Fn(&mut u64, u64),
+) {
+    for (i, o) in out.iter_mut().enumerate().skip(start) {
+        let products = a.iter().zip(b).map(|(x, y)| wide_product(x[i], stored.residue(y, i)));
+        put(o, q.reduce_u128(products.sum()));
+    }
+}
+
 /// Writes sum_j a_j b_j for the indices from `start` on.
 pub(crate) fn inner_product_from(
     q: Modulus,
@@ -84,15 +129,28 @@ pub(crate) fn inner_product_from(
     out: &mut [u64],
     a: &[&[u64]],
     b: &[&[u64]],
+    stored: impl Stored,
 ) {
-    for (i, o) in out.iter_mut().enumerate().skip(start) {
-        let sum: u128 = a.iter().zip(b).map(|(x, y)| wide_product(x[i], y[i])).sum();
-        *o = q.reduce_u128(sum);
-    }
+    for_inner_products(q, start, out, a, b, stored, |o, sum| *o = sum);
+}
+
+/// Adds c sum_j a_j b_j for the indices from `start` on.
+pub(crate) fn inner_product_scale_add_from(
+    q: Modulus,
+    start: usize,
+    out: &mut [u64],
+    a: &[&[u64]],
+    b: &[&[u64]],
+    stored: impl Stored,
+    c: u64,
+) {
+    let c = q.shoup(c);
+    let put = |o: &mut u64, sum| *o = q.add(*o, q.mul_shoup(sum, c));
+    for_inner_products(q, start, out, a, b, stored, put);
 }
 
 pub(crate) fn inner_product(q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]]) {
-    inner_product_from(q, 0, out, a, b);
+    inner_product_from(q, 0, out, a, b, Words);
 }
 
 pub(crate) fn inner_product2(
@@ -103,24 +161,8 @@ pub(crate) fn inner_product2(
     b0: &[&[u64]],
     b1: &[&[u64]],
 ) {
-    inner_product_from(q, 0, out0, a, b0);
-    inner_product_from(q, 0, out1, a, b1);
-}
-
-/// Adds c sum_j a_j b_j for the indices from `start` on.
-pub(crate) fn inner_product_scale_add_from(
-    q: Modulus,
-    start: usize,
-    out: &mut [u64],
-    a: &[&[u64]],
-    b: &[&[u64]],
-    c: u64,
-) {
-    let c = q.shoup(c);
-    for (i, o) in out.iter_mut().enumerate().skip(start) {
-        let sum: u128 = a.iter().zip(b).map(|(x, y)| wide_product(x[i], y[i])).sum();
-        *o = q.add(*o, q.mul_shoup(q.reduce_u128(sum), c));
-    }
+    inner_product_from(q, 0, out0, a, b0, Words);
+    inner_product_from(q, 0, out1, a, b1, Words);
 }
 
 pub(crate) fn inner_product_scale_add(
@@ -130,22 +172,7 @@ pub(crate) fn inner_product_scale_add(
     b: &[&[u64]],
     c: u64,
 ) {
-    inner_product_scale_add_from(q, 0, out, a, b, c);
-}
-
-/// [`inner_product_from`] for the right factors at the places from `place` on of packed slices.
-pub(crate) fn packed_product_from(
-    q: Modulus,
-    start: usize,
-    out: &mut [u64],
-    a: &[&[u64]],
-    b: &[&[u64]],
-    place: usize,
-) {
-    for (i, o) in out.iter_mut().enumerate().skip(start) {
-        let products = a.iter().zip(b).map(|(x, y)| wide_product(x[i], residue_at(y, place + i)));
-        *o = q.reduce_u128(products.sum());
-    }
+    inner_product_scale_add_from(q, 0, out, a, b, Words, c);
 }
 
 pub(crate) fn packed_product(
@@ -155,7 +182,7 @@ pub(crate) fn packed_product(
     b: &[&[u64]],
     place: usize,
 ) {
-    packed_product_from(q, 0, out, a, b, place);
+    inner_product_from(q, 0, out, a, b, PackedFrom(place));
 }
 
 pub(crate) fn packed_product2(
@@ -167,26 +194,8 @@ pub(crate) fn packed_product2(
     b1: &[&[u64]],
     place: usize,
 ) {
-    packed_product_from(q, 0, out0, a, b0, place);
-    packed_product_from(q, 0, out1, a, b1, place);
-}
-
-/// [`inner_product_scale_add_from`] for the right factors at the places from `place` on of packed
-/// slices.
-pub(crate) fn packed_product_scale_add_from(
-    q: Modulus,
-    start: usize,
-    out: &mut [u64],
-    a: &[&[u64]],
-    b: &[&[u64]],
-    place: usize,
-    c: u64,
-) {
-    let c = q.shoup(c);
-    for (i, o) in out.iter_mut().enumerate().skip(start) {
-        let products = a.iter().zip(b).map(|(x, y)| wide_product(x[i], residue_at(y, place + i)));
-        *o = q.add(*o, q.mul_shoup(q.reduce_u128(products.sum()), c));
-    }
+    inner_product_from(q, 0, out0, a, b0, PackedFrom(place));
+    inner_product_from(q, 0, out1, a, b1, PackedFrom(place));
 }
 
 pub(crate) fn packed_product_scale_add(
@@ -197,7 +206,7 @@ pub(crate) fn packed_product_scale_add(
     place: usize,
     c: u64,
 ) {
-    packed_product_scale_add_from(q, 0, out, a, b, place, c);
+    inner_product_scale_add_from(q, 0, out, a, b, PackedFrom(place), c);
 }
 
 /// Writes sum_j w_j x_j for the indices from `start` on.

@@ -215,12 +215,7 @@ impl Ciphertext {
         &self,
         params: &Params,
     ) -> Result<CompactCiphertext, SchemeError> {
-        let meta = params.noise().checked(self.meta, "compaction")?;
-        // That it is too noisy was told just now: what is left is that it is of another set.
-        self.check(params).map_err(|_| SchemeError::WrongParams {
-            object: "the ciphertext",
-            name: params.name().into(),
-        })?;
+        let meta = sound(params, self.meta, "the ciphertext", self.check(params))?;
         let components = self.components.iter().map(|c| c.clone().into_coeff(params.cpu()));
         compact(params, &meta, 1, components)
     }
@@ -239,13 +234,23 @@ impl Product {
         &self,
         params: &Params,
     ) -> Result<CompactCiphertext, SchemeError> {
-        let meta = params.noise().checked(self.meta, "compaction")?;
-        self.check(params).map_err(|_| SchemeError::WrongParams {
-            object: "the product",
-            name: params.name().into(),
-        })?;
+        let meta = sound(params, self.meta, "the product", self.check(params))?;
         compact(params, &meta, 2, self.tensor.coefficients(params.cpu()).into_iter())
     }
+}
+
+/// The public data of an object that is not too noisy, and that passed the check for these
+/// parameters.
+fn sound(
+    params: &Params,
+    meta: Meta,
+    object: &'static str,
+    checked: Result<(), SchemeError>,
+) -> Result<Meta, SchemeError> {
+    let meta = params.noise().checked(meta, "compaction")?;
+    // That it is too noisy was told just now: what is left is that it is of another set.
+    checked.map_err(|_| SchemeError::WrongParams { object, name: params.name().into() })?;
+    Ok(meta)
 }
 
 /// Components whose last one is multiplied by this power of the secret, cut.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use everlevel_ring::{Basis, Coeff, Cpu, Engine, Eval, Poly, Rest, RoundingScale, Sum};
 
+use crate::ciphertext::check_parts;
 use crate::evaluator::Evaluator;
 use crate::keys::EvalKeys;
 use everlevel_scheme::KeyId;
@@ -68,10 +69,7 @@ impl<E: Engine> Product<E> {
     /// # Errors
     /// Public data, or polynomials, that no product of these parameters has.
     pub fn check(&self, params: &Params) -> Result<(), SchemeError> {
-        params.noise().check_meta(&self.meta)?;
-        let wrong =
-            || SchemeError::WrongParams { object: "the product", name: params.name().into() };
-        self.fits(params).then_some(()).ok_or_else(wrong)
+        check_parts(params, &self.meta, "the product", || self.fits(params))
     }
 
     /// d0, d1, d2, or d, as evaluations: a transform a limb for products that BFV scaled.

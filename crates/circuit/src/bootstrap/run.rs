@@ -1,7 +1,7 @@
 //! The execution of a bootstrapping in the modes bypass, thin and full.
 
 use everlevel_scheme::spec::BootstrapMode;
-use everlevel_scheme::{Bootstrappable, NextUse};
+use everlevel_scheme::{Bootstrappable, NextUse, SchemeError};
 use rayon::prelude::*;
 
 use super::bootstrapper::Bootstrapper;
@@ -191,13 +191,8 @@ impl<S: Bootstrappable> Bootstrapper<S> {
         watch: &mut Watch<'_, S>,
     ) -> Result<Vec<S::Ciphertext>, CircuitError> {
         let multiplier = self.digits.multiplier();
-        let overflow = |raised| {
-            Ok(scheme
-                .prepare(&scheme.mod_raise_overflow(raised, multiplier)?, NextUse::LinearMap)?)
-        };
-        let us = raised.iter().map(overflow).collect::<Result<Vec<_>, CircuitError>>()?;
-        watch.all_done(Stage::ModRaise, None, &us);
-        Ok(us)
+        let raise = |raised: &S::Base| scheme.mod_raise_overflow(raised, multiplier);
+        each_raised(scheme, raised, watch, raise)
     }
 
     /// The messages above the overflow.
@@ -207,11 +202,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
         raised: &[S::Base],
         watch: &mut Watch<'_, S>,
     ) -> Result<Vec<S::Ciphertext>, CircuitError> {
-        let scaled =
-            |raised| Ok(scheme.prepare(&scheme.mod_raise_scaled(raised)?, NextUse::LinearMap)?);
-        let us = raised.iter().map(scaled).collect::<Result<Vec<_>, CircuitError>>()?;
-        watch.all_done(Stage::ModRaise, None, &us);
-        Ok(us)
+        each_raised(scheme, raised, watch, |raised| scheme.mod_raise_scaled(raised))
     }
 
     /// The results of [`Bootstrapper::scaled`], as encryptions of the messages themselves.
@@ -261,6 +252,19 @@ impl<S: Bootstrappable> Bootstrapper<S> {
         watch.all_done(Stage::DigitRemoval, Some(&us), &out);
         Ok(out)
     }
+}
+
+/// What `raise` makes of each base, at the level that suits the linear maps.
+fn each_raised<S: Bootstrappable>(
+    scheme: &S,
+    raised: &[S::Base],
+    watch: &mut Watch<'_, S>,
+    raise: impl Fn(&S::Base) -> Result<S::Ciphertext, SchemeError>,
+) -> Result<Vec<S::Ciphertext>, CircuitError> {
+    let prepared = |raised| Ok(scheme.prepare(&raise(raised)?, NextUse::LinearMap)?);
+    let us = raised.iter().map(prepared).collect::<Result<Vec<_>, CircuitError>>()?;
+    watch.all_done(Stage::ModRaise, None, &us);
+    Ok(us)
 }
 
 /// The result for the only ciphertext.

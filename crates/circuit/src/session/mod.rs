@@ -2,10 +2,12 @@
 //! [`operations`].
 
 mod operations;
+#[cfg(test)]
+mod tests;
 mod value;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, TryLockError};
 
 use everlevel_scheme::{Bootstrappable, SchemeError};
 
@@ -115,41 +117,47 @@ impl<S: Bootstrappable> Session<S> {
     /// # Errors
     /// As [`Session::refresh`].
     pub fn refresh_in_place(&self, a: &Value<S::Ciphertext>) -> Result<(), CircuitError> {
-        self.refresh_operand(a, &a.get())
+        self.refresh_together(&[(a, a.get())])
     }
 
     /// Bootstraps several values in place, as [`Session::refresh_in_place`] does for one, and all
-    /// of them together ([`Bootstrapper::bootstrap_many`]), four at a time.
+    /// of them together ([`Bootstrapper::bootstrap_many`]), four at a time. A value that another
+    /// thread bootstraps meanwhile is waited for, except in a thread of a pool, which bootstraps it
+    /// for itself.
     ///
     /// # Errors
     /// As [`Session::refresh`]; some of the values may have been bootstrapped then.
     pub fn refresh_all(&self, values: &[&Value<S::Ciphertext>]) -> Result<(), CircuitError> {
-        let mut distinct: Vec<&Value<S::Ciphertext>> = Vec::with_capacity(values.len());
-        for x in values {
-            if !distinct.iter().any(|y| y.is(x)) {
-                distinct.push(x);
+        let mut distinct: Vec<(&Value<S::Ciphertext>, _)> = Vec::with_capacity(values.len());
+        for &x in values {
+            if !distinct.iter().any(|(y, _)| y.is(x)) {
+                distinct.push((x, x.get()));
             }
         }
-        for values in distinct.chunks(TOGETHER) {
-            let [x] = values else {
-                self.refresh_together(values)?;
-                continue;
-            };
-            self.refresh_in_place(x)?;
+        let mut rest = distinct.into_iter();
+        while !rest.as_slice().is_empty() {
+            self.refresh_together(&rest.by_ref().take(TOGETHER).collect::<Vec<_>>())?;
         }
         Ok(())
     }
 
-    /// Bootstraps values together. It waits for no lock, as it holds several: a value that another
-    /// thread bootstraps at this moment is bootstrapped here, too.
-    fn refresh_together(&self, values: &[&Value<S::Ciphertext>]) -> Result<(), CircuitError> {
+    /// Bootstraps those values together that no other thread has bootstrapped since they were seen
+    /// as the given ciphertexts. It waits for threads that do so now, unless it is in a thread of a
+    /// pool ([`Value::refreshing`]).
+    fn refresh_together(
+        &self,
+        seen: &[(&Value<S::Ciphertext>, Arc<S::Ciphertext>)],
+    ) -> Result<(), CircuitError> {
         let bootstrapper = self.bootstrapper.as_ref().ok_or(CircuitError::NoBootstrapping)?;
-        let _guards: Vec<_> = values.iter().map(|x| x.cell.refreshing.try_lock().ok()).collect();
-        let seen: Vec<Arc<S::Ciphertext>> = values.iter().map(|x| x.get()).collect();
-        let xs: Vec<&S::Ciphertext> = seen.iter().map(|x| &**x).collect();
+        // In one order for all threads: none waits for one that waits for it.
+        let mut ordered: Vec<_> = seen.iter().map(|(x, _)| *x).collect();
+        ordered.sort_by_key(|x| x.address());
+        let _guards: Vec<_> = ordered.iter().map(|x| x.refreshing()).collect();
+        let stale = seen.iter().filter(|(x, seen)| Arc::ptr_eq(&x.get(), seen));
+        let (values, xs): (Vec<_>, Vec<_>) = stale.map(|(x, seen)| (*x, &**seen)).unzip();
         let fresh = bootstrapper.bootstrap_many(&self.scheme, &xs)?;
         self.bootstraps.fetch_add(fresh.len(), Ordering::Relaxed);
-        for (x, fresh) in values.iter().zip(fresh) {
+        for (x, fresh) in values.into_iter().zip(fresh) {
             self.set_if_better(x, fresh);
         }
         Ok(())
@@ -236,7 +244,7 @@ impl<S: Bootstrappable> Session<S> {
             let Some(worst) = stale.pop().filter(|_| self.bootstrapper.is_some()) else {
                 return Err(shortage);
             };
-            self.refresh_operand(worst, if worst.is(a) { &x } else { &y })?;
+            self.refresh_together(&[(worst, if worst.is(a) { x } else { y })])?;
         }
     }
 
@@ -244,32 +252,5 @@ impl<S: Bootstrappable> Session<S> {
     /// a lower power of p.
     fn renewable(&self, x: &S::Ciphertext) -> bool {
         self.scheme.plain_exponent(x) >= self.scheme.message_exponent()
-    }
-
-    /// Bootstraps `x` unless another thread has done so since it was `seen`.
-    ///
-    /// A thread of a pool takes up other operations while it waits for parts of a bootstrapping. If
-    /// one of these waited for the lock that is held further down on its own stack, or on that of a
-    /// thread which waits for a part that is down there, no thread would go on. So threads of a
-    /// pool do not wait: they bootstrap for themselves.
-    fn refresh_operand(
-        &self,
-        x: &Value<S::Ciphertext>,
-        seen: &Arc<S::Ciphertext>,
-    ) -> Result<(), CircuitError> {
-        let lock = &x.cell.refreshing;
-        let _guard = match rayon::current_thread_index() {
-            None => Some(lock.lock().unwrap_or_else(PoisonError::into_inner)),
-            Some(_) => match lock.try_lock() {
-                Ok(guard) => Some(guard),
-                Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-                Err(TryLockError::WouldBlock) => None,
-            },
-        };
-        let current = x.get();
-        if Arc::ptr_eq(&current, seen) {
-            self.set_if_better(x, self.bootstrapped(&current)?);
-        }
-        Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Shared ciphertexts that a session may replace by refreshed ones.
 
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
 use crate::range::ValueRange;
 
@@ -65,6 +65,24 @@ impl<C> Value<C> {
     /// them is bootstrapped in place, all of them are.
     pub fn address(&self) -> usize {
         Arc::as_ptr(&self.cell).addr()
+    }
+
+    /// Keeps other threads from bootstrapping the value; waits for one that does so now.
+    ///
+    /// A thread of a pool takes up other operations while it waits for parts of a bootstrapping. If
+    /// one of these waited for the lock that is held further down on its own stack, or on that of a
+    /// thread which waits for a part that is down there, no thread would go on. So threads of a
+    /// pool do not wait: they get no lock, and bootstrap for themselves.
+    pub(super) fn refreshing(&self) -> Option<MutexGuard<'_, ()>> {
+        let lock = &self.cell.refreshing;
+        if rayon::current_thread_index().is_none() {
+            return Some(lock.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+        match lock.try_lock() {
+            Ok(guard) => Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     pub(super) fn set(&self, x: Arc<C>) {

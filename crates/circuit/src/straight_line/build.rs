@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::groups::Groups;
 use super::steps::{Circuit, Node, NodeId};
 use crate::error::CircuitError;
 
@@ -215,6 +216,7 @@ impl CircuitBuilder {
             depths: vec![],
             inputs: vec![],
             outputs: vec![],
+            groups: Groups::default(),
         };
         for (i, mut node) in self.nodes.into_iter().enumerate().filter(|(i, _)| live[*i]) {
             match &mut node {
@@ -234,6 +236,7 @@ impl CircuitBuilder {
         }
         out.inputs = self.inputs.iter().map(|x| new_id[x.0]).collect();
         out.outputs = outputs.iter().map(|x| new_id[x.0]).collect();
+        out.groups = Groups::of(&out.nodes);
         Ok(out)
     }
 }

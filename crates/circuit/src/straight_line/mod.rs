@@ -7,6 +7,7 @@
 //! with terms in common are computed in one pass over these.
 
 mod build;
+mod groups;
 mod run;
 mod steps;
 mod together;

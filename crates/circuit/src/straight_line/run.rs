@@ -3,7 +3,7 @@
 use everlevel_scheme::{Arithmetic, NextUse, PlainModulus};
 
 use super::steps::{Circuit, Node, NodeId};
-use super::together::{Groups, get, product, sums};
+use super::together::{get, product, sums};
 use crate::error::CircuitError;
 
 impl Circuit {
@@ -31,12 +31,11 @@ impl Circuit {
             }
         }
         let uses = self.uses(next);
-        let groups = Groups::of(&self.nodes);
         let mut values: Vec<Option<S::Ciphertext>> = vec![None; self.nodes.len()];
         for (i, node) in self.nodes.iter().enumerate() {
             // Unless it was computed together with an earlier one.
             if values[i].is_none() {
-                let rows = groups.rows(i);
+                let rows = self.groups.rows(i);
                 if rows.is_empty() {
                     values[i] = Some(evaluate(scheme, node, inputs, &values, uses.next[i])?);
                 } else {
@@ -68,7 +67,9 @@ impl Circuit {
             uses.last[x.0] = usize::MAX;
             uses.next[x.0] = next;
         }
-        let is_output = |x: &NodeId| self.outputs.contains(x);
+        // Operands that are used to the end.
+        let last = &uses.last;
+        let is_output = |x: &NodeId| last[x.0] == usize::MAX;
         for (i, node) in self.nodes.iter().enumerate().rev() {
             let (wanted, sources) = match node {
                 // Terms of a sum, too: a value that is switched down before it is added lets the

@@ -1,5 +1,7 @@
 //! The steps of a program, and what they cost.
 
+use super::groups::Groups;
+
 /// A value inside of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub(crate) usize);
@@ -56,6 +58,7 @@ pub struct Circuit {
     pub(crate) depths: Vec<u32>,
     pub(crate) inputs: Vec<NodeId>,
     pub(crate) outputs: Vec<NodeId>,
+    pub(super) groups: Groups,
 }
 
 impl Circuit {
