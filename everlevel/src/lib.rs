@@ -1,4 +1,4 @@
-//! Exact homomorphic encryption that never runs out of levels.
+//! Exact homomorphic encryption of integers, for computations of any length.
 //!
 //! A client encrypts vectors of integers modulo p^r, or of elements of the Galois rings GR(p^r, d).
 //! A server adds, multiplies and rotates them without the secret key, and refreshes them by

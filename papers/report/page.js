@@ -54,7 +54,12 @@
     const box = element => { const r = element.getBoundingClientRect(); return r.width > 0 && r.height > 0; };
     const plots = [...document.querySelectorAll("svg.plot")].filter(plot => { const b = plot.getBBox(); return box(plot) && b.width > 0 && b.height > 0; });
     const tables = [...document.querySelectorAll("table")].filter(table => box(table) && table.tBodies[0].rows.length > 0);
-    root.dataset.plots = plots.map(plot => plot.id).join(" ");
+    root.dataset.plots = plots.map(plot => plot.parentElement.id).join(" ");
+    // The least size of letters in plots, in pixels, and the plots that reach over their edges.
+    const size = plot => Math.min(...[...plot.querySelectorAll("text")].map(text => parseFloat(getComputedStyle(text).fontSize))) * plot.getBoundingClientRect().width / plot.viewBox.baseVal.width;
+    root.dataset.letters = String(Math.min(...plots.map(size)));
+    const beyond = plot => { const [b, v] = [plot.getBBox(), plot.viewBox.baseVal]; return b.x < v.x || b.y < v.y || b.x + b.width > v.x + v.width || b.y + b.height > v.y + v.height; };
+    root.dataset.beyond = plots.filter(beyond).map(plot => plot.parentElement.id).join(" ");
     root.dataset.tables = tables.map(table => table.id).join(" ");
     root.dataset.cards = String(document.querySelectorAll("[data-cards]").length);
     const cut = table => table.parentElement.scrollWidth > table.parentElement.clientWidth;

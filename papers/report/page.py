@@ -172,7 +172,10 @@ def marked(text):
 
 
 def drawing(f):
-    return f'<div class="drawing" tabindex="0">{plots.svg(f["id"], f["plot"])}</div>\n'
+    """A plot twice, of which the style shows the one that suits the width of the window."""
+    name, plot = f["id"], f["plot"]
+    drawn = "".join(plots.svg(name, plot, layout) for layout in (plots.WIDE, plots.NARROW))
+    return f'<div class="drawing" id="{escaped(name)}">{drawn}</div>\n'
 
 
 def figure(f):

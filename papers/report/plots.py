@@ -5,19 +5,33 @@ Colors and shapes are classes of page.css, so that a page is readable on light a
 
 import html
 import math
+from typing import NamedTuple
 
 COLORS = 8  # series that are told apart
-WIDTH = 960.0
 BELOW_TITLE = 34  # where a plot begins: the page has its title
-
-# Lines: the height, the frame, and how many points a line shows as dots.
-HEIGHT = 520.0
-LEFT, TOP, RIGHT, BOTTOM = 70.0, 70.0, 940.0, 440.0
-FEW = 16
+FEW = 16  # so few points of a line are shown as dots
 
 # Bars.
-BARS_TOP, BARS_RIGHT = 58.0, 880.0
-BAR, STACK, GAP, MOST_LABEL = 13.0, 20.0, 12.0, 330.0
+BARS_TOP = 58.0
+BAR, STACK, GAP, MOST_LABEL = 13.0, 20.0, 12.0, 350.0
+NAME = 17.0  # the height of a name above its bars
+
+
+class Layout(NamedTuple):
+    """The measures of a plot for one kind of screen, where a unit is about a pixel."""
+
+    name: str
+    width: float
+    frame: tuple[float, float, float, float]  # of lines: left, top, right, bottom
+    span_rows: int  # rows for the names of parts of the horizontal axis
+    bars_right: float
+    names_above: bool  # names of bars are above them, not to their left
+    legend: float  # where legends begin
+    ticks: int  # about the most that a horizontal axis has
+
+
+WIDE = Layout("wide", 960.0, (70.0, 70.0, 940.0, 440.0), 2, 880.0, False, 20.0, 10)
+NARROW = Layout("narrow", 360.0, (66.0, 96.0, 346.0, 356.0), 4, 300.0, True, 8.0, 5)
 
 
 def plain(value):
@@ -65,20 +79,24 @@ def is_number(value):
 class Axis:
     """From values to places, with ticks at round values."""
 
-    def __init__(self, values, places, log=False, whole=False):
+    def __init__(self, values, places, log=False, whole=False, ticks=10):
         values = [v for v in values if not log or v > 0]
         self.places, self.log = places, log
         least, most = (min(values), max(values)) if values else (1.0, 10.0) if log else (0.0, 1.0)
         if log:
             self.start = math.floor(math.log10(least))
-            self.end, self.step = max(math.ceil(math.log10(most)), self.start + 1), 1.0
+            self.end = max(math.ceil(math.log10(most)), self.start + 1)
+            self.step = math.ceil((self.end - self.start) / ticks)
+            # Between powers of ten, where there are few of them.
+            dense = self.end - self.start <= ticks // 5
+            self.within = (1.0, 2.0, 5.0) if dense else (1.0,)
             return
         if values:
             most = max(most, least + 1e-9, least + abs(least) * 1e-9)
-        # A step of 1, 2 or 5 times a power of ten that makes five to twelve ticks.
-        rough = (most - least) / 10
+        # A step of 1, 2 or 5 times a power of ten: of ten ticks, it makes five to twelve.
+        rough = (most - least) / ticks
         power = 10.0 ** math.floor(math.log10(rough))
-        self.start, self.end = least, most
+        self.start, self.end, self.within = least, most, (1.0,)
         self.step = next((k * power for k in (1, 2, 5, 10) if k * power >= rough), rough)
         if whole:
             self.step = math.floor(max(self.step, 1.0) + 0.5)
@@ -93,22 +111,30 @@ class Axis:
     def ticks(self):
         first = math.ceil(self.start / self.step - 1e-9)
         last = math.floor(self.end / self.step + 1e-9)
-        within = (1.0,)
-        if self.log and last - first <= 2:
-            within = (1.0, 2.0, 5.0)  # between powers of ten, where there are few of them
         for i in range(first, last + 1):
-            for k in within:
-                value = k * (10.0**i if self.log else round(i * self.step * 1e6) / 1e6)
+            for k in self.within:
+                at = i * self.step
+                value = k * (10.0**at if self.log else round(at * 1e6) / 1e6)
                 if not self.log or value <= 10.0**self.end * (1 + 1e-9):
-                    yield plain(value), self.place(value)
+                    whole = not self.log or 0.001 <= value < 1e6
+                    yield plain(value) if whole else power_of_ten(value, 0), self.place(value)
 
 
-def legend(left, top, names):
+def centered(middle, text, ends):
+    """The place nearest to `middle` at which a centered text stays between `ends`."""
+    half = 0.6 * text_width(text)  # some fonts are wider than others
+    if 2 * half > ends[1] - ends[0]:
+        return (ends[0] + ends[1]) / 2
+    return max(min(middle, ends[1] - half), ends[0] + half)
+
+
+def legend(layout, top, names):
     """Names of series with samples of their colors; the lines of SVG, and how many rows."""
+    left = layout.legend
     out, x, y, rows = [], left, top, 1
     for i, (name, sample) in enumerate(names):
         color, width = i % COLORS, 28.0 + text_width(name) + 24.0
-        if x > left and x + width > WIDTH:
+        if x > left and x + width > layout.width:
             x, y, rows = left, y + 18.0, rows + 1
         middle = y - 4.0
         if sample == "dot":
@@ -123,7 +149,7 @@ def legend(left, top, names):
     return out, rows
 
 
-def line_plot(plot):
+def line_plot(plot, layout):
     """Series of points over a common horizontal axis; the lines of SVG, and the height."""
     series = [
         {**s, "points": [p for p in s["points"] if is_number(p[0]) and is_number(p[1])]}
@@ -134,45 +160,48 @@ def line_plot(plot):
     log_x, log_y = plot["log"]
     ends = [] if log_x else [end for end, _ in plot["spans"] if is_number(end)]
     whole = all(x == int(x) for x in xs)
-    across = Axis(xs + ends, (LEFT, RIGHT), log_x, whole)
-    up = Axis(ys + ([] if log_y else [0.0]), (BOTTOM, TOP), log_y)
+    left, top, right, bottom = layout.frame
+    across = Axis(xs + ends, (left, right), log_x, whole, layout.ticks)
+    up = Axis(ys + ([] if log_y else [0.0]), (bottom, top), log_y)
 
     out = []
     for value, y in up.ticks():
-        out.append(f'<path class="grid" d="M{plain(LEFT)} {y:.1f}H{plain(RIGHT)}"/>')
-        place = f'x="{LEFT - 8:.1f}" y="{y + 4:.1f}"'
+        out.append(f'<path class="grid" d="M{plain(left)} {y:.1f}H{plain(right)}"/>')
+        place = f'x="{left - 8:.1f}" y="{y + 4:.1f}"'
         out.append(f'<text {place} text-anchor="end">{value}</text>')
     for value, x in across.ticks():
-        out.append(f'<path class="grid" d="M{x:.1f} {plain(BOTTOM)}v5"/>')
-        place = f'x="{x:.1f}" y="{BOTTOM + 19:.1f}"'
+        out.append(f'<path class="grid" d="M{x:.1f} {plain(bottom)}v5"/>')
+        place = f'x="{x:.1f}" y="{bottom + 19:.1f}"'
         out.append(f'<text {place} text-anchor="middle">{value}</text>')
-    frame = f"M{plain(LEFT)} {plain(TOP)}V{plain(BOTTOM)}H{plain(RIGHT)}"
+    frame = f"M{plain(left)} {plain(top)}V{plain(bottom)}H{plain(right)}"
     out.append(f'<path class="frame" d="{frame}"/>')
-    middle, half = plain((LEFT + RIGHT) / 2), plain((TOP + BOTTOM) / 2)
-    place = f'x="{middle}" y="{plain(BOTTOM + 40)}"'
+    middle = centered((left + right) / 2, plot["x_label"], (0.0, layout.width))
+    place = f'x="{plain(middle)}" y="{plain(bottom + 40)}"'
     out.append(f'<text {place} text-anchor="middle">{escaped(plot["x_label"])}</text>')
-    turn = f'transform="translate(20 {half}) rotate(-90)"'
+    turn = f'transform="translate(14 {plain((top + bottom) / 2)}) rotate(-90)"'
     out.append(f'<text {turn} text-anchor="middle">{escaped(plot["y_label"])}</text>')
-    out += named_spans(plot["spans"], across)
+    out += named_spans(plot["spans"], across, layout)
     for i, one in enumerate(series):
         out += line(one, len(plot["series"][i]["points"]), i % COLORS, across, up)
     names = [(s["name"], "dot" if s["join"] == "dots" else "line") for s in series]
-    drawn, rows = legend(LEFT, HEIGHT - 14, names)
-    return out + drawn, HEIGHT - 18 + 18 * rows
+    drawn, rows = legend(layout, bottom + 66, names)
+    return out + drawn, bottom + 62 + 18 * rows
 
 
-def named_spans(spans, across):
+def named_spans(spans, across, layout):
     """A line at the end of each part of the axis, and its name where there is room."""
-    out, start, free = [], LEFT, [LEFT, LEFT]
+    left, top, _, bottom = layout.frame
+    out, start, free = [], left, [left] * layout.span_rows
     for end, name in spans:
         x = across.place(end)
-        path = f"M{x:.1f} {plain(TOP)}V{plain(BOTTOM)}"
+        path = f"M{x:.1f} {plain(top)}V{plain(bottom)}"
         out.append(f'<path class="grid" stroke-dasharray="3 4" d="{path}"/>')
         # Letters of this size are about six units wide.
-        middle, half = (start + x) / 2, len(name) * 3.0 + 2.0
-        row = next((i for i in range(2) if middle - half >= free[i] - 1), None)
+        half = len(name) * 3.0 + 2.0
+        middle = centered((start + x) / 2, name, (left, layout.width))
+        row = next((i for i, end in enumerate(free) if middle - half >= end - 1), None)
         if row is not None:
-            place = f'x="{middle:.1f}" y="{plain(TOP - 8 - 13 * row)}"'
+            place = f'x="{middle:.1f}" y="{plain(top - 8 - 13 * row)}"'
             text = f'<text class="small" {place} text-anchor="middle">{escaped(name)}</text>'
             out.append(text)
             free[row] = middle + half
@@ -204,8 +233,9 @@ def line(series, points, color, across, up):
 class Bars:
     """Bars from the left, in groups, side by side or one after the other."""
 
-    def __init__(self, plot):
+    def __init__(self, plot, layout):
         self.plot, self.log, self.stacked = plot, plot["log"], plot["stacked"]
+        self.layout = layout
         groups = plot["groups"]
         # For each group the series that have a value there: the others take no room.
         self.values = [
@@ -216,15 +246,19 @@ class Bars:
             ]
             for g in range(len(groups))
         ]
-        self.left = min(max([60.0, *map(text_width, groups)]), MOST_LABEL) + 16
-        self.bottom = BARS_TOP + sum(self.thickness(g) + GAP for g in range(len(groups))) + GAP / 2
+        self.above = NAME if layout.names_above else 0.0
+        # Some fonts are wider than others.
+        names = min(max([60.0, *(1.1 * text_width(name) for name in groups)]), MOST_LABEL)
+        self.left = layout.legend if layout.names_above else names + 16
+        heights = (self.above + self.thickness(g) + GAP for g in range(len(groups)))
+        self.bottom = BARS_TOP + sum(heights) + GAP / 2
         marks = [value for value, _ in plot["marks"]]
         if self.stacked and not self.log:
             values = [sum(v for _, v in group) for group in self.values]
         else:
             values = [v for group in self.values for _, v in group]
         values += marks if self.log else [*marks, 0.0]
-        self.axis = Axis(values, (self.left, BARS_RIGHT), self.log)
+        self.axis = Axis(values, (self.left, layout.bars_right), self.log, ticks=layout.ticks)
 
     def thickness(self, group):
         return STACK if self.stacked else BAR * max(len(self.values[group]), 1)
@@ -235,7 +269,8 @@ class Bars:
         down = f"{plain(BARS_TOP)}V{bottom:.1f}"
         for value, x in self.axis.ticks():
             out.append(f'<path class="grid" d="M{x:.1f} {down}"/>')
-            place = f'x="{x:.1f}" y="{bottom + 17:.1f}"'
+            middle = centered(x, value, (0.0, self.layout.width))
+            place = f'x="{middle:.1f}" y="{bottom + 17:.1f}"'
             out.append(f'<text {place} text-anchor="middle">{value}</text>')
         for value, name in plot["marks"]:
             x = self.axis.place(value)
@@ -245,20 +280,26 @@ class Bars:
             out.append(text)
         y = BARS_TOP + GAP / 2
         for g, name in enumerate(plot["groups"]):
+            y += self.above
             middle = y + self.thickness(g) / 2 + 4.5
-            place = f'x="{self.left - 8:.1f}" y="{middle:.1f}"'
-            out.append(f'<text {place} text-anchor="end">{escaped(name)}</text>')
+            place = f'x="{self.left - 8:.1f}" y="{middle:.1f}" text-anchor="end"'
+            if self.above:
+                place = f'x="{self.left + 3:.1f}" y="{y - 5:.1f}"'
+            out.append(f"<text {place}>{escaped(name)}</text>")
             end = self.stack(out, g, y) if self.stacked else self.side_by_side(out, g, y)
             if g < len(plot["totals"]):
                 total = escaped(plot["totals"][g])
                 out.append(f'<text x="{end + 6:.1f}" y="{middle:.1f}">{total}</text>')
             y += self.thickness(g) + GAP
-        frame = f"M{self.left:.1f} {down}H{plain(BARS_RIGHT)}"
+        right = self.layout.bars_right
+        frame = f"M{self.left:.1f} {down}H{plain(right)}"
         out.append(f'<path class="frame" d="{frame}"/>')
-        place = f'x="{(self.left + BARS_RIGHT) / 2:.1f}" y="{bottom + 36:.1f}"'
+        ends = (0.0, self.layout.width)
+        middle = centered((self.left + right) / 2, plot["value_label"], ends)
+        place = f'x="{middle:.1f}" y="{bottom + 36:.1f}"'
         out.append(f'<text {place} text-anchor="middle">{escaped(plot["value_label"])}</text>')
         names = [(series["name"], "bar") for series in plot["series"]]
-        drawn, rows = legend(20.0, bottom + 62, names)
+        drawn, rows = legend(self.layout, bottom + 62, names)
         return out + drawn, bottom + 54 + 18 * rows
 
     def stack(self, out, group, y):
@@ -290,15 +331,16 @@ class Bars:
         return f'<rect {size} class="dot{series % COLORS}"><title>{told}</title></rect>'
 
 
-def svg(plot_id, plot):
+def svg(plot_id, plot, layout):
     """A plot of either kind as a part of a page."""
-    lines, height = line_plot(plot) if plot["kind"] == "line" else Bars(plot).drawn()
-    name = escaped(plot_id)
-    box = f'viewBox="0 {BELOW_TITLE} {plain(WIDTH)} {plain(height - BELOW_TITLE)}"'
+    draw = line_plot if plot["kind"] == "line" else lambda *given: Bars(*given).drawn()
+    lines, height = draw(plot, layout)
+    name = f"{escaped(plot_id)}-{layout.name}"
+    box = f'viewBox="0 {BELOW_TITLE} {plain(layout.width)} {plain(height - BELOW_TITLE)}"'
     labels = f'role="img" aria-labelledby="{name}-title {name}-desc"'
     return "\n".join(
         [
-            f'<svg class="plot" id="{name}" {box} {labels}>',
+            f'<svg class="plot {layout.name}" {box} {labels}>',
             f'<title id="{name}-title">{escaped(plot["title"])}</title>',
             f'<desc id="{name}-desc">{escaped(plot["description"])}</desc>',
             *lines,

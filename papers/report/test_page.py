@@ -171,9 +171,11 @@ class Page(unittest.TestCase):
             self.assertEqual(summary.count(f'id="{plot}"'), 1)
             self.assertEqual(made.count(f'id="{plot}"'), 1)
             # The paper, its method here and the best here are bars of their own.
-            drawn = summary.split(f'id="{plot}"')[1].split("</svg>")[0]
-            told = re.findall(r'<rect [^>]*class="dot(\d)"><title>', drawn)
-            self.assertEqual(set(told), {"0", "1", "2"}, plot)
+            drawn = summary.split(f'id="{plot}"')[1].split("</svg>")[:2]
+            for one, layout in zip(drawn, (plots.WIDE, plots.NARROW), strict=True):
+                self.assertIn(f'aria-labelledby="{plot}-{layout.name}-title', one)
+                told = re.findall(r'<rect [^>]*class="dot(\d)"><title>', one)
+                self.assertEqual(set(told), {"0", "1", "2"}, plot)
 
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -182,7 +184,13 @@ Object.assign(root.dataset, inner.documentElement.dataset);
 const cells = [...inner.querySelectorAll('#wide td')];
 root.dataset.labels = cells.map(cell => cell.dataset.label).join('|');
 const widths = cells.slice(0, 2).map(cell => cell.getBoundingClientRect().width);
-root.dataset.heading = String(widths[0] > 2 * widths[1]);"""
+root.dataset.heading = String(widths[0] > 2 * widths[1]);
+const box = cells.length > 0 && cells[0].closest('.box');
+if (box) {
+  box.scrollLeft = 99;
+  const kept = cells[0].getBoundingClientRect().left - box.getBoundingClientRect().left;
+  root.dataset.kept = `${box.scrollLeft}, ${Math.abs(kept) < 3}`;
+}"""
 
 
 @unittest.skipUnless(CHROMIUM, "no Chromium")
@@ -224,6 +232,13 @@ class Phone(unittest.TestCase):
         shown = [found[what] for what in ("cards", "overflow", "heading")]
         self.assertEqual(shown, ["0", "0", "false"])
 
+    def test_tables_that_scroll_keep_their_first_column(self):
+        columns = [{"group": "", "label": f"column {i}", "kind": "number"} for i in range(40)]
+        wide = {**table("wide"), "columns": columns, "rows": [[{"text": "1000"}] * 40]}
+        found = self.shown(page.page(report("text", [wide])), 700)
+        shown = [found[what] for what in ("cards", "kept", "overflow")]
+        self.assertEqual(shown, ["0", "99, true", "0"])
+
     def test_the_page_in_the_sources_fits_phones_and_screens(self):
         made = (Path(__file__).parent / "index.html").read_text(encoding="utf-8")
         for width in (390, 1280, 1920):
@@ -233,6 +248,9 @@ class Phone(unittest.TestCase):
             self.assertGreaterEqual(len(found["plots"].split()), 20, found)
             fits = [found[what] for what in ("cut", "overflow", "errors")]
             self.assertEqual(fits, ["", "0", "0"], (width, found))
+            # Plots are drawn for phones and for screens; either way they can be read.
+            self.assertGreaterEqual(float(found["letters"]), 11, width)
+            self.assertEqual(found["beyond"], "", width)
 
 
 class Numbers(unittest.TestCase):
@@ -249,9 +267,23 @@ class Numbers(unittest.TestCase):
         self.assertEqual(plots.plain(70), "70")
 
 
+# The place, the anchor and the text of what is written from left to right.
+PLACED = r'<text (?:class="small" )?x="([^"]*)"[^>]*?(?:text-anchor="(\w+)")?>([^<]*)<'
+
+
+def parts(made):
+    """How many shapes of each series a plot has, and its texts."""
+    shapes = sorted(re.findall(r'<(?:rect|circle|path) [^>]*class="((?:line )?\w+\d)"', made))
+    return shapes, re.findall(r"<text [^>]*>([^<]*)<", made)
+
+
+def svg(plot, layout=plots.WIDE):
+    return plots.svg("p", plot, layout)
+
+
 class Plots(unittest.TestCase):
     def widths(self, plot):
-        rects = re.findall(r'<rect [^>]*width="([^"]*)"[^>]*><title>', plots.svg("p", plot))
+        rects = re.findall(r'<rect [^>]*width="([^"]*)"[^>]*><title>', svg(plot))
         return [float(width) for width in rects]
 
     def test_bars_have_the_lengths_of_their_values(self):
@@ -262,12 +294,27 @@ class Plots(unittest.TestCase):
         # Three decades from 0.1 to 100.
         log = self.widths(bars(log=True))
         self.assertAlmostEqual(log[0] / log[1], 3, delta=0.01)
-        stacked = plots.svg("p", bars(stacked=True))
+        stacked = svg(bars(stacked=True))
         self.assertIn("a &amp; b, paper: 100", stacked)
 
     def test_missing_bars_take_no_room(self):
-        drawn = plots.Bars(bars())
+        drawn = plots.Bars(bars(), plots.WIDE)
         self.assertEqual([drawn.thickness(g) for g in (0, 1)], [2 * plots.BAR, plots.BAR])
+
+    def test_narrow_plots_have_the_same_parts_within_their_width(self):
+        series = [{"name": "s", "points": [[0, 1], [90, 4]], "join": "straight"}]
+        given = lines(series=series, spans=[[45, "first"], [90, "second"]], x_label="x" * 48)
+        for plot in (bars(), bars(log=True), bars(stacked=True, totals=["2 s", "3 s"]), given):
+            shapes, texts = zip(*map(parts, (svg(plot), svg(plot, plots.NARROW))), strict=True)
+            self.assertEqual(shapes[0], shapes[1])
+            names = {name for name in texts[0] if not name[0].isdigit()}
+            self.assertLessEqual(names, set(texts[1]))
+            self.assertLessEqual(len(texts[1]), len(texts[0]))
+            for x, anchor, text in re.findall(PLACED, svg(plot, plots.NARROW)):
+                before = {"": 0, "middle": 0.5, "end": 1}[anchor]
+                start = float(x) - before * plots.text_width(text)
+                self.assertGreaterEqual(start, 0, text)
+                self.assertLessEqual(start + plots.text_width(text), plots.NARROW.width, text)
 
     def test_places_and_ticks(self):
         ticks = list(plots.Axis([0, 95], (100, 290)).ticks())
@@ -279,10 +326,14 @@ class Plots(unittest.TestCase):
         self.assertEqual(axis.place(0), 0)
         values = [float(value) for value, _ in plots.Axis([2, 40], (0, 1), log=True).ticks()]
         self.assertEqual(values, [1, 2, 5, 10, 20, 50, 100])
+        few = plots.Axis([1e-5, 46203], (0, 1), log=True, ticks=5)
+        self.assertEqual([v for v, _ in few.ticks()], ["1e-4", "0.01", "1", "100", "10000"])
+        few = plots.Axis([0, 95], (0, 1), ticks=5)
+        self.assertEqual([v for v, _ in few.ticks()], ["0", "20", "40", "60", "80"])
 
     def test_lines_leave_out_what_is_no_number(self):
         series = {"name": "s & t", "points": [[0, 0], [1, None], [2, 4]], "join": "steps"}
-        made = plots.svg("p", lines(series=[series], spans=[[2, "whole"]]))
+        made = svg(lines(series=[series], spans=[[2, "whole"]]))
         # From the lower left to the upper right corner of the frame.
         self.assertIn('d="M70.0 440.0H940.0V70.0"', made)
         for text in ("a &lt; b", "s &amp; t", ">whole<"):
@@ -291,7 +342,7 @@ class Plots(unittest.TestCase):
 
     def test_nothing_to_plot_is_a_frame(self):
         for log in ([False, False], [False, True]):
-            made = plots.svg("p", lines(log=log))
+            made = svg(lines(log=log))
             self.assertTrue(made.startswith("<svg") and "frame" in made)
 
 

@@ -98,7 +98,7 @@ impl Column {
         if let (Some(i), Some(range)) = (self.values.iter().position(outside), range) {
             let problem = format!(
                 "expected a value from {} to {}, found {}: --signed is for values of \u{b1}{}, \
-                 --range LOW..HIGH for others, and --reduce reduces them modulo {t}",
+                 --reduce reduces them modulo {t}, and `encrypt` has --range LOW..HIGH for others",
                 range.low(),
                 range.high(),
                 self.values[i],

@@ -21,7 +21,7 @@ use crate::commands::table::TableCommand;
 use crate::commands::{remote::RemoteCommand, serve::ServeArgs};
 use crate::console::args::Common;
 
-/// Exact homomorphic encryption that never runs out of levels.
+/// Exact homomorphic encryption of integers, for computations of any length.
 #[derive(Parser)]
 #[command(name = "everlevel", version, about, max_term_width = 110)]
 pub struct Cli {
@@ -47,7 +47,7 @@ pub enum Command {
     Plan(PlanArgs),
     /// Generate the secret key, the public key and the server keys
     Keygen(KeygenArgs),
-    /// Encrypt a column of integers
+    /// Encrypt columns of integers
     Encrypt(EncryptArgs),
     /// Compute on encrypted columns without the secret key, bootstrapping automatically
     Eval(EvalArgs),
@@ -57,7 +57,7 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Reduce ciphertexts to what decryption needs (no key required)
     Compact(CompactArgs),
-    /// Decrypt a column
+    /// Decrypt columns
     Decrypt(DecryptArgs),
     /// Show the header and metadata of a file (no key required)
     Inspect(InspectArgs),

@@ -1,4 +1,4 @@
-"""Exact homomorphic encryption that never runs out of levels.
+"""Exact homomorphic encryption of integers, for computations of any length.
 
     >>> import everlevel, numpy as np
     >>> # A toy: for data, everlevel.Params("bgv-65537-n15").

@@ -52,10 +52,10 @@ pub struct DemoArgs {
         value_parser = clap::value_parser!(u32).range(1..=1_000_000)
     )]
     pub steps: u32,
-    /// Values are signed: -v stands for p - v
+    /// Values are signed: -v stands for p^r - v
     #[arg(long, conflicts_with = "reduce")]
     pub signed: bool,
-    /// Reduce values modulo p instead of rejecting those out of range
+    /// Reduce values modulo p^r instead of rejecting those out of range
     #[arg(long)]
     pub reduce: bool,
 }
