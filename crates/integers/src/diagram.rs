@@ -118,8 +118,8 @@ fn layers(windows: &[(i64, i64)], ranges: &[(i128, i128)]) -> Vec<Layer> {
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// Whether a < b, as 0 or 1: what [`Integers::lt`] gives, for columns that were not bootstrapped
-    /// yet.
+    /// Whether a < b, as 0 or 1: what [`Integers::lt`] gives, for columns that were not
+    /// bootstrapped yet.
     ///
     /// With up to eight digits and enough capacity, it takes a level for each digit but one after
     /// the tables of their differences: for dates of seven years, 37 products at depth 7, where
