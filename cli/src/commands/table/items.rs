@@ -238,7 +238,7 @@ mod tests {
         let params = Params::named("bgv-65537-n15", OptIn::SecureOnly).unwrap();
         let schema = schema().unwrap();
         let cost = |name: &str| {
-            let query = QUERIES.iter().find(|query| query.name == name).unwrap();
+            let query = QUERIES.into_iter().find(|query| query.name == name).unwrap();
             let plan = Plan::new(query.sql, &schema).unwrap();
             let cost = plan.cost(&params, params.slots()).unwrap();
             assert_eq!(cost.refreshes, 0, "{name}");

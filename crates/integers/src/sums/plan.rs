@@ -172,8 +172,8 @@ impl SumPlan {
 
     /// The accumulators that are added up.
     pub(crate) fn added_up(&self) -> impl Iterator<Item = &Accumulator> {
-        let all = self.accumulators.iter().enumerate();
-        all.filter(|(i, _)| !self.differences.contains_key(i)).map(|(_, sum)| sum)
+        let (all, differences) = (self.accumulators.iter().enumerate(), &self.differences);
+        all.filter(move |(i, _)| !differences.contains_key(i)).map(|(_, sum)| sum)
     }
 
     /// The number of ciphertexts of the answer.

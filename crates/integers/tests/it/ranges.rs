@@ -68,7 +68,7 @@ fn fresh_columns_are_compared() {
         let kind = Type::ranged(low, high).unwrap();
         let spread = |i: i128| low + (31 * i * i + 7 * i) % (high - low + 1);
         let xs: Vec<i128> = (0..600).map(spread).collect();
-        let steps = [0, 1, -1, 16, -16, 255, -256];
+        let steps = [0i128, 1, -1, 16, -16, 255, -256];
         let near = |(i, x): (usize, &i128)| (x + steps[i % steps.len()]).clamp(low, high);
         let ys: Vec<i128> = xs.iter().enumerate().map(near).collect();
         let (a, b) = (bench.encrypt(&xs, kind), bench.encrypt(&ys, kind));
