@@ -128,6 +128,8 @@ fn bench_of_all_integer_operations() {
         "chosen_rows",
         "in_ranges",
         "equal_each",
+        "lt_fresh",
+        "le_fresh",
         "accumulate",
         "pack",
         "run",

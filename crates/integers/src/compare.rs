@@ -37,6 +37,17 @@ impl Question {
         }
     }
 
+    /// The differences for which the answer is 1; `None` if there are three answers.
+    fn range(self) -> Option<(i128, i128)> {
+        match self {
+            Question::Less => Some((i128::MIN, -1)),
+            Question::LessOrEqual => Some((i128::MIN, 0)),
+            Question::Greater => Some((1, i128::MAX)),
+            Question::GreaterOrEqual => Some((0, i128::MAX)),
+            Question::Sign => None,
+        }
+    }
+
     /// Whether a digit of this window below others does not matter, whatever it is.
     fn ignores<C>(self, lowest: &Digit<C>) -> bool {
         match self {
@@ -148,6 +159,17 @@ impl<S: IntegerScheme> Integers<'_, S> {
         b: Operand<'_, S::Ciphertext>,
         question: Question,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        self.compared_as(a, b, question, false)
+    }
+
+    /// A comparison; `fresh` says that a diagram decides it where the digits have room for one.
+    pub(crate) fn compared_as(
+        &self,
+        a: Operand<'_, S::Ciphertext>,
+        b: Operand<'_, S::Ciphertext>,
+        question: Question,
+        fresh: bool,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let (a, b) = (self.column(a)?, self.column(b)?);
         let length = self.common_length(&[&a, &b])?;
         let both = a.interval.checked_sub(b.interval)?;
@@ -165,7 +187,13 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let digits = digits.split_off(ignored);
             match self.tree_beside(&digits, length, question)? {
                 Some(answer) => answer,
-                None => self.tree(self.with_joined_top(digits, top)?, question)?,
+                None => {
+                    let digits = self.with_joined_top(digits, top)?;
+                    match question.range().filter(|_| fresh && self.has_room(&digits)) {
+                        Some(range) => self.digits_in_ranges(&digits, &[range])?,
+                        None => self.tree(digits, question)?,
+                    }
+                }
             }
         };
         let interval = Interval::new(
@@ -262,7 +290,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     }
 
     /// The bits of capacity that a product takes: somewhat more than twice those of p.
-    fn level_bits(&self) -> f64 {
+    pub(crate) fn level_bits(&self) -> f64 {
         2.5 * (self.modulus().prime() as f64).log2()
     }
 

@@ -51,6 +51,7 @@ mod compare;
 mod concurrent;
 mod context;
 mod count;
+mod diagram;
 mod division;
 mod encode;
 mod error;

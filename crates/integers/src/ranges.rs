@@ -11,7 +11,8 @@ use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::narrow::top_window;
 
-/// The most ends that are compared with at once: there is a sign for each digit and each of them.
+/// The most ends that are compared with at once: there is a sign for each digit and each of them,
+/// or one or two truth values.
 const ENDS: usize = 4;
 /// The most truth values of digits that are held for equalities with several integers.
 const TRUTHS: usize = 64;
@@ -23,10 +24,12 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// Whether an entry lies in one of these public ranges, whose ends belong to them, as 0 or 1.
     /// Ranges may overlap.
     ///
-    /// An end takes a comparison with a public integer, but for the powers of the digits of x,
-    /// which up to four ends share: with the two ends of a range, a digit of 16 values takes 10
-    /// products instead of 14. Ranges of one integer take equalities ([`Integers::equal_each`]).
-    /// The answers are added up, so that ranges take no product and no level beyond these.
+    /// The digits decide one after the other, from the highest on, and all ends of up to two ranges
+    /// share the powers of the digits: a range of a year among dates of seven years takes 31
+    /// products, at depth 6. With more than eight digits, or too little capacity, each end takes a
+    /// comparison with a public integer, but for the powers of the digits of x, which up to four
+    /// ends share. Ranges of one integer take equalities ([`Integers::equal_each`]). The answers
+    /// are added up, so that several ranges take no product and no level beyond these.
     ///
     /// # Errors
     /// As [`Integers::lt`].
@@ -42,26 +45,42 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let bit = i128::from(ranges.iter().any(|(a, b)| (*a..=*b).contains(&value)));
             return Ok(Column::public(bit, Interval::point(bit)?, x.length));
         }
-        // Of each range [x >= a] - [x >= b + 1], one of which may be public.
-        let (mut constant, mut ends, mut points) = (0, Vec::new(), Vec::new());
-        for (a, b) in ranges {
-            if a == b {
-                points.push(a);
-                continue;
+        let (points, ranges): (Vec<_>, Vec<_>) = ranges.into_iter().partition(|(a, b)| a == b);
+        let points: Vec<i128> = points.into_iter().map(|(a, _)| a).collect();
+        let (mut constant, mut found) = (0, Vec::with_capacity(ranges.len()));
+        let digits = if ranges.is_empty() { None } else { self.digits_with_room(&x)? };
+        match digits {
+            Some(digits) => {
+                // Digits may make up what no value of x is: there it does not matter.
+                let end = |v: i128, last: i128, beyond: i128| match v == last {
+                    true => beyond,
+                    false => v - x.anchor,
+                };
+                let range =
+                    |(a, b): &(i128, i128)| (end(*a, low, i128::MIN), end(*b, high, i128::MAX));
+                for some in ranges.chunks(ENDS / 2) {
+                    let some: Vec<_> = some.iter().map(range).collect();
+                    found.push((self.digits_in_ranges(&digits, &some)?, 1));
+                }
             }
-            if a > low {
-                ends.push((a, 1));
-            } else {
-                constant += 1;
+            None => {
+                // Of each range [x >= a] - [x >= b + 1], one of which may be public.
+                let mut ends = Vec::new();
+                for (a, b) in ranges {
+                    if a > low {
+                        ends.push((a, 1));
+                    } else {
+                        constant += 1;
+                    }
+                    if b < high {
+                        ends.push((b + 1, -1));
+                    }
+                }
+                for some in ends.chunks(ENDS) {
+                    let (integers, signs): (Vec<i128>, Vec<i64>) = some.iter().copied().unzip();
+                    found.extend(self.at_least(&x, &integers)?.into_iter().zip(signs));
+                }
             }
-            if b < high {
-                ends.push((b + 1, -1));
-            }
-        }
-        let mut found: Vec<(Digit<S::Ciphertext>, i64)> = Vec::with_capacity(ends.len());
-        for some in ends.chunks(ENDS) {
-            let (integers, signs): (Vec<i128>, Vec<i64>) = some.iter().copied().unzip();
-            found.extend(self.at_least(&x, &integers)?.into_iter().zip(signs));
         }
         for equal in self.equal_each(&x, &points)? {
             found.push((self.bit("a range", &equal)?, 1));
@@ -69,6 +88,24 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let terms: Vec<_> = found.iter().map(|(digit, sign)| (digit, *sign)).collect();
         let digits = vec![self.combine(&terms, constant)?.within(0, 1)];
         Ok(Column { interval: Interval::BOOL, anchor: 0, digits, length: x.length }.narrowed())
+    }
+
+    /// The digits of x, the highest two as one where they can be, if they have the capacity to
+    /// decide membership in ranges ([`Integers::digits_in_ranges`]); `None` also for one digit, and
+    /// for digits that are compared side by side or need carries.
+    fn digits_with_room(
+        &self,
+        x: &Column<S::Ciphertext>,
+    ) -> Result<Option<Vec<Digit<S::Ciphertext>>>, IntegersError> {
+        let wide = x.digits.iter().any(|d| d.points() > BASE);
+        if wide || x.digits.len() < 2 || self.is_side_by_side() {
+            return Ok(None);
+        }
+        // Tables may bootstrap their digits in place, and those of x may be modulo p^2.
+        let digits = x.detached().digits;
+        let top = top_window(&digits, x.interval, x.anchor);
+        let digits = self.with_joined_top(digits, top)?;
+        Ok(Some(digits).filter(|digits| self.has_room(digits)))
     }
 
     /// Whether an entry equals each of these public integers, as 0 or 1: what [`Integers::eq`]
@@ -210,7 +247,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
 }
 
 /// The integers of `low..=high` in these ranges, as ranges in order that do not touch.
-fn apart(ranges: &[(i128, i128)], (low, high): (i128, i128)) -> Vec<(i128, i128)> {
+pub(crate) fn apart(ranges: &[(i128, i128)], (low, high): (i128, i128)) -> Vec<(i128, i128)> {
     let within = ranges.iter().map(|(a, b)| ((*a).max(low), (*b).min(high)));
     let mut all: Vec<(i128, i128)> = within.filter(|(a, b)| a <= b).collect();
     all.sort_unstable();

@@ -141,8 +141,8 @@ impl<'a, S: IntegerScheme> Block<'a, S> {
                     b = self.ints.lowered(&b, level)?;
                 }
                 Mask::Some(match comparison {
-                    Comparison::Less => self.ints.lt(&a, &b)?,
-                    Comparison::LessOrEqual => self.ints.le(&a, &b)?,
+                    Comparison::Less => self.ints.lt_fresh(&a, &b)?,
+                    Comparison::LessOrEqual => self.ints.le_fresh(&a, &b)?,
                     Comparison::Equal => self.ints.eq(&a, &b)?,
                 })
             }

@@ -65,11 +65,12 @@ impl Layout {
         let groups = query.group_codes(schema);
         let places = groups.iter().map(|codes| requests.of_group(codes));
         let places = places.collect::<Result<Vec<_>, _>>()?;
-        let Requests { masks, sums, extremes, rankings, schema: whole, .. } = requests;
+        let Requests { masks, differences, sums, extremes, rankings, schema: whole, .. } = requests;
         let filter = Some(query.filter.clone()).filter(|f| !matches!(f, Condition::Constant(_)));
         let shapes = schema.fields().iter().map(|field| Ok(Shape::of(field.integer_type()?)));
         let shapes = shapes.collect::<Result<Vec<_>, TablesError>>()?;
         let plan = SumPlan::new(shapes, &sums, shape, rows, filter.is_some())?;
+        let plan = plan.with_differences(&differences);
         let extremes = extremes.into_iter().map(|(_, found)| found).collect();
         let form = Form::Sums { plan: plan.into(), extremes, places };
         Ok(Layout { filter, masks, form, schema: whole, rankings, rows, slots: shape.slots() })

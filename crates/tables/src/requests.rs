@@ -63,6 +63,9 @@ pub(crate) struct Requests<'a> {
     valued: Option<BTreeSet<usize>>,
     known: HashMap<Condition, usize>,
     pub(crate) masks: Vec<Condition>,
+    /// Masks of the rest of a group, each with that of the group, if it has one, and that of the
+    /// other part of it.
+    pub(crate) differences: BTreeMap<usize, (Option<usize>, usize)>,
     pub(crate) sums: Vec<SumRequest>,
     /// The extremes, each with the index of its aggregate.
     pub(crate) extremes: Vec<(usize, Extremes)>,
@@ -81,6 +84,7 @@ impl<'a> Requests<'a> {
             valued,
             known: HashMap::new(),
             masks: Vec::new(),
+            differences: BTreeMap::new(),
             sums: Vec::new(),
             extremes: Vec::new(),
             rankings: Vec::new(),
@@ -124,11 +128,35 @@ impl<'a> Requests<'a> {
                 },
                 // Nobody asks whether the whole table has rows.
                 None if !counted && i == 0 && query.groups.is_empty() => Place::Sums(Vec::new()),
-                _ => Place::Sums(vec![self.sum(mask, &aggregate.value)?]),
+                _ => {
+                    let sum = self.sum(mask, &aggregate.value)?;
+                    self.divide(&group, &aggregate.when);
+                    Place::Sums(vec![sum])
+                }
             };
             places.insert(i, place);
         }
         Ok(places.into_values().collect())
+    }
+
+    /// Notes what is the rest of a group: the rows with a code of a set, where those without are
+    /// summed up by themselves, so that which rows are the rest need not be computed.
+    fn divide(&mut self, group: &Condition, when: &Condition) {
+        let Condition::Within { column, codes } = when else { return };
+        let others = codes.not(self.schema.fields()[*column].bounds());
+        let others = Condition::Within { column: *column, codes: others };
+        let place = |when: Condition| self.known.get(&both(group.clone(), when)).copied();
+        let whole = match group {
+            Condition::Constant(true) => Some(None),
+            group => self.known.get(group).copied().map(Some),
+        };
+        let (Some(whole), Some(rest), Some(part)) = (whole, place(when.clone()), place(others))
+        else {
+            return;
+        };
+        if !self.differences.contains_key(&part) {
+            self.differences.insert(rest, (whole, part));
+        }
     }
 
     /// Whether no row of the filter meets a condition, whatever the data.

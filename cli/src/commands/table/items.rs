@@ -193,6 +193,7 @@ pub fn data(schema: &Schema, rows: usize) -> Result<Data, CliError> {
 mod tests {
     use std::collections::HashSet;
 
+    use everlevel::{OptIn, Params};
     use everlevel_tables::{Answer, Plan};
 
     use super::*;
@@ -228,6 +229,26 @@ mod tests {
             let found = Answer::plain_with(plan.query(), &schema, &data, &codes).unwrap();
             assert_eq!(found.rows, expected.rows, "{name}");
             assert!(!found.rows.is_empty() && !constants.is_empty(), "{name}");
+        }
+    }
+
+    /// What a block of rows takes, as the documentation says; nothing is bootstrapped.
+    #[test]
+    fn queries_take_few_operations() {
+        let params = Params::named("bgv-65537-n15", OptIn::SecureOnly).unwrap();
+        let schema = schema().unwrap();
+        let cost = |name: &str| {
+            let query = QUERIES.into_iter().find(|query| query.name == name).unwrap();
+            let plan = Plan::new(query.sql, &schema).unwrap();
+            let cost = plan.cost(&params, params.slots()).unwrap();
+            assert_eq!(cost.refreshes, 0, "{name}");
+            (cost.products, cost.key_switches)
+        };
+        assert_eq!(cost("Q6"), (57, 72));
+        // Where a filter is multiplied last, there are a few more than in its product with masks.
+        for (name, products, key_switches) in [("Q12", 136, 142), ("Q14", 72, 92)] {
+            let found = cost(name);
+            assert!(found.0 <= products && found.1 <= key_switches, "{name}: {found:?}");
         }
     }
 }

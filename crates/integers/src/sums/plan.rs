@@ -1,6 +1,6 @@
 //! The sums that are computed, and how the requested sums follow from them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use everlevel_circuit::SumPacking;
 use everlevel_ring::{PrimePower, SlotShape};
@@ -63,6 +63,8 @@ pub struct SumPlan {
     pub(crate) blocks: usize,
     /// Whether a filter chooses rows.
     pub(crate) filtered: bool,
+    /// Accumulators that are not added up, each with the two whose difference it is.
+    pub(crate) differences: BTreeMap<usize, (usize, usize)>,
 }
 
 impl SumPlan {
@@ -128,7 +130,50 @@ impl SumPlan {
         let counts = (0..accumulators.len()).step_by(PACKED).map(|i| accumulators.len() - i);
         let packings = counts.map(|n| SumPacking::new(slot_shape, n.min(PACKED)));
         let packings = packings.collect::<Option<Vec<_>>>().ok_or_else(unfit)?;
-        Ok(SumPlan { shapes, accumulators, bounds, totals, modulus, packings, blocks, filtered })
+        let differences = BTreeMap::new();
+        let found = SumPlan {
+            shapes,
+            accumulators,
+            bounds,
+            totals,
+            modulus,
+            packings,
+            blocks,
+            filtered,
+            differences,
+        };
+        Ok(found)
+    }
+
+    /// The same plan where some truth values are not needed, because each is a difference: that of
+    /// the truth values `whole`, or of 1 if there are none, and of the truth values `part`, for
+    /// `masks` from the index to these two. Where the sums of the whole and of the part are in the
+    /// same batch, their difference is taken, and the answer is the same.
+    #[must_use]
+    pub fn with_differences(mut self, masks: &BTreeMap<usize, (Option<usize>, usize)>) -> Self {
+        let known = |mask: &usize| masks.contains_key(mask);
+        for (place, sum) in self.accumulators.iter().enumerate() {
+            let Some((whole, part)) = sum.mask.and_then(|mask| masks.get(&mask)) else { continue };
+            if whole.as_ref().is_some_and(known) || known(part) {
+                continue;
+            }
+            let first = place - place % PACKED;
+            let batch = &self.accumulators[first..self.accumulators.len().min(first + PACKED)];
+            let find = |mask: Option<usize>| {
+                let same = |a: &Accumulator| a.mask == mask && a.pieces == sum.pieces;
+                batch.iter().position(same).map(|i| first + i)
+            };
+            if let Some(pair) = find(*whole).zip(find(Some(*part))) {
+                self.differences.insert(place, pair);
+            }
+        }
+        self
+    }
+
+    /// The accumulators that are added up.
+    pub(crate) fn added_up(&self) -> impl Iterator<Item = &Accumulator> {
+        let (all, differences) = (self.accumulators.iter().enumerate(), &self.differences);
+        all.filter(move |(i, _)| !differences.contains_key(i)).map(|(_, sum)| sum)
     }
 
     /// The number of ciphertexts of the answer.
@@ -156,22 +201,25 @@ impl SumPlan {
     pub fn batch(&self, number: usize) -> (SumPlan, Vec<usize>) {
         let count = self.accumulators.len();
         let range = count.min(number * PACKED)..count.min((number + 1) * PACKED);
-        let mut accumulators = self.accumulators[range.clone()].to_vec();
-        let masks: BTreeSet<usize> = accumulators.iter().filter_map(|a| a.mask).collect();
-        let masks: Vec<usize> = masks.into_iter().collect();
-        for accumulator in &mut accumulators {
-            accumulator.mask = accumulator.mask.and_then(|i| masks.binary_search(&i).ok());
-        }
-        let plan = SumPlan {
+        let first = range.start;
+        let differences = self.differences.range(range.clone());
+        let differences = differences.map(|(i, (a, b))| (i - first, (a - first, b - first)));
+        let mut plan = SumPlan {
             shapes: self.shapes.clone(),
-            accumulators,
+            accumulators: self.accumulators[range.clone()].to_vec(),
             bounds: self.bounds[range].to_vec(),
             totals: Vec::new(),
             modulus: self.modulus,
             packings: self.packings.get(number).cloned().into_iter().collect(),
             blocks: self.blocks,
             filtered: self.filtered,
+            differences: differences.collect(),
         };
+        let masks: BTreeSet<usize> = plan.added_up().filter_map(|a| a.mask).collect();
+        let masks: Vec<usize> = masks.into_iter().collect();
+        for accumulator in &mut plan.accumulators {
+            accumulator.mask = accumulator.mask.and_then(|i| masks.binary_search(&i).ok());
+        }
         (plan, masks)
     }
 

@@ -70,7 +70,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         if !fits {
             return Err(wrong("columns with other bounds than those of the plan"));
         }
-        let named = plan.accumulators.iter().filter_map(|accumulator| accumulator.mask).max();
+        let named = plan.added_up().filter_map(|accumulator| accumulator.mask).max();
         if named.is_some_and(|mask| mask >= masks.len()) {
             return Err(wrong("a mask that was not given"));
         }
@@ -86,8 +86,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let one = scheme.linear_combination(&[(&one, 0)], 1)?;
         let (level, capacity) = self.packed_at(plan)?;
         let blocks = f64::from(plan.blocks.next_power_of_two().ilog2());
-        let unmasked = plan.accumulators.iter().any(|accumulator| accumulator.mask.is_none());
-        let end = (level, capacity + blocks + MARGIN);
+        let unmasked = plan.added_up().any(|accumulator| accumulator.mask.is_none());
+        // A difference has the noise of two sums.
+        let doubled = if plan.differences.is_empty() { 0.0 } else { 1.0 };
+        let end = (level, capacity + blocks + MARGIN + doubled);
         let masks = self.masks(filter, masks, unmasked, &one, end)?;
         let level = match &masks {
             Masks::None => None,
@@ -122,7 +124,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
             })
         };
         into.0.resize_with(plan.accumulators.len(), || None);
-        let added = into.0.par_iter_mut().zip(&plan.accumulators).map(|(sum, accumulator)| {
+        let all = into.0.par_iter_mut().zip(&plan.accumulators).enumerate();
+        let added = all.map(|(i, (sum, accumulator))| {
+            if plan.differences.contains_key(&i) {
+                return Ok(());
+            }
             let here = summand(accumulator)?;
             *sum = Some(match (sum.take(), here) {
                 (None, here) => here,
@@ -155,15 +161,27 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let (level, needed) = self.packed_at(plan)?;
         let mut out = Vec::with_capacity(plan.packings.len());
         for (packing, range) in plan.groups() {
-            let plain = sums[range].par_iter_mut().map(|sum| match sum.take() {
-                Some(Sum::Plain(x)) => Ok(x),
+            let places = range.clone().into_par_iter().zip(&mut sums[range.clone()]);
+            let plain = places.map(|(place, sum)| match sum.take() {
+                Some(Sum::Plain(x)) => Ok(Some(x)),
                 // The level is chosen below: more noise than that of one block must not lower it.
-                Some(Sum::Product(x)) => Ok(scheme.relinearize(&x, NextUse::Keep)?),
+                Some(Sum::Product(x)) => Ok(Some(scheme.relinearize(&x, NextUse::Keep)?)),
+                None if plan.differences.contains_key(&place) => Ok(None),
                 None => Err(wrong("sums that were packed already")),
             });
             let plain = plain.collect::<Result<Vec<_>, IntegersError>>()?;
-            let lowered = plain.par_iter().map(|x| scheme.mod_switch_to(x, level));
-            let lowered = lowered.collect::<Result<Vec<_>, SchemeError>>()?;
+            let lowered = plain.par_iter().map(|x| {
+                let lowered = x.as_ref().map(|x| scheme.mod_switch_to(x, level));
+                lowered.transpose()
+            });
+            let mut lowered = lowered.collect::<Result<Vec<_>, SchemeError>>()?;
+            for (place, (whole, part)) in plan.differences.range(range.clone()) {
+                let [a, b] = [whole, part].map(|i| lowered[i - range.start].as_ref());
+                let (Some(a), Some(b)) = (a, b) else { return Err(wrong("a difference of none")) };
+                let difference = scheme.linear_combination(&[(a, 1), (b, -1)], 0)?;
+                lowered[place - range.start] = Some(difference);
+            }
+            let lowered: Vec<_> = lowered.into_iter().flatten().collect();
             let left =
                 lowered.iter().map(|x| scheme.capacity_bits(x)).fold(f64::INFINITY, f64::min);
             if left < needed {

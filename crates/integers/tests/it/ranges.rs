@@ -1,4 +1,5 @@
-//! Membership in public ranges, against plain comparisons.
+//! Membership in public ranges, and comparisons that are decided in the same way, against plain
+//! ones.
 
 use everlevel_integers::{Column, Integers, IntegersError, Type};
 use everlevel_scheme::NoOp;
@@ -58,6 +59,49 @@ fn every_value_of_some_types() {
     }
 }
 
+/// Columns of two to six digits, with entries that are equal or differ in one digit.
+#[test]
+fn fresh_columns_are_compared() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let ints = bench.integers();
+    for (low, high) in [(8036, 10_591), (-300, 300), (0, 255), (-2_000_000, 5_000_000)] {
+        let kind = Type::ranged(low, high).unwrap();
+        let spread = |i: i128| low + (31 * i * i + 7 * i) % (high - low + 1);
+        let xs: Vec<i128> = (0..600).map(spread).collect();
+        let steps = [0i128, 1, -1, 16, -16, 255, -256];
+        let near = |(i, x): (usize, &i128)| (x + steps[i % steps.len()]).clamp(low, high);
+        let ys: Vec<i128> = xs.iter().enumerate().map(near).collect();
+        let (a, b) = (bench.encrypt(&xs, kind), bench.encrypt(&ys, kind));
+        let less = bench.decrypt(&ints.lt_fresh(&a, &b).unwrap());
+        let at_most = bench.decrypt(&ints.le_fresh(&a, &b).unwrap());
+        for (i, (x, y)) in xs.iter().zip(&ys).enumerate() {
+            let expected = (i128::from(x < y), i128::from(x <= y));
+            assert_eq!((less[i], at_most[i]), expected, "{x} and {y}");
+        }
+    }
+}
+
+/// Ends of ranges of eight digits, and of sixteen, which are compared one by one.
+#[test]
+fn ranges_of_many_digits() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let ints = bench.integers();
+    let cases = [
+        (Type::U32, [(7, 11), (0x1234_5678, 0xfedc_ba98)]),
+        (Type::U64, [(7, 11), (0x1234_5678_9abc, 0xfedc_ba98_7654_3210)]),
+    ];
+    for (kind, ranges) in cases {
+        let around = |(a, b): &(i128, i128)| [a - 1, *a, a + 1, b - 1, *b, b + 1];
+        let mut xs: Vec<i128> = ranges.iter().flat_map(around).collect();
+        xs.extend([0, kind.interval().high()]);
+        let found = bench.decrypt(&ints.in_ranges(&bench.encrypt(&xs, kind), &ranges).unwrap());
+        for (x, found) in xs.iter().zip(&found) {
+            let expected = ranges.iter().any(|(a, b)| (*a..=*b).contains(x));
+            assert_eq!(*found, i128::from(expected), "{x} in {ranges:?}");
+        }
+    }
+}
+
 type Asked<'a> = &'a dyn Fn() -> Result<Column<NoOpCiphertext>, IntegersError>;
 
 /// Products and depth.
@@ -76,7 +120,16 @@ fn both_ends_take_less_than_two_comparisons() {
     let x = bench.encrypt(&[8036, 10_591], days);
     let together = counted(&bench, &|| ints.in_ranges(&x, &[(8766, 9130)]));
     let apart = counted(&bench, &|| ints.and(&ints.ge(&x, 8766)?, &ints.le(&x, 9130)?));
+    assert_eq!(together, (31, 6));
     assert!(together.0 + 8 <= apart.0 && together.1 < apart.1, "{together:?} {apart:?}");
+    // A month, whose ends have the same highest digit; and one end.
+    assert_eq!(counted(&bench, &|| ints.in_ranges(&x, &[(9374, 9403)])), (27, 6));
+    assert_eq!(counted(&bench, &|| ints.in_ranges(&x, &[(8036, 10_471)])), (25, 6));
+    // Columns of two digits: 25 of 150 categories, and what is below 24.
+    let kinds = bench.encrypt(&[0, 149], Type::ranged(0, 149).unwrap());
+    assert_eq!(counted(&bench, &|| ints.in_ranges(&kinds, &[(75, 99)])), (19, 5));
+    let quantities = bench.encrypt(&[1, 50], Type::ranged(1, 50).unwrap());
+    assert_eq!(counted(&bench, &|| ints.in_ranges(&quantities, &[(1, 23)])), (10, 5));
 }
 
 /// A value takes a product of two truth values where all of a byte are asked for.
@@ -106,4 +159,44 @@ fn the_highest_digits_are_compared_as_one() {
     ] {
         assert!(narrow.0 + 5 <= wide.0 && narrow.1 < wide.1, "{narrow:?} {wide:?}");
     }
+}
+
+/// As documented.
+#[test]
+fn a_diagram_takes_fewer_levels_than_a_tree() {
+    let bench = Bench::leveled("bgv-65537-n15");
+    let ints: Integers<'_, NoOp> = Integers::new(&bench.session, &bench.params).unwrap();
+    let days = Type::ranged(8036, 10_591).unwrap();
+    let (x, y) = (bench.encrypt(&[8036, 10_591], days), bench.encrypt(&[8037, 9000], days));
+    assert_eq!(counted(&bench, &|| ints.lt_fresh(&x, &y)), (37, 7));
+    assert_eq!(counted(&bench, &|| ints.lt(&x, &y)), (35, 9));
+    // More digits than a diagram has, and a single one.
+    let (x, y) = (bench.encrypt(&[1, 2], Type::U64), bench.encrypt(&[2, 2], Type::U64));
+    assert_eq!(counted(&bench, &|| ints.lt_fresh(&x, &y)), counted(&bench, &|| ints.lt(&x, &y)));
+    let nibble = Type::ranged(0, 15).unwrap();
+    let (x, y) = (bench.encrypt(&[1, 2], nibble), bench.encrypt(&[2, 2], nibble));
+    assert_eq!(counted(&bench, &|| ints.le_fresh(&x, &y)), counted(&bench, &|| ints.le(&x, &y)));
+}
+
+/// Truth values of a diagram would have to be bootstrapped where its digits were: a tree has fewer
+/// sums of signs.
+#[test]
+fn bootstrapped_digits_are_compared_by_a_tree() {
+    let bench = Bench::blank("bgv-65537-n15");
+    let ints: Integers<'_, NoOp> = Integers::new(&bench.session, &bench.params).unwrap();
+    let exhausted = || {
+        let x = bench.encrypt(&[1], Type::U16);
+        for value in x.values() {
+            bench.session.refresh_in_place(value).unwrap();
+        }
+        x
+    };
+    let [fresh, plain] = [true, false].map(|fresh| {
+        let (x, y) = (exhausted(), exhausted());
+        let before = bench.session.bootstraps();
+        let found = if fresh { ints.lt_fresh(&x, &y) } else { ints.lt(&x, &y) };
+        assert!(found.is_ok());
+        bench.session.bootstraps() - before
+    });
+    assert_eq!(fresh, plain);
 }

@@ -1,5 +1,7 @@
 //! Sums of products over chosen rows, with every value at an end of its range, against plain sums.
 
+use std::collections::BTreeMap;
+
 use everlevel_integers::{
     Accumulated, Column, Encoded, IntegersError, Shape, SumPlan, SumRequest, Type,
 };
@@ -33,6 +35,8 @@ struct Asked<'a> {
     bench: &'a Bench,
     columns: Vec<Vec<i128>>,
     count: usize,
+    /// Masks that are differences of others.
+    differences: BTreeMap<usize, (Option<usize>, usize)>,
 }
 
 impl Asked<'_> {
@@ -54,6 +58,7 @@ impl Asked<'_> {
         let shapes = kinds().map(Shape::of).to_vec();
         let shape = bench.params.slot_shape();
         let plan = SumPlan::new(shapes, requests, shape, self.count, filter.is_some()).unwrap();
+        let plan = plan.with_differences(&self.differences);
         let batches: Vec<_> = (0..plan.batches()).map(|i| plan.batch(i)).collect();
         let none = batches.iter().map(|_| Accumulated::<NoOp>::default());
         let mut sums: Vec<_> = none.collect();
@@ -99,7 +104,8 @@ impl Asked<'_> {
 
 fn asked(bench: &Bench, count: usize) -> Asked<'_> {
     let columns = kinds().into_iter().enumerate();
-    Asked { bench, columns: columns.map(|(i, k)| rows(k, count, i)).collect(), count }
+    let columns = columns.map(|(i, k)| rows(k, count, i)).collect();
+    Asked { bench, columns, count, differences: BTreeMap::new() }
 }
 
 fn request(mask: Option<usize>, terms: &[(i128, &[usize])], pad: i128) -> SumRequest {
@@ -151,6 +157,46 @@ fn sums_over_chosen_rows() {
     table.sums(&requests, Some(&|row: &[i128]| row[1] > 0), &masks);
     let all = [&requests[..3], &[request(None, &[(1, &[2])], low[2])]].concat();
     table.sums(&all, None, &masks);
+}
+
+/// The rest of all rows, and that of a mask.
+#[test]
+fn sums_over_the_rest_are_differences() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let requests = [
+        request(None, &[(1, &[])], 0),
+        request(Some(0), &[(1, &[]), (2, &[2])], 0),
+        request(Some(1), &[(1, &[])], 0),
+        request(Some(2), &[(1, &[]), (5, &[2])], 0),
+        request(Some(3), &[(1, &[]), (-1, &[2])], 0),
+    ];
+    let mut table = asked(&bench, bench.params.slots() + 5);
+    table.differences = BTreeMap::from([(1, (None, 0)), (3, (Some(0), 2))]);
+    let shapes = kinds().map(Shape::of).to_vec();
+    let plan = SumPlan::new(shapes, &requests, bench.params.slot_shape(), table.count, true);
+    let plan = plan.unwrap().with_differences(&table.differences);
+    assert_eq!(plan.batch(0).1, [0, 2]);
+    let masks = |columns: &[Column<NoOpCiphertext>]| {
+        let count = columns[0].length().unwrap();
+        let chosen: [fn(usize) -> bool; 4] =
+            [|i| i % 3 > 0, |i| i % 3 == 0, |i| i % 3 == 1, |i| i % 3 == 2];
+        let plain = chosen.map(|f| (0..count).map(f).collect::<Vec<bool>>()).to_vec();
+        // The masks of the rest are not used, so others may stand in their place.
+        let encrypted = plain.iter().enumerate().map(|(i, bits)| {
+            let bits: Vec<i128> = bits.iter().map(|b| i128::from(*b && i % 2 == 0)).collect();
+            bench.encrypt(&bits, Type::Bool)
+        });
+        (encrypted.collect(), plain)
+    };
+    table.sums(&requests, Some(&|row: &[i128]| row[1] > 0), &masks);
+    table.sums(&requests[1..], Some(&|row: &[i128]| row[1] > 0), &|columns| {
+        let (_, plain) = masks(columns);
+        let encrypted = plain.iter().map(|bits| {
+            let bits: Vec<i128> = bits.iter().map(|b| i128::from(*b)).collect();
+            bench.encrypt(&bits, Type::Bool)
+        });
+        (encrypted.collect(), plain)
+    });
 }
 
 #[test]

@@ -1,0 +1,300 @@
+//! Membership in ranges, decided by one digit after the other, from the highest on.
+//!
+//! A value of the highest digit leaves a set of ranges for the sum of the digits below it: none of
+//! their sums, all of them, or some, and then the next digit decides. So ranges become a diagram
+//! with a layer for each digit, whose nodes are the sets that the digits above may leave. The truth
+//! value of a node is a sum over what its digit may leave: the truth value that it leaves this,
+//! times the truth value of what is left. For each end of a range a layer has one node at most.
+//!
+//! Such a sum takes one relinearization and one level, and only the tables of the digits have
+//! powers to compute. A tree of signs ([`Integers::lt`]) takes a table for each four signs: fewer
+//! functions of each digit, but two levels more for three digits. Bootstrapped digits have too
+//! little capacity for a diagram: its truth values would have to be bootstrapped, more of them than
+//! a tree has sums.
+
+use everlevel_circuit::straight_line::CircuitBuilder;
+use everlevel_circuit::{CircuitError, Value};
+use rayon::prelude::*;
+
+use crate::column::{BASE, Column, Digit};
+use crate::compare::Question;
+use crate::context::{IntegerScheme, Integers};
+use crate::error::IntegersError;
+use crate::ranges::apart;
+use crate::stage::Stage;
+
+/// The most encrypted digits of a diagram: with more, a tree of signs takes fewer levels.
+const MOST: usize = 8;
+/// The depth of the tables of digits with up to 16 values, and of those with more.
+const TABLES: [usize; 2] = [4, 5];
+
+/// Ranges in order that do not touch.
+type Ranges = Vec<(i128, i128)>;
+
+/// A set of ranges for the sum of a digit and those below it.
+#[derive(Debug, Default, PartialEq)]
+struct Node {
+    /// The table that says whether all sums of the digits below will do; `None` if this depends on
+    /// them for each value of the digit.
+    whole: Option<usize>,
+    /// For each node of the layer below that is left by some value of the digit: the table that
+    /// says whether it is left, and the node.
+    parts: Vec<(usize, usize)>,
+}
+
+/// A digit of a diagram.
+#[derive(Debug, PartialEq)]
+struct Layer {
+    /// Tables of truth values, with an entry for each value of the digit.
+    tables: Vec<Vec<i64>>,
+    nodes: Vec<Node>,
+}
+
+impl Layer {
+    /// The layer of a digit with a window and a weight that decides about `sets`, and the sets that
+    /// it leaves for the digits below, whose sums have the bounds `below`.
+    fn new(
+        window: (i64, i64),
+        weight: i128,
+        below: (i128, i128),
+        sets: &[Ranges],
+    ) -> (Self, Vec<Ranges>) {
+        let (mut tables, mut open): (Vec<Vec<i64>>, Vec<Ranges>) = (Vec::new(), Vec::new());
+        let mut nodes = Vec::with_capacity(sets.len());
+        for set in sets {
+            let left = |digit: i64| {
+                let moved = weight * i128::from(digit);
+                let ranges: Ranges = set.iter().map(|(a, b)| (a - moved, b - moved)).collect();
+                apart(&ranges, below)
+            };
+            let left: Vec<Ranges> = (window.0..=window.1).map(left).collect();
+            let mut node = Node::default();
+            for (i, ranges) in left.iter().enumerate() {
+                if ranges.is_empty() || left[..i].contains(ranges) {
+                    continue;
+                }
+                let table: Vec<i64> = left.iter().map(|other| i64::from(other == ranges)).collect();
+                let table = place_of(&mut tables, table);
+                match ranges[..] == [below] {
+                    true => node.whole = Some(table),
+                    false => node.parts.push((table, place_of(&mut open, ranges.clone()))),
+                }
+            }
+            nodes.push(node);
+        }
+        (Layer { tables, nodes }, open)
+    }
+}
+
+/// The place of an item in a list, to which it is added if it is not there.
+fn place_of<T: PartialEq>(all: &mut Vec<T>, item: T) -> usize {
+    let known = all.iter().position(|x| *x == item);
+    known.unwrap_or_else(|| {
+        all.push(item);
+        all.len() - 1
+    })
+}
+
+/// The layers of the diagram that says whether Σ 16^i d_i lies in one of these ranges, for digits
+/// of these windows, the lowest first.
+fn layers(windows: &[(i64, i64)], ranges: &[(i128, i128)]) -> Vec<Layer> {
+    let weight = |i: usize| i128::from(BASE).pow(i as u32);
+    // The least and the greatest sum of the digits below each one, and last of all digits.
+    let mut bounds = vec![(0i128, 0i128)];
+    for (i, (low, high)) in windows.iter().enumerate() {
+        let (least, most) = bounds[i];
+        let (low, high) = (i128::from(*low), i128::from(*high));
+        bounds.push((least + weight(i) * low, most + weight(i) * high));
+    }
+    let mut sets = vec![apart(ranges, bounds[windows.len()])];
+    let mut out = Vec::with_capacity(windows.len());
+    for (i, window) in windows.iter().enumerate().rev() {
+        let (layer, below) = Layer::new(*window, weight(i), bounds[i], &sets);
+        out.push(layer);
+        sets = below;
+    }
+    out.reverse();
+    out
+}
+
+impl<S: IntegerScheme> Integers<'_, S> {
+    /// Whether a < b, as 0 or 1: what [`Integers::lt`] gives, for columns that were not
+    /// bootstrapped yet.
+    ///
+    /// With up to eight digits and enough capacity, it takes a level for each digit but one after
+    /// the tables of their differences: for dates of seven years, 37 products at depth 7, where
+    /// [`Integers::lt`] takes 35 at depth 9. Otherwise it is the same.
+    ///
+    /// # Errors
+    /// As [`Integers::lt`].
+    pub fn lt_fresh(
+        &self,
+        a: &Column<S::Ciphertext>,
+        b: &Column<S::Ciphertext>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        self.compared_as(a.into(), b.into(), Question::Less, true)
+    }
+
+    /// Whether a <= b, as 0 or 1, as [`Integers::lt_fresh`].
+    ///
+    /// # Errors
+    /// As [`Integers::lt`].
+    pub fn le_fresh(
+        &self,
+        a: &Column<S::Ciphertext>,
+        b: &Column<S::Ciphertext>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        self.compared_as(a.into(), b.into(), Question::LessOrEqual, true)
+    }
+
+    /// Whether these digits are few enough for a diagram, and have the capacity for it: for their
+    /// tables, and a level for each digit but one.
+    pub(crate) fn has_room(&self, digits: &[Digit<S::Ciphertext>]) -> bool {
+        let ciphers = || digits.iter().filter_map(|d| d.cipher.as_ref());
+        let count = ciphers().count();
+        let wide = digits.iter().any(|d| d.points() > BASE);
+        let depth = TABLES[usize::from(wide)] + count.saturating_sub(1);
+        let needed = self.session().minimum_capacity() + self.level_bits() * depth as f64;
+        let scheme = self.session().scheme();
+        count <= MOST && ciphers().all(|v| scheme.capacity_bits(&v.get()) >= needed)
+    }
+
+    /// Whether Σ 16^i d_i lies in one of these ranges, whose ends belong to them, as 0 or 1.
+    pub(crate) fn digits_in_ranges(
+        &self,
+        digits: &[Digit<S::Ciphertext>],
+        ranges: &[(i128, i128)],
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let windows: Vec<(i64, i64)> = digits.iter().map(|d| (d.low, d.high)).collect();
+        let layers = layers(&windows, ranges);
+        let requests = digits.iter().zip(&layers).map(|(digit, layer)| {
+            let plan = self.plan(digit.low, digit.high, layer.tables.clone())?;
+            Ok((digit.clone(), plan))
+        });
+        let truths = self.tables(requests.collect::<Result<Vec<_>, IntegersError>>()?)?;
+        let mut found: Vec<Digit<S::Ciphertext>> = Vec::new();
+        for (layer, truths) in layers.iter().zip(&truths) {
+            let nodes = layer.nodes.par_iter().map(|node| self.node(node, truths, &found));
+            found = nodes.collect::<Result<Vec<_>, IntegersError>>()?;
+        }
+        found.pop().ok_or_else(|| CircuitError::Empty { what: "a digit" }.into())
+    }
+
+    /// The truth value of a node, from those of its tables and those of the layer below.
+    fn node(
+        &self,
+        node: &Node,
+        truths: &[Digit<S::Ciphertext>],
+        below: &[Digit<S::Ciphertext>],
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let whole = node.whole.map(|table| (&truths[table], 1i64));
+        let mut terms: Vec<(&Digit<S::Ciphertext>, i64)> = whole.into_iter().collect();
+        let mut inputs: Vec<&Value<S::Ciphertext>> = Vec::new();
+        let mut builder = CircuitBuilder::new();
+        let (mut products, mut pad) = (Vec::new(), 0);
+        for (table, place) in &node.parts {
+            let (a, b) = (&truths[*table], &below[*place]);
+            match (&a.cipher, &b.cipher) {
+                (None, _) => terms.push((b, a.low)),
+                (_, None) => terms.push((a, b.low)),
+                (Some(x), Some(y)) => {
+                    inputs.extend([x, y]);
+                    products.push((builder.input(1), builder.input(1)));
+                    pad += a.pad * b.pad;
+                }
+            }
+        }
+        // At most one of the terms and products is 1.
+        let sum = self.combine(&terms, 0)?.within(0, 1);
+        if products.is_empty() {
+            return Ok(sum);
+        }
+        let (mut added, mut constant) = (Vec::new(), 0);
+        match &sum.cipher {
+            Some(z) => {
+                inputs.push(z);
+                added.push((builder.input(1), 1));
+            }
+            None => constant = sum.low,
+        }
+        let output = builder.combine(products, added, constant)?;
+        let circuit = builder.finish(&[output])?;
+        let windows = vec![(0, 1); inputs.len()];
+        let found = self.staged(&inputs, &Stage::Circuit(&circuit), &windows)?.pop().flatten();
+        let cipher = found.ok_or(CircuitError::Empty { what: "a digit" })?;
+        let cipher = Some(self.session().share(cipher));
+        Ok(Digit { cipher, low: 0, high: 1, pad: pad + sum.pad })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The truth value of the highest node, in the clear.
+    fn holds(layers: &[Layer], windows: &[(i64, i64)], digits: &[i64]) -> i64 {
+        let mut below: Vec<i64> = Vec::new();
+        for ((layer, (low, _)), digit) in layers.iter().zip(windows).zip(digits) {
+            let entry = |table: usize| layer.tables[table][(digit - low) as usize];
+            let node = |node: &Node| {
+                let parts = node.parts.iter().map(|(table, place)| entry(*table) * below[*place]);
+                node.whole.map_or(0, entry) + parts.sum::<i64>()
+            };
+            below = layer.nodes.iter().map(node).collect();
+        }
+        below[0]
+    }
+
+    /// All digits of some windows, canonical ones and differences.
+    #[test]
+    fn diagrams_decide_all_sums() {
+        let all: [&[(i64, i64)]; 4] = [
+            &[(0, 15), (0, 15), (3, 9)],
+            &[(-15, 15), (-15, 15), (-2, 2)],
+            &[(0, 15), (7, 7), (0, 3)],
+            &[(-4, 9), (2, 17)],
+        ];
+        for windows in all {
+            let weigh =
+                |digits: &[i64]| digits.iter().rev().fold(0i128, |v, d| 16 * v + i128::from(*d));
+            let mut sums: Vec<Vec<i64>> = vec![Vec::new()];
+            for (low, high) in windows {
+                let longer = |x: &Vec<i64>| {
+                    let x = x.clone();
+                    (*low..=*high).map(move |d| [&x[..], &[d]].concat())
+                };
+                sums = sums.iter().flat_map(longer).collect();
+            }
+            let sets: [&[(i128, i128)]; 7] = [
+                &[(i128::MIN, -1)],
+                &[(0, i128::MAX)],
+                &[(0x1a3, 0x2b7)],
+                &[(0x100, 0x1ff), (0x208, 0x20f)],
+                &[(5, 6), (0x45, 0x46), (0x85, 0x86)],
+                &[],
+                &[(i128::MIN, i128::MAX)],
+            ];
+            for ranges in sets {
+                let layers = layers(windows, ranges);
+                for digits in &sums {
+                    let (sum, found) = (weigh(digits), holds(&layers, windows, digits));
+                    let expected = ranges.iter().any(|(a, b)| (*a..=*b).contains(&sum));
+                    assert_eq!(found, i64::from(expected), "{sum} in {ranges:?}");
+                }
+            }
+        }
+    }
+
+    /// Digits below a range that ends with them have no tables, and an end takes one node.
+    #[test]
+    fn layers_have_as_few_nodes_as_ends() {
+        let sizes = |ranges: &[(i128, i128)]| {
+            let layers = layers(&[(0, 15); 3], ranges);
+            layers.iter().map(|x| (x.nodes.len(), x.tables.len())).collect::<Vec<_>>()
+        };
+        assert_eq!(sizes(&[(0x100, 0x3ff)]), [(0, 0), (0, 0), (1, 1)]);
+        assert_eq!(sizes(&[(0x123, i128::MAX)]), [(1, 1), (1, 2), (1, 2)]);
+        assert_eq!(sizes(&[(0x123, 0x456)]), [(2, 2), (2, 4), (1, 3)]);
+        assert_eq!(sizes(&[(0x123, 0x156)]), [(2, 2), (1, 3), (1, 1)]);
+    }
+}
