@@ -82,6 +82,7 @@ mod packed;
 mod refresh;
 mod round;
 mod round_keys;
+mod start;
 mod transcipher;
 mod unpack;
 
@@ -98,5 +99,6 @@ pub use packed::Packed;
 pub use refresh::{Refresh, RefreshFn};
 pub use round::{Cipher, Direction, Round};
 pub use round_keys::RoundKeys;
+pub use start::lowest_start;
 pub use transcipher::{Batch, Progress, Transcipher};
 pub use unpack::UnpackBytes;

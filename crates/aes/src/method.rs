@@ -209,6 +209,27 @@ pub trait Aes<S: ExactScheme>: Sync {
         Ok(levels)
     }
 
+    /// The capacity, in bits, that AES leaves if `start` is a ciphertext of the state at the
+    /// beginning. `blank` encrypts anything at a level; see [`lowest_start`](crate::lowest_start).
+    ///
+    /// # Errors
+    /// As [`Aes::evaluate`].
+    fn capacity_after(
+        &self,
+        scheme: &S,
+        start: S::Ciphertext,
+        cipher: Cipher,
+        mut blank: impl FnMut(Level) -> Result<S::Ciphertext, AesError>,
+    ) -> Result<f64, AesError>
+    where
+        Self: Sized,
+    {
+        let mut keys = |_: usize, level: Level| Ok(vec![blank(level)?; self.width()]);
+        let start = Start::Encrypted(vec![start; self.width()]);
+        let state = self.evaluate(scheme, start, cipher, &mut keys, &mut |_, state| Ok(state))?;
+        Ok(least_capacity(scheme, &state))
+    }
+
     /// The capacity, in bits, from which on a state has room for a round of a direction and has
     /// `reserve` bits left after it: states fresh at the lower levels up to `top` are taken through
     /// as many rounds as there is room for, and it is the least of their capacities that is above

@@ -70,6 +70,10 @@ pub struct AesArgs {
         value_parser = clap::value_parser!(u8).range(1..=10)
     )]
     pub rounds: u8,
+    /// Begin at the lowest level from which that much capacity is left after AES, in bits; --chain
+    /// rns only (default: at the top level)
+    #[arg(long, value_name = "BITS")]
+    pub left: Option<u32>,
 }
 
 impl AesArgs {

@@ -10,7 +10,7 @@ use std::time::Instant;
 use everlevel::lab::{NoOp, Scheme, SchemeError};
 use everlevel::{Form, KeyPlan, Level, Params, Plaintext};
 use everlevel_aes::bit_sliced::BitSliced;
-use everlevel_aes::{Aes, AesError, ByteSliced, Cipher, Direction, KeySize, Packed};
+use everlevel_aes::{Aes, AesError, ByteSliced, Cipher, Direction, KeySize, Packed, lowest_start};
 use everlevel_cli::console::args::{Common, value_name};
 use everlevel_cli::console::circumstances::Circumstances;
 use everlevel_cli::console::errors::CliError;
@@ -79,11 +79,16 @@ pub fn run(args: &AesArgs, common: &Common) -> Result<(), CliError> {
         Chain::Rns => {
             let params = find_params(args.set(), common)?;
             check(&params, args)?;
-            let plan = rehearse(&params, args).map_err(|e| refused(params.name(), args, e))?;
+            let start = start(&params, args)?;
+            let (plan, _) =
+                rehearse(&params, args, start).map_err(|e| refused(params.name(), args, e))?;
             let started = Instant::now();
-            let party = Rns::new(&params, &plan, &mut rng)?;
+            let party = Rns::new(&params, (start, &plan), &mut rng)?;
             measure(&party, started.elapsed().as_secs_f64(), args, common, &mut rng)
         }
+        Chain::PrimePower if args.left.is_some() => Err(CliError::usage(
+            "--left: expected --chain rns; over powers of one prime AES begins at the top level",
+        )),
         Chain::PrimePower if args.scheme == AesScheme::Bgv => Err(CliError::usage(
             "--chain prime-power: expected --scheme ltv; BGV has moduli of distinct primes",
         )),
@@ -216,27 +221,48 @@ fn check(params: &Params, args: &AesArgs) -> Result<(), CliError> {
     }
 }
 
-/// The server keys that the evaluation needs, or why it is refused.
-fn rehearse(params: &Params, args: &AesArgs) -> Result<KeyPlan, AesError> {
-    let scheme = NoOp::blank(params);
-    let (top, zero) = (params.chain().top(), Plaintext::encode(params, &[])?);
+/// The level at which AES begins.
+fn start(params: &Params, args: &AesArgs) -> Result<Level, CliError> {
+    let chain = params.chain();
+    let Some(left) = args.left else { return Ok(chain.top()) };
+    let found = lowest_start(chain, f64::from(left), |level| Ok(rehearse(params, args, level)?.1));
+    found.map_err(|e| refused(params.name(), args, e))?.ok_or_else(|| {
+        CliError::usage(format!(
+            "--left {left}: parameter set {} leaves less after {} rounds of AES from the top \
+             level: lower --left, or use a larger modulus",
+            params.name(),
+            args.rounds
+        ))
+    })
+}
+
+/// The server keys that the evaluation needs from a level, and the capacity that it leaves, or why
+/// it is refused.
+fn rehearse(params: &Params, args: &AesArgs, start: Level) -> Result<(KeyPlan, f64), AesError> {
+    let (scheme, top) = (NoOp::blank(params), params.chain().top());
+    let left = match args.slicing() {
+        Slicing::BitSliced => {
+            capacity_after(&scheme, &BitSliced::new(params.slot_shape()), start, args)?
+        }
+        Slicing::ByteSliced => {
+            capacity_after(&scheme, &ByteSliced::new(&scheme, top)?, start, args)?
+        }
+        Slicing::Packed => capacity_after(&scheme, &Packed::new(&scheme, top)?, start, args)?,
+    };
+    Ok((scheme.key_plan(), left))
+}
+
+/// The capacity that the evaluation leaves from a level.
+fn capacity_after(
+    scheme: &NoOp,
+    aes: &impl Aes<NoOp>,
+    start: Level,
+    args: &AesArgs,
+) -> Result<f64, AesError> {
+    let zero = Plaintext::encode(scheme.params(), &[])?;
     let blank = |level: Level| Ok(scheme.encrypt_at(&zero, level)?);
     let cipher = Cipher::new(KeySize::Aes128, Direction::Encrypt).reduced(usize::from(args.rounds));
-    match args.slicing() {
-        Slicing::BitSliced => BitSliced::new(params.slot_shape()).round_key_levels(
-            &scheme,
-            blank(top)?,
-            cipher,
-            blank,
-        )?,
-        Slicing::ByteSliced => {
-            ByteSliced::new(&scheme, top)?.round_key_levels(&scheme, blank(top)?, cipher, blank)?
-        }
-        Slicing::Packed => {
-            Packed::new(&scheme, top)?.round_key_levels(&scheme, blank(top)?, cipher, blank)?
-        }
-    };
-    Ok(scheme.key_plan())
+    aes.capacity_after(scheme, blank(start)?, cipher, blank)
 }
 
 fn text(r: &Report) -> String {
@@ -305,7 +331,8 @@ mod tests {
             let args = AesArgs::of_line(&format!("--method {method}"));
             let params = Params::named(args.set(), OptIn::SecureOnly).unwrap();
             check(&params, &args).unwrap();
-            assert!(rehearse(&params, &args).is_ok(), "{method} on {}", args.set());
+            let start = start(&params, &args).unwrap();
+            assert!(rehearse(&params, &args, start).is_ok(), "{method} on {}", args.set());
         }
     }
 }

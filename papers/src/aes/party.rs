@@ -19,8 +19,13 @@ pub trait Party {
     /// The security of its weakest key.
     fn security(&self) -> &KeySecurity;
 
-    /// The level of fresh ciphertexts.
+    /// The highest level.
     fn top(&self) -> Level;
+
+    /// The level at which AES begins.
+    fn start(&self) -> Level {
+        self.top()
+    }
 
     /// log2 of the modulus at a level.
     fn modulus_bits(&self, level: Level) -> f64;
@@ -62,18 +67,19 @@ pub trait Party {
 pub struct Rns {
     secret: SecretKey,
     evaluator: Evaluator,
+    start: Level,
 }
 
 impl Rns {
-    /// Draws the keys of a plan.
+    /// Draws the keys of a plan, for ciphertexts that begin at a level.
     pub fn new(
         params: &Params,
-        plan: &KeyPlan,
+        (start, plan): (Level, &KeyPlan),
         rng: &mut impl CryptoRng,
     ) -> Result<Self, SchemeError> {
         let secret = SecretKey::generate(params, rng);
         let evaluator = Evaluator::new(ServerKeys::generate(&secret, plan, rng, |_, _| ())?);
-        Ok(Rns { secret, evaluator })
+        Ok(Rns { secret, evaluator, start })
     }
 
     fn params(&self) -> &Params {
@@ -97,6 +103,10 @@ impl Party for Rns {
 
     fn top(&self) -> Level {
         self.params().chain().top()
+    }
+
+    fn start(&self) -> Level {
+        self.start
     }
 
     fn modulus_bits(&self, level: Level) -> f64 {

@@ -99,7 +99,7 @@ pub fn run<P: Party>(
     let key = random();
     let blocks: Vec<[u8; 16]> = (0..aes.blocks()).map(|_| random()).collect();
     let schedule = KeySchedule::new(&key)?;
-    let state = encrypted(party, aes, &blocks, party.top(), rng)?;
+    let state = encrypted(party, aes, &blocks, party.start(), rng)?;
 
     let (mut key_seconds, mut watched_seconds, mut reports) = (0.0, 0.0, Vec::new());
     let mut keys = |round: usize, level: Level| {

@@ -166,6 +166,24 @@ fn runs_are_checked_and_counted() {
 }
 
 #[test]
+fn what_is_left_over_is_saved_at_the_start() {
+    let run = |left: &[&str]| {
+        let args = "aes --params insecure_aes-m4947 --method packed --insecure-research";
+        json(&args.split(' ').chain(left.iter().copied()).collect::<Vec<_>>())
+    };
+    let (low, top) = (run(&["--left", "20"]), run(&[]));
+    let n = |report: &Value, key: &str| number(report, key);
+    for key in ["products", "key_switches", "depth", "wrong_blocks"] {
+        assert_eq!(n(&low, key), n(&top, key), "{key}");
+    }
+    assert_eq!(n(&low, "wrong_blocks"), 0.0);
+    assert!(n(&low, "capacity_bits_after") >= 20.0);
+    assert!(n(&low, "capacity_bits_after") < n(&top, "capacity_bits_after"));
+    assert!(n(&low, "ntt_count") < 0.85 * n(&top, "ntt_count"));
+    assert!(n(&low, "key_bytes") < n(&top, "key_bytes"));
+}
+
+#[test]
 fn keys_as_polynomials_take_less_memory_and_give_the_same() {
     let run = |keys: &str| {
         let args = "aes --scheme ltv --chain prime-power --params insecure_ltv-m255 --rounds 1 \

@@ -52,6 +52,11 @@ fn aes() {
         &["aes-bgv-leveled", "--scheme bgv"],
     );
     n("--keys polynomials", &["--keys polynomials", "--chain prime-power"]);
+    n("--params insecure_aes-m4947 --method packed --left 900", &["--left 900", "lower --left"]);
+    n(
+        "--chain prime-power --scheme ltv --params insecure_ltv-m255 --left 20",
+        &["--left", "--chain rns"],
+    );
     n("--keys seeds", &["seeds", "transformed", "polynomials"]);
     refused(
         &["aes", "--scheme", "ltv", "--params", "insecure_ltv-2-m255"],

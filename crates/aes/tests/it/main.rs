@@ -8,4 +8,5 @@ mod integers;
 mod keys;
 mod modes;
 mod packed;
+mod start;
 mod transcipher;

@@ -195,6 +195,20 @@ impl ModulusChain {
         switch_cost(self.gadget(level), self.basis(level), self.components)
     }
 
+    /// The levels at which a key switch costs less than at all levels above, highest first, the top
+    /// being the first of them: those that a computation may as well begin at.
+    pub fn cheaper_levels(&self) -> Vec<Level> {
+        let (mut least, mut found) = (usize::MAX, Vec::new());
+        for level in (0..=self.top().0).rev().map(Level) {
+            let cost = self.switch_cost(level);
+            if cost < least {
+                least = cost;
+                found.push(level);
+            }
+        }
+        found
+    }
+
     /// The gadget of the encapsulation key.
     pub fn encapsulation(&self) -> &Gadget {
         &self.encapsulation

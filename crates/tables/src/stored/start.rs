@@ -31,20 +31,6 @@ type Pretended = <NoOp as everlevel::lab::Scheme>::Ciphertext;
 /// The truth values of the conditions of a part, and the seconds that they take by the model.
 type Found = (Vec<(Condition, Mask<Pretended>)>, f64);
 
-/// The levels that are tried, highest first: each is the highest one at which a key switch costs
-/// less than at all levels above it.
-fn steps(params: &Params) -> Vec<Level> {
-    let (chain, mut least, mut found) = (params.chain(), usize::MAX, Vec::new());
-    for level in (0..=chain.top().0).rev().map(Level) {
-        let cost = chain.switch_cost(level);
-        if cost < least {
-            least = cost;
-            found.push(level);
-        }
-    }
-    found
-}
-
 /// A query on the no-op scheme, in a session of some kind.
 struct Trial<'a> {
     scheme: &'a NoOp,
@@ -188,7 +174,7 @@ impl Plan {
         let least = bootstraps.map(|_| NoOp::blank(params).minimum_capacity() + ROOM);
         let secret = self.tried(params, rows, plans, (None, least, false), |trial| {
             let parts = parts(trial.layout, trial.known);
-            let (steps, found) = (steps(params), HashMap::new());
+            let (steps, found) = (params.chain().cheaper_levels(), HashMap::new());
             let mut search = Search { trial, parts, steps, found };
             let at = search.run()?;
             Some(search.starts(&at)).filter(|starts| !starts.is_empty())
@@ -217,7 +203,7 @@ impl Plan {
         }
         let least = session.can_bootstrap().then(|| session.minimum_capacity());
         let raised = self.tried(params, rows, &plans, (keys.cloned(), least, true), |trial| {
-            let steps = steps(params);
+            let steps = params.chain().cheaper_levels();
             let mut all = (0..steps.len()).map(|by| found.raised(&steps, by));
             all.find(|starts| starts.is_empty() || trial.fits(starts))
         });
