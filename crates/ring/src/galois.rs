@@ -97,7 +97,7 @@ impl EvaluationShift {
     }
 
     fn inverse(self) -> Self {
-        let back = |(length, shift)| (length, if shift == 0 { 0 } else { length - shift });
+        let back = |(length, shift): (usize, usize)| (length, (length - shift) % length);
         EvaluationShift { cycles: self.cycles.map(back) }
     }
 

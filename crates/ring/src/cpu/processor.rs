@@ -77,9 +77,9 @@ impl Cpu {
         })
     }
 
-    /// The same with another least number of words of a task, where operations are divided by places
-    /// because there are more threads than primes: small ones let tests divide small rings. Results
-    /// do not depend on it.
+    /// The same with another least number of words of a task, for operations that are divided by
+    /// places because there are many threads for few primes: small ones let tests divide small
+    /// rings. Results do not depend on it.
     pub fn with_shortest_block(self, words: usize) -> Self {
         Cpu { shortest_block: words.max(1), ..self }
     }
