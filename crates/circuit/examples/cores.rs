@@ -38,6 +38,8 @@ const LIMBS_AT_ONCE: usize = 6;
 /// Seconds to start and to end a region on several cores, and for each of its tasks.
 const REGION: f64 = 5e-6;
 const TASK: f64 = 1e-6;
+/// Up to as many cores the engine divides regions by primes alone.
+const FEW_CORES: usize = 2;
 
 /// Tasks that may run at the same time; the next region begins when all of them are done.
 struct Region {
@@ -45,7 +47,7 @@ struct Region {
     tasks: Vec<f64>,
     /// What is read from or written to memory by all together.
     bytes: f64,
-    /// Whether its work could be divided by places as well: everything but transforms.
+    /// Whether its work can be divided by places as well: everything but transforms.
     divisible: bool,
 }
 
@@ -55,11 +57,13 @@ impl Region {
     }
 
     /// Seconds on some cores: the longest tasks first, each on the core that is free first, and no
-    /// faster than memory allows.
+    /// faster than memory allows. By places, work is divided evenly: the engine has blocks of at
+    /// least 1,024 places, and about four tasks for each core.
     fn seconds(&self, cores: usize, bandwidth: f64, by_places: bool) -> f64 {
         if cores == 1 {
             return self.work().max(self.bytes / bandwidth);
         }
+        let by_places = by_places && cores > FEW_CORES;
         let busy = if by_places && self.divisible {
             self.work() / cores as f64 + TASK
         } else {
@@ -300,7 +304,10 @@ fn print(name: &str, program: &Program<'_>, bandwidths: &[f64]) {
         tasks[tasks.len() / 2] * 1e6,
         100.0 * serial / work
     );
-    println!("| cores | GB/s | s | speed | s, by places | speed | s each, a ciphertext a core |");
+    println!(
+        "| cores | GB/s | s, by primes | speed | s, by places | speed | s each, a ciphertext a \
+         core |"
+    );
     println!("|---|---|---|---|---|---|---|");
     for cores in [1, 2, 4, 16, 64] {
         for bandwidth in bandwidths {

@@ -83,27 +83,41 @@ impl EvaluationShift {
         self.cycles[MAX_CYCLES - 1]
     }
 
-    /// The row that goes to `row` (`backward`), or where `row` goes.
-    fn row(&self, row: usize, backward: bool) -> usize {
+    /// The row that goes to `row`.
+    fn row(&self, row: usize) -> usize {
         let (mut rest, mut weight, mut out) = (row, 1, 0);
         for &(length, shift) in
             self.cycles[..MAX_CYCLES - 1].iter().rev().filter(|(length, _)| *length > 1)
         {
-            let place = rest % length + if backward { shift } else { length - shift };
-            out += weight * (place % length);
+            out += weight * ((rest % length + shift) % length);
             weight *= length;
             rest /= length;
         }
         out
     }
 
-    /// The contiguous pieces of the shift as (target, source, length).
-    pub fn pieces(self) -> impl Iterator<Item = (usize, usize, usize)> {
+    fn inverse(self) -> Self {
+        let back = |(length, shift): (usize, usize)| (length, (length - shift) % length);
+        EvaluationShift { cycles: self.cycles.map(back) }
+    }
+
+    /// Where the places of `targets` are taken from, as contiguous pieces (target, source).
+    pub fn pieces_into(
+        self,
+        targets: Range<usize>,
+    ) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
         let (columns, shift) = self.columns();
-        let rows: usize = self.cycles[..MAX_CYCLES - 1].iter().map(|cycle| cycle.0).product();
-        (0..rows).flat_map(move |target| {
-            let (target, source) = (target * columns, self.row(target, true) * columns);
-            [(target, source + shift, columns - shift), (target + columns - shift, source, shift)]
+        (targets.start / columns..targets.end.div_ceil(columns)).flat_map(move |row| {
+            let (target, source) = (row * columns, self.row(row) * columns);
+            let pieces = [
+                (target, source + shift, columns - shift),
+                (target + columns - shift, source, shift),
+            ];
+            let targets = targets.clone();
+            pieces.into_iter().filter_map(move |(target, source, len)| {
+                let (low, high) = (target.max(targets.start), (target + len).min(targets.end));
+                (low < high).then(|| (low..high, source + low - target..source + high - target))
+            })
         })
     }
 
@@ -112,19 +126,7 @@ impl EvaluationShift {
         self,
         sources: Range<usize>,
     ) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
-        let (columns, shift) = self.columns();
-        (sources.start / columns..sources.end.div_ceil(columns)).flat_map(move |row| {
-            let (source, target) = (row * columns, self.row(row, false) * columns);
-            let pieces = [
-                (target, source + shift, columns - shift),
-                (target + columns - shift, source, shift),
-            ];
-            let sources = sources.clone();
-            pieces.into_iter().filter_map(move |(target, source, len)| {
-                let (low, high) = (source.max(sources.start), (source + len).min(sources.end));
-                (low < high).then(|| (target + low - source..target + high - source, low..high))
-            })
-        })
+        self.inverse().pieces_into(sources).map(|(source, target)| (target, source))
     }
 
     /// What the shift does to values that are the same along all cycles but the last ones, given
@@ -155,8 +157,8 @@ impl EvaluationShift {
 
     /// Copies `from` to `to`, shifted.
     pub fn apply(self, to: &mut [u64], from: &[u64]) {
-        for (target, source, len) in self.pieces() {
-            to[target..target + len].copy_from_slice(&from[source..source + len]);
+        for (target, source) in self.pieces_into(0..to.len()) {
+            to[target].copy_from_slice(&from[source]);
         }
     }
 }

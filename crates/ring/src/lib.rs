@@ -48,7 +48,7 @@ mod slot_dimension;
 mod slot_shape;
 
 pub use basis::{Basis, MAX_PRIMES};
-pub use cpu::{Cpu, KeyPoly, Limb, Timings, Work};
+pub use cpu::{Cpu, KeyPoly, Limb, Timings, Work, by_places};
 pub use engine::{
     Accumulation, Constant, Engine, Hoist, Hoisted, Pair, Rest, RoundingScale, Source, Sum, Use,
 };

@@ -11,7 +11,7 @@
 //! coefficients of O are below Δ/2 (Ma–Huang–Wang–Wang 2024, in the form of docs/adr/0003).
 
 use everlevel_ring::{
-    Constant, Engine, Eval, GaloisElement, Poly, Rest, RoundingScale, Source, Sum, Use,
+    Constant, Engine, Eval, GaloisElement, Poly, Rest, RoundingScale, Source, Sum, Use, by_places,
 };
 
 use crate::ciphertext::Ciphertext;
@@ -52,7 +52,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         let carried: Vec<i64> = if meta.factor == 1 {
             o0
         } else {
-            o0.iter().map(|&x| t.centered(t.mul(t.reduce_i64(x), meta.factor))).collect()
+            by_places(o0.len(), |k| t.centered(t.mul(t.reduce_i64(o0[k]), meta.factor)))
         };
         let mut c0 = poly(&carried);
         c0.scale_assign(engine, Constant::inverse(meta.form.scale(t.wide())));
@@ -65,10 +65,9 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
             }
             // rest = digit + w next, balanced; the last key takes what is left
             let next: Vec<i64> = match i + 1 < keys.len() {
-                true => rest
-                    .iter()
-                    .map(|&x| (2 * x as i128 + w as i128).div_euclid(2 * w as i128) as i64)
-                    .collect(),
+                true => by_places(rest.len(), |k| {
+                    (2 * rest[k] as i128 + w as i128).div_euclid(2 * w as i128) as i64
+                }),
                 false => vec![0; rest.len()],
             };
             let digit =
@@ -180,7 +179,7 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
         let (delta, q0) = (delta as i128, self.params().base_modulus());
         // -round(Δ c / q0): ties cannot occur, q0 is odd.
         let quotient = |c: &Vec<i128>| -> Vec<i64> {
-            c.iter().map(|&c| -((2 * delta * c + q0).div_euclid(2 * q0)) as i64).collect()
+            by_places(c.len(), |k| -((2 * delta * c[k] + q0).div_euclid(2 * q0)) as i64)
         };
         let u = self.times_sparse(
             r.components.each_ref().map(quotient),
@@ -198,7 +197,7 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
         let t = params.plaintext_ring().modulus(params.plain_exponent());
         let unit = t.inv(r.factor).expect("factors are units");
         let reduced = |c: &Vec<i128>| -> Vec<i64> {
-            c.iter().map(|&c| t.centered(t.mul(t.reduce_i128(c), unit))).collect()
+            by_places(c.len(), |k| t.centered(t.mul(t.reduce_i128(c[k]), unit)))
         };
         let level = params.noise().raised_message(&like.meta)?.level;
         let meta = Meta { level, owner: r.owner, ..params.noise().raised(t.wide()) };
@@ -222,19 +221,17 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
         let inverse = t.inv(t.reduce_i128(q0)).expect("q0 is coprime to p");
         // p^v c modulo q0, centered, and then modulo p^(r+v), q0 divided out of the overflow.
         let scaled = |c: &Vec<i128>| -> Vec<i64> {
-            c.iter()
-                .map(|&c| {
-                    let x = shift * c % q0;
-                    let x = if 2 * x > q0 {
-                        x - q0
-                    } else if 2 * x < -q0 {
-                        x + q0
-                    } else {
-                        x
-                    };
-                    t.centered(t.mul(t.reduce_i128(x), inverse))
-                })
-                .collect()
+            by_places(c.len(), |k| {
+                let x = shift * c[k] % q0;
+                let x = if 2 * x > q0 {
+                    x - q0
+                } else if 2 * x < -q0 {
+                    x + q0
+                } else {
+                    x
+                };
+                t.centered(t.mul(t.reduce_i128(x), inverse))
+            })
         };
         self.times_sparse(r.components.each_ref().map(scaled), meta)
     }

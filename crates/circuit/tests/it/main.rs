@@ -16,6 +16,7 @@ mod ranges;
 mod repeating;
 mod rlwe;
 mod square_factors;
+mod threads;
 mod tightness;
 mod together;
 mod wide_primes;

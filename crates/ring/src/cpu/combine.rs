@@ -1,13 +1,14 @@
 //! Plaintexts whose evaluations repeat, and linear combinations with them.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
+use std::ops::{DerefMut, Range};
 
 use everlevel_arith::{Axes, Modulus, NttTable, TensorTable, scatter_natural};
 use rayon::prelude::*;
 
 use super::access::limb;
 use super::limb::Limb;
+use super::places::{Blocks, inside};
 use super::processor::{CHUNK, Cpu};
 use super::timings::Work;
 use crate::basis::Basis;
@@ -139,8 +140,11 @@ impl Cpu {
         let Some(first) = inputs.first() else { return rows.iter().map(|_| Vec::new()).collect() };
         let (basis, count) = (first[0].basis(), first.len());
         let positions: Vec<usize> = basis.iter().collect();
-        let columns =
-            positions.par_iter().map(|&i| self.combined_limbs(inputs, rows, count, i)).collect();
+        let blocks = self.blocks(positions.len());
+        let columns = positions
+            .par_iter()
+            .map(|&i| self.combined_limbs(inputs, rows, count, i, blocks))
+            .collect();
         self.assembled(basis, rows.len(), count, columns)
     }
 
@@ -151,34 +155,37 @@ impl Cpu {
         rows: &[Vec<Option<&Diagonal>>],
         count: usize,
         i: usize,
+        blocks: Blocks,
     ) -> Vec<Vec<Limb>> {
-        let _timer = self.time(Work::Diagonals);
-        let (q, degree) = (self.ring.modulus(i), self.ring.degree());
         let mut all: Vec<Vec<Limb>> =
             rows.iter().map(|_| (0..count).map(|_| self.limb()).collect()).collect();
         let periods: BTreeSet<usize> = rows.iter().flatten().flatten().map(|d| d.period).collect();
-        let mut diagonals = Vec::new();
-        let mut pieces: Vec<Vec<&[u64]>> = vec![Vec::new(); count];
-        let mut end = 0;
-        while end < degree {
-            let start = end;
-            let next = periods.iter().map(|period| start + period - start % period).min();
-            end = next.unwrap_or(degree).min(start + CHUNK);
-            let range = start..end;
-            for (row, outs) in rows.iter().zip(&mut all) {
-                diagonals.clear();
-                pieces.iter_mut().for_each(Vec::clear);
-                for (x, d) in inputs.iter().zip(row) {
-                    if let Some(d) = d {
-                        diagonals.push(d.piece(i, range.clone()));
-                        for (piece, c) in pieces.iter_mut().zip(*x) {
-                            piece.push(&limb(c, i)[range.clone()]);
+        blocks.together(all.iter_mut().flatten(), |places, outs| {
+            let _timer = self.time(Work::Diagonals);
+            let mut diagonals = Vec::new();
+            let mut pieces: Vec<Vec<&[u64]>> = vec![Vec::new(); count];
+            let mut end = places.start;
+            while end < places.end {
+                let start = end;
+                let next = periods.iter().map(|period| start + period - start % period).min();
+                end = next.unwrap_or(places.end).min(start + CHUNK).min(places.end);
+                let range = start..end;
+                for (row, outs) in rows.iter().zip(outs.chunks_mut(count.max(1))) {
+                    diagonals.clear();
+                    pieces.iter_mut().for_each(Vec::clear);
+                    for (x, d) in inputs.iter().zip(row) {
+                        if let Some(d) = d {
+                            diagonals.push(d.piece(i, range.clone()));
+                            for (piece, c) in pieces.iter_mut().zip(*x) {
+                                piece.push(&limb(c, i)[range.clone()]);
+                            }
                         }
                     }
+                    let (q, to) = (self.ring.modulus(i), inside(&range, &places));
+                    self.write_inner_products(q, outs, to, &diagonals, &pieces);
                 }
-                self.write_inner_products(q, outs, range.clone(), &diagonals, &pieces);
             }
-        }
+        });
         all
     }
 
@@ -187,7 +194,7 @@ impl Cpu {
     fn write_inner_products(
         &self,
         q: Modulus,
-        outs: &mut [Limb],
+        outs: &mut [impl DerefMut<Target = [u64]>],
         to: Range<usize>,
         diagonals: &[&[u64]],
         inputs: &[Vec<&[u64]>],

@@ -2,9 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::access::{into_limbs, limb};
+use super::access::{into_limbs, limb, within};
 use super::limb::{Limb, Limbs};
-use super::processor::{CHUNK, Cpu};
+use super::places::inside;
+use super::processor::{CHUNK, Cpu, chunks};
 use super::timings::Work;
 use crate::basis::Basis;
 use crate::poly::{Coeff, Eval, Poly, Representation};
@@ -66,13 +67,13 @@ impl CenteredLift {
         scale: impl Fn(usize) -> u64 + Sync,
     ) -> Self {
         let positions: Vec<usize> = basis.iter().collect();
+        let blocks = cpu.blocks(positions.len());
         limbs.par_iter_mut().zip(&positions).for_each(|(limb, &i)| {
-            let _timer = cpu.time(work);
-            cpu.kernels.scalar_mul_assign(
-                cpu.ring.modulus(i),
-                limb,
-                Self::term_factor(&cpu.ring, basis, i, scale(i)),
-            );
+            let factor = Self::term_factor(&cpu.ring, basis, i, scale(i));
+            blocks.each(limb, |_, words| {
+                let _timer = cpu.time(work);
+                cpu.kernels.scalar_mul_assign(cpu.ring.modulus(i), words, factor);
+            });
         });
         Self::from_terms(cpu, basis, limbs, work)
     }
@@ -80,7 +81,6 @@ impl CenteredLift {
     /// From the y_i themselves: coefficient limbs already multiplied by
     /// [`CenteredLift::term_factor`].
     pub(super) fn from_terms(cpu: &Cpu, basis: Basis, mut terms: Vec<Limb>, work: Work) -> Self {
-        let _timer = cpu.time(work);
         let inverses: Vec<f64> =
             basis.iter().map(|i| 1.0 / cpu.ring.modulus(i).value() as f64).collect();
         let mut quotient = cpu.limb();
@@ -89,7 +89,10 @@ impl CenteredLift {
         }
         {
             let views: Vec<&[u64]> = terms.iter().map(|l| &l[..]).collect();
-            cpu.kernels.rounded_quotient(&mut quotient, &views, &inverses);
+            cpu.blocks(1).each(&mut quotient, |places, out| {
+                let _timer = cpu.time(work);
+                cpu.kernels.rounded_quotient(out, &within(&views, &places), &inverses);
+            });
         }
         terms.push(quotient);
         CenteredLift { basis, terms, work }
@@ -124,43 +127,43 @@ impl CenteredLift {
     ///
     /// Several primes at a time go over the terms chunk by chunk, so that those are read from the
     /// second-level cache and not once more from memory for every prime.
+    ///
+    /// Blocks of places are made for the tasks of this call alone: others that are made at the same
+    /// time, such as other digits, only make them smaller than they need to be.
     pub(super) fn spread_each(
         lifts: &[Self],
         cpu: &Cpu,
         targets: &[(usize, u64)],
         finish: impl Fn(usize, &mut [Limb]) + Sync,
     ) -> Vec<Vec<Limb>> {
+        let at_once = (LIMBS_AT_ONCE / lifts.len()).max(1);
+        let blocks = cpu.blocks(targets.len().div_ceil(at_once));
         let group = |targets: &[(usize, u64)]| {
-            let timer = cpu.time(lifts[0].work);
             let mut out: Vec<Vec<Limb>> =
                 targets.iter().map(|_| lifts.iter().map(|_| cpu.limb()).collect()).collect();
             let weights: Vec<_> = targets
                 .iter()
                 .map(|&(i, factor)| lifts[0].weights(&cpu.ring, cpu.ring.modulus(i), factor))
                 .collect();
-            for start in (0..cpu.ring.degree()).step_by(CHUNK) {
-                let range = start..(start + CHUNK).min(cpu.ring.degree());
-                for (k, lift) in lifts.iter().enumerate() {
-                    let views: Vec<&[u64]> =
-                        lift.terms.iter().map(|term| &term[range.clone()]).collect();
-                    for ((limbs, weights), &(i, _)) in out.iter_mut().zip(&weights).zip(targets) {
-                        cpu.kernels.weighted_sum(
-                            cpu.ring.modulus(i),
-                            &mut limbs[k][range.clone()],
-                            &views,
-                            weights,
-                        );
+            blocks.together(out.iter_mut().flatten(), |places, outs| {
+                let _timer = cpu.time(lifts[0].work);
+                for range in chunks(places.clone(), CHUNK) {
+                    let to = inside(&range, &places);
+                    for (k, lift) in lifts.iter().enumerate() {
+                        let views: Vec<&[u64]> =
+                            lift.terms.iter().map(|term| &term[range.clone()]).collect();
+                        let outs = outs.chunks_mut(lifts.len());
+                        for ((outs, weights), &(i, _)) in outs.zip(&weights).zip(targets) {
+                            let (q, out) = (cpu.ring.modulus(i), &mut outs[k][to.clone()]);
+                            cpu.kernels.weighted_sum(q, out, &views, weights);
+                        }
                     }
                 }
-            }
-            drop(timer);
+            });
             out.par_iter_mut().zip(targets).for_each(|(limbs, &(i, _))| finish(i, limbs));
             out
         };
-        by_polynomial(
-            lifts.len(),
-            targets.par_chunks((LIMBS_AT_ONCE / lifts.len()).max(1)).flat_map(group).collect(),
-        )
+        by_polynomial(lifts.len(), targets.par_chunks(at_once).flat_map(group).collect())
     }
 
     /// What the terms are multiplied by to give `factor` * v modulo `q`.

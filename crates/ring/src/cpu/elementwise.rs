@@ -1,5 +1,6 @@
 //! What is done limb by limb.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use everlevel_arith::{Modulus, coefficient_position};
@@ -8,6 +9,7 @@ use zeroize::Zeroize;
 
 use super::access::{from_limbs, limb};
 use super::limb::Limb;
+use super::places::inside;
 use super::processor::Cpu;
 use super::timings::Work;
 use crate::basis::Basis;
@@ -50,19 +52,31 @@ impl Cpu {
         });
     }
 
-    /// The same with the limbs of another polynomial over the same basis.
-    pub(super) fn zip<R: Representation>(
+    /// Runs `f(prime position, places, the words there)` over all blocks of all limbs, in parallel.
+    pub(super) fn each_block<R: Representation>(
+        &self,
+        x: &mut Poly<R>,
+        work: Work,
+        f: impl Fn(usize, Range<usize>, &mut [u64]) + Sync + Send,
+    ) {
+        let positions: Vec<usize> = x.basis().iter().collect();
+        let blocks = self.blocks(positions.len());
+        x.limbs_mut().0.par_iter_mut().zip(positions).for_each(|(limb, i)| {
+            blocks.each(words(limb), |places, out| {
+                let _timer = self.time(work);
+                f(i, places, out);
+            });
+        });
+    }
+
+    /// The same with the words of another polynomial over the same basis.
+    fn zip<R: Representation>(
         &self,
         x: &mut Poly<R>,
         y: &Poly<R>,
         f: impl Fn(usize, &mut [u64], &[u64]) + Sync + Send,
     ) {
-        let positions: Vec<usize> = x.basis().iter().collect();
-        let limbs = x.limbs_mut().0.par_iter_mut();
-        limbs.zip(&y.limbs().0).zip(positions).for_each(|((a, b), i)| {
-            let _timer = self.time(Work::Elementwise);
-            f(i, words(a), b);
-        });
+        self.each_block(x, Work::Elementwise, |i, places, a| f(i, a, &limb(y, i)[places]));
     }
 
     /// x = f(x, y): in place if the limb is not shared, else into a new one, which spares the copy
@@ -75,15 +89,21 @@ impl Cpu {
         out_of_place: impl Fn(Modulus, &mut [u64], &[u64], &[u64]) + Sync + Send,
     ) {
         let positions: Vec<usize> = x.basis().iter().collect();
+        let blocks = self.blocks(positions.len());
         let limbs = x.limbs_mut().0.par_iter_mut().zip(&y.limbs().0).zip(positions);
         limbs.for_each(|((a, b), i)| {
-            let _timer = self.time(Work::Elementwise);
             let q = self.ring.modulus(i);
             match Arc::get_mut(a) {
-                Some(a) => in_place(q, a, b),
+                Some(a) => blocks.each(a, |places, a| {
+                    let _timer = self.time(Work::Elementwise);
+                    in_place(q, a, &b[places]);
+                }),
                 None => {
                     let mut out = self.limb();
-                    out_of_place(q, &mut out, a, b);
+                    blocks.each(&mut out, |places, out| {
+                        let _timer = self.time(Work::Elementwise);
+                        out_of_place(q, out, &a[places.clone()], &b[places]);
+                    });
                     if a.wipes() {
                         out.wipe_on_drop();
                     }
@@ -114,11 +134,13 @@ impl Cpu {
     }
 
     pub(super) fn neg_limbs<R: Representation>(&self, x: &mut Poly<R>) {
-        self.each(x, |i, a| self.kernels.neg_assign(self.ring.modulus(i), a));
+        self.each_block(x, Work::Elementwise, |i, _, a| {
+            self.kernels.neg_assign(self.ring.modulus(i), a);
+        });
     }
 
     pub(super) fn scale_limbs<R: Representation>(&self, x: &mut Poly<R>, c: Constant) {
-        self.each(x, |i, a| {
+        self.each_block(x, Work::Elementwise, |i, _, a| {
             self.kernels.scalar_mul_assign(self.ring.modulus(i), a, c.modulo(&self.ring, i));
         });
     }
@@ -136,38 +158,26 @@ impl Cpu {
     }
 
     pub(super) fn add_constant_to_limbs(&self, x: &mut Poly<Eval>, c: Constant) {
-        self.each(x, |i, limb| {
+        self.each_block(x, Work::Elementwise, |i, _, a| {
             let (q, c) = (self.ring.modulus(i), c.modulo(&self.ring, i));
-            limb.iter_mut().for_each(|x| *x = q.add(*x, c));
+            a.iter_mut().for_each(|x| *x = q.add(*x, c));
         });
     }
 
     pub(super) fn product(&self, x: &Poly<Eval>, y: &Poly<Eval>) -> Poly<Eval> {
-        let positions: Vec<usize> = x.basis().iter().collect();
         let mut out = self.uninit(x.basis());
-        out.limbs_mut()
-            .0
-            .par_iter_mut()
-            .zip(x.limbs().0.par_iter().zip(&y.limbs().0))
-            .zip(positions)
-            .for_each(|((o, (a, b)), i)| {
-                let _timer = self.time(Work::Products);
-                self.kernels.mul(self.ring.modulus(i), words(o), a, b);
-            });
+        self.each_block(&mut out, Work::Products, |i, places, out| {
+            let (a, b) = (&limb(x, i)[places.clone()], &limb(y, i)[places]);
+            self.kernels.mul(self.ring.modulus(i), out, a, b);
+        });
         out
     }
 
     pub(super) fn add_product(&self, acc: &mut Poly<Eval>, x: &Poly<Eval>, y: &Poly<Eval>) {
-        let positions: Vec<usize> = acc.basis().iter().collect();
-        acc.limbs_mut()
-            .0
-            .par_iter_mut()
-            .zip(x.limbs().0.par_iter().zip(&y.limbs().0))
-            .zip(positions)
-            .for_each(|((o, (a, b)), i)| {
-                let _timer = self.time(Work::Products);
-                self.kernels.mul_add_assign(self.ring.modulus(i), words(o), a, b);
-            });
+        self.each_block(acc, Work::Products, |i, places, out| {
+            let (a, b) = (&limb(x, i)[places.clone()], &limb(y, i)[places]);
+            self.kernels.mul_add_assign(self.ring.modulus(i), out, a, b);
+        });
     }
 
     /// From signed coefficients in natural order; what it computes with is wiped.
@@ -175,8 +185,8 @@ impl Cpu {
         let mut stored = vec![0i64; self.ring.degree()];
         self.ring.storage_order(natural, &mut stored);
         let mut out = self.uninit(basis);
-        self.each(&mut out, |i, limb| {
-            self.kernels.from_signed(self.ring.modulus(i), limb, &stored);
+        self.each_block(&mut out, Work::Elementwise, |i, places, out| {
+            self.kernels.from_signed(self.ring.modulus(i), out, &stored[places]);
         });
         stored.zeroize();
         out
@@ -224,11 +234,11 @@ impl Poly<Eval> {
     /// self += P * other modulo the primes of `within`, P the product of the primes of `raise`:
     /// what the digit of a switching key holds.
     pub fn add_raised(&mut self, cpu: &Cpu, other: &Self, raise: Basis, within: Basis) {
-        cpu.each(self, |i, limb| {
+        cpu.each_block(self, Work::Elementwise, |i, places, a| {
             let q = cpu.ring.modulus(i);
             if within.contains(i) {
                 let p = cpu.ring.product_mod(raise, q);
-                cpu.kernels.scalar_mul_add_assign(q, limb, self::limb(other, i), p);
+                cpu.kernels.scalar_mul_add_assign(q, a, &limb(other, i)[places], p);
             }
         });
     }
@@ -262,10 +272,11 @@ impl Poly<Eval> {
     pub fn galois(&self, cpu: &Cpu, g: GaloisElement) -> Self {
         let mut out = cpu.uninit(self.basis());
         let shift = g.evaluation_shift(&cpu.ring);
-        let limbs = out.limbs_mut().0.par_iter_mut().zip(&self.limbs().0);
-        limbs.for_each(|(to, from)| {
-            let _timer = cpu.time(Work::Automorphisms);
-            shift.apply(words(to), from);
+        cpu.each_block(&mut out, Work::Automorphisms, |i, places, out| {
+            let limb = limb(self, i);
+            for (to, from) in shift.pieces_into(places.clone()) {
+                out[inside(&to, &places)].copy_from_slice(&limb[from]);
+            }
         });
         out
     }

@@ -5,7 +5,7 @@
 //! four lanes unpacking takes longer than it saves. A uniformly random polynomial can stay its
 //! seed, and is then expanded a few words at a time wherever it is used.
 
-use std::ops::Range;
+use std::ops::{DerefMut, Range};
 use std::sync::Arc;
 
 use everlevel_arith::kernels::Kernels;
@@ -68,6 +68,11 @@ impl KeyPoly {
     /// [`sample::expand`](crate::sample::expand).
     pub fn seeded(cpu: &Cpu, seed: &Seed, component: u32, basis: Basis) -> Self {
         KeyPoly { basis, degree: cpu.ring().degree(), form: Form::Seeded(*seed, component) }
+    }
+
+    /// Whether it is expanded from its seed wherever it is used.
+    pub(super) fn is_seeded(&self) -> bool {
+        matches!(self.form, Form::Seeded(..))
     }
 
     /// The primes.
@@ -158,7 +163,7 @@ impl<'k> Rows<'k> {
         }
     }
 
-    /// Makes the places of a chunk ready, the next one in order.
+    /// Makes the places of a chunk ready, the next one in order if a polynomial has a seed.
     fn expand(&mut self, chunk: &Range<usize>) {
         let Rows::Expanded(rows, start) = self else { return };
         *start = chunk.start;
@@ -198,7 +203,8 @@ impl<'k> KeyLimbs<'k> {
         KeyLimbs(components.map(rows).collect())
     }
 
-    /// Makes the places of a chunk ready; every chunk is asked for once, in order.
+    /// Makes the places of a chunk ready; every chunk is asked for once, in order, if a polynomial
+    /// has a seed.
     pub(super) fn expand(&mut self, chunk: &Range<usize>) {
         self.0.iter_mut().for_each(|rows| rows.expand(chunk));
     }
@@ -208,7 +214,7 @@ impl<'k> KeyLimbs<'k> {
     pub(super) fn write_products(
         &self,
         (kernels, q): (&Kernels, Modulus),
-        outs: &mut [Limb],
+        outs: &mut [impl DerefMut<Target = [u64]>],
         to: &Range<usize>,
         digits: &[&[u64]],
         from: &Range<usize>,

@@ -36,8 +36,9 @@ impl Cpu {
         let mut all: Vec<Vec<Limb>> =
             rows.iter().map(|_| (0..count).map(|_| self.limb()).collect()).collect();
         // Some places of one component, and the words there of all rows.
-        let parts: Vec<(usize, Range<usize>)> =
-            (0..count).flat_map(|k| chunks(&self.ring).map(move |places| (k, places))).collect();
+        let parts: Vec<(usize, Range<usize>)> = (0..count)
+            .flat_map(|k| chunks(0..self.ring.degree(), CHUNK).map(move |places| (k, places)))
+            .collect();
         let mut outs: Vec<Vec<&mut [u64]>> = parts.iter().map(|_| Vec::new()).collect();
         for limbs in &mut all {
             let words = limbs.iter_mut().flat_map(|limb| limb.chunks_mut(CHUNK));

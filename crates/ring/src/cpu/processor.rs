@@ -8,6 +8,7 @@ use everlevel_arith::kernels::{self, Kernels};
 use everlevel_arith::{ArithError, Backend, NttTable, Operations, TensorTable, packed_words};
 
 use super::limb::{Limb, Limbs, Pool};
+use super::places::SHORTEST_BLOCK;
 use super::timings::{Timer, Timings, Work};
 use crate::basis::Basis;
 use crate::error::RingError;
@@ -27,6 +28,8 @@ pub struct Cpu {
     /// That of packed limbs, which are shorter.
     packed: Arc<Pool>,
     transforms: AtomicU64,
+    /// The least words of a task where regions are divided by places.
+    pub(super) shortest_block: usize,
 }
 
 /// The transform modulo one prime, by the kind of the index.
@@ -38,15 +41,10 @@ enum Table {
 /// Words that one kernel call covers where several passes go over the same words.
 pub(super) const CHUNK: usize = 2048;
 
-/// The places of a limb in order, [`CHUNK`] at a time.
-pub(super) fn chunks(ring: &Ring) -> impl Iterator<Item = Range<usize>> {
-    chunks_of(ring, CHUNK)
-}
-
-/// The places of a limb in order, `words` of them at a time.
-pub(super) fn chunks_of(ring: &Ring, words: usize) -> impl Iterator<Item = Range<usize>> {
-    let degree = ring.degree();
-    (0..degree).step_by(words).map(move |start| start..(start + words).min(degree))
+/// Places in order, `words` of them at a time.
+pub(super) fn chunks(places: Range<usize>, words: usize) -> impl Iterator<Item = Range<usize>> {
+    let end = places.end;
+    places.step_by(words).map(move |start| start..(start + words).min(end))
 }
 
 impl Cpu {
@@ -74,8 +72,16 @@ impl Cpu {
             pool: Arc::new(Pool::default()),
             packed: Arc::new(Pool::default()),
             transforms: AtomicU64::new(0),
+            shortest_block: SHORTEST_BLOCK,
             ring,
         })
+    }
+
+    /// The same with another least number of words of a task, for operations that are divided by
+    /// places because there are many threads for few primes: small ones let tests divide small
+    /// rings. Results do not depend on it.
+    pub fn with_shortest_block(self, words: usize) -> Self {
+        Cpu { shortest_block: words.max(1), ..self }
     }
 
     /// The ring.

@@ -8,7 +8,8 @@ use rayon::prelude::*;
 
 use super::access::limb;
 use super::limb::Limb;
-use super::processor::{CHUNK, Cpu, chunks_of};
+use super::places::{Blocks, inside};
+use super::processor::{CHUNK, Cpu, chunks};
 use super::timings::Work;
 use crate::basis::Basis;
 use crate::engine::Pair;
@@ -45,7 +46,8 @@ impl Cpu {
         sums: &[Vec<Pair<'_, Self>>],
     ) -> Vec<Poly<Eval>> {
         let positions: Vec<usize> = basis.iter().collect();
-        let columns = positions.into_par_iter().map(|i| self.summed_modulo(i, sums));
+        let blocks = self.blocks(positions.len());
+        let columns = positions.into_par_iter().map(|i| self.summed_modulo(i, sums, blocks));
         self.of_columns(basis, sums.len(), columns.collect())
     }
 
@@ -71,17 +73,19 @@ impl Cpu {
     }
 
     /// The limbs of all sums modulo the prime at position i.
-    fn summed_modulo(&self, i: usize, sums: &[Vec<Pair<'_, Self>>]) -> Vec<Limb> {
-        let _timer = self.time(Work::Tensor);
+    fn summed_modulo(&self, i: usize, sums: &[Vec<Pair<'_, Self>>], blocks: Blocks) -> Vec<Limb> {
         let q = self.ring.modulus(i);
         let mut out: Vec<Limb> = sums.iter().map(|_| self.limb()).collect();
         let longest = sums.iter().map(Vec::len).max().unwrap_or_default();
-        for places in chunks_of(&self.ring, together(longest)) {
-            for (out, pairs) in out.iter_mut().zip(sums) {
-                let (x, y) = factors(pairs, i, &places);
-                self.write_sum(q, &mut out[places.clone()], &x, &y);
+        blocks.together(&mut out, |block, outs| {
+            let _timer = self.time(Work::Tensor);
+            for places in chunks(block.clone(), together(longest)) {
+                for (out, pairs) in outs.iter_mut().zip(sums) {
+                    let (x, y) = factors(pairs, i, &places);
+                    self.write_sum(q, &mut out[inside(&places, &block)], &x, &y);
+                }
             }
-        }
+        });
         out
     }
 
@@ -96,7 +100,7 @@ impl Cpu {
         let mut streams: Vec<Vec<Uniform>> =
             sums.iter().map(|pairs| pairs.iter().map(stream).collect()).collect();
         let mut made = vec![0; longest * words];
-        for places in chunks_of(&self.ring, words) {
+        for places in chunks(0..self.ring.degree(), words) {
             for ((out, pairs), streams) in out.chunks_mut(3).zip(sums).zip(&mut streams) {
                 for (stream, made) in streams.iter_mut().zip(made.chunks_mut(words)) {
                     stream.fill(&mut made[..places.len()]);

@@ -5,6 +5,7 @@ use zeroize::Zeroize;
 
 use super::access::{into_limbs, limbs};
 use super::convert::CenteredLift;
+use super::places::by_places;
 use super::processor::{CHUNK, Cpu};
 use super::timings::Work;
 use crate::engine::Constant;
@@ -56,7 +57,7 @@ impl Cpu {
             });
             if 2 * value > product { value - product } else { value }
         };
-        let stored: Vec<i128> = (0..ring.degree()).map(integer).collect();
+        let stored: Vec<i128> = by_places(ring.degree(), integer);
         ring.natural_order(&stored)
     }
 

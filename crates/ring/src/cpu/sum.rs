@@ -9,22 +9,27 @@ use rayon::prelude::*;
 use super::access::{limb, limbs_mut, within};
 use super::keys::KeyLimbs;
 use super::limb::Limb;
-use super::processor::{CHUNK, Cpu, chunks, chunks_of};
+use super::places::{Blocks, inside};
+use super::processor::{CHUNK, Cpu, chunks};
 use super::timings::Work;
 use crate::basis::Basis;
-use crate::engine::{Accumulation, Hoist, Hoisted, Rest, Sum};
+use crate::engine::{Accumulation, Rest, Sum};
 use crate::galois::{EvaluationShift, GaloisElement};
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
 
-/// Where an automorphism puts the places of a chunk, as contiguous pieces (target, source).
-fn moves(
+/// Contiguous places that an automorphism moves, as (target, source).
+type Piece = (Range<usize>, Range<usize>);
+
+/// What an automorphism moves from or to the places of a chunk, as `pieces` has it.
+fn moves<I: Iterator<Item = Piece>>(
     shift: Option<EvaluationShift>,
     chunk: Range<usize>,
-) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
+    pieces: impl Fn(EvaluationShift, Range<usize>) -> I,
+) -> impl Iterator<Item = Piece> {
     let whole = shift.is_none().then(|| (chunk.clone(), chunk.clone()));
-    let pieces = shift.into_iter().flat_map(move |shift| shift.pieces_of(chunk.clone()));
-    whole.into_iter().chain(pieces)
+    let moved = shift.map(|shift| pieces(shift, chunk));
+    whole.into_iter().chain(moved.into_iter().flatten())
 }
 
 /// What an automorphism does to a limb; none if that is nothing.
@@ -50,46 +55,38 @@ impl Cpu {
         i: usize,
         factor: u64,
         outs: &mut [Limb],
+        blocks: Blocks,
     ) {
-        let _timer = self.time(Work::KeyProducts);
-        let q = self.ring.modulus(i);
         let raise = sum.rest_factor(&self.ring, i);
-        let shift = shift(&self.ring, sum.automorphism);
-        let Some((digits, key)) = &sum.switched else {
-            let Some(raise) = raise else { return };
-            for chunk in chunks(&self.ring) {
-                for (to, from) in moves(shift, chunk) {
-                    for (out, rest) in outs.iter_mut().zip(&sum.rest) {
-                        self.add_rest(
-                            q,
-                            i,
-                            rest,
-                            q.mul(factor, raise),
-                            &mut out[to.clone()],
-                            &from,
-                        );
-                    }
-                }
-            }
+        if sum.switched.is_none() && raise.is_none() {
             return;
-        };
-        let mut key = digits.get().key_limbs(self, key, i);
-        let digits = digits.modulo(self, i);
-        let digits: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
-        for chunk in chunks(&self.ring) {
-            key.expand(&chunk);
-            for (to, from) in moves(shift, chunk) {
-                let digits = within(&digits, &from);
-                for (k, (out, rest)) in outs.iter_mut().zip(&sum.rest).enumerate() {
-                    let out = &mut out[to.clone()];
-                    let kernels = (self.kernels, q);
-                    key.add_scaled_products(kernels, (k, &mut *out), &digits, &from, factor);
-                    if let Some(raise) = raise {
-                        self.add_rest(q, i, rest, q.mul(factor, raise), out, &from);
+        }
+        let shift = shift(&self.ring, sum.automorphism);
+        let key = sum.switched.as_ref().map(|(digits, key)| (digits.get(), &key[..]));
+        let digits = sum.switched.as_ref().map(|(digits, _)| digits.modulo(self, i));
+        let digits: Vec<&[u64]> = digits.iter().flatten().map(|d| &d[..]).collect();
+        let blocks = blocks.with_key(key.map(|(_, key)| key));
+        blocks.together(outs, |places, outs| {
+            let _timer = self.time(Work::KeyProducts);
+            let mut key = key.map(|(cut, key)| cut.key_limbs(self, key, i));
+            let scaled = Scaled { sum, i, factor, raise, digits: &digits };
+            if blocks.whole() {
+                // By source, so that keys are read in order.
+                for chunk in chunks(places, CHUNK) {
+                    key.iter_mut().for_each(|key| key.expand(&chunk));
+                    for (to, from) in moves(shift, chunk, EvaluationShift::pieces_of) {
+                        scaled.add(self, key.as_ref(), outs, &to, &from);
                     }
                 }
+                return;
             }
-        }
+            for chunk in chunks(places.clone(), CHUNK) {
+                for (to, from) in moves(shift, chunk, EvaluationShift::pieces_into) {
+                    key.iter_mut().for_each(|key| key.expand(&from));
+                    scaled.add(self, key.as_ref(), outs, &inside(&to, &places), &from);
+                }
+            }
+        });
     }
 
     /// Adds `factor` times the places `from` of a rest modulo prime i to `out`.
@@ -125,53 +122,19 @@ impl Cpu {
         i: usize,
         factor: u64,
         outs: &mut [Limb],
+        blocks: Blocks,
     ) {
         let q = self.ring.modulus(i);
         let Some(raise) = sum.rest_factor(&self.ring, i) else { return };
         for (out, rest) in outs.iter_mut().zip(&sum.rest) {
             if let Rest::Coefficients(x) = rest {
-                self.kernels.scalar_mul_add_assign(q, out, limb(x, i), q.mul(factor, raise));
+                let (x, factor) = (limb(x, i), q.mul(factor, raise));
+                blocks.each(out, |places, out| {
+                    let _timer = self.time(Work::ModDown);
+                    self.kernels.scalar_mul_add_assign(q, out, &x[places], factor);
+                });
             }
         }
-    }
-
-    pub(super) fn hoisted(&self, hoist: &Hoist<'_, Cpu>) -> Vec<Vec<Vec<Poly<Eval>>>> {
-        let Some(first) = hoist.sources.first() else { return Vec::new() };
-        let (images, count) = (hoist.images.len(), first.components.len());
-        let positions: Vec<usize> = hoist.basis.iter().collect();
-        // For each prime, for each image of each ciphertext, the limbs of its components.
-        let columns = positions.par_iter().map(|&i| self.hoisted_limbs(hoist, i)).collect();
-        let results = hoist.sources.len() * images;
-        let mut all = self.assembled(hoist.basis, results, count, columns).into_iter();
-        hoist.sources.iter().map(|_| all.by_ref().take(images).collect()).collect()
-    }
-
-    /// For each ciphertext, for each automorphism, the limbs of its components modulo prime i.
-    fn hoisted_limbs(&self, hoist: &Hoist<'_, Cpu>, i: usize) -> Vec<Vec<Limb>> {
-        let _timer = self.time(Work::KeyProducts);
-        let ring = &self.ring;
-        let mut works: Vec<HoistedLimbs<'_>> =
-            hoist.sources.iter().map(|source| HoistedLimbs::new(self, hoist, source, i)).collect();
-        // The digits of all ciphertexts have the same primes, and so the same parts of the keys.
-        let cut = hoist.sources.iter().find_map(|source| source.digits.as_ref());
-        let key_limbs = |key| cut.map(|cut| cut.key_limbs(self, key, i));
-        let mut keys: Vec<_> =
-            hoist.images.iter().map(|(_, key)| key.and_then(|key| key_limbs(key))).collect();
-        if keys.iter().any(Option::is_some) {
-            // Chunk by chunk, so that the digits of all ciphertexts stay in the second-level cache
-            // while the keys stream by, and a part of a key while it is used for each of them.
-            for chunk in chunks_of(ring, CHUNK / works.len()) {
-                for (j, (&(g, _), key)) in hoist.images.iter().zip(&mut keys).enumerate() {
-                    let Some(key) = key else { continue };
-                    key.expand(&chunk);
-                    // Each contiguous piece goes straight to where the automorphism puts it.
-                    for (to, from) in g.evaluation_shift(ring).pieces_of(chunk.clone()) {
-                        works.iter_mut().for_each(|work| work.write(self, key, j, &to, &from));
-                    }
-                }
-            }
-        }
-        works.into_iter().flat_map(|work| work.outs).collect()
     }
 
     /// Polynomials from their limbs, which come prime by prime, then by result, then by component.
@@ -209,128 +172,138 @@ impl Cpu {
         let ring = &self.ring;
         let shift = first.automorphism.evaluation_shift(ring);
         let positions: Vec<usize> = first.basis.iter().collect();
-        // Prime by prime, for each sum the limbs of all components of its accumulator.
-        let mut columns: Vec<Vec<Vec<&mut Limb>>> =
-            positions.iter().map(|_| Vec::with_capacity(sums.len())).collect();
+        let blocks = self.blocks(positions.len());
+        // Prime by prime, the limbs of all components of the accumulators, sum by sum.
+        let mut columns: Vec<Vec<&mut Limb>> =
+            positions.iter().map(|_| Vec::with_capacity(2 * sums.len())).collect();
         let mut added = Vec::with_capacity(sums.len());
         for (acc, sum) in sums {
-            columns.iter_mut().for_each(|column| column.push(Vec::with_capacity(acc.len())));
+            assert_eq!(acc.len(), sum.rest.len(), "a rest for each component");
             for component in acc {
                 let limbs = columns.iter_mut().zip(limbs_mut(component));
-                limbs.for_each(|(column, limb)| column.last_mut().expect("pushed").push(limb));
+                limbs.for_each(|(column, limb)| column.push(limb));
             }
             added.push(sum);
         }
         columns.into_par_iter().zip(positions).for_each(|(column, i)| {
-            let _timer = self.time(Work::KeyProducts);
-            let q = ring.modulus(i);
-            let mut made: Vec<Vec<Limb>> =
-                column.iter().map(|acc| acc.iter().map(|_| self.limb()).collect()).collect();
-            self.write_switched(&added, i, &mut made);
-            for ((acc, mut outs), sum) in column.into_iter().zip(made).zip(&added) {
-                if let Some(factor) = sum.rest_factor(ring, i) {
-                    self.add_rests(sum, i, factor, &mut outs);
-                }
-                let _timer = self.time(Work::Automorphisms);
-                for (a, out) in acc.into_iter().zip(&outs) {
-                    for (target, source, len) in shift.pieces() {
-                        let (to, from) = (target..target + len, source..source + len);
-                        self.kernels.add_assign(q, &mut a[to], &out[from]);
+            let mut made: Vec<Limb> = column.iter().map(|_| self.limb()).collect();
+            self.write_sums(&added, i, &mut made, blocks);
+            for (acc, out) in column.into_iter().zip(&made) {
+                blocks.each(acc, |places, acc| {
+                    let _timer = self.time(Work::Automorphisms);
+                    for (to, from) in shift.pieces_into(places.clone()) {
+                        let acc = &mut acc[inside(&to, &places)];
+                        self.kernels.add_assign(ring.modulus(i), acc, &out[from]);
                     }
-                }
+                });
             }
         });
     }
 
-    /// Writes the digits of sums times their common key modulo prime i, 0 without a key.
-    fn write_switched(&self, sums: &[Sum<'_, Cpu>], i: usize, outs: &mut [Vec<Limb>]) {
-        let q = self.ring.modulus(i);
+    /// Writes the components of sums modulo prime i, before their automorphism: the digits times
+    /// their common key, if there is one, and the rests.
+    fn write_sums(&self, sums: &[Sum<'_, Cpu>], i: usize, outs: &mut [Limb], blocks: Blocks) {
         let switched =
             |sum: &Sum<'_, Cpu>| sum.switched.as_ref().map(|(digits, _)| digits.modulo(self, i));
         let digits: Option<Vec<_>> = sums.iter().map(switched).collect();
         let first = sums.first().and_then(|sum| sum.switched.as_ref());
-        let (Some(digits), Some((cut, key))) = (digits, first) else {
-            outs.iter_mut().flatten().for_each(|out| out.fill(0));
-            return;
-        };
-        let mut key = cut.get().key_limbs(self, key, i);
-        let digits: Vec<Vec<&[u64]>> =
-            digits.iter().map(|digits| digits.iter().map(|d| &d[..]).collect()).collect();
-        for chunk in chunks_of(&self.ring, CHUNK / sums.len()) {
+        let switched = digits.as_ref().zip(first);
+        let blocks = blocks.with_key(switched.map(|(_, (_, key))| &key[..]));
+        blocks.together(outs, |places, outs| {
+            let _timer = self.time(Work::KeyProducts);
+            // The components of each sum.
+            let mut rest = outs;
+            let mut outs: Vec<&mut [&mut [u64]]> = Vec::with_capacity(sums.len());
+            for sum in sums {
+                let (own, others) = rest.split_at_mut(sum.rest.len());
+                outs.push(own);
+                rest = others;
+            }
+            match switched {
+                None => outs.iter_mut().for_each(|o| o.iter_mut().for_each(|out| out.fill(0))),
+                Some((digits, (cut, key))) => {
+                    let mut key = cut.get().key_limbs(self, key, i);
+                    self.write_switched(digits, i, &mut key, &mut outs, &places);
+                }
+            }
+            for (outs, sum) in outs.into_iter().zip(sums) {
+                self.add_rests(sum, i, outs, &places);
+            }
+        });
+    }
+
+    /// Writes the digits of sums times their common key modulo prime i, at the places of a block.
+    fn write_switched(
+        &self,
+        digits: &[Vec<Arc<Limb>>],
+        i: usize,
+        key: &mut KeyLimbs<'_>,
+        outs: &mut [&mut [&mut [u64]]],
+        places: &Range<usize>,
+    ) {
+        let kernels = (self.kernels, self.ring.modulus(i));
+        for chunk in chunks(places.clone(), CHUNK / digits.len()) {
             key.expand(&chunk);
-            for (outs, digits) in outs.iter_mut().zip(&digits) {
-                let digits = within(digits, &chunk);
-                key.write_products((self.kernels, q), outs, &chunk, &digits, &chunk);
+            let to = inside(&chunk, places);
+            for (outs, digits) in outs.iter_mut().zip(digits) {
+                let digits: Vec<&[u64]> = digits.iter().map(|d| &d[chunk.clone()]).collect();
+                key.write_products(kernels, outs, &to, &digits, &chunk);
             }
         }
     }
 
-    /// Adds `factor` times the rests of a sum modulo prime i.
-    fn add_rests(&self, sum: &Sum<'_, Cpu>, i: usize, factor: u64, outs: &mut [Limb]) {
+    /// Adds the rests of a sum modulo prime i, at the places of a block.
+    fn add_rests(
+        &self,
+        sum: &Sum<'_, Cpu>,
+        i: usize,
+        outs: &mut [&mut [u64]],
+        places: &Range<usize>,
+    ) {
+        let Some(factor) = sum.rest_factor(&self.ring, i) else { return };
         let q = self.ring.modulus(i);
         for (out, rest) in outs.iter_mut().zip(&sum.rest) {
             match rest {
-                Rest::Poly(x) if factor == 1 => self.kernels.add_assign(q, out, limb(x, i)),
-                rest => self.add_rest(q, i, rest, factor, out, &(0..self.ring.degree())),
-            }
-        }
-    }
-}
-
-/// The images of one ciphertext modulo one prime, while they are made.
-struct HoistedLimbs<'a> {
-    q: Modulus,
-    /// What the ciphertext is multiplied by; 0 modulo the primes of P.
-    factor: u64,
-    digits: Vec<Arc<Limb>>,
-    /// The components but for the last one, where they do not vanish.
-    constants: Vec<&'a Limb>,
-    /// For each automorphism, the limbs of its components.
-    outs: Vec<Vec<Limb>>,
-}
-
-impl<'a> HoistedLimbs<'a> {
-    /// Modulo the prime at `i`, with the images that have no key.
-    fn new(cpu: &Cpu, hoist: &Hoist<'_, Cpu>, source: &'a Hoisted<'_, Cpu>, i: usize) -> Self {
-        let (ring, q) = (&cpu.ring, cpu.ring.modulus(i));
-        let ordinary = !hoist.raise.contains(i);
-        let factor = || q.mul(ring.product_mod(hoist.raise, q), hoist.factor.modulo(ring, i));
-        let factor = if ordinary { factor() } else { 0 };
-        let limbs = |_| source.components.iter().map(|_| cpu.limb()).collect();
-        let mut outs: Vec<Vec<Limb>> = hoist.images.iter().map(limbs).collect();
-        for (outs, _) in outs.iter_mut().zip(&hoist.images).filter(|(_, (_, key))| key.is_none()) {
-            for (out, c) in outs.iter_mut().zip(source.components) {
-                if ordinary {
-                    cpu.kernels.scalar_mul(q, out, limb(c, i), factor);
-                } else {
-                    out.fill(0);
+                Rest::Poly(x) if factor == 1 => {
+                    self.kernels.add_assign(q, out, &limb(x, i)[places.clone()]);
                 }
+                rest => self.add_rest(q, i, rest, factor, out, places),
             }
         }
-        let digits = source.digits.as_ref().map(|cut| cut.modulo(cpu, i, false));
-        let constants = match source.components.split_last() {
-            Some((_, rest)) if ordinary => rest.iter().map(|c| limb(c, i)).collect(),
-            _ => Vec::new(),
-        };
-        HoistedLimbs { q, factor, digits: digits.unwrap_or_default(), constants, outs }
     }
+}
 
-    /// Writes the image under automorphism j, the key of which is given, from the places `from` to
-    /// the places `to`.
-    fn write(
-        &mut self,
+/// What is added of a sum modulo one prime: `factor` times its evaluations.
+struct Scaled<'a> {
+    sum: &'a Sum<'a, Cpu>,
+    i: usize,
+    factor: u64,
+    /// What the rests are multiplied by besides.
+    raise: Option<u64>,
+    digits: &'a [&'a [u64]],
+}
+
+impl Scaled<'_> {
+    /// Adds the places `from` to the places `to` of `outs`; the key is that of the digits.
+    fn add(
+        &self,
         cpu: &Cpu,
-        key: &KeyLimbs<'_>,
-        j: usize,
+        key: Option<&KeyLimbs<'_>>,
+        outs: &mut [&mut [u64]],
         to: &Range<usize>,
         from: &Range<usize>,
     ) {
-        let digits: Vec<&[u64]> = self.digits.iter().map(|d| &d[from.clone()]).collect();
-        let outs = &mut self.outs[j];
-        key.write_products((cpu.kernels, self.q), outs, to, &digits, from);
-        for (out, c) in outs.iter_mut().zip(&self.constants) {
-            let (out, c) = (&mut out[to.clone()], &c[from.clone()]);
-            cpu.kernels.scalar_mul_add_assign(self.q, out, c, self.factor);
+        let q = cpu.ring.modulus(self.i);
+        let digits = within(self.digits, from);
+        for (k, (out, rest)) in outs.iter_mut().zip(&self.sum.rest).enumerate() {
+            let out = &mut out[to.clone()];
+            if let Some(key) = key {
+                let kernels = (cpu.kernels, q);
+                key.add_scaled_products(kernels, (k, &mut *out), &digits, from, self.factor);
+            }
+            if let Some(raise) = self.raise {
+                cpu.add_rest(q, self.i, rest, q.mul(self.factor, raise), out, from);
+            }
         }
     }
 }

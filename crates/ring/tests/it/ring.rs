@@ -186,6 +186,16 @@ fn automorphisms_agree_with_what_they_do_to_powers_of_x() {
                 }
             }
             assert_eq!(to[..], limbs(&want)[1][..]);
+            for start in (0..n).step_by(5) {
+                let block = start..(start + 5).min(n);
+                let mut next = block.start;
+                for (target, source) in g.evaluation_shift(ring).pieces_into(block.clone()) {
+                    assert_eq!(target.start, next);
+                    next = target.end;
+                    assert_eq!(to[target], from[source]);
+                }
+                assert_eq!(next, block.end);
+            }
             // Values that are the same along the first axes, or that repeat along a row.
             let counts = match ring.axes() {
                 None => vec![1, 4, n / 2],

@@ -32,6 +32,7 @@ pub fn engine_laws<E: Engine>(engine: &E) {
         host: Cpu::new(ring.clone(), Backend::Portable).expect("every processor is portable"),
         definitions: Definitions::new(ring),
         drawn: Cell::new(0),
+        seeded: Cell::new(true),
     };
     laws.memory();
     laws.signed_coefficients();
@@ -57,6 +58,8 @@ struct Laws<'e, E: Engine> {
     host: Cpu,
     /// How many polynomials were drawn so far.
     drawn: Cell<u32>,
+    /// Whether the next key has a polynomial that stays a seed.
+    seeded: Cell<bool>,
 }
 
 /// What an operation does to its first operand.

@@ -42,13 +42,15 @@ impl<E: Engine> Laws<'_, E> {
         (m / 3..m).find_map(unit).expect("-1 is a unit")
     }
 
-    /// A key of two components with digits for all groups, over all primes.
+    /// A key of two components with digits for all groups, over all primes: every other one has a
+    /// polynomial that is not expanded before it is used.
     pub(super) fn random_key(&self) -> Arc<[KeyDigit]> {
         let all = Basis::of(0..6);
-        // In all forms, one of which is not expanded before it is used.
+        // In all forms.
         let packed = || KeyPoly::packed(&self.host, &self.drawn(all));
         let words = || KeyPoly::new(&self.host, self.drawn(all));
-        let seeded = KeyPoly::seeded(&self.host, &[11; 32], 5, all);
+        let seeded = self.seeded.replace(!self.seeded.get());
+        let seeded = if seeded { KeyPoly::seeded(&self.host, &[11; 32], 5, all) } else { words() };
         let digit = |group, components| KeyDigit { group, components };
         [digit(0, vec![packed(), words()]), digit(1, vec![packed(), seeded])].into()
     }

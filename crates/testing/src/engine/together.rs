@@ -65,7 +65,7 @@ impl<E: Engine> Laws<'_, E> {
         let ring = &self.definitions.ring;
         let host = [0; 2].map(|_| self.random_key());
         let keys = host.each_ref().map(|key| engine.key(key));
-        for second in [0, 1] {
+        for choice in [[0, 0], [0, 1], [1, 1]] {
             let cut = [0; 2].map(|_| self.random(level()));
             let digits =
                 cut.each_ref().map(|x| engine.decompose(&gadget(), Source::Eval(&self.eval(x), 1)));
@@ -73,7 +73,6 @@ impl<E: Engine> Laws<'_, E> {
             let rests = known.each_ref().map(|x| self.eval(x));
             let before = [0; 2].map(|_| [0; 2].map(|_| self.random(wide)));
             let mut accs = before.each_ref().map(|x| x.each_ref().map(|c| self.eval(c)));
-            let choice = [0, second];
             let sums = accs.iter_mut().zip(digits).zip(&rests).zip(choice);
             let sums = sums.map(|(((acc, digits), rest), key)| {
                 let sum = Sum {

@@ -26,6 +26,20 @@ fn the_processor_obeys_the_laws_on_every_backend() {
     }
 }
 
+/// With blocks that divide the places of each prime of these rings.
+#[test]
+fn the_processor_obeys_the_laws_on_many_threads() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(16).build().unwrap();
+    for backend in Backend::available() {
+        for index in INDICES {
+            for words in [1, 8] {
+                let cpu = Cpu::new(ring(index, 50), backend).unwrap().with_shortest_block(words);
+                pool.install(|| engine_laws(&cpu));
+            }
+        }
+    }
+}
+
 #[test]
 fn the_naive_engine_obeys_the_laws() {
     for index in INDICES {
