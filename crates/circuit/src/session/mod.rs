@@ -20,6 +20,9 @@ pub use value::Value;
 /// time, some 150 MiB for each at n = 2^15.
 const TOGETHER: usize = 4;
 
+/// A value and what it was when it was seen.
+type Seen<'a, C> = (&'a Value<C>, Arc<C>);
+
 /// An evaluator for circuits of any depth.
 ///
 /// Every result keeps at least the capacity that a later bootstrapping needs. If an operation would
@@ -144,10 +147,7 @@ impl<S: Bootstrappable> Session<S> {
     /// Bootstraps those values together that no other thread has bootstrapped since they were seen
     /// as the given ciphertexts. It waits for threads that do so now, unless it is in a thread of a
     /// pool ([`Value::refreshing`]).
-    fn refresh_together(
-        &self,
-        seen: &[(&Value<S::Ciphertext>, Arc<S::Ciphertext>)],
-    ) -> Result<(), CircuitError> {
+    fn refresh_together(&self, seen: &[Seen<'_, S::Ciphertext>]) -> Result<(), CircuitError> {
         let bootstrapper = self.bootstrapper.as_ref().ok_or(CircuitError::NoBootstrapping)?;
         // In one order for all threads: none waits for one that waits for it.
         let mut ordered: Vec<_> = seen.iter().map(|(x, _)| *x).collect();
