@@ -2,8 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::groups::Groups;
-use super::steps::{Circuit, Node, NodeId};
+use super::steps::{Circuit, Groups, Node, NodeId};
 use crate::error::CircuitError;
 
 /// Builds a [`Circuit`] step by step; every step is checked when it is added.

@@ -2,18 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::steps::{Node, NodeId};
+use super::steps::{Groups, Node, NodeId};
 
 /// The most sums that are computed in one pass over their terms: each of them but the first is in
 /// memory before its turn.
 const ROWS: usize = 8;
-
-/// The sums of a program that are computed together.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Groups {
-    /// Several sums, by the first of them.
-    rows: BTreeMap<usize, Vec<usize>>,
-}
 
 impl Groups {
     /// A sum is computed with an earlier one if everything that it is made of is there before that
@@ -42,12 +35,6 @@ impl Groups {
         rows.extend(open.groups.into_iter().map(|group| (group.first, group.rows)));
         rows.retain(|_, rows| rows.len() > 1);
         Groups { rows }
-    }
-
-    /// The sums that are computed together with this one, if it is the first of several; itself
-    /// included.
-    pub(super) fn rows(&self, node: usize) -> &[usize] {
-        self.rows.get(&node).map_or(&[], Vec::as_slice)
     }
 }
 

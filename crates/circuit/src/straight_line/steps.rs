@@ -1,6 +1,6 @@
 //! The steps of a program, and what they cost.
 
-use super::groups::Groups;
+use std::collections::BTreeMap;
 
 /// A value inside of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,6 +34,21 @@ impl Node {
                 .collect(),
             Node::Reduce { of, .. } | Node::Extend { of, .. } | Node::DivideByP { of } => vec![*of],
         }
+    }
+}
+
+/// The sums of a program that are computed together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Groups {
+    /// Several sums, by the first of them.
+    pub(super) rows: BTreeMap<usize, Vec<usize>>,
+}
+
+impl Groups {
+    /// The sums that are computed together with this one, if it is the first of several; itself
+    /// included.
+    pub(super) fn rows(&self, node: usize) -> &[usize] {
+        self.rows.get(&node).map_or(&[], Vec::as_slice)
     }
 }
 

@@ -10,7 +10,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::limb::Limb;
-use super::processor::{CHUNK, Cpu};
+use super::processor::{Cpu, SHORTEST_BLOCK};
 use crate::gadget::KeyDigit;
 
 /// The tasks of a divided region for each thread: those that end late are short then.
@@ -18,10 +18,6 @@ const TASKS_PER_THREAD: usize = 4;
 
 /// Up to as many threads have enough tasks by primes alone, and regions are not divided.
 const FEW_THREADS: usize = 2;
-
-/// The least words of a block, unless a [`Cpu`] was given another number: whole vectors, and work
-/// that takes longer than to hand it over.
-pub(super) const SHORTEST_BLOCK: usize = CHUNK / 2;
 
 /// The words of a block, a multiple of `shortest` or all, for a region of a number of tasks.
 fn block_words(places: usize, tasks: usize, shortest: usize) -> usize {

@@ -8,7 +8,6 @@ use everlevel_arith::kernels::{self, Kernels};
 use everlevel_arith::{ArithError, Backend, NttTable, Operations, TensorTable, packed_words};
 
 use super::limb::{Limb, Limbs, Pool};
-use super::places::SHORTEST_BLOCK;
 use super::timings::{Timer, Timings, Work};
 use crate::basis::Basis;
 use crate::error::RingError;
@@ -40,6 +39,10 @@ enum Table {
 
 /// Words that one kernel call covers where several passes go over the same words.
 pub(super) const CHUNK: usize = 2048;
+
+/// The least words of a block, unless a [`Cpu`] was given another number: whole vectors, and work
+/// that takes longer than to hand it over.
+pub(super) const SHORTEST_BLOCK: usize = CHUNK / 2;
 
 /// Places in order, `words` of them at a time.
 pub(super) fn chunks(places: Range<usize>, words: usize) -> impl Iterator<Item = Range<usize>> {
