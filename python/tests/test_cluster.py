@@ -48,7 +48,7 @@ def test_work_that_would_never_begin(toy):
 
 def test_nodes_of_another_version(toy):
     with pytest.raises(everlevel.ClusterError, match="0.0.0") as caught:
-        cluster._Worker(b"", toy.params, "none", None, 0, False, 1, "0.0.0")
+        cluster._Worker(b"", toy.params, "none", None, 0, False, False, 1, "0.0.0")
     assert caught.value.code == "cluster.version"
 
 
