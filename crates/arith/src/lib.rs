@@ -62,7 +62,7 @@ pub use backend::{Backend, Selection};
 pub use error::ArithError;
 pub use memory::Block;
 pub use modulus::{Modulus, ShoupFactor};
-pub use ntt::{NttTable, TensorTable};
+pub use ntt::{NttTable, Powers, TensorTable};
 pub use operations::Operations;
 pub use order::{
     coefficient_position, evaluation_exponent, evaluation_index, gather_natural, scatter_natural,

@@ -44,7 +44,7 @@ use crate::modulus::Modulus;
 use crate::operations::Operations;
 use crate::{order, primes};
 use portable::PortableTwiddles;
-use powers::Powers;
+pub use powers::Powers;
 pub use tensor::TensorTable;
 #[cfg(target_arch = "x86_64")]
 use twiddles::{TwiddlesOf, VectorTwiddles};

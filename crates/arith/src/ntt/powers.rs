@@ -2,20 +2,23 @@
 
 use crate::modulus::Modulus;
 
-/// The twiddles as residues, before a backend gives them its own form.
-pub(super) struct Powers {
-    pub(super) modulus: Modulus,
+/// The twiddles of a transform as residues, before a backend, or another device, gives them its own
+/// form.
+pub struct Powers {
+    /// The modulus.
+    pub modulus: Modulus,
     /// rows[r][d + j] = zeta_{8d}^((-1)^r 5^j) for d = 1, 2, 4, ..., n/4 and j < d; place 0 is
     /// unused.
-    pub(super) rows: [Vec<u64>; 2],
+    pub rows: [Vec<u64>; 2],
     /// zeta_4, the constant between the rows.
-    pub(super) quarter: u64,
+    pub quarter: u64,
     /// 1/n and 1/(n zeta_4): the last stage of the inverse transform.
-    pub(super) last: [u64; 2],
+    pub last: [u64; 2],
 }
 
 impl Powers {
-    pub(super) fn new(modulus: Modulus, log_n: u32, root: u64) -> Self {
+    /// Those of transforms of length n = 2^log_n with zeta = `root`, where root^n = -1 modulo q.
+    pub fn new(modulus: Modulus, log_n: u32, root: u64) -> Self {
         let (n, q) = (1u64 << log_n, modulus.value());
         let inverse_root = modulus.neg(modulus.pow(root, n - 1));
         let rows = [root, inverse_root].map(|zeta| {

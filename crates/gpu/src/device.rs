@@ -1,0 +1,367 @@
+//! A device: its context, its stream, the compiled kernels. All calls of the driver are here.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, CString, c_void};
+use std::ptr::null_mut;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread::{self, ThreadId};
+
+use crate::arguments::{Arguments, Kernel};
+use crate::compile::binary;
+use crate::error::GpuError;
+use crate::library::{Address, Driver, Handle, Status, driver};
+
+/// What a device is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// Its name.
+    pub name: String,
+    /// The version of CUDA that the driver supports.
+    pub driver: String,
+    /// The compute capability, major and minor.
+    pub compute: (u32, u32),
+    /// The bytes of its memory.
+    pub memory_bytes: u64,
+    /// The number of multiprocessors.
+    pub multiprocessors: u32,
+}
+
+/// A device with its kernels. All work is in one stream, so what is enqueued later may use the
+/// memory of what was enqueued before.
+pub(crate) struct Device {
+    driver: &'static Driver,
+    ordinal: i32,
+    context: Handle,
+    stream: Handle,
+    /// For words that kernels only read, which may be needed while the stream is recorded.
+    constants: Handle,
+    module: Handle,
+    functions: Vec<Handle>,
+    info: DeviceInfo,
+    /// The first fault.
+    fault: OnceLock<GpuError>,
+    /// The thread whose work is recorded, if any is.
+    recorder: Mutex<Option<ThreadId>>,
+}
+
+// SAFETY: handles of the driver may be used from every thread whose current context is the one they
+// belong to, which `enter` sees to.
+unsafe impl Send for Device {}
+// SAFETY: as above; the driver's functions are thread-safe.
+unsafe impl Sync for Device {}
+
+/// Streams that do not wait for the default one.
+const NON_BLOCKING: u32 = 1;
+/// Recording does not forbid other calls.
+const RELAXED: i32 = 2;
+const OUT_OF_MEMORY: Status = 2;
+
+/// Attributes of a device.
+const MULTIPROCESSORS: i32 = 16;
+const MAJOR: i32 = 75;
+const MINOR: i32 = 76;
+
+/// A graph that can be launched.
+pub(crate) struct Graph {
+    graph: Handle,
+    executable: Handle,
+    pub(crate) nodes: usize,
+}
+
+// SAFETY: as for a device.
+unsafe impl Send for Graph {}
+// SAFETY: as for a device.
+unsafe impl Sync for Graph {}
+
+impl Device {
+    /// Opens the device with this number and compiles the kernels for it.
+    pub(crate) fn open(ordinal: u32) -> Result<Self, GpuError> {
+        let driver = driver()?;
+        let none = |what: &str, status: Status| match status {
+            0 => Ok(()),
+            status => {
+                let name = name_of(driver, status);
+                Err(GpuError::no_device(format!("no CUDA device {ordinal}: {what} failed: {name}")))
+            }
+        };
+        let (mut device, mut version, mut memory) = (0, 0, 0usize);
+        let mut name = [0u8; 128];
+        let ordinal_value = i32::try_from(ordinal).unwrap_or(i32::MAX);
+        let mut attributes = [(MULTIPROCESSORS, 0), (MAJOR, 0), (MINOR, 0)];
+        let mut handles = [null_mut(); 4];
+        let [context, stream, constants, module] = &mut handles;
+        // SAFETY: all pointers are to variables of the size that the driver writes, and handles are
+        // used as the driver returned them.
+        unsafe {
+            none("cuInit", (driver.init)(0))?;
+            none("cuDriverGetVersion", (driver.driver_version)(&mut version))?;
+            none("cuDeviceGet", (driver.device)(&mut device, ordinal_value))?;
+            let length = name.len() as i32 - 1;
+            let status = (driver.device_name)(name.as_mut_ptr().cast(), length, device);
+            none("cuDeviceGetName", status)?;
+            none("cuDeviceTotalMem", (driver.device_memory)(&mut memory, device))?;
+            for (attribute, value) in &mut attributes {
+                let status = (driver.device_attribute)(value, *attribute, device);
+                none("cuDeviceGetAttribute", status)?;
+            }
+        }
+        let [(_, multiprocessors), (_, major), (_, minor)] = attributes;
+        let text = CStr::from_bytes_until_nul(&name).unwrap_or_default();
+        let info = DeviceInfo {
+            name: text.to_string_lossy().into_owned(),
+            driver: format!("{}.{}", version / 1000, version % 1000 / 10),
+            compute: (major as u32, minor as u32),
+            memory_bytes: memory as u64,
+            multiprocessors: multiprocessors as u32,
+        };
+        let binary = binary(info.compute)?;
+        // SAFETY: as above; the binary was made for this device and outlives the call.
+        unsafe {
+            none("cuDevicePrimaryCtxRetain", (driver.retain_context)(context, device))?;
+            none("cuCtxSetCurrent", (driver.set_context)(*context))?;
+            none("cuStreamCreate", (driver.create_stream)(stream, NON_BLOCKING))?;
+            none("cuStreamCreate", (driver.create_stream)(constants, NON_BLOCKING))?;
+            none("cuModuleLoadData", (driver.load_module)(module, binary.as_ptr().cast()))?;
+        }
+        let function = |kernel: &Kernel| {
+            let (mut function, name) = (null_mut(), CString::new(kernel.name()).unwrap_or_default());
+            // SAFETY: the name ends with a zero, and the module is loaded.
+            let status = unsafe { (driver.function)(&mut function, *module, name.as_ptr()) };
+            none("cuModuleGetFunction", status).map(|()| function)
+        };
+        let functions = Kernel::ALL.iter().map(function).collect::<Result<_, _>>()?;
+        let [context, stream, constants, module] = handles;
+        Ok(Device {
+            driver,
+            ordinal: device,
+            context,
+            stream,
+            constants,
+            module,
+            functions,
+            info,
+            fault: OnceLock::new(),
+            recorder: Mutex::new(None),
+        })
+    }
+
+    pub(crate) fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    /// The first fault, if there was one.
+    pub(crate) fn status(&self) -> Result<(), GpuError> {
+        self.fault.get().map_or(Ok(()), |fault| Err(fault.clone()))
+    }
+
+    /// Notes a fault, of which the first one stays.
+    pub(crate) fn fail(&self, error: GpuError) -> GpuError {
+        self.fault.get_or_init(|| error).clone()
+    }
+
+    fn check(&self, what: &str, status: Status) -> Result<(), GpuError> {
+        match status {
+            0 => Ok(()),
+            status => {
+                let name = name_of(self.driver, status);
+                Err(self.fail(GpuError::fault(format!("{what} failed: {name}"))))
+            }
+        }
+    }
+
+    /// Makes the context current for this thread; fails after a fault.
+    fn enter(&self) -> Result<(), GpuError> {
+        self.status()?;
+        // SAFETY: the context is retained as long as the device lives.
+        self.check("cuCtxSetCurrent", unsafe { (self.driver.set_context)(self.context) })
+    }
+
+    /// As [`Device::enter`], for work of the stream: while one thread's work is recorded, that of
+    /// another one would be recorded instead of done.
+    fn enter_stream(&self) -> Result<(), GpuError> {
+        self.enter()?;
+        let recorder = *self.recorder.lock().unwrap_or_else(PoisonError::into_inner);
+        match recorder {
+            Some(thread) if thread != thread::current().id() => Err(self.fail(GpuError::fault(
+                "another thread used the device while work on it was recorded".into(),
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether work is recorded.
+    pub(crate) fn records(&self) -> bool {
+        self.recorder.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// New memory; none if the device has no more.
+    pub(crate) fn allocate(&self, bytes: usize) -> Result<Option<Address>, GpuError> {
+        self.enter()?;
+        let mut address = 0;
+        // SAFETY: the pointer is to a variable of this function.
+        match unsafe { (self.driver.allocate)(&mut address, bytes) } {
+            OUT_OF_MEMORY => Ok(None),
+            status => self.check("cuMemAlloc", status).map(|()| Some(address)),
+        }
+    }
+
+    /// Gives memory back, once what was enqueued is done.
+    pub(crate) fn free(&self, addresses: impl IntoIterator<Item = Address>) {
+        // SAFETY: the context is retained; the driver refuses addresses that it does not know, and
+        // the stream has no work left that uses them.
+        unsafe {
+            (self.driver.set_context)(self.context);
+            (self.driver.synchronize)(self.stream);
+            addresses.into_iter().for_each(|address| {
+                (self.driver.free)(address);
+            });
+        }
+    }
+
+    /// Copies words to the device, after all that was enqueued. They may be dropped afterwards.
+    pub(crate) fn copy_in(&self, to: Address, words: &[u64]) -> Result<(), GpuError> {
+        self.enter_stream()?;
+        let (source, bytes) = (words.as_ptr().cast::<c_void>(), size_of_val(words));
+        // SAFETY: the driver copies pageable memory before it returns.
+        let status = unsafe { (self.driver.copy_in)(to, source, bytes, self.stream) };
+        self.check("cuMemcpyHtoD", status)
+    }
+
+    /// Copies words to memory that nothing enqueued uses; they are there when this returns.
+    pub(crate) fn copy_constants(&self, to: Address, bytes: &[u8]) -> Result<(), GpuError> {
+        self.enter()?;
+        // SAFETY: the source outlives the copy, which has ended when the stream is synchronized.
+        unsafe {
+            let source = bytes.as_ptr().cast::<c_void>();
+            let status = (self.driver.copy_in)(to, source, bytes.len(), self.constants);
+            self.check("cuMemcpyHtoD", status)?;
+            self.check("cuStreamSynchronize", (self.driver.synchronize)(self.constants))
+        }
+    }
+
+    /// Copies words from the device, once all that was enqueued is done.
+    pub(crate) fn copy_out(&self, words: &mut [u64], from: Address) -> Result<(), GpuError> {
+        self.enter_stream()?;
+        // SAFETY: the slice is as long as what is copied, and is borrowed until the stream is
+        // synchronized.
+        unsafe {
+            let (target, bytes) = (words.as_mut_ptr().cast::<c_void>(), size_of_val(words));
+            self.check("cuMemcpyDtoH", (self.driver.copy_out)(target, from, bytes, self.stream))?;
+        }
+        self.synchronize()
+    }
+
+    /// Writes zeros.
+    pub(crate) fn clear(&self, at: Address, bytes: usize) -> Result<(), GpuError> {
+        self.enter_stream()?;
+        // SAFETY: the memory was allocated by this device, which checks the range.
+        self.check("cuMemset", unsafe { (self.driver.fill)(at, 0, bytes, self.stream) })
+    }
+
+    /// Waits until all that was enqueued is done.
+    pub(crate) fn synchronize(&self) -> Result<(), GpuError> {
+        self.enter()?;
+        // SAFETY: the stream lives as long as the device.
+        self.check("cuStreamSynchronize", unsafe { (self.driver.synchronize)(self.stream) })
+    }
+
+    /// Enqueues the kernel of these arguments.
+    pub(crate) fn launch<A: Arguments>(
+        &self,
+        arguments: &A,
+        grid: [u32; 3],
+        threads: u32,
+        shared: u32,
+    ) -> Result<(), GpuError> {
+        self.enter_stream()?;
+        let function = self.functions[A::KERNEL as usize];
+        let mut parameters = [std::ptr::from_ref(arguments).cast_mut().cast::<c_void>()];
+        let [x, y, z] = grid;
+        // SAFETY: the kernel takes one structure with the layout of the arguments, which the driver
+        // copies before it returns. What the kernel reads and writes is memory of the device: an
+        // error there is reported as a fault.
+        let status = unsafe {
+            let (parameters, stream) = (parameters.as_mut_ptr(), self.stream);
+            (self.driver.launch)(
+                function, x, y, z, threads, 1, 1, shared, stream, parameters, null_mut(),
+            )
+        };
+        self.check("cuLaunchKernel", status)
+    }
+
+    /// Records what this thread enqueues in `work` instead of doing it.
+    pub(crate) fn record<T>(&self, work: impl FnOnce() -> T) -> Result<(T, Graph), GpuError> {
+        let recorder = || self.recorder.lock().unwrap_or_else(PoisonError::into_inner);
+        {
+            let mut recorder = recorder();
+            if recorder.is_some() {
+                return Err(GpuError::fault("work on the device is being recorded already".into()));
+            }
+            self.enter()?;
+            // SAFETY: the stream lives as long as the device.
+            let status = unsafe { (self.driver.begin_capture)(self.stream, RELAXED) };
+            self.check("cuStreamBeginCapture", status)?;
+            *recorder = Some(thread::current().id());
+        }
+        let made = work();
+        *recorder() = None;
+        let (mut graph, mut executable, mut nodes) = (null_mut(), null_mut(), 0);
+        // SAFETY: all pointers are to variables of this function.
+        unsafe {
+            let status = (self.driver.end_capture)(self.stream, &mut graph);
+            self.check("cuStreamEndCapture", status)?;
+            self.status()?;
+            let status = (self.driver.graph_nodes)(graph, null_mut(), &mut nodes);
+            self.check("cuGraphGetNodes", status)?;
+            let status = (self.driver.instantiate)(&mut executable, graph, 0);
+            self.check("cuGraphInstantiate", status)?;
+        }
+        Ok((made, Graph { graph, executable, nodes }))
+    }
+
+    /// Enqueues all that was recorded.
+    pub(crate) fn launch_graph(&self, graph: &Graph) -> Result<(), GpuError> {
+        self.enter_stream()?;
+        // SAFETY: the graph was made by this device, and its memory is kept with it.
+        let status = unsafe { (self.driver.launch_graph)(graph.executable, self.stream) };
+        self.check("cuGraphLaunch", status)
+    }
+
+    /// Destroys a graph, once it does not run.
+    pub(crate) fn destroy_graph(&self, graph: &Graph) {
+        // SAFETY: the graph is dropped, and the stream has no work left that uses it.
+        unsafe {
+            (self.driver.set_context)(self.context);
+            (self.driver.synchronize)(self.stream);
+            (self.driver.destroy_executable)(graph.executable);
+            (self.driver.destroy_graph)(graph.graph);
+        }
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        // SAFETY: nothing that belongs to the context is used afterwards.
+        unsafe {
+            (self.driver.set_context)(self.context);
+            (self.driver.synchronize)(self.stream);
+            (self.driver.unload_module)(self.module);
+            (self.driver.destroy_stream)(self.stream);
+            (self.driver.destroy_stream)(self.constants);
+            (self.driver.release_context)(self.ordinal);
+        }
+    }
+}
+
+/// The driver's name of a status.
+fn name_of(driver: &Driver, status: Status) -> String {
+    let mut name = std::ptr::null();
+    // SAFETY: the driver returns a constant string, or leaves the pointer null.
+    unsafe {
+        (driver.error_name)(status, &mut name);
+        match name.is_null() {
+            true => format!("status {status}"),
+            false => CStr::from_ptr(name).to_string_lossy().into_owned(),
+        }
+    }
+}

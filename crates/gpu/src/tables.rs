@@ -1,0 +1,45 @@
+//! What the kernels know of each prime.
+
+use everlevel_arith::{Modulus, Powers};
+use everlevel_ring::Ring;
+
+/// A factor in Montgomery form: times 2^64.
+pub(crate) fn montgomery(q: Modulus, x: u64) -> u64 {
+    q.mul(x, q.reduce_u128(1 << 64))
+}
+
+/// Times 2^128: what a sum of products that was reduced once is multiplied by.
+pub(crate) fn twice_montgomery(q: Modulus, x: u64) -> u64 {
+    montgomery(q, montgomery(q, x))
+}
+
+/// The inverse of an odd number modulo 2^64, by Newton's iteration: each step doubles the number of
+/// right bits, of which q itself has three.
+fn inverse(q: u64) -> u64 {
+    (0..5).fold(q, |x, _| x.wrapping_mul(2u64.wrapping_sub(q.wrapping_mul(x))))
+}
+
+/// The constants of all primes, eight words each, and their twiddles, row by row.
+pub(crate) fn tables(ring: &Ring) -> (Vec<u64>, Vec<u64>) {
+    let log_n = ring.degree().trailing_zeros();
+    let (mut primes, mut twiddles) = (Vec::new(), Vec::new());
+    for i in 0..ring.prime_count() {
+        let q = ring.modulus(i);
+        let powers = Powers::new(q, log_n, ring.root(i));
+        let [even, odd] = powers.last.map(|x| montgomery(q, x));
+        primes.extend([
+            q.value(),
+            inverse(q.value()),
+            montgomery(q, 1),
+            twice_montgomery(q, 1),
+            montgomery(q, powers.quarter),
+            even,
+            odd,
+            0,
+        ]);
+        for row in &powers.rows {
+            twiddles.extend(row.iter().map(|&w| montgomery(q, w)));
+        }
+    }
+    (primes, twiddles)
+}

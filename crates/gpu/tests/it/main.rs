@@ -1,0 +1,29 @@
+//! The engine on a device, or on the emulated one (see `emulator/`): each test is skipped by name
+//! where there is none.
+
+mod large;
+mod laws;
+
+use std::sync::Arc;
+
+use everlevel_gpu::Gpu;
+use everlevel_ring::{Ring, primes};
+
+/// A ring with seven primes of `bits` bits.
+fn ring(index: u64, bits: u32) -> Arc<Ring> {
+    let step = Ring::prime_step(index).unwrap();
+    let moduli: Vec<u64> = primes::primes_congruent_one(step, 1 << bits).take(7).collect();
+    Arc::new(Ring::new(index, &moduli).unwrap())
+}
+
+/// The first device, if there is one.
+fn device(ring: &Arc<Ring>) -> Option<Gpu> {
+    match Gpu::new(ring.clone(), 0) {
+        Ok(gpu) => Some(gpu),
+        Err(error) if error.code() == "no_gpu" => {
+            println!("skipped: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
