@@ -85,6 +85,8 @@ of_the_library!(
     arith::ArithError,
     SecurityError
 );
+#[cfg(feature = "cuda")]
+of_the_library!(everlevel_gpu::GpuError);
 
 impl CliError {
     /// A usage error.

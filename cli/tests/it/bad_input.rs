@@ -97,6 +97,24 @@ fn arguments() {
 }
 
 #[test]
+fn devices() {
+    let bench = |device: &str, more: &[&str], parts: &[&str]| {
+        refused(&[&["bench", "bootstrap", "--device", device][..], more].concat(), parts);
+    };
+    for device in ["gpu", "cpu:0", "cuda:", "cuda:x"] {
+        bench(device, &[], &[device, "--device", "cuda:N"]);
+    }
+    if cfg!(feature = "cuda") {
+        bench("cuda", &["--profile"], &["--profile", "--device cuda:0"]);
+        bench("cuda:1", &["--record", "x.json"], &["--record", "--device cuda:1"]);
+    } else {
+        // Before anything else, such as a set that is refused.
+        let args = ["--params", TOY];
+        bench("cuda:1", &args, &["--device cuda:1", "--features cuda", "[cli.no-cuda]"]);
+    }
+}
+
+#[test]
 fn sets_by_name() {
     refused(&["demo", "--params", "no-such-set"], &["no-such-set", "bgv-65537-n15", ".json"]);
     refused(&["params", "show", ""], &["known sets"]);

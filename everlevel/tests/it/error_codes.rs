@@ -14,8 +14,8 @@ use everlevel_wire::WireError;
 
 /// How codes of the Python package begin.
 const PYTHON: [&str; 2] = ["python.", "cluster."];
-/// The codes that the program gives what has none.
-const PROGRAM: &[&str] = &["cli.usage", "cli.failure"];
+/// The codes that the program gives what has none, and that of a device it was not built for.
+const PROGRAM: &[&str] = &["cli.usage", "cli.failure", "cli.no-cuda"];
 
 fn all() -> Vec<&'static str> {
     let layers = [

@@ -194,6 +194,7 @@ fn fingerprints<E: Engine>(params: &Params, engine: Arc<E>, key_bytes: u64) -> L
         let fresh = scheme.download(&fresh).unwrap();
         assert_eq!(secret.decrypt(&fresh).unwrap(), expected, "{}", params.name());
     }
+    assert_eq!(scheme.resident_key_bytes() > 0, E::RESIDENT, "{}", params.name());
     lines
 }
 

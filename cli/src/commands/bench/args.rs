@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::device::Device;
 use super::operations::{ALL, OPERATIONS};
 use crate::console::args::SetArg;
 
@@ -59,6 +60,11 @@ pub struct BootstrapArgs {
     #[arg(long, value_name = "K", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=64))]
     pub batch: u32,
+    /// Compute on the processor or on a CUDA device, by its number (default: the first); there the
+    /// bootstrapping is also recorded as a graph, all runs have the same keys and values, and
+    /// results are compared with those of the processor
+    #[arg(long, value_name = "cpu|cuda[:N]", default_value = "cpu")]
+    pub device: Device,
 }
 
 /// The names of all operations on typed integers, and `all`.

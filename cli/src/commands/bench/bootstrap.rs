@@ -9,6 +9,9 @@ use everlevel_scheme::spec::BootstrapMode;
 use everlevel_wire::file::{Existing, write_file};
 use serde::Serialize;
 
+#[cfg(feature = "cuda")]
+use super::cuda;
+use super::device::Device;
 use super::measure::{Bench, Outcome};
 use super::profile::{self, Shares};
 use crate::commands::bench::args::{BootstrapArgs, Mode};
@@ -52,6 +55,7 @@ struct Report {
 
 /// Runs the measurement.
 pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
+    check_device(args)?;
     // What cannot be recorded is not measured, which takes minutes.
     if let Some(path) = &args.record {
         check_named(path)?;
@@ -69,6 +73,10 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
         Mode::Full if params.ring().axes().is_some() => Some(BootstrapMode::Bypass),
         Mode::Full => (params.slot_shape().degree_of_slot() > 1).then_some(BootstrapMode::Full),
     };
+    #[cfg(feature = "cuda")]
+    if let Device::Cuda(ordinal) = args.device {
+        return cuda::run(args, common, ordinal, &params, mode);
+    }
     let mut bench = Bench::new(&params, find_planner(&params, mode)?)
         .profiled(args.profile)
         .with_seeded_keys(args.seeded_keys)
@@ -139,6 +147,20 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
         )));
     }
     Ok(())
+}
+
+/// Refuses a device that this program does not compute on, and what is measured on the processor
+/// alone.
+fn check_device(args: &BootstrapArgs) -> Result<(), CliError> {
+    let device = args.device;
+    device.check()?;
+    let of_processor = [(args.profile, "--profile"), (args.record.is_some(), "--record")];
+    match of_processor.into_iter().find(|&(given, _)| given && device != Device::Cpu) {
+        Some((_, option)) => Err(CliError::usage(format!(
+            "{option} is for the processor: leave it out, or --device {device}"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// What is in a file of measurements: nothing if there is no file yet.

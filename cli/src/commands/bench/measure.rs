@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use everlevel::lab::{Arithmetic, Bootstrapper, Evaluator, Scheme, Stage};
+use everlevel::lab::{Arithmetic, Bootstrapper, Cpu, EvalKeys, Evaluator, Scheme, Stage};
 use everlevel::{Ciphertext, KeyPlanner, Level, NextUse, Params, Plaintext, SecretKey, ServerKeys};
 use everlevel_scheme::spec::BootstrapMode;
 use rand_core::CryptoRng;
@@ -100,15 +100,24 @@ impl Bench {
         }
     }
 
-    /// One run with keys and values from `rng`; `tick` is called after each of its four parts.
-    pub fn run(&mut self, rng: &mut impl CryptoRng, tick: &dyn Fn()) -> Result<Outcome, CliError> {
-        let started = Instant::now();
+    /// New keys: the secret one, and those of a server.
+    pub(super) fn keys(
+        &self,
+        rng: &mut impl CryptoRng,
+    ) -> Result<(SecretKey, ServerKeys), CliError> {
         let secret = SecretKey::generate(&self.params, rng);
         let plan = self.planner.keys();
         let keys = match self.seeded_keys {
             true => ServerKeys::generate_seeded(&secret, &plan, rng, |_, _| ())?,
             false => ServerKeys::generate(&secret, &plan, rng, |_, _| ())?,
         };
+        Ok((secret, keys))
+    }
+
+    /// One run with keys and values from `rng`; `tick` is called after each of its four parts.
+    pub fn run(&mut self, rng: &mut impl CryptoRng, tick: &dyn Fn()) -> Result<Outcome, CliError> {
+        let started = Instant::now();
+        let (secret, keys) = self.keys(rng)?;
         let evaluator = Evaluator::new(keys);
         let key_seconds = started.elapsed().as_secs_f64();
         tick();
@@ -208,7 +217,8 @@ impl Bench {
         })
     }
 
-    fn wrong_slots(
+    /// In how many slots a ciphertext decrypts to another value.
+    pub(super) fn wrong_slots(
         &self,
         secret: &SecretKey,
         x: &Ciphertext,
@@ -226,9 +236,9 @@ impl Bench {
     /// A ciphertext of random values at the lowest level that bootstrapping accepts, its noise at
     /// the bound: exhausted out by products and sums (x <- x y + z), then switched down, then
     /// multiplied by constants until one more bit would be too much.
-    fn exhausted(
+    pub(super) fn exhausted<K: EvalKeys>(
         &self,
-        evaluator: &Evaluator,
+        evaluator: &Evaluator<Cpu, K>,
         secret: &SecretKey,
         needed: f64,
         rng: &mut impl CryptoRng,

@@ -92,6 +92,12 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         &self.engine
     }
 
+    /// The bytes of the keys that are in the memory of the engine, a word for each residue; none on
+    /// the processor, which needs no copies of them.
+    pub fn resident_key_bytes(&self) -> u64 {
+        self.resident.bytes()
+    }
+
     /// A ciphertext in the memory of the engine. On the processor it shares its polynomials with
     /// the original.
     ///

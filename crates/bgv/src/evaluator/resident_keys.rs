@@ -53,6 +53,12 @@ impl<E: Engine> ResidentKeys<E> {
         ResidentKeys { limit, held: Mutex::new(Vec::new()) }
     }
 
+    /// The bytes of all keys that are held.
+    pub(super) fn bytes(&self) -> u64 {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.iter().map(|key| key.bytes).sum()
+    }
+
     /// Looks up a key that is held.
     pub(super) fn find(&self, name: KeyName) -> Option<Resident<E>> {
         if !E::RESIDENT {
