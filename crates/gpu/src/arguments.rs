@@ -19,10 +19,11 @@ pub(crate) enum Kernel {
     Combine,
     Sum,
     Hoist,
+    Integers,
 }
 
 impl Kernel {
-    pub(crate) const ALL: [Kernel; 12] = [
+    pub(crate) const ALL: [Kernel; 13] = [
         Kernel::ForwardLow,
         Kernel::ForwardHigh,
         Kernel::BackwardLow,
@@ -35,6 +36,7 @@ impl Kernel {
         Kernel::Combine,
         Kernel::Sum,
         Kernel::Hoist,
+        Kernel::Integers,
     ];
 
     /// Its name in the source.
@@ -52,6 +54,7 @@ impl Kernel {
             Kernel::Combine => "combine",
             Kernel::Sum => "sum",
             Kernel::Hoist => "hoist",
+            Kernel::Integers => "integers",
         }
     }
 }
@@ -334,5 +337,40 @@ arguments! {
         prime: [u8; PRIMES],
         rest_factor: [u64; PRIMES],
         image: [ImageArguments; IMAGES_A_LAUNCH],
+    }
+}
+
+/// The primes of a polynomial that integers are made of.
+pub(crate) const LIFTED: usize = 3;
+
+/// Multiplication modulo an odd number: its constants, as those of a prime, and the factor.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub(crate) struct UnitArguments {
+    pub(crate) modulus: [u64; 8],
+    pub(crate) unit: u64,
+    pub(crate) there: u64,
+}
+
+arguments! {
+    /// Integers and their digits.
+    Integers of Integers, 464 bytes {
+        output: Address,
+        primes: Address,
+        x: Operand,
+        weight: [[u64; 2]; LIFTED],
+        inverse: [u64; LIFTED],
+        product: [u64; 2],
+        delta: u64,
+        map: UnitArguments,
+        times: UnitArguments,
+        n: u32,
+        lifted: u32,
+        kind: u32,
+        digits: u32,
+        base: i64,
+        stride: u64,
+        source: [u8; 8],
+        prime: [u8; PRIMES],
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use everlevel_ring::{
-    Accumulation, Basis, Coeff, Constant, Engine, Eval, Gadget, Hoist, KeyDigit, Pair, Poly,
+    Accumulation, Basis, Coeff, Constant, Engine, Eval, Gadget, Hoist, IntegerDigits, KeyDigit, Pair, Poly,
     Representation, Ring, RingError, RoundingScale, Source, Sum,
 };
 
@@ -60,6 +60,19 @@ impl Engine for Gpu {
 
     fn to_signed(&self, x: &Poly<Coeff, Self>) -> Result<Vec<i128>, RingError> {
         self.host.to_signed(&self.downloaded(x)?)
+    }
+
+    fn integer_digits(
+        &self,
+        x: &Poly<Coeff, Self>,
+        digits: &IntegerDigits,
+        to: Basis,
+    ) -> Result<Vec<Poly<Coeff, Self>>, RingError> {
+        self.status()?;
+        match self.integers(x, digits, to) {
+            Some(made) => Ok(made),
+            None => digits.on_processor(self, x, to),
+        }
     }
 
     fn key(&self, digits: &Arc<[KeyDigit]>) -> Key {

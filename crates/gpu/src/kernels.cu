@@ -488,6 +488,104 @@ KERNEL(unit, UnitArgs) {
 }
 
 // ---------------------------------------------------------------------------------------------
+// Integers made of centered coefficients, cut into digits.
+
+#define LIFTED 3
+
+// What a coefficient c becomes: -round(d c / q); or c u modulo t, centered.
+enum IntegerMap { QUOTIENT, RESIDUE };
+
+// Multiplication by u modulo t, odd; `unit` is in Montgomery form.
+struct Unit64 {
+    Prime modulus;
+    u64 unit;
+    u64 there;
+};
+
+struct IntegerArgs {
+    u64* out;                     // for each digit, a limb for each of the primes
+    const Prime* primes;
+    Operand x;
+    u64 weight[LIFTED][2];        // the product of the primes before, low word first
+    u64 inverse[LIFTED];          // its inverse modulo the prime, in Montgomery form
+    u64 product[2];
+    u64 delta;
+    Unit64 map, times;
+    u32 n, lifted, kind, digits;
+    i64 base;
+    u64 stride;                   // from one digit to the next
+    u8 source[8];
+    u8 prime[PRIMES];
+};
+
+// |x| modulo an odd number below 2^62, times the sign.
+DEVICE u64 modulo(__int128 x, const Prime& p) {
+    bool negative = x < 0;
+    u128 size = negative ? (u128)0 - (u128)x : (u128)x;
+    u64 r = plus(times((u64)(size >> 64), p.square, p), times((u64)size, p.one, p), p.q);
+    return negative ? minus(0, r, p.q) : r;
+}
+
+DEVICE i64 times_unit(__int128 x, const Unit64& u) {
+    u64 r = times(modulo(x, u.modulus), u.unit, u.modulus);
+    return r > u.modulus.q / 2 ? (i64)r - (i64)u.modulus.q : (i64)r;
+}
+
+DEVICE double approximately(__int128 x) {
+    return __dadd_rn(__dmul_rn((double)(i64)(x >> 64), 18446744073709551616.0),
+                     __ull2double_rn((u64)x));
+}
+
+// round(x / q) for an odd q, where the quotient is below 2^50.
+DEVICE i64 rounded(__int128 x, __int128 q) {
+    i64 r = (i64)rint(approximately(x) / approximately(q));
+    __int128 rest = x - (__int128)r * q;
+    while (2 * rest >= q) {
+        r += 1;
+        rest -= q;
+    }
+    while (2 * rest < -q) {
+        r -= 1;
+        rest += q;
+    }
+    return r;
+}
+
+DEVICE i64 floor_quotient(i64 x, i64 w) {
+    i64 r = x / w;
+    return x % w < 0 ? r - 1 : r;
+}
+
+KERNEL(integers, IntegerArgs) {
+    PHASE {
+        u32 place = blockIdx.x * blockDim.x + threadIdx.x;
+        if (place < a.n) {
+            __int128 c = 0;
+            __int128 q = (__int128)((u128)a.product[1] << 64 | a.product[0]);
+            for (u32 i = 0; i < a.lifted; i++) {
+                Prime p = a.primes[a.source[i]];
+                u64 x = limb_of(a.x, a.source[i], a.n)[place];
+                u64 digit = times(minus(x, modulo(c, p), p.q), a.inverse[i], p);
+                c += (__int128)((u128)a.weight[i][1] << 64 | a.weight[i][0]) * digit;
+            }
+            if (2 * (u128)c > (u128)q) c -= q;
+            i64 rest = a.kind == QUOTIENT ? -rounded((__int128)a.delta * c, q)
+                                          : times_unit(c, a.map);
+            if (a.times.there) rest = times_unit(rest, a.times);
+            Prime p = a.primes[a.prime[blockIdx.y]];
+            for (u32 d = 0; d < a.digits; d++) {
+                i64 next = d + 1 < a.digits ? floor_quotient(rest + (a.base >> 1), a.base) : 0;
+                i64 digit = rest - next * a.base;
+                u64 size = times(digit < 0 ? 0 - (u64)digit : (u64)digit, p.one, p);
+                a.out[d * a.stride + (u64)blockIdx.y * a.n + place] =
+                    digit < 0 ? minus(0, size, p.q) : size;
+                rest = next;
+            }
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
 // Sums of products.
 
 #define PAIRS_A_LAUNCH 64

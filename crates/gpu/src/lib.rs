@@ -22,6 +22,7 @@ mod elements;
 mod engine;
 mod error;
 mod gpu;
+mod integers;
 mod library;
 mod memory;
 mod record;

@@ -19,6 +19,12 @@ fn inverse(q: u64) -> u64 {
     (0..5).fold(q, |x, _| x.wrapping_mul(2u64.wrapping_sub(q.wrapping_mul(x))))
 }
 
+/// The constants of a modulus as the kernels have those of a prime, without those of transforms.
+pub(crate) fn constants(q: u64) -> [u64; 8] {
+    let power = |k: u32| (0..k).fold(1 % q, |x, _| (2 * u128::from(x) % u128::from(q)) as u64);
+    [q, inverse(q), power(64), power(128), 0, 0, 0, 0]
+}
+
 /// The constants of all primes, eight words each, and their twiddles, row by row.
 pub(crate) fn tables(ring: &Ring) -> (Vec<u64>, Vec<u64>) {
     let log_n = ring.degree().trailing_zeros();

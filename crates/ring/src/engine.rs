@@ -16,6 +16,7 @@ use crate::basis::Basis;
 use crate::error::RingError;
 use crate::gadget::{Gadget, KeyDigit};
 use crate::galois::GaloisElement;
+use crate::integers::IntegerDigits;
 use crate::memory::Memory;
 use crate::poly::{Coeff, Eval, Poly, Representation};
 use crate::ring::Ring;
@@ -69,6 +70,21 @@ pub trait Engine: Memory + Send + Sync + Sized {
     /// # Errors
     /// A fault of the engine, now or before.
     fn to_signed(&self, x: &Poly<Coeff, Self>) -> Result<Vec<i128>, RingError>;
+
+    /// Integers made of the centered coefficients of a polynomial, whose modulus is below 2^126, cut
+    /// into digits, each of them modulo the primes of `to`. Digits from some place on that are all 0
+    /// may be left out.
+    ///
+    /// # Errors
+    /// A fault of the engine, now or before.
+    fn integer_digits(
+        &self,
+        x: &Poly<Coeff, Self>,
+        digits: &IntegerDigits,
+        to: Basis,
+    ) -> Result<Vec<Poly<Coeff, Self>>, RingError> {
+        digits.on_processor(self, x, to)
+    }
 
     /// A switching key in this engine's memory.
     fn key(&self, digits: &Arc<[KeyDigit]>) -> Self::Key;

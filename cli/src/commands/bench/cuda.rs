@@ -117,7 +117,7 @@ struct Subject<'a> {
     slots: usize,
     runs: u32,
     /// Called after each part.
-    tick: &'a dyn Fn(),
+    tick: &'a (dyn Fn() + Sync),
 }
 
 impl Subject<'_> {

@@ -11,7 +11,8 @@
 //! coefficients of O are below Δ/2 (Ma–Huang–Wang–Wang 2024, in the form of docs/adr/0003).
 
 use everlevel_ring::{
-    Constant, Engine, Eval, GaloisElement, Poly, Rest, RoundingScale, Source, Sum, Use, by_places,
+    Coeff, Constant, Cpu, Engine, Eval, GaloisElement, IntegerDigits, IntegerMap, Poly, Rest,
+    RoundingScale, Source, Sum, Use,
 };
 
 use crate::ciphertext::Ciphertext;
@@ -20,24 +21,26 @@ use crate::keys::EvalKeys;
 use crate::message::carried_poly;
 use everlevel_scheme::KeyId;
 use everlevel_scheme::SchemeError;
-use everlevel_scheme::noise::{Meta, raise_digit};
+use everlevel_scheme::noise::{Meta, raise_digit, raise_digit_ranges};
 use everlevel_scheme::spec::{Form, Level};
 use everlevel_scheme::{Arithmetic, Bootstrappable, PlainModulus, Plaintext, Scheme};
 
-/// A ciphertext modulo q0 under the sparse key, as centered integers in natural order.
-pub struct Base {
+/// A ciphertext modulo q0 under the sparse key.
+pub struct Base<E: Engine = Cpu> {
     /// (b, a).
-    components: [Vec<i128>; 2],
+    components: [Poly<Coeff, E>; 2],
     factor: u64,
     owner: Option<KeyId>,
 }
 
 impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// o0 + o1 s0 modulo the largest power of p, at the level of `meta`, with the factor of the
-    /// keys.
+    /// keys; o0 and o1 are made of the components of `r`, and below `range` / 2.
     fn times_sparse(
         &self,
-        [o0, o1]: [Vec<i64>; 2],
+        r: &Base<E>,
+        map: IntegerMap,
+        range: u128,
         meta: Meta,
     ) -> Result<Ciphertext<E>, SchemeError> {
         self.engine.status()?;
@@ -47,35 +50,24 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         let meta = Meta { owner: meta.owner.or(self.keys.owner()), ..meta };
         let meta = params.noise().checked(meta, "bootstrapping")?;
         let basis = params.chain().basis(meta.level);
-        let poly = |x: &[i64]| engine.reduce_signed(basis, x).into_eval(engine);
         let t = params.plaintext_ring().modulus(meta.exponent);
-        let carried: Vec<i64> = if meta.factor == 1 {
-            o0
-        } else {
-            by_places(o0.len(), |k| t.centered(t.mul(t.reduce_i64(o0[k]), meta.factor)))
+        let [o0, o1] = &r.components;
+        let (p, times) = (self.plain_prime(), (meta.factor != 1).then_some((t, meta.factor)));
+        let whole = IntegerDigits { map, times, base: 1, count: 1 };
+        let mut c0 = match engine.integer_digits(o0, &whole, basis)?.pop() {
+            Some(carried) => carried.into_eval(engine),
+            None => Poly::zero(engine, basis),
         };
-        let mut c0 = poly(&carried);
         c0.scale_assign(engine, Constant::inverse(meta.form.scale(t.wide())));
         let mut c1 = Poly::zero(engine, basis);
-        let w = raise_digit(self.plain_prime()) as i64;
-        let mut rest = o1;
-        for (i, key) in keys.iter().enumerate() {
-            if rest.iter().all(|&x| x == 0) {
-                break;
-            }
-            // rest = digit + w next, balanced; the last key takes what is left
-            let next: Vec<i64> = match i + 1 < keys.len() {
-                true => by_places(rest.len(), |k| {
-                    (2 * rest[k] as i128 + w as i128).div_euclid(2 * w as i128) as i64
-                }),
-                false => vec![0; rest.len()],
-            };
-            let digit =
-                poly(&rest.iter().zip(&next).map(|(&x, &n)| x - w * n).collect::<Vec<i64>>());
+        // One more digit than there are in general, for the ends of the range.
+        let count = keys.len().min(raise_digit_ranges(p, range).len() + 1);
+        let digits = IntegerDigits { map, times: None, base: raise_digit(p), count };
+        for (digit, key) in engine.integer_digits(o1, &digits, basis)?.into_iter().zip(&*keys) {
+            let digit = digit.into_eval(engine);
             for (c, key) in [&mut c0, &mut c1].into_iter().zip(key) {
                 c.mul_add_assign(engine, &key.restricted(basis), &digit);
             }
-            rest = next;
         }
         Ok(Ciphertext::new(meta, vec![c0, c1]))
     }
@@ -110,7 +102,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
 }
 
 impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
-    type Base = Base;
+    type Base = Base<E>;
 
     fn message_exponent(&self) -> u32 {
         self.params.plain_exponent()
@@ -128,7 +120,7 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
         self.params.noise().bound().minimum_capacity(self.params.wide_modulus())
     }
 
-    fn to_base_modulus(&self, x: &Ciphertext<E>) -> Result<Base, SchemeError> {
+    fn to_base_modulus(&self, x: &Ciphertext<E>) -> Result<Base<E>, SchemeError> {
         let params = self.params();
         self.engine.status()?;
         self.check_owner(&x.meta, "bootstrapping")?;
@@ -169,71 +161,48 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
             None => base,
         };
         let factor = params.noise().mod_switch(&x.meta, Level(0)).factor;
-        // Centered modulo q0.
-        let [b, a] = base.map(|c| self.engine.to_signed(&c.into_coeff(self.engine())));
-        Ok(Base { components: [b?, a?], factor, owner: x.meta.owner })
+        let components = base.map(|c| c.into_coeff(self.engine()));
+        Ok(Base { components, factor, owner: x.meta.owner })
     }
 
-    fn mod_raise_overflow(&self, r: &Base, delta: u64) -> Result<Ciphertext<E>, SchemeError> {
+    fn mod_raise_overflow(&self, r: &Base<E>, delta: u64) -> Result<Ciphertext<E>, SchemeError> {
         let meta = self.params().noise().raised_overflow(delta)?;
-        let (delta, q0) = (delta as i128, self.params().base_modulus());
-        // -round(Δ c / q0): ties cannot occur, q0 is odd.
-        let quotient = |c: &Vec<i128>| -> Vec<i64> {
-            by_places(c.len(), |k| -((2 * delta * c[k] + q0).div_euclid(2 * q0)) as i64)
-        };
-        let u = self.times_sparse(
-            r.components.each_ref().map(quotient),
-            Meta { owner: r.owner, ..self.params().noise().raised(delta as u128) },
-        )?;
+        let raised = self.params().noise().raised(delta.into());
+        let raised = Meta { owner: r.owner, ..raised };
+        let u = self.times_sparse(r, IntegerMap::Quotient(delta), delta.into(), raised)?;
         self.reduce_plain_modulus(&u, meta.exponent)
     }
 
     fn mod_raise_message(
         &self,
-        r: &Base,
+        r: &Base<E>,
         like: &Ciphertext<E>,
     ) -> Result<Ciphertext<E>, SchemeError> {
         let params = self.params();
         let t = params.plaintext_ring().modulus(params.plain_exponent());
         let unit = t.inv(r.factor).expect("factors are units");
-        let reduced = |c: &Vec<i128>| -> Vec<i64> {
-            by_places(c.len(), |k| t.centered(t.mul(t.reduce_i128(c[k]), unit)))
-        };
         let level = params.noise().raised_message(&like.meta)?.level;
         let meta = Meta { level, owner: r.owner, ..params.noise().raised(t.wide()) };
-        let raised = self.times_sparse(r.components.each_ref().map(reduced), meta)?;
+        let raised = self.times_sparse(r, IntegerMap::Residue(t, unit), t.wide(), meta)?;
         let raised = self.reduce_plain_modulus(&raised, params.plain_exponent())?;
         let low = like.meta.level.min(raised.meta.level);
         self.mod_switch_to(&raised, low)
     }
 
-    fn base_modulus_mod_t(&self, r: &Base) -> i64 {
+    fn base_modulus_mod_t(&self, r: &Base<E>) -> i64 {
         let t = self.params.plaintext_ring().modulus(self.params.plain_exponent());
         let unit = t.inv(t.reduce_u64(r.factor)).expect("factors are units");
         t.centered(t.mul(t.reduce_i128(self.params.base_modulus()), unit))
     }
 
-    fn mod_raise_scaled(&self, r: &Base) -> Result<Ciphertext<E>, SchemeError> {
+    fn mod_raise_scaled(&self, r: &Base<E>) -> Result<Ciphertext<E>, SchemeError> {
         let params = self.params();
         let meta = Meta { owner: r.owner, ..params.noise().raised_scaled() };
         let (q0, t) = (params.base_modulus(), params.plaintext_ring().modulus(meta.exponent));
         let shift = (self.plain_prime() as i128).pow(self.overflow_digits());
         let inverse = t.inv(t.reduce_i128(q0)).expect("q0 is coprime to p");
         // p^v c modulo q0, centered, and then modulo p^(r+v), q0 divided out of the overflow.
-        let scaled = |c: &Vec<i128>| -> Vec<i64> {
-            by_places(c.len(), |k| {
-                let x = shift * c[k] % q0;
-                let x = if 2 * x > q0 {
-                    x - q0
-                } else if 2 * x < -q0 {
-                    x + q0
-                } else {
-                    x
-                };
-                t.centered(t.mul(t.reduce_i128(x), inverse))
-            })
-        };
-        self.times_sparse(r.components.each_ref().map(scaled), meta)
+        self.times_sparse(r, IntegerMap::Scaled(shift, t, inverse), t.wide(), meta)
     }
 
     fn encrypt_zero_at(&self, capacity: f64) -> Result<Ciphertext<E>, SchemeError> {
@@ -268,7 +237,7 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
         Ok(self.mod_switch_to(x, meta.level)?.with_meta(meta))
     }
 
-    fn set_correction_factor(&self, r: &Base, mut x: Ciphertext<E>) -> Ciphertext<E> {
+    fn set_correction_factor(&self, r: &Base<E>, mut x: Ciphertext<E>) -> Ciphertext<E> {
         x.meta.factor = self.params.noise().raised_unit(r.factor, &x.meta);
         x
     }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use everlevel_gpu::Gpu;
 use everlevel_ring::cpu::{fingerprint, limbs_mut};
 use everlevel_ring::{
     Backend, Basis, Coeff, Constant, Cpu, Engine, Eval, Gadget, GaloisElement, Hoist, Hoisted,
-    KeyDigit, KeyPoly, Poly, Rest, RoundingScale, Source, Sum, Use, sample,
+    IntegerDigits, IntegerMap, KeyDigit, KeyPoly, Poly, PrimePower, Rest, RoundingScale, Source,
+    Sum, Use, sample,
 };
 
 use crate::{device, ring};
@@ -101,6 +101,24 @@ fn digests<E: Engine>(engine: &E, host: &Cpu) -> Vec<(String, u64)> {
             let sources = vec![Hoisted { digits: Some(digits), components: &components }];
             let hoist = Hoist { basis: all, images, sources, raise: special, factor: 7.into() };
             engine.hoist(hoist).into_iter().flatten().for_each(|image| out.eval("hoist", image));
+        }
+    }
+    let t = PrimePower::new(65537, 2).unwrap();
+    for x in &polys {
+        let x = engine.intt(x.restricted(Basis::of([0, 2])));
+        for (map, times) in [
+            (IntegerMap::Quotient(12345), None),
+            (IntegerMap::Quotient(6), Some((t, 77))),
+            (IntegerMap::Residue(t, 31), None),
+            (IntegerMap::Residue(t, 1), Some((t, 65538))),
+            (IntegerMap::Scaled(65537, t, 3), None),
+        ] {
+            for (base, count) in [(257, 3), (32, 2), (1, 1)] {
+                let digits = IntegerDigits { map, times, base, count };
+                let mut made = engine.integer_digits(&x, &digits, level).unwrap();
+                made.resize_with(count, || engine.zero(level));
+                out.coeff("integers", made);
+            }
         }
     }
     let diagonals: Vec<E::Diagonal> = [64, 4096.min(m as usize / 2)]

@@ -67,6 +67,6 @@ pub use meta::Meta;
 pub use model::{EVENT_LOG2, NoiseEstimate, NoiseModel};
 pub use overflow::least_overflow_bound;
 pub use profile::Profile;
-pub use raise_digits::raise_digit;
-pub(crate) use raise_digits::{raise_digit_count, raise_digit_ranges};
+pub(crate) use raise_digits::raise_digit_count;
+pub use raise_digits::{raise_digit, raise_digit_ranges};
 pub use tracker::NoiseTracker;

@@ -10,9 +10,10 @@ use std::process::Command;
 use serde_json::Value;
 
 /// The stack of crates, lowest first.
-const STACK: [&str; 18] = [
+const STACK: [&str; 19] = [
     "everlevel-arith",
     "everlevel-ring",
+    "everlevel-gpu",
     "everlevel-estimator",
     "everlevel-scheme",
     "everlevel-bgv",
@@ -268,9 +269,10 @@ fn limbs_and_kernels_stay_in_engines() {
         ".kernels()",
         "kernels::",
     ];
-    const MAY: [&str; 5] = [
+    const MAY: [&str; 6] = [
         "everlevel-arith",
         "everlevel-ring",
+        "everlevel-gpu",
         "everlevel-wire",
         "everlevel-ltv",
         "everlevel-testing",
