@@ -268,6 +268,8 @@ def test_more_of_numpys_functions(columns):
         (np.rint(x), a),
         (np.signbit(x), a < 0),
         (x.clip(0, None), a.clip(0, None)),
+        (x.clip(min=0, max=9), a.clip(min=0, max=9)),
+        (x.clip(max=9), a.clip(max=9)),
         (x.clip(None, w), np.minimum(a, w)),
         (np.outer([2, -1], x), np.outer([2, -1], a)),
         (np.amax(x), a.max()),

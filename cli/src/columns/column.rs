@@ -98,7 +98,8 @@ impl Column {
         if let (Some(i), Some(range)) = (self.values.iter().position(outside), range) {
             let problem = format!(
                 "expected a value from {} to {}, found {}: --signed is for values of \u{b1}{}, \
-                 --reduce reduces them modulo {t}, and `encrypt` has --range LOW..HIGH for others",
+                 --reduce reduces them modulo {t}, and `encrypt` has --range LOW..HIGH for \
+                 others, and --types for columns that never wrap around",
                 range.low(),
                 range.high(),
                 self.values[i],

@@ -160,7 +160,10 @@ fn cell(line: &str) -> Result<(&str, bool), String> {
         return Err(format!("expected a value, found quotes inside of {shown:?}"));
     }
     if cell.contains([',', ';', '\t']) {
-        return Err(format!("expected one column, found {shown:?}: keep one column of the file"));
+        return Err(format!(
+            "expected one column, found {shown:?}: name one with --column NAME, or typed ones \
+             with `encrypt --types`, or keep one column of the file"
+        ));
     }
     Ok((inside, quoted))
 }

@@ -37,18 +37,31 @@ pub fn types(text: &str) -> Result<Vec<(String, Type)>, CliError> {
         ))
     };
     let told = |e: everlevel::IntegersError| CliError::usage(e);
+    let parsed = |name: &str, text: &str| {
+        let ends =
+            text.split_once("..").map(|(low, high)| (low.parse::<i128>(), high.parse::<i128>()));
+        if let Some((Ok(low), Ok(high))) = ends
+            && low > high
+        {
+            return Err(CliError::usage(format!(
+                "--types: {name}: the lower bound {low} is above the upper bound {high}: \
+                 exchange them"
+            )));
+        }
+        text.parse::<Type>().map_err(told)
+    };
     let mut out: Vec<(String, Type)> = Vec::new();
     for part in text.split(',') {
         let (name, kind) = part.split_once('=').ok_or_else(|| wrong(part))?;
         let (name, kind) = (name.trim(), kind.trim());
         let kind = match kind.split_once(':') {
-            None => kind.parse().map_err(told)?,
+            None => parsed(name, kind)?,
             Some((named, range)) => {
-                let named: Type = named.parse().map_err(told)?;
-                let range: Type = range.parse().map_err(told)?;
+                let (named, range) = (parsed(name, named)?, parsed(name, range)?);
                 if !named.interval().holds(range.interval()) {
                     return Err(CliError::usage(format!(
-                        "--types: {name}: {range} is not within {named}"
+                        "--types: {name}: {range} is not within {named}: state a wider type, or \
+                         the bounds alone, as in {name}=LOW..HIGH"
                     )));
                 }
                 range
@@ -100,6 +113,10 @@ pub fn read(
     named.collect()
 }
 
+/// What to do about a value that its type does not hold.
+const WIDEN: &str = ": state a type or bounds that hold every value, such as i16 or LOW..HIGH, and \
+                     write decimals in their smallest unit, cents say";
+
 /// An integer, or a truth value.
 fn integer(text: &str) -> Option<i128> {
     match text {
@@ -116,7 +133,9 @@ fn csv_columns(text: &str, types: &[(String, Type)]) -> Result<Vec<Zeroizing<Vec
         let (name, kind) = &types[place];
         let value = integer(cell).filter(|v| kind.interval().contains(*v)).ok_or_else(|| {
             let shown: String = cell.chars().take(40).collect();
-            format!("line {line}, column {name}: expected an integer of {kind}, found {shown:?}")
+            format!(
+                "line {line}, column {name}: expected an integer of {kind}, found {shown:?}{WIDEN}"
+            )
         })?;
         columns[place].push(value);
         Ok(())
@@ -136,7 +155,7 @@ fn json_columns(text: &str, types: &[(String, Type)]) -> Result<Vec<Zeroizing<Ve
         let value = |(i, v): (usize, &serde_json::Value)| {
             integer(&v.to_string()).filter(|v| kind.interval().contains(*v)).ok_or_else(|| {
                 let shown: String = v.to_string().chars().take(40).collect();
-                format!("{name}[{i}]: expected an integer of {kind}, found {shown}")
+                format!("{name}[{i}]: expected an integer of {kind}, found {shown}{WIDEN}")
             })
         };
         array.iter().enumerate().map(value).collect::<Result<Vec<_>, String>>().map(Zeroizing::new)

@@ -198,7 +198,10 @@ pub fn write_secret_output(out: &Path, bytes: &[u8], force: bool) -> Result<(), 
 pub fn create_directory(path: &Path) -> Result<(), CliError> {
     use std::io::ErrorKind::{QuotaExceeded, StorageFull};
     std::fs::create_dir_all(path).map_err(|e| {
-        let told = format!("cannot create the directory {}: {e}", path.display());
+        let mut told = format!("cannot create the directory {}: {e}", path.display());
+        if path.is_file() {
+            told.push_str(": the results go to a directory, so name one, or a new one");
+        }
         match e.kind() {
             StorageFull | QuotaExceeded => CliError::failure(told),
             _ => CliError::usage(told),

@@ -62,7 +62,11 @@ fn usage_of(e: &clap::Error, program: &clap::Command) -> CliError {
         .collect();
     let told = told.join(" ");
     let told = told.trim().trim_start_matches("error: ");
-    CliError::usage(format!("{told}; try `{name} --help`"))
+    // The usage begins with the command that was meant.
+    let usage = text.lines().find_map(|l| l.strip_prefix("Usage: ")).unwrap_or(name);
+    let words = usage.split(' ');
+    let meant = words.take_while(|w| w.starts_with(|c: char| c.is_ascii_alphabetic()));
+    CliError::usage(format!("{told}; try `{} --help`", meant.collect::<Vec<_>>().join(" ")))
 }
 
 /// Starts the threads that were asked for, and refuses a backend that this processor does not have.

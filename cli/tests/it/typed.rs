@@ -110,12 +110,21 @@ fn people_are_filtered() {
         ("age=u8,pay=u8", "no column is named pay"),
         ("age=0..40", "line 4, column age: expected an integer of [0, 40], found \"64\""),
         ("age=u9", "no type is named"),
+        ("age=40..0", "the lower bound 40 is above the upper bound 0"),
+        ("age=u8:40..0", "the lower bound 40 is above the upper bound 0"),
     ] {
         let args = ["encrypt", "--key", "keys/public.key", "--in", "people.csv", "--out", "no.ct"];
         let why = refused(here, &[&args[..], &["--types", types]].concat());
         assert!(why.contains(part), "{why}");
         assert!(!here.join("no.ct").exists());
     }
+    // Where to look is told of the command that was meant.
+    let why = refused(here, &["encrypt", "--types", "age=u8"]);
+    assert!(why.contains(" encrypt --help`"), "{why}");
+    // A file that is not there is no file in another format.
+    let keys = ["eval", "--server-keys", "keys/server.keys", "--out", "other"];
+    let why = refused(here, &[&keys[..], &["y = age + 1", "absent.ct"]].concat());
+    assert!(why.contains("there is no such file"), "{why}");
     let why = refused(here, &[&decrypt[..], &["--signed"]].concat());
     assert!(why.contains("columns of typed integers"), "{why}");
 }

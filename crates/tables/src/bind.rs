@@ -245,7 +245,8 @@ impl<'a> Binder<'a> {
                     TablesError::unsupported(
                         &format!("the rows of {e}"),
                         "an answer has columns of rows and nothing else, or sums, counts and \
-                         averages, and columns of group by",
+                         averages, and columns of group by: name the column in group by, or \
+                         leave it out",
                     )
                 })
             }

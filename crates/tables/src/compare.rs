@@ -85,7 +85,13 @@ impl Binder<'_> {
         left: &Expr,
         right: &Expr,
     ) -> Result<Condition, TablesError> {
-        let apart = || mistyped(e, "its two sides cannot be compared");
+        let apart = || {
+            mistyped(
+                e,
+                "its two sides cannot be compared: compare numbers with numbers, and other \
+                 columns with a text, date or timestamp in single quotation marks",
+            )
+        };
         let sides = (self.value(left)?, self.value(right)?);
         if let (Value::Coded(column), other) | (other, Value::Coded(column)) = &sides
             && self.schema.fields()[*column].is_text()

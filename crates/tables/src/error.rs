@@ -24,7 +24,10 @@ pub enum TablesError {
         problem: String,
     },
     /// A cell that its column cannot hold.
-    #[error("line {line}, column {column:?}: {found:?}: expected {expected}")]
+    #[error(
+        "line {line}, column {column:?}: {found:?}: expected {expected}; correct the cell, or \
+         what the schema says of the column"
+    )]
     Value {
         /// The line of the file, from 1.
         line: u64,
@@ -77,7 +80,7 @@ pub enum TablesError {
         name: String,
         /// The existing names.
         known: String,
-        /// The most similar of them, as a question, or empty.
+        /// The most similar of them, as a question, or what else may be meant, or empty.
         meant: String,
     },
     /// Two expressions that cannot be compared or combined.
@@ -122,7 +125,7 @@ pub enum TablesError {
         problem: String,
     },
     /// Text that is not a plan.
-    #[error("this is no plan of a query: {problem}")]
+    #[error("this is no plan of a query: {problem}; give a file that `table ask` wrote")]
     Plan {
         /// What is wrong with it.
         problem: String,

@@ -224,7 +224,7 @@ impl Seen {
         let texts = self.texts.ok_or_else(|| {
             format!(
                 "more than {MOST_TEXTS} different texts, or one of more than {TEXT_BYTES} \
-                 bytes{kept}"
+                 bytes; if it holds numbers, look for a cell that is none{kept}"
             )
         })?;
         // No category has them, and without them it could be another one.

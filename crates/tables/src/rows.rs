@@ -44,7 +44,13 @@ impl<'a, R: Records> Rows<'a, R> {
                 (Some((place, _)), None) => places.push(place),
                 (first, _) => {
                     let count = if first.is_some() { "two columns" } else { "no column" };
-                    let problem = format!("{} names {count} {:?}", records.head(), field.name());
+                    let problem = format!(
+                        "{} names {count} {:?}, which the schema has: it has {}; rename a column \
+                         of the one or the other",
+                        records.head(),
+                        field.name(),
+                        names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", "),
+                    );
                     return Err(TablesError::Data { problem });
                 }
             }

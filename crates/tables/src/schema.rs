@@ -214,7 +214,9 @@ impl Schema {
         if text.len() as u64 > SCHEMA_BYTES {
             return Err(wrong(format!("{} bytes, above the limit of {SCHEMA_BYTES}", text.len())));
         }
-        serde_json::from_str(text).map_err(|e| wrong(e.to_string()))
+        serde_json::from_str(text).map_err(|e| {
+            wrong(format!("{e}; a schema is a JSON file such as `table schema infer` writes"))
+        })
     }
 
     /// The schema as JSON on several lines; equal schemas have equal JSON.

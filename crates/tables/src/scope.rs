@@ -125,7 +125,10 @@ impl<'a> Scope<'a> {
             [&c.key[..]].into_iter().chain(include)
         });
         let known: Vec<&str> = own.map(|place| fields[place].name()).chain(joined).collect();
-        let meant = did_you_mean(name, known.iter().copied());
+        let mut meant = did_you_mean(name, known.iter().copied());
+        if meant.is_empty() {
+            meant = format!("; a text is in single quotation marks: '{name}'");
+        }
         TablesError::Name { name: name.into(), known: known.join(", "), meant }
     }
 }

@@ -20,9 +20,14 @@ pub enum Existing {
     Replace,
 }
 
-/// An error with the file that it is about.
+/// An error with the file that it is about, and what to do.
 pub(crate) fn io_error(path: &Path, error: &std::io::Error) -> WireError {
-    WireError::Io { path: path.display().to_string(), problem: error.to_string() }
+    let remedy = match error.kind() {
+        std::io::ErrorKind::NotFound => ": check the name, and that its directory is there",
+        std::io::ErrorKind::IsADirectory => ": name a file, not a directory",
+        _ => "",
+    };
+    WireError::Io { path: path.display().to_string(), problem: format!("{error}{remedy}") }
 }
 
 /// Reads as many bytes as there is room for, from a place on. A forked process shares the position
@@ -80,7 +85,8 @@ impl Pending {
             let file = match options.open(&temporary) {
                 Ok(file) => file,
                 Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => continue,
-                Err(e) => return Err(io_error(&temporary, &e)),
+                // Of the two names the user knows this one.
+                Err(e) => return Err(io_error(destination, &e)),
             };
             stop_here();
             // Before it was locked another run may have taken it for a leftover, and removes it.

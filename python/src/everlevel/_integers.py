@@ -70,7 +70,8 @@ class EncryptedIntegers(Along):
             other._no_operation()
         if isinstance(other, (float, np.inexact)):
             raise DtypeError(
-                f"{other!r}: expected integers; scale and round it first", code="integers.value"
+                f"{other!r}: expected integers; scale and round it as the entries were",
+                code="integers.value",
             )
         array = entries(other)
         return int(array[()]) if array.shape == () else array
@@ -355,14 +356,15 @@ class EncryptedIntegers(Along):
 
     __hash__ = Encrypted.__hash__
 
-    def clip(self, low: Any = None, high: Any = None) -> EncryptedIntegers:
+    def clip(self, low: Any = None, high: Any = None, **bounds: Any) -> EncryptedIntegers:
         """Entries, or the nearer one of two bounds: a table for up to 256 values, else two
-        comparisons and selections. Bounds may be arrays, or none, as those of ``np.clip``.
+        comparisons and selections. Bounds may be arrays, or none, and have the names ``min`` and
+        ``max``, as those of ``np.clip``.
         """
-        if not (is_integer(low) and is_integer(high)):
+        if bounds or not (is_integer(low) and is_integer(high)):
             from ._selections import clip
 
-            clipped: EncryptedIntegers = clip(self, low, high)
+            clipped: EncryptedIntegers = clip(self, low, high, **bounds)
             return clipped
         least, most = whole(int(low)), whole(int(high))
         _check_wrapping((self, least, most))

@@ -125,7 +125,8 @@ def entries(values: npt.ArrayLike) -> npt.NDArray[Any]:
     elif array.dtype.kind not in "iub":
         first = f", such as {array.flat[0]!r} at position 0" if array.size else ""
         raise DtypeError(
-            f"an array of {array.dtype}{first}: expected integers; round and convert with .astype",
+            f"an array of {array.dtype}{first}: expected integers; scale and round numbers with "
+            "decimal places, for two of them np.rint(100 * values).astype(np.int32)",
             code="integers.value",
             dtype=str(array.dtype),
         )

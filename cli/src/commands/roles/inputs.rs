@@ -32,8 +32,10 @@ pub fn of_program(e: EvaluationError, text: &str, failed: impl Fn(Error) -> CliE
 fn named(text: &str) -> Result<(&str, &Path), CliError> {
     let parts = text.split_once('=').filter(|(name, file)| !name.is_empty() && !file.is_empty());
     let (name, file) = parts.ok_or_else(|| {
+        let missing = if Path::new(text).exists() { "" } else { ", and there is no such file" };
         CliError::usage(format!(
-            "expected NAME=FILE for an input, or a file of typed columns, found {text:?}"
+            "expected NAME=FILE for an input, or a file of typed columns, which `encrypt --types` \
+             writes, found {text:?}{missing}"
         ))
     })?;
     Ok((name, Path::new(file)))

@@ -56,7 +56,7 @@ pub enum TableCommand {
     /// comparable with published TPC-H results, and compare the answers with those in the clear
     Demo(demo::DemoArgs),
     /// Encrypt a table, run one query, decrypt the answer and compare it with that in the clear,
-    /// with all parties on this machine, to see what a query costs
+    /// with all parties on this machine, to see what a query costs (--json has its time)
     Query(query::QueryArgs),
 }
 

@@ -158,7 +158,11 @@ pub(crate) fn bound(
     match constants {
         None if parameters.is_empty() => Ok(Vec::new()),
         None => Err(TablesError::Constants {
-            problem: format!("the query has :{}, of which none is given", parameters[0].name),
+            problem: format!(
+                "the query has :{}, of which none is given: encrypt it with `table bind`, and \
+                 give the file as --constants",
+                parameters[0].name
+            ),
         }),
         Some(constants) => {
             same_owner(constants.owner(), server.keys().owner(), "constants of a query")?;

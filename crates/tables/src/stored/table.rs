@@ -54,7 +54,7 @@ impl EncryptedTable {
         PendingDirectory::recover(directory)?;
         if !directory.is_dir() {
             let shown = directory.display();
-            return Err(no_table(format!("{shown} is not a directory that `encrypt` wrote")));
+            return Err(no_table(format!("{shown} is not a directory that `table encrypt` wrote")));
         }
         let text = read_file(&directory.join(SCHEMA_FILE), SCHEMA_BYTES)?;
         let text = std::str::from_utf8(&text).map_err(|_| no_table("its schema is not UTF-8"))?;
