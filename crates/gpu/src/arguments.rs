@@ -141,7 +141,7 @@ arguments! {
         output_limb: [u16; LIMBS_A_LAUNCH],
         add_limb: [u16; LIMBS_A_LAUNCH],
         prime: [u8; LIMBS_A_LAUNCH],
-        factor: [u64; LIMBS_A_LAUNCH],
+        factor: [f64; LIMBS_A_LAUNCH],
     }
 }
 

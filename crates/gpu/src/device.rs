@@ -35,6 +35,8 @@ pub(crate) struct Device {
     stream: Handle,
     /// For words that kernels only read, which may be needed while the stream is recorded.
     constants: Handle,
+    /// For graphs that are launched together.
+    beside: Mutex<Vec<Beside>>,
     module: Handle,
     functions: Vec<Handle>,
     info: DeviceInfo,
@@ -43,6 +45,10 @@ pub(crate) struct Device {
     /// The thread whose work is recorded, if any is.
     recorder: Mutex<Option<ThreadId>>,
 }
+
+/// A stream.
+#[derive(Clone, Copy)]
+struct Beside(Handle);
 
 // SAFETY: handles of the driver may be used from every thread whose current context is the one they
 // belong to, which `enter` sees to.
@@ -137,6 +143,7 @@ impl Device {
             context,
             stream,
             constants,
+            beside: Mutex::default(),
             module,
             functions,
             info,
@@ -327,6 +334,36 @@ impl Device {
         self.check("cuGraphLaunch", status)
     }
 
+    /// Runs graphs at the same time, each in a stream of its own, after all that was enqueued, and
+    /// waits until they are done.
+    pub(crate) fn run_graphs<'a>(
+        &self,
+        graphs: impl ExactSizeIterator<Item = &'a Graph>,
+    ) -> Result<(), GpuError> {
+        self.synchronize()?;
+        let mut streams = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
+        while streams.len() < graphs.len() {
+            let mut stream = null_mut();
+            // SAFETY: the pointer is to a variable of this function.
+            let status = unsafe { (self.driver.create_stream)(&mut stream, NON_BLOCKING) };
+            self.check("cuStreamCreate", status)?;
+            streams.push(Beside(stream));
+        }
+        let count = graphs.len();
+        for (graph, stream) in graphs.zip(&*streams) {
+            // SAFETY: the graph was made by this device, and its memory is kept with it; no other
+            // work uses that until the streams are synchronized.
+            let status = unsafe { (self.driver.launch_graph)(graph.executable, stream.0) };
+            self.check("cuGraphLaunch", status)?;
+        }
+        for stream in &streams[..count] {
+            // SAFETY: the stream lives as long as the device.
+            let status = unsafe { (self.driver.synchronize)(stream.0) };
+            self.check("cuStreamSynchronize", status)?;
+        }
+        Ok(())
+    }
+
     /// Destroys a graph, once it does not run.
     pub(crate) fn destroy_graph(&self, graph: &Graph) {
         // SAFETY: the graph is dropped, and the stream has no work left that uses it.
@@ -348,6 +385,9 @@ impl Drop for Device {
             (self.driver.unload_module)(self.module);
             (self.driver.destroy_stream)(self.stream);
             (self.driver.destroy_stream)(self.constants);
+            for stream in self.beside.get_mut().unwrap_or_else(PoisonError::into_inner) {
+                (self.driver.destroy_stream)(stream.0);
+            }
             (self.driver.release_context)(self.ordinal);
         }
     }

@@ -115,8 +115,7 @@ impl Gpu {
         let rank = |i| whole.limb_of(i).expect("a prime of the polynomial");
         let line = |k: usize, i: usize| {
             let limb = k * whole.len() + rank(i);
-            let factor = montgomery(self.ring.modulus(i), 1);
-            Line { input: limb, output: limb, add: add(k, i), prime: i, factor }
+            Line { input: limb, output: limb, add: add(k, i), prime: i, factor: 1 }
         };
         basis.iter().flat_map(|i| (0..count).map(move |k| (k, i))).map(|(k, i)| line(k, i)).collect()
     }

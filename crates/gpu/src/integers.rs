@@ -41,8 +41,9 @@ impl Gpu {
             IntegerMap::Residue(t, u) => (1, 0, unit((t, u))?),
             _ => return None,
         };
-        // Products by delta stay below 2^126, twice the largest integers that are compared.
-        if from.len() > LIFTED || ring.log2(from) + (delta.max(1) as f64).log2() > 125.0 {
+        // Products of centered coefficients by delta, and twice what is left, stay below 2^127.
+        let bits = ring.log2(from);
+        if from.len() > LIFTED || bits > 125.0 || bits + (delta.max(1) as f64).log2() > 127.0 {
             return None;
         }
         let times = match digits.times {

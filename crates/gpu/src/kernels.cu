@@ -7,6 +7,7 @@
 // Residues are words below q < 2^50. Products are reduced by Montgomery's method with R = 2^64: a
 // factor "in Montgomery form" is multiplied by R modulo q, so that its product with a plain word is
 // plain. Sums of products are 128 bits wide and reduced once: 2^14 terms of 2^100 stay below R q.
+// Transforms compute on doubles.
 
 #ifndef EVERLEVEL_EMULATED
 typedef unsigned long long u64;
@@ -34,10 +35,10 @@ struct Prime {
     u64 inverse;         // q^-1 modulo R
     u64 one;             // R modulo q
     u64 square;          // R^2 modulo q
-    u64 quarter;         // zeta_4, in Montgomery form
-    u64 scale;           // 1/n, in Montgomery form
-    u64 scale_quarter;   // 1/(n zeta_4), in Montgomery form
-    u64 unused;
+    double quarter;        // zeta_4, centered, as the other two
+    double scale;          // 1/n
+    double scale_quarter;  // 1/(n zeta_4)
+    double reciprocal;     // 1/q
 };
 
 // Limbs in memory and the primes that they belong to, as a bit mask: the limb of a prime comes
@@ -82,7 +83,13 @@ DEVICE u64 minus(u64 x, u64 y, u64 q) { return x >= y ? x - y : x + q - y; }
 // Transforms. A limb has two rows of h = n/2 places, in which the stage of distance d = 2^g pairs
 // the places i and i + d; before the first one stage pairs the rows. Pass one is the stages of the
 // low bits of the place, on tiles of both rows; pass two those of the high bits, on columns of one
-// row. All words between are below 4q forward and below 2q backward.
+// row.
+//
+// They compute on doubles, whose fused multiply-add gives both halves of a product of integers
+// below 2^53: y w = h + l exactly, and y w - k q = (h - k q) + l for k = round(h / q). With |w| at
+// most q/2 and |y| at most B q the result is at most (0.5 + 0.19 B) q, for q < 2^50 and B < 4.
+// Words are reduced to at most q/2 before every three stages: then they end below 2.7 q forward, or
+// 4.7 q where they begin at q, and below 4 q backward.
 
 #define TILE_WORDS 2048
 #define LIMBS_A_LAUNCH 256
@@ -90,17 +97,57 @@ DEVICE u64 minus(u64 x, u64 y, u64 q) { return x >= y ? x - y : x + q - y; }
 struct TransformArgs {
     const u64* in;
     u64* out;
-    const u64* add;       // limbs that are added to the results; null for none
+    const u64* add;          // limbs that are added to the results; null for none
     const Prime* primes;
-    const u64* twiddles;  // for each prime, for each row: at 2^g + j the one of place j, stage g
-    u32 log_rows;         // log2 h
-    u32 low;              // stages of pass one
+    const double* twiddles;  // for each prime, for each row: at 2^g + j the one of place j, stage g
+    u32 log_rows;            // log2 h
+    u32 low;                 // stages of pass one
     u16 in_limb[LIMBS_A_LAUNCH];
     u16 out_limb[LIMBS_A_LAUNCH];
-    u16 add_limb[LIMBS_A_LAUNCH];  // 0xffff: none
+    u16 add_limb[LIMBS_A_LAUNCH];   // 0xffff: none
     u8 prime[LIMBS_A_LAUNCH];
-    u64 factor[LIMBS_A_LAUNCH];    // Montgomery form; backward only
+    double factor[LIMBS_A_LAUNCH];  // centered; backward only
 };
+
+// A prime for computation on doubles.
+struct Field {
+    double q;
+    double reciprocal;
+};
+
+// Added and subtracted again, it rounds numbers below 2^51 to integers.
+#define ROUNDING 6755399441055744.0
+
+// A word below 2^52 as a double, and back.
+DEVICE double to_double(u64 x) {
+    return __longlong_as_double((i64)(x | 0x4330000000000000ull)) - 4503599627370496.0;
+}
+
+DEVICE u64 to_word(double x) {
+    return (u64)__double_as_longlong(x + 4503599627370496.0) & 0xfffffffffffffull;
+}
+
+DEVICE Field field_of(const Prime& p) {
+    Field f = {to_double(p.q), p.reciprocal};
+    return f;
+}
+
+DEVICE double centered(double x, const Field& f) {
+    double k = __fma_rn(x, f.reciprocal, ROUNDING) - ROUNDING;
+    return __fma_rn(-k, f.q, x);
+}
+
+DEVICE u64 canonical(double x, const Field& f) {
+    double r = centered(x, f);
+    return to_word(r < 0 ? r + f.q : r);
+}
+
+DEVICE double product(double y, double w, const Field& f) {
+    double high = y * w;
+    double low = __fma_rn(y, w, -high);
+    double k = __fma_rn(high, f.reciprocal, ROUNDING) - ROUNDING;
+    return __fma_rn(-k, f.q, high) + low;
+}
 
 // Without padding, eight words apart is the same banks.
 DEVICE u32 padded(u32 i) { return i + (i >> 4); }
@@ -110,36 +157,39 @@ DEVICE u32 transposed(u32 i, u32 log_rows) {
     return log_rows < 6 ? i : (i & ~63u) | ((i & 7) << 3) | ((i >> 3) & 7);
 }
 
-DEVICE void forward_butterfly(u64& x, u64& y, u64 w, const Prime& p) {
-    u64 t = times_lazy(y, w, p);
-    x = below(x, 2 * p.q);
-    y = x + 2 * p.q - t;
+DEVICE void forward_butterfly(double& x, double& y, double w, const Field& f) {
+    double t = product(y, w, f);
+    y = x - t;
     x = x + t;
 }
 
-DEVICE void backward_butterfly(u64& x, u64& y, u64 w, const Prime& p) {
-    u64 difference = x + 2 * p.q - y;
-    x = below(x + y, 2 * p.q);
-    y = times_lazy(difference, w, p);
+DEVICE void backward_butterfly(double& x, double& y, double w, const Field& f) {
+    double difference = x - y;
+    x = x + y;
+    y = product(difference, w, f);
 }
 
 // R stages at a time on 2^R words in registers; `twiddle(g, j)` is that of stage g.
-template <int R, bool FORWARD, class Load, class Store, class Twiddle>
-DEVICE void stages(Load load, Store store, Twiddle twiddle, const Prime& p) {
-    u64 x[1 << R];
+template <int R, bool FORWARD, bool CENTER, class Load, class Store, class Twiddle>
+DEVICE void stages(Load load, Store store, Twiddle twiddle, const Field& f) {
+    double x[1 << R];
 #pragma unroll
     for (u32 k = 0; k < (1u << R); k++) x[k] = load(k);
+    if (CENTER) {
+#pragma unroll
+        for (u32 k = 0; k < (1u << R); k++) x[k] = centered(x[k], f);
+    }
 #pragma unroll
     for (u32 i = 0; i < R; i++) {
         u32 g = FORWARD ? i : R - 1 - i;
 #pragma unroll
         for (u32 k = 0; k < (1u << R); k++) {
             if (k >> g & 1) continue;
-            u64 w = twiddle(g, k & ((1u << g) - 1));
+            double w = twiddle(g, k & ((1u << g) - 1));
             if (FORWARD) {
-                forward_butterfly(x[k], x[k | (1u << g)], w, p);
+                forward_butterfly(x[k], x[k | (1u << g)], w, f);
             } else {
-                backward_butterfly(x[k], x[k | (1u << g)], w, p);
+                backward_butterfly(x[k], x[k | (1u << g)], w, f);
             }
         }
     }
@@ -147,48 +197,59 @@ DEVICE void stages(Load load, Store store, Twiddle twiddle, const Prime& p) {
     for (u32 k = 0; k < (1u << R); k++) store(k, x[k]);
 }
 
+// What the passes leave between them is doubles.
+DEVICE double as_double(u64 bits) { return __longlong_as_double((i64)bits); }
+DEVICE u64 as_bits(double x) { return (u64)__double_as_longlong(x); }
+
+// The result of a transform, and what is added to it.
+DEVICE u64 finished(double x, const u64* add, u32 at, const Field& f) {
+    u64 word = canonical(x, f);
+    return add ? plus(word, add[at], (u64)f.q) : word;
+}
+
 // Stages [s, s + R) of pass one on all words of a tile; the last ones forward go to `out`, the
-// first ones backward come from `in`.
-template <int R, bool FORWARD>
-DEVICE void low_stages(u64* tile, const u64* in, u64* out, const u64* add, const u64* twiddles,
-                       u32 s, u32 log_tile, u32 h, u32 thread, u32 threads, bool last,
-                       const Prime& p) {
+// first ones backward come from `in`, which are words if the pass is the only one.
+template <int R, bool FORWARD, bool CENTER>
+DEVICE void low_stages(double* tile, const u64* in, u64* out, const u64* add,
+                       const double* twiddles, u32 s, u32 log_tile, u32 h, u32 thread,
+                       u32 threads, bool only, const Field& f) {
     for (u32 group = thread; group < (2u << log_tile) >> R; group += threads) {
         u32 low = group & ((1u << s) - 1);
         u32 base = (group >> s) << (s + R) | low;
         u32 row = base >> log_tile;
-        const u64* w = twiddles + (FORWARD ? row : 1 - row) * h;
+        const double* w = twiddles + (FORWARD ? row : 1 - row) * h;
         u32 place = row * h + (base & ((1u << log_tile) - 1));
-        stages<R, FORWARD>(
-            [&](u32 k) { return !FORWARD && in ? in[place + (k << s)] : tile[padded(base + (k << s))]; },
-            [&](u32 k, u64 x) {
+        stages<R, FORWARD, CENTER>(
+            [&](u32 k) {
+                if (FORWARD || !in) return tile[padded(base + (k << s))];
+                u64 x = in[place + (k << s)];
+                return only ? to_double(x) : as_double(x);
+            },
+            [&](u32 k, double x) {
+                u32 at = place + (k << s);
                 if (FORWARD && out) {
-                    if (last) {
-                        x = below(below(x, 2 * p.q), p.q);
-                        if (add) x = plus(x, add[place + (k << s)], p.q);
-                    }
-                    out[place + (k << s)] = x;
+                    out[at] = only ? finished(x, add, at, f) : as_bits(x);
                 } else {
                     tile[padded(base + (k << s))] = x;
                 }
             },
-            [&](u32 g, u32 j) { return w[(1u << (s + g)) + low + (j << s)]; }, p);
+            [&](u32 g, u32 j) { return w[(1u << (s + g)) + low + (j << s)]; }, f);
     }
 }
 
-template <bool FORWARD>
-DEVICE void low_stages_of(u32 r, u64* tile, const u64* in, u64* out, const u64* add,
-                          const u64* twiddles, u32 s, u32 log_tile, u32 h, u32 thread, u32 threads,
-                          bool last, const Prime& p) {
+template <bool FORWARD, bool CENTER>
+DEVICE void low_stages_of(u32 r, double* tile, const u64* in, u64* out, const u64* add,
+                          const double* twiddles, u32 s, u32 log_tile, u32 h, u32 thread,
+                          u32 threads, bool only, const Field& f) {
     if (r == 3) {
-        low_stages<3, FORWARD>(tile, in, out, add, twiddles, s, log_tile, h, thread, threads, last,
-                               p);
+        low_stages<3, FORWARD, CENTER>(tile, in, out, add, twiddles, s, log_tile, h, thread,
+                                       threads, only, f);
     } else if (r == 2) {
-        low_stages<2, FORWARD>(tile, in, out, add, twiddles, s, log_tile, h, thread, threads, last,
-                               p);
+        low_stages<2, FORWARD, CENTER>(tile, in, out, add, twiddles, s, log_tile, h, thread,
+                                       threads, only, f);
     } else {
-        low_stages<1, FORWARD>(tile, in, out, add, twiddles, s, log_tile, h, thread, threads, last,
-                               p);
+        low_stages<1, FORWARD, CENTER>(tile, in, out, add, twiddles, s, log_tile, h, thread,
+                                       threads, only, f);
     }
 }
 
@@ -201,18 +262,19 @@ DEVICE const u64* added(const TransformArgs& a, u32 limb) {
 DEVICE u32 log_tile_of(u32 log_rows) { return log_rows < 10 ? log_rows : 10; }
 
 KERNEL_BOUND(forward_low, TransformArgs, 256, 4) {
-    SHARED(u64, tile)
+    SHARED(double, tile)
     u32 limb = blockIdx.y, h = 1u << a.log_rows, log_tile = log_tile_of(a.log_rows);
     u32 first = blockIdx.x << log_tile, count = 1u << log_tile, prime = a.prime[limb];
     const u64* in = a.in + (u64)a.in_limb[limb] * 2 * h + first;
     u64* out = a.out + (u64)a.out_limb[limb] * 2 * h + first;
-    const u64* twiddles = a.twiddles + (u64)prime * 2 * h;
-    bool last = a.low == a.log_rows;
+    const double* twiddles = a.twiddles + (u64)prime * 2 * h;
+    bool only = a.low == a.log_rows;
     PHASE {
-        Prime p = a.primes[prime];
+        Field f = field_of(a.primes[prime]);
+        double quarter = a.primes[prime].quarter;
         for (u32 i = threadIdx.x; i < count; i += blockDim.x) {
-            u64 x = in[i], y = in[h + i];
-            forward_butterfly(x, y, p.quarter, p);
+            double x = to_double(in[i]), y = to_double(in[h + i]);
+            forward_butterfly(x, y, quarter, f);
             u32 at = transposed(i, a.log_rows);
             tile[padded(at)] = x;
             tile[padded(count + at)] = y;
@@ -221,53 +283,62 @@ KERNEL_BOUND(forward_low, TransformArgs, 256, 4) {
     for (u32 s = 0; s < a.low; s += 3) {
         BARRIER
         PHASE {
-            Prime p = a.primes[prime];
+            Field f = field_of(a.primes[prime]);
             u32 r = a.low - s < 3 ? a.low - s : 3;
             u64* to = s + r == a.low ? out : nullptr;
-            const u64* add = last ? added(a, limb) : nullptr;
-            low_stages_of<true>(r, tile, nullptr, to, add ? add + first : nullptr, twiddles, s,
-                                log_tile, h, threadIdx.x, blockDim.x, last, p);
+            const u64* add = only ? added(a, limb) : nullptr;
+            if (add) add += first;
+            if (s == 0) {
+                low_stages_of<true, false>(r, tile, nullptr, to, add, twiddles, s, log_tile, h,
+                                           threadIdx.x, blockDim.x, only, f);
+            } else {
+                low_stages_of<true, true>(r, tile, nullptr, to, add, twiddles, s, log_tile, h,
+                                          threadIdx.x, blockDim.x, only, f);
+            }
         }
     }
 }
 
 KERNEL_BOUND(backward_low, TransformArgs, 256, 4) {
-    SHARED(u64, tile)
+    SHARED(double, tile)
     u32 limb = blockIdx.y, h = 1u << a.log_rows, log_tile = log_tile_of(a.log_rows);
     u32 first = blockIdx.x << log_tile, count = 1u << log_tile, prime = a.prime[limb];
     const u64* in = a.in + (u64)a.in_limb[limb] * 2 * h + first;
     u64* out = a.out + (u64)a.out_limb[limb] * 2 * h + first;
-    const u64* twiddles = a.twiddles + (u64)prime * 2 * h;
+    const double* twiddles = a.twiddles + (u64)prime * 2 * h;
+    bool only = a.low == a.log_rows;
     u32 s = a.low;
     while (s > 0) {
         u32 r = s == a.low && s % 3 ? s % 3 : 3;
         s -= r;
         PHASE {
-            Prime p = a.primes[prime];
+            Field f = field_of(a.primes[prime]);
             const u64* from = s + r == a.low ? in : nullptr;
-            low_stages_of<false>(r, tile, from, nullptr, nullptr, twiddles, s, log_tile, h,
-                                 threadIdx.x, blockDim.x, false, p);
+            low_stages_of<false, true>(r, tile, from, nullptr, nullptr, twiddles, s, log_tile, h,
+                                       threadIdx.x, blockDim.x, only, f);
         }
         BARRIER
     }
     PHASE {
         Prime p = a.primes[prime];
-        u64 factor = a.factor[limb];
-        u64 even = times(p.scale, factor, p), odd = times(p.scale_quarter, factor, p);
+        Field f = field_of(p);
+        double factor = a.factor[limb];
+        double even = centered(product(p.scale, factor, f), f);
+        double odd = centered(product(p.scale_quarter, factor, f), f);
         for (u32 i = threadIdx.x; i < count; i += blockDim.x) {
             u32 at = transposed(i, a.log_rows);
-            u64 x = tile[padded(at)], y = tile[padded(count + at)];
-            out[i] = times(x + y, even, p);
-            out[h + i] = times(x + 2 * p.q - y, odd, p);
+            double x = centered(tile[padded(at)], f), y = centered(tile[padded(count + at)], f);
+            out[i] = canonical(product(x + y, even, f), f);
+            out[h + i] = canonical(product(x - y, odd, f), f);
         }
     }
 }
 
 // Pass two: 2^(high) rows of the columns [first, first + width).
-template <int R, bool FORWARD, bool FROM_MEMORY, bool TO_MEMORY>
-DEVICE void high_stages(u64* tile, const u64* in, u64* out, const u64* add, const u64* twiddles,
-                        u32 s, u32 log_width, u32 low_bits, u32 first, u32 thread, u32 threads,
-                        const Prime& p) {
+template <int R, bool FORWARD, bool FIRST>
+DEVICE void high_stages(double* tile, const u64* in, u64* out, const u64* add,
+                        const double* twiddles, u32 s, u32 log_width, u32 low_bits, u32 first,
+                        u32 thread, u32 threads, const Field& f) {
     u32 shift = log_width + s;
     for (u32 group = thread; group < TILE_WORDS >> R; group += threads) {
         u32 low = group & ((1u << shift) - 1);
@@ -275,76 +346,65 @@ DEVICE void high_stages(u64* tile, const u64* in, u64* out, const u64* add, cons
         u32 column = first + (base & ((1u << log_width) - 1));
         u32 high = base >> log_width;
         u32 before = (low >> log_width) << low_bits;
-        stages<R, FORWARD>(
+        stages<R, FORWARD, true>(
             [&](u32 k) {
-                return FROM_MEMORY ? in[((high + (k << s)) << low_bits) + column]
-                                   : tile[base + (k << shift)];
+                if (!FIRST) return tile[base + (k << shift)];
+                u64 x = in[((high + (k << s)) << low_bits) + column];
+                return FORWARD ? as_double(x) : to_double(x);
             },
-            [&](u32 k, u64 x) {
-                if (TO_MEMORY) {
-                    u32 at = ((high + (k << s)) << low_bits) + column;
-                    if (FORWARD) {
-                        x = below(below(x, 2 * p.q), p.q);
-                        if (add) x = plus(x, add[at], p.q);
-                    }
-                    out[at] = x;
-                } else {
+            [&](u32 k, double x) {
+                if (FIRST) {
                     tile[base + (k << shift)] = x;
+                } else {
+                    u32 at = ((high + (k << s)) << low_bits) + column;
+                    out[at] = FORWARD ? finished(x, add, at, f) : as_bits(x);
                 }
             },
             [&](u32 g, u32 j) {
-                return twiddles[(1u << (low_bits + s + g)) + before + (j << (s + low_bits)) + column];
+                return twiddles[(1u << (low_bits + s + g)) + before + (j << (s + low_bits)) +
+                                column];
             },
-            p);
+            f);
     }
 }
 
-// The second pass in two steps of three and `r` stages.
-template <bool FORWARD>
-DEVICE void high_pass(const TransformArgs& a, u64* tile, u32 step, u32 thread, u32 threads) {
+// The second pass: three stages of the low ones of its bits, and the two or three above.
+template <bool FORWARD, bool FIRST>
+DEVICE void high_pass(const TransformArgs& a, double* tile, u32 thread, u32 threads) {
     u32 limb = blockIdx.y, h = 1u << a.log_rows, high = a.log_rows - a.low;
     u32 log_width = 11 - high, tiles = h / TILE_WORDS;
     u32 row = blockIdx.x / tiles, first = (blockIdx.x % tiles) << log_width;
     u32 prime = a.prime[limb];
     const u64* in = a.in + (u64)a.in_limb[limb] * 2 * h + row * h;
     u64* out = a.out + (u64)a.out_limb[limb] * 2 * h + row * h;
-    const u64* add = added(a, limb);
+    const u64* add = FORWARD ? added(a, limb) : nullptr;
     if (add) add += row * h;
-    const u64* twiddles = a.twiddles + ((u64)prime * 2 + (FORWARD ? row : 1 - row)) * h;
-    Prime p = a.primes[prime];
-    if (FORWARD && step == 0) {
-        high_stages<3, FORWARD, true, false>(tile, in, out, nullptr, twiddles, 0, log_width, a.low,
-                                             first, thread, threads, p);
-    } else if (FORWARD && high == 6) {
-        high_stages<3, FORWARD, false, true>(tile, in, out, add, twiddles, 3, log_width, a.low,
-                                             first, thread, threads, p);
-    } else if (FORWARD) {
-        high_stages<2, FORWARD, false, true>(tile, in, out, add, twiddles, 3, log_width, a.low,
-                                             first, thread, threads, p);
-    } else if (step == 0 && high == 6) {
-        high_stages<3, FORWARD, true, false>(tile, in, out, nullptr, twiddles, 3, log_width, a.low,
-                                             first, thread, threads, p);
-    } else if (step == 0) {
-        high_stages<2, FORWARD, true, false>(tile, in, out, nullptr, twiddles, 3, log_width, a.low,
-                                             first, thread, threads, p);
+    const double* twiddles = a.twiddles + ((u64)prime * 2 + (FORWARD ? row : 1 - row)) * h;
+    Field f = field_of(a.primes[prime]);
+    if (FORWARD == FIRST) {
+        high_stages<3, FORWARD, FIRST>(tile, in, out, add, twiddles, 0, log_width, a.low, first,
+                                       thread, threads, f);
+    } else if (high == 6) {
+        high_stages<3, FORWARD, FIRST>(tile, in, out, add, twiddles, 3, log_width, a.low, first,
+                                       thread, threads, f);
     } else {
-        high_stages<3, FORWARD, false, true>(tile, in, out, nullptr, twiddles, 0, log_width, a.low,
-                                             first, thread, threads, p);
+        high_stages<2, FORWARD, FIRST>(tile, in, out, add, twiddles, 3, log_width, a.low, first,
+                                       thread, threads, f);
     }
 }
 
 KERNEL_BOUND(forward_high, TransformArgs, 256, 4) {
-    SHARED(u64, tile)
-    PHASE { high_pass<true>(a, tile, 0, threadIdx.x, blockDim.x); }
+    SHARED(double, tile)
+    PHASE { high_pass<true, true>(a, tile, threadIdx.x, blockDim.x); }
     BARRIER
-    PHASE { high_pass<true>(a, tile, 1, threadIdx.x, blockDim.x); }
+    PHASE { high_pass<true, false>(a, tile, threadIdx.x, blockDim.x); }
 }
 
 KERNEL_BOUND(backward_high, TransformArgs, 256, 4) {
-    SHARED(u64, tile)
-    PHASE { high_pass<false>(a, tile, 0, threadIdx.x, blockDim.x); }
+    SHARED(double, tile)
+    PHASE { high_pass<false, true>(a, tile, threadIdx.x, blockDim.x); }
     BARRIER
-    PHASE { high_pass<false>(a, tile, 1, threadIdx.x, blockDim.x); }
+    PHASE { high_pass<false, false>(a, tile, threadIdx.x, blockDim.x); }
 }
 
 // ---------------------------------------------------------------------------------------------

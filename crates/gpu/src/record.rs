@@ -81,4 +81,14 @@ impl Gpu {
         let (result, graph) = recorded?;
         Ok(Recording { graph, result, device: self.device.clone(), _memory: recorder })
     }
+
+    /// Launches recordings at the same time and waits until they are done: several short kernels
+    /// fill a device better than one after the other. Recordings that read or write the same
+    /// polynomials must not be among them, except for those that none of them writes.
+    ///
+    /// # Errors
+    /// A fault of the device, now or before.
+    pub fn launch_together<T>(&self, recordings: &[Recording<T>]) -> Result<(), GpuError> {
+        self.device.run_graphs(recordings.iter().map(|recording| &recording.graph))
+    }
 }

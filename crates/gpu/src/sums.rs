@@ -13,7 +13,7 @@ use crate::arguments::{
 use crate::convert::{Factor, Job, Jobs, term_factor};
 use crate::library::Address;
 use crate::memory::Limbs;
-use crate::tables::{montgomery, twice_montgomery};
+use crate::tables::twice_montgomery;
 use crate::transform::Line;
 
 /// A polynomial decomposed: for each digit, limbs of all primes of the extended basis.
@@ -260,7 +260,7 @@ impl Gpu {
             output: out.whole.limb_of(i).expect("a prime of the result"),
             add: None,
             prime: i,
-            factor: montgomery(self.ring.modulus(i), factor(i)),
+            factor: factor(i),
         };
         let lines: Vec<Line> = basis.iter().map(line).collect();
         self.backward(x.address(), out.address(), &lines);

@@ -13,6 +13,11 @@ pub(crate) fn twice_montgomery(q: Modulus, x: u64) -> u64 {
     montgomery(q, montgomery(q, x))
 }
 
+/// A residue as a double, centered.
+pub(crate) fn centered(q: Modulus, x: u64) -> f64 {
+    q.centered(x) as f64
+}
+
 /// The inverse of an odd number modulo 2^64, by Newton's iteration: each step doubles the number of
 /// right bits, of which q itself has three.
 fn inverse(q: u64) -> u64 {
@@ -32,19 +37,19 @@ pub(crate) fn tables(ring: &Ring) -> (Vec<u64>, Vec<u64>) {
     for i in 0..ring.prime_count() {
         let q = ring.modulus(i);
         let powers = Powers::new(q, log_n, ring.root(i));
-        let [even, odd] = powers.last.map(|x| montgomery(q, x));
+        let [even, odd] = powers.last.map(|x| centered(q, x).to_bits());
         primes.extend([
             q.value(),
             inverse(q.value()),
             montgomery(q, 1),
             twice_montgomery(q, 1),
-            montgomery(q, powers.quarter),
+            centered(q, powers.quarter).to_bits(),
             even,
             odd,
-            0,
+            (1.0 / q.value() as f64).to_bits(),
         ]);
         for row in &powers.rows {
-            twiddles.extend(row.iter().map(|&w| montgomery(q, w)));
+            twiddles.extend(row.iter().map(|&w| centered(q, w).to_bits()));
         }
     }
     (primes, twiddles)

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use crate::Gpu;
 use crate::arguments::{BackwardHigh, BackwardLow, ForwardHigh, LIMBS_A_LAUNCH, NONE, Transform};
 use crate::library::Address;
+use crate::tables::centered;
 
 /// A limb to be transformed: where it is and where it goes, in limbs from the beginning of the
 /// memory; what is added to the result; the prime.
@@ -14,7 +15,7 @@ pub(crate) struct Line {
     pub(crate) output: usize,
     pub(crate) add: Option<usize>,
     pub(crate) prime: usize,
-    /// What the result is multiplied by, in Montgomery form; only of the transform to coefficients.
+    /// What the result is multiplied by; only of the transform to coefficients.
     pub(crate) factor: u64,
 }
 
@@ -68,14 +69,14 @@ impl Gpu {
                 output_limb: [0; LIMBS_A_LAUNCH],
                 add_limb: [NONE; LIMBS_A_LAUNCH],
                 prime: [0; LIMBS_A_LAUNCH],
-                factor: [0; LIMBS_A_LAUNCH],
+                factor: [0.0; LIMBS_A_LAUNCH],
             };
             for (k, line) in lines.iter().enumerate() {
                 first.input_limb[k] = line.input as u16;
                 first.output_limb[k] = line.output as u16;
                 first.add_limb[k] = line.add.map_or(NONE, |add| add as u16);
                 first.prime[k] = line.prime as u8;
-                first.factor[k] = line.factor;
+                first.factor[k] = centered(self.ring.modulus(line.prime), line.factor);
             }
             // The second pass works in place.
             let second = Transform { input: output, input_limb: first.output_limb, ..first };

@@ -64,7 +64,7 @@ impl Times {
     }
 }
 
-/// The bootstrapping as a graph.
+/// The bootstrapping as a graph, or as one for each ciphertext, launched at the same time.
 #[derive(Serialize)]
 struct Graph {
     nodes: usize,
@@ -103,8 +103,8 @@ struct Report {
     wrong_slots: usize,
 }
 
-/// The bootstrapping of some ciphertexts together, recorded.
-type Recorded = Recording<Result<Vec<Ciphertext<Gpu>>, CircuitError>>;
+/// The bootstrapping of a ciphertext, recorded.
+type Recorded = Recording<Result<Ciphertext<Gpu>, CircuitError>>;
 
 /// A bootstrapping on the device.
 struct Subject<'a> {
@@ -148,7 +148,7 @@ impl Subject<'_> {
     /// Compares results with those of the processor, and with the values.
     fn compare(
         &self,
-        found: &[Ciphertext<Gpu>],
+        found: &[&Ciphertext<Gpu>],
         cases: &[Case],
         checked: &mut Checked,
     ) -> Result<(), CliError> {
@@ -167,13 +167,17 @@ impl Subject<'_> {
         Ok(())
     }
 
-    /// Records the bootstrapping, or says why it cannot be recorded.
-    fn record(&self) -> Result<Recorded, String> {
-        let recorded = self.gpu().record(|| self.bootstrap()).map_err(|e| e.to_string())?;
-        if let Err(e) = recorded.result() {
-            return Err(e.to_string());
-        }
-        Ok(recorded)
+    /// Records the bootstrapping of each ciphertext, or says why it cannot be recorded.
+    fn record(&self) -> Result<Vec<Recorded>, String> {
+        let record = |x: &Ciphertext<Gpu>| {
+            let work = || self.boot.bootstrap(self.scheme, x);
+            let recorded = self.gpu().record(work).map_err(|e| e.to_string())?;
+            match recorded.result() {
+                Err(e) => Err(e.to_string()),
+                Ok(_) => Ok(recorded),
+            }
+        };
+        self.inputs.iter().map(record).collect()
     }
 
     /// Measures the graph on the ciphertexts that it was recorded with, and then gives it others,
@@ -181,25 +185,30 @@ impl Subject<'_> {
     /// last one are those of the recording, and without the first one the others.
     fn graph(
         &self,
-        recorded: &Recorded,
+        recorded: &[Recorded],
         recording_seconds: f64,
         cases: &[Case],
         checked: &mut Checked,
     ) -> Result<Graph, CliError> {
-        let fresh = recorded.result().as_ref().map_err(|e| CliError::from(e.clone()))?;
-        recorded.launch()?;
-        self.compare(fresh, cases, checked)?;
-        let times = self.times(|| Ok(recorded.launch()?))?;
+        let launch = || match recorded {
+            [recorded] => recorded.launch(),
+            recorded => self.gpu().launch_together(recorded),
+        };
+        let fresh: Vec<&Ciphertext<Gpu>> =
+            recorded.iter().filter_map(|recorded| recorded.result().as_ref().ok()).collect();
+        launch()?;
+        self.compare(&fresh, cases, checked)?;
+        let times = self.times(|| Ok(launch()?))?;
         let others = &cases[1..];
         for (target, case) in self.inputs.iter().zip(others) {
             for (target, source) in target.components().iter().zip(case.input.components()) {
                 self.gpu().overwrite(target, source)?;
             }
         }
-        recorded.launch()?;
-        self.compare(fresh, others, checked)?;
+        launch()?;
+        self.compare(&fresh, others, checked)?;
         Ok(Graph {
-            nodes: recorded.nodes(),
+            nodes: recorded.iter().map(Recording::nodes).sum(),
             times,
             recording_seconds,
             memory_held_bytes: self.gpu().memory_bytes(),
@@ -272,7 +281,9 @@ pub fn run(
     let mut checked = Checked::default();
     // The first run copies the keys. A launch of a graph is not counted, so this run is.
     let counted = scheme.cost();
-    subject.compare(&subject.bootstrap()?, &cases, &mut checked)?;
+    let first = subject.bootstrap()?;
+    subject.compare(&first.iter().collect::<Vec<_>>(), &cases, &mut checked)?;
+    drop(first);
     let cost = (scheme.cost() - counted) / u64::from(batch);
     let times = subject.times(|| Ok(subject.bootstrap()?))?;
     let memory_held_bytes = gpu.memory_bytes();

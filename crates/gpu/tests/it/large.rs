@@ -177,4 +177,12 @@ fn recordings_compute_anew() {
         let found = gpu.download(recording.result()).unwrap();
         assert_eq!(fingerprint(&[found]), fingerprint(&[square(source)]));
     }
+    let inputs: Vec<_> = polys.iter().map(|x| gpu.upload(x)).collect();
+    let record = |x| gpu.record(|| gpu.mul(&gpu.mul(x, &y), &y)).unwrap();
+    let recordings: Vec<_> = inputs.iter().map(record).collect();
+    gpu.launch_together(&recordings).unwrap();
+    for (recording, source) in recordings.iter().zip(&polys) {
+        let found = gpu.download(recording.result()).unwrap();
+        assert_eq!(fingerprint(&[found]), fingerprint(&[square(source)]));
+    }
 }
