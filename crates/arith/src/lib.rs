@@ -17,8 +17,8 @@
 //! Transforms and kernels exist in a portable version and in versions for AVX2 and AVX-512, which
 //! return the same bits. A value of type [`Backend`] selects the version when a table is
 //! constructed or a kernel is obtained; there is no global state. This is the only crate of
-//! everlevel that contains `unsafe` code: vector loads, vector stores and calls into code compiled
-//! for an instruction set.
+//! everlevel that contains `unsafe` code for the processor: vector loads, vector stores and calls
+//! into code compiled for an instruction set.
 //!
 //! ```
 //! use everlevel_arith::{Backend, NttTable, kernels};

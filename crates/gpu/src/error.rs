@@ -22,13 +22,13 @@ impl GpuError {
         GpuError { kind, problem }
     }
 
-    /// A stable code: `no_gpu`, `gpu_fault`, `gpu_memory` or `gpu_ring`.
+    /// A stable code: `gpu.none`, `gpu.fault`, `gpu.memory` or `gpu.ring`.
     pub fn code(&self) -> &'static str {
         match self.kind {
-            Kind::NoDevice => "no_gpu",
-            Kind::Fault => "gpu_fault",
-            Kind::Memory => "gpu_memory",
-            Kind::Ring => "gpu_ring",
+            Kind::NoDevice => "gpu.none",
+            Kind::Fault => "gpu.fault",
+            Kind::Memory => "gpu.memory",
+            Kind::Ring => "gpu.ring",
         }
     }
 

@@ -45,8 +45,8 @@ impl Gpu {
     /// copies the tables of the ring, 16 n bytes for each prime.
     ///
     /// # Errors
-    /// `no_gpu` if there is no such device, no driver or no compiler; `gpu_ring` for a ring whose
-    /// index is no power of two; `gpu_memory`; `gpu_fault`.
+    /// `gpu.none` if there is no such device, no driver or no compiler; `gpu.ring` for a ring whose
+    /// index is no power of two; `gpu.memory`; `gpu.fault`.
     pub fn new(ring: Arc<Ring>, ordinal: u32) -> Result<Self, GpuError> {
         if ring.axes().is_some() {
             return Err(GpuError::ring(ring.index()));

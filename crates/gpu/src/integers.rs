@@ -12,6 +12,11 @@ const WIDEST: u128 = 1 << 62;
 /// Quotients are below this number, so that one of doubles is off by 1 at most.
 const LARGEST_QUOTIENT: u64 = 1 << 50;
 
+/// What a coefficient becomes, as the kernel has it.
+const QUOTIENT: u32 = 0;
+const RESIDUE: u32 = 1;
+const SCALED: u32 = 2;
+
 /// Multiplication by a number modulo t; none if t does not suit the kernel.
 fn unit((t, u): (PrimePower, u64)) -> Option<UnitArguments> {
     let q = t.wide();
@@ -37,13 +42,14 @@ impl Gpu {
     ) -> Option<Vec<Poly<Coeff, Gpu>>> {
         let (ring, n, from) = (&self.ring, self.ring.degree(), x.basis());
         let (kind, delta, map) = match digits.map {
-            IntegerMap::Quotient(delta) if delta < LARGEST_QUOTIENT => (0, delta, Default::default()),
-            IntegerMap::Residue(t, u) => (1, 0, unit((t, u))?),
-            _ => return None,
+            IntegerMap::Quotient(delta) => (QUOTIENT, delta, UnitArguments::default()),
+            IntegerMap::Residue(t, u) => (RESIDUE, 1, unit((t, u))?),
+            IntegerMap::Scaled(s, t, u) => (SCALED, u64::try_from(s).ok()?, unit((t, u))?),
         };
         // Products of centered coefficients by delta, and twice what is left, stay below 2^127.
         let bits = ring.log2(from);
-        if from.len() > LIFTED || bits > 125.0 || bits + (delta.max(1) as f64).log2() > 127.0 {
+        let wide = bits > 125.0 || bits + (delta.max(1) as f64).log2() > 127.0;
+        if from.len() > LIFTED || wide || delta >= LARGEST_QUOTIENT {
             return None;
         }
         let times = match digits.times {

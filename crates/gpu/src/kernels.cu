@@ -552,8 +552,9 @@ KERNEL(unit, UnitArgs) {
 
 #define LIFTED 3
 
-// What a coefficient c becomes: -round(d c / q); or c u modulo t, centered.
-enum IntegerMap { QUOTIENT, RESIDUE };
+// What a coefficient c becomes: -round(d c / q); c u modulo t, centered; or d c modulo q, centered,
+// and that.
+enum IntegerMap { QUOTIENT, RESIDUE, SCALED };
 
 // Multiplication by u modulo t, odd; `unit` is in Montgomery form.
 struct Unit64 {
@@ -629,8 +630,16 @@ KERNEL(integers, IntegerArgs) {
                 c += (__int128)((u128)a.weight[i][1] << 64 | a.weight[i][0]) * digit;
             }
             if (2 * (u128)c > (u128)q) c -= q;
-            i64 rest = a.kind == QUOTIENT ? -rounded((__int128)a.delta * c, q)
-                                          : times_unit(c, a.map);
+            i64 rest = 0;
+            if (a.kind == QUOTIENT) {
+                rest = -rounded((__int128)a.delta * c, q);
+            } else {
+                if (a.kind == SCALED) {
+                    c *= a.delta;
+                    c -= (__int128)rounded(c, q) * q;
+                }
+                rest = times_unit(c, a.map);
+            }
             if (a.times.there) rest = times_unit(rest, a.times);
             Prime p = a.primes[a.prime[blockIdx.y]];
             for (u32 d = 0; d < a.digits; d++) {

@@ -17,5 +17,22 @@ fn a_device_obeys_the_laws() {
 #[test]
 fn other_rings_are_refused() {
     let error = everlevel_gpu::Gpu::new(ring(105, 30), 0).err().unwrap();
-    assert_eq!(error.code(), "gpu_ring");
+    assert_eq!(error.code(), "gpu.ring");
+}
+
+/// The codes that the source has are those of the documentation.
+#[test]
+fn codes_are_documented() {
+    let (source, page) = (include_str!("../../src/error.rs"), include_str!("../../../../docs/errors.md"));
+    let codes = |text: &str, start: &str| -> Vec<String> {
+        let found = text.split(start).skip(1).filter_map(|rest| rest.split(['"', '`']).next());
+        found.map(String::from).collect()
+    };
+    let documented = codes(page, "| `gpu.");
+    let mut found = codes(source, "=> \"gpu.");
+    assert_eq!(found.len(), 4, "{found:?}");
+    found.sort();
+    let mut sorted = documented.clone();
+    sorted.sort();
+    assert_eq!(found, sorted);
 }

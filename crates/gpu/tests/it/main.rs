@@ -20,7 +20,7 @@ fn ring(index: u64, bits: u32) -> Arc<Ring> {
 fn device(ring: &Arc<Ring>) -> Option<Gpu> {
     match Gpu::new(ring.clone(), 0) {
         Ok(gpu) => Some(gpu),
-        Err(error) if error.code() == "no_gpu" => {
+        Err(error) if error.code() == "gpu.none" => {
             println!("skipped: {error}");
             None
         }
