@@ -3,8 +3,8 @@
 use everlevel_arith::{NttTable, kernels, scatter_natural};
 use everlevel_ring::{Basis, Eval, Poly, RingError};
 
-use crate::Gpu;
 use crate::arguments::{COMBINED_A_LAUNCH, Combine, Operand, ROWS_A_LAUNCH, mask, positions};
+use crate::gpu::Gpu;
 use crate::library::Address;
 use crate::memory::Limbs;
 

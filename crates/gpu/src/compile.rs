@@ -29,14 +29,8 @@ pub(crate) fn binary((major, minor): (u32, u32)) -> Result<Vec<u8>, GpuError> {
     // SAFETY: all strings end with a zero and live until the calls return; the compiler writes as
     // many bytes as it said before.
     unsafe {
-        let status = (compiler.create)(
-            &mut program,
-            source.as_ptr(),
-            name.as_ptr(),
-            0,
-            null(),
-            null(),
-        );
+        let status =
+            (compiler.create)(&mut program, source.as_ptr(), name.as_ptr(), 0, null(), null());
         if status != 0 {
             return Err(failed("nvrtcCreateProgram", status));
         }

@@ -29,26 +29,26 @@ pub struct DeviceInfo {
 /// A device with its kernels. All work is in one stream, so what is enqueued later may use the
 /// memory of what was enqueued before.
 pub(crate) struct Device {
-    driver: &'static Driver,
+    pub(crate) driver: &'static Driver,
     ordinal: i32,
-    context: Handle,
-    stream: Handle,
+    pub(crate) context: Handle,
+    pub(crate) stream: Handle,
     /// For words that kernels only read, which may be needed while the stream is recorded.
     constants: Handle,
     /// For graphs that are launched together.
-    beside: Mutex<Vec<Beside>>,
+    pub(crate) beside: Mutex<Vec<Beside>>,
     module: Handle,
     functions: Vec<Handle>,
     info: DeviceInfo,
     /// The first fault.
     fault: OnceLock<GpuError>,
     /// The thread whose work is recorded, if any is.
-    recorder: Mutex<Option<ThreadId>>,
+    pub(crate) recorder: Mutex<Option<ThreadId>>,
 }
 
 /// A stream.
 #[derive(Clone, Copy)]
-struct Beside(Handle);
+pub(crate) struct Beside(pub(crate) Handle);
 
 // SAFETY: handles of the driver may be used from every thread whose current context is the one they
 // belong to, which `enter` sees to.
@@ -57,27 +57,13 @@ unsafe impl Send for Device {}
 unsafe impl Sync for Device {}
 
 /// Streams that do not wait for the default one.
-const NON_BLOCKING: u32 = 1;
-/// Recording does not forbid other calls.
-const RELAXED: i32 = 2;
+pub(crate) const NON_BLOCKING: u32 = 1;
 const OUT_OF_MEMORY: Status = 2;
 
 /// Attributes of a device.
 const MULTIPROCESSORS: i32 = 16;
 const MAJOR: i32 = 75;
 const MINOR: i32 = 76;
-
-/// A graph that can be launched.
-pub(crate) struct Graph {
-    graph: Handle,
-    executable: Handle,
-    pub(crate) nodes: usize,
-}
-
-// SAFETY: as for a device.
-unsafe impl Send for Graph {}
-// SAFETY: as for a device.
-unsafe impl Sync for Graph {}
 
 impl Device {
     /// Opens the device with this number and compiles the kernels for it.
@@ -130,7 +116,8 @@ impl Device {
             none("cuModuleLoadData", (driver.load_module)(module, binary.as_ptr().cast()))?;
         }
         let function = |kernel: &Kernel| {
-            let (mut function, name) = (null_mut(), CString::new(kernel.name()).unwrap_or_default());
+            let (mut function, name) =
+                (null_mut(), CString::new(kernel.name()).unwrap_or_default());
             // SAFETY: the name ends with a zero, and the module is loaded.
             let status = unsafe { (driver.function)(&mut function, *module, name.as_ptr()) };
             none("cuModuleGetFunction", status).map(|()| function)
@@ -166,7 +153,7 @@ impl Device {
         self.fault.get_or_init(|| error).clone()
     }
 
-    fn check(&self, what: &str, status: Status) -> Result<(), GpuError> {
+    pub(crate) fn check(&self, what: &str, status: Status) -> Result<(), GpuError> {
         match status {
             0 => Ok(()),
             status => {
@@ -177,7 +164,7 @@ impl Device {
     }
 
     /// Makes the context current for this thread; fails after a fault.
-    fn enter(&self) -> Result<(), GpuError> {
+    pub(crate) fn enter(&self) -> Result<(), GpuError> {
         self.status()?;
         // SAFETY: the context is retained as long as the device lives.
         self.check("cuCtxSetCurrent", unsafe { (self.driver.set_context)(self.context) })
@@ -185,7 +172,7 @@ impl Device {
 
     /// As [`Device::enter`], for work of the stream: while one thread's work is recorded, that of
     /// another one would be recorded instead of done.
-    fn enter_stream(&self) -> Result<(), GpuError> {
+    pub(crate) fn enter_stream(&self) -> Result<(), GpuError> {
         self.enter()?;
         let recorder = *self.recorder.lock().unwrap_or_else(PoisonError::into_inner);
         match recorder {
@@ -290,89 +277,20 @@ impl Device {
         let status = unsafe {
             let (parameters, stream) = (parameters.as_mut_ptr(), self.stream);
             (self.driver.launch)(
-                function, x, y, z, threads, 1, 1, shared, stream, parameters, null_mut(),
+                function,
+                x,
+                y,
+                z,
+                threads,
+                1,
+                1,
+                shared,
+                stream,
+                parameters,
+                null_mut(),
             )
         };
         self.check("cuLaunchKernel", status)
-    }
-
-    /// Records what this thread enqueues in `work` instead of doing it.
-    pub(crate) fn record<T>(&self, work: impl FnOnce() -> T) -> Result<(T, Graph), GpuError> {
-        let recorder = || self.recorder.lock().unwrap_or_else(PoisonError::into_inner);
-        {
-            let mut recorder = recorder();
-            if recorder.is_some() {
-                return Err(GpuError::fault("work on the device is being recorded already".into()));
-            }
-            self.enter()?;
-            // SAFETY: the stream lives as long as the device.
-            let status = unsafe { (self.driver.begin_capture)(self.stream, RELAXED) };
-            self.check("cuStreamBeginCapture", status)?;
-            *recorder = Some(thread::current().id());
-        }
-        let made = work();
-        *recorder() = None;
-        let (mut graph, mut executable, mut nodes) = (null_mut(), null_mut(), 0);
-        // SAFETY: all pointers are to variables of this function.
-        unsafe {
-            let status = (self.driver.end_capture)(self.stream, &mut graph);
-            self.check("cuStreamEndCapture", status)?;
-            self.status()?;
-            let status = (self.driver.graph_nodes)(graph, null_mut(), &mut nodes);
-            self.check("cuGraphGetNodes", status)?;
-            let status = (self.driver.instantiate)(&mut executable, graph, 0);
-            self.check("cuGraphInstantiate", status)?;
-        }
-        Ok((made, Graph { graph, executable, nodes }))
-    }
-
-    /// Enqueues all that was recorded.
-    pub(crate) fn launch_graph(&self, graph: &Graph) -> Result<(), GpuError> {
-        self.enter_stream()?;
-        // SAFETY: the graph was made by this device, and its memory is kept with it.
-        let status = unsafe { (self.driver.launch_graph)(graph.executable, self.stream) };
-        self.check("cuGraphLaunch", status)
-    }
-
-    /// Runs graphs at the same time, each in a stream of its own, after all that was enqueued, and
-    /// waits until they are done.
-    pub(crate) fn run_graphs<'a>(
-        &self,
-        graphs: impl ExactSizeIterator<Item = &'a Graph>,
-    ) -> Result<(), GpuError> {
-        self.synchronize()?;
-        let mut streams = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
-        while streams.len() < graphs.len() {
-            let mut stream = null_mut();
-            // SAFETY: the pointer is to a variable of this function.
-            let status = unsafe { (self.driver.create_stream)(&mut stream, NON_BLOCKING) };
-            self.check("cuStreamCreate", status)?;
-            streams.push(Beside(stream));
-        }
-        let count = graphs.len();
-        for (graph, stream) in graphs.zip(&*streams) {
-            // SAFETY: the graph was made by this device, and its memory is kept with it; no other
-            // work uses that until the streams are synchronized.
-            let status = unsafe { (self.driver.launch_graph)(graph.executable, stream.0) };
-            self.check("cuGraphLaunch", status)?;
-        }
-        for stream in &streams[..count] {
-            // SAFETY: the stream lives as long as the device.
-            let status = unsafe { (self.driver.synchronize)(stream.0) };
-            self.check("cuStreamSynchronize", status)?;
-        }
-        Ok(())
-    }
-
-    /// Destroys a graph, once it does not run.
-    pub(crate) fn destroy_graph(&self, graph: &Graph) {
-        // SAFETY: the graph is dropped, and the stream has no work left that uses it.
-        unsafe {
-            (self.driver.set_context)(self.context);
-            (self.driver.synchronize)(self.stream);
-            (self.driver.destroy_executable)(graph.executable);
-            (self.driver.destroy_graph)(graph.graph);
-        }
     }
 }
 

@@ -2,11 +2,11 @@
 
 use everlevel_ring::{Basis, Coeff, Eval, Poly, Rest, RoundingScale, Sum};
 
-use crate::Gpu;
 use crate::arguments::{Operand, Operation};
-use crate::convert::{Factor, Job, Jobs, term_factor};
+use crate::gpu::Gpu;
 use crate::library::Address;
 use crate::memory::Limbs;
+use crate::plan::{Factor, Job, Jobs, term_factor};
 use crate::sums::Target;
 use crate::tables::montgomery;
 use crate::transform::Line;
@@ -69,11 +69,7 @@ impl Gpu {
     /// `factor` times a sum, in evaluations, component after component.
     fn scaled_sum(&self, sum: &Sum<'_, Gpu>, factor: impl Fn(usize) -> u64) -> Limbs {
         let stride = sum.basis.len() * self.ring.degree();
-        let made = Limbs {
-            slab: self.slab(sum.rest.len() * stride),
-            offset: 0,
-            whole: sum.basis,
-        };
+        let made = Limbs { slab: self.slab(sum.rest.len() * stride), offset: 0, whole: sum.basis };
         let at = |k: usize| made.address() + (k * stride * 8) as u64;
         let outputs: Vec<Address> = (0..sum.rest.len()).map(at).collect();
         let target = Target { outputs: &outputs, whole: sum.basis, accumulate: false };
@@ -117,7 +113,11 @@ impl Gpu {
             let limb = k * whole.len() + rank(i);
             Line { input: limb, output: limb, add: add(k, i), prime: i, factor: 1 }
         };
-        basis.iter().flat_map(|i| (0..count).map(move |k| (k, i))).map(|(k, i)| line(k, i)).collect()
+        basis
+            .iter()
+            .flat_map(|i| (0..count).map(move |k| (k, i)))
+            .map(|(k, i)| line(k, i))
+            .collect()
     }
 
     /// Polynomials that lie one after the other.

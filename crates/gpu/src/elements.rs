@@ -2,11 +2,11 @@
 
 use everlevel_ring::{Basis, Coeff, Eval, Pair, Poly, Representation};
 
-use crate::Gpu;
 use crate::arguments::{
     Elements, INPUTS_A_LAUNCH, Matrix, Operand, Operation, PAIRS_A_LAUNCH, Products, ROWS_A_LAUNCH,
     Unit, for_each, mask, positions,
 };
+use crate::gpu::Gpu;
 use crate::library::Address;
 use crate::memory::Limbs;
 use crate::tables::montgomery;
@@ -104,7 +104,8 @@ impl Gpu {
     ) -> Vec<Vec<Poly<Eval, Gpu>>> {
         let Some(first) = inputs.first() else { return rows.iter().map(|_| Vec::new()).collect() };
         let basis = first[0].basis();
-        let words: Vec<u8> = rows.iter().flat_map(|row| *row).flat_map(|c| c.to_ne_bytes()).collect();
+        let words: Vec<u8> =
+            rows.iter().flat_map(|row| *row).flat_map(|c| c.to_ne_bytes()).collect();
         let matrix = self.kept_constant(&words);
         let outs: Vec<Vec<Limbs>> =
             rows.iter().map(|_| first.iter().map(|_| self.limbs(basis)).collect()).collect();

@@ -4,19 +4,29 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use everlevel_ring::{
-    Accumulation, Basis, Coeff, Constant, Engine, Eval, Gadget, Hoist, IntegerDigits, KeyDigit, Pair, Poly,
-    Representation, Ring, RingError, RoundingScale, Source, Sum,
+    Accumulation, Basis, Coeff, Constant, Engine, Eval, Gadget, Hoist, IntegerDigits, KeyDigit,
+    Memory, Pair, Poly, Representation, Ring, RingError, RoundingScale, Source, Sum,
 };
 
-use crate::Gpu;
 use crate::arguments::{Operand, Operation};
 use crate::combine::Diagonal;
-use crate::convert::{Factor, Job, Jobs, term_factor};
+use crate::gpu::Gpu;
+use crate::memory::Limbs;
+use crate::plan::{Factor, Job, Jobs, term_factor};
 use crate::sums::{Digits, Key};
 use crate::tables::montgomery;
 use crate::transform::Line;
 
 const NOTHING: Operand = Operand { words: 0, mask: [0; 2] };
+
+impl Memory for Gpu {
+    type Limbs = Limbs;
+
+    /// Shares the memory.
+    fn restrict(limbs: &Limbs, _from: Basis, _to: Basis) -> Limbs {
+        limbs.clone()
+    }
+}
 
 impl Engine for Gpu {
     const RESIDENT: bool = true;
@@ -164,8 +174,7 @@ impl Engine for Gpu {
     fn convert(&self, xs: Vec<Poly<Coeff, Self>>, to: Basis) -> Vec<Poly<Coeff, Self>> {
         let convert = |x: Poly<Coeff, Self>| {
             let (from, terms, out) = (x.basis(), self.limbs(x.basis()), self.limbs(to));
-            let factor =
-                |i| montgomery(self.ring.modulus(i), term_factor(&self.ring, from, i, 1));
+            let factor = |i| montgomery(self.ring.modulus(i), term_factor(&self.ring, from, i, 1));
             let operands = [x.limbs().operand(), NOTHING, NOTHING];
             self.elements(Operation::Scale, (terms.address(), from), from, operands, factor);
             let jobs = Jobs {

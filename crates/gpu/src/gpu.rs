@@ -8,12 +8,11 @@ use everlevel_ring::{Backend, Basis, Cpu, Limb, Poly, Representation, Ring, Ring
 
 use crate::arguments::{Arguments, Operand, Operation};
 use crate::constants::Kept;
-use crate::convert::{Jobs, Plan};
 use crate::device::{Device, DeviceInfo};
 use crate::error::GpuError;
 use crate::library::Address;
-use crate::memory::{Limbs, Pool, Slab};
-use crate::record::Recorder;
+use crate::memory::{Limbs, Pool, Recorder, Slab};
+use crate::plan::{Jobs, Plan};
 use crate::tables::tables;
 
 /// Threads of a block where each has one place.

@@ -2,8 +2,8 @@
 
 use everlevel_ring::{Basis, Coeff, IntegerDigits, IntegerMap, Poly, PrimePower};
 
-use crate::Gpu;
 use crate::arguments::{Integers, LIFTED, UnitArguments, positions};
+use crate::gpu::Gpu;
 use crate::memory::Limbs;
 use crate::tables::{constants, montgomery};
 

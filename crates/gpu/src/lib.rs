@@ -6,8 +6,8 @@
 //! made, so that nothing of CUDA is needed to build this crate.
 //!
 //! Polynomials, switching keys and plaintexts are in the memory of the device; secrets never get
-//! there. All work is enqueued in one stream; [`Gpu::record`] makes one graph of a long computation,
-//! which is launched as a whole.
+//! there. All work is enqueued in one stream; [`Gpu::record`] makes one graph of a long
+//! computation, which is launched as a whole.
 //!
 //! Only rings of an index that is a power of two have transforms on the device.
 
@@ -22,9 +22,11 @@ mod elements;
 mod engine;
 mod error;
 mod gpu;
+mod graph;
 mod integers;
 mod library;
 mod memory;
+mod plan;
 mod record;
 mod sums;
 mod tables;

@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use everlevel_ring::{Basis, Memory};
+use everlevel_ring::Basis;
 
-use crate::Gpu;
 use crate::arguments::{Operand, mask};
 use crate::device::Device;
 use crate::error::GpuError;
@@ -116,11 +115,10 @@ impl Limbs {
     }
 }
 
-impl Memory for Gpu {
-    type Limbs = Limbs;
-
-    /// Shares the memory.
-    fn restrict(limbs: &Limbs, _from: Basis, _to: Basis) -> Limbs {
-        limbs.clone()
-    }
+/// What recorded work uses: no other work is given this memory.
+#[derive(Clone)]
+pub(crate) struct Recorder {
+    pub(crate) pool: Arc<Pool>,
+    /// Memory that was written when the work was recorded, and must stay as it was.
+    pub(crate) lasting: Arc<Mutex<Vec<Arc<Slab>>>>,
 }

@@ -2,18 +2,11 @@
 
 use std::sync::{Arc, PoisonError};
 
-use crate::Gpu;
-use crate::device::{Device, Graph};
+use crate::device::Device;
 use crate::error::GpuError;
-use crate::memory::{Pool, Slab};
-
-/// What recorded work uses: no other work is given this memory.
-#[derive(Clone)]
-pub(crate) struct Recorder {
-    pub(crate) pool: Arc<Pool>,
-    /// Memory that was written when the work was recorded, and must stay as it was.
-    pub(crate) lasting: Arc<std::sync::Mutex<Vec<Arc<Slab>>>>,
-}
+use crate::gpu::Gpu;
+use crate::graph::Graph;
+use crate::memory::{Pool, Recorder};
 
 /// Recorded work, with the result that each launch computes anew, in the same memory.
 pub struct Recording<T> {
@@ -65,10 +58,7 @@ impl Gpu {
     ) -> Result<Recording<T>, GpuError> {
         let thread = rayon::ThreadPoolBuilder::new().num_threads(1).build();
         let thread = thread.map_err(|problem| GpuError::fault(problem.to_string()))?;
-        let recorder = Recorder {
-            pool: Pool::new(self.device.clone()),
-            lasting: Arc::default(),
-        };
+        let recorder = Recorder { pool: Pool::new(self.device.clone()), lasting: Arc::default() };
         let recorded = thread.install(|| {
             self.device.record(|| {
                 *self.recorder.lock().unwrap_or_else(PoisonError::into_inner) =

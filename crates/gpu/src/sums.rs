@@ -2,17 +2,17 @@
 
 use everlevel_arith::evaluation_index;
 use everlevel_ring::{
-    Accumulation, Basis, Eval, GaloisElement, Gadget, Hoist, KeyDigit, Poly, Rest, Source, Sum,
+    Accumulation, Basis, Eval, Gadget, GaloisElement, Hoist, KeyDigit, Poly, Rest, Source, Sum,
 };
 
-use crate::Gpu;
 use crate::arguments::{
     COMPONENTS, DIGITS, HOISTED_DIGITS, HoistOf, IMAGES_A_LAUNCH, ImageArguments, KeyArguments,
     Operand, Operation, PRIMES, REST_PAIRS, RestArguments, SumOf, for_each, mask, positions,
 };
-use crate::convert::{Factor, Job, Jobs, term_factor};
+use crate::gpu::Gpu;
 use crate::library::Address;
 use crate::memory::Limbs;
+use crate::plan::{Factor, Job, Jobs, term_factor};
 use crate::tables::twice_montgomery;
 use crate::transform::Line;
 
@@ -207,7 +207,7 @@ impl Gpu {
                 None
             }
             Source::Quotient(x, basis) => {
-                self.quotient_terms(gadget.special(), x, *basis, &terms, |i| group_of(i));
+                self.quotient_terms(gadget.special(), x, *basis, &terms, group_of);
                 None
             }
         };

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::Gpu;
 use crate::arguments::{BackwardHigh, BackwardLow, ForwardHigh, LIMBS_A_LAUNCH, NONE, Transform};
+use crate::gpu::Gpu;
 use crate::library::Address;
 use crate::tables::centered;
 

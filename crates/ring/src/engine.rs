@@ -71,9 +71,9 @@ pub trait Engine: Memory + Send + Sync + Sized {
     /// A fault of the engine, now or before.
     fn to_signed(&self, x: &Poly<Coeff, Self>) -> Result<Vec<i128>, RingError>;
 
-    /// Integers made of the centered coefficients of a polynomial, whose modulus is below 2^126, cut
-    /// into digits, each of them modulo the primes of `to`. Digits from some place on that are all 0
-    /// may be left out.
+    /// Integers made of the centered coefficients of a polynomial, whose modulus is below 2^126,
+    /// cut into digits, each of them modulo the primes of `to`. Digits from some place on that are
+    /// all 0 may be left out.
     ///
     /// # Errors
     /// A fault of the engine, now or before.

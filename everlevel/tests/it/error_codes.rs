@@ -43,8 +43,8 @@ fn the_documentation_lists_all_codes() {
         text.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
     let (python, listed): (Vec<&str>, Vec<&str>) =
         listed.into_iter().partition(|code| PYTHON.iter().any(|start| code.starts_with(start)));
-    // Those of the service, of stages, of the page and of devices, which their own tests compare: nothing here
-    // depends on them.
+    // Those of the service, of stages, of the page and of devices, which their own tests compare:
+    // nothing here depends on them.
     let above = ["service.", "suite.", "web.", "gpu."];
     let own = |code: &&str| !above.iter().any(|start| code.starts_with(start));
     let listed: Vec<&str> = listed.into_iter().filter(own).collect();

@@ -23,7 +23,8 @@ fn other_rings_are_refused() {
 /// The codes that the source has are those of the documentation.
 #[test]
 fn codes_are_documented() {
-    let (source, page) = (include_str!("../../src/error.rs"), include_str!("../../../../docs/errors.md"));
+    let (source, page) =
+        (include_str!("../../src/error.rs"), include_str!("../../../../docs/errors.md"));
     let codes = |text: &str, start: &str| -> Vec<String> {
         let found = text.split(start).skip(1).filter_map(|rest| rest.split(['"', '`']).next());
         found.map(String::from).collect()
