@@ -15,6 +15,7 @@ use everlevel::{
     Plaintext, PublicKey, SecretKey, ServerKeys,
 };
 use everlevel_circuit::bootstrap::{Bootstrapper, StageReport};
+use everlevel_gpu::Gpu;
 use everlevel_ring::Engine;
 use everlevel_scheme::params::spec;
 use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
@@ -261,4 +262,21 @@ fn on_an_engine_with_memory_of_its_own() {
         compared += usize::from(found.contains_key("93 bootstrapping"));
     }
     assert_eq!(compared, 7, "sets that bootstrap");
+}
+
+/// The same on a CUDA device, or on the emulated one: every set whose index is a power of two.
+#[test]
+fn on_a_cuda_device() {
+    let stored = stored();
+    let own = |params: &Params| params.ring().index().is_power_of_two();
+    for params in sets(Backend::detect()).into_iter().filter(own) {
+        let gpu = match Gpu::new(params.ring().clone(), 0) {
+            Err(error) if error.code() == "gpu.none" => return println!("skipped: {error}"),
+            gpu => gpu.unwrap(),
+        };
+        let found = fingerprints(&params, Arc::new(gpu), u64::MAX);
+        for (name, line) in found.iter().filter(|(name, _)| !name.contains("cost of")) {
+            assert_eq!(*line, stored[params.name()][name], "{}: {name}", params.name());
+        }
+    }
 }
