@@ -79,10 +79,11 @@ impl Engine for Gpu {
         to: Basis,
     ) -> Result<Vec<Poly<Coeff, Self>>, RingError> {
         self.status()?;
-        match self.integers(x, digits, to) {
-            Some(made) => Ok(made),
-            None => digits.on_processor(self, x, to),
+        if let Some(made) = self.integers(x, digits, to) {
+            return Ok(made);
         }
+        let host = self.host.integer_digits(&self.downloaded(x)?, digits, to)?;
+        Ok(host.iter().map(|digit| self.uploaded(digit)).collect())
     }
 
     fn key(&self, digits: &Arc<[KeyDigit]>) -> Key {

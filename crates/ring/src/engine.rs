@@ -83,7 +83,9 @@ pub trait Engine: Memory + Send + Sync + Sized {
         digits: &IntegerDigits,
         to: Basis,
     ) -> Result<Vec<Poly<Coeff, Self>>, RingError> {
-        digits.on_processor(self, x, to)
+        let q = x.basis().iter().map(|i| i128::from(self.ring().modulus(i).value())).product();
+        let made = digits.of(&self.to_signed(x)?, q);
+        Ok(made.iter().map(|digit| self.reduce_signed(to, digit)).collect())
     }
 
     /// A switching key in this engine's memory.

@@ -1,11 +1,11 @@
 //! Integer polynomials that are made of the centered coefficients of a polynomial.
 
-use crate::basis::Basis;
-use crate::cpu::by_places;
-use crate::engine::Engine;
-use crate::error::RingError;
-use crate::poly::{Coeff, Poly};
+use rayon::prelude::*;
+
 use crate::prime_power::PrimePower;
+
+/// The least places that are worth a task.
+const TASK: usize = 2048;
 
 /// What a centered coefficient c modulo q becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,38 +53,25 @@ pub struct IntegerDigits {
 }
 
 impl IntegerDigits {
-    /// On the processor, by way of [`Engine::to_signed`]: for engines. Digits end where nothing is
-    /// left.
-    ///
-    /// # Errors
-    /// A fault of the engine, now or before.
-    pub fn on_processor<E: Engine>(
-        &self,
-        engine: &E,
-        x: &Poly<Coeff, E>,
-        to: Basis,
-    ) -> Result<Vec<Poly<Coeff, E>>, RingError> {
-        let ring = engine.ring();
-        let q = x.basis().iter().map(|i| i128::from(ring.modulus(i).value())).product();
-        let (c, w) = (engine.to_signed(x)?, self.base as i64);
-        let integer = |k: usize| {
-            let x = self.map.of(c[k], q);
+    /// The digits of what is made of centered coefficients modulo q; they end where nothing is left.
+    pub fn of(&self, c: &[i128], q: i128) -> Vec<Vec<i64>> {
+        let w = self.base as i64;
+        let integer = |&c: &i128| {
+            let x = self.map.of(c, q);
             self.times.map_or(x, |(t, u)| t.centered(t.mul(t.reduce_i64(x), u)))
         };
-        let mut rest: Vec<i64> = by_places(c.len(), integer);
+        let mut rest: Vec<i64> = c.par_iter().with_min_len(TASK).map(integer).collect();
         let mut digits = Vec::with_capacity(self.count);
         while digits.len() < self.count && rest.iter().any(|&x| x != 0) {
             // rest = digit + w next, balanced
+            let next = |&x: &i64| (2 * x as i128 + w as i128).div_euclid(2 * w as i128) as i64;
             let next: Vec<i64> = match digits.len() + 1 < self.count {
-                true => by_places(rest.len(), |k| {
-                    (2 * rest[k] as i128 + w as i128).div_euclid(2 * w as i128) as i64
-                }),
+                true => rest.par_iter().with_min_len(TASK).map(next).collect(),
                 false => vec![0; rest.len()],
             };
-            let digit: Vec<i64> = rest.iter().zip(&next).map(|(&x, &n)| x - w * n).collect();
-            digits.push(engine.reduce_signed(to, &digit));
+            digits.push(rest.iter().zip(&next).map(|(&x, &n)| x - w * n).collect());
             rest = next;
         }
-        Ok(digits)
+        digits
     }
 }

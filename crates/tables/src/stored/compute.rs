@@ -160,7 +160,7 @@ pub(crate) fn bound(
         None => Err(TablesError::Constants {
             problem: format!(
                 "the query has :{}, of which none is given: encrypt it with `table bind`, and \
-                 give the file as --constants",
+                 give the file of constants, too",
                 parameters[0].name
             ),
         }),
