@@ -53,7 +53,8 @@ pub struct IntegerDigits {
 }
 
 impl IntegerDigits {
-    /// The digits of what is made of centered coefficients modulo q; they end where nothing is left.
+    /// The digits of what is made of centered coefficients modulo q, which end where nothing is
+    /// left.
     pub fn of(&self, c: &[i128], q: i128) -> Vec<Vec<i64>> {
         let w = self.base as i64;
         let integer = |&c: &i128| {
