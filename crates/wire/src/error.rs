@@ -38,7 +38,7 @@ pub enum WireError {
     /// An object of other parameters.
     #[error(
         "belongs to parameter set {found}, not to {name} ({expected}): load it with the \
-         parameters, and the keys, it was made with; `everlevel inspect` names the set of a file"
+         parameters, and the keys, it was made with; the command inspect names the set of a file"
     )]
     OtherParams {
         /// The id in the object.
