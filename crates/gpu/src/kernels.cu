@@ -859,11 +859,6 @@ DEVICE u32 moved(u32 place, u32 h, u32 flip, u32 shift) {
     return (row ^ flip) * h + column;
 }
 
-DEVICE u64 key_at(const KeyArgs& key, u32 digit, u32 component, u32 prime, u32 n) {
-    u64 limb = ((u64)key.digit[digit] * key.components + component) * key.limbs;
-    return (limb + rank_of(key.mask, prime)) * n;
-}
-
 KERNEL(sum, SumArgs) {
     u32 prime = a.prime[blockIdx.y];
     PHASE {
