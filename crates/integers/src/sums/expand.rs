@@ -42,6 +42,10 @@ impl Expansion {
             if columns.len() > FACTORS {
                 return Err(refused(columns.len(), budget));
             }
+            if let Some(place) = columns.iter().find(|place| **place >= shapes.len()) {
+                let problem = format!("a term of column {place} of {} columns", shapes.len());
+                return Err(IntegersError::Parts { problem });
+            }
             // Each factor is a constant and what varies: a term for each choice.
             let varies: Vec<bool> = columns.iter().map(|c| digits(&shapes[*c]) > 0).collect();
             for chosen in 0u32..1 << columns.len() {
@@ -148,11 +152,14 @@ fn largest(shape: &Shape, width: usize) -> u128 {
 }
 
 /// The error for a product too large to be added up over all rows modulo p^2.
-fn refused(columns: usize, budget: u64) -> IntegersError {
+pub(super) fn refused(columns: usize, budget: u64) -> IntegersError {
     let allowed = Interval { low: -i128::from(budget), high: i128::from(budget) };
     IntegersError::Range {
         operation: "a sum over all rows",
-        operands: format!("single digits of products of {columns} columns"),
+        operands: match columns {
+            0 => "truth values".into(),
+            columns => format!("single digits of products of {columns} columns"),
+        },
         allowed,
     }
 }

@@ -6,7 +6,7 @@ use everlevel_circuit::SumPacking;
 use everlevel_ring::{PrimePower, SlotShape};
 use everlevel_scheme::SchemeError;
 
-use super::expand::{Expansion, Piece};
+use super::expand::{Expansion, Piece, refused};
 use super::shape::{Shape, far};
 use crate::error::IntegersError;
 
@@ -74,8 +74,9 @@ impl SumPlan {
     /// # Errors
     /// [`IntegersError::Set`] unless there are as many slots as coefficients and the set supports
     /// computation modulo the prime and its square; [`IntegersError::Range`] if a product of single
-    /// digits could reach p^2/2 over `rows` rows, or a sum 2^126; [`IntegersError::Sums`] past
-    /// 65,536 sums of products of pieces.
+    /// digits, or a number of rows that is counted, could reach p^2/2 over `rows` rows, or a sum
+    /// 2^126; [`IntegersError::Sums`] past 65,536 sums of products of pieces;
+    /// [`IntegersError::Parts`] for a term of a column that has no shape.
     pub fn new(
         shapes: Vec<Shape>,
         requests: &[SumRequest],
@@ -109,6 +110,9 @@ impl SumPlan {
                     let all = far(weight.checked_mul(i128::from(places)))?;
                     constant = far(constant.checked_add(all))?;
                     continue;
+                }
+                if bound > budget {
+                    return Err(refused(0, budget));
                 }
                 let accumulator = Accumulator { mask: request.mask, pieces };
                 let place = *known.entry(accumulator.clone()).or_insert_with(|| {

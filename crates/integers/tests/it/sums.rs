@@ -307,6 +307,20 @@ fn what_cannot_be_added_up() {
     planned(most as usize * bench.params.slots()).unwrap();
     let beyond = planned((most as usize + 1) * bench.params.slots());
     assert_eq!(beyond.unwrap_err().code(), "integers.range");
+    // Rows of a mask are counted as far as they fit; all rows are a public number.
+    let counted = |mask, rows| {
+        let one = [request(mask, &[(1, &[])], 0)];
+        SumPlan::new(shapes.clone(), &one, shape, rows, false).map(|plan| plan.sums())
+    };
+    let (slots, half) = (bench.params.slots(), 65_537usize * 65_537 / 2);
+    assert_eq!(counted(Some(0), half / slots * slots).unwrap(), 1);
+    let beyond = counted(Some(0), half / slots * slots + 1);
+    assert_eq!(beyond.unwrap_err().code(), "integers.range");
+    assert_eq!(counted(None, 1 << 40).unwrap(), 0);
+    // A column that is not there.
+    let absent = [request(None, &[(1, &[3, 4])], 0)];
+    let error = SumPlan::new(shapes.clone(), &absent, shape, 1, false).unwrap_err();
+    assert_eq!(error.code(), "integers.parts");
     // Sets without room for p^2, or with other slots.
     let other = Bench::new("insecure_bgv-257-n8");
     let one = [request(None, &[(1, &[1])], 0)];
