@@ -22,10 +22,34 @@ pub type WindowObserver<S> = Box<dyn Fn(&S, &<S as Scheme>::Ciphertext, (i64, i6
 /// The prime, the least and the greatest value of a window, and a table of values for each output.
 type Tables = (u64, i64, i64, Vec<Vec<i64>>);
 
+/// The most entries of tables whose plans are kept, of eight bytes each.
+const KEPT: usize = 1 << 22;
+
 /// A cache of plans of tables, for any sets. Clones share it, so that a new [`Integers`] for each
-/// operation does not plan again.
+/// operation does not plan again. Its size is bounded, however many tables there are.
 #[derive(Clone, Default)]
-pub struct TablePlans(Arc<Mutex<BTreeMap<Tables, Arc<TablePlan>>>>);
+pub struct TablePlans(Arc<Mutex<Plans>>);
+
+/// Plans, and the number of entries of their tables.
+#[derive(Default)]
+struct Plans {
+    known: BTreeMap<Tables, Arc<TablePlan>>,
+    entries: usize,
+}
+
+impl Plans {
+    /// Keeps a plan. Where there are more than `most` entries with it, the others are given up:
+    /// those that are used again are made again.
+    fn keep(&mut self, tables: Tables, plan: Arc<TablePlan>, most: usize) {
+        let entries: usize = tables.3.iter().map(Vec::len).sum();
+        if self.entries + entries > most {
+            *self = Plans::default();
+        }
+        if self.known.insert(tables, plan).is_none() {
+            self.entries += entries;
+        }
+    }
+}
 
 /// Computes on typed integers over a [`Session`].
 ///
@@ -153,11 +177,11 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         self.check_window(low, high)?;
         let lock = || self.plans.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (self.modulus.prime(), low, high, tables);
-        if let Some(plan) = lock().get(&key) {
+        if let Some(plan) = lock().known.get(&key) {
             return Ok(plan.clone());
         }
         let plan = Arc::new(TablePlan::new(self.modulus, low, high, &key.3)?);
-        lock().insert(key, plan.clone());
+        lock().keep(key, plan.clone(), KEPT);
         Ok(plan)
     }
 
@@ -181,5 +205,28 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
     /// The scheme of rehearsals.
     pub(crate) fn rehearsal(&self) -> &NoOp {
         &self.rehearsal
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_are_kept_up_to_a_number_of_entries() {
+        let modulus = PrimePower::new(65_537, 1).unwrap();
+        let tables = |low: i64| -> Tables { (65_537, low, low + 1, vec![vec![0, 1]]) };
+        let plan = Arc::new(TablePlan::new(modulus, 0, 1, &[vec![0, 1]]).unwrap());
+        let mut plans = Plans::default();
+        for (low, kept) in [(0, 1), (1, 2), (1, 2), (2, 3), (3, 1), (4, 2)] {
+            plans.keep(tables(low), plan.clone(), 6);
+            assert_eq!((plans.known.len(), plans.entries), (kept, 2 * kept), "{low}");
+            assert!(plans.known.contains_key(&tables(low)));
+        }
+        // Larger than all that is kept otherwise: it is the only one.
+        plans.keep((65_537, 0, 6, vec![vec![0; 7]]), plan.clone(), 6);
+        assert_eq!((plans.known.len(), plans.entries), (1, 7));
+        plans.keep(tables(0), plan, 6);
+        assert_eq!((plans.known.len(), plans.entries), (1, 2));
     }
 }
