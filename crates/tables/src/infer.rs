@@ -141,10 +141,10 @@ impl Seen {
         }
         self.boolean &= ["true", "false"].iter().any(|v| text.eq_ignore_ascii_case(v));
         if self.number {
-            // 007 is a name: as a number it would lose its zeros.
-            let digits = text.trim_start_matches(['+', '-']).as_bytes();
+            // 007 and +4930 are names: as numbers they would lose their zeros and the sign.
+            let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
             let padded = digits.len() > 1 && digits[0] == b'0' && digits[1] != b'.';
-            match parse_decimal(text, PLACES).filter(|_| !padded) {
+            match parse_decimal(text, PLACES).filter(|_| !padded && digits[0] != b'+') {
                 Some(units) => {
                     // As many as are written, unless only zeros make them too many.
                     let written = text.split_once('.').map_or(0, |(_, f)| f.len());

@@ -185,6 +185,13 @@ fn schemas_from_data() {
     let data = everlevel_tables::Data::from_csv(csv.as_bytes(), &schema).unwrap();
     assert_eq!(data.rows(), 2);
 
+    // Telephone numbers are texts, of which one would lose its sign as a number.
+    let numbers: String = (0..20).map(|i| format!("{i},+49301230{i:02}\n")).collect();
+    let (schema, told) = Schema::infer(format!("n,phone\n{numbers}").as_bytes()).unwrap();
+    assert_eq!(schema.columns().map(|f| f.name()).collect::<Vec<_>>(), ["n"]);
+    let phone = told.iter().find(|t| t.column == "phone").unwrap();
+    assert!(phone.told.contains("\"type\": \"text\", \"bytes\": 11"), "{phone:?}");
+
     // Names of people are no categories.
     let names: String = (0..100).map(|i| format!("{},person {i}\n", i % 3)).collect();
     let (schema, told) = Schema::infer(format!("n,name\n{names}").as_bytes()).unwrap();
