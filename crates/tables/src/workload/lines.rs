@@ -38,6 +38,11 @@ fn program(found: &Recommendation) -> String {
     lines.join("; ")
 }
 
+/// Whether the program computes all operations on columns of several ciphertexts.
+fn in_parts(found: &Recommendation) -> bool {
+    everlevel::Program::parse(&program(found)).is_ok_and(|program| program.in_parts().is_ok())
+}
+
 /// Adds lines in Python that decrypt every result, and the notes that both methods without tables
 /// share.
 fn results(workload: &Workload, found: &mut Recommendation) {
@@ -46,10 +51,10 @@ fn results(workload: &Workload, found: &mut Recommendation) {
         let (name, text) = (operation.result(), operation.python(largest));
         found.python.push(format!("{name} = client.decrypt({text})"));
     }
-    if workload.rows > found.slots as u64 {
+    if workload.rows > found.slots as u64 && !in_parts(found) {
         found.notes.push(format!(
-            "the program takes files of up to {} rows, so split larger ones; in Python arrays have \
-             any length",
+            "the program refuses the mean of more than {} rows: let it compute the sum, and \
+             divide after decryption; in Python arrays have any length",
             found.slots
         ));
     }

@@ -155,6 +155,18 @@ fn bounded(largest: u64, name: &str, costs: &[OperationCost]) {
     }
 }
 
+/// The program computes on any number of rows, but for the mean.
+#[test]
+fn notes_say_which_commands_take_a_column_as_a_whole() {
+    let noted = |rows, words| {
+        let found = secure(1000, true, rows, words).recommended;
+        assert_eq!(found.way, Way::Integers, "{words}");
+        found.notes.iter().any(|note| note.contains("the mean of more than 32768 rows"))
+    };
+    assert!(noted(32_769, "max,mean"));
+    assert!(!noted(32_768, "max,mean") && !noted(32_769, "max,sum,count,dot"));
+}
+
 /// Many rows are planned without a rehearsal of every block.
 #[test]
 fn many_rows_are_planned() {
