@@ -57,8 +57,7 @@ fn cost(workload: &Workload, found: &Recommendation) -> Option<SetCost> {
         set: params.name().into(),
         slots: params.slots(),
         key_bytes: found.key_bytes,
-        // Seeded halves are expanded in memory.
-        memory_bytes: (2 * found.key_bytes).saturating_add(found.ciphertext_bytes),
+        memory_bytes: found.keys.memory_bytes(params).saturating_add(found.ciphertext_bytes),
         refresh_seconds: TimeModel::typical(params.degree()).seconds(&planner.cost()),
         seconds: found.seconds,
         exhausted_seconds,

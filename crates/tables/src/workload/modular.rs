@@ -90,6 +90,7 @@ pub(super) fn on(workload: &Workload, params: &Params) -> Result<Option<Recommen
         operations.push(OperationCost::new(counted * blocks, operation.name(), rehearsed, bounds));
     }
     let (ciphertexts, ciphertext_bytes) = bytes(workload, params);
+    let keys = general_keys(params)?;
     let (low, high) = workload.bounds();
     let mut found = Recommendation {
         way: Way::Modular,
@@ -101,7 +102,8 @@ pub(super) fn on(workload: &Workload, params: &Params) -> Result<Option<Recommen
         high: high.to_string(),
         ciphertexts,
         ciphertext_bytes,
-        key_bytes: general_keys(params)?.seeded_bytes(params),
+        key_bytes: keys.seeded_bytes(params),
+        keys,
         refreshes_automatically: rehearsal.session().can_bootstrap(),
         seconds: seconds(&operations),
         operations,

@@ -1,6 +1,6 @@
 //! The answers of the planner.
 
-use everlevel::{Params, Type};
+use everlevel::{KeyPlan, Params, Type};
 use everlevel_integers::Counted;
 use serde::{Serialize, Serializer};
 
@@ -81,6 +81,9 @@ pub struct Recommendation {
     pub ciphertext_bytes: u64,
     /// The size in bytes of the server keys that the commands below generate.
     pub key_bytes: u64,
+    /// These keys.
+    #[serde(skip)]
+    pub(super) keys: KeyPlan,
     /// Whether ciphertexts are bootstrapped automatically, so that programs may have any length.
     pub refreshes_automatically: bool,
     /// The seconds for all operations, once each, on one core, by a model.
@@ -108,7 +111,8 @@ pub struct SetCost {
     pub slots: usize,
     /// The size in bytes of the server keys in a file.
     pub key_bytes: u64,
-    /// The bytes of the server keys in memory and of one column of all rows.
+    /// The bytes of the server keys in memory, with nothing left as a seed, and of one column of
+    /// all rows.
     pub memory_bytes: u64,
     /// The seconds of one bootstrapping.
     pub refresh_seconds: f64,

@@ -65,6 +65,7 @@ pub(super) fn on(
         ciphertext_bytes: ciphertexts
             .saturating_mul(ciphertext_bytes(params, params.chain().top())),
         key_bytes: keys.seeded_bytes(params),
+        keys,
         refreshes_automatically: params.spec().bootstrap.is_some(),
         seconds: cost.seconds,
         operations: vec![operation],

@@ -154,6 +154,7 @@ pub(super) fn on(
         }
     }
     let (ciphertexts, ciphertext_bytes) = size(workload, params)?;
+    let keys = general_keys(params)?;
     let mut found = Recommendation {
         way: Way::Integers,
         params: params.clone(),
@@ -164,7 +165,8 @@ pub(super) fn on(
         high: interval.high().to_string(),
         ciphertexts,
         ciphertext_bytes,
-        key_bytes: general_keys(params)?.seeded_bytes(params),
+        key_bytes: keys.seeded_bytes(params),
+        keys,
         refreshes_automatically: rehearsal.session().can_bootstrap(),
         seconds: operations.iter().map(|cost| cost.seconds).sum(),
         operations,
