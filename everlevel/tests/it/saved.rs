@@ -58,6 +58,35 @@ fn a_server_bootstraps_as_the_one_that_was_saved() {
     assert_eq!(refused.map(|e| e.code()), Some("wire.wrong-kind"));
 }
 
+/// Keys that were read stay in memory, up to the limit that was stated; results have the same bits.
+#[test]
+fn a_server_keeps_as_many_bytes_of_keys_as_it_may() {
+    let params = Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch).unwrap();
+    let mut rng = ChaCha20Rng::seed_from_u64(5);
+    let client = Client::new(&params, &mut rng);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("server.keys");
+    client.server(&mut rng).unwrap().save(&path, Existing::Keep).unwrap();
+    let x = client.encrypt_modular(&[3, 4], &mut rng).unwrap();
+    // The bytes in memory and the reads after each of two bootstrappings, and their bits.
+    let used = |limit: u64| {
+        let server = Server::open(&path, &research().caching(limit)).unwrap();
+        [(); 2].map(|()| {
+            let bits = server.bootstrap(&x).unwrap().fingerprint();
+            (server.keys().cache_usage(), bits)
+        })
+    };
+    let [((bytes, first), expected), ((again, second), bits)] = used(u64::MAX);
+    assert!(bytes > 0 && first > 1);
+    assert_eq!((again, second, bits), (bytes, first, expected), "nothing is read twice");
+    for limit in [0, bytes / 2] {
+        let [((one, first), bits), ((two, second), again)] = used(limit);
+        assert_eq!((bits, again), (expected, expected));
+        assert!(one <= limit && two <= limit && second > first, "{limit}: {one} {two}");
+        assert_eq!(two > 0, limit > 0, "{limit}");
+    }
+}
+
 /// Of a set without a name the specification is in the file, and one that does not bootstrap stays
 /// so.
 #[test]
