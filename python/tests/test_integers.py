@@ -275,6 +275,14 @@ def test_more_of_numpys_functions(columns):
         (np.amax(x), a.max()),
     ]:
         columns.check(found, expected)
+    # No bound takes the place of another one.
+    for twice in [
+        lambda: x.clip(3, min=5),
+        lambda: x.clip(3, 9, min=None),
+        lambda: np.clip(x, 0, 9, max=7),
+    ]:
+        with pytest.raises(TypeError, match="two bounds"):
+            twice()
     client = columns.party.client
     assert client.decrypt(np.inner(x, w)) == client.decrypt(np.vdot(w, x)) == a @ w
     for refused, way in [

@@ -39,6 +39,9 @@ def _filled(like: EncryptedIntegers, array: npt.NDArray[Any]) -> npt.NDArray[Any
 
 def clip(a: Any, a_min: Any = None, a_max: Any = None, **bounds: Any) -> Any:
     """Bounds may be arrays, encrypted ones, too."""
+    for name, other in (("min", a_min), ("max", a_max)):
+        if name in bounds and other is not None:
+            raise TypeError(f"np.clip with two bounds, {other!r} and that named {name}: give one")
     # Newer names of them.
     a_min, a_max = bounds.pop("min", a_min), bounds.pop("max", a_max)
     if bounds:
