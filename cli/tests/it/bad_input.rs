@@ -133,6 +133,11 @@ fn files_of_measurements() {
     record(&file("nothing.json", ""), "not a file of measurements");
     record(env!("CARGO_TARGET_TMPDIR"), "cannot read");
     record(&format!("{}/none/measured.json", env!("CARGO_TARGET_TMPDIR")), "cannot read");
+    // What is recorded is the time of one bootstrapping of a set.
+    for other in ["--batch 2", "--seeded-keys", "--bootstrapping full"] {
+        let args = ["bench", "bootstrap", "--record", "x.json"].into_iter().chain(other.split(' '));
+        refused(&args.collect::<Vec<_>>(), &["--record", other.split(" 2").next().unwrap()]);
+    }
 }
 
 #[test]

@@ -56,6 +56,7 @@ struct Report {
 /// Runs the measurement.
 pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
     check_device(args)?;
+    check_recorded(args)?;
     // What cannot be recorded is not measured, which takes minutes.
     if let Some(path) = &args.record {
         check_named(path)?;
@@ -158,6 +159,22 @@ fn check_device(args: &BootstrapArgs) -> Result<(), CliError> {
     match of_processor.into_iter().find(|&(given, _)| given && device != Device::Cpu) {
         Some((_, option)) => Err(CliError::usage(format!(
             "{option} is for the processor: leave it out, or --device {device}"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses to record another time than that of one bootstrapping of the set as it is.
+fn check_recorded(args: &BootstrapArgs) -> Result<(), CliError> {
+    let others = [
+        (args.batch > 1, "--batch"),
+        (args.seeded_keys, "--seeded-keys"),
+        (args.mode == Mode::Full, "--bootstrapping full"),
+    ];
+    match others.into_iter().find(|&(given, _)| given && args.record.is_some()) {
+        Some((_, option)) => Err(CliError::usage(format!(
+            "--record is for the time of one bootstrapping of the set: leave out {option}, which \
+             changes the time"
         ))),
         None => Ok(()),
     }
