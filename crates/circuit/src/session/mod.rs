@@ -176,9 +176,11 @@ impl<S: Bootstrappable> Session<S> {
     /// # Errors
     /// Those of the scheme.
     pub fn reduce_in_place(&self, a: &Value<S::Ciphertext>) -> Result<(), CircuitError> {
-        let (x, exponent) = (a.get(), self.scheme.message_exponent());
-        if self.scheme.plain_exponent(&x) > exponent {
-            a.set(Arc::new(self.scheme.reduce_plain_modulus(&x, exponent)?));
+        let (mut x, exponent) = (a.get(), self.scheme.message_exponent());
+        while self.scheme.plain_exponent(&x) > exponent {
+            // What another thread has reduced meanwhile, and may have bootstrapped, stays.
+            a.replace(&x, self.scheme.reduce_plain_modulus(&x, exponent)?);
+            x = a.get();
         }
         Ok(())
     }

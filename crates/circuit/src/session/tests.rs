@@ -119,3 +119,18 @@ fn threads_of_a_pool_do_not_wait() {
     assert_eq!(f.session.bootstraps(), 2);
     f.check(&values);
 }
+
+/// A thread that reduces the plaintext modulus does not undo what another one did meanwhile.
+#[test]
+fn a_ciphertext_that_is_no_longer_there_is_not_replaced() {
+    let f = fixture();
+    let values = f.values(2);
+    let x = &values[0];
+    let (seen, fresh) = (x.get(), values[1].get());
+    x.set(fresh.clone());
+    x.replace(&seen, NoOpCiphertext::clone(&seen));
+    assert!(Arc::ptr_eq(&x.get(), &fresh));
+    x.replace(&fresh, NoOpCiphertext::clone(&seen));
+    assert!(!Arc::ptr_eq(&x.get(), &fresh));
+    f.check(&values[..1]);
+}

@@ -89,6 +89,14 @@ impl<C> Value<C> {
         *self.cell.current.write().unwrap_or_else(PoisonError::into_inner) = x;
     }
 
+    /// Puts a ciphertext in the place of the one that was seen, unless another one is there now.
+    pub(super) fn replace(&self, seen: &Arc<C>, x: C) {
+        let mut current = self.cell.current.write().unwrap_or_else(PoisonError::into_inner);
+        if Arc::ptr_eq(&current, seen) {
+            *current = Arc::new(x);
+        }
+    }
+
     pub(super) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.cell, &other.cell)
     }
