@@ -21,6 +21,7 @@ use crate::run::Runner;
 use crate::schema::Schema;
 use crate::starts::{Part, parts};
 use crate::stored::result::lowest;
+use crate::stored::start::Cancelled;
 
 /// The cost of a plan on a parameter set.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -189,11 +190,13 @@ impl Plan {
         let (needed, schema) = self.needed()?;
         let (_, layout) = self.layout(params, rows)?;
         let blocks = layout.block_count();
-        let scheme = Arc::new(NoOp::blank(params).cancelled_by(cancelled));
+        let cancelled: Cancelled = Arc::new(cancelled);
+        let asked = cancelled.clone();
+        let scheme = Arc::new(NoOp::blank(params).cancelled_by(move || asked()));
         let bootstraps = params.spec().bootstrap.is_some();
         let session = no_op_session(params, scheme.clone(), bootstraps)?;
         let ints = Integers::new(&session, params)?;
-        let starts = self.starts(params, rows, &ints.plans())?;
+        let starts = self.starts(params, rows, &ints.plans(), Some(&cancelled))?;
         let table = |length: usize| {
             pretended(params, &schema, length, |zero, public| match public {
                 true => scheme.transparent(zero),

@@ -69,7 +69,7 @@ impl Plan {
     /// As [`Plan::cost`].
     pub fn keys(&self, params: &Params, rows: usize) -> Result<KeyPlan, TablesError> {
         let plans = TablePlans::default();
-        let starts = self.starts(params, rows, &plans)?;
+        let starts = self.starts(params, rows, &plans, None)?;
         self.keys_from(&starts, (params, &plans), rows)
     }
 

@@ -200,7 +200,7 @@ mod tests {
         ] {
             let plan = Plan::new(text, &schema).unwrap();
             let plans = TablePlans::default();
-            let starts = plan.starts(&params, rows, &plans).unwrap();
+            let starts = plan.starts(&params, rows, &plans, None).unwrap();
             assert!(!starts.is_empty(), "{text}");
             let least = plan.keys(&params, rows).unwrap();
             // As an earlier release made them.

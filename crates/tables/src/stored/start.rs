@@ -26,6 +26,9 @@ const ROOM: f64 = 24.0;
 /// The most parts that are tried one by one; further ones begin where all can begin.
 const MOST: usize = 12;
 
+/// Asks whether work was cancelled.
+pub(crate) type Cancelled = Arc<dyn Fn() -> bool + Send + Sync>;
+
 /// A ciphertext of the no-op scheme.
 type Pretended = <NoOp as everlevel::lab::Scheme>::Ciphertext;
 /// The truth values of the conditions of a part, and the seconds that they take by the model.
@@ -160,7 +163,8 @@ impl Plan {
     /// bootstrapping, and with the capacity that a server keeps for that. They are found by
     /// rehearsals; there are none where the query has to be bootstrapped, where the server orders
     /// rows, and where it compares what it knows with an encrypted constant, since the noise of
-    /// that depends on what it knows.
+    /// that depends on what it knows. Nor are there any once `cancelled` returns true: the search
+    /// then ends soon.
     ///
     /// # Errors
     /// Those of [`Layout::new`]; a set without typed integers.
@@ -169,10 +173,12 @@ impl Plan {
         params: &Params,
         rows: usize,
         plans: &TablePlans,
+        cancelled: Option<&Cancelled>,
     ) -> Result<Starts, TablesError> {
         let bootstraps = params.spec().bootstrap.as_ref();
         let least = bootstraps.map(|_| NoOp::blank(params).minimum_capacity() + ROOM);
-        let secret = self.tried(params, rows, plans, (None, least, false), |trial| {
+        let on = (params, cancelled);
+        let secret = self.tried(on, rows, plans, (None, least, false), |trial| {
             let parts = parts(trial.layout, trial.known);
             let (steps, found) = (params.chain().cheaper_levels(), HashMap::new());
             let mut search = Search { trial, parts, steps, found };
@@ -181,7 +187,7 @@ impl Plan {
         });
         let Some(found) = secret?.flatten() else { return Ok(Starts::default()) };
         // The public key leaves more noise; and the search takes the first batch for all.
-        let fits = self.tried(params, rows, plans, (None, least, true), |trial| trial.fits(&found));
+        let fits = self.tried(on, rows, plans, (None, least, true), |trial| trial.fits(&found));
         Ok(if fits? == Some(true) { found } else { Starts::default() })
     }
 
@@ -197,12 +203,13 @@ impl Plan {
         rows: usize,
     ) -> Result<Starts, TablesError> {
         let (plans, session) = (ints.plans(), ints.session());
-        let found = self.starts(params, rows, &plans)?;
+        let found = self.starts(params, rows, &plans, None)?;
         if found.is_empty() {
             return Ok(found);
         }
         let least = session.can_bootstrap().then(|| session.minimum_capacity());
-        let raised = self.tried(params, rows, &plans, (keys.cloned(), least, true), |trial| {
+        let with = (keys.cloned(), least, true);
+        let raised = self.tried((params, None), rows, &plans, with, |trial| {
             let steps = params.chain().cheaper_levels();
             let mut all = (0..steps.len()).map(|by| found.raised(&steps, by));
             all.find(|starts| starts.is_empty() || trial.fits(starts))
@@ -213,10 +220,11 @@ impl Plan {
     /// What `work` finds by trials of the query on columns that were just encrypted, with the
     /// public key or with the secret one. The server has these keys, or all if there are none here;
     /// the session refuses to bootstrap and keeps `least` bits, or does not know bootstrapping.
-    /// `None` for a query that begins at the top in any case.
+    /// `None` for a query that begins at the top in any case. Once `cancelled` returns true, no
+    /// trial fits.
     fn tried<T>(
         &self,
-        params: &Params,
+        (params, cancelled): (&Params, Option<&Cancelled>),
         rows: usize,
         plans: &TablePlans,
         (keys, least, publicly): (Option<KeyPlan>, Option<f64>, bool),
@@ -229,7 +237,10 @@ impl Plan {
         if rows == 0 || layout.is_empty() || layout.orders() || compared {
             return Ok(None);
         }
-        let scheme = NoOp::blank(params);
+        let scheme = match cancelled.cloned() {
+            Some(cancelled) => NoOp::blank(params).cancelled_by(move || cancelled()),
+            None => NoOp::blank(params),
+        };
         let scheme = Arc::new(match keys {
             Some(keys) => scheme.holding(keys),
             None => scheme,
@@ -260,5 +271,39 @@ impl Plan {
             model: TimeModel::typical(params.degree()),
         };
         Ok(Some(work(&trial)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use everlevel::OptIn;
+
+    use super::*;
+
+    #[test]
+    fn a_search_ends_soon_after_it_is_cancelled() {
+        let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
+        let schema = Schema::from_json(
+            r#"{"columns": [
+                {"name": "x", "type": "integer", "low": 0, "high": 9999},
+                {"name": "y", "type": "integer", "low": 0, "high": 9999}]}"#,
+        );
+        let text = "select sum(y) from t where x between 100 and 4000";
+        let plan = Plan::new(text, &schema.unwrap()).unwrap();
+        // How often it is asked, and what is found.
+        let searched = |most: usize| {
+            let (asked, plans) = (Arc::new(AtomicUsize::new(0)), TablePlans::default());
+            let counted = asked.clone();
+            let cancelled: Cancelled =
+                Arc::new(move || counted.fetch_add(1, Ordering::Relaxed) >= most);
+            let found = plan.starts(&params, 100, &plans, Some(&cancelled)).unwrap();
+            (asked.load(Ordering::Relaxed), found)
+        };
+        let (all, found) = searched(usize::MAX);
+        assert!(!found.is_empty());
+        let (asked, found) = searched(all / 10);
+        assert!(found.is_empty() && asked < all / 2, "{asked} of {all}");
     }
 }
