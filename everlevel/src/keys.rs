@@ -210,6 +210,12 @@ impl Keys {
         Keys { cancelled: Some(Arc::new(cancelled)), ..self }
     }
 
+    /// Whether the work that these keys are for was cancelled ([`Keys::cancelled_by`]).
+    #[cfg(feature = "unstable")]
+    pub fn is_cancelled(&self) -> bool {
+        self.still_wanted().is_err()
+    }
+
     fn stored(&self) -> &dyn EvalKeys {
         match &*self.stored {
             Stored::Memory(keys, _) => keys,

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use everlevel::lab::ServerEvaluator;
 use everlevel::{IntegerColumn, Integers, KeyPlan, Params, Server};
@@ -18,6 +19,7 @@ use crate::starts::Starts;
 use crate::stored::constants::Constants;
 use crate::stored::header::TableId;
 use crate::stored::result::TableResult;
+use crate::stored::start::Cancelled;
 
 /// The cells of a column of a block of rows.
 pub(crate) enum Cells<'a, C> {
@@ -51,20 +53,27 @@ pub(crate) fn compute<E: From<TablesError>>(
     let bound = bound(server, plan, constants)?;
     let ints = server.integers().map_err(TablesError::from)?;
     let all = 0..table.rows().div_ceil(server.params().slots());
-    let server_keys = Some(server.keys().plan());
-    let with = (&ints, server_keys.as_ref());
+    let (server_keys, cancelled) = (Some(server.keys().plan()), cancelled(server));
+    let with = (&ints, server_keys.as_ref(), Some(&cancelled));
     let sums = evaluate(table, with, server.params(), plan, &bound, all, progress)?;
     let used = constants.map(Constants::id).filter(|_| !bound.is_empty());
     Ok(TableResult::new(server, plan, (id, table.rows()), used, sums)?)
 }
 
+/// Asks whether the work of a server was cancelled.
+pub(crate) fn cancelled(server: &Server) -> Cancelled {
+    let keys = server.keys().clone();
+    Arc::new(move || keys.is_cancelled())
+}
+
 /// The same of some blocks, on any scheme and without what a result states: with a column for each
 /// encrypted constant of the plan. No sums of blocks all of which are passed over. Columns that
 /// several batches take are read once, as far as there is room to keep them. `keys` are those of
-/// the server; none if it has all.
+/// the server; none if it has all. `cancelled` ends the search for the levels at which conditions
+/// begin; what comes then is cancelled by the scheme.
 pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
     table: &impl Rows<S>,
-    (ints, keys): (&Integers<'_, S>, Option<&KeyPlan>),
+    (ints, keys, cancelled): (&Integers<'_, S>, Option<&KeyPlan>, Option<&Cancelled>),
     params: &Params,
     plan: &Plan,
     bound: &[Column<S::Ciphertext>],
@@ -84,7 +93,7 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
     let clear = |place: &usize| table.knows(*place) && !fields[*place].is_public();
     let starts = match needed.iter().filter(|place| **place < width).any(clear) {
         true => Starts::default(),
-        false => plan.starts_with((ints, keys), params, table.rows())?,
+        false => plan.starts_with((ints, keys, cancelled), params, table.rows())?,
     };
     let (blocks, mut out) = (range.len() * layout.batches(), Vec::new());
     let kept = Kept::new(&layout);

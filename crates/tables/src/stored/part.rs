@@ -11,7 +11,7 @@ use everlevel_wire::{Metadata, ObjectKind, ReadOptions, inspect};
 use crate::error::TablesError;
 use crate::layout::Layout;
 use crate::plan::Plan;
-use crate::stored::compute::{bound, evaluate};
+use crate::stored::compute::{bound, cancelled, evaluate};
 use crate::stored::constants::Constants;
 use crate::stored::header::{PartHeader, ResultHeader, TableId};
 use crate::stored::result::{RESULT_BYTES, TableResult, lowest};
@@ -69,8 +69,8 @@ impl EncryptedTable {
         let bound = bound(server, plan, constants)?;
         let ints = server.integers().map_err(TablesError::from)?;
         let params = server.params();
-        let keys = Some(server.keys().plan());
-        let with = (&ints, keys.as_ref());
+        let (keys, cancelled) = (Some(server.keys().plan()), cancelled(server));
+        let with = (&ints, keys.as_ref(), Some(&cancelled));
         let found = evaluate(self, with, params, plan, &bound, blocks.clone(), progress)?;
         let result = ResultHeader {
             table: self.id(),

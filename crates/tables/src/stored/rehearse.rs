@@ -85,7 +85,7 @@ impl Plan {
         let bound = bound.collect::<Result<Vec<_>, _>>()?;
         let quiet = |_, _| Ok::<_, TablesError>(());
         let blocks = 0..data.rows().div_ceil(params.slots());
-        let sums = evaluate(&table, (&ints, None), params, self, &bound, blocks, quiet)?;
+        let sums = evaluate(&table, (&ints, None, None), params, self, &bound, blocks, quiet)?;
         let opened = sums.iter().map(|x| scheme.decrypt(x)).collect::<Result<Vec<_>, _>>()?;
         let (_, layout) = self.layout(params, data.rows())?;
         Answer::new(self.query(), self.schema(), &layout.read(params, &opened)?)
@@ -156,7 +156,7 @@ mod tests {
         let ints = Integers::new(&session, &params).unwrap();
         let table = Rehearsed { scheme: &scheme, plan: &plan, data: &data };
         let counting = Counting { table, reads: Mutex::default() };
-        let with = (&ints, None);
+        let with = (&ints, None, None);
         let quiet = |_, _| Ok::<_, TablesError>(());
         let sums = evaluate(&counting, with, &params, &plan, &[], 0..blocks, quiet).unwrap();
         let opened: Vec<_> = sums.iter().map(|x| scheme.decrypt(x).unwrap()).collect();
@@ -213,7 +213,7 @@ mod tests {
                 let ints = Integers::new(&session, &params).unwrap();
                 let table = Rehearsed { scheme: &scheme, plan: &plan, data: &data };
                 let quiet = |_, _| Ok::<_, TablesError>(());
-                let with = (&ints, Some(&keys));
+                let with = (&ints, Some(&keys), None);
                 let sums = evaluate(&table, with, &params, &plan, &[], 0..2, quiet).unwrap();
                 let opened: Vec<_> = sums.iter().map(|x| scheme.decrypt(x).unwrap()).collect();
                 let (_, layout) = plan.layout(&params, rows).unwrap();

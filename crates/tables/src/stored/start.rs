@@ -198,18 +198,18 @@ impl Plan {
     /// As [`Plan::starts`].
     pub(crate) fn starts_with<S: IntegerScheme>(
         &self,
-        (ints, keys): (&Integers<'_, S>, Option<&KeyPlan>),
+        (ints, keys, cancelled): (&Integers<'_, S>, Option<&KeyPlan>, Option<&Cancelled>),
         params: &Params,
         rows: usize,
     ) -> Result<Starts, TablesError> {
         let (plans, session) = (ints.plans(), ints.session());
-        let found = self.starts(params, rows, &plans, None)?;
+        let found = self.starts(params, rows, &plans, cancelled)?;
         if found.is_empty() {
             return Ok(found);
         }
         let least = session.can_bootstrap().then(|| session.minimum_capacity());
         let with = (keys.cloned(), least, true);
-        let raised = self.tried((params, None), rows, &plans, with, |trial| {
+        let raised = self.tried((params, cancelled), rows, &plans, with, |trial| {
             let steps = params.chain().cheaper_levels();
             let mut all = (0..steps.len()).map(|by| found.raised(&steps, by));
             all.find(|starts| starts.is_empty() || trial.fits(starts))
