@@ -11,7 +11,7 @@ use super::shape::{Shape, far};
 use crate::error::IntegersError;
 
 /// The largest number of sums that are packed into one ciphertext, and that are in memory at a
-/// time; each doubling costs a bit of capacity.
+/// time, where there are as many slots; each doubling costs a bit of capacity.
 const PACKED: usize = 256;
 /// The largest number of sums of a plan; each takes two key switches.
 const MOST_SUMS: usize = 1 << 16;
@@ -60,6 +60,8 @@ pub struct SumPlan {
     totals: Vec<Total>,
     modulus: PrimePower,
     pub(crate) packings: Vec<SumPacking>,
+    /// The largest number of sums in one of them.
+    packed: usize,
     pub(crate) blocks: usize,
     /// Whether a filter chooses rows.
     pub(crate) filtered: bool,
@@ -131,8 +133,9 @@ impl SumPlan {
             far(largest)?;
             totals.push(Total { constant, terms });
         }
-        let counts = (0..accumulators.len()).step_by(PACKED).map(|i| accumulators.len() - i);
-        let packings = counts.map(|n| SumPacking::new(slot_shape, n.min(PACKED)));
+        let packed = PACKED.min(slots);
+        let counts = (0..accumulators.len()).step_by(packed).map(|i| accumulators.len() - i);
+        let packings = counts.map(|n| SumPacking::new(slot_shape, n.min(packed)));
         let packings = packings.collect::<Option<Vec<_>>>().ok_or_else(unfit)?;
         let differences = BTreeMap::new();
         let found = SumPlan {
@@ -142,6 +145,7 @@ impl SumPlan {
             totals,
             modulus,
             packings,
+            packed,
             blocks,
             filtered,
             differences,
@@ -161,8 +165,9 @@ impl SumPlan {
             if whole.as_ref().is_some_and(known) || known(part) {
                 continue;
             }
-            let first = place - place % PACKED;
-            let batch = &self.accumulators[first..self.accumulators.len().min(first + PACKED)];
+            let first = place - place % self.packed;
+            let end = self.accumulators.len().min(first + self.packed);
+            let batch = &self.accumulators[first..end];
             let find = |mask: Option<usize>| {
                 let same = |a: &Accumulator| a.mask == mask && a.pieces == sum.pieces;
                 batch.iter().position(same).map(|i| first + i)
@@ -204,7 +209,7 @@ impl SumPlan {
     /// [`Integers::pack`]: crate::Integers::pack
     pub fn batch(&self, number: usize) -> (SumPlan, Vec<usize>) {
         let count = self.accumulators.len();
-        let range = count.min(number * PACKED)..count.min((number + 1) * PACKED);
+        let range = count.min(number * self.packed)..count.min((number + 1) * self.packed);
         let first = range.start;
         let differences = self.differences.range(range.clone());
         let differences = differences.map(|(i, (a, b))| (i - first, (a - first, b - first)));
@@ -215,6 +220,7 @@ impl SumPlan {
             totals: Vec::new(),
             modulus: self.modulus,
             packings: self.packings.get(number).cloned().into_iter().collect(),
+            packed: self.packed,
             blocks: self.blocks,
             filtered: self.filtered,
             differences: differences.collect(),
@@ -242,8 +248,9 @@ impl SumPlan {
         let mut sums = Vec::with_capacity(self.accumulators.len());
         let mut possible = true;
         for (i, bound) in self.bounds.iter().enumerate() {
-            let place = self.packings[i / PACKED].place(i % PACKED);
-            let residue = plaintexts[i / PACKED].as_ref().get(place).copied().unwrap_or(0);
+            let (number, place) = (i / self.packed, i % self.packed);
+            let place = self.packings[number].place(place);
+            let residue = plaintexts[number].as_ref().get(place).copied().unwrap_or(0);
             let value = self.modulus.centered(self.modulus.reduce_u64(residue));
             let held = value.unsigned_abs() <= *bound;
             possible &= held;
@@ -258,8 +265,8 @@ impl SumPlan {
 
     /// The packing of each ciphertext of the answer, with the range of its accumulators.
     pub(crate) fn groups(&self) -> impl Iterator<Item = (&SumPacking, std::ops::Range<usize>)> {
-        let count = self.accumulators.len();
-        let group = move |i: usize| i * PACKED..count.min((i + 1) * PACKED);
+        let (count, packed) = (self.accumulators.len(), self.packed);
+        let group = move |i: usize| i * packed..count.min((i + 1) * packed);
         self.packings.iter().enumerate().map(move |(i, packing)| (packing, group(i)))
     }
 }

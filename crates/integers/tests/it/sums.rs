@@ -199,6 +199,33 @@ fn sums_over_the_rest_are_differences() {
     });
 }
 
+/// Some truth values for each of several masks.
+fn truths(bench: &Bench, masks: usize) -> impl Fn(&[Column<NoOpCiphertext>]) -> Masks {
+    move |columns| {
+        let count = columns[0].length().unwrap();
+        let bits = |mask: usize| (0..count).map(|i| (i * 7 + mask) % 5 < 2).collect::<Vec<_>>();
+        let plain: Vec<_> = (0..masks).map(bits).collect();
+        let encrypted = plain.iter().map(|bits| {
+            let bits: Vec<i128> = bits.iter().map(|b| i128::from(*b)).collect();
+            bench.encrypt(&bits, Type::Bool)
+        });
+        (encrypted.collect(), plain)
+    }
+}
+
+/// Where fewer slots are used than sums are packed otherwise, a ciphertext has that many.
+#[test]
+fn as_many_sums_are_packed_as_slots_are_used() {
+    let bench = Bench::with_used_slots("insecure_bgv-65537-n11", 64);
+    let requests: Vec<SumRequest> =
+        (0..50).map(|mask| request(Some(mask), &[(1, &[1]), (1, &[2])], 0)).collect();
+    let shapes = kinds().map(Shape::of).to_vec();
+    let plan = SumPlan::new(shapes, &requests, bench.params.slot_shape(), 100, false).unwrap();
+    assert!(plan.sums() > 64);
+    assert_eq!(plan.batches(), plan.sums().div_ceil(64));
+    asked(&bench, 100).sums(&requests, None, &truths(&bench, 50));
+}
+
 #[test]
 fn sums_are_added_up_in_batches() {
     let bench = Bench::new("insecure_bgv-65537-n11");
@@ -217,16 +244,7 @@ fn sums_are_added_up_in_batches() {
     let (first, masks) = whole.batch(0);
     assert_eq!((first.sums(), first.batches(), masks), (256, 1, (0..64).collect()));
     assert_eq!(whole.batch(1).1, (63..100).collect::<Vec<_>>());
-    let masks = |columns: &[Column<NoOpCiphertext>]| {
-        let count = columns[0].length().unwrap();
-        let bits = |mask: usize| (0..count).map(|i| (i * 7 + mask) % 5 < 2).collect::<Vec<_>>();
-        let plain: Vec<_> = (0..101).map(bits).collect();
-        let encrypted = plain.iter().map(|bits| {
-            let bits: Vec<i128> = bits.iter().map(|b| i128::from(*b)).collect();
-            bench.encrypt(&bits, Type::Bool)
-        });
-        (encrypted.collect(), plain)
-    };
+    let masks = truths(&bench, 101);
     asked(&bench, 60).sums(&requests, Some(&|row: &[i128]| row[2] > 0), &masks);
     // Of no sums there is a batch, too.
     assert_eq!(plan(&[]).unwrap().batches(), 1);
