@@ -25,8 +25,10 @@ pub fn parse_largest(text: &str) -> Result<u64, WorkloadError> {
         expected: "an integer from 1 to 2^64 - 1, such as 1000000, 1_000_000 or 1e6".into(),
     };
     let (number, exponent) = text.trim().split_once(['e', 'E']).unwrap_or((text.trim(), "0"));
-    let exponent: usize =
-        exponent.strip_prefix('+').unwrap_or(exponent).parse().map_err(|_| wrong())?;
+    let exponent = exponent.strip_prefix('+').unwrap_or(exponent);
+    // Numbers may be read with a sign.
+    let exponent = Some(exponent).filter(|text| !text.starts_with('+'));
+    let exponent: usize = exponent.and_then(|text| text.parse().ok()).ok_or_else(wrong)?;
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let fraction = fraction.trim_end_matches('0');
     let grouped = whole.split('_').all(|part| !part.is_empty());
@@ -129,6 +131,7 @@ mod tests {
             "1e",
             "e6",
             "1e-2",
+            "1e++2",
             "1e20",
             "1_",
             "_1",
