@@ -61,7 +61,7 @@ impl Layout {
             return Self::of_rows(query, listed, schema, shape, rows);
         }
         let modulus = PrimePower::new(shape.plain_modulus(1), 1).map_err(everlevel::Error::from)?;
-        let mut requests = Requests::new(query, schema, modulus, rows);
+        let mut requests = Requests::new(query, schema, modulus, (rows, shape.slots()));
         let groups = query.group_codes(schema);
         let places = groups.iter().map(|codes| requests.of_group(codes));
         let places = places.collect::<Result<Vec<_>, _>>()?;
@@ -93,7 +93,7 @@ impl Layout {
         match query.limit.filter(|_| query.ordered_by == OrderedBy::Server) {
             Some(0) => filter = Condition::Constant(false),
             Some(limit) if limit < rows && filter != Condition::Constant(false) => {
-                check_ranked(rows)?;
+                check_ranked(rows, shape.slots())?;
                 let (keys, pick) = (Key::of_order(query, schema)?, Pick::First(limit));
                 rankings.push(Ranking { when: filter, keys, pick });
                 filter = truth(schema.fields().len());

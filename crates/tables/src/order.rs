@@ -259,15 +259,17 @@ pub(crate) fn orderable(
     Ok(())
 }
 
-/// Checks the number of rows of a table whose rows are to be ranked.
-pub(crate) fn check_ranked(rows: usize) -> Result<(), TablesError> {
-    if rows <= MOST_RANKED {
+/// Checks the number of rows of a table whose rows are to be ranked: they have to be in one block,
+/// whose rows have a slot each.
+pub(crate) fn check_ranked(rows: usize, slots: usize) -> Result<(), TablesError> {
+    let most = MOST_RANKED.min(slots);
+    if rows <= most {
         return Ok(());
     }
     Err(TablesError::unsupported(
         &format!(
             "order by … limit and median of a table of {rows} rows, ordered by the server, which \
-             compares all pairs of at most {MOST_RANKED} rows"
+             compares all pairs of at most {most} rows"
         ),
         "leave it to the reader, of listed rows; or ask for the value in rounds (Search), which \
          tells counts alone; min and max are answered for any number of rows",

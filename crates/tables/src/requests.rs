@@ -58,6 +58,7 @@ pub(crate) struct Requests<'a> {
     /// The number of columns of a row.
     width: usize,
     rows: usize,
+    slots: usize,
     modulus: PrimePower,
     /// The aggregates whose values are requested, if the server orders rows; otherwise all.
     valued: Option<BTreeSet<usize>>,
@@ -73,13 +74,20 @@ pub(crate) struct Requests<'a> {
 }
 
 impl<'a> Requests<'a> {
-    pub(crate) fn new(query: &'a Query, schema: &Schema, modulus: PrimePower, rows: usize) -> Self {
+    /// Without any group, for a table of some rows under a set with some slots.
+    pub(crate) fn new(
+        query: &'a Query,
+        schema: &Schema,
+        modulus: PrimePower,
+        (rows, slots): (usize, usize),
+    ) -> Self {
         let valued = query.orders_groups().then(|| query.valued());
         Requests {
             query,
             schema: schema.clone(),
             width: schema.fields().len(),
             rows,
+            slots,
             modulus,
             valued,
             known: HashMap::new(),
@@ -212,6 +220,13 @@ impl<'a> Requests<'a> {
             ));
         }
         let found = &mut self.extremes[of].1;
+        if found.whens.len() == self.slots {
+            return Err(TablesError::unsupported(
+                &format!("min and max, ordered by the server, of more than {} groups", self.slots),
+                "the set has no slot for each group: ask for fewer groups, use a set with more \
+                 slots, or leave it to the reader: ordered by the reader",
+            ));
+        }
         found.whens.push(both(self.query.filter.clone(), mask));
         let set = found.whens.len() - 1;
         Ok((Place::Extreme { of, set }, Place::Exists { of, set }))
@@ -224,7 +239,7 @@ impl<'a> Requests<'a> {
         aggregate: &Aggregate,
         mask: Condition,
     ) -> Result<(Place, Place), TablesError> {
-        check_ranked(self.rows)?;
+        check_ranked(self.rows, self.slots)?;
         if self.rankings.len() == MOST_RANKINGS {
             return Err(TablesError::unsupported(
                 &format!("more than {MOST_RANKINGS} medians, ordered by the server"),

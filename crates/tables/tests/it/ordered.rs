@@ -1,7 +1,7 @@
 //! What a server puts in order: least and greatest values, medians, rows that come first.
 
-use everlevel::Server;
 use everlevel::files::Existing;
+use everlevel::{OptIn, Params, Server};
 use everlevel_tables::{
     Answer, Cell, Data, EncryptedTable, OrderedBy, Plan, Query, Schema, TableKey,
 };
@@ -230,6 +230,29 @@ fn what_a_server_cannot_order_is_refused() {
             assert_eq!(code(found), "table.unsupported");
         }
     }
+}
+
+/// Rows of several blocks would be ranked block by block, and groups have a slot each.
+#[test]
+fn few_used_slots_hold_few_rows_in_order() {
+    let [few, all] = [format!("{SET}-s64"), SET.into()]
+        .map(|name: String| Params::named(&name, OptIn::InsecureResearch).unwrap());
+    let schema = Schema::from_json(
+        r#"{"columns": [{"name": "g", "type": "integer", "low": 0, "high": 64},
+                        {"name": "x", "type": "integer", "low": 0, "high": 9}]}"#,
+    );
+    let schema = schema.unwrap();
+    for (text, rows) in [
+        ("select median(x) from t", 65),
+        ("select x from t order by x limit 3", 65),
+        ("select g, max(x) from t group by g", 9),
+    ] {
+        let plan = Plan::ordered(text, &schema, OrderedBy::Server).unwrap();
+        assert_eq!(code(plan.check_rows(&few, rows)), "table.unsupported", "{text}");
+        plan.check_rows(&all, rows).unwrap();
+    }
+    let plan = Plan::ordered("select median(x) from t", &schema, OrderedBy::Server).unwrap();
+    plan.check_rows(&few, 64).unwrap();
 }
 
 #[test]
