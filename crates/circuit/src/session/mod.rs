@@ -153,8 +153,12 @@ impl<S: Bootstrappable> Session<S> {
         let mut ordered: Vec<_> = seen.iter().map(|(x, _)| *x).collect();
         ordered.sort_by_key(|x| x.address());
         let _guards: Vec<_> = ordered.iter().map(|x| x.refreshing()).collect();
-        let stale = seen.iter().filter(|(x, seen)| Arc::ptr_eq(&x.get(), seen));
-        let (values, xs): (Vec<_>, Vec<_>) = stale.map(|(x, seen)| (*x, &**seen)).unzip();
+        // What was bootstrapped has more capacity; what was only reduced modulo p^r has as much.
+        let capacity = |x: &S::Ciphertext| self.scheme.capacity_bits(x);
+        let stale = seen.iter().map(|(x, seen)| (*x, x.get(), seen));
+        let stale = stale.filter(|(_, now, seen)| capacity(now) <= capacity(seen));
+        let (values, now): (Vec<_>, Vec<_>) = stale.map(|(x, now, _)| (x, now)).unzip();
+        let xs: Vec<&S::Ciphertext> = now.iter().map(|now| &**now).collect();
         let fresh = bootstrapper.bootstrap_many(&self.scheme, &xs)?;
         self.bootstraps.fetch_add(fresh.len(), Ordering::Relaxed);
         for (x, fresh) in values.into_iter().zip(fresh) {

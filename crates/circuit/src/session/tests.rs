@@ -134,3 +134,17 @@ fn a_ciphertext_that_is_no_longer_there_is_not_replaced() {
     assert!(!Arc::ptr_eq(&x.get(), &fresh));
     f.check(&values[..1]);
 }
+
+/// A value that was replaced since it was seen is left alone only if it was bootstrapped.
+#[test]
+fn a_value_that_was_reduced_meanwhile_is_bootstrapped() {
+    let f = fixture();
+    let values = f.values(1);
+    let (x, seen) = (&values[0], values[0].get());
+    x.replace(&seen, NoOpCiphertext::clone(&seen));
+    for _ in 0..2 {
+        f.session.refresh_together(&[(x, seen.clone())]).unwrap();
+        assert_eq!(f.session.bootstraps(), 1);
+    }
+    f.check(&values);
+}
