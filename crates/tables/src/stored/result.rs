@@ -137,8 +137,8 @@ impl TableResult {
     /// The answer.
     ///
     /// # Errors
-    /// A secret key of another parameter set or owner; sums that are missing, duplicate or not those
-    /// of the plan ([`TablesError::Result`]); impossible sums; damaged bytes.
+    /// A secret key of another parameter set or owner; sums that are missing, duplicate or not
+    /// those of the plan ([`TablesError::Result`]); impossible sums; damaged bytes.
     pub fn read(&self, key: &SecretKey) -> Result<Answer, TablesError> {
         self.read_with(key, |_, _| ())
     }
