@@ -15,6 +15,7 @@ pages! {
     Install: "../../docs/use/install.md",
     Roles: "../../docs/use/roles.md",
     Rust: "../../docs/use/rust.md",
+    Walkthroughs: "../../docs/use/walkthroughs.md",
     Integers: "../../docs/use/integers.md",
     Tables: "../../docs/use/tables.md",
     NoiseAndErrors: "../../docs/use/noise-and-errors.md",

@@ -161,6 +161,10 @@ impl OpenOptions {
 
     fn read(&self, path: &Path, kind: ObjectKind) -> Result<(Params, Zeroizing<Vec<u8>>), Error> {
         KeyFiles::recover_beside(path)?;
+        // What is of another kind may be large: its header is enough to refuse it.
+        if path.is_file() {
+            of_kind(wire::inspect_file(path)?, kind)?;
+        }
         let bytes = read_file(path, MAX_BYTES)?;
         let summary = of_kind(wire::inspect(&bytes, &self.reading())?, kind)?;
         Ok((self.set_of_file(path, summary.params)?, bytes))

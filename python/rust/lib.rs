@@ -84,6 +84,7 @@ fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(tables::infer_table_schema, m)?)?;
     m.add_function(wrap_pyfunction!(tables::table_plan, m)?)?;
     m.add_function(wrap_pyfunction!(tables::table_plan_facts, m)?)?;
+    m.add_function(wrap_pyfunction!(tables::table_plan_notes, m)?)?;
     m.add_function(wrap_pyfunction!(tables::table_plan_parameters, m)?)?;
     m.add_function(wrap_pyfunction!(tables::table_plan_keys, m)?)?;
     m.add_function(wrap_pyfunction!(tables::encrypt_table_constants, m)?)?;

@@ -511,6 +511,15 @@ def test_what_is_not_homomorphic_names_the_way(columns, name):
     assert caught.value.code == "python.not-homomorphic" and way in str(caught.value)
 
 
+@pytest.mark.parametrize("values", [np.array([]), [], np.zeros((0, 3), np.uint8), [[], []]])
+def test_arrays_without_values_are_refused(columns, values):
+    client = columns.party.client
+    for encrypt in (client.encrypt, client.public_key().encrypt, client.encrypt_modular):
+        with pytest.raises(everlevel.ShapeError) as caught:
+            encrypt(values)
+        assert caught.value.code == "python.empty" and "at least one" in str(caught.value)
+
+
 def test_bad_values_are_refused(columns, toy):
     client = columns.party.client
     for values, how, code in [
@@ -662,4 +671,10 @@ def test_what_they_say(columns):
     assert "wrapping uint8" in repr(x.wrapping())
     assert x.sum().interval == (0, 7200) and x.sum().dtype == np.uint16
     assert not hasattr(x, "std") and not hasattr(x, "nothing")
+    with pytest.raises(everlevel.MissingMethodError) as caught:
+        x.std()
+    assert isinstance(caught.value, (everlevel.NotHomomorphicError, AttributeError))
+    assert "std of encrypted integers: " in repr(caught.value)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is everlevel.MissingMethodError and str(again) == str(caught.value)
     columns.check((x + x).normalized(), a + a)

@@ -271,6 +271,20 @@ def test_plans_are_explained_and_rehearsed(t):
         et.Explanation()
 
 
+def test_comparisons_that_hold_for_no_row_are_noted(t):
+    params = everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)
+    plan = et.Plan(t.filter(t.ward == "nrth", t.days > 1).agg(n=et.count()))
+    (note,) = plan.notes
+    assert note.startswith("\"ward\" = 'nrth' holds for no row: ward is one of ")
+    assert note.endswith(": did you mean north?")
+    assert plan.answer(STAYS, arrow=False) == {"n": [0]}
+    told = plan.explain(params, rows=5)
+    assert told.notes == plan.notes and f"note: {note}\n" in str(told)
+    assert told.to_dict()["notes"] == [note] and "did you mean north?" in told._repr_html_()
+    plain = et.Plan(t.filter(t.ward == "north").agg(n=et.count()))
+    assert plain.notes == () and plain.explain(params).notes == ()
+
+
 def test_bytes_of_results_are_those_of_the_explanation(fermat):
     schema = et.Schema.infer(STAYS)
     table = et.encrypt(fermat.client, STAYS, schema)

@@ -56,10 +56,16 @@ pub fn threads() -> usize {
     rayon::current_num_threads()
 }
 
-/// A progress bar of `total` steps on standard error: if that is a terminal, or with --progress.
+/// Whether progress and times are shown on standard error: if that is a terminal, or with
+/// --progress.
+pub fn shows_progress(common: &Common) -> bool {
+    common.progress || (!common.json && std::io::stderr().is_terminal())
+}
+
+/// A progress bar of `total` steps on standard error, if progress is shown.
 pub fn progress(common: &Common, label: impl Into<String>, total: u64) -> ProgressBar {
     let terminal = std::io::stderr().is_terminal();
-    let visible = common.progress || (!common.json && terminal);
+    let visible = shows_progress(common);
     let target = match (visible, terminal) {
         (true, true) => ProgressDrawTarget::stderr(),
         (true, false) => ProgressDrawTarget::term_like_with_hz(Box::new(Lines::default()), 1),

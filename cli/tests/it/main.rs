@@ -13,6 +13,7 @@ mod floor;
 mod interrupted;
 mod json;
 mod mistakes;
+mod notes;
 mod options;
 mod output;
 mod owners;

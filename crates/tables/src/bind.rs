@@ -8,6 +8,7 @@ use crate::condition::{Condition, Number};
 use crate::error::TablesError;
 use crate::formula::{Formula, Operator};
 use crate::literal::{Value, mistyped, moment};
+use crate::notes::Notes;
 use crate::parameter::{Meaning, Parameter};
 use crate::query::{Aggregate, Fold};
 use crate::schema::Schema;
@@ -21,6 +22,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) schema: &'a Schema,
     /// The columns that names refer to.
     pub(crate) scope: Scope<'a>,
+    /// What there is to be told of comparisons.
+    pub(crate) notes: &'a Notes,
     /// The encrypted constants whose columns end the schema.
     bound: &'a [Parameter],
     /// The encrypted constants that were found.
@@ -29,8 +32,13 @@ pub(crate) struct Binder<'a> {
 }
 
 impl<'a> Binder<'a> {
-    pub(crate) fn new(schema: &'a Schema, scope: Scope<'a>, bound: &'a [Parameter]) -> Self {
-        Binder { schema, scope, bound, met: RefCell::default(), aggregates: Vec::new() }
+    pub(crate) fn new(
+        schema: &'a Schema,
+        scope: Scope<'a>,
+        bound: &'a [Parameter],
+        notes: &'a Notes,
+    ) -> Self {
+        Binder { schema, scope, notes, bound, met: RefCell::default(), aggregates: Vec::new() }
     }
 
     /// The index of a sum among those collected.

@@ -15,6 +15,7 @@ use crate::foreign::Carried;
 use crate::from::only_table;
 use crate::kind::Kind;
 use crate::literal::{Value, mistyped};
+use crate::notes::Notes;
 use crate::schema::Schema;
 use crate::scope::Scope;
 use crate::sql::statements;
@@ -24,6 +25,7 @@ use crate::sql::statements;
 pub struct Change {
     schema: Schema,
     edit: Edit,
+    notes: Vec<String>,
 }
 
 /// The kind of a change.
@@ -51,7 +53,7 @@ pub struct Assignment {
 impl Change {
     /// A change that adds rows.
     pub fn insert(schema: &Schema, data: Data) -> Self {
-        Change { schema: schema.clone(), edit: Edit::Insert(data) }
+        Change { schema: schema.clone(), edit: Edit::Insert(data), notes: Vec::new() }
     }
 
     /// Reads `update t set column = …, … where …` or `delete from t where …`. An update of a table
@@ -62,10 +64,10 @@ impl Change {
     /// statement or clause; [`TablesError::Name`], [`TablesError::Type`] and [`TablesError::Range`]
     /// for expressions that have no value, or a value that the column does not hold.
     pub fn parse(text: &str, schema: &Schema) -> Result<Self, TablesError> {
-        let mut all = statements(text)?;
+        let (mut all, notes) = (statements(text)?, Notes::default());
         let edit = match (all.pop(), all.is_empty()) {
-            (Some(Statement::Delete(ast)), true) => delete(&ast, schema)?,
-            (Some(Statement::Update(ast)), true) => update(&ast, schema)?,
+            (Some(Statement::Delete(ast)), true) => delete(&ast, schema, &notes)?,
+            (Some(Statement::Update(ast)), true) => update(&ast, schema, &notes)?,
             _ => {
                 return Err(TablesError::unsupported(
                     "anything but one update or delete",
@@ -74,12 +76,17 @@ impl Change {
                 ));
             }
         };
-        Ok(Change { schema: schema.clone(), edit })
+        Ok(Change { schema: schema.clone(), edit, notes: notes.told() })
     }
 
     /// The kind of the change.
     pub fn edit(&self) -> &Edit {
         &self.edit
+    }
+
+    /// Notes on comparisons that hold for no row, as [`Plan::notes`](crate::Plan::notes).
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The columns of the tables that the change is for.
@@ -130,7 +137,7 @@ fn plain(text: &str) -> Result<Statement, TablesError> {
     statements(text)?.pop().ok_or_else(|| TablesError::Syntax { problem: "no statement".into() })
 }
 
-fn delete(ast: &Delete, schema: &Schema) -> Result<Edit, TablesError> {
+fn delete(ast: &Delete, schema: &Schema, notes: &Notes) -> Result<Edit, TablesError> {
     let Statement::Delete(empty) = plain("delete from t")? else {
         return Err(TablesError::Syntax { problem: "no delete".into() });
     };
@@ -149,11 +156,11 @@ fn delete(ast: &Delete, schema: &Schema) -> Result<Edit, TablesError> {
             &format!("delete the rows that carry them: delete from TABLE where {column} = …"),
         ));
     }
-    let binder = Binder::new(schema, Scope::of_rows(schema, table.called()), &[]);
+    let binder = Binder::new(schema, Scope::of_rows(schema, table.called()), &[], notes);
     Ok(Edit::Delete(condition(&binder, ast.selection.as_ref())?))
 }
 
-fn update(ast: &Update, schema: &Schema) -> Result<Edit, TablesError> {
+fn update(ast: &Update, schema: &Schema, notes: &Notes) -> Result<Edit, TablesError> {
     let Statement::Update(empty) = plain("update t set a = 1")? else {
         return Err(TablesError::Syntax { problem: "no update".into() });
     };
@@ -170,7 +177,7 @@ fn update(ast: &Update, schema: &Schema) -> Result<Edit, TablesError> {
         Some(carried) => Scope::of_partner(schema, carried, table.called()),
         None => Scope::of_rows(schema, table.called()),
     };
-    let binder = Binder::new(schema, scope, &[]);
+    let binder = Binder::new(schema, scope, &[], notes);
     let mut columns: Vec<Assignment> = Vec::new();
     for assignment in &ast.assignments {
         let target = match &assignment.target {

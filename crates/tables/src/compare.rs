@@ -77,8 +77,25 @@ impl Binder<'_> {
         there.ok_or_else(wrong).map(Some)
     }
 
-    /// The rows for which left ⋚ right.
+    /// The rows for which left ⋚ right. It is noted if there can be none.
     pub(crate) fn compared(
+        &self,
+        e: &Expr,
+        comparison: Comparison,
+        left: &Expr,
+        right: &Expr,
+    ) -> Result<Condition, TablesError> {
+        let rows = self.related(e, comparison, left, right)?;
+        let operator = match comparison {
+            Comparison::Less => "<",
+            Comparison::LessOrEqual => "<=",
+            Comparison::Equal => "=",
+        };
+        self.notes.impossible(self.schema, &rows, (left, operator, right));
+        Ok(rows)
+    }
+
+    fn related(
         &self,
         e: &Expr,
         comparison: Comparison,
@@ -139,7 +156,7 @@ impl Binder<'_> {
     /// The rows that hold a text: all parts of it.
     fn is_text(&self, column: usize, text: &str) -> Condition {
         let Some(codes) = self.schema.fields()[column].codes(text) else {
-            return Condition::Constant(false);
+            return Condition::Within { column, codes: Ranges::of([]) };
         };
         let parts = self.schema.cell_places(column).zip(codes);
         Condition::And(

@@ -294,8 +294,22 @@ impl Schema {
         for (place, column) in columns.iter_mut().enumerate() {
             column.refused = records.choose(&[(place, None)]).err();
         }
-        let mut rows = 0u64;
-        while records.advance()? {
+        let (mut rows, mut next) = (0u64, records.advance());
+        if let Some((name, sign, what)) = other_separator(&names) {
+            // A name may have such a character; the cells below it have none then.
+            let apart = match &next {
+                Ok(first) => *first && records.cell(0).is_some_and(|cell| cell.contains(sign)),
+                Err(e) => matches!(e, TablesError::Data { .. }),
+            };
+            if apart {
+                return Err(wrong(format!(
+                    "the first line is one name, {name:?}, and its cells seem to be separated by \
+                     {what}: cells of a table are separated by commas, so write the file with \
+                     commas, and texts that have commas in quotation marks"
+                )));
+            }
+        }
+        while next? {
             for (place, column) in columns.iter_mut().enumerate() {
                 let cell = records.cell(place);
                 let text = cell.map(str::trim);
@@ -304,6 +318,7 @@ impl Schema {
                 column.see(text.unwrap_or_default());
             }
             rows += 1;
+            next = records.advance();
         }
         if rows == 0 {
             return Err(wrong("expected at least one row".into()));
@@ -330,6 +345,15 @@ impl Schema {
         told.splice(0..0, kept);
         Ok((schema, told))
     }
+}
+
+/// The only name of a first line, the character in it that may separate cells, and what such are
+/// called.
+fn other_separator(names: &[String]) -> Option<(&str, char, &'static str)> {
+    let [name] = names else { return None };
+    let signs = [(';', "semicolons"), ('\t', "tabs")];
+    let (sign, what) = signs.into_iter().find(|(sign, _)| name.contains(*sign))?;
+    Some((name, sign, what))
 }
 
 #[cfg(test)]

@@ -45,6 +45,7 @@ mod known;
 mod layout;
 mod literal;
 mod nearest;
+mod notes;
 mod order;
 mod ordered;
 mod output;

@@ -2,6 +2,7 @@
 
 use crate::error::TablesError;
 use crate::flatten::flattened;
+use crate::notes::Notes;
 use crate::parameter::with_parameters;
 use crate::query::{OrderedBy, Query};
 use crate::schema::Schema;
@@ -31,13 +32,24 @@ impl Query {
         schema: &Schema,
         ordered_by: OrderedBy,
     ) -> Result<Self, TablesError> {
-        let ast = flattened(&ast_of(text)?, schema)?;
-        let query = Self::bound(&ast, schema, &[], ordered_by)?;
+        Self::noted(text, schema, ordered_by).map(|(query, _)| query)
+    }
+
+    /// The same, with notes on comparisons that hold for no row.
+    pub(crate) fn noted(
+        text: &str,
+        schema: &Schema,
+        ordered_by: OrderedBy,
+    ) -> Result<(Self, Vec<String>), TablesError> {
+        let (ast, notes) = (flattened(&ast_of(text)?, schema)?, Notes::default());
+        let query = Self::bound(&ast, schema, &[], ordered_by, &notes)?;
         if query.parameters.is_empty() {
-            return Ok(query);
+            return Ok((query, notes.told()));
         }
         // Encrypted constants have columns, which are known only now.
         let parameters = &query.parameters;
-        Self::bound(&ast, &with_parameters(schema, parameters)?, parameters, ordered_by)
+        let rows = with_parameters(schema, parameters)?;
+        let bound = Self::bound(&ast, &rows, parameters, ordered_by, &notes)?;
+        Ok((bound, notes.told()))
     }
 }

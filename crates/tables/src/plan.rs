@@ -22,6 +22,7 @@ pub struct Plan {
     sql: String,
     schema: Schema,
     query: Query,
+    notes: Vec<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -55,8 +56,8 @@ impl Plan {
     /// # Errors
     /// As [`Query::parse_ordered`].
     pub fn ordered(sql: &str, schema: &Schema, ordered_by: OrderedBy) -> Result<Self, TablesError> {
-        let query = Query::parse_ordered(sql, schema, ordered_by)?;
-        Ok(Plan { sql: sql.into(), schema: schema.clone(), query })
+        let (query, notes) = Query::noted(sql, schema, ordered_by)?;
+        Ok(Plan { sql: sql.into(), schema: schema.clone(), query, notes })
     }
 
     /// The text of the query.
@@ -72,6 +73,12 @@ impl Plan {
     /// The bound query.
     pub fn query(&self) -> &Query {
         &self.query
+    }
+
+    /// Notes on comparisons that hold for no row of any table of the schema, such as one with a
+    /// text that is no category: the answer is exact, but may not be the one that is meant.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The plan as JSON; equal plans have equal JSON.

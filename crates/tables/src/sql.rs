@@ -16,6 +16,7 @@ use crate::condition::Condition;
 use crate::error::TablesError;
 use crate::formula::{Formula, Having};
 use crate::from::tables;
+use crate::notes::Notes;
 use crate::order::{Key, orderable};
 use crate::parameter::Parameter;
 use crate::query::{Fold, MOST_GROUPS, OrderKey, OrderedBy, Output, Query};
@@ -62,10 +63,11 @@ impl Query {
         schema: &Schema,
         parameters: &[Parameter],
         ordered_by: OrderedBy,
+        notes: &Notes,
     ) -> Result<Self, TablesError> {
         let select = only_select(ast)?;
         let (scope, conditions) = tables(select, schema)?;
-        let mut binder = Binder::new(schema, scope, parameters);
+        let mut binder = Binder::new(schema, scope, parameters, notes);
         let conditions = conditions.into_iter().map(|e| binder.condition(e));
         let filter = Condition::And(conditions.collect::<Result<_, _>>()?).simplified(schema);
         let GroupByExpr::Expressions(grouped, modifiers) = &select.group_by else {

@@ -152,6 +152,7 @@ impl Binder<'_> {
             }
             Expr::Like { negated, any: false, expr, pattern, escape_char: None } => {
                 let yes = self.like(e, expr, pattern)?;
+                self.notes.impossible(self.schema, &yes, (expr, "like", pattern));
                 Ok(Truth::there(self.there(expr)?, yes).negated(*negated))
             }
             Expr::IsNull(x) => Ok(Truth::known(self.there(x)?).negated(true)),

@@ -4,6 +4,7 @@ use everlevel_scheme::SchemeError;
 
 use crate::id::ParamsId;
 use crate::kind::ObjectKind;
+use crate::params::named_spec;
 
 /// The reason why bytes or a file were refused. Every variant has a stable code
 /// ([`WireError::code`]).
@@ -37,8 +38,9 @@ pub enum WireError {
     },
     /// An object of other parameters.
     #[error(
-        "belongs to parameter set {found}, not to {name} ({expected}): load it with the \
-         parameters, and the keys, it was made with; the command inspect names the set of a file"
+        "belongs to parameter set {}, not to {name} ({expected}): load it with the parameters, \
+         and the keys, it was made with; the command inspect names the set of a file",
+        named(.found)
     )]
     OtherParams {
         /// The id in the object.
@@ -182,6 +184,11 @@ everlevel_ring::error_codes!(WireError {
     Interrupted => "wire.interrupted",
     Io => "wire.io",
 } inner { Scheme });
+
+/// The id of a set, after its name if that is known.
+fn named(id: &ParamsId) -> String {
+    named_spec(*id).map_or_else(|| id.to_string(), |spec| format!("{} ({id})", spec.name))
+}
 
 impl WireError {
     /// [`WireError::Malformed`] with these texts.

@@ -51,6 +51,12 @@ fn a_server_bootstraps_as_the_one_that_was_saved() {
         assert_eq!(client.decrypt_elements(&fresh).unwrap(), elements);
     }
     assert!(Client::open(&keys, &research()).is_ok(), "the secret key of the directory");
+    // Keys that are none are not read as a whole: this file is longer than any that is.
+    std::fs::File::create(at("large")).unwrap().set_len(9 << 30).unwrap();
+    for (file, code) in [("large", "wire.not-ours"), ("server", "wire.wrong-kind")] {
+        let refused = Client::open(&at(file), &research()).err();
+        assert_eq!(refused.map(|e| e.code()), Some(code));
+    }
     // Below 128 bits, and something else than a server.
     assert!(Server::open(&at("server"), &OpenOptions::default()).is_err());
     let upload = client.upload(&[x]).unwrap();

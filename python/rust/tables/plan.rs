@@ -37,6 +37,12 @@ pub fn table_plan_parameters(plan: &str) -> Result<Vec<(String, String)>> {
     Ok(plan.query().constants().map(|p| (p.name.clone(), name(p.column))).collect())
 }
 
+/// Notes on comparisons of a plan that hold for no row.
+#[pyfunction]
+pub fn table_plan_notes(plan: &str) -> Result<Vec<String>> {
+    Ok(Plan::from_json(plan)?.notes().to_vec())
+}
+
 /// The constants of a plan, encrypted under one of two keys: name and text of each.
 #[pyfunction]
 #[pyo3(signature = (plan, constants, secret = None, public = None))]

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from . import _everlevel as _rust
 from . import _layout
 from ._integers import EncryptedIntegers
-from ._kinds import Interval, Kind, entries, within
+from ._kinds import Interval, Kind, some, within
 from ._params import Params
 from ._totals import EncryptedTotal
 from ._tracer import Tracer
@@ -235,12 +235,7 @@ def _placed(longest: int) -> Clear:
 
 def _checked(name: str, values: Any, kind: Kind) -> npt.NDArray[Any]:
     """An argument with entries as encrypted ones can have them."""
-    array = entries(values)
-    if not array.size:
-        raise ShapeError(
-            f"{name} of shape {array.shape} has no values: expected at least one",
-            code="python.empty",
-        )
+    array = some(values, name)
     if kind.rows is not None and array.shape[:1] != (kind.rows,):
         raise ShapeError(f"{name} of shape {array.shape}: expected {kind}", code="python.shape")
     within(array, (kind.low, kind.high))

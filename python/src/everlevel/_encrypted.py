@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .errors import NoServerError, NotHomomorphicError
+from .errors import MissingMethodError, NoServerError, NotHomomorphicError
 
 
 def not_homomorphic(what: str, way: str) -> NotHomomorphicError:
@@ -69,12 +69,8 @@ class Encrypted:
         )
 
 
-class _MissingMethod(NotHomomorphicError, AttributeError):
-    """A method of NumPy's arrays that encrypted ones do not have; ``hasattr`` says so."""
-
-
 def missing(x: object, name: str, what: str, way: str) -> Exception:
     """What is said of a missing attribute: of one of NumPy's arrays, what to do instead."""
     if not name.startswith("_") and hasattr(np.ndarray, name):
-        return _MissingMethod(f"{name} of {what}: {way}", code="python.not-homomorphic")
+        return MissingMethodError(f"{name} of {what}: {way}", code="python.not-homomorphic")
     return AttributeError(f"{type(x).__name__!r} object has no attribute {name!r}")

@@ -93,6 +93,11 @@ class Explanation:
         """The facts that the holder of the secret key learns."""
         return str(self._facts["reader_learns"])
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Comparisons that hold for no row, as :attr:`Plan.notes`."""
+        return tuple(self._facts["notes"])
+
     def __str__(self) -> str:
         return self._text
 
@@ -116,5 +121,6 @@ class Explanation:
                 ("bytes of result to the reader", f"{self.bytes_down:,}"),
                 ("the server learns", self.server_learns),
                 ("the reader learns", self.reader_learns),
+                *(("note", note) for note in self.notes),
             ],
         )

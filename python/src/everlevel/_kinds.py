@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._values import bounds_of, is_integer, unmasked
-from .errors import DtypeError, RangeError
+from .errors import DtypeError, RangeError, ShapeError
 
 #: The dtypes of typed integers, smallest first.
 DTYPES = tuple(
@@ -131,6 +131,17 @@ def entries(values: npt.ArrayLike) -> npt.NDArray[Any]:
             dtype=str(array.dtype),
         )
     return array
+
+
+def some(values: npt.ArrayLike, what: str = "an array") -> npt.NDArray[Any]:
+    """The array, if it is one of integers, and of one at least."""
+    # NumPy takes an array of nothing for one of floating-point numbers.
+    if np.size(values) == 0:
+        raise ShapeError(
+            f"{what} of shape {np.shape(values)} has no values: expected at least one",
+            code="python.empty",
+        )
+    return entries(values)
 
 
 def within(array: npt.NDArray[Any], interval: Interval) -> None:

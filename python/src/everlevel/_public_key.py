@@ -9,7 +9,7 @@ import numpy.typing as npt
 from . import _everlevel as _rust
 from ._array import EncryptedArray
 from ._integers import EncryptedIntegers
-from ._kinds import Kind, entries, kind_of, within
+from ._kinds import Kind, kind_of, some, within
 from ._params import Params, params_of
 from ._values import (
     Path,
@@ -96,12 +96,7 @@ def _typed(
             code="integers.set",
             params=params.name,
         )
-    array = entries(values)
-    if array.size == 0:
-        raise ShapeError(
-            f"an array of shape {array.shape} has no values: expected at least one",
-            code="python.empty",
-        )
+    array = some(values)
     if rows and not array.shape:
         raise ShapeError(
             "a single integer has no rows: rows=True takes arrays of one axis at least",

@@ -120,6 +120,13 @@ class Plan:
         """
         return dict(_rust.table_plan_parameters(self._text))
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Comparisons that hold for no row of any table of the schema, such as one with a text that
+        is no category, with the category that may be meant.
+        """
+        return tuple(_rust.table_plan_notes(self._text))
+
     def bind(self, key: Client | PublicKey, /, **constants: Any) -> Constants:
         """The constants that the query calls by ``:name``, encrypted for the owner of the table,
         so that the server does not see them: numbers, dates, truth values, texts.

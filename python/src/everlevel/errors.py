@@ -103,6 +103,12 @@ class NotHomomorphicError(Error, TypeError):
     """
 
 
+class MissingMethodError(NotHomomorphicError, AttributeError):
+    """A method or an attribute of NumPy's arrays that encrypted ones do not have: ``hasattr`` says
+    that it is not there; the message names an alternative.
+    """
+
+
 class NoiseError(Error, ArithmeticError):
     """A result that could be wrong: too much noise, even for bootstrapping."""
 

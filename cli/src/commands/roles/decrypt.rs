@@ -5,8 +5,11 @@ use std::path::Path;
 use everlevel::files::{Bounds, ranges_of, wide_integers_within};
 use everlevel::lab::SchemeError;
 use everlevel::{FloodingPolicy, Plaintext, SecretKey, ValueRange};
+use everlevel_scheme::same_owner;
 use everlevel_wire::arrays::Array;
-use everlevel_wire::{Metadata, ObjectKind, Summary, WireError, ciphertexts, results};
+use everlevel_wire::{
+    Metadata, ObjectKind, ParamsId, Summary, WireError, ciphertexts, inspect_file, results,
+};
 use serde_json::json;
 
 use super::args::DecryptArgs;
@@ -39,6 +42,7 @@ pub fn run(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
     };
     let secret = secret_key(&args.key, &args.set, common)?;
     tell_failures(secret.params());
+    check_owner(&args.input, &secret)?;
     let object = read_object(&args.input)?;
     if [ObjectKind::COLUMNS, ObjectKind::COLUMN_RESULTS].contains(&object.1.kind) {
         return typed::decrypt(args, &object, secret, out, common);
@@ -96,6 +100,27 @@ pub fn run(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
             let text = columns::bytes(Format::Csv, &name, kind, &values)?;
             emit(String::from_utf8_lossy(&text).trim_end())
         }
+    }
+}
+
+/// Refuses by its header what another key of the same set decrypts: the rest may be large. What
+/// else is wrong with a file is told when it is read.
+fn check_owner(path: &Path, secret: &SecretKey) -> Result<(), CliError> {
+    let kinds = [
+        ObjectKind::CIPHERTEXTS,
+        ObjectKind::RESULTS,
+        ObjectKind::COLUMNS,
+        ObjectKind::COLUMN_RESULTS,
+    ];
+    if is_standard(path) || !path.is_file() {
+        return Ok(());
+    }
+    let set = ParamsId::of(secret.params());
+    match inspect_file(path) {
+        Ok(found) if found.params == set && kinds.contains(&found.kind) => {
+            same_owner(found.owner, Some(secret.id()), "decryption").map_err(of_decrypted(path))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -72,22 +72,30 @@ pub fn set_of(
     })
 }
 
-/// The bytes of a key, and what its header says, once what an interrupted run left beside it is
-/// taken care of.
-fn read_key(path: &Path) -> Result<(zeroize::Zeroizing<Vec<u8>>, wire::Summary), CliError> {
+/// The bytes of a key of one of these kinds, and what its header says, once what an interrupted run
+/// left beside it is taken care of. What is of another kind may be large: its header is enough to
+/// refuse it.
+fn read_key(
+    path: &Path,
+    kinds: &[ObjectKind],
+) -> Result<(zeroize::Zeroizing<Vec<u8>>, wire::Summary), CliError> {
     KeyFiles::recover_beside(path).map_err(of_file(path))?;
-    read_object(path)
+    let check = |found: ObjectKind| match kinds.contains(&found) {
+        true => Ok(()),
+        false => Err(of_file(path)(WireError::WrongKind { expected: kinds[0], found })),
+    };
+    // A pipe has one beginning.
+    if !is_standard(path) && path.is_file() {
+        check(wire::inspect_file(path).map_err(of_file(path))?.kind)?;
+    }
+    let (bytes, summary) = read_object(path)?;
+    check(summary.kind)?;
+    Ok((bytes, summary))
 }
 
 /// Reads a secret key, and its parameter set.
 pub fn secret_key(path: &Path, set: &SetOfFile, common: &Common) -> Result<SecretKey, CliError> {
-    let (bytes, summary) = read_key(path)?;
-    if summary.kind != ObjectKind::SECRET_KEY {
-        return Err(of_file(path)(WireError::WrongKind {
-            expected: ObjectKind::SECRET_KEY,
-            found: summary.kind,
-        }));
-    }
+    let (bytes, summary) = read_key(path, &[ObjectKind::SECRET_KEY])?;
     let params = set_of(path, summary.params, set, common)?;
     Ok(wire::secret_key::from_bytes(&params, &bytes, &set.options()).map_err(of_file(path))?.0)
 }
@@ -155,14 +163,13 @@ pub enum EncryptionKey {
 impl EncryptionKey {
     /// Reads a key of either kind.
     pub fn read(path: &Path, set: &SetOfFile, common: &Common) -> Result<Self, CliError> {
-        let (bytes, summary) = read_key(path)?;
+        let (bytes, summary) = read_key(path, &[ObjectKind::PUBLIC_KEY, ObjectKind::SECRET_KEY])?;
         let params = set_of(path, summary.params, set, common)?;
         match summary.kind {
             ObjectKind::PUBLIC_KEY => wire::public_key::from_bytes(&params, &bytes, &set.options())
                 .map(|(key, _)| Self::Public(key)),
-            ObjectKind::SECRET_KEY => wire::secret_key::from_bytes(&params, &bytes, &set.options())
+            _ => wire::secret_key::from_bytes(&params, &bytes, &set.options())
                 .map(|(key, _)| Self::Secret(key)),
-            found => Err(WireError::WrongKind { expected: ObjectKind::PUBLIC_KEY, found }),
         }
         .map_err(of_file(path))
     }

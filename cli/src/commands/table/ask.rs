@@ -71,6 +71,11 @@ pub fn ask(
     Ok(Asked { answer, exact, seconds, refreshes })
 }
 
+/// Tells on standard error what there is to note on a query or a change.
+pub fn tell(notes: &[String]) {
+    notes.iter().for_each(|note| eprintln!("note: {note}"));
+}
+
 /// Schemas, tables and queries are the user's.
 pub fn refused(e: TablesError) -> CliError {
     let code = e.code();

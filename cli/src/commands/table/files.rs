@@ -13,7 +13,7 @@ use everlevel_wire::file::{read_file, write_file};
 use serde_json::json;
 
 use super::args::{AnswerFormat, AskArgs, BindArgs, EncryptArgs, PartnersArg, ReadArgs, RunArgs};
-use super::ask::refused;
+use super::ask::{refused, tell};
 use super::constants::values;
 use super::errors::{of, of_written};
 use super::records::{Source, check_parquet, is_parquet, opened, parquet_answer};
@@ -181,10 +181,11 @@ pub fn ask(args: &AskArgs, common: &Common) -> Result<(), CliError> {
     let query = plan.query();
     let (groups, sums) = (query.group_codes(&schema).len(), query.aggregates.len());
     let id = plan.id().map_err(refused)?;
+    tell(plan.notes());
     if common.json {
         return emit_json(&json!({
             "plan": id, "groups": groups, "sums": sums, "rows": query.listed.is_some(),
-            "bytes": text.len(), "out": out,
+            "bytes": text.len(), "notes": plan.notes(), "out": out,
         }));
     }
     let asked = match &query.listed {

@@ -146,7 +146,15 @@ pub fn explain(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
     let plan = read_plan(path)?;
     let params = find_params(&args.set.params, common)?;
     let rows = args.rows.unwrap_or(params.slots() as u64);
-    let explanation = plan.explain(&params, rows as usize).map_err(of(path))?;
+    let mut explanation = plan.explain(&params, rows as usize).map_err(of(path))?;
+    if args.rows.is_none() {
+        let assumed = format!(
+            "the number of rows is not known: this is for one block of {}; --rows N explains the \
+             plan for a table of N rows",
+            counted(rows, "row")
+        );
+        explanation.notes.insert(0, assumed);
+    }
     if common.json {
         return emit_json(&explanation);
     }

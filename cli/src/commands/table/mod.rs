@@ -56,7 +56,8 @@ pub enum TableCommand {
     /// comparable with published TPC-H results, and compare the answers with those in the clear
     Demo(demo::DemoArgs),
     /// Encrypt a table, run one query, decrypt the answer and compare it with that in the clear,
-    /// with all parties on this machine, to see what a query costs (--json has its time)
+    /// with all parties on this machine, to see what a query costs: its times are on standard
+    /// error if that is a terminal or with --progress, and in what --json prints
     Query(query::QueryArgs),
 }
 

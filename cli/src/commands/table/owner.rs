@@ -4,7 +4,7 @@ use everlevel_tables::{Answer, Change, Data, EncryptedTable, Query, TablesError}
 use serde_json::json;
 
 use super::args::{ChangeArgs, DecryptArgs};
-use super::ask::refused;
+use super::ask::{refused, tell};
 use super::errors::{of, of_written};
 use super::files::{open_table, read_data};
 use super::records::{check_parquet, is_parquet, parquet_answer};
@@ -31,6 +31,7 @@ pub fn change(args: &ChangeArgs, common: &Common) -> Result<(), CliError> {
         }
         (None, None) => return Err(CliError::usage("give --insert FILE, or an update or delete")),
     };
+    tell(change.notes());
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let bar = progress(common, "changing", table.blocks() as u64);
     let step = |done, blocks| {
@@ -53,6 +54,7 @@ pub fn change(args: &ChangeArgs, common: &Common) -> Result<(), CliError> {
             "blocks": blocks,
             "written": changes.written,
             "removed": changes.removed,
+            "notes": change.notes(),
         }));
     }
     emit(&format!(

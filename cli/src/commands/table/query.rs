@@ -1,18 +1,19 @@
 //! `everlevel table query`.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::Args;
 use everlevel_tables::Plan;
 
 use super::args::{OrderArg, PartnersArg};
-use super::ask::{ask, encrypted, refused};
+use super::ask::{ask, encrypted, refused, tell};
 use super::constants::values;
 use super::files::{read_data, read_schema};
 use crate::commands::parties::parties;
 use crate::console::args::{Common, SetArg};
 use crate::console::errors::CliError;
-use crate::console::output::{emit, emit_json};
+use crate::console::output::{emit, emit_json, shows_progress};
 use crate::console::params::find_params;
 
 /// Arguments of `table query`.
@@ -52,12 +53,20 @@ pub fn run(args: &QueryArgs, common: &Common) -> Result<(), CliError> {
     let constants = values(&args.constants, None)?;
     plan.codes(&constants).map_err(refused)?;
     plan.check_rows(&params, data.rows()).map_err(refused)?;
+    tell(plan.notes());
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
+    let started = Instant::now();
     let (client, server) = parties(&params, &mut rng, common)?;
+    let keys = started.elapsed().as_secs_f64();
     let table = encrypted(&client, &schema, &data, common)?;
+    let encryption = started.elapsed().as_secs_f64() - keys;
     let asked = ask((&client, &server), (&table, &data), &plan, &constants, common)?;
     if !asked.exact {
         return Err(CliError::failure("the answer is wrong: please report this"));
+    }
+    if shows_progress(common) {
+        let query = asked.seconds;
+        eprintln!("keys {keys:.1} s, encryption {encryption:.1} s, query {query:.1} s");
     }
     if common.json {
         let answer = asked.answer.to_json(&plan.query().output_types(&schema));
@@ -70,6 +79,7 @@ pub fn run(args: &QueryArgs, common: &Common) -> Result<(), CliError> {
             "exact": asked.exact,
             "seconds": asked.seconds,
             "refreshes": asked.refreshes,
+            "notes": plan.notes(),
         }));
     }
     // Blanks at the end of a text are its own.

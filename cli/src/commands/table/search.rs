@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::args::{SearchNextArgs, SearchStartArgs};
-use super::ask::refused;
+use super::ask::{refused, tell};
 use super::constants::values;
 use super::errors::of;
 use super::files::{read_constants, read_result, read_schema};
@@ -85,6 +85,7 @@ pub fn start(args: &SearchStartArgs, common: &Common) -> Result<(), CliError> {
     write_file(&path, text.as_bytes(), Existing::Keep).map_err(of_output(&path))?;
     state.write(out)?;
     let (id, rounds) = (plan.id().map_err(refused)?, search.rounds());
+    tell(plan.notes());
     if common.json {
         return emit_json(&json!({ "plan": id, "rounds": rounds, "out": out }));
     }

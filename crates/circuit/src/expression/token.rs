@@ -64,10 +64,13 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, ExpressionError>
             _ if c.is_ascii_alphabetic() || c == '_' => out.push((column, Token::Name(word(c)))),
             _ => {
                 let Some(sign) = sign(c, rest.peek().map(|(_, c)| *c)) else {
-                    return Err(ExpressionError::new(
-                        column,
-                        format!("unexpected character {c:?}"),
-                    ));
+                    let problem = match c {
+                        '.' => "unexpected '.': there are only integers, so scale the numbers: in \
+                                tenths, 20.5 is 205"
+                            .into(),
+                        _ => format!("unexpected character {c:?}"),
+                    };
+                    return Err(ExpressionError::new(column, problem));
                 };
                 if sign.len() > 1 {
                     rest.next();

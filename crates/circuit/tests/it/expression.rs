@@ -258,6 +258,16 @@ fn mistakes_are_pointed_at() {
         ("y = 12ab*x", 5, "found 12ab"),
         ("y = x é", 7, "unexpected character"),
         ("é = x", 1, "unexpected character"),
+        ("y = x > 20.5", 11, "there are only integers, so scale the numbers"),
+        ("y = .5*x", 5, "there are only integers"),
+        ("y = x > 1 and x < 5", 11, "found 'and': write &, as in (x > 1) & (x < 5)"),
+        ("y = (x < 1 OR x > 5)", 12, "found 'OR': write |, as in (x < 1) | (x > 5)"),
+        ("y = not x", 5, "'not' is no operator: write !"),
+        ("y = x & not x", 9, "'not' is no operator: write !"),
+        ("y = not (x > 1)", 5, "there is no function not: write !, as in !(x > 1)"),
+        ("y = x && z", 8, "found '&': write it once"),
+        ("y = x || z", 8, "found '|': write it once"),
+        ("y = x & | z", 9, "found '|'"),
         ("y = 4", 1, "y is a constant"),
         ("y = x^0", 1, "y is a constant"),
         ("y = x; y = z", 8, "y is defined twice"),
@@ -287,6 +297,8 @@ fn mistakes_are_pointed_at() {
             }
         }
     }
+    // Names like any others.
+    assert!(Program::parse("y = and + or*not").unwrap().inputs().eq(["and", "or", "not"]));
     let deep = format!("y = {}x{}", "(".repeat(MAX_NESTING), ")".repeat(MAX_NESTING));
     assert!(Program::parse(&deep).is_ok());
     assert!(Program::parse(&format!("y = {}x", "-".repeat(100_000))).is_ok());

@@ -17,6 +17,7 @@ use crate::plan::Plan;
 use crate::run::Runner;
 use crate::starts::Starts;
 use crate::stored::constants::Constants;
+use crate::stored::files::same_set;
 use crate::stored::header::TableId;
 use crate::stored::result::TableResult;
 use crate::stored::start::Cancelled;
@@ -174,6 +175,7 @@ pub(crate) fn bound(
             ),
         }),
         Some(constants) => {
+            same_set(constants.params(), server.params())?;
             same_owner(constants.owner(), server.keys().owner(), "constants of a query")?;
             constants.columns(server.params(), plan)
         }

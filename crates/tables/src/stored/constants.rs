@@ -3,7 +3,7 @@
 use everlevel::files::{Bounds, Bytes};
 use everlevel::{IntegerColumn, IntegerValue, KeyId, NamedIntegers, Params, Plaintext};
 use everlevel_integers::Encoded;
-use everlevel_wire::{ObjectKind, ReadOptions, inspect};
+use everlevel_wire::{ObjectKind, ParamsId, ReadOptions, inspect};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -23,6 +23,7 @@ const FILE_BYTES: u64 = 1 << 30;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constants {
     header: ConstantsHeader,
+    params: ParamsId,
     owner: Option<KeyId>,
     bytes: Vec<u8>,
 }
@@ -116,7 +117,7 @@ impl Constants {
         let Some(header) = header.filter(|_| summary.kind == ObjectKind::COLUMNS) else {
             return wrong(format!("expected what `bind` wrote, found {}", summary.kind));
         };
-        Ok(Constants { header, owner: summary.owner, bytes })
+        Ok(Constants { header, params: summary.params, owner: summary.owner, bytes })
     }
 
     /// The bytes, for [`Constants::from_bytes`].
@@ -137,6 +138,11 @@ impl Constants {
     /// The id of the secret key that decrypts them; `None` if each has only one possible value.
     pub fn owner(&self) -> Option<KeyId> {
         self.owner
+    }
+
+    /// The id of their parameter set.
+    pub(crate) fn params(&self) -> ParamsId {
+        self.params
     }
 
     /// A column for each constant of a plan, in its order.

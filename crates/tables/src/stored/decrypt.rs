@@ -2,12 +2,14 @@
 
 use everlevel::SecretKey;
 use everlevel_ring::PrimePower;
-use everlevel_scheme::{SchemeError, same_owner};
+use everlevel_scheme::same_owner;
+use everlevel_wire::ParamsId;
 use zeroize::Zeroizing;
 
 use crate::data::Data;
 use crate::error::TablesError;
 use crate::stored::encrypt::Place;
+use crate::stored::files::same_set;
 use crate::stored::table::EncryptedTable;
 
 /// A column of a block, decrypted.
@@ -39,12 +41,8 @@ impl EncryptedTable {
 
     /// Checks that this is the secret key of the owner.
     pub(crate) fn check_key(&self, key: &SecretKey) -> Result<(), TablesError> {
-        same_owner(self.owner(), Some(key.id()), "decryption")?;
-        if !key.params().same(self.params()) {
-            let name = key.params().name().into();
-            return Err(SchemeError::WrongParams { object: "the table", name }.into());
-        }
-        Ok(())
+        same_set(ParamsId::of(self.params()), key.params())?;
+        Ok(same_owner(self.owner(), Some(key.id()), "decryption")?)
     }
 
     /// The codes of a column of a block.

@@ -50,6 +50,8 @@ pub struct Explanation {
     pub server_learns: String,
     /// What the reader learns: the holder of the secret key.
     pub reader_learns: String,
+    /// Notes on comparisons that hold for no row, and others.
+    pub notes: Vec<String>,
 }
 
 impl Plan {
@@ -131,6 +133,7 @@ impl Plan {
             cost,
             server_learns,
             reader_learns,
+            notes: self.notes().to_vec(),
         })
     }
 }
@@ -166,6 +169,7 @@ impl fmt::Display for Explanation {
         // A query is anybody's.
         let query = self.query.chars().map(|c| if c.is_control() { ' ' } else { c });
         writeln!(f, "query: {}", query.collect::<String>())?;
+        self.notes.iter().try_for_each(|note| writeln!(f, "note: {note}"))?;
         writeln!(f, "the server learns: {}", self.server_learns)?;
         let read = match &self.columns_read[..] {
             [] => "none but for the number of rows".into(),

@@ -5,8 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use everlevel::files::PARAMS_FILE;
+use everlevel_scheme::Params;
 use everlevel_wire::file::read_file;
-use everlevel_wire::{ObjectKind, ReadOptions, Summary, inspect, inspect_file};
+use everlevel_wire::{
+    ObjectKind, ParamsId, ReadOptions, Summary, WireError, inspect, inspect_file,
+};
 
 use crate::error::TablesError;
 use crate::stored::encrypt::Place;
@@ -33,6 +36,15 @@ pub(crate) fn name_of((block, column): Place) -> String {
 
 pub(crate) fn no_table(problem: impl Into<String>) -> TablesError {
     TablesError::Table { problem: problem.into() }
+}
+
+/// Refuses an object of another parameter set than that of the keys in use, and names both.
+pub(crate) fn same_set(found: ParamsId, params: &Params) -> Result<(), TablesError> {
+    let (expected, name) = (ParamsId::of(params), params.name().into());
+    match found == expected {
+        true => Ok(()),
+        false => Err(WireError::OtherParams { found, expected, name }.into()),
+    }
 }
 
 impl Blocks {

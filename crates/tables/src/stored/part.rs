@@ -13,6 +13,7 @@ use crate::layout::Layout;
 use crate::plan::Plan;
 use crate::stored::compute::{bound, cancelled, evaluate};
 use crate::stored::constants::Constants;
+use crate::stored::files::same_set;
 use crate::stored::header::{PartHeader, ResultHeader, TableId};
 use crate::stored::result::{RESULT_BYTES, TableResult, lowest};
 use crate::stored::table::EncryptedTable;
@@ -210,6 +211,7 @@ impl TablePart {
         let params = server.params();
         let options = ReadOptions::default().limited_to(RESULT_BYTES);
         let summary = inspect(&self.bytes, &options)?;
+        same_set(summary.params, params)?;
         same_owner(summary.owner, server.keys().owner(), "evaluation")?;
         let (_, layout) = self.plan.layout(params, self.header.result.rows)?;
         let options = options.believing(Bounds::Stated.policy(&Metadata::new()));

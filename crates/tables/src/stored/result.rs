@@ -4,11 +4,12 @@ use everlevel::files::{Bounds, Bytes};
 use everlevel::lab::Arithmetic;
 use everlevel::{Ciphertext, KeyId, Level, SecretKey, Server};
 use everlevel_scheme::same_owner;
-use everlevel_wire::{Metadata, ObjectKind, ReadOptions, inspect};
+use everlevel_wire::{Metadata, ObjectKind, ParamsId, ReadOptions, inspect};
 
 use crate::answer::Answer;
 use crate::error::TablesError;
 use crate::plan::Plan;
+use crate::stored::files::same_set;
 use crate::stored::header::{ResultHeader, TableId};
 
 /// The largest result, in bytes.
@@ -23,6 +24,7 @@ pub struct TableResult {
     table: TableId,
     rows: usize,
     constants: Option<TableId>,
+    params: ParamsId,
     owner: Option<KeyId>,
     bytes: Vec<u8>,
 }
@@ -64,7 +66,8 @@ impl TableResult {
         if constants.is_some() == plan.query().parameters.is_empty() {
             return wrong("its query and its constants do not go together");
         }
-        Ok(TableResult { plan, table, rows, constants, owner: summary.owner, bytes })
+        let (params, owner) = (summary.params, summary.owner);
+        Ok(TableResult { plan, table, rows, constants, params, owner, bytes })
     }
 
     /// The bytes, for [`TableResult::from_bytes`].
@@ -134,8 +137,8 @@ impl TableResult {
     /// The answer.
     ///
     /// # Errors
-    /// Another secret key; sums that are missing, duplicate or not those of the plan
-    /// ([`TablesError::Result`]); impossible sums; damaged bytes.
+    /// A secret key of another parameter set or owner; sums that are missing, duplicate or not
+    /// those of the plan ([`TablesError::Result`]); impossible sums; damaged bytes.
     pub fn read(&self, key: &SecretKey) -> Result<Answer, TablesError> {
         self.read_with(key, |_, _| ())
     }
@@ -150,6 +153,7 @@ impl TableResult {
         mut step: impl FnMut(usize, usize),
     ) -> Result<Answer, TablesError> {
         let params = key.params();
+        same_set(self.params, params)?;
         same_owner(self.owner, Some(key.id()), "decryption")?;
         let (_, layout) = self.plan.layout(params, self.rows)?;
         let options = ReadOptions::default().limited_to(RESULT_BYTES);

@@ -7,7 +7,7 @@ use std::path::Path;
 use everlevel::files::{Bounds, Bytes, OpenOptions};
 use everlevel::lab::ServerEvaluator;
 use everlevel::{Ciphertext, IntegerColumn, IntegerValue, KeyId, NamedIntegers, Params, Server};
-use everlevel_scheme::{SchemeError, same_owner};
+use everlevel_scheme::same_owner;
 use everlevel_wire::file::read_file;
 use everlevel_wire::{ParamsId, ReadOptions, Summary, inspect, inspect_file};
 
@@ -19,7 +19,7 @@ use crate::stored::constants::Constants;
 use crate::stored::directory::PendingDirectory;
 use crate::stored::encrypt::Place;
 use crate::stored::files::{
-    Blocks, FILE_BYTES, SCHEMA_FILE, header_of, name_of, no_table, read_listing,
+    Blocks, FILE_BYTES, SCHEMA_FILE, header_of, name_of, no_table, read_listing, same_set,
 };
 use crate::stored::header::{TableId, codes_in};
 use crate::stored::listing::Listing;
@@ -290,12 +290,8 @@ impl EncryptedTable {
     /// Checks that a plan can be run, before anything is computed.
     pub(crate) fn check(&self, server: &Server, plan: &Plan) -> Result<(), TablesError> {
         plan.check_schema(&self.schema)?;
-        same_owner(self.owner, server.keys().owner(), "evaluation")?;
-        if !server.params().same(&self.params) {
-            let name = server.params().name().into();
-            return Err(SchemeError::WrongParams { object: "the table", name }.into());
-        }
-        Ok(())
+        same_set(ParamsId::of(&self.params), server.params())?;
+        Ok(same_owner(self.owner, server.keys().owner(), "evaluation")?)
     }
 }
 

@@ -13,6 +13,7 @@ mod fuzzed;
 mod joins;
 mod joins_encrypted;
 mod keys;
+mod notes;
 mod nulls;
 mod oracle;
 mod ordered;

@@ -208,6 +208,25 @@ fn cells_that_their_column_cannot_hold() {
     assert!(told.iter().any(|t| t.column == "c" && t.told.contains("blanks")), "{told:?}");
 }
 
+/// Files of spreadsheets in other languages, in which numbers may have commas.
+#[test]
+fn cells_that_are_not_separated_by_commas() {
+    for (text, separator) in [
+        ("id;weight\n1;3.5\n2;4.0\n", "semicolons"),
+        ("id;weight\n1;3,5\n2;4,0\n", "semicolons"),
+        ("id\tweight\n1\t3\n", "tabs"),
+    ] {
+        let error = Schema::infer(text.as_bytes()).unwrap_err();
+        let told = error.to_string();
+        assert_eq!(error.code(), "table.data", "{told}");
+        assert!(told.contains(separator) && told.contains("separated by commas"), "{told}");
+    }
+    // Names and texts with these characters are kept.
+    for text in ["a;b\n3\n4\n", "a;b,c\n3;4,5\n", "a\n3;4\n5;6\n"] {
+        Schema::infer(text.as_bytes()).unwrap_or_else(|e| panic!("{text}: {e}"));
+    }
+}
+
 /// Rows that were read by another schema.
 #[test]
 fn rows_of_other_bounds_or_columns() {

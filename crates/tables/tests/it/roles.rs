@@ -271,6 +271,18 @@ fn keys_of_others() {
     assert_eq!(code(other), "scheme.wrong-key");
     let result = run(&table, &plan).unwrap();
     assert_eq!(code(result.read(OTHERS.client.secret())), "scheme.wrong-key");
+    // A key of another set is not just another key.
+    let set = Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch).unwrap();
+    let client = Client::new(&set, &mut everlevel::system_rng().unwrap());
+    for refused in [
+        result.read(client.secret()).map(|_| ()),
+        table.decrypt(client.secret(), quiet).map(|_| ()),
+    ] {
+        let error = refused.unwrap_err();
+        let told = error.to_string();
+        assert_eq!(error.code(), "wire.other-params", "{told}");
+        assert!(told.contains(set.name()) && told.contains("insecure_bgv-65537-n11"), "{told}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Functions and their arguments.
 
-use super::{Parser, Result};
+use super::{Parser, Result, instead};
 use crate::expression::error::ExpressionError;
 use crate::expression::syntax::{Function, Kind, NamedFunction, TypedFunction};
 use crate::expression::token::Token;
@@ -17,6 +17,10 @@ impl Parser {
                 }
                 if let Some(function) = named.iter().find(|f| f.word() == name) {
                     return self.with_name(column, *function);
+                }
+                if let Some(way) = instead(name) {
+                    let problem = format!("there is no function {name}: {way}");
+                    return Err(ExpressionError::new(column, problem));
                 }
                 if let Some(problem) = several_results(name) {
                     return Err(ExpressionError::new(column, problem));

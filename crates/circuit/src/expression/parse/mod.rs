@@ -1,9 +1,11 @@
 //! From text to program: recursive descent, of limited depth.
 
 mod calls;
+mod elsewhere;
 
 use std::collections::BTreeSet;
 
+use self::elsewhere::{advice, instead};
 use super::error::ExpressionError;
 use super::syntax::{
     Kind, MAX_EXPONENT, MAX_NESTING, MAX_OPERATORS, Node, Operator, Program, Statement,
@@ -89,9 +91,10 @@ impl Parser {
     }
 
     fn wrong<T>(&self, expected: &str) -> Result<T> {
+        let (found, advice) = (self.peek().shown(), advice(self.peek(), None));
         Err(ExpressionError::new(
             self.column(),
-            format!("expected {expected}, found {}", self.peek().shown()),
+            format!("expected {expected}, found {found}{advice}"),
         ))
     }
 
@@ -295,6 +298,11 @@ impl Parser {
             Token::Integer(value) => Kind::Constant(value as i64),
             Token::Name(name) if *self.peek() == Token::Sign("(") => self.call(column, &name)?,
             Token::Name(name) => {
+                let followed = matches!(self.peek(), Token::Name(_) | Token::Integer(_));
+                if let Some(way) = instead(&name).filter(|_| followed) {
+                    let problem = format!("'{name}' is no operator: {way}");
+                    return Err(ExpressionError::new(column, problem));
+                }
                 if self.known.insert(name.clone()) {
                     self.inputs.push(name.clone());
                 }
@@ -302,7 +310,9 @@ impl Parser {
             }
             Token::Sign("(") => return self.nested(column),
             found => {
-                let problem = format!("expected a number, a name or '(', found {}", found.shown());
+                let before = self.at.checked_sub(2).map(|at| &self.tokens[at].1);
+                let (shown, advice) = (found.shown(), advice(&found, before));
+                let problem = format!("expected a number, a name or '(', found {shown}{advice}");
                 return Err(ExpressionError::new(column, problem));
             }
         };
