@@ -56,6 +56,8 @@ mod compute;
 mod copies;
 #[cfg(feature = "unstable")]
 mod datasheet;
+#[cfg(feature = "unstable")]
+mod engines;
 mod error;
 #[cfg(feature = "unstable")]
 mod evaluation;
