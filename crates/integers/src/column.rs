@@ -81,8 +81,7 @@ impl<C> Column<C> {
         self.length
     }
 
-    /// The same column with what `convert` makes of its ciphertexts: in the memory of an engine, for
-    /// example.
+    /// The same column with what `convert` makes of its ciphertexts, for example copies elsewhere.
     ///
     /// # Errors
     /// Those of `convert`.

@@ -185,7 +185,8 @@ impl<E: Engine> TypedInputs<E> {
     /// A part of all columns.
     pub fn part(&self, block: usize) -> BTreeMap<String, Column<Ciphertext<E>>> {
         let part = |(name, x): (&String, &TypedArray<Ciphertext<E>>)| {
-            match x.blocks.get(block).or(x.blocks.first()) {
+            let found = x.blocks.get(block).or(x.blocks.first());
+            match found {
                 Some(Encrypted::Column(x)) => Some((name.clone(), x.clone())),
                 _ => None,
             }
